@@ -1,0 +1,500 @@
+/* cairn.h - durable work, in your process.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * This is all of libcairn that you may rely on.  Some habits hold throughout:
+ *
+ *   Errors     What can fail returns a cairn_code; CAIRN_OK is zero.  Pass a cairn_error to be
+ *              told why, or NULL when the code says enough.
+ *   Ownership  A ret_ argument is written on success only, and is then yours to release with
+ * the _free function of its type.  A `const char *` inside it lives as long as it does. What
+ * you pass in is copied before the call returns. Threads    A cairn_engine may be shared by any
+ * number of threads.  Anything else belongs to one thread at a time. Options    Structs that
+ * you fill begin with `size`; start from the _DEFAULTS macro, so that a newer library knows how
+ * much of the struct an older caller has. Times      `_us` is microseconds since 1970 in UTC,
+ * `_ms` a duration in milliseconds. JSON       Payloads, inputs, outputs and results are JSON
+ * texts.  They are checked, kept and handed back.  Integers beyond 64 bits, duplicate keys and
+ * \u0000 are refused. PostgreSQL keeps them as jsonb, which reorders keys and drops white
+ * space.
+ *
+ * The smallest producer and worker:
+ *
+ *     cairn_engine *engine;
+ *     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
+ *     open.url = "sqlite:orders.db";
+ *     if (cairn_open(&open, &engine, &error)) ...
+ *
+ *     cairn_job_spec job = CAIRN_JOB_DEFAULTS;
+ *     job.type = "billing.invoice.v1";
+ *     job.payload = "{\"order\": 17}";
+ *     cairn_enqueue(engine, &job, 1, &enqueued, &error);
+ *
+ *     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+ *     claim.worker = "worker-1";
+ *     claim.types = (const char *[]){"billing.%"};
+ *     claim.type_count = 1;
+ *     cairn_claim(engine, &claim, &tasks, &error);
+ */
+#ifndef CAIRN_H
+#define CAIRN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cairn_codes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CAIRN_VERSION_MAJOR 0
+#define CAIRN_VERSION_MINOR 1
+#define CAIRN_VERSION_PATCH 0
+#define CAIRN_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define CAIRN_API __attribute__((visibility("default")))
+#else
+#define CAIRN_API
+#endif
+
+typedef struct cairn_engine cairn_engine;     /* an open store, and what drives it */
+typedef struct cairn_tasks cairn_tasks;       /* the tasks that one claim brought */
+typedef struct cairn_jobs cairn_jobs;         /* a page of jobs, as they were when you asked */
+typedef struct cairn_events cairn_events;     /* a page of events */
+typedef struct cairn_registry cairn_registry; /* the registry's entries */
+typedef struct cairn_response cairn_response; /* the answer to a cairn_call */
+typedef struct cairn_worker cairn_worker;     /* handlers, and the threads that run them */
+typedef struct cairn_work cairn_work;         /* a task in the hands of a handler */
+
+/* Why a call failed.  Holds no memory of its own, so there is nothing to free. */
+typedef struct cairn_error {
+    cairn_code code;
+    char message[256]; /* what went wrong, in one line */
+    char detail[512];  /* the facts, such as the database's own words; may be "" */
+    char hint[256];    /* what to do about it; may be "" */
+} cairn_error;
+
+/* The version of the library that is loaded, such as "0.1.0". */
+CAIRN_API const char *cairn_version(void);
+
+/* The word for a code as it stands in HTTP answers ("lease_lost"), the HTTP status it is sent
+ * with, and what it means in a sentence.  Unknown codes answer as CAIRN_E_INTERNAL. */
+CAIRN_API const char *cairn_code_name(cairn_code code);
+CAIRN_API int cairn_code_http_status(cairn_code code);
+CAIRN_API const char *cairn_code_meaning(cairn_code code);
+
+/* ---- Opening --------------------------------------------------------------------------------
+ */
+
+typedef struct cairn_open_options {
+    size_t size;
+    const char *url;   /* sqlite:FILE, postgres://..., http://...; NULL: $CAIRN_URL, else
+                        * sqlite:cairn.db.  memory: keeps everything in this process. */
+    const char *token; /* bearer token for http: URLs; NULL: $CAIRN_TOKEN, else none */
+    uint64_t seed;     /* where jitter, ids and tokens come from; 0: the system's randomness */
+    int virtual_clock; /* 1: time stands still until cairn_clock_advance() */
+    int64_t start_us;  /* where a virtual clock starts; 0: the present */
+    int no_migrate;    /* 1: an older schema is refused instead of brought up to date */
+    int no_timers;     /* 1: due timers are applied only before a claim, never by themselves */
+    uint32_t
+        retry_ms; /* how long a call waits for a store that cannot be reached or is locked */
+    size_t max_payload; /* bytes of a payload, input, output or result */
+    size_t max_name;    /* bytes of a type, key, worker or runtime */
+    size_t max_error;   /* bytes of an error text that are kept; the rest is cut */
+    size_t max_batch;   /* jobs in one enqueue, tasks in one claim, results in one report */
+} cairn_open_options;
+
+#define CAIRN_OPEN_DEFAULTS                                                            \
+    {                                                                                  \
+        .size = sizeof(cairn_open_options), .retry_ms = 10000, .max_payload = 1 << 20, \
+        .max_name = 256, .max_error = 4096, .max_batch = 1000                          \
+    }
+
+/* Opens a store, first bringing its tables up to this library's version.
+ *
+ * CAIRN_E_SCHEMA_NEWER    a newer libcairn has written here; nothing was touched.
+ * CAIRN_E_NOT_A_DATABASE  the file is something else; nothing was touched.
+ * CAIRN_E_UNREACHABLE     the database or server does not answer.
+ * CAIRN_E_READ_ONLY       the file, or its folder, cannot be written to. */
+CAIRN_API cairn_code cairn_open(const cairn_open_options *options, cairn_engine **ret_engine,
+                                cairn_error *reterr);
+
+/* Answers what waits (with CAIRN_E_CLOSED), lets the commit under way finish, and releases
+ * everything.  Free what the engine gave you before or after, as you like.  NULL is welcome. */
+CAIRN_API void cairn_close(cairn_engine *engine);
+
+/* The URL that was opened, without any password. */
+CAIRN_API const char *cairn_url(const cairn_engine *engine);
+
+/* ---- Time -----------------------------------------------------------------------------------
+ */
+
+/* The store's present. */
+CAIRN_API cairn_code cairn_clock_now(cairn_engine *engine, int64_t *ret_now_us,
+                                     cairn_error *reterr);
+
+/* Moves a virtual clock, from due time to due time, applying at its own time everything that
+ * falls due; all of it has happened when the call returns.  CAIRN_E_WRONG_STATE if the clock is
+ * real. */
+CAIRN_API cairn_code cairn_clock_advance(cairn_engine *engine, int64_t ms, int64_t *ret_now_us,
+                                         cairn_error *reterr);
+
+/* ---- Producing ------------------------------------------------------------------------------
+ */
+
+/* A job to be recorded. */
+typedef struct cairn_job_spec {
+    size_t size;
+    const char *type;     /* such as "billing.invoice.v1"; not empty */
+    const char *payload;  /* JSON; NULL: {} */
+    const char *key;      /* enqueuing a known key again finds the first job; NULL: no key */
+    int32_t priority;     /* lower goes first */
+    int32_t max_attempts; /* handler calls in all, the first included; from 1 */
+    int64_t run_at_us;    /* not before this; 0: now */
+} cairn_job_spec;
+
+#define CAIRN_JOB_DEFAULTS                                                 \
+    {                                                                      \
+        .size = sizeof(cairn_job_spec), .priority = 100, .max_attempts = 3 \
+    }
+
+typedef struct cairn_enqueued {
+    char id[40];  /* the job's id, a UUID */
+    int existing; /* 1: the key was known, this is the job it stands for, nothing was written */
+} cairn_enqueued;
+
+/* Records jobs, all in one commit: when it returns CAIRN_OK they will be executed, whatever
+ * happens to this process.  One bad spec refuses the whole call.  ret_enqueued has room for
+ * count. */
+CAIRN_API cairn_code cairn_enqueue(cairn_engine *engine, const cairn_job_spec *specs,
+                                   size_t count, cairn_enqueued *ret_enqueued,
+                                   cairn_error *reterr);
+
+/* ---- Looking --------------------------------------------------------------------------------
+ */
+
+/* A job as its row says.  Times that are not set are 0, texts that are not set NULL. */
+typedef struct cairn_job {
+    const char *id, *type, *payload;
+    const char *status; /* pending, leased, succeeded, failed, cancelled */
+    const char *idempotency_key;
+    const char *leased_by;
+    const char *last_error;
+    const char *result; /* JSON */
+    int32_t priority;
+    int32_t attempt; /* calls that ended in an error, a retry or a lost lease */
+    int32_t max_attempts;
+    int64_t run_at_us, lease_until_us, created_at_us, updated_at_us, deleted_at_us;
+} cairn_job;
+
+typedef struct cairn_job_filter {
+    size_t size;
+    const char *status; /* NULL: any */
+    const char *type;   /* an exact type, or a prefix such as "billing.%"; NULL: any */
+    const char *key;    /* NULL: any */
+    const char *cursor; /* where the page before ended; NULL: the beginning */
+    uint32_t limit;     /* 1 to 1000 */
+} cairn_job_filter;
+
+#define CAIRN_JOB_FILTER_DEFAULTS                      \
+    {                                                  \
+        .size = sizeof(cairn_job_filter), .limit = 100 \
+    }
+
+/* One job; a page of one.  A deleted job is still found here, by its id.  CAIRN_E_NOT_FOUND. */
+CAIRN_API cairn_code cairn_job_get(cairn_engine *engine, const char *id, cairn_jobs **ret_jobs,
+                                   cairn_error *reterr);
+
+/* Jobs that match, newest first, deleted ones left out. */
+CAIRN_API cairn_code cairn_job_list(cairn_engine *engine, const cairn_job_filter *filter,
+                                    cairn_jobs **ret_jobs, cairn_error *reterr);
+
+CAIRN_API size_t cairn_jobs_count(const cairn_jobs *jobs);
+CAIRN_API const cairn_job *cairn_jobs_at(const cairn_jobs *jobs, size_t index);
+CAIRN_API const char *cairn_jobs_next(const cairn_jobs *jobs); /* cursor; NULL: the last page */
+CAIRN_API void cairn_jobs_free(cairn_jobs *jobs);
+
+/* Something that happened to a job. */
+typedef struct cairn_event {
+    int64_t id;       /* rises */
+    const char *type; /* created leased started heartbeat succeeded failed retried cancelled */
+    const char *step; /* NULL for jobs */
+    const char *data; /* JSON */
+    int64_t at_us;
+} cairn_event;
+
+/* What happened to a job, oldest first.  CAIRN_E_NOT_FOUND. */
+CAIRN_API cairn_code cairn_job_events(cairn_engine *engine, const char *id, const char *cursor,
+                                      uint32_t limit, cairn_events **ret_events,
+                                      cairn_error *reterr);
+
+CAIRN_API size_t cairn_events_count(const cairn_events *events);
+CAIRN_API const cairn_event *cairn_events_at(const cairn_events *events, size_t index);
+CAIRN_API const char *cairn_events_next(const cairn_events *events);
+CAIRN_API void cairn_events_free(cairn_events *events);
+
+/* ---- Controlling ----------------------------------------------------------------------------
+ */
+
+/* Cancels a job at once: no later result of its worker can change that, and the worker is told
+ * at its next heartbeat.  CAIRN_E_WRONG_STATE if it has ended. */
+CAIRN_API cairn_code cairn_job_cancel(cairn_engine *engine, const char *id,
+                                      cairn_error *reterr);
+
+/* Deletes a job softly: it is cancelled if it had not ended, then neither claimed nor listed.
+ * Deleting twice is the same as once. */
+CAIRN_API cairn_code cairn_job_delete(cairn_engine *engine, const char *id,
+                                      cairn_error *reterr);
+
+/* Makes a failed or cancelled job pending again with fresh attempts. */
+CAIRN_API cairn_code cairn_job_retry(cairn_engine *engine, const char *id, cairn_error *reterr);
+
+/* Which runtime owns a type, and whether it may be claimed at all. */
+typedef struct cairn_registry_entry {
+    const char *workflow_name;
+    const char *intent_type; /* "workflow" */
+    const char *runtime;     /* such as "go", "python", "c" */
+    const char *description; /* NULL: none */
+    int is_enabled;
+    int64_t created_at_us, updated_at_us;
+} cairn_registry_entry;
+
+/* Writes an entry, new or in place of the one with that name. */
+CAIRN_API cairn_code cairn_registry_put(cairn_engine *engine, const cairn_registry_entry *entry,
+                                        cairn_error *reterr);
+
+CAIRN_API cairn_code cairn_registry_list(cairn_engine *engine, const char *cursor,
+                                         uint32_t limit, cairn_registry **ret_registry,
+                                         cairn_error *reterr);
+CAIRN_API size_t cairn_registry_count(const cairn_registry *registry);
+CAIRN_API const cairn_registry_entry *cairn_registry_at(const cairn_registry *registry,
+                                                        size_t index);
+CAIRN_API const char *cairn_registry_next(const cairn_registry *registry);
+CAIRN_API void cairn_registry_free(cairn_registry *registry);
+
+/* ---- Working: claim and report --------------------------------------------------------------
+ */
+
+/* One unit of work, leased to the worker that claimed it. */
+typedef struct cairn_task {
+    const char *id;
+    const char *token; /* say it with every report: it proves that the lease is yours */
+    const char *kind;  /* "job" */
+    const char *type;
+    const char *input; /* JSON */
+    const char *key;   /* the job's key; NULL: none */
+    int32_t attempt;   /* the number of this call, from 1 */
+    int32_t max_attempts;
+    int64_t lease_until_us;
+} cairn_task;
+
+typedef struct cairn_claim_options {
+    size_t size;
+    const char *worker; /* who asks; not empty */
+    const char *const
+        *types; /* exact types, and prefixes ending in %; "%" alone is everything */
+    size_t type_count;
+    const char
+        *runtime; /* refuse, and never bring, what the registry gives to another; NULL: any */
+    uint32_t max; /* tasks at most */
+    uint32_t lease_ms; /* from 1 */
+    uint32_t wait_ms;  /* real time to wait for a task if there is none; 0: do not wait */
+} cairn_claim_options;
+
+#define CAIRN_CLAIM_DEFAULTS                                             \
+    {                                                                    \
+        .size = sizeof(cairn_claim_options), .max = 1, .lease_ms = 30000 \
+    }
+
+/* Claims what is due and matches: lower priority number first, then the one inserted first.
+ * An empty answer is CAIRN_OK with no tasks.
+ *
+ * CAIRN_E_WRONG_RUNTIME  `types` names a type that the registry gives to another runtime. */
+CAIRN_API cairn_code cairn_claim(cairn_engine *engine, const cairn_claim_options *options,
+                                 cairn_tasks **ret_tasks, cairn_error *reterr);
+
+CAIRN_API size_t cairn_tasks_count(const cairn_tasks *tasks);
+CAIRN_API const cairn_task *cairn_tasks_at(const cairn_tasks *tasks, size_t index);
+CAIRN_API void cairn_tasks_free(cairn_tasks *tasks);
+
+typedef enum cairn_outcome {
+    CAIRN_COMPLETE = 1, /* done; `output` is the result */
+    CAIRN_FAIL,         /* a failed attempt: tried again after the backoff, while any is left */
+    CAIRN_RETRY,        /* the same, after delay_ms */
+    CAIRN_DEAD,         /* failed for good, whatever attempts are left */
+    CAIRN_RELEASE       /* given back at no cost of an attempt; claimable after delay_ms */
+} cairn_outcome;
+
+/* How a task ended. */
+typedef struct cairn_report {
+    size_t size;
+    const char *task_id;
+    const char *token;
+    cairn_outcome outcome;
+    const char *output; /* JSON, with COMPLETE; NULL: null */
+    const char *error;  /* with FAIL, RETRY, DEAD */
+    int64_t
+        delay_ms; /* with RETRY and RELEASE; -1: the task's own backoff (RELEASE: at once) */
+} cairn_report;
+
+#define CAIRN_REPORT_DEFAULTS                                                   \
+    {                                                                           \
+        .size = sizeof(cairn_report), .outcome = CAIRN_COMPLETE, .delay_ms = -1 \
+    }
+
+/* What became of one report. */
+typedef struct cairn_reported {
+    cairn_code code; /* CAIRN_OK, or CAIRN_E_LEASE_LOST, ...: one may fail, the others stand */
+    char status[24]; /* the job's status now, such as "succeeded"; "" if the code is not OK */
+    cairn_error error;
+} cairn_reported;
+
+/* Reports outcomes, all in one commit, and claims in the same commit if `claim` is given.
+ * Repeating a report that was accepted, with the same worker and token, is accepted again and
+ * changes nothing. ret_reported (count of them) and ret_tasks may be NULL; with one report and
+ * no ret_reported its code is the call's. */
+CAIRN_API cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
+                                       const cairn_report *reports, size_t count,
+                                       cairn_reported *ret_reported,
+                                       const cairn_claim_options *claim,
+                                       cairn_tasks **ret_tasks, cairn_error *reterr);
+
+/* The same for one task and one outcome. */
+CAIRN_API cairn_code cairn_complete(cairn_engine *engine, const char *worker,
+                                    const cairn_task *task, const char *output,
+                                    cairn_error *reterr);
+CAIRN_API cairn_code cairn_fail(cairn_engine *engine, const char *worker,
+                                const cairn_task *task, const char *error, cairn_error *reterr);
+
+/* Keeps a lease: it now ends extend_ms from now.  *ret_stop says whether the work is still
+ * wanted: NULL, or a constant text ("cancelled"); then the lease was not extended.  ret_ may be
+ * NULL. */
+CAIRN_API cairn_code cairn_heartbeat(cairn_engine *engine, const char *worker,
+                                     const char *task_id, const char *token, uint32_t extend_ms,
+                                     int64_t *ret_lease_until_us, const char **ret_stop,
+                                     cairn_error *reterr);
+
+/* ---- Working: callbacks ---------------------------------------------------------------------
+ */
+
+typedef struct cairn_worker_options {
+    size_t size;
+    const char *name;     /* NULL: host, process and a random suffix */
+    const char *runtime;  /* NULL: any */
+    uint32_t concurrency; /* threads that run handlers */
+    uint32_t lease_ms;    /* kept alive by itself while a handler runs */
+    uint32_t wait_ms;     /* how long one claim waits; shorter only makes more requests */
+    int until_idle; /* 1: cairn_worker_run() returns when nothing is claimable or leased */
+} cairn_worker_options;
+
+#define CAIRN_WORKER_DEFAULTS                                                      \
+    {                                                                              \
+        .size = sizeof(cairn_worker_options), .concurrency = 4, .lease_ms = 30000, \
+        .wait_ms = 20000                                                           \
+    }
+
+/* Executes one task and says how it ended; use the cairn_work_ calls to read it and to add an
+ * output, an error or a delay.  Runs in one of the worker's threads. */
+typedef cairn_outcome (*cairn_handler)(cairn_work *work, void *arg);
+
+CAIRN_API cairn_code cairn_worker_new(cairn_engine *engine, const cairn_worker_options *options,
+                                      cairn_worker **ret_worker, cairn_error *reterr);
+
+/* Has `handler` called for tasks of this type, or of this prefix ("billing.%").  The exact type
+ * wins over a prefix, the longer prefix over the shorter.  Before cairn_worker_run(). */
+CAIRN_API cairn_code cairn_worker_handle(cairn_worker *worker, const char *type,
+                                         cairn_handler handler, void *arg, cairn_error *reterr);
+
+/* Claims, calls handlers, reports, until cairn_worker_stop() or, with until_idle, until there
+ * is nothing left to do.  A store that goes away is waited for. */
+CAIRN_API cairn_code cairn_worker_run(cairn_worker *worker, cairn_error *reterr);
+
+/* Asks cairn_worker_run() to return: nothing more is claimed, handlers finish, their outcomes
+ * are reported.  Safe from any thread and from a signal handler. */
+CAIRN_API void cairn_worker_stop(cairn_worker *worker);
+CAIRN_API void cairn_worker_free(cairn_worker *worker); /* NULL is welcome */
+
+CAIRN_API const cairn_task *cairn_work_task(const cairn_work *work);
+
+/* Why the handler should stop early ("cancelled", "lease_lost"), or NULL.  Cheap: ask often. */
+CAIRN_API const char *cairn_work_stop(const cairn_work *work);
+
+/* Copied.  The output must be JSON, or the attempt fails. */
+CAIRN_API cairn_code cairn_work_set_output(cairn_work *work, const char *json);
+CAIRN_API cairn_code cairn_work_set_error(cairn_work *work, const char *text);
+CAIRN_API void cairn_work_set_delay(cairn_work *work, int64_t delay_ms);
+
+/* ---- Everything, as JSON --------------------------------------------------------------------
+ */
+
+/* The HTTP interface of `cairn serve` without HTTP, on any URL: the same methods, paths, bodies
+ * and answers (docs/openapi.json describes them).  Made for bindings and tools. */
+typedef struct cairn_request {
+    size_t size;
+    const char *method; /* "POST" */
+    const char *target; /* "/v1/jobs?status=failed", percent-encoded where needed */
+    const char *body;   /* JSON; NULL: none */
+    size_t body_len;
+
+    /* With cairn_call_async() only: asked right before a waiting claim is given tasks, in the
+     * engine's thread.  0: the caller has gone, answer nothing to it.  NULL: always wanted. */
+    int (*wanted)(void *arg);
+    void *arg; /* for wanted and done */
+} cairn_request;
+
+#define CAIRN_REQUEST_DEFAULTS                         \
+    {                                                  \
+        .size = sizeof(cairn_request), .method = "GET" \
+    }
+
+/* Errors of the request itself (status 400 and above) are answers: CAIRN_OK with that status
+ * and the error as JSON.  Other codes mean that there is no answer. */
+CAIRN_API cairn_code cairn_call(cairn_engine *engine, const cairn_request *request,
+                                cairn_response **ret_response, cairn_error *reterr);
+
+/* The same without waiting.  `done` is called exactly once, from a thread of the engine's or
+ * before this returns, and owns the response; it must not block nor call a waiting cairn_
+ * function. */
+typedef void (*cairn_done)(void *arg, cairn_response *response);
+CAIRN_API void cairn_call_async(cairn_engine *engine, const cairn_request *request,
+                                cairn_done done);
+
+CAIRN_API int cairn_response_status(const cairn_response *response);
+CAIRN_API const char *cairn_response_content_type(const cairn_response *response);
+CAIRN_API const char *cairn_response_body(const cairn_response *response, size_t *ret_len);
+CAIRN_API void cairn_response_free(cairn_response *response);
+
+/* ---- Figures --------------------------------------------------------------------------------
+ */
+
+/* Counted since this engine was opened (of an http: URL: since the server was). */
+typedef struct cairn_stats {
+    size_t size;
+    uint64_t enqueued, claimed, completed, failed, retried, cancelled, released, heartbeats;
+    uint64_t lease_expiries, late_reports; /* leases that ran out; reports that were refused */
+    uint64_t commits, commit_requests;     /* commits, and requests answered by them */
+    uint64_t commit_us, commit_us_max;     /* time spent in them, from begin to answer */
+    uint64_t pending, ready, leased; /* jobs now: waiting, of which due, and being worked on */
+    uint64_t oldest_waiting_us;      /* how long the oldest due job has waited; 0: none */
+} cairn_stats;
+
+CAIRN_API cairn_code cairn_stats_get(cairn_engine *engine, cairn_stats *ret_stats,
+                                     cairn_error *reterr);
+
+/* Something `cairn doctor` looked at. */
+typedef struct cairn_finding {
+    const char *check;  /* store, schema, clock, leases, registry, types, ... */
+    const char *result; /* ok, warning, error */
+    char text[384];
+} cairn_finding;
+
+/* Looks the store over and fills in at most `room` findings. */
+CAIRN_API cairn_code cairn_doctor(cairn_engine *engine, cairn_finding *ret_findings,
+                                  size_t room, size_t *ret_count, cairn_error *reterr);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

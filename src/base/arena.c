@@ -1,0 +1,113 @@
+/* base/arena.c - memory that goes all at once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/arena.h"
+
+#include "base/mem.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+struct arena_block {
+    struct arena_block *next;
+    size_t used, room;
+    alignas(max_align_t) char bytes[];
+};
+
+/* Small first, since most requests are; each further block twice the one before. */
+enum { FIRST_BLOCK = 1024 - sizeof(struct arena_block), LARGEST_BLOCK = 256 * 1024 };
+
+static struct arena_block *add_block(struct arena *arena, size_t size)
+{
+    struct arena_block *current = arena->blocks;
+    size_t room = current ? current->room * 2 : FIRST_BLOCK;
+    if (room > LARGEST_BLOCK)
+        room = LARGEST_BLOCK;
+    if (room < size)
+        room = size;
+
+    struct arena_block *block = mem_alloc(sizeof *block + room);
+    if (!block)
+        return NULL;
+    *block = (struct arena_block){.next = current, .room = room};
+    arena->blocks = block;
+    return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    size_t align = alignof(max_align_t);
+    if (size > SIZE_MAX / 4)
+        return NULL;
+    size = (size + align - 1) & ~(align - 1);
+
+    struct arena_block *block = arena->blocks;
+    if (!block || block->room - block->used < size) {
+        block = add_block(arena, size);
+        if (!block)
+            return NULL;
+    }
+    void *start = block->bytes + block->used;
+    block->used += size;
+    return start;
+}
+
+void *arena_zalloc(struct arena *arena, size_t size)
+{
+    void *start = arena_alloc(arena, size);
+    return start ? memset(start, 0, size) : NULL;
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / 4 / size)
+        return NULL;
+    return arena_zalloc(arena, count * size);
+}
+
+char *arena_strndup(struct arena *arena, const char *text, size_t len)
+{
+    char *copy = arena_alloc(arena, len + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+char *arena_strdup(struct arena *arena, const char *text)
+{
+    return text ? arena_strndup(arena, text, strlen(text)) : NULL;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (len < 0)
+        return NULL;
+
+    char *text = arena_alloc(arena, (size_t)len + 1);
+    if (!text)
+        return NULL;
+    va_start(args, format);
+    vsnprintf(text, (size_t)len + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+void arena_done(struct arena *arena)
+{
+    for (struct arena_block *block = arena->blocks; block;) {
+        struct arena_block *next = block->next;
+        mem_free(block);
+        block = next;
+    }
+    arena->blocks = NULL;
+}

@@ -1,0 +1,26 @@
+/* base/arena.h - memory that goes all at once: one arena per request or transaction.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Allocations answer NULL when memory has run out; the arena stays usable.  Not for two threads
+ * at a time.  A zeroed struct is an empty arena.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena {
+    struct arena_block *blocks; /* the one in use first */
+};
+
+void arena_done(struct arena *arena);                /* frees everything in it */
+void *arena_alloc(struct arena *arena, size_t size); /* aligned for anything */
+void *arena_zalloc(struct arena *arena, size_t size);
+void *arena_array(struct arena *arena, size_t count, size_t size); /* zeroed; checks overflow */
+char *arena_strdup(struct arena *arena, const char *text);         /* NULL for NULL text, too */
+char *arena_strndup(struct arena *arena, const char *text, size_t len);
+char *arena_printf(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,109 @@
+/* base/buf.c - text that grows.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/buf.h"
+
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Room for len more bytes and the NUL. */
+static bool make_room(struct buf *buf, size_t len)
+{
+    if (buf->failed)
+        return false;
+    if (buf->room - buf->len > len)
+        return true;
+    size_t room = buf->room ? buf->room : 128;
+    while (room - buf->len <= len) {
+        if (room > SIZE_MAX / 4) {
+            buf->failed = true;
+            return false;
+        }
+        room *= 2;
+    }
+    char *text = mem_realloc(buf->text, room);
+    if (!text) {
+        buf->failed = true;
+        return false;
+    }
+    buf->text = text;
+    buf->room = room;
+    return true;
+}
+
+void buf_add(struct buf *buf, const char *bytes, size_t len)
+{
+    if (!make_room(buf, len))
+        return;
+    if (len)
+        memcpy(buf->text + buf->len, bytes, len);
+    buf->len += len;
+    buf->text[buf->len] = '\0';
+}
+
+void buf_str(struct buf *buf, const char *text)
+{
+    buf_add(buf, text, strlen(text));
+}
+
+void buf_char(struct buf *buf, char c)
+{
+    buf_add(buf, &c, 1);
+}
+
+void buf_printf(struct buf *buf, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (len < 0 || !make_room(buf, (size_t)len)) {
+        buf->failed = true;
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(buf->text + buf->len, (size_t)len + 1, format, args);
+    va_end(args);
+    buf->len += (size_t)len;
+}
+
+bool buf_failed(const struct buf *buf)
+{
+    return buf->failed;
+}
+
+const char *buf_text(const struct buf *buf)
+{
+    return buf->text ? buf->text : "";
+}
+
+char *buf_take(struct buf *buf, size_t *ret_len)
+{
+    if (!make_room(buf, 0))
+        return NULL;
+    buf->text[buf->len] = '\0';
+    char *text = buf->text;
+    if (ret_len)
+        *ret_len = buf->len;
+    *buf = (struct buf){0};
+    return text;
+}
+
+void buf_reset(struct buf *buf)
+{
+    buf->len = 0;
+    buf->failed = false;
+    if (buf->text)
+        buf->text[0] = '\0';
+}
+
+void buf_done(struct buf *buf)
+{
+    mem_free(buf->text);
+    *buf = (struct buf){0};
+}

@@ -1,0 +1,31 @@
+/* base/buf.h - text that grows.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Running out of memory is remembered instead of reported at each step: add as you like, then
+ * ask buf_failed() once.  A zeroed struct is an empty buf.  The text is always followed by a
+ * NUL.
+ */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf {
+    char *text; /* NULL until something was added */
+    size_t len, room;
+    bool failed;
+};
+
+void buf_done(struct buf *buf);
+void buf_reset(struct buf *buf); /* empty again, memory kept, failure forgotten */
+void buf_add(struct buf *buf, const char *bytes, size_t len);
+void buf_str(struct buf *buf, const char *text);
+void buf_char(struct buf *buf, char c);
+void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool buf_failed(const struct buf *buf);
+const char *buf_text(const struct buf *buf);      /* "" when empty */
+char *buf_take(struct buf *buf, size_t *ret_len); /* the text is yours (mem_free); buf empty */
+
+#endif

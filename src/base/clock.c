@@ -1,0 +1,187 @@
+/* base/clock.c - what time it is, and how it is written.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/clock.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static int64_t read_clock(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * US_PER_SEC + now.tv_nsec / 1000;
+}
+
+void clock_init_real(struct clock *clock)
+{
+    clock->is_virtual = false;
+    atomic_store(&clock->now_us, read_clock(CLOCK_REALTIME));
+}
+
+void clock_init_virtual(struct clock *clock, int64_t start_us)
+{
+    clock->is_virtual = true;
+    atomic_store(&clock->now_us, start_us);
+}
+
+int64_t clock_now_us(struct clock *clock)
+{
+    if (clock->is_virtual)
+        return atomic_load(&clock->now_us);
+
+    int64_t now = read_clock(CLOCK_REALTIME);
+    int64_t latest = atomic_load(&clock->now_us);
+    while (now > latest)
+        if (atomic_compare_exchange_weak(&clock->now_us, &latest, now))
+            return now;
+    return latest;
+}
+
+void clock_set_us(struct clock *clock, int64_t now_us)
+{
+    assert(clock->is_virtual);
+    assert(now_us >= atomic_load(&clock->now_us));
+    atomic_store(&clock->now_us, now_us);
+}
+
+int64_t monotonic_us(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+void instant_format(int64_t us, char text[INSTANT_TEXT])
+{
+    int64_t ms = us / US_PER_MS;
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm parts;
+    gmtime_r(&seconds, &parts);
+    size_t len = strftime(text, INSTANT_TEXT, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text + len, INSTANT_TEXT - len, ".%03dZ", (int)(ms % 1000));
+}
+
+/* Exactly `count` digits at *text, which moves past them. */
+static bool take_digits(const char **text, int count, int *ret_value)
+{
+    int value = 0;
+    for (int i = 0; i < count; i++) {
+        if (!isdigit((unsigned char)(*text)[i]))
+            return false;
+        value = value * 10 + ((*text)[i] - '0');
+    }
+    *text += count;
+    *ret_value = value;
+    return true;
+}
+
+static bool take_char(const char **text, const char *any_of)
+{
+    if (!**text || !strchr(any_of, **text))
+        return false;
+    (*text)++;
+    return true;
+}
+
+/* ".123456789" or nothing; microseconds. */
+static bool take_fraction(const char **text, int64_t *ret_us)
+{
+    *ret_us = 0;
+    if (!take_char(text, "."))
+        return true;
+    int64_t scale = 100000;
+    int digits = 0;
+    for (; isdigit((unsigned char)**text); (*text)++, digits++) {
+        *ret_us += (**text - '0') * scale;
+        scale /= 10;
+    }
+    return digits > 0 && digits <= 9;
+}
+
+/* "Z" or "+01:30"; minutes east of UTC. */
+static bool take_offset(const char **text, int *ret_minutes)
+{
+    *ret_minutes = 0;
+    if (take_char(text, "Zz"))
+        return true;
+    int sign = **text == '-' ? -1 : 1;
+    int hours, minutes;
+    if (!take_char(text, "+-") || !take_digits(text, 2, &hours) || !take_char(text, ":") ||
+        !take_digits(text, 2, &minutes) || hours > 23 || minutes > 59)
+        return false;
+    *ret_minutes = sign * (hours * 60 + minutes);
+    return true;
+}
+
+bool instant_parse(const char *text, int64_t *ret_us)
+{
+    int year, month, day, hour, minute, second, offset;
+    int64_t fraction;
+    if (!take_digits(&text, 4, &year) || !take_char(&text, "-") ||
+        !take_digits(&text, 2, &month) || !take_char(&text, "-") ||
+        !take_digits(&text, 2, &day) || !take_char(&text, "Tt ") ||
+        !take_digits(&text, 2, &hour) || !take_char(&text, ":") ||
+        !take_digits(&text, 2, &minute) || !take_char(&text, ":") ||
+        !take_digits(&text, 2, &second) || !take_fraction(&text, &fraction) ||
+        !take_offset(&text, &offset) || *text)
+        return false;
+    if (hour > 23 || minute > 59 || second > 60)
+        return false;
+
+    struct tm parts = {.tm_year = year - 1900,
+                       .tm_mon = month - 1,
+                       .tm_mday = day,
+                       .tm_hour = hour,
+                       .tm_min = minute,
+                       .tm_sec = second};
+    struct tm given = parts;
+    int64_t seconds = (int64_t)timegm(&parts);
+    if (given.tm_mon != parts.tm_mon && second < 60)
+        return false; /* such as 30 February, which timegm() moves into March */
+    if (month < 1 || month > 12 || day < 1)
+        return false;
+
+    int64_t us = (seconds - (int64_t)offset * 60) * US_PER_SEC + fraction;
+    if (us < 0 || us > INSTANT_MAX)
+        return false;
+    *ret_us = us;
+    return true;
+}
+
+bool duration_parse(const char *text, int64_t *ret_ms)
+{
+    static const struct {
+        const char *unit;
+        int64_t ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+
+    int64_t value = 0;
+    const char *at = text;
+    for (; isdigit((unsigned char)*at); at++) {
+        value = value * 10 + (*at - '0');
+        if (value > INSTANT_MAX / US_PER_MS)
+            return false;
+    }
+    if (at == text)
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(at, units[i].unit) != 0)
+            continue;
+        if (value > INSTANT_MAX / US_PER_MS / units[i].ms)
+            return false;
+        *ret_ms = value * units[i].ms;
+        return true;
+    }
+    return false;
+}
+
+int64_t instant_add(int64_t at_us, int64_t more_us)
+{
+    int64_t sum;
+    if (__builtin_add_overflow(at_us, more_us, &sum))
+        return more_us > 0 ? INSTANT_MAX : 0;
+    return sum > INSTANT_MAX ? INSTANT_MAX : sum;
+}

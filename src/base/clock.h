@@ -1,0 +1,53 @@
+/* base/clock.h - what time it is, and how it is written.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Instants are microseconds since 1970 in UTC.  A virtual clock stands still until it is moved.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define US_PER_MS INT64_C(1000)
+#define US_PER_SEC INT64_C(1000000)
+#define US_PER_MIN (60 * US_PER_SEC)
+
+/* The latest instant that may be given: the end of the year 9999. */
+#define INSTANT_MAX INT64_C(253402300799999999)
+
+struct clock {
+    bool is_virtual;
+    _Atomic int64_t now_us; /* virtual: the time.  Real: the latest answer, never undercut. */
+};
+
+void clock_init_real(struct clock *clock);
+void clock_init_virtual(struct clock *clock, int64_t start_us);
+
+/* Never goes back, even if the system's clock is set back. */
+int64_t clock_now_us(struct clock *clock);
+
+/* Virtual clocks only; going back is a bug. */
+void clock_set_us(struct clock *clock, int64_t now_us);
+
+/* Time that only ever passes, for waiting and measuring; unrelated to the date. */
+int64_t monotonic_us(void);
+
+/* "2026-11-15T06:30:00.000Z": milliseconds, cut off rather than rounded. */
+enum { INSTANT_TEXT = 32 };
+void instant_format(int64_t us, char text[INSTANT_TEXT]);
+
+/* RFC 3339 with any offset and up to nine decimals.  False if the text is not that, or beyond
+ * the years 1970 to 9999. */
+bool instant_parse(const char *text, int64_t *ret_us);
+
+/* An integer with ms, s, m, h or d ("90s"); in milliseconds.  False if it is not, or too long.
+ */
+bool duration_parse(const char *text, int64_t *ret_ms);
+
+/* a + b, held within [INT64_MIN, INT64_MAX] and for instants at INSTANT_MAX. */
+int64_t instant_add(int64_t at_us, int64_t more_us);
+
+#endif

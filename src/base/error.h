@@ -1,0 +1,31 @@
+/* base/error.h - return the code, fill in the story.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Every function here takes a NULL cairn_error and then says nothing.  Messages are lower case
+ * without a full stop: "could not" if it may work later, "cannot" if it never will.
+ */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include "cairn.h"
+
+#define format_like(f, a) __attribute__((format(printf, f, a)))
+
+/* Sets code and message, clears detail and hint, and returns the code:
+ *     return fail(reterr, CAIRN_E_NOT_FOUND, "job \"%s\" does not exist", id); */
+cairn_code fail(cairn_error *reterr, cairn_code code, const char *format, ...)
+    format_like(3, 4);
+
+/* Adds the facts, or what to do; both after fail(), both returning the error's code. */
+cairn_code fail_detail(cairn_error *reterr, cairn_code code, const char *format, ...)
+    format_like(3, 4);
+cairn_code fail_hint(cairn_error *reterr, cairn_code code, const char *format, ...)
+    format_like(3, 4);
+
+/* Memory ran out.  Needs none itself. */
+cairn_code fail_memory(cairn_error *reterr);
+
+void error_clear(cairn_error *error);
+
+#endif

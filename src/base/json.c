@@ -1,0 +1,212 @@
+/* base/json.c - JSON in and out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/json.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* jansson reads numbers as int64 and double and refuses those that do not fit, though we only
+ * hand them on; and it limits depth at 2048.  So depth is counted here, before, and numbers are
+ * read as text would be: a refusal for size alone is said as such. */
+static bool is_too_deep(const char *text, size_t len)
+{
+    int depth = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        if (in_string) {
+            if (c == '\\')
+                i++;
+            else if (c == '"')
+                in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if ((c == '{' || c == '[') && ++depth > JSON_DEPTH_MAX) {
+            return true;
+        } else if (c == '}' || c == ']') {
+            depth--;
+        }
+    }
+    return false;
+}
+
+cairn_code json_read(const char *text, size_t len, const char *what, json_t **ret_tree,
+                     cairn_error *reterr)
+{
+    if (is_too_deep(text, len))
+        return fail(reterr, CAIRN_E_TOO_LARGE, "%s is nested more than %d deep", what,
+                    JSON_DEPTH_MAX);
+
+    json_error_t why;
+    json_t *tree = json_loadb(text, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &why);
+    if (tree) {
+        *ret_tree = tree;
+        return CAIRN_OK;
+    }
+    switch (json_error_code(&why)) {
+    case json_error_out_of_memory:
+        return fail_memory(reterr);
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+        fail(reterr, CAIRN_E_BAD_JSON, "%s contains \\u0000, which cannot be stored", what);
+        break;
+    case json_error_duplicate_key:
+        fail(reterr, CAIRN_E_BAD_JSON, "%s has the same key twice", what);
+        break;
+    case json_error_numeric_overflow:
+        fail(reterr, CAIRN_E_BAD_JSON, "%s has a number that is too large", what);
+        fail_hint(reterr, CAIRN_E_BAD_JSON, "send large numbers as strings");
+        break;
+    case json_error_invalid_utf8:
+        fail(reterr, CAIRN_E_BAD_JSON, "%s is not UTF-8", what);
+        break;
+    default:
+        fail(reterr, CAIRN_E_BAD_JSON, "%s is not JSON", what);
+        break;
+    }
+    return fail_detail(reterr, CAIRN_E_BAD_JSON, "line %d, column %d: %s", why.line, why.column,
+                       why.text);
+}
+
+cairn_code json_check(const char *text, size_t len, const char *what, cairn_error *reterr)
+{
+    json_t *tree;
+    cairn_code code = json_read(text, len, what, &tree, reterr);
+    if (!code)
+        json_decref(tree);
+    return code;
+}
+
+bool utf8_is_valid(const char *text, size_t len)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    for (size_t i = 0; i < len;) {
+        unsigned char c = s[i];
+        size_t more = c < 0x80 ? 0 : c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : 1;
+        if (c == 0 || (c >= 0x80 && c < 0xC2) || c > 0xF4 || i + more >= len + (more == 0))
+            return false;
+        for (size_t k = 1; k <= more; k++)
+            if ((s[i + k] & 0xC0) != 0x80)
+                return false;
+        if ((c == 0xE0 && s[i + 1] < 0xA0) || (c == 0xED && s[i + 1] > 0x9F) ||
+            (c == 0xF0 && s[i + 1] < 0x90) || (c == 0xF4 && s[i + 1] > 0x8F))
+            return false;
+        i += more + 1;
+    }
+    return true;
+}
+
+static void before_value(struct json_out *out)
+{
+    if (out->needs_comma)
+        buf_char(out->buf, ',');
+    out->needs_comma = true;
+}
+
+void json_open(struct json_out *out, char bracket)
+{
+    before_value(out);
+    buf_char(out->buf, bracket);
+    out->needs_comma = false;
+}
+
+void json_close(struct json_out *out, char bracket)
+{
+    buf_char(out->buf, bracket);
+    out->needs_comma = true;
+}
+
+static void add_escaped(struct buf *buf, unsigned char c)
+{
+    switch (c) {
+    case '"':
+        buf_str(buf, "\\\"");
+        break;
+    case '\\':
+        buf_str(buf, "\\\\");
+        break;
+    case '\n':
+        buf_str(buf, "\\n");
+        break;
+    case '\r':
+        buf_str(buf, "\\r");
+        break;
+    case '\t':
+        buf_str(buf, "\\t");
+        break;
+    default:
+        buf_printf(buf, "\\u%04x", c);
+        break;
+    }
+}
+
+static void add_string(struct buf *buf, const char *text, size_t len)
+{
+    buf_char(buf, '"');
+    size_t start = 0;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7F)
+            continue;
+        buf_add(buf, text + start, i - start);
+        add_escaped(buf, c);
+        start = i + 1;
+    }
+    buf_add(buf, text + start, len - start);
+    buf_char(buf, '"');
+}
+
+void json_key(struct json_out *out, const char *key)
+{
+    before_value(out);
+    add_string(out->buf, key, strlen(key));
+    buf_char(out->buf, ':');
+    out->needs_comma = false;
+}
+
+void json_strn(struct json_out *out, const char *text, size_t len)
+{
+    before_value(out);
+    add_string(out->buf, text, len);
+}
+
+void json_str(struct json_out *out, const char *text)
+{
+    if (text)
+        json_strn(out, text, strlen(text));
+    else
+        json_raw(out, NULL);
+}
+
+void json_int(struct json_out *out, int64_t value)
+{
+    before_value(out);
+    buf_printf(out->buf, "%" PRId64, value);
+}
+
+void json_bool(struct json_out *out, bool value)
+{
+    json_raw(out, value ? "true" : "false");
+}
+
+void json_raw(struct json_out *out, const char *json)
+{
+    before_value(out);
+    buf_str(out->buf, json ? json : "null");
+}
+
+void json_time(struct json_out *out, int64_t us)
+{
+    char text[INSTANT_TEXT];
+    if (us == 0) {
+        json_raw(out, NULL);
+        return;
+    }
+    instant_format(us, text);
+    json_str(out, text);
+}

@@ -1,0 +1,56 @@
+/* base/json.h - JSON in (checked by jansson) and JSON out (written straight into a buf).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Texts of users are checked, then kept as their own bytes; we never print a tree of theirs
+ * again. That is why there is a writer here: it can put such bytes in as they are.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/buf.h"
+#include "cairn.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { JSON_DEPTH_MAX = 64 };
+
+/* Reads a JSON text whole.  Refused, with the place named: anything that is not JSON, broken
+ * UTF-8, duplicate keys, \u0000 (no store can keep it) and nesting beyond JSON_DEPTH_MAX.
+ * `what` names the text in the error, such as "payload".  Free the tree with json_decref(). */
+cairn_code json_read(const char *text, size_t len, const char *what, json_t **ret_tree,
+                     cairn_error *reterr);
+
+/* The same, only to know that it can be stored. */
+cairn_code json_check(const char *text, size_t len, const char *what, cairn_error *reterr);
+
+/* Broken UTF-8 or a NUL inside? */
+bool utf8_is_valid(const char *text, size_t len);
+
+/* Writing.  Keys and values alternate as in JSON itself; commas are put in by the writer:
+ *
+ *     struct json_out out = {.buf = &buf};
+ *     json_open(&out, '{');
+ *     json_key(&out, "id");
+ *     json_str(&out, id);
+ *     json_close(&out, '}');
+ */
+struct json_out {
+    struct buf *buf;
+    bool needs_comma;
+};
+
+void json_open(struct json_out *out, char bracket);  /* '{' or '[' */
+void json_close(struct json_out *out, char bracket); /* '}' or ']' */
+void json_key(struct json_out *out, const char *key);
+void json_str(struct json_out *out, const char *text); /* NULL: null */
+void json_strn(struct json_out *out, const char *text, size_t len);
+void json_int(struct json_out *out, int64_t value);
+void json_bool(struct json_out *out, bool value);
+void json_raw(struct json_out *out, const char *json); /* JSON as it is; NULL: null */
+void json_time(struct json_out *out, int64_t us);      /* RFC 3339; 0: null */
+
+#endif

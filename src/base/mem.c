@@ -1,0 +1,61 @@
+/* base/mem.c - the one door to the heap.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/mem.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_long left = -1; /* allocations that may still succeed; negative: no limit */
+
+void mem_fail_after(long count)
+{
+    atomic_store(&left, count);
+}
+
+static bool is_refused(void)
+{
+    if (atomic_load_explicit(&left, memory_order_relaxed) < 0)
+        return false;
+    if (atomic_fetch_sub(&left, 1) > 0)
+        return false;
+    atomic_store(&left, 0);
+    return true;
+}
+
+void *mem_alloc(size_t size)
+{
+    return is_refused() ? NULL : malloc(size ? size : 1);
+}
+
+void *mem_zalloc(size_t size)
+{
+    return is_refused() ? NULL : calloc(1, size ? size : 1);
+}
+
+void *mem_realloc(void *old, size_t size)
+{
+    return is_refused() ? NULL : realloc(old, size ? size : 1);
+}
+
+char *mem_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = mem_alloc(size);
+    if (copy)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+void mem_free(void *block)
+{
+    free(block);
+}
+
+void mem_freep(void *pointer_to_pointer)
+{
+    mem_free(*(void **)pointer_to_pointer);
+}

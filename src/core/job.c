@@ -1,0 +1,263 @@
+/* core/job.c - the life of a job, as a table and a few rules about its lease.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/job.h"
+
+#include "base/clock.h"
+#include "core/backoff.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const char *const status_names[JOB_STATUS_COUNT] = {
+    [JOB_PENDING] = "pending", [JOB_LEASED] = "leased",       [JOB_SUCCEEDED] = "succeeded",
+    [JOB_FAILED] = "failed",   [JOB_CANCELLED] = "cancelled",
+};
+
+static const char *const event_names[JOB_EVENT_COUNT] = {
+    [EVENT_CREATED] = "created",     [EVENT_LEASED] = "leased",
+    [EVENT_STARTED] = "started",     [EVENT_HEARTBEAT] = "heartbeat",
+    [EVENT_SUCCEEDED] = "succeeded", [EVENT_FAILED] = "failed",
+    [EVENT_RETRIED] = "retried",     [EVENT_CANCELLED] = "cancelled",
+};
+
+static const char *const action_names[JOB_ACTION_COUNT] = {
+    [JOB_COMPLETE] = "complete", [JOB_FAIL] = "fail",       [JOB_RETRY] = "retry",
+    [JOB_DEAD] = "dead",         [JOB_RELEASE] = "release", [JOB_HEARTBEAT] = "heartbeat",
+    [JOB_EXPIRE] = "expire",     [JOB_CANCEL] = "cancel",   [JOB_DELETE] = "delete",
+    [JOB_REVIVE] = "retry",
+};
+
+/* Rows are where a job is, entries what can happen to it there, with an attempt left.  A pair
+ * left out is refused. */
+static const enum job_status next[JOB_STATUS_COUNT][JOB_ACTION_COUNT] = {
+    [JOB_PENDING] = {[JOB_CANCEL] = JOB_CANCELLED, [JOB_DELETE] = JOB_CANCELLED},
+    [JOB_LEASED] = {[JOB_COMPLETE] = JOB_SUCCEEDED,
+                    [JOB_FAIL] = JOB_PENDING,
+                    [JOB_RETRY] = JOB_PENDING,
+                    [JOB_DEAD] = JOB_FAILED,
+                    [JOB_RELEASE] = JOB_PENDING,
+                    [JOB_HEARTBEAT] = JOB_LEASED,
+                    [JOB_EXPIRE] = JOB_PENDING,
+                    [JOB_CANCEL] = JOB_CANCELLED,
+                    [JOB_DELETE] = JOB_CANCELLED},
+    [JOB_SUCCEEDED] = {[JOB_DELETE] = JOB_SUCCEEDED},
+    [JOB_FAILED] = {[JOB_DELETE] = JOB_FAILED, [JOB_REVIVE] = JOB_PENDING},
+    [JOB_CANCELLED] = {[JOB_DELETE] = JOB_CANCELLED, [JOB_REVIVE] = JOB_PENDING},
+};
+
+const char *job_status_name(enum job_status status)
+{
+    return status_names[status];
+}
+
+enum job_status job_status_from(const char *name)
+{
+    for (enum job_status status = JOB_NONE + 1; status < JOB_STATUS_COUNT; status++)
+        if (strcmp(status_names[status], name) == 0)
+            return status;
+    return JOB_NONE;
+}
+
+const char *job_event_name(enum job_event event)
+{
+    return event_names[event];
+}
+
+const char *job_action_name(enum job_action action)
+{
+    return action_names[action];
+}
+
+bool job_is_final(enum job_status status)
+{
+    return status == JOB_SUCCEEDED || status == JOB_FAILED || status == JOB_CANCELLED;
+}
+
+enum job_status job_next(enum job_status status, enum job_action action)
+{
+    assert(status > JOB_NONE && status < JOB_STATUS_COUNT);
+    assert(action < JOB_ACTION_COUNT);
+    return next[status][action];
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* The lease stands, and it is this worker's. */
+static bool is_holder(const struct job_row *row, const struct job_input *input, int64_t now_us)
+{
+    return is_same(row->leased_by, input->worker) && is_same(row->token, input->token) &&
+           row->lease_until_us >= now_us;
+}
+
+/* This token ended the latest lease: the report was taken, its answer got lost. */
+static bool is_repeated(const struct job_row *row, const struct job_input *input)
+{
+    return is_same(row->ended_by, input->worker) && is_same(row->ended_token, input->token);
+}
+
+static void drop_lease(struct job_row *row)
+{
+    row->leased_by = NULL;
+    row->token = NULL;
+    row->lease_until_us = 0;
+}
+
+static void end_lease(struct job_row *row, const struct job_input *input)
+{
+    row->ended_by = input->worker;
+    row->ended_token = input->token;
+    drop_lease(row);
+}
+
+static void make_pending(struct job_row *row, int64_t run_at_us, int64_t now_us)
+{
+    row->status = JOB_PENDING;
+    row->run_at_us = run_at_us;
+    row->is_ready = run_at_us <= now_us;
+}
+
+/* One more call has failed: again later, or the end. */
+static enum job_event spend_attempt(struct job_row *row, const char *error, int64_t run_at_us,
+                                    int64_t now_us)
+{
+    row->attempt++;
+    row->last_error = error;
+    if (row->attempt >= row->max_attempts) {
+        row->status = JOB_FAILED;
+        row->is_ready = false;
+        return EVENT_FAILED;
+    }
+    make_pending(row, run_at_us, now_us);
+    return EVENT_RETRIED;
+}
+
+static int64_t retry_at_us(const struct job_row *row, const struct job_input *input,
+                           int64_t now_us, struct rng *rng)
+{
+    int64_t delay_us = input->delay_us;
+    if (input->action != JOB_RETRY || delay_us < 0)
+        delay_us = backoff_delay_us(&backoff_for_jobs, row->attempt + 1, rng_unit(rng));
+    return instant_add(now_us, delay_us);
+}
+
+static enum job_event apply_report(struct job_row *row, const struct job_input *input,
+                                   int64_t now_us, struct rng *rng)
+{
+    int64_t at_us;
+    end_lease(row, input);
+    switch (input->action) {
+    case JOB_COMPLETE:
+        row->status = JOB_SUCCEEDED;
+        row->result = input->output;
+        row->is_ready = false;
+        return EVENT_SUCCEEDED;
+    case JOB_DEAD:
+        row->attempt++;
+        row->last_error = input->error;
+        row->status = JOB_FAILED;
+        row->is_ready = false;
+        return EVENT_FAILED;
+    case JOB_RELEASE:
+        at_us = input->delay_us > 0 ? instant_add(now_us, input->delay_us) : now_us;
+        make_pending(row, at_us, now_us);
+        return EVENT_RETRIED;
+    default:
+        assert(input->action == JOB_FAIL || input->action == JOB_RETRY);
+        at_us = retry_at_us(row, input, now_us, rng);
+        return spend_attempt(row, input->error, at_us, now_us);
+    }
+}
+
+static struct job_verdict report(struct job_row *row, const struct job_input *input,
+                                 int64_t now_us, struct rng *rng)
+{
+    bool is_holding = is_holder(row, input, now_us);
+    if (row->status == JOB_LEASED && is_holding) {
+        row->updated_at_us = now_us;
+        return (struct job_verdict){.is_changed = true,
+                                    .event = apply_report(row, input, now_us, rng)};
+    }
+    if (is_repeated(row, input))
+        return (struct job_verdict){.code = CAIRN_OK};
+    if (is_holding) {
+        /* Cancelled while it ran: the worker has now stopped, so its lease has ended too. */
+        drop_lease(row);
+        return (struct job_verdict){.code = CAIRN_E_LEASE_LOST, .is_changed = true};
+    }
+    return (struct job_verdict){.code = CAIRN_E_LEASE_LOST};
+}
+
+static struct job_verdict heartbeat(struct job_row *row, const struct job_input *input,
+                                    int64_t now_us)
+{
+    if (!is_holder(row, input, now_us))
+        return (struct job_verdict){.code = CAIRN_E_LEASE_LOST};
+    if (row->status == JOB_CANCELLED)
+        return (struct job_verdict){.stop = "cancelled"};
+    if (row->status != JOB_LEASED)
+        return (struct job_verdict){.code = CAIRN_E_LEASE_LOST};
+
+    row->lease_until_us = instant_add(now_us, input->extend_us);
+    row->updated_at_us = now_us;
+    return (struct job_verdict){.is_changed = true, .event = EVENT_HEARTBEAT};
+}
+
+static struct job_verdict expire(struct job_row *row, int64_t now_us)
+{
+    if (row->status != JOB_LEASED || row->lease_until_us >= now_us)
+        return (struct job_verdict){.code = CAIRN_E_WRONG_STATE};
+    drop_lease(row);
+    row->updated_at_us = now_us;
+    return (struct job_verdict){.is_changed = true,
+                                .event = spend_attempt(row, "LEASE_EXPIRED", now_us, now_us)};
+}
+
+static struct job_verdict control(struct job_row *row, enum job_action action, int64_t now_us)
+{
+    enum job_status to = job_next(row->status, action);
+    if (to == JOB_NONE)
+        return (struct job_verdict){.code = CAIRN_E_WRONG_STATE};
+    if (action == JOB_DELETE && row->deleted_at_us)
+        return (struct job_verdict){.code = CAIRN_OK};
+    if (action == JOB_REVIVE && row->deleted_at_us)
+        return (struct job_verdict){.code = CAIRN_E_WRONG_STATE};
+
+    struct job_verdict verdict = {.is_changed = true};
+    if (to == JOB_CANCELLED && row->status != JOB_CANCELLED) {
+        /* The lease stays, so that the worker's heartbeat can be told. */
+        row->status = JOB_CANCELLED;
+        row->is_ready = false;
+        verdict.event = EVENT_CANCELLED;
+    } else if (to == JOB_PENDING) {
+        drop_lease(row);
+        row->attempt = 0;
+        make_pending(row, now_us, now_us);
+        verdict.event = EVENT_RETRIED;
+    }
+    if (action == JOB_DELETE)
+        row->deleted_at_us = now_us;
+    row->updated_at_us = now_us;
+    return verdict;
+}
+
+struct job_verdict job_apply(struct job_row *row, const struct job_input *input, int64_t now_us,
+                             struct rng *rng)
+{
+    switch (input->action) {
+    case JOB_HEARTBEAT:
+        return heartbeat(row, input, now_us);
+    case JOB_EXPIRE:
+        return expire(row, now_us);
+    case JOB_CANCEL:
+    case JOB_DELETE:
+    case JOB_REVIVE:
+        return control(row, input->action, now_us);
+    default:
+        return report(row, input, now_us, rng);
+    }
+}

@@ -1,0 +1,51 @@
+/* engine/engine.h - what a cairn_engine is, inside: the local engine and the remote one look
+ * alike.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "cairn.h"
+#include "engine/request.h"
+
+/* The answer to a cairn_call; made by api/ here, and by remote/ from what the server sent. */
+struct cairn_response {
+    int status;
+    const char *content_type; /* constant */
+    char *body;               /* mem_free */
+    size_t len;
+};
+
+struct engine_ops {
+    /* Takes the request and ends it by request->done(), now or later. */
+    void (*submit)(cairn_engine *engine, struct request *request);
+
+    /* The JSON face: copies what it needs of the request, then calls done once, now or later.
+     */
+    void (*call)(cairn_engine *engine, const cairn_request *request, cairn_done done);
+
+    void (*close)(cairn_engine *engine);
+};
+
+/* Each kind's own struct begins with this. */
+struct cairn_engine {
+    const struct engine_ops *ops;
+    char *url;                  /* without password */
+    cairn_open_options options; /* limits; texts in it are not kept */
+};
+
+/* Submits and waits until it is done. */
+cairn_code engine_run(cairn_engine *engine, struct request *request);
+
+/* The two kinds.  `url` is the one to open, never NULL. */
+cairn_code local_engine_open(const cairn_open_options *options, const char *url,
+                             cairn_engine **ret_engine, cairn_error *reterr);
+cairn_code remote_engine_open(const cairn_open_options *options, const char *url,
+                              cairn_engine **ret_engine, cairn_error *reterr);
+
+/* The JSON face of a local engine (api/): finds the route, reads the body into a request,
+ * submits it, writes the answer. */
+void api_call(cairn_engine *engine, const cairn_request *request, cairn_done done);
+
+#endif

@@ -1,0 +1,160 @@
+/* engine/request.h - one call, from the caller to the engine and back.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Every public function and every JSON route becomes a request; the local engine carries it out
+ * in a commit, the remote one sends it to a server.  A request owns an arena: inputs are copied
+ * there before it is submitted, outputs are put there before it is done, and both go with
+ * request_free().
+ */
+#ifndef ENGINE_REQUEST_H
+#define ENGINE_REQUEST_H
+
+#include "base/arena.h"
+#include "cairn.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum request_op {
+    OP_ENQUEUE,                 /* in.enqueue      out.enqueue */
+    OP_CLAIM,                   /* in.claim        out.tasks */
+    OP_REPORT,                  /* in.report       out.report, out.tasks */
+    OP_HEARTBEAT,               /* in.heartbeat    out.heartbeat */
+    OP_JOB_CANCEL,              /* in.job          out.jobs: the job as it is now */
+    OP_JOB_DELETE,              /* in.job          out.jobs */
+    OP_JOB_RETRY,               /* in.job          out.jobs */
+    OP_REGISTRY_PUT,            /* in.registry     out.registry: the entry as it is now */
+    OP_CLOCK_ADVANCE,           /* in.advance      out.now_us */
+    OP_FIRST_READ,              /* those below change nothing */
+    OP_JOB_GET = OP_FIRST_READ, /* in.job   out.jobs: one */
+    OP_JOB_LIST,                /* in.job_list     out.jobs */
+    OP_JOB_EVENTS,              /* in.events       out.events */
+    OP_REGISTRY_LIST,           /* in.page         out.registry */
+    OP_CLOCK_NOW,               /*                 out.now_us */
+    OP_STATS,                   /*                 out.stats */
+    OP_DOCTOR,                  /*                 out.doctor */
+    OP_COUNT
+};
+
+struct enqueue_input {
+    cairn_job_spec *specs;
+    size_t count;
+};
+
+struct report_input {
+    const char *worker;
+    cairn_report *reports;
+    size_t count;
+    bool is_claiming; /* also claim, in the same commit */
+    cairn_claim_options claim;
+};
+
+struct heartbeat_input {
+    const char *worker, *task_id, *token;
+    uint32_t extend_ms;
+};
+
+struct events_input {
+    const char *id, *cursor;
+    uint32_t limit;
+};
+
+struct page_input {
+    const char *cursor;
+    uint32_t limit;
+};
+
+/* Lists: items, and where the next page begins (NULL: this was the last). */
+struct tasks_output {
+    cairn_task *items;
+    size_t count;
+};
+
+struct jobs_output {
+    cairn_job *items;
+    size_t count;
+    const char *next;
+};
+
+struct events_output {
+    cairn_event *items;
+    size_t count;
+    const char *next;
+};
+
+struct registry_output {
+    cairn_registry_entry *items;
+    size_t count;
+    const char *next;
+};
+
+struct doctor_output {
+    cairn_finding *items;
+    size_t count;
+};
+
+struct request {
+    enum request_op op;
+    struct arena arena;
+
+    union {
+        struct enqueue_input enqueue;
+        cairn_claim_options claim;
+        struct report_input report;
+        struct heartbeat_input heartbeat;
+        struct {
+            const char *id;
+        } job;
+        cairn_job_filter job_list;
+        struct events_input events;
+        struct page_input page;
+        cairn_registry_entry registry;
+        struct {
+            int64_t ms;
+        } advance;
+    } in;
+
+    struct {
+        cairn_enqueued *enqueued; /* in.enqueue.count of them */
+        struct tasks_output tasks;
+        cairn_reported *reported; /* in.report.count of them */
+        struct {
+            int64_t lease_until_us;
+            const char *stop; /* NULL or a constant text */
+        } heartbeat;
+        struct jobs_output jobs;
+        struct events_output events;
+        struct registry_output registry;
+        struct doctor_output doctor;
+        cairn_stats stats;
+        int64_t now_us;
+    } out;
+
+    cairn_code code; /* how it ended, and why */
+    cairn_error error;
+
+    /* Called exactly once, from any thread, when the request has ended; may free it. */
+    void (*done)(struct request *request);
+    void *arg;
+
+    /* Asked right before a claim that has waited is given tasks; false: the caller has gone.
+     * NULL: always wanted. */
+    bool (*is_wanted)(struct request *request);
+
+    /* The engine's own, while it has the request. */
+    struct request *next;
+    int64_t give_up_us;    /* monotonic: until when an unreachable store is tried again */
+    int64_t wait_until_us; /* monotonic: until when a claim waits; 0: it does not */
+    char token[24];        /* of the claim, kept over tries */
+    bool was_unsure;       /* an earlier try ended in a commit that nobody knows the end of */
+};
+
+struct request *request_new(enum request_op op); /* NULL: memory ran out */
+void request_free(struct request *request);      /* NULL is welcome */
+void request_freep(struct request **request);    /* for cleanup() */
+const char *request_op_name(enum request_op op);
+bool request_is_read(enum request_op op);
+
+#endif

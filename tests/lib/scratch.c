@@ -1,0 +1,147 @@
+/* tests/lib/scratch.c - fresh places for tests.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "scratch.h"
+
+#include <ftw.h>
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[256];
+static char *databases[4096];
+static int database_count;
+
+static void give_up(const char *what, const char *why)
+{
+    fprintf(stderr, "tests: %s: %s\n", what, why);
+    exit(3);
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *ftw)
+{
+    (void)info, (void)type, (void)ftw;
+    return remove(path);
+}
+
+static PGconn *connect_server(void)
+{
+    const char *url = getenv("CAIRN_TEST_POSTGRES");
+    if (!url)
+        give_up("CAIRN_TEST_POSTGRES is not set", "run ./test, which starts a private server");
+    PGconn *server = PQconnectdb(url);
+    if (PQstatus(server) != CONNECTION_OK)
+        give_up("no PostgreSQL", PQerrorMessage(server));
+    return server;
+}
+
+static void run_sql(PGconn *server, const char *sql)
+{
+    PGresult *result = PQexec(server, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        give_up(sql, PQerrorMessage(server));
+    PQclear(result);
+}
+
+static void clean_up(void)
+{
+    if (database_count) {
+        PGconn *server = connect_server();
+        char sql[256];
+        for (int i = 0; i < database_count; i++) {
+            snprintf(sql, sizeof sql, "DROP DATABASE IF EXISTS %s WITH (FORCE)", databases[i]);
+            PQclear(PQexec(server, sql));
+            free(databases[i]);
+        }
+        PQfinish(server);
+    }
+    if (folder[0])
+        nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void prepare(void)
+{
+    if (folder[0])
+        return;
+    const char *tmp = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/cairn-test-XXXXXX", tmp ? tmp : "/tmp");
+    if (!mkdtemp(folder))
+        give_up("no scratch folder", folder);
+    atexit(clean_up);
+}
+
+const char *scratch_folder(void)
+{
+    prepare();
+    return folder;
+}
+
+const char *scratch_path(const char *suffix)
+{
+    static int number;
+    char *path;
+    prepare();
+    if (asprintf(&path, "%s/%d%s", folder, ++number, suffix) < 0)
+        give_up("memory", "none left");
+    return path;
+}
+
+const char *scratch_kind(void)
+{
+    const char *kind = getenv("CAIRN_TEST_STORE");
+    return kind ? kind : "sqlite";
+}
+
+/* CAIRN_TEST_POSTGRES with another database: postgres://user@host:port/NAME?rest. */
+static char *database_url(const char *name)
+{
+    const char *url = getenv("CAIRN_TEST_POSTGRES");
+    const char *host = strstr(url, "://") + 3;
+    const char *slash = strchr(host, '/');
+    const char *query = strchr(host, '?');
+    size_t len = slash ? (size_t)(slash - url) : query ? (size_t)(query - url) : strlen(url);
+    char *result;
+    if (asprintf(&result, "%.*s/%s%s", (int)len, url, name, query ? query : "") < 0)
+        give_up("memory", "none left");
+    return result;
+}
+
+static const char *new_database(void)
+{
+    char sql[256];
+    char *name;
+    PGconn *server = connect_server();
+    prepare();
+    if (database_count == (int)(sizeof databases / sizeof *databases))
+        give_up("databases", "too many");
+    if (asprintf(&name, "cairn_%d_%d", (int)getpid(), database_count) < 0)
+        give_up("memory", "none left");
+    databases[database_count++] = name;
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE template0", name);
+    run_sql(server, sql);
+    PQfinish(server);
+    return database_url(name);
+}
+
+const char *scratch_store_of(const char *kind)
+{
+    if (strcmp(kind, "memory") == 0)
+        return "memory:";
+    if (strcmp(kind, "postgres") == 0)
+        return new_database();
+    if (strcmp(kind, "sqlite") != 0)
+        give_up("CAIRN_TEST_STORE is none of sqlite, postgres, memory", kind);
+
+    char *url;
+    if (asprintf(&url, "sqlite:%s", scratch_path(".db")) < 0)
+        give_up("memory", "none left");
+    return url;
+}
+
+const char *scratch_store(void)
+{
+    return scratch_store_of(scratch_kind());
+}

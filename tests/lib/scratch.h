@@ -1,0 +1,26 @@
+/* tests/lib/scratch.h - fresh places for tests: folders, files, databases.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * $CAIRN_TEST_STORE says which store a suite runs on: sqlite, postgres or memory.  For
+ * postgres, $CAIRN_TEST_POSTGRES is a URL of the private server that ./test starts; without it
+ * the suite fails, it does not skip.
+ */
+#ifndef SCRATCH_H
+#define SCRATCH_H
+
+/* A folder that is removed when the program ends. */
+const char *scratch_folder(void);
+
+/* A path in it that nothing has yet; valid until the program ends. */
+const char *scratch_path(const char *suffix);
+
+/* The URL of an empty store of the kind that $CAIRN_TEST_STORE names ("sqlite" if not set), or
+ * of a given kind; valid until the program ends.  PostgreSQL databases are dropped at exit. */
+const char *scratch_store(void);
+const char *scratch_store_of(const char *kind);
+
+/* The kind itself. */
+const char *scratch_kind(void);
+
+#endif
