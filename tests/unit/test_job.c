@@ -157,6 +157,22 @@ TEST(where_an_action_leads_is_what_the_table_says)
     }
 }
 
+TEST(what_has_ended_can_only_be_deleted_or_revived)
+{
+    for_each_cell(c)
+    {
+        bool is_allowed = c.status == JOB_LEASED   ? c.action != JOB_REVIVE
+                          : c.action == JOB_CANCEL ? c.status == JOB_PENDING
+                          : c.action == JOB_REVIVE
+                              ? c.status == JOB_FAILED || c.status == JOB_CANCELLED
+                              : c.action == JOB_DELETE;
+        CHECK_CELL(c, (job_next(c.status, c.action) != JOB_NONE) == is_allowed);
+        struct job_row row = row_of(c);
+        if (!is_allowed && !is_report(c.action) && c.action != JOB_HEARTBEAT)
+            CHECK_CELL(c, apply(&row, c.action).code == CAIRN_E_WRONG_STATE);
+    }
+}
+
 TEST(a_lease_is_held_exactly_while_leased_or_until_a_cancelled_worker_reports)
 {
     for_each_cell(c)
