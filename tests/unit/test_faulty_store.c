@@ -163,6 +163,21 @@ TEST(any_call_can_be_made_to_fail_before_and_after)
     }
 }
 
+/* An engine that is given a store gives it its clock. */
+TEST(the_clock_of_the_wrapper_is_that_of_the_store)
+{
+    struct fixture f;
+    struct clock other;
+    set_up(&f, 0, 0);
+    clock_init_virtual(&other, START_US + 5);
+    f.store->clock = &other;
+    CHECK_OK(f.store->ops->session_open(f.store, SESSION_WRITER, &f.session, &error));
+    CHECK_OK(f.store->ops->begin(f.session, &f.arena, &f.tx, &error));
+    CHECK_INT(f.tx->now_us, START_US + 5);
+    f.store->ops->rollback(f.tx);
+    tear_down(&f);
+}
+
 TEST(a_rule_counts_from_when_it_was_added)
 {
     struct fixture f;

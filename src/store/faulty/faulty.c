@@ -150,6 +150,8 @@ static cairn_code faulty_session_open(struct store *store, enum session_kind kin
                                       struct store_session **ret_session, cairn_error *reterr)
 {
     struct store *inner = faulty(store)->inner;
+    if (inner->clock != store->clock) /* an engine gives its own clock to the store it gets */
+        inner->clock = store->clock;
     struct fault fault = next_fault(store, FAULTY_SESSION_OPEN);
     if (fault.code && fault.moment == FAULTY_BEFORE)
         return say_failed(fault, FAULTY_SESSION_OPEN, reterr);
