@@ -14,7 +14,8 @@
 #include <string.h>
 
 /* A command as far as it is known while its name is being looked for: only what all share. */
-static const struct command any_command = {.name = "", .has_url = true, .outputs = "table json ids"};
+static const struct command any_command = {
+    .name = "", .has_url = true, .outputs = "table json ids"};
 
 static const struct option *find_option(const struct command *command, const char *name,
                                         size_t len, size_t *ret_index)
@@ -22,7 +23,8 @@ static const struct option *find_option(const struct command *command, const cha
     const struct option *option;
     for (size_t i = 0; (option = command_option(command, i)); i++) {
         bool is_letter = len == 1 && option->letter == name[0];
-        if (is_letter || (strlen(option->name) == len && memcmp(option->name, name, len) == 0)) {
+        if (is_letter ||
+            (strlen(option->name) == len && memcmp(option->name, name, len) == 0)) {
             if (ret_index)
                 *ret_index = i;
             return option;

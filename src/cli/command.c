@@ -61,7 +61,7 @@ const struct option *command_option(const struct command *command, size_t index)
         return &url_option;
     if (command->outputs && index-- == 0)
         return strcmp(command->outputs, "table json") == 0 ? &output_options[1]
-                                                            : &output_options[0];
+                                                           : &output_options[0];
     return index == 0 ? &help_option : NULL;
 }
 

@@ -49,7 +49,7 @@ struct command {
     const char *about;              /* paragraphs; NULL: the summary says it */
     const char *example;            /* lines of shell */
     const struct option *options;   /* its own; NULL: none */
-    const char *outputs;            /* choices of -o: "table json ids", "table json"; NULL: no -o */
+    const char *outputs; /* choices of -o: "table json ids", "table json"; NULL: no -o */
     bool has_url;
     int (*run)(const struct args *args);
 };
@@ -71,9 +71,9 @@ extern const struct command_group command_groups[];
 /* The n-th option of a command, its own first, then those that many share; NULL: no more. */
 const struct option *command_option(const struct command *command, size_t index);
 
-const struct command *command_find(const char *name);          /* "job add"; or NULL */
-const struct command_group *command_group(const char *name);   /* or NULL */
-const char *command_nearest(const char *name);                 /* or NULL: nothing is near */
+const struct command *command_find(const char *name);        /* "job add"; or NULL */
+const struct command_group *command_group(const char *name); /* or NULL */
+const char *command_nearest(const char *name);               /* or NULL: nothing is near */
 bool command_is_in(const struct command *command, const char *group);
 
 #endif

@@ -227,8 +227,7 @@ static int find_run_at(struct adding *adding)
         return EXIT_DONE;
     if (cairn_clock_now(adding->engine, &now_us, &error))
         return say_failure(&error);
-    adding->run_at_us =
-        instant_add(now_us, args_number(adding->args, "in", 0) * US_PER_MS);
+    adding->run_at_us = instant_add(now_us, args_number(adding->args, "in", 0) * US_PER_MS);
     return EXIT_DONE;
 }
 
@@ -289,9 +288,10 @@ const struct command command_job_add = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "record a job, and print its id",
-    .about = "When the id is printed the job is recorded and will be executed, whatever happens "
-             "to this machine's processes. With -o json it prints {\"id\", \"existing\"}; with "
-             "--payloads-from {\"items\": [{\"id\", \"existing\"}, ...]}.",
+    .about =
+        "When the id is printed the job is recorded and will be executed, whatever happens "
+        "to this machine's processes. With -o json it prints {\"id\", \"existing\"}; with "
+        "--payloads-from {\"items\": [{\"id\", \"existing\"}, ...]}.",
     .example = "cairn job add billing.invoice.v1 --payload '{\"order\": 17}' --key order-17\n"
                "cairn job add report.daily.v1 --at 2030-01-31T06:30:00Z\n"
                "cairn job add mail.send.v1 --payloads-from mails.jsonl",

@@ -99,10 +99,11 @@ static int run_delete(const struct args *args)
     return run_control(args, "DELETE", "", "deleted");
 }
 
-#define MANY_IDS                                                                    \
-    " \"-\" reads ids from standard input. After a refusal the others are still done, " \
+#define MANY_IDS                                                                          \
+    " \"-\" reads ids from standard input. After a refusal the others are still done, "   \
     "and the exit code is 1. With -o json one id gives the job; several, or \"-\", give " \
-    "{\"items\": [...], \"next\": null}, where a refused one is {\"id\", \"code\", \"message\"}."
+    "{\"items\": [...], \"next\": null}, where a refused one is {\"id\", \"code\", "      \
+    "\"message\"}."
 
 const struct command command_job_cancel = {
     .name = "job cancel",
@@ -110,8 +111,9 @@ const struct command command_job_cancel = {
     .min_operands = 1,
     .max_operands = -1,
     .summary = "cancel jobs that have not ended",
-    .about = "A job is cancelled at once: no later result of its worker can change that, and "
-             "the worker is told at its next heartbeat. A job that has ended is refused." MANY_IDS,
+    .about =
+        "A job is cancelled at once: no later result of its worker can change that, and "
+        "the worker is told at its next heartbeat. A job that has ended is refused." MANY_IDS,
     .example = "cairn job cancel 0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e5f\n"
                "cairn job list --type 'mail.%' --status pending -o ids | cairn job cancel -",
     .outputs = "table json ids",
@@ -139,8 +141,9 @@ const struct command command_job_delete = {
     .min_operands = 1,
     .max_operands = -1,
     .summary = "delete jobs: neither claimed nor listed again",
-    .about = "The row stays, marked as deleted, and is still shown by its id. A job that had not "
-             "ended is cancelled. Deleting twice is the same as once." MANY_IDS,
+    .about =
+        "The row stays, marked as deleted, and is still shown by its id. A job that had not "
+        "ended is cancelled. Deleting twice is the same as once." MANY_IDS,
     .example = "cairn job delete 0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e5f",
     .outputs = "table json ids",
     .has_url = true,

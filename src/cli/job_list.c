@@ -17,8 +17,7 @@ static void list_target(const struct args *args, const char *cursor, struct buf 
     target_add(target, "status", args_text(args, "status"));
     target_add(target, "type", args_text(args, "type"));
     target_add(target, "key", args_text(args, "key"));
-    target_add(target, "limit",
-               args_has(args, "all") ? "1000" : args_text(args, "limit"));
+    target_add(target, "limit", args_has(args, "all") ? "1000" : args_text(args, "limit"));
     target_add(target, "cursor", cursor);
 }
 
@@ -42,9 +41,14 @@ static void add_row(struct table *table, const json_t *job, int64_t now_us)
     snprintf(priority, sizeof priority, "%" PRId64, int_of(job, "priority"));
     due_text(job, now_us, due);
     relative_time(time_of(job, "created_at"), now_us, created);
-    const char *cells[] = {text_of(job, "id"), text_of(job, "type"), text_of(job, "status"),
-                           attempts,           priority,             due,
-                           created,            text_of(job, "idempotency_key")};
+    const char *cells[] = {text_of(job, "id"),
+                           text_of(job, "type"),
+                           text_of(job, "status"),
+                           attempts,
+                           priority,
+                           due,
+                           created,
+                           text_of(job, "idempotency_key")};
     table_row(table, cells, 8);
 }
 
@@ -162,8 +166,9 @@ static const struct option list_options[] = {
 const struct command command_job_list = {
     .name = "job list",
     .summary = "list jobs, newest first",
-    .about = "Deleted jobs are left out. With -o json the answer is one object, {\"items\": "
-             "[...], \"next\": CURSOR or null}; with --all it holds every page and next is null.",
+    .about =
+        "Deleted jobs are left out. With -o json the answer is one object, {\"items\": "
+        "[...], \"next\": CURSOR or null}; with --all it holds every page and next is null.",
     .example = "cairn job list --status failed --type 'billing.%'\n"
                "cairn job list --status failed --all -o ids | cairn job retry -",
     .options = list_options,

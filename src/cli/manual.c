@@ -59,16 +59,17 @@ static void print_command(FILE *out, const struct command *command)
 void help_manual(FILE *out)
 {
     fprintf(out, ".TH CAIRN 1 \"\" \"cairn %s\" \"User Commands\"\n", CAIRN_VERSION);
-    fputs(".SH NAME\ncairn \\- durable work: record it, and it happens\n"
-          ".SH SYNOPSIS\n.B cairn\n.I command\n[options]\n"
-          ".SH DESCRIPTION\n"
-          "Cairn records work that must happen and makes sure that it happens: through crashes,\n"
-          "restarts and bad days.  It keeps the work in an SQLite file or in PostgreSQL; no\n"
-          "server needs to run.  Options may stand before and after operands, as\n"
-          ".B \\-\\-name value\nor\n.BR \\-\\-name=value .\n"
-          "Where ids are taken,\n.B \\-\nreads them from standard input.\n"
-          ".SH COMMANDS\n",
-          out);
+    fputs(
+        ".SH NAME\ncairn \\- durable work: record it, and it happens\n"
+        ".SH SYNOPSIS\n.B cairn\n.I command\n[options]\n"
+        ".SH DESCRIPTION\n"
+        "Cairn records work that must happen and makes sure that it happens: through crashes,\n"
+        "restarts and bad days.  It keeps the work in an SQLite file or in PostgreSQL; no\n"
+        "server needs to run.  Options may stand before and after operands, as\n"
+        ".B \\-\\-name value\nor\n.BR \\-\\-name=value .\n"
+        "Where ids are taken,\n.B \\-\nreads them from standard input.\n"
+        ".SH COMMANDS\n",
+        out);
     for (size_t i = 0; commands[i]; i++)
         print_command(out, commands[i]);
     fputs(".SH EXIT STATUS\n"

@@ -60,9 +60,8 @@ void table_print(const struct table *table)
             const char *colour = is_coloured ? colour_of(row->cells[i]) : "";
             if (row == table->first && is_coloured)
                 colour = "\033[1m";
-            size_t gap = i + 1 < table->columns
-                             ? table->width[i] - text_width(row->cells[i]) + 2
-                             : 0;
+            size_t gap =
+                i + 1 < table->columns ? table->width[i] - text_width(row->cells[i]) + 2 : 0;
             printf("%s%s%s%*s", colour, row->cells[i], *colour ? COLOUR_END : "", (int)gap, "");
         }
         putchar('\n');
@@ -85,7 +84,7 @@ const char *colour_of(const char *word)
     static const struct {
         const char *word, *escape;
     } colours[] = {
-        {"pending", "\033[33m"}, {"leased", "\033[36m"},  {"succeeded", "\033[32m"},
+        {"pending", "\033[33m"}, {"leased", "\033[36m"},   {"succeeded", "\033[32m"},
         {"failed", "\033[31m"},  {"cancelled", "\033[2m"}, {"ok", "\033[32m"},
         {"warning", "\033[33m"}, {"error", "\033[31m"},
     };
@@ -100,7 +99,9 @@ void relative_time(int64_t at_us, int64_t now_us, char text[RELATIVE_TEXT])
     static const struct {
         int64_t us;
         const char *unit;
-    } units[] = {{86400 * US_PER_SEC, "d"}, {3600 * US_PER_SEC, "h"}, {US_PER_MIN, "m"},
+    } units[] = {{86400 * US_PER_SEC, "d"},
+                 {3600 * US_PER_SEC, "h"},
+                 {US_PER_MIN, "m"},
                  {US_PER_SEC, "s"}};
     int64_t distance = at_us > now_us ? at_us - now_us : now_us - at_us;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {

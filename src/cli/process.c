@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The command gets a process group of its own, so that it can be ended with all that it started,
- * and so that Ctrl-C at the terminal reaches us and not it.  Everything is polled: a command that
- * neither reads nor writes, or that leaves its pipes to a child, blocks nobody.
+ * The command gets a process group of its own, so that it can be ended with all that it
+ * started, and so that Ctrl-C at the terminal reaches us and not it.  Everything is polled: a
+ * command that neither reads nor writes, or that leaves its pipes to a child, blocks nobody.
  */
 #include "cli/process.h"
 
@@ -40,7 +40,7 @@ struct run {
     size_t written;
     char line[LINE_ROOM]; /* of standard error, not yet ended */
     size_t line_len;
-    bool is_over; /* the child has been waited for */
+    bool is_over;       /* the child has been waited for */
     int64_t kill_at_us; /* monotonic; 0: SIGTERM has not been sent */
 };
 
@@ -93,8 +93,8 @@ static int spawn(const struct process *process, const struct pipes *pipes, pid_t
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
-    int problem = posix_spawn(ret_pid, "/bin/sh", &files, &attributes, arguments,
-                              process->environment);
+    int problem =
+        posix_spawn(ret_pid, "/bin/sh", &files, &attributes, arguments, process->environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return problem;
@@ -260,7 +260,8 @@ static void turn(struct run *run)
     look_for_end(run);
 }
 
-/* What the child wrote before it ended; what its own children may still write is not awaited. */
+/* What the child wrote before it ended; what its own children may still write is not awaited.
+ */
 static void take_rest(struct run *run)
 {
     if (run->output_fd >= 0)

@@ -101,7 +101,7 @@ static int run_set(const struct args *args)
     else
         printf("%s  %s  %s\n", args->operands[0], text_of(answer.tree, "runtime"),
                json_is_true(json_object_get(answer.tree, "is_enabled")) ? "enabled"
-                                                                         : "disabled");
+                                                                        : "disabled");
     return EXIT_DONE;
 }
 
@@ -148,8 +148,9 @@ const struct command command_registry_set = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "say which runtime owns a type, and whether it is enabled",
-    .about = "Writes the whole entry: what is not given goes back to its default. A type without "
-             "an entry belongs to everyone. Workers that name another runtime are refused.",
+    .about =
+        "Writes the whole entry: what is not given goes back to its default. A type without "
+        "an entry belongs to everyone. Workers that name another runtime are refused.",
     .example = "cairn registry set billing.invoice.v1 --runtime go\n"
                "cairn registry set billing.invoice.v1 --runtime go --disable",
     .options = set_options,

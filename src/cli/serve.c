@@ -18,8 +18,9 @@ static const struct option serve_options[] = {
     {.name = "token-file",
      .kind = OPTION_FILE,
      .value = "FILE",
-     .help = "ask for bearer tokens, one on a line: ROLE TOKEN, with the roles produce, work and "
-             "operate; without it only this machine may be listened on"},
+     .help =
+         "ask for bearer tokens, one on a line: ROLE TOKEN, with the roles produce, work and "
+         "operate; without it only this machine may be listened on"},
     {.name = "virtual-clock",
      .kind = OPTION_FLAG,
      .help = "time stands still until POST /v1/clock/advance; for tests"},

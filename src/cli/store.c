@@ -55,7 +55,8 @@ const struct command command_migrate = {
     .name = "migrate",
     .summary = "bring the store's tables up to this version",
     .about = "Creates the tables if there are none. Every command does this by itself when it "
-             "opens a store; migrate does nothing else and reports the versions. A store written by a "
+             "opens a store; migrate does nothing else and reports the versions. A store "
+             "written by a "
              "newer Cairn is refused and left as it is.",
     .example = "cairn migrate --url postgres://localhost/orders",
     .outputs = "table json",

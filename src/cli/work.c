@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The threads of cairn_worker_run() run one command each.  Signals are blocked in all of them
- * and read by one thread: the first asks the worker to stop and lets handlers finish, the second
- * kills the handlers, the third ends the program.
+ * and read by one thread: the first asks the worker to stop and lets handlers finish, the
+ * second kills the handlers, the third ends the program.
  */
 #include "base/mem.h"
 #include "cli/call.h"
@@ -180,7 +180,7 @@ static cairn_outcome handle(cairn_work *work, void *arg)
                                 : fail_with(work, CAIRN_FAIL, end.last_line);
     buf_done(&end.output);
     if (args_has(handling->working->args, "verbose")) {
-        static const char *const words[] = {"", "completed", "failed", "to be tried again",
+        static const char *const words[] = {"",     "completed", "failed", "to be tried again",
                                             "dead", "released"};
         say_error("%s %s, call %" PRId32 ": %s", task->type, task->id, task->attempt,
                   words[outcome]);
@@ -299,8 +299,8 @@ static bool read_handling(struct working *working, const char *given, struct han
         say_error("--handle cannot be \"%s\": it takes TYPE=COMMAND", given);
         return false;
     }
-    *ret = (struct handling){
-        .working = working, .type = mem_strdup(given), .command = equals + 1};
+    *ret =
+        (struct handling){.working = working, .type = mem_strdup(given), .command = equals + 1};
     if (ret->type)
         ret->type[equals - given] = '\0';
     return ret->type != NULL;
@@ -342,7 +342,8 @@ static const struct option work_options[] = {
     {.name = "handle",
      .kind = OPTION_MANY,
      .value = "TYPE=COMMAND",
-     .help = "run COMMAND for tasks of TYPE, or of a prefix such as billing.%; may be repeated"},
+     .help =
+         "run COMMAND for tasks of TYPE, or of a prefix such as billing.%; may be repeated"},
     {.name = "concurrency",
      .kind = OPTION_INT,
      .value = "N",
@@ -374,12 +375,15 @@ const struct command command_work = {
     .name = "work",
     .summary = "execute tasks with plain commands",
     .about =
-        "COMMAND is run by /bin/sh. It gets the input on standard input, and its standard output "
-        "is the output: JSON, or nothing for null. Exit code 0: completed; 75: try again later; "
+        "COMMAND is run by /bin/sh. It gets the input on standard input, and its standard "
+        "output "
+        "is the output: JSON, or nothing for null. Exit code 0: completed; 75: try again "
+        "later; "
         "65: failed for good; anything else: a failed attempt, with the last line of standard "
         "error as its error. The environment has CAIRN_TASK, CAIRN_TYPE, CAIRN_ATTEMPT, "
         "CAIRN_KEY, CAIRN_INSTANCE and CAIRN_STEP. The lease is kept while the command runs. A "
-        "task that was cancelled has its command ended: SIGTERM, after 5 seconds SIGKILL. Ctrl-C "
+        "task that was cancelled has its command ended: SIGTERM, after 5 seconds SIGKILL. "
+        "Ctrl-C "
         "lets handlers finish, a second one kills them.",
     .example = "cairn work --handle 'mail.%=./send-mail' --handle 'pdf.make.v1=./make-pdf' \\\n"
                "    --concurrency 8",
