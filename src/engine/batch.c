@@ -1,0 +1,161 @@
+/* engine/batch.c - many requests, one transaction, one commit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/batch.h"
+
+#include "base/error.h"
+
+/* A new try begins from nothing; only what makes tries recognisable (ids, tokens) is kept. */
+static void forget_answers(struct batch *batch)
+{
+    for_each_request(request, batch)
+    {
+        request->code = CAIRN_OK;
+        error_clear(&request->error);
+    }
+}
+
+static bool has_claims(const struct batch *batch)
+{
+    for_each_request(request, batch) if (request_is_claiming(request)) return true;
+    return false;
+}
+
+static bool is_timer_due(struct local_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    bool is_due = engine->due_us && engine->due_us <= monotonic_us();
+    pthread_mutex_unlock(&engine->lock);
+    return is_due && !engine->clock.is_virtual;
+}
+
+/* A request that names a row which somebody else holds leaves the batch; it is tried alone. */
+static void put_busy_aside(struct batch *batch, struct request_queue *busy)
+{
+    struct request_queue rest = {0};
+    struct request *request;
+    if (batch->id_count == 0)
+        return;
+    while ((request = queue_pop(batch->requests)) != NULL) {
+        bool is_busy = !request->code && request_names_busy_row(batch, request);
+        queue_push(is_busy ? busy : &rest, request);
+    }
+    *batch->requests = rest;
+}
+
+static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    if (has_claims(batch) || is_timer_due(batch->engine)) {
+        code = timers_apply(batch, &batch->due_us, reterr);
+        batch->is_due_known = !code;
+    }
+    if (!code)
+        code = batch_check_runtimes(batch, reterr);
+    if (!code)
+        code = batch_insert(batch, reterr);
+    if (!code)
+        code = batch_lock(batch, reterr);
+    if (!code)
+        put_busy_aside(batch, busy);
+    if (!code)
+        code = batch_change(batch, reterr);
+    if (!code)
+        code = batch_registry(batch, reterr);
+    if (!code)
+        code = batch_claim(batch, reterr);
+    if (!code)
+        code = batch_append_events(batch, reterr);
+    return code;
+}
+
+void batch_count(struct batch *batch)
+{
+    struct counters *counters = &batch->engine->counters;
+    const struct tally *tally = &batch->tally;
+    counters->enqueued += tally->enqueued;
+    counters->claimed += tally->claimed;
+    counters->completed += tally->completed;
+    counters->failed += tally->failed;
+    counters->retried += tally->retried;
+    counters->cancelled += tally->cancelled;
+    counters->released += tally->released;
+    counters->heartbeats += tally->heartbeats;
+    counters->lease_expiries += tally->lease_expiries;
+    counters->late_reports += tally->late_reports;
+}
+
+static void count_commit(struct batch *batch, int64_t began_us)
+{
+    struct counters *counters = &batch->engine->counters;
+    uint64_t took_us = (uint64_t)(monotonic_us() - began_us);
+    batch_count(batch);
+    counters->commits++;
+    counters->commit_requests += batch->requests->count;
+    counters->commit_us += took_us;
+    if (took_us > counters->commit_us_max)
+        counters->commit_us_max = took_us;
+}
+
+/* Claims without tasks that may wait leave the queue, to be parked; their reports are done. */
+static void put_empty_aside(struct batch *batch, struct request_queue *empty)
+{
+    struct request_queue rest = {0};
+    struct request *request;
+    while ((request = queue_pop(batch->requests)) != NULL) {
+        bool is_waiting = !request->code && request_is_claiming(request) &&
+                          request->out.tasks.count == 0 && request_claim(request)->wait_ms > 0;
+        request->is_reported |= request->op == OP_REPORT && !request->code;
+        request->was_unsure = false;
+        queue_push(is_waiting ? empty : &rest, request);
+    }
+    *batch->requests = rest;
+}
+
+static void finish(struct batch *batch, int64_t began_us, int64_t now_us,
+                   struct batch_result *result)
+{
+    count_commit(batch, began_us);
+    result->ready = batch->ready;
+    if (batch->due_us)
+        result->due_in_us = batch->due_us > now_us ? batch->due_us - now_us : 0;
+    result->is_due_known = batch->is_due_known;
+    put_empty_aside(batch, &result->empty);
+}
+
+cairn_code batch_commit(struct committer *committer, struct request_queue *requests,
+                        bool is_alone, struct batch_result *ret_result, cairn_error *reterr)
+{
+    struct local_engine *engine = committer->engine;
+    struct batch batch = {.committer = committer,
+                          .engine = engine,
+                          .ops = engine->store->ops,
+                          .requests = requests,
+                          .is_alone = is_alone};
+    int64_t began_us = monotonic_us();
+    *ret_result = (struct batch_result){.due_in_us = -1};
+    forget_answers(&batch);
+
+    cairn_code code = batch.ops->begin(committer->session, &batch.arena, &batch.tx, reterr);
+    if (code) {
+        ret_result->is_begin_failed = true;
+        arena_done(&batch.arena);
+        return code;
+    }
+    code = apply(&batch, &ret_result->busy, reterr);
+    int64_t now_us = batch.tx->now_us;
+    bool is_ready_made = batch.ready.count || batch.ready.is_any;
+    if (code) {
+        batch.ops->rollback(batch.tx);
+    } else {
+        code = batch.ops->commit(batch.tx, is_ready_made, reterr);
+        ret_result->is_unsure = code == CAIRN_E_UNREACHABLE;
+    }
+    if (code)
+        queue_append(requests, &ret_result->busy);
+    else
+        finish(&batch, began_us, now_us, ret_result);
+    arena_done(&batch.arena);
+    return code;
+}

@@ -1,0 +1,97 @@
+/* engine/batch.h - the requests of one commit, while they are being applied.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A batch is applied in steps, each of which goes over all requests: one insert for all new
+ * jobs, one lock and one update for all rows that change, one append for all events.  A request
+ * with a code has been refused and is passed over by later steps; a step that returns a code
+ * ends the whole transaction.
+ */
+#ifndef ENGINE_BATCH_H
+#define ENGINE_BATCH_H
+
+#include "engine/local.h"
+
+/* Counted while applying, added to the engine's counters once the commit has succeeded. */
+struct tally {
+    uint64_t enqueued, claimed, completed, failed, retried, cancelled, released, heartbeats;
+    uint64_t lease_expiries, late_reports;
+};
+
+/* A claim that brought less than it could take, so another like it would bring nothing. */
+struct dry_claim {
+    const cairn_claim_options *claim;
+    struct dry_claim *next;
+};
+
+struct batch {
+    struct committer *committer;
+    struct local_engine *engine;
+    const struct store_ops *ops;
+    struct store_tx *tx;
+    struct arena arena;
+    struct request_queue *requests;
+    bool is_alone; /* one request by itself: it may wait for a lock */
+
+    /* The rows that requests name: sorted by id, each once. */
+    const char **ids;
+    struct job_row *rows;
+    enum lock_result *locks;
+    bool *is_dirty;
+    size_t id_count;
+
+    struct job_event_row *events;
+    size_t event_count, event_room;
+
+    struct dry_claim *dry;
+    struct tally tally;
+    struct ready_types ready;
+    int64_t due_us; /* the earliest timer known: the store's, and those made here; 0: none */
+    bool is_due_known;
+};
+
+#define for_each_request(request, batch) \
+    for (struct request *request = (batch)->requests->first; request; request = request->next)
+
+/* batch.c: adds what was counted to the engine's counters, once it is committed. */
+void batch_count(struct batch *batch);
+
+/* batch_events.c */
+struct event_facts {
+    const char *worker; /* NULL: left out */
+    int32_t attempt;    /* 0: left out */
+    const char *error, *reason;
+    int64_t run_at_us, extend_us; /* 0: left out */
+};
+cairn_code batch_event(struct batch *batch, const char *job_id, enum job_event type,
+                       const char *data, cairn_error *reterr);
+cairn_code event_data(struct batch *batch, const struct event_facts *facts,
+                      const char **ret_data, cairn_error *reterr);
+cairn_code batch_append_events(struct batch *batch, cairn_error *reterr);
+
+/* batch_jobs.c */
+cairn_code batch_insert(struct batch *batch, cairn_error *reterr);
+cairn_code batch_lock(struct batch *batch, cairn_error *reterr);
+cairn_code batch_change(struct batch *batch, cairn_error *reterr);
+cairn_code batch_registry(struct batch *batch, cairn_error *reterr);
+
+/* Decides about one row, notes the event and what it means for timers and workers. */
+cairn_code batch_apply(struct batch *batch, struct job_row *row, const struct job_input *input,
+                       struct job_verdict *ret_verdict, cairn_error *reterr);
+
+/* Whether a request names a row that somebody else holds. */
+bool request_names_busy_row(const struct batch *batch, const struct request *request);
+
+/* A job of this type became claimable; NULL: of any type. */
+void batch_ready(struct batch *batch, const char *type);
+
+/* A timer that this batch makes, so that nobody needs to ask the store for it. */
+void batch_due(struct batch *batch, int64_t at_us);
+
+/* batch_claim.c */
+bool request_is_claiming(const struct request *request);
+const cairn_claim_options *request_claim(const struct request *request);
+cairn_code batch_check_runtimes(struct batch *batch, cairn_error *reterr);
+cairn_code batch_claim(struct batch *batch, cairn_error *reterr);
+
+#endif

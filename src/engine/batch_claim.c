@@ -1,0 +1,214 @@
+/* engine/batch_claim.c - who gets which tasks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "core/pattern.h"
+#include "engine/batch.h"
+
+#include <string.h>
+
+bool request_is_claiming(const struct request *request)
+{
+    return request->op == OP_CLAIM ||
+           (request->op == OP_REPORT && request->in.report.is_claiming);
+}
+
+const cairn_claim_options *request_claim(const struct request *request)
+{
+    return request->op == OP_CLAIM ? &request->in.claim : &request->in.report.claim;
+}
+
+/* ---- the registry's word --------------------------------------------------------------------
+ */
+
+/* Naming a type that another runtime owns is a mistake worth telling; a prefix just passes it
+ * by. */
+static cairn_code check_runtime(struct batch *batch, struct request *request,
+                                cairn_error *reterr)
+{
+    const cairn_claim_options *claim = request_claim(request);
+    for (size_t i = 0; claim->runtime && i < claim->type_count; i++) {
+        struct registry_row entry;
+        if (pattern_is_prefix(claim->types[i]))
+            continue;
+        cairn_code code = batch->ops->get_registry(batch->tx, claim->types[i], &entry, reterr);
+        if (code == CAIRN_E_NOT_FOUND)
+            continue;
+        if (code)
+            return code;
+        if (strcmp(entry.runtime, claim->runtime) == 0)
+            continue;
+        request->code =
+            fail(&request->error, CAIRN_E_WRONG_RUNTIME,
+                 "runtime \"%.64s\" cannot claim type \"%.64s\": it belongs to \"%.64s\"",
+                 claim->runtime, claim->types[i], entry.runtime);
+        fail_hint(&request->error, request->code,
+                  "change the owner with: cairn registry set %.128s --runtime %.64s",
+                  claim->types[i], claim->runtime);
+        return CAIRN_OK;
+    }
+    return CAIRN_OK;
+}
+
+cairn_code batch_check_runtimes(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for_each_request(request, batch)
+    {
+        if (!code && !request->code && request_is_claiming(request))
+            code = check_runtime(batch, request, reterr);
+    }
+    return code;
+}
+
+/* ---- claims that would find nothing ---------------------------------------------------------
+ */
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_same_claim(const cairn_claim_options *a, const cairn_claim_options *b)
+{
+    if (a->type_count != b->type_count || !is_same_text(a->runtime, b->runtime))
+        return false;
+    for (size_t i = 0; i < a->type_count; i++)
+        if (strcmp(a->types[i], b->types[i]) != 0)
+            return false;
+    return true;
+}
+
+/* When many workers wait for the same types and one job comes, only the first need ask. */
+static bool is_dry(const struct batch *batch, const cairn_claim_options *claim)
+{
+    for (const struct dry_claim *dry = batch->dry; dry; dry = dry->next)
+        if (is_same_claim(dry->claim, claim))
+            return true;
+    return false;
+}
+
+static cairn_code note_dry(struct batch *batch, const cairn_claim_options *claim,
+                           cairn_error *reterr)
+{
+    struct dry_claim *dry = arena_alloc(&batch->arena, sizeof *dry);
+    if (!dry)
+        return fail_memory(reterr);
+    *dry = (struct dry_claim){.claim = claim, .next = batch->dry};
+    batch->dry = dry;
+    return CAIRN_OK;
+}
+
+/* ---- claiming -------------------------------------------------------------------------------
+ */
+
+static cairn_code note_claimed(struct batch *batch, const cairn_claim_options *claim,
+                               const struct job_row *row, cairn_error *reterr)
+{
+    const char *data;
+    struct event_facts facts = {.worker = claim->worker, .attempt = row->attempt + 1};
+    cairn_code code = event_data(batch, &facts, &data, reterr);
+    /* A claimed task starts at once, so both are written here (docs/decisions/0005). */
+    if (!code)
+        code = batch_event(batch, row->id, EVENT_LEASED, data, reterr);
+    if (!code)
+        code = batch_event(batch, row->id, EVENT_STARTED, data, reterr);
+    batch_due(batch, row->lease_until_us + 1);
+    batch->tally.claimed++;
+    return code;
+}
+
+static void row_to_task(const struct job_row *row, const char *token, cairn_task *ret_task)
+{
+    *ret_task = (cairn_task){
+        .id = row->id,
+        .token = token,
+        .kind = "job",
+        .type = row->type,
+        .input = row->payload,
+        .key = row->key,
+        .attempt = row->attempt + 1,
+        .max_attempts = row->max_attempts,
+        .lease_until_us = row->lease_until_us,
+    };
+}
+
+static cairn_code fill_tasks(struct request *request, const struct job_row *rows, size_t count,
+                             cairn_error *reterr)
+{
+    cairn_task *tasks = arena_array(&request->arena, count, sizeof *tasks);
+    if (!tasks)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        row_to_task(&rows[i], request->token, &tasks[i]);
+    request->out.tasks = (struct tasks_output){.items = tasks, .count = count};
+    return CAIRN_OK;
+}
+
+/* The rows go straight into the request's arena, where its answer lives. */
+static cairn_code take_rows(struct batch *batch, struct request *request, struct job_row *rows,
+                            size_t *ret_count, bool *ret_is_new, cairn_error *reterr)
+{
+    const cairn_claim_options *claim = request_claim(request);
+    struct job_claim wanted = {
+        .worker = claim->worker,
+        .token = request->token,
+        .patterns = claim->types,
+        .pattern_count = claim->type_count,
+        .runtime = claim->runtime,
+        .lease_until_us = instant_add(batch->tx->now_us, claim->lease_ms * US_PER_MS),
+    };
+    cairn_code code = CAIRN_OK;
+    *ret_count = 0;
+    *ret_is_new = true;
+    if (request->was_unsure) {
+        code = batch->ops->find_claimed(batch->tx, claim->worker, request->token, rows,
+                                        claim->max, ret_count, reterr);
+        *ret_is_new = *ret_count == 0;
+    }
+    if (!code && *ret_is_new)
+        code = batch->ops->claim_jobs(batch->tx, &wanted, rows, claim->max, ret_count, reterr);
+    return code;
+}
+
+static cairn_code claim_for(struct batch *batch, struct request *request, cairn_error *reterr)
+{
+    const cairn_claim_options *claim = request_claim(request);
+    if (!request->token[0])
+        token_make(&batch->committer->rng, request->token);
+
+    size_t count;
+    bool is_new;
+    struct job_row *rows = arena_array(&batch->arena, claim->max, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    struct arena *arena = batch->tx->arena;
+    batch->tx->arena = &request->arena;
+    cairn_code code = take_rows(batch, request, rows, &count, &is_new, reterr);
+    batch->tx->arena = arena;
+
+    for (size_t i = 0; i < count && is_new && !code; i++)
+        code = note_claimed(batch, claim, &rows[i], reterr);
+    if (!code && count < claim->max)
+        code = note_dry(batch, claim, reterr);
+    return code ? code : fill_tasks(request, rows, count, reterr);
+}
+
+cairn_code batch_claim(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for_each_request(request, batch)
+    {
+        if (code || request->code || !request_is_claiming(request))
+            continue;
+        request->out.tasks = (struct tasks_output){0};
+        if (!request->was_unsure && is_dry(batch, request_claim(request)))
+            continue;
+        if (request->wait_until_us && request->is_wanted && !request->is_wanted(request))
+            request->code = fail(&request->error, CAIRN_E_CLOSED, "the caller has gone");
+        else
+            code = claim_for(batch, request, reterr);
+    }
+    return code;
+}

@@ -1,0 +1,563 @@
+/* engine/batch_jobs.c - what a batch does to jobs: new rows, reports, heartbeats, control.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "engine/batch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void batch_due(struct batch *batch, int64_t at_us)
+{
+    if (batch->due_us == 0 || at_us < batch->due_us)
+        batch->due_us = at_us;
+}
+
+void batch_ready(struct batch *batch, const char *type)
+{
+    struct ready_types *ready = &batch->ready;
+    if (ready->is_any)
+        return;
+    for (size_t i = 0; type && i < ready->count; i++)
+        if (strcmp(ready->names[i], type) == 0)
+            return;
+    if (!type || ready->count == READY_TYPES_MAX || strlen(type) >= sizeof ready->names[0])
+        ready->is_any = true;
+    else
+        strcpy(ready->names[ready->count++], type);
+}
+
+/* ---- new jobs -------------------------------------------------------------------------------
+ */
+
+/* Ids are made once and kept over tries, so that a second try recognises the first one's rows.
+ */
+static bool make_ids(struct batch *batch, struct request *request)
+{
+    if (request->out.enqueued)
+        return true;
+    size_t count = request->in.enqueue.count;
+    request->out.enqueued = arena_array(&request->arena, count, sizeof(cairn_enqueued));
+    if (!request->out.enqueued)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        id_make(&batch->committer->rng, batch->tx->now_us, request->out.enqueued[i].id);
+    return true;
+}
+
+static struct job_row new_row(const struct batch *batch, const cairn_job_spec *spec,
+                              const char *id)
+{
+    int64_t now_us = batch->tx->now_us;
+    int64_t run_at_us = spec->run_at_us ? spec->run_at_us : now_us;
+    return (struct job_row){
+        .id = id,
+        .type = spec->type,
+        .payload = spec->payload,
+        .key = spec->key,
+        .status = JOB_PENDING,
+        .priority = spec->priority,
+        .max_attempts = spec->max_attempts,
+        .is_ready = run_at_us <= now_us,
+        .run_at_us = run_at_us,
+        .created_at_us = now_us,
+        .updated_at_us = now_us,
+    };
+}
+
+static cairn_code note_inserted(struct batch *batch, const struct job_row *row,
+                                enum insert_result result, cairn_enqueued *enqueued,
+                                cairn_error *reterr)
+{
+    enqueued->existing = 0;
+    if (result == INSERT_EXISTING && strcmp(row->id, enqueued->id) != 0) {
+        snprintf(enqueued->id, sizeof enqueued->id, "%s", row->id);
+        enqueued->existing = 1;
+    }
+    if (result != INSERT_DONE)
+        return CAIRN_OK;
+    if (row->is_ready)
+        batch_ready(batch, row->type);
+    else
+        batch_due(batch, row->run_at_us);
+    batch->tally.enqueued++;
+    return batch_event(batch, row->id, EVENT_CREATED, NULL, reterr);
+}
+
+static size_t count_specs(const struct batch *batch)
+{
+    size_t count = 0;
+    for_each_request(request, batch) if (request->op == OP_ENQUEUE && !request->code) count +=
+        request->in.enqueue.count;
+    return count;
+}
+
+cairn_code batch_insert(struct batch *batch, cairn_error *reterr)
+{
+    size_t count = count_specs(batch);
+    if (count == 0)
+        return CAIRN_OK;
+    struct job_row *rows = arena_array(&batch->arena, count, sizeof *rows);
+    enum insert_result *results = arena_array(&batch->arena, count, sizeof *results);
+    if (!rows || !results)
+        return fail_memory(reterr);
+
+    size_t at = 0;
+    for_each_request(request, batch)
+    {
+        if (request->op != OP_ENQUEUE || request->code)
+            continue;
+        if (!make_ids(batch, request))
+            return fail_memory(reterr);
+        for (size_t i = 0; i < request->in.enqueue.count; i++)
+            rows[at++] =
+                new_row(batch, &request->in.enqueue.specs[i], request->out.enqueued[i].id);
+    }
+
+    cairn_code code = batch->ops->insert_jobs(batch->tx, rows, count, results, reterr);
+    at = 0;
+    for_each_request(request, batch)
+    {
+        if (request->op != OP_ENQUEUE || request->code)
+            continue;
+        for (size_t i = 0; i < request->in.enqueue.count && !code; i++, at++)
+            code =
+                note_inserted(batch, &rows[at], results[at], &request->out.enqueued[i], reterr);
+    }
+    return code;
+}
+
+/* ---- rows that change -----------------------------------------------------------------------
+ */
+
+static bool is_control(enum request_op op)
+{
+    return op == OP_JOB_CANCEL || op == OP_JOB_DELETE || op == OP_JOB_RETRY;
+}
+
+/* The ids that a request names: how many, and which. */
+static size_t named_ids(const struct request *request)
+{
+    if (request->code)
+        return 0;
+    if (request->op == OP_REPORT)
+        return request->is_reported ? 0 : request->in.report.count;
+    return request->op == OP_HEARTBEAT || is_control(request->op) ? 1 : 0;
+}
+
+static const char *named_id(const struct request *request, size_t index)
+{
+    if (request->op == OP_REPORT)
+        return request->in.report.reports[index].task_id;
+    return request->op == OP_HEARTBEAT ? request->in.heartbeat.task_id : request->in.job.id;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* What does not look like an id is no job's; it never reaches the store. */
+static size_t gather_ids(struct batch *batch)
+{
+    size_t count = 0;
+    for_each_request(request, batch) for (size_t i = 0; i < named_ids(request);
+                                          i++) if (id_is_valid(named_id(request, i)))
+        batch->ids[count++] = named_id(request, i);
+    qsort(batch->ids, count, sizeof *batch->ids, compare_ids);
+
+    size_t unique = 0;
+    for (size_t i = 0; i < count; i++)
+        if (unique == 0 || strcmp(batch->ids[unique - 1], batch->ids[i]) != 0)
+            batch->ids[unique++] = batch->ids[i];
+    return unique;
+}
+
+cairn_code batch_lock(struct batch *batch, cairn_error *reterr)
+{
+    size_t room = 0;
+    for_each_request(request, batch) room += named_ids(request);
+    if (room == 0)
+        return CAIRN_OK;
+
+    batch->ids = arena_array(&batch->arena, room, sizeof *batch->ids);
+    batch->rows = arena_array(&batch->arena, room, sizeof *batch->rows);
+    batch->locks = arena_array(&batch->arena, room, sizeof *batch->locks);
+    batch->is_dirty = arena_array(&batch->arena, room, sizeof *batch->is_dirty);
+    if (!batch->ids || !batch->rows || !batch->locks || !batch->is_dirty)
+        return fail_memory(reterr);
+    batch->id_count = gather_ids(batch);
+    if (batch->id_count == 0)
+        return CAIRN_OK;
+    return batch->ops->lock_jobs(batch->tx, batch->ids, batch->id_count, batch->is_alone,
+                                 batch->rows, batch->locks, reterr);
+}
+
+/* The place of an id among the locked rows; id_count if it has none. */
+static size_t find_row(const struct batch *batch, const char *id)
+{
+    if (batch->id_count == 0)
+        return 0;
+    const char **place =
+        bsearch(&id, batch->ids, batch->id_count, sizeof *batch->ids, compare_ids);
+    if (!place || batch->locks[place - batch->ids] == LOCK_ABSENT)
+        return batch->id_count;
+    return (size_t)(place - batch->ids);
+}
+
+bool request_names_busy_row(const struct batch *batch, const struct request *request)
+{
+    for (size_t i = 0; i < named_ids(request); i++) {
+        const char *id = named_id(request, i);
+        const char **place =
+            bsearch(&id, batch->ids, batch->id_count, sizeof *batch->ids, compare_ids);
+        if (place && batch->locks[place - batch->ids] == LOCK_BUSY)
+            return true;
+    }
+    return false;
+}
+
+static void count_event(struct tally *tally, const struct job_input *input,
+                        enum job_event event)
+{
+    tally->lease_expiries += input->action == JOB_EXPIRE;
+    switch (event) {
+    case EVENT_SUCCEEDED:
+        tally->completed++;
+        break;
+    case EVENT_FAILED:
+        tally->failed++;
+        break;
+    case EVENT_RETRIED:
+        if (input->action == JOB_RELEASE)
+            tally->released++;
+        else
+            tally->retried++;
+        break;
+    case EVENT_CANCELLED:
+        tally->cancelled++;
+        break;
+    case EVENT_HEARTBEAT:
+        tally->heartbeats++;
+        break;
+    default:
+        break;
+    }
+}
+
+static struct event_facts facts_of(const struct job_row *row, const struct job_input *input,
+                                   enum job_event event)
+{
+    struct event_facts facts = {.worker = input->worker};
+    switch (event) {
+    case EVENT_SUCCEEDED:
+        facts.attempt = row->attempt + 1;
+        break;
+    case EVENT_FAILED:
+        facts.attempt = row->attempt;
+        facts.error = row->last_error;
+        break;
+    case EVENT_RETRIED:
+        facts.run_at_us = row->run_at_us;
+        if (input->action == JOB_RELEASE || input->action == JOB_REVIVE) {
+            facts.reason = input->action == JOB_RELEASE ? "released" : "asked";
+        } else {
+            facts.attempt = row->attempt;
+            facts.error = row->last_error;
+        }
+        break;
+    case EVENT_HEARTBEAT:
+        facts.extend_us = input->extend_us;
+        break;
+    default:
+        break;
+    }
+    return facts;
+}
+
+cairn_code batch_apply(struct batch *batch, struct job_row *row, const struct job_input *input,
+                       struct job_verdict *ret_verdict, cairn_error *reterr)
+{
+    struct job_verdict verdict =
+        job_apply(row, input, batch->tx->now_us, &batch->committer->rng);
+    *ret_verdict = verdict;
+    if (verdict.event == EVENT_NONE)
+        return CAIRN_OK;
+
+    count_event(&batch->tally, input, verdict.event);
+    if (row->status == JOB_PENDING && row->is_ready)
+        batch_ready(batch, row->type);
+    else if (row->status == JOB_PENDING)
+        batch_due(batch, row->run_at_us);
+    else if (row->status == JOB_LEASED)
+        batch_due(batch, row->lease_until_us + 1);
+
+    const char *data;
+    struct event_facts facts = facts_of(row, input, verdict.event);
+    cairn_code code = event_data(batch, &facts, &data, reterr);
+    return code ? code : batch_event(batch, row->id, verdict.event, data, reterr);
+}
+
+/* ---- reports and heartbeats -----------------------------------------------------------------
+ */
+
+static cairn_code lease_lost(cairn_error *error, const char *id, const char *worker,
+                             const struct job_row *row)
+{
+    fail(error, CAIRN_E_LEASE_LOST, "task \"%.64s\" is no longer leased to worker \"%.64s\"",
+         id, worker);
+    if (row)
+        fail_detail(error, CAIRN_E_LEASE_LOST, "the job is %s%s%.64s",
+                    job_status_name(row->status), row->leased_by ? ", held by " : "",
+                    row->leased_by ? row->leased_by : "");
+    else
+        fail_detail(error, CAIRN_E_LEASE_LOST, "there is no such task");
+    return fail_hint(
+        error, CAIRN_E_LEASE_LOST,
+        "drop this result: the lease ran out, the job was cancelled, or the token is "
+        "another claim's");
+}
+
+static struct job_input report_to_input(const struct request *request,
+                                        const cairn_report *report)
+{
+    static const enum job_action actions[] = {
+        [CAIRN_COMPLETE] = JOB_COMPLETE, [CAIRN_FAIL] = JOB_FAIL,
+        [CAIRN_RETRY] = JOB_RETRY,       [CAIRN_DEAD] = JOB_DEAD,
+        [CAIRN_RELEASE] = JOB_RELEASE,
+    };
+    return (struct job_input){
+        .action = actions[report->outcome],
+        .worker = request->in.report.worker,
+        .token = report->token,
+        .output = report->output ? report->output : "null",
+        .error = report->error ? report->error : "",
+        .delay_us = report->delay_ms < 0 ? -1 : report->delay_ms * US_PER_MS,
+    };
+}
+
+static cairn_code change_by_report(struct batch *batch, struct request *request, size_t index,
+                                   cairn_error *reterr)
+{
+    const cairn_report *report = &request->in.report.reports[index];
+    cairn_reported *reported = &request->out.reported[index];
+    size_t place = find_row(batch, report->task_id);
+    struct job_row *row = place < batch->id_count ? &batch->rows[place] : NULL;
+    struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
+    *reported = (cairn_reported){0};
+
+    if (row) {
+        struct job_input input = report_to_input(request, report);
+        cairn_code code = batch_apply(batch, row, &input, &verdict, reterr);
+        if (code)
+            return code;
+        batch->is_dirty[place] |= verdict.is_changed;
+    }
+    reported->code = verdict.code;
+    if (verdict.code) {
+        batch->tally.late_reports++;
+        lease_lost(&reported->error, report->task_id, request->in.report.worker, row);
+    } else {
+        snprintf(reported->status, sizeof reported->status, "%s", job_status_name(row->status));
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code change_by_reports(struct batch *batch, struct request *request,
+                                    cairn_error *reterr)
+{
+    size_t count = request->in.report.count;
+    if (!request->out.reported)
+        request->out.reported = arena_array(&request->arena, count, sizeof(cairn_reported));
+    if (!request->out.reported)
+        return fail_memory(reterr);
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < count && !code; i++)
+        code = change_by_report(batch, request, i, reterr);
+    return code;
+}
+
+static cairn_code change_by_heartbeat(struct batch *batch, struct request *request,
+                                      cairn_error *reterr)
+{
+    const struct heartbeat_input *in = &request->in.heartbeat;
+    size_t place = find_row(batch, in->task_id);
+    struct job_row *row = place < batch->id_count ? &batch->rows[place] : NULL;
+    struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
+
+    if (row) {
+        struct job_input input = {.action = JOB_HEARTBEAT,
+                                  .worker = in->worker,
+                                  .token = in->token,
+                                  .extend_us = in->extend_ms * US_PER_MS};
+        cairn_code code = batch_apply(batch, row, &input, &verdict, reterr);
+        if (code)
+            return code;
+        batch->is_dirty[place] |= verdict.is_changed;
+    }
+    if (verdict.code) {
+        batch->tally.late_reports++;
+        request->code = lease_lost(&request->error, in->task_id, in->worker, row);
+        return CAIRN_OK;
+    }
+    request->out.heartbeat.lease_until_us = row->lease_until_us;
+    request->out.heartbeat.stop = verdict.stop;
+    return CAIRN_OK;
+}
+
+/* ---- control --------------------------------------------------------------------------------
+ */
+
+static cairn_code no_such_job(struct request *request)
+{
+    return request->code = fail(&request->error, CAIRN_E_NOT_FOUND,
+                                "job \"%.64s\" does not exist", request->in.job.id);
+}
+
+static enum job_action control_action(enum request_op op)
+{
+    return op == OP_JOB_CANCEL ? JOB_CANCEL : op == OP_JOB_DELETE ? JOB_DELETE : JOB_REVIVE;
+}
+
+/* An earlier try may have been committed after all: then the job is as it was asked to be. */
+static bool is_done_already(const struct request *request, const struct job_row *row)
+{
+    if (!request->was_unsure)
+        return false;
+    return (request->op == OP_JOB_CANCEL && row->status == JOB_CANCELLED) ||
+           (request->op == OP_JOB_RETRY && row->status == JOB_PENDING);
+}
+
+static cairn_code change_by_control(struct batch *batch, struct request *request,
+                                    cairn_error *reterr)
+{
+    size_t place = find_row(batch, request->in.job.id);
+    if (place == batch->id_count) {
+        no_such_job(request);
+        return CAIRN_OK;
+    }
+    struct job_row *row = &batch->rows[place];
+    if (is_done_already(request, row))
+        return CAIRN_OK;
+
+    struct job_verdict verdict;
+    struct job_input input = {.action = control_action(request->op)};
+    cairn_code code = batch_apply(batch, row, &input, &verdict, reterr);
+    if (code)
+        return code;
+    batch->is_dirty[place] |= verdict.is_changed;
+    if (verdict.code) {
+        request->code = fail(&request->error, verdict.code, "cannot %s job \"%s\": it is %s",
+                             job_action_name(input.action), row->id,
+                             row->deleted_at_us ? "deleted" : job_status_name(row->status));
+        if (input.action == JOB_REVIVE)
+            fail_hint(&request->error, verdict.code,
+                      "only failed and cancelled jobs can be retried");
+    }
+    return CAIRN_OK;
+}
+
+/* The answer to control is the job as it is now, whole. */
+static cairn_code show_controlled(struct batch *batch, struct request *request,
+                                  cairn_error *reterr)
+{
+    struct job_row row;
+    struct arena *arena = batch->tx->arena;
+    batch->tx->arena = &request->arena;
+    cairn_code code = batch->ops->get_job(batch->tx, request->in.job.id, &row, reterr);
+    batch->tx->arena = arena;
+    if (code)
+        return code;
+
+    cairn_job *job = arena_zalloc(&request->arena, sizeof *job);
+    if (!job)
+        return fail_memory(reterr);
+    job_to_public(&row, job);
+    request->out.jobs = (struct jobs_output){.items = job, .count = 1};
+    return CAIRN_OK;
+}
+
+static cairn_code write_dirty(struct batch *batch, cairn_error *reterr)
+{
+    size_t count = 0;
+    struct job_row *dirty = arena_array(&batch->arena, batch->id_count, sizeof *dirty);
+    if (!dirty)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < batch->id_count; i++)
+        if (batch->is_dirty[i])
+            dirty[count++] = batch->rows[i];
+    return count ? batch->ops->update_jobs(batch->tx, dirty, count, reterr) : CAIRN_OK;
+}
+
+cairn_code batch_change(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for_each_request(request, batch)
+    {
+        if (code)
+            break;
+        if (request->code)
+            continue;
+        if (request->op == OP_REPORT && !request->is_reported)
+            code = change_by_reports(batch, request, reterr);
+        else if (request->op == OP_HEARTBEAT)
+            code = change_by_heartbeat(batch, request, reterr);
+        else if (is_control(request->op))
+            code = change_by_control(batch, request, reterr);
+    }
+    if (!code && batch->id_count)
+        code = write_dirty(batch, reterr);
+    for_each_request(request, batch)
+    {
+        if (!code && !request->code && is_control(request->op))
+            code = show_controlled(batch, request, reterr);
+    }
+    return code;
+}
+
+/* ---- the registry ---------------------------------------------------------------------------
+ */
+
+static cairn_code put_entry(struct batch *batch, struct request *request, cairn_error *reterr)
+{
+    const cairn_registry_entry *in = &request->in.registry;
+    struct registry_row row = {
+        .name = in->workflow_name,
+        .intent_type = in->intent_type ? in->intent_type : "workflow",
+        .runtime = in->runtime,
+        .description = in->description,
+        .is_enabled = in->is_enabled,
+        .created_at_us = batch->tx->now_us,
+        .updated_at_us = batch->tx->now_us,
+    };
+    cairn_code code = batch->ops->put_registry(batch->tx, &row, reterr);
+    struct registry_row now;
+    if (!code)
+        code = batch->ops->get_registry(batch->tx, in->workflow_name, &now, reterr);
+    if (code)
+        return code;
+
+    cairn_registry_entry *entry = arena_zalloc(&request->arena, sizeof *entry);
+    if (!entry)
+        return fail_memory(reterr);
+    *entry = *in;
+    entry->intent_type = row.intent_type;
+    entry->created_at_us = now.created_at_us;
+    entry->updated_at_us = now.updated_at_us;
+    request->out.registry = (struct registry_output){.items = entry, .count = 1};
+    batch_ready(batch, NULL); /* waiting claims may now be given its jobs */
+    return CAIRN_OK;
+}
+
+cairn_code batch_registry(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for_each_request(request, batch)
+    {
+        if (!code && !request->code && request->op == OP_REGISTRY_PUT)
+            code = put_entry(batch, request, reterr);
+    }
+    return code;
+}

@@ -1,0 +1,161 @@
+/* engine/doctor.c - looks a store over and says what is wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "engine/local.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FINDINGS_MAX = 32, TYPES_MAX = 1000, SKEW_WARNING_MS = 1000 };
+
+static void find(struct doctor_output *out, const char *check, const char *result,
+                 const char *format, ...) format_like(4, 5);
+
+static void find(struct doctor_output *out, const char *check, const char *result,
+                 const char *format, ...)
+{
+    if (out->count == FINDINGS_MAX)
+        return;
+    cairn_finding *finding = &out->items[out->count++];
+    finding->check = check;
+    finding->result = result;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(finding->text, sizeof finding->text, format, args);
+    va_end(args);
+}
+
+static void look_at_store(struct doctor_output *out, const struct store_facts *facts)
+{
+    find(out, "store", "ok", "%s answers%s%s", facts->product, facts->settings[0] ? ", " : "",
+         facts->settings);
+    if (facts->is_intact)
+        find(out, "integrity", "ok", "the database's own check passed");
+    else
+        find(out, "integrity", "error", "the database is damaged: %s; restore it from a backup",
+             facts->damage);
+    if (facts->schema_version == facts->newest_schema_version)
+        find(out, "schema", "ok", "version %d, as this program expects", facts->schema_version);
+    else
+        find(out, "schema", "error", "version %d, this program expects %d: run cairn migrate",
+             facts->schema_version, facts->newest_schema_version);
+}
+
+static void look_at_clock(struct local_engine *engine, struct doctor_output *out,
+                          const struct store_facts *facts)
+{
+    if (engine->clock.is_virtual) {
+        find(out, "clock", "warning",
+             "the clock is virtual: time stands still until it is moved");
+        return;
+    }
+    if (facts->clock_us == 0) {
+        find(out, "clock", "ok", "this machine's own clock decides");
+        return;
+    }
+    int64_t skew_ms = (clock_now_us(&engine->clock) - facts->clock_us) / US_PER_MS;
+    bool is_off = llabs(skew_ms) > SKEW_WARNING_MS;
+    find(out, "clock", is_off ? "warning" : "ok",
+         "the database's clock decides; this machine's differs by %" PRId64 " ms%s", skew_ms,
+         is_off ? ": set the clocks by NTP" : "");
+}
+
+static void look_at_work(struct doctor_output *out, const struct store_facts *facts,
+                         const struct job_counts *counts, int64_t now_us)
+{
+    if (facts->expired_leases)
+        find(out, "leases", "warning",
+             "%" PRIu64
+             " leases have run out and nobody has recovered them yet: is any worker or "
+             "server running?",
+             facts->expired_leases);
+    else
+        find(out, "leases", "ok", "%" PRIu64 " jobs are leased, none past its time",
+             counts->leased);
+
+    int64_t waited_s =
+        counts->oldest_ready_us ? (now_us - counts->oldest_ready_us) / US_PER_SEC : 0;
+    bool is_late = waited_s > 3600;
+    find(out, "queue", is_late ? "warning" : "ok",
+         "%" PRIu64 " jobs wait, %" PRIu64 " of them due, the oldest for %" PRId64 " s%s",
+         counts->pending, counts->ready, waited_s,
+         is_late ? ": does any worker take its type?" : "");
+}
+
+/* "...v1": advice only, any name works. */
+static bool is_versioned(const char *type)
+{
+    const char *dot = strrchr(type, '.');
+    if (!dot || dot[1] != 'v' || !dot[2])
+        return false;
+    for (const char *at = dot + 2; *at; at++)
+        if (!isdigit((unsigned char)*at))
+            return false;
+    return true;
+}
+
+static cairn_code look_at_types(const struct store_ops *ops, struct store_tx *tx,
+                                struct doctor_output *out, cairn_error *reterr)
+{
+    size_t count = 0, plain = 0, disabled = 0;
+    const char *example = NULL, *off = NULL;
+    const char **types = arena_array(tx->arena, TYPES_MAX, sizeof *types);
+    if (!types)
+        return fail_memory(reterr);
+    cairn_code code = ops->list_types(tx, types, TYPES_MAX, &count, reterr);
+    for (size_t i = 0; i < count && !code; i++) {
+        struct registry_row entry;
+        if (!is_versioned(types[i]) && plain++ == 0)
+            example = types[i];
+        code = ops->get_registry(tx, types[i], &entry, reterr);
+        if (!code && !entry.is_enabled && disabled++ == 0)
+            off = types[i];
+        if (code == CAIRN_E_NOT_FOUND)
+            code = CAIRN_OK;
+    }
+    if (code)
+        return code;
+    if (plain)
+        find(out, "types", "warning",
+             "%zu of %zu types carry no version, such as \"%.100s\": name them like "
+             "domain.action.v1, so that old runs stay executable",
+             plain, count, example);
+    else
+        find(out, "types", "ok", "%zu types in use, all versioned", count);
+    if (disabled)
+        find(out, "registry", "warning",
+             "%zu types are disabled, such as \"%.100s\": their jobs wait until they are "
+             "enabled",
+             disabled, off);
+    else
+        find(out, "registry", "ok", "no type is disabled");
+    return CAIRN_OK;
+}
+
+cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx, struct request *request)
+{
+    const struct store_ops *ops = engine->store->ops;
+    struct doctor_output *out = &request->out.doctor;
+    struct store_facts facts = {0};
+    struct job_counts counts = {0};
+    *out = (struct doctor_output){
+        .items = arena_array(&request->arena, FINDINGS_MAX, sizeof(cairn_finding))};
+    if (!out->items)
+        return fail_memory(&request->error);
+
+    cairn_code code = ops->inspect(tx, &facts, &request->error);
+    if (!code)
+        code = ops->count_jobs(tx, &counts, &request->error);
+    if (code)
+        return code;
+    look_at_store(out, &facts);
+    look_at_clock(engine, out, &facts);
+    look_at_work(out, &facts, &counts, tx->now_us);
+    return look_at_types(ops, tx, out, &request->error);
+}

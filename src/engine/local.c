@@ -1,0 +1,346 @@
+/* engine/local.c - the engine on a store in this process: opening, threads, closing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/local.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Enough for libpq and SQLite, little enough for an idle server to stay small. */
+enum { THREAD_STACK = 512 * 1024 };
+
+static struct local_engine *to_local(cairn_engine *engine)
+{
+    return (struct local_engine *)engine;
+}
+
+/* ---- requests in ----------------------------------------------------------------------------
+ */
+
+static void submit(cairn_engine *base, struct request *request)
+{
+    struct local_engine *engine = to_local(base);
+    if (request_check(&base->options, request)) {
+        request->done(request);
+        return;
+    }
+    request->give_up_us = monotonic_us() + base->options.retry_ms * US_PER_MS;
+
+    pthread_mutex_lock(&engine->lock);
+    bool is_refused = engine->is_stopping;
+    if (!is_refused && request_is_read(request->op)) {
+        queue_push(&engine->reads, request);
+        pthread_cond_signal(&engine->read_work);
+    } else if (!is_refused) {
+        queue_push(&engine->writes, request);
+        pthread_cond_signal(&engine->write_work);
+    }
+    pthread_mutex_unlock(&engine->lock);
+
+    if (is_refused) {
+        fail(&request->error, CAIRN_E_CLOSED, "the engine is closing");
+        request->code = CAIRN_E_CLOSED;
+        request->done(request);
+    }
+}
+
+/* ---- threads --------------------------------------------------------------------------------
+ */
+
+static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_us)
+{
+    if (until_us == INT64_MAX) {
+        pthread_cond_wait(cond, lock);
+        return;
+    }
+    struct timespec until = {.tv_sec = until_us / US_PER_SEC,
+                             .tv_nsec = until_us % US_PER_SEC * 1000};
+    pthread_cond_timedwait(cond, lock, &until);
+}
+
+static void *run_committer(void *arg)
+{
+    struct committer *committer = arg;
+    struct local_engine *engine = committer->engine;
+    pthread_mutex_lock(&engine->lock);
+    while (!engine->is_stopping) {
+        int64_t next_us = committer_next_us(committer);
+        if (next_us) {
+            wait_until(&engine->write_work, &engine->lock, next_us);
+            continue;
+        }
+        pthread_mutex_unlock(&engine->lock);
+        committer_run_once(committer);
+        pthread_mutex_lock(&engine->lock);
+    }
+    pthread_mutex_unlock(&engine->lock);
+    return NULL;
+}
+
+/* Reads wait for a store that went away, as writes do. */
+static cairn_code read_with_patience(struct local_engine *engine,
+                                     struct store_session **session, struct request *request)
+{
+    for (int64_t rest_us = 20 * 1000;; rest_us *= 2) {
+        cairn_code code = CAIRN_OK;
+        if (!*session)
+            code = engine->store->ops->session_open(engine->store, SESSION_READER, session,
+                                                    &request->error);
+        if (!code)
+            code = read_run(engine, *session, request);
+        bool may_pass = code == CAIRN_E_UNREACHABLE || code == CAIRN_E_BUSY;
+        int64_t again_us = monotonic_us() + rest_us;
+        if (!may_pass || again_us > request->give_up_us)
+            return code;
+
+        pthread_mutex_lock(&engine->lock);
+        while (!engine->is_stopping && monotonic_us() < again_us)
+            wait_until(&engine->read_work, &engine->lock, again_us);
+        bool is_stopping = engine->is_stopping;
+        pthread_mutex_unlock(&engine->lock);
+        if (is_stopping)
+            return code;
+        error_clear(&request->error);
+    }
+}
+
+static void *run_reader(void *arg)
+{
+    struct local_engine *engine = arg;
+    struct store_session *session = NULL;
+    pthread_mutex_lock(&engine->lock);
+    while (!engine->is_stopping) {
+        struct request *request = queue_pop(&engine->reads);
+        if (!request) {
+            pthread_cond_wait(&engine->read_work, &engine->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&engine->lock);
+        request->code = read_with_patience(engine, &session, request);
+        request->done(request);
+        pthread_mutex_lock(&engine->lock);
+    }
+    pthread_mutex_unlock(&engine->lock);
+    if (session)
+        engine->store->ops->session_close(session);
+    return NULL;
+}
+
+/* Listens for other processes, but only while somebody waits for their work. */
+static void *run_watcher(void *arg)
+{
+    struct local_engine *engine = arg;
+    pthread_mutex_lock(&engine->lock);
+    while (!engine->is_stopping) {
+        if (engine->parked.count == 0) {
+            pthread_cond_wait(&engine->watch_work, &engine->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&engine->lock);
+        bool is_news = engine->store->ops->watch(engine->store, engine->stop_fd, -1);
+        pthread_mutex_lock(&engine->lock);
+        if (is_news) {
+            engine->is_foreign_news = true;
+            engine->ready_epoch++;
+            pthread_cond_broadcast(&engine->write_work);
+        }
+    }
+    pthread_mutex_unlock(&engine->lock);
+    return NULL;
+}
+
+static bool start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, THREAD_STACK);
+    int failed = pthread_create(thread, &attr, run, arg);
+    pthread_attr_destroy(&attr);
+    return !failed;
+}
+
+cairn_code local_engine_start(struct local_engine *engine, cairn_error *reterr)
+{
+    bool is_started = true;
+    for (int i = 0; i < engine->committer_count && is_started; i++) {
+        struct committer *committer = &engine->committers[i];
+        is_started = start_thread(&committer->thread, run_committer, committer);
+        engine->threads_running += is_started;
+    }
+    if (is_started)
+        is_started = engine->has_reader = start_thread(&engine->reader, run_reader, engine);
+    if (is_started && engine->store->ops->watch)
+        is_started = engine->has_watcher = start_thread(&engine->watcher, run_watcher, engine);
+    return is_started
+               ? CAIRN_OK
+               : fail(reterr, CAIRN_E_OUT_OF_MEMORY, "could not start the engine's threads");
+}
+
+/* ---- closing --------------------------------------------------------------------------------
+ */
+
+static void stop_threads(struct local_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    engine->is_stopping = true;
+    pthread_cond_broadcast(&engine->write_work);
+    pthread_cond_broadcast(&engine->read_work);
+    pthread_cond_broadcast(&engine->watch_work);
+    pthread_mutex_unlock(&engine->lock);
+    eventfd_write(engine->stop_fd, 1);
+
+    for (int i = 0; i < engine->threads_running; i++)
+        pthread_join(engine->committers[i].thread, NULL);
+    if (engine->has_reader)
+        pthread_join(engine->reader, NULL);
+    if (engine->has_watcher)
+        pthread_join(engine->watcher, NULL);
+}
+
+static void end_queue(struct request_queue *queue)
+{
+    struct request *request;
+    cairn_error why;
+    fail(&why, CAIRN_E_CLOSED, "the engine is closing");
+    while ((request = queue_pop(queue)) != NULL)
+        request_end(request, CAIRN_E_CLOSED, &why);
+}
+
+static void close_engine(cairn_engine *base)
+{
+    struct local_engine *engine = to_local(base);
+    stop_threads(engine);
+    end_queue(&engine->writes);
+    end_queue(&engine->reads);
+    end_queue(&engine->parked);
+    for (int i = 0; i < engine->committer_count; i++)
+        if (engine->committers[i].session)
+            engine->store->ops->session_close(engine->committers[i].session);
+    engine->store->ops->close(engine->store);
+    close(engine->stop_fd);
+    pthread_cond_destroy(&engine->write_work);
+    pthread_cond_destroy(&engine->read_work);
+    pthread_cond_destroy(&engine->watch_work);
+    pthread_mutex_destroy(&engine->lock);
+    mem_free(engine->base.url);
+    mem_free(engine);
+}
+
+/* ---- opening --------------------------------------------------------------------------------
+ */
+
+static const struct engine_ops local_ops = {
+    .submit = submit, .call = api_call, .close = close_engine};
+
+static void init_locks(struct local_engine *engine)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&engine->write_work, &attr);
+    pthread_cond_init(&engine->read_work, &attr);
+    pthread_cond_init(&engine->watch_work, &attr);
+    pthread_condattr_destroy(&attr);
+    pthread_mutex_init(&engine->lock, NULL);
+}
+
+static void init_clock(struct local_engine *engine, const cairn_open_options *options)
+{
+    clock_init_real(&engine->clock);
+    if (options->virtual_clock) {
+        int64_t start_us = options->start_us ? options->start_us : clock_now_us(&engine->clock);
+        clock_init_virtual(&engine->clock, start_us - start_us % US_PER_MS);
+    }
+}
+
+static struct local_engine *make_engine(const cairn_open_options *options, cairn_error *reterr)
+{
+    struct local_engine *engine = mem_zalloc(sizeof *engine);
+    if (!engine) {
+        fail_memory(reterr);
+        return NULL;
+    }
+    engine->base.ops = &local_ops;
+    engine->base.options = *options;
+    engine->stop_fd = eventfd(0, EFD_CLOEXEC);
+    if (engine->stop_fd < 0) {
+        fail(reterr, CAIRN_E_OUT_OF_MEMORY, "could not open an event descriptor: %s",
+             strerror(errno));
+        mem_free(engine);
+        return NULL;
+    }
+    init_locks(engine);
+    init_clock(engine, options);
+    return engine;
+}
+
+static void add_committers(struct local_engine *engine, uint64_t seed)
+{
+    engine->committer_count = engine->store->ops->writers;
+    assert(engine->committer_count >= 1 && engine->committer_count <= WRITERS_MAX);
+    for (int i = 0; i < engine->committer_count; i++) {
+        struct committer *committer = &engine->committers[i];
+        committer->engine = engine;
+        committer->index = i;
+        rng_init(&committer->rng, seed ? seed + (uint64_t)i : 0);
+    }
+}
+
+cairn_code local_engine_new(const cairn_open_options *options, struct store *store,
+                            struct local_engine **ret_engine, cairn_error *reterr)
+{
+    struct local_engine *engine = make_engine(options, reterr);
+    if (!engine)
+        return reterr ? reterr->code : CAIRN_E_OUT_OF_MEMORY;
+    engine->store = store;
+    store->clock = &engine->clock;
+    add_committers(engine, options->seed);
+    *ret_engine = engine;
+    return CAIRN_OK;
+}
+
+/* "postgres://me:secret@host/db" without the secret. */
+static char *without_password(const char *url)
+{
+    char *copy = mem_strdup(url);
+    char *host = copy ? strstr(copy, "://") : NULL;
+    char *at = host ? strchr(host + 3, '@') : NULL;
+    char *colon = at ? memchr(host + 3, ':', (size_t)(at - host - 3)) : NULL;
+    if (colon)
+        memmove(colon, at, strlen(at) + 1);
+    return copy;
+}
+
+cairn_code local_engine_open(const cairn_open_options *options, const char *url,
+                             cairn_engine **ret_engine, cairn_error *reterr)
+{
+    struct local_engine *engine = make_engine(options, reterr);
+    if (!engine)
+        return CAIRN_E_OUT_OF_MEMORY;
+    struct store_config config = {.url = url,
+                                  .clock = &engine->clock,
+                                  .no_migrate = options->no_migrate,
+                                  .lock_wait_ms = options->retry_ms};
+    cairn_code code = store_open(&config, &engine->store, reterr);
+    if (code) {
+        close(engine->stop_fd);
+        mem_free(engine);
+        return code;
+    }
+    add_committers(engine, options->seed);
+    engine->base.url = without_password(url);
+    code = engine->base.url ? local_engine_start(engine, reterr) : fail_memory(reterr);
+    if (code) {
+        close_engine(&engine->base);
+        return code;
+    }
+    *ret_engine = &engine->base;
+    return CAIRN_OK;
+}

@@ -1,0 +1,152 @@
+/* engine/local.h - the engine on a store in this process: its queues, its threads, its timers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Requests that change something go to `writes` and are taken by a committer, a batch at a
+ * time; the others go to `reads`.  A claim that found nothing and may wait is parked.
+ *
+ *                 submit            take                 commit
+ *     caller ---------------> writes ----> committer ---------------> done
+ *                               ^              |  nothing to claim
+ *                               |  wake        v
+ *                               '---------- parked ----------------> done (its time is over)
+ *
+ * All fields below `lock` are guarded by it.  Nobody holds it while talking to the store.
+ */
+#ifndef ENGINE_LOCAL_H
+#define ENGINE_LOCAL_H
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "engine/engine.h"
+#include "store/store.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Requests in order; a zeroed struct is empty. */
+struct request_queue {
+    struct request *first, *last;
+    size_t count;
+};
+
+void queue_push(struct request_queue *queue, struct request *request);
+struct request *queue_pop(struct request_queue *queue); /* NULL: empty */
+void queue_append(struct request_queue *queue,
+                  struct request_queue *more); /* more is emptied */
+void queue_prepend(struct request_queue *queue, struct request_queue *more); /* likewise */
+
+/* Counted without the lock. */
+struct counters {
+    _Atomic uint64_t enqueued, claimed, completed, failed, retried, cancelled, released,
+        heartbeats;
+    _Atomic uint64_t lease_expiries, late_reports;
+    _Atomic uint64_t commits, commit_requests, commit_us, commit_us_max;
+};
+
+enum { READY_TYPES_MAX = 16 };
+
+/* Of which types jobs became claimable, so that only those are woken who wait for them. */
+struct ready_types {
+    char names[READY_TYPES_MAX][64]; /* longer ones count as any */
+    size_t count;
+    bool is_any;
+};
+
+enum { WRITERS_MAX = 4, BATCH_MAX = 1000 };
+
+/* Owns one connection and commits what waits.  The thread only calls committer_run_once(), so a
+ * simulator can call it instead. */
+struct committer {
+    struct local_engine *engine;
+    struct store_session *session; /* NULL: not open yet */
+    struct rng rng;
+    int index;             /* 0 also keeps the timers and the parked claims */
+    int64_t backoff_us;    /* how long a store is left alone that could not be reached */
+    int64_t rest_until_us; /* monotonic: until when it is */
+    pthread_t thread;
+};
+
+struct local_engine {
+    struct cairn_engine base; /* first */
+    struct store *store;
+    struct clock clock;
+    struct counters counters;
+
+    struct committer committers[WRITERS_MAX];
+    int committer_count;
+    pthread_t reader, watcher;
+    bool has_reader, has_watcher; /* threads that are running */
+    int threads_running;          /* committers' */
+    int stop_fd;                  /* readable once the engine stops */
+
+    pthread_mutex_t lock;
+    pthread_cond_t write_work, read_work, watch_work;
+    struct request_queue writes, reads, parked;
+    uint64_t ready_epoch; /* rises whenever something may have become claimable */
+    int64_t
+        park_deadline_us; /* monotonic: when the first parked claim's time is over; 0: none */
+    int64_t due_us;       /* monotonic: when the next timer is due; 0: none known */
+    bool is_foreign_news; /* another process may have changed the store */
+    bool is_stopping;
+};
+
+/* Puts an engine together on an open store (which it then owns), without threads. */
+cairn_code local_engine_new(const cairn_open_options *options, struct store *store,
+                            struct local_engine **ret_engine, cairn_error *reterr);
+cairn_code local_engine_start(struct local_engine *engine,
+                              cairn_error *reterr); /* the threads */
+
+/* check.c: whether a request keeps within the limits; sets its code and error if not.  Also
+ * cuts error texts and fills in defaults. */
+cairn_code request_check(const cairn_open_options *limits, struct request *request);
+
+/* committer.c: takes what waits and commits it.  Returns false if there was nothing to do. */
+bool committer_run_once(struct committer *committer);
+
+/* When there is something to do for it: 0: now; else monotonic, INT64_MAX: nothing in sight.
+ * Call with the lock held. */
+int64_t committer_next_us(const struct committer *committer);
+
+/* Ends a request with a code, and the reason if there is one. */
+void request_end(struct request *request, cairn_code code, const cairn_error *why);
+
+/* park.c; all with the lock held. */
+void park_add(struct local_engine *engine, struct request *request);
+void park_wake(struct local_engine *engine, const struct ready_types *ready); /* NULL: all */
+void park_expire(struct local_engine *engine, struct request_queue *ret_expired);
+
+/* batch.c: applies requests in one transaction and commits.  Those that are refused carry their
+ * own code; the answer is the whole batch's. */
+struct batch_result {
+    bool is_unsure;       /* commit ended in CAIRN_E_UNREACHABLE */
+    bool is_begin_failed; /* not even begun */
+    bool is_due_known;    /* the store was asked: due_in_us is all there is */
+    int64_t due_in_us;    /* until the next timer; -1: none */
+    struct ready_types ready;
+    struct request_queue empty; /* claims that found nothing and may wait */
+    struct request_queue busy;  /* to be tried alone: somebody holds their row */
+};
+
+cairn_code batch_commit(struct committer *committer, struct request_queue *requests,
+                        bool is_alone, struct batch_result *ret_result, cairn_error *reterr);
+
+/* timer.c: applies what is due in one bounded portion.  *ret_due_us: when the next is (0:
+ * never). */
+struct batch;
+cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr);
+
+/* advance.c: OP_CLOCK_ADVANCE, which has its own transactions. */
+cairn_code clock_advance(struct committer *committer, struct request *request);
+
+/* read.c: carries out a request that changes nothing. */
+cairn_code read_run(struct local_engine *engine, struct store_session *session,
+                    struct request *request);
+cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx,
+                      struct request *request);
+
+/* Fills in the public shapes. */
+void job_to_public(const struct job_row *row, cairn_job *ret_job);
+
+#endif

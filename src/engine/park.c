@@ -1,0 +1,62 @@
+/* engine/park.c - claims that wait for work without holding a thread.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/pattern.h"
+#include "engine/batch.h"
+
+void park_add(struct local_engine *engine, struct request *request)
+{
+    queue_push(&engine->parked, request);
+    if (engine->park_deadline_us == 0 || request->wait_until_us < engine->park_deadline_us)
+        engine->park_deadline_us = request->wait_until_us;
+    if (engine->parked.count == 1)
+        pthread_cond_signal(&engine->watch_work);
+}
+
+static bool is_waiting_for(const struct request *request, const struct ready_types *ready)
+{
+    const cairn_claim_options *claim = request_claim(request);
+    for (size_t i = 0; i < ready->count; i++)
+        if (pattern_matches_any(claim->types, claim->type_count, ready->names[i]))
+            return true;
+    return false;
+}
+
+/* Those who wait for these types go back into the queue, in order. */
+void park_wake(struct local_engine *engine, const struct ready_types *ready)
+{
+    struct request_queue woken = {0}, rest = {0};
+    struct request *request;
+    if (!ready || ready->is_any) {
+        queue_append(&woken, &engine->parked);
+    } else {
+        while ((request = queue_pop(&engine->parked)) != NULL)
+            queue_push(is_waiting_for(request, ready) ? &woken : &rest, request);
+        engine->parked = rest;
+    }
+    if (woken.count)
+        pthread_cond_broadcast(&engine->write_work);
+    queue_append(&engine->writes, &woken);
+}
+
+void park_expire(struct local_engine *engine, struct request_queue *ret_expired)
+{
+    int64_t now_us = monotonic_us();
+    if (engine->park_deadline_us == 0 || now_us < engine->park_deadline_us)
+        return;
+
+    struct request_queue rest = {0};
+    struct request *request;
+    engine->park_deadline_us = 0;
+    while ((request = queue_pop(&engine->parked)) != NULL) {
+        if (request->wait_until_us <= now_us) {
+            queue_push(ret_expired, request);
+            continue;
+        }
+        if (engine->park_deadline_us == 0 || request->wait_until_us < engine->park_deadline_us)
+            engine->park_deadline_us = request->wait_until_us;
+        queue_push(&rest, request);
+    }
+    engine->parked = rest;
+}

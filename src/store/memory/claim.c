@@ -1,0 +1,158 @@
+/* store/memory/claim.c - who gets which job of a memory store.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each type keeps its ready jobs in order, so a claim looks at heads only: a heap of the types
+ * that it may take from, the one with the earliest head on top.
+ */
+#include "store/memory/memory.h"
+
+#include "base/error.h"
+#include "core/pattern.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct heap {
+    struct type **types;
+    size_t count;
+};
+
+static bool is_earlier(const struct type *a, const struct type *b)
+{
+    return job_compare_turn(type_head(a), type_head(b)) < 0;
+}
+
+/* Lets the type at `at` sink to its place. */
+static void sink(struct heap *heap, size_t at)
+{
+    for (;;) {
+        size_t least = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < heap->count; child++)
+            if (is_earlier(heap->types[child], heap->types[least]))
+                least = child;
+        if (least == at)
+            return;
+        struct type *type = heap->types[at];
+        heap->types[at] = heap->types[least];
+        heap->types[least] = type;
+        at = least;
+    }
+}
+
+static bool is_allowed(const struct type *type, const struct job_claim *claim)
+{
+    if (!type->registry)
+        return true;
+    const struct registry_row *entry = &type->registry->row;
+    if (!entry->is_enabled)
+        return false;
+    return !claim->runtime || !entry->runtime || strcmp(claim->runtime, entry->runtime) == 0;
+}
+
+/* Once, though several patterns may match it. */
+static void choose(struct table *table, struct heap *heap, struct type *type,
+                   const struct job_claim *claim)
+{
+    if (type->chosen_by == table->claim_count || !type->ready.count || !is_allowed(type, claim))
+        return;
+    type->chosen_by = table->claim_count;
+    heap->types[heap->count++] = type;
+}
+
+static bool choose_types(struct store_tx *tx, const struct job_claim *claim, struct heap *heap)
+{
+    struct table *table = tx_table(tx);
+    heap->types = arena_array(tx->arena, table->types.count, sizeof *heap->types);
+    if (!heap->types)
+        return false;
+    table->claim_count++;
+    for (size_t i = 0; i < claim->pattern_count; i++) {
+        const char *pattern = claim->patterns[i];
+        struct type *type;
+        if (!pattern_is_prefix(pattern)) {
+            type = table_find_type(table, pattern);
+            if (type)
+                choose(table, heap, type, claim);
+            continue;
+        }
+        char *prefix = arena_strndup(tx->arena, pattern, strlen(pattern) - 1);
+        if (!prefix)
+            return false;
+        for (type = table_seek_type(table, prefix);
+             type && strncmp(type->name, prefix, strlen(prefix)) == 0; type = type_next(type))
+            choose(table, heap, type, claim);
+    }
+    for (size_t i = heap->count / 2; i-- > 0;)
+        sink(heap, i);
+    return true;
+}
+
+static bool lease(struct store_tx *tx, struct job *job, const struct job_claim *claim)
+{
+    struct job_row row = job->now->row;
+    row.status = JOB_LEASED;
+    row.is_ready = false;
+    row.leased_by = claim->worker;
+    row.token = claim->token;
+    row.lease_until_us = claim->lease_until_us;
+    row.updated_at_us = tx->now_us;
+    return table_update_job(tx_table(tx), job, &row);
+}
+
+cairn_code memory_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
+                             struct job_row *ret_rows, size_t room, size_t *ret_count,
+                             cairn_error *reterr)
+{
+    assert(tx->session->kind == SESSION_WRITER);
+    struct heap heap = {0};
+    size_t count = 0;
+    if (!choose_types(tx, claim, &heap))
+        return fail_memory(reterr);
+    while (count < room && heap.count) {
+        struct job *job = type_head(heap.types[0]);
+        if (!lease(tx, job, claim) || !memory_copy_job(tx, job, ROW_WHOLE, &ret_rows[count]))
+            return fail_memory(reterr);
+        count++;
+        if (!type_head(heap.types[0]))
+            heap.types[0] = heap.types[--heap.count];
+        sink(&heap, 0);
+    }
+    *ret_count = count;
+    return CAIRN_OK;
+}
+
+static int compare_turns(const void *a, const void *b)
+{
+    return job_compare_turn(*(struct job *const *)a, *(struct job *const *)b);
+}
+
+static bool is_claimed_by(const struct job *job, const char *worker, const char *token)
+{
+    const struct job_row *row = &job->now->row;
+    return row->leased_by && row->token && strcmp(row->token, token) == 0 &&
+           strcmp(row->leased_by, worker) == 0;
+}
+
+cairn_code memory_find_claimed(struct store_tx *tx, const char *worker, const char *token,
+                               struct job_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr)
+{
+    struct tree *leased = &tx_table(tx)->leased;
+    struct job **found = arena_array(tx->arena, leased->count, sizeof(struct job *));
+    size_t count = 0;
+    if (!found)
+        return fail_memory(reterr);
+    for (struct job *job = timed_first(leased); job; job = timed_next(job))
+        if (is_claimed_by(job, worker, token))
+            found[count++] = job;
+    qsort(found, count, sizeof *found, compare_turns);
+    if (count > room)
+        count = room;
+    for (size_t i = 0; i < count; i++)
+        if (!memory_copy_job(tx, found[i], ROW_WHOLE, &ret_rows[i]))
+            return fail_memory(reterr);
+    *ret_count = count;
+    return CAIRN_OK;
+}
