@@ -59,14 +59,14 @@ TEST(what_the_producer_says_is_what_the_worker_gets)
     spec.type = "content.thumbnail.v1";
     spec.payload = payload;
     spec.key = "content:c_123:thumbnail:300x300";
-    spec.priority = -5;
+    spec.priority = 5;
     spec.max_attempts = 7;
     cairn_enqueued added = world_add_spec(&world, &spec);
 
     const cairn_job *job = world_job(&world, added.id);
     CHECK(is_same_json(job->payload, payload), "the payload is %s", job->payload);
     CHECK_STR(job->idempotency_key, spec.key);
-    CHECK_INT(job->priority, -5);
+    CHECK_INT(job->priority, 5);
     CHECK_INT(job->max_attempts, 7);
 
     struct held held = world_take(&world, "w");

@@ -124,9 +124,10 @@ TEST(a_job_needs_a_type)
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
     CHECK_NOT_ADDED(&world, &spec, CAIRN_E_BAD_INPUT);
     spec.type = "";
-    CHECK_NOT_ADDED(&world, &spec, CAIRN_E_BAD_INPUT);
+    CHECK_REFUSED(&world, add(&world, &spec), CAIRN_E_BAD_INPUT);
     CHECK(strstr(world.error.message, "type"), "\"%s\" does not name the field",
           world.error.message);
+    CHECK_INT(world_count_jobs(&world), 0);
     world_close(&world);
 }
 
@@ -139,10 +140,13 @@ TEST(numbers_out_of_range_are_refused)
     spec.max_attempts = 0;
     CHECK_NOT_ADDED(&world, &spec, CAIRN_E_BAD_INPUT);
     spec.max_attempts = -3;
-    CHECK_NOT_ADDED(&world, &spec, CAIRN_E_BAD_INPUT);
+    CHECK_REFUSED(&world, add(&world, &spec), CAIRN_E_BAD_INPUT);
     CHECK(strstr(world.error.message, "max_attempts"), "\"%s\" does not name the field",
           world.error.message);
     spec.max_attempts = 3;
+    spec.priority = -1;
+    CHECK_NOT_ADDED(&world, &spec, CAIRN_E_BAD_INPUT);
+    spec.priority = 100;
     spec.run_at_us = -1;
     CHECK_NOT_ADDED(&world, &spec, CAIRN_E_BAD_INPUT);
     spec.run_at_us = INT64_MAX;

@@ -18,8 +18,8 @@ static cairn_enqueued add_with_priority(struct world *world, const char *type, i
 
 TEST(lower_priority_numbers_go_first)
 {
-    const int32_t priorities[] = {100, 5, 2000000000, -1, 50, 0};
-    const int32_t wanted[] = {-1, 0, 5, 50, 100, 2000000000};
+    const int32_t priorities[] = {100, 5, 2000000000, 1, 50, 0};
+    const int32_t wanted[] = {0, 1, 5, 50, 100, 2000000000};
     struct world world;
     world_open(&world);
     for (size_t i = 0; i < 6; i++) {
