@@ -6,6 +6,7 @@
  * and read by one thread: the first asks the worker to stop and lets handlers finish, the
  * second kills the handlers, the third ends the program.
  */
+#include "base/arena.h"
 #include "base/mem.h"
 #include "cli/call.h"
 #include "cli/process.h"
