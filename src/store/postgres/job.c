@@ -14,7 +14,7 @@
 /* ---- inserting -----------------------------------------------------------------------------
  */
 
-enum { INSERT_COLUMNS = 20, UPDATE_COLUMNS = 14 };
+enum { INSERT_COLUMNS = 20, UPDATE_COLUMNS = 14, LOCK_CLOCK = 21 };
 
 static void add_insert_row(struct postgres_columns *columns, const struct job_row *row)
 {
@@ -176,19 +176,12 @@ cairn_code postgres_insert_jobs(struct store_tx *tx, struct job_row *rows, size_
 /* ---- locking and writing -------------------------------------------------------------------
  */
 
-/* Locks take time to get, and a lease is judged by the moment it was got. */
-static cairn_code refresh_now(struct store_tx *tx, cairn_error *reterr)
+/* Locks take time to get, and a lease is judged by the moment when its row was got. */
+static void move_on(struct store_tx *tx, struct postgres_reader *reader)
 {
-    cleanup(postgres_result_done) PGresult *result = NULL;
-    if (tx->session->store->clock->is_virtual)
-        return CAIRN_OK;
-    cairn_code code = postgres_run(postgres_session_of(tx), PG_CLOCK, NULL, &result, reterr);
-    if (code)
-        return code;
-    int64_t now_us = read_time(&(struct postgres_reader){.result = result}, 0);
-    if (now_us > tx->now_us)
+    int64_t now_us = read_time(reader, LOCK_CLOCK);
+    if (!tx->session->store->clock->is_virtual && now_us > tx->now_us)
         tx->now_us = now_us;
-    return CAIRN_OK;
 }
 
 /* Whether the ids that were not locked are there at all. */
@@ -246,13 +239,13 @@ cairn_code postgres_lock_jobs(struct store_tx *tx, const char *const *ids, size_
             strcmp(ids[i], PQgetvalue(result, reader.row, 1)) != 0)
             continue;
         read_job(&reader, 0, &ret_rows[i]);
+        move_on(tx, &reader);
         ret_results[i] = LOCK_DONE;
         reader.row++;
     }
     if (reader.failed)
         return fail_memory(reterr);
-    code = tell_busy_from_absent(tx, ids, count, ret_results, reterr);
-    return code ? code : refresh_now(tx, reterr);
+    return tell_busy_from_absent(tx, ids, count, ret_results, reterr);
 }
 
 cairn_code postgres_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_rows,
