@@ -1,0 +1,15 @@
+-- list_unsuccessful_jobs: as list_jobs, of status failed or cancelled.
+--
+-- Walks idx_workflow_run_unsuccessful backwards.
+
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, last_error, idempotency_key,
+       created_at, updated_at, deleted_at, payload, result
+  FROM workflow_run INDEXED BY idx_workflow_run_unsuccessful
+ WHERE status IN ('failed', 'cancelled')
+   AND status = :status
+   AND seq < :before
+   AND deleted_at IS NULL
+   AND type >= :from AND type < :below
+ ORDER BY seq DESC
+ LIMIT :room;

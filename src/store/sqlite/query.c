@@ -1,0 +1,169 @@
+/* store/sqlite/query.c - statements: prepared once in a session, used again and again.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "core/pattern.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/sqlite_sql.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define QUERY_TEXT(name) [Q_##name] = SQL_##name,
+static const char *const texts[QUERY_COUNT] = {
+    QUERIES(QUERY_TEXT)[Q_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+    [Q_BEGIN_READ] = "BEGIN",
+    [Q_COMMIT] = "COMMIT",
+    [Q_DATA_VERSION] = "PRAGMA data_version",
+};
+
+struct query query_begin(struct sqlite_session *session, enum query_number number)
+{
+    struct query query = {.session = session, .rc = SQLITE_OK};
+    sqlite3_stmt **place = &session->statements[number];
+    if (!*place)
+        query.rc = sqlite3_prepare_v3(session->connection->db, texts[number], -1,
+                                      SQLITE_PREPARE_PERSISTENT, place, NULL);
+    query.statement = *place;
+    return query;
+}
+
+/* Bound texts are not copied, so nothing may stay bound. */
+void query_end(struct query *query)
+{
+    if (!query->statement)
+        return;
+    sqlite3_reset(query->statement);
+    sqlite3_clear_bindings(query->statement);
+}
+
+int query_step(struct query *query)
+{
+    if (query->rc == SQLITE_OK || query->rc == SQLITE_ROW)
+        query->rc = sqlite3_step(query->statement);
+    return query->rc;
+}
+
+cairn_code query_refused(struct query *query, const char *what, cairn_error *reterr)
+{
+    struct sqlite_session *session = query->session;
+    struct sqlite_store *store = (struct sqlite_store *)session->base.store;
+    if (sqlite_is_lost(query->rc))
+        session->is_lost = true;
+    return sqlite_refused(store->path, session->connection->db, query->rc, what, reterr);
+}
+
+cairn_code query_run(struct query *query, const char *what, cairn_error *reterr)
+{
+    if (query_step(query) == SQLITE_DONE)
+        return CAIRN_OK;
+    return query_refused(query, what, reterr);
+}
+
+static int parameter(struct query *query, const char *name)
+{
+    int index = sqlite3_bind_parameter_index(query->statement, name);
+    assert(index > 0);
+    return index;
+}
+
+void bind_text(struct query *query, const char *name, const char *text)
+{
+    if (query->rc != SQLITE_OK || !text)
+        return; /* what is not bound is NULL */
+    query->rc = sqlite3_bind_text64(query->statement, parameter(query, name), text,
+                                    strlen(text), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void bind_int(struct query *query, const char *name, int64_t value)
+{
+    if (query->rc == SQLITE_OK)
+        query->rc = sqlite3_bind_int64(query->statement, parameter(query, name), value);
+}
+
+void bind_time(struct query *query, const char *name, int64_t us)
+{
+    if (us)
+        bind_int(query, name, us);
+}
+
+void bind_size(struct query *query, const char *name, size_t size)
+{
+    bind_int(query, name, size > INT64_MAX ? INT64_MAX : (int64_t)size);
+}
+
+/* Every BLOB is greater than every text, so an empty one stands for "no end". */
+void bind_type_range(struct query *query, const char *from, const char *below)
+{
+    bind_text(query, ":from", from);
+    if (below)
+        bind_text(query, ":below", below);
+    else if (query->rc == SQLITE_OK)
+        query->rc = sqlite3_bind_zeroblob(query->statement, parameter(query, ":below"), 0);
+}
+
+/* The least text that is greater than all that begin with `prefix`, bytewise: the last byte
+ * that can be raised is.  NULL: there is none. */
+static char *prefix_end(char *prefix)
+{
+    for (size_t len = strlen(prefix); len > 0; len--) {
+        unsigned char last = (unsigned char)prefix[len - 1];
+        if (last < 0xFF) {
+            prefix[len - 1] = (char)(last + 1);
+            prefix[len] = '\0';
+            return prefix;
+        }
+    }
+    return NULL;
+}
+
+char *types_below(const char *pattern, struct arena *arena, bool *ret_failed)
+{
+    size_t len = strlen(pattern);
+    *ret_failed = false;
+    if (pattern_is_prefix(pattern)) {
+        char *prefix = arena_strndup(arena, pattern, len - 1);
+        *ret_failed = !prefix;
+        return prefix ? prefix_end(prefix) : NULL;
+    }
+    /* No text without NUL bytes lies between a type and the type followed by \1. */
+    char *next = arena_printf(arena, "%s\1", pattern);
+    *ret_failed = !next;
+    return next;
+}
+
+void bind_types(struct query *query, const char *pattern, struct arena *arena)
+{
+    if (!pattern) {
+        bind_type_range(query, "", NULL);
+        return;
+    }
+    bool failed;
+    size_t len = strlen(pattern) - (pattern_is_prefix(pattern) ? 1 : 0);
+    const char *from = arena_strndup(arena, pattern, len);
+    const char *below = types_below(pattern, arena, &failed);
+    if (!from || failed)
+        query->rc = SQLITE_NOMEM;
+    bind_type_range(query, from, below);
+}
+
+const char *read_text(struct row_reader *reader)
+{
+    sqlite3_stmt *statement = reader->query->statement;
+    int column = reader->column++;
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+        return NULL;
+    const void *bytes = sqlite3_column_blob(statement, column); /* NULL when empty */
+    size_t len = (size_t)sqlite3_column_bytes(statement, column);
+    char *text = arena_strndup(reader->arena, bytes ? bytes : "", len);
+    if (!text)
+        reader->failed = true;
+    return text;
+}
+
+int64_t read_int(struct row_reader *reader)
+{
+    return sqlite3_column_int64(reader->query->statement, reader->column++);
+}

@@ -1,0 +1,197 @@
+/* store/sqlite/schema.c - whether a file is ours to use, and bringing its tables up to date.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The version is a row in workflow_migration, not PRAGMA user_version: a file may be shared
+ * with an application's own tables, and that number is the application's.  So a database with
+ * strangers' tables is welcome, as long as none of them has one of our names.
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/sqlite_sql.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const char version_table[] = "CREATE TABLE IF NOT EXISTS workflow_migration ("
+                                    "    number     INTEGER PRIMARY KEY,"
+                                    "    name       TEXT NOT NULL,"
+                                    "    applied_at INTEGER NOT NULL"
+                                    ") STRICT";
+
+/* Opening may meet another process that is migrating, which takes longer than a commit. */
+enum { OPEN_WAIT_US = 10 * US_PER_SEC };
+
+int schema_newest(void)
+{
+    return migrations[sizeof migrations / sizeof *migrations - 1].number;
+}
+
+int schema_version(struct connection *connection)
+{
+    int64_t has_table = connection_int(
+        connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'workflow_migration'", -1);
+    if (has_table <= 0)
+        return (int)has_table;
+    return (int)connection_int(connection,
+                               "SELECT coalesce(max(number), 0) FROM workflow_migration", -1);
+}
+
+static cairn_code refused(const struct sqlite_store *store, struct connection *connection,
+                          const char *what, cairn_error *reterr)
+{
+    return sqlite_refused(store->path, connection->db, sqlite3_extended_errcode(connection->db),
+                          what, reterr);
+}
+
+static cairn_code check_version(const struct sqlite_store *store, int version, bool no_migrate,
+                                cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    if (version > schema_newest()) {
+        code = fail(reterr, CAIRN_E_SCHEMA_NEWER,
+                    "cannot use \"%s\": its tables are of version %d, this library knows %d",
+                    store->path, version, schema_newest());
+        return fail_hint(reterr, code, "use the Cairn that wrote it, or a newer one");
+    }
+    if (version < schema_newest() && no_migrate) {
+        code = fail(reterr, CAIRN_E_SCHEMA_OLDER,
+                    "cannot use \"%s\": its tables are of version %d, this library needs %d",
+                    store->path, version, schema_newest());
+        return fail_hint(reterr, code, "run: cairn migrate --url sqlite:%s", store->path);
+    }
+    return code;
+}
+
+/* A table of ours without a version is not ours. */
+static cairn_code check_names(const struct sqlite_store *store, struct connection *connection,
+                              cairn_error *reterr)
+{
+    if (connection_int(connection,
+                       "SELECT count(*) FROM sqlite_schema WHERE name IN"
+                       " ('workflow_run', 'workflow_event', 'workflow_registry')",
+                       0) == 0)
+        return CAIRN_OK;
+    fail(reterr, CAIRN_E_CONFLICT,
+         "cannot use \"%s\": it has a table named like one of Cairn's that Cairn did not make",
+         store->path);
+    return fail_hint(reterr, CAIRN_E_CONFLICT, "use another file");
+}
+
+/* Reads only.  The file's own encoding decides how texts compare, and prefixes need bytes. */
+static cairn_code check_file(const struct sqlite_store *store, struct connection *connection,
+                             bool no_migrate, int *ret_version, cairn_error *reterr)
+{
+    int version = schema_version(connection);
+    if (version < 0)
+        return refused(store, connection, "open the store", reterr);
+    if (sqlite3_db_readonly(connection->db, "main") == 1)
+        return sqlite_refused(store->path, NULL, SQLITE_READONLY, "open the store", reterr);
+
+    cairn_code code = check_version(store, version, no_migrate, reterr);
+    if (!code && version == 0)
+        code = check_names(store, connection, reterr);
+    if (code)
+        return code;
+    if (!connection_answers(connection, "PRAGMA encoding", "UTF-8"))
+        return fail(reterr, CAIRN_E_CONFLICT,
+                    "cannot use \"%s\": its texts are UTF-16, and Cairn needs UTF-8",
+                    store->path);
+    *ret_version = version;
+    return CAIRN_OK;
+}
+
+static bool is_wal(struct connection *connection)
+{
+    return connection_answers(connection, "PRAGMA journal_mode", "wal");
+}
+
+/* The change to WAL wants the file for itself for a moment, and SQLite does not always wait
+ * for that by itself. */
+static cairn_code enter_wal(const struct sqlite_store *store, struct connection *connection,
+                            cairn_error *reterr)
+{
+    int64_t give_up_us = monotonic_us() + OPEN_WAIT_US;
+    while (!is_wal(connection)) {
+        int rc = connection_exec(connection, "PRAGMA journal_mode = WAL");
+        if (rc == SQLITE_OK && !is_wal(connection))
+            return fail(reterr, CAIRN_E_STORE,
+                        "cannot use \"%s\": SQLite cannot keep a write-ahead log there",
+                        store->path);
+        if (rc != SQLITE_OK && (rc & 0xFF) != SQLITE_BUSY)
+            return refused(store, connection, "open the store", reterr);
+        if (rc != SQLITE_OK && monotonic_us() > give_up_us)
+            return refused(store, connection, "open the store", reterr);
+        struct timespec pause = {.tv_nsec = 2000000};
+        if (rc != SQLITE_OK)
+            nanosleep(&pause, NULL);
+    }
+    return CAIRN_OK;
+}
+
+static int record(struct connection *connection, int number, const char *name, int64_t now_us)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql, "INSERT INTO workflow_migration VALUES (%d, '%s', %lld)", number,
+             name, (long long)now_us);
+    return connection_exec(connection, sql);
+}
+
+/* In a transaction.  Another process may have been faster: the version is read again. */
+static int migrate_in_tx(struct connection *connection, int64_t now_us)
+{
+    int rc = connection_exec(connection, version_table);
+    if (rc != SQLITE_OK)
+        return rc;
+    int version = schema_version(connection);
+    if (version < 0)
+        return sqlite3_extended_errcode(connection->db);
+    for (size_t i = 0; i < sizeof migrations / sizeof *migrations; i++) {
+        if (migrations[i].number <= version)
+            continue;
+        rc = connection_exec(connection, migrations[i].sql);
+        if (rc == SQLITE_OK)
+            rc = record(connection, migrations[i].number, migrations[i].name, now_us);
+        if (rc != SQLITE_OK)
+            return rc;
+    }
+    return SQLITE_OK;
+}
+
+static cairn_code migrate(const struct sqlite_store *store, struct connection *connection,
+                          cairn_error *reterr)
+{
+    int rc = connection_exec(connection, "BEGIN IMMEDIATE");
+    if (rc == SQLITE_OK)
+        rc = migrate_in_tx(connection, clock_now_us(store->base.clock));
+    if (rc == SQLITE_OK)
+        rc = connection_exec(connection, "COMMIT");
+    if (rc == SQLITE_OK)
+        return CAIRN_OK;
+
+    cairn_code code =
+        sqlite_refused(store->path, connection->db, rc, "bring the tables up to date", reterr);
+    if (!sqlite3_get_autocommit(connection->db))
+        connection_exec(connection, "ROLLBACK");
+    return code;
+}
+
+cairn_code schema_prepare(struct sqlite_store *store, struct connection *connection,
+                          bool no_migrate, cairn_error *reterr)
+{
+    int version;
+    int64_t wait_us = connection->wait_us;
+    if (connection->wait_us < OPEN_WAIT_US)
+        connection->wait_us = OPEN_WAIT_US;
+
+    cairn_code code = check_file(store, connection, no_migrate, &version, reterr);
+    if (!code)
+        code = enter_wal(store, connection, reterr);
+    if (!code && version < schema_newest())
+        code = migrate(store, connection, reterr);
+    connection->wait_us = wait_us;
+    return code;
+}

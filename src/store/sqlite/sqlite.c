@@ -1,0 +1,287 @@
+/* store/sqlite/sqlite.c - the SQLite back end: its store, its sessions, its transactions.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * URL: sqlite:FILE or sqlite:FILE?max_page_count=N.  The second bounds the size of the file (a
+ * page has 4096 bytes): beyond it writes are refused with CAIRN_E_STORE_FULL, as on a full
+ * disk. FILE is taken as it stands, without decoding, up to the first question mark.
+ */
+#include "store/sqlite/sqlite.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- The URL --------------------------------------------------------------------------------
+ */
+
+static cairn_code read_parameters(const char *text, struct sqlite_store *store,
+                                  cairn_error *reterr)
+{
+    static const char name[] = "max_page_count=";
+    char *end = NULL;
+    long long value = 0;
+    if (strncmp(text, name, sizeof name - 1) == 0)
+        value = strtoll(text + sizeof name - 1, &end, 10);
+    if (!end || *end || value < 1 || value > INT32_MAX) {
+        fail(reterr, CAIRN_E_BAD_INPUT, "cannot open the store: \"?%s\" means nothing here",
+             text);
+        return fail_hint(reterr, CAIRN_E_BAD_INPUT,
+                         "only max_page_count=N may follow the file, with N from 1");
+    }
+    store->max_page_count = value;
+    return CAIRN_OK;
+}
+
+/* Makes the path absolute, since the process may change its folder while the store is open. */
+static char *absolute(const char *path)
+{
+    char folder[PATH_MAX];
+    if (path[0] == '/' || !getcwd(folder, sizeof folder))
+        return mem_strdup(path);
+    size_t room = strlen(folder) + strlen(path) + 2;
+    char *full = mem_alloc(room);
+    if (full)
+        snprintf(full, room, "%s/%s", folder, path);
+    return full;
+}
+
+static cairn_code read_url(const char *url, struct sqlite_store *store, cairn_error *reterr)
+{
+    const char *path = url + strlen("sqlite:");
+    size_t len = strcspn(path, "?");
+    char file[PATH_MAX];
+    if (len == 0 || (len == 8 && strncmp(path, ":memory:", len) == 0)) {
+        fail(reterr, CAIRN_E_BAD_INPUT, "cannot open \"%s\": it names no file", url);
+        return fail_hint(reterr, CAIRN_E_BAD_INPUT, "use sqlite:FILE, such as sqlite:cairn.db");
+    }
+    if (len > sizeof file - 16)
+        return fail(reterr, CAIRN_E_BAD_INPUT,
+                    "cannot open the store: its path is longer than %zu bytes",
+                    sizeof file - 16);
+    memcpy(file, path, len);
+    file[len] = '\0';
+    store->path = absolute(file);
+    if (!store->path)
+        return fail_memory(reterr);
+    return path[len] ? read_parameters(path + len + 1, store, reterr) : CAIRN_OK;
+}
+
+/* ---- The store ------------------------------------------------------------------------------
+ */
+
+static void close_store(struct store *base)
+{
+    struct sqlite_store *store = (struct sqlite_store *)base;
+    if (!store)
+        return;
+    watch_free(store->watch);
+    connection_close(atomic_load(&store->spare));
+    mem_free(store->path);
+    mem_free(store);
+}
+
+static void close_storep(struct sqlite_store **store)
+{
+    close_store((struct store *)*store);
+}
+
+static cairn_code open_store(const struct store_config *config, struct store **ret_store,
+                             cairn_error *reterr)
+{
+    cleanup(close_storep) struct sqlite_store *store = mem_zalloc(sizeof *store);
+    if (!store)
+        return fail_memory(reterr);
+    store->base = (struct store){.ops = &sqlite_store_ops, .clock = config->clock};
+    store->lock_wait_ms = config->lock_wait_ms;
+    cairn_code code = read_url(config->url, store, reterr);
+    if (code)
+        return code;
+    if (config->no_migrate && access(store->path, F_OK) != 0) {
+        fail(reterr, CAIRN_E_SCHEMA_OLDER, "cannot use \"%s\": it does not exist yet",
+             store->path);
+        return fail_hint(reterr, CAIRN_E_SCHEMA_OLDER, "run: cairn migrate --url sqlite:%s",
+                         store->path);
+    }
+
+    cleanup(connection_closep) struct connection *connection = NULL;
+    code = connection_open(store, config->no_migrate ? FOR_WRITING : FOR_CREATING, &connection,
+                           reterr);
+    if (!code)
+        code = schema_prepare(store, connection, config->no_migrate, reterr);
+    if (code)
+        return code;
+
+    atomic_store(&store->spare, connection);
+    connection = NULL;
+    *ret_store = &store->base;
+    store = NULL;
+    return CAIRN_OK;
+}
+
+/* ---- Sessions -------------------------------------------------------------------------------
+ */
+
+static int64_t read_data_version(struct sqlite_session *session)
+{
+    cleanup(query_end) struct query query = query_begin(session, Q_DATA_VERSION);
+    if (query_step(&query) != SQLITE_ROW)
+        return -1;
+    return sqlite3_column_int64(query.statement, 0);
+}
+
+bool sqlite_is_changed_elsewhere(struct store_session *base)
+{
+    struct sqlite_session *session = (struct sqlite_session *)base;
+    if (!session->connection)
+        return true;
+    int64_t version = read_data_version(session);
+    bool is_changed = version < 0 || version != session->data_version;
+    session->data_version = version;
+    return is_changed;
+}
+
+static void disconnect(struct sqlite_session *session)
+{
+    for (int i = 0; i < QUERY_COUNT; i++) {
+        sqlite3_finalize(session->statements[i]);
+        session->statements[i] = NULL;
+    }
+    connection_close(session->connection);
+    session->connection = NULL;
+    session->is_lost = false;
+}
+
+static cairn_code connect_session(struct sqlite_session *session, cairn_error *reterr)
+{
+    struct sqlite_store *store = (struct sqlite_store *)session->base.store;
+    bool is_writer = session->base.kind == SESSION_WRITER;
+    if (is_writer)
+        session->connection = atomic_exchange(&store->spare, NULL);
+    session->data_version = -1;
+    if (session->connection)
+        return CAIRN_OK;
+    return connection_open(store, is_writer ? FOR_WRITING : FOR_READING, &session->connection,
+                           reterr);
+}
+
+static void close_session(struct store_session *base)
+{
+    struct sqlite_session *session = (struct sqlite_session *)base;
+    if (!session)
+        return;
+    disconnect(session);
+    mem_free(session);
+}
+
+static cairn_code open_session(struct store *store, enum session_kind kind,
+                               struct store_session **ret_session, cairn_error *reterr)
+{
+    struct sqlite_session *session = mem_zalloc(sizeof *session);
+    if (!session)
+        return fail_memory(reterr);
+    session->base = (struct store_session){.store = store, .kind = kind};
+    cairn_code code = connect_session(session, reterr);
+    if (code) {
+        close_session(&session->base);
+        return code;
+    }
+    if (kind == SESSION_WRITER)
+        session->data_version = read_data_version(session);
+    *ret_session = &session->base;
+    return CAIRN_OK;
+}
+
+/* ---- Transactions ---------------------------------------------------------------------------
+ */
+
+struct sqlite_session *sqlite_session_of(struct store_tx *tx)
+{
+    return (struct sqlite_session *)tx->session;
+}
+
+static cairn_code begin(struct store_session *base, struct arena *arena,
+                        struct store_tx **ret_tx, cairn_error *reterr)
+{
+    struct sqlite_session *session = (struct sqlite_session *)base;
+    bool is_writer = base->kind == SESSION_WRITER;
+    assert(!session->tx.session);
+
+    if (session->is_lost)
+        disconnect(session);
+    if (!session->connection) {
+        cairn_code code = connect_session(session, reterr);
+        if (code)
+            return code;
+    }
+    cleanup(query_end) struct query query =
+        query_begin(session, is_writer ? Q_BEGIN_WRITE : Q_BEGIN_READ);
+    cairn_code code = query_run(&query, is_writer ? "begin to write" : "begin to read", reterr);
+    if (code)
+        return code;
+
+    /* After the lock, which may have taken a while to get. */
+    session->tx = (struct store_tx){
+        .session = base, .arena = arena, .now_us = clock_now_us(base->store->clock)};
+    *ret_tx = &session->tx;
+    return CAIRN_OK;
+}
+
+/* SQLite has rolled back by itself after some errors. */
+static void rollback(struct store_tx *tx)
+{
+    struct sqlite_session *session = sqlite_session_of(tx);
+    if (!sqlite3_get_autocommit(session->connection->db))
+        connection_exec(session->connection, "ROLLBACK");
+    session->tx.session = NULL;
+}
+
+static cairn_code commit(struct store_tx *tx, bool is_ready_made, cairn_error *reterr)
+{
+    struct sqlite_session *session = sqlite_session_of(tx);
+    (void)is_ready_made; /* others watch the file */
+    cleanup(query_end) struct query query = query_begin(session, Q_COMMIT);
+    cairn_code code = query_run(&query, "commit", reterr);
+    if (code)
+        rollback(tx);
+    session->tx.session = NULL;
+    return code;
+}
+
+const struct store_ops sqlite_store_ops = {
+    .name = "sqlite",
+    .open = open_store,
+    .close = close_store,
+    .session_open = open_session,
+    .session_close = close_session,
+    .writers = 1,
+    .begin = begin,
+    .commit = commit,
+    .rollback = rollback,
+    .insert_jobs = sqlite_insert_jobs,
+    .lock_jobs = sqlite_lock_jobs,
+    .lock_expired_jobs = sqlite_lock_expired_jobs,
+    .update_jobs = sqlite_update_jobs,
+    .claim_jobs = sqlite_claim_jobs,
+    .find_claimed = sqlite_find_claimed,
+    .promote_jobs = sqlite_promote_jobs,
+    .append_events = sqlite_append_events,
+    .put_registry = sqlite_put_registry,
+    .next_due = sqlite_next_due,
+    .get_job = sqlite_get_job,
+    .list_jobs = sqlite_list_jobs,
+    .list_events = sqlite_list_events,
+    .get_registry = sqlite_get_registry,
+    .list_registry = sqlite_list_registry,
+    .count_jobs = sqlite_count_jobs,
+    .list_types = sqlite_list_types,
+    .inspect = sqlite_inspect,
+    .watch = sqlite_watch,
+    .is_changed_elsewhere = sqlite_is_changed_elsewhere,
+};

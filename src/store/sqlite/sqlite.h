@@ -1,0 +1,222 @@
+/* store/sqlite/sqlite.h - what the files of the SQLite back end share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A file, in WAL mode, written by one connection at a time (BEGIN IMMEDIATE) and read by
+ * others. SQLite's single writer is every lock there is: whoever has begun to write holds all
+ * rows.
+ */
+#ifndef STORE_SQLITE_SQLITE_H
+#define STORE_SQLITE_SQLITE_H
+
+#include "store/store.h"
+
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+/* ---- A connection (connection.c) ------------------------------------------------------------
+ */
+
+/* SQLite's handle, and how long it may wait for a lock. */
+struct connection {
+    sqlite3 *db;
+    int64_t wait_us, give_up_us;
+};
+
+struct sqlite_store {
+    struct store base;
+    char *path; /* absolute */
+    uint32_t lock_wait_ms;
+    int64_t max_page_count; /* 0: no limit but SQLite's own */
+
+    /* The connection that opened the store, for the first writer to take over. */
+    _Atomic(struct connection *) spare;
+
+    struct watch *watch; /* made by the first call of watch(); its thread's alone */
+};
+
+enum connection_use { FOR_WRITING, FOR_READING, FOR_CREATING };
+
+/* Opens the file; only FOR_CREATING makes one.  Waits for locks up to lock_wait_ms. */
+cairn_code connection_open(const struct sqlite_store *store, enum connection_use use,
+                           struct connection **ret_connection, cairn_error *reterr);
+void connection_close(struct connection *connection); /* NULL is welcome */
+void connection_closep(struct connection **connection);
+
+/* Runs statements that answer nothing; SQLite's code. */
+int connection_exec(struct connection *connection, const char *sql);
+
+/* The integer that a statement answers; `otherwise` if it answers none. */
+int64_t connection_int(struct connection *connection, const char *sql, int64_t otherwise);
+
+/* Whether a statement answers this text. */
+bool connection_answers(struct connection *connection, const char *sql, const char *text);
+
+/* What a refusal by SQLite means, told as "could not `what`". */
+cairn_code sqlite_refused(const char *path, sqlite3 *db, int rc, const char *what,
+                          cairn_error *reterr);
+
+/* Whether after this refusal the connection is of no more use. */
+bool sqlite_is_lost(int rc);
+
+/* ---- Tables (schema.c) ----------------------------------------------------------------------
+ */
+
+int schema_newest(void);
+
+/* The version in the file: 0 for none, -1 when it cannot be read. */
+int schema_version(struct connection *connection);
+
+/* Checks that the file is a database we may use and, unless told not to, brings its tables up
+ * to date.  Refusals leave the file as it was. */
+cairn_code schema_prepare(struct sqlite_store *store, struct connection *connection,
+                          bool no_migrate, cairn_error *reterr);
+
+/* ---- Statements (query.c) -------------------------------------------------------------------
+ */
+
+/* Each is a file in queries/. */
+#define QUERIES(X)            \
+    X(APPEND_EVENT)           \
+    X(CLAIM_HEADS)            \
+    X(COUNT_EXPIRED)          \
+    X(COUNT_FEW_PENDING)      \
+    X(COUNT_JOBS)             \
+    X(FIND_CLAIMED)           \
+    X(FIND_KNOWN_JOB)         \
+    X(GET_JOB)                \
+    X(GET_REGISTRY)           \
+    X(INSERT_JOB)             \
+    X(LEASE_JOB)              \
+    X(LIST_EVENTS)            \
+    X(LIST_FEW_PENDING_JOBS)  \
+    X(LIST_JOBS)              \
+    X(LIST_JOBS_BY_KEY)       \
+    X(LIST_LEASED_JOBS)       \
+    X(LIST_REGISTRY)          \
+    X(LIST_TYPES)             \
+    X(LIST_UNSUCCESSFUL_JOBS) \
+    X(LOCK_EXPIRED_JOBS)      \
+    X(LOCK_JOB)               \
+    X(NEXT_DUE)               \
+    X(NEXT_TYPE)              \
+    X(POSTPONE_JOB)           \
+    X(PROMOTE_JOBS)           \
+    X(PUT_REGISTRY)           \
+    X(READ_JOB)               \
+    X(UPDATE_JOB)
+
+#define QUERY_NUMBER(name) Q_##name,
+enum query_number {
+    QUERIES(QUERY_NUMBER) Q_BEGIN_WRITE,
+    Q_BEGIN_READ,
+    Q_COMMIT,
+    Q_DATA_VERSION,
+    QUERY_COUNT
+};
+
+struct sqlite_session {
+    struct store_session base;
+    struct connection *connection;         /* NULL: lost; begin() opens another */
+    sqlite3_stmt *statements[QUERY_COUNT]; /* prepared at first use */
+    int64_t data_version;                  /* as is_changed_elsewhere() last saw it */
+    struct store_tx tx;                    /* a session has one at a time */
+    bool is_lost;
+};
+
+/* A statement in use.  Errors are kept: bind as you like, then look at query_step(). */
+struct query {
+    struct sqlite_session *session;
+    sqlite3_stmt *statement;
+    int rc;
+};
+
+struct query query_begin(struct sqlite_session *session, enum query_number number);
+void query_end(struct query *query); /* for cleanup(): ready to be used again */
+int query_step(struct query *query); /* SQLITE_ROW, SQLITE_DONE or an error */
+cairn_code query_refused(struct query *query, const char *what, cairn_error *reterr);
+
+/* Runs a statement that answers no row. */
+cairn_code query_run(struct query *query, const char *what, cairn_error *reterr);
+
+void bind_text(struct query *query, const char *name, const char *text); /* NULL stays NULL */
+void bind_int(struct query *query, const char *name, int64_t value);
+void bind_time(struct query *query, const char *name, int64_t us); /* 0 is NULL */
+void bind_size(struct query *query, const char *name, size_t size);
+
+/* The types that a pattern means, as :from and :below (NULL pattern: all).  The texts are made
+ * in the arena. */
+void bind_types(struct query *query, const char *pattern, struct arena *arena);
+void bind_type_range(struct query *query, const char *from, const char *below);
+char *types_below(const char *pattern, struct arena *arena, bool *ret_failed);
+
+/* Columns of a row, copied into an arena. */
+struct row_reader {
+    struct query *query;
+    struct arena *arena;
+    int column;  /* the next one */
+    bool failed; /* memory ran out */
+};
+
+const char *read_text(struct row_reader *reader);
+int64_t read_int(struct row_reader *reader); /* NULL is 0 */
+
+/* ---- Verbs ----------------------------------------------------------------------------------
+ */
+
+struct sqlite_session *sqlite_session_of(struct store_tx *tx);
+
+/* Reads all rows of a query that selects the columns of a job. */
+cairn_code read_job(struct query *query, struct arena *arena, struct job_row *ret_row,
+                    cairn_error *reterr);
+cairn_code read_jobs(struct query *query, struct store_tx *tx, const char *what,
+                     struct job_row *ret_rows, size_t room, size_t *ret_count,
+                     cairn_error *reterr);
+
+cairn_code sqlite_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
+                              enum insert_result *ret_results, cairn_error *reterr);
+cairn_code sqlite_lock_jobs(struct store_tx *tx, const char *const *ids, size_t count,
+                            bool may_wait, struct job_row *ret_rows,
+                            enum lock_result *ret_results, cairn_error *reterr);
+cairn_code sqlite_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_rows, size_t room,
+                                    size_t *ret_count, cairn_error *reterr);
+cairn_code sqlite_update_jobs(struct store_tx *tx, const struct job_row *rows, size_t count,
+                              cairn_error *reterr);
+cairn_code sqlite_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
+                             struct job_row *ret_rows, size_t room, size_t *ret_count,
+                             cairn_error *reterr);
+cairn_code sqlite_find_claimed(struct store_tx *tx, const char *worker, const char *token,
+                               struct job_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr);
+cairn_code sqlite_promote_jobs(struct store_tx *tx, size_t limit, size_t *ret_count,
+                               cairn_error *reterr);
+cairn_code sqlite_next_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr);
+cairn_code sqlite_append_events(struct store_tx *tx, const struct job_event_row *events,
+                                size_t count, cairn_error *reterr);
+cairn_code sqlite_list_events(struct store_tx *tx, const char *job_id, int64_t after,
+                              struct job_event_row *ret_rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr);
+cairn_code sqlite_put_registry(struct store_tx *tx, const struct registry_row *row,
+                               cairn_error *reterr);
+cairn_code sqlite_get_registry(struct store_tx *tx, const char *name,
+                               struct registry_row *ret_row, cairn_error *reterr);
+cairn_code sqlite_list_registry(struct store_tx *tx, const char *after,
+                                struct registry_row *ret_rows, size_t room, size_t *ret_count,
+                                cairn_error *reterr);
+cairn_code sqlite_get_job(struct store_tx *tx, const char *id, struct job_row *ret_row,
+                          cairn_error *reterr);
+cairn_code sqlite_list_jobs(struct store_tx *tx, const struct job_filter *filter,
+                            struct job_row *ret_rows, size_t room, size_t *ret_count,
+                            cairn_error *reterr);
+cairn_code sqlite_count_jobs(struct store_tx *tx, struct job_counts *ret_counts,
+                             cairn_error *reterr);
+cairn_code sqlite_list_types(struct store_tx *tx, const char **ret_types, size_t room,
+                             size_t *ret_count, cairn_error *reterr);
+cairn_code sqlite_inspect(struct store_tx *tx, struct store_facts *ret_facts,
+                          cairn_error *reterr);
+
+bool sqlite_watch(struct store *store, int stop_fd, int timeout_ms);
+void watch_free(struct watch *watch); /* NULL is welcome */
+bool sqlite_is_changed_elsewhere(struct store_session *session);
+
+#endif
