@@ -22,7 +22,8 @@ def literal(path):
 
 def main():
     output, files = sys.argv[1], [pathlib.Path(name) for name in sys.argv[2:]]
-    parts = ["/* Made by scripts/embed_sql.py. */"]
+    parts = ["/* Made by scripts/embed_sql.py. */",
+             '#pragma GCC diagnostic ignored "-Woverlength-strings"']
     for path in sorted(path for path in files if path.parent.name == "queries"):
         parts.append(f"static const char SQL_{path.stem.upper()}[] =\n{literal(path)};")
     migrations = sorted(path for path in files if path.parent.name == "migrations")

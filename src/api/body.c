@@ -1,0 +1,376 @@
+/* api/body.c - reads the fields of a JSON object, strictly.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "api/body.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FULL_NAME = 160 };
+
+static const char *kind_of(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        return "an array";
+    case JSON_STRING:
+        return "a string";
+    case JSON_INTEGER:
+        return "a number";
+    case JSON_REAL:
+        return "a number with decimals";
+    case JSON_NULL:
+        return "null";
+    default:
+        return "a truth value";
+    }
+}
+
+/* "type", "claim.max" or "jobs[3].type". */
+static const char *full_name(const struct fields *fields, const char *name,
+                             char room[FULL_NAME])
+{
+    if (!fields->name)
+        snprintf(room, FULL_NAME, "%.64s", name);
+    else if (fields->index < 0)
+        snprintf(room, FULL_NAME, "%s.%.64s", fields->name, name);
+    else
+        snprintf(room, FULL_NAME, "%s[%ld].%.64s", fields->name, fields->index, name);
+    return room;
+}
+
+static void refuse(struct fields *fields, const char *name, const char *wanted,
+                   const json_t *value)
+{
+    struct request *request = fields->request;
+    char room[FULL_NAME];
+    if (request->code)
+        return;
+    request->code = fail(&request->error, CAIRN_E_BAD_INPUT, "field \"%s\" must be %s, not %s",
+                         full_name(fields, name, room), wanted, kind_of(value));
+}
+
+static void refuse_missing(struct fields *fields, const char *name)
+{
+    struct request *request = fields->request;
+    char room[FULL_NAME];
+    if (request->code)
+        return;
+    request->code = fail(&request->error, CAIRN_E_BAD_INPUT, "field \"%s\" is missing",
+                         full_name(fields, name, room));
+}
+
+static void refuse_count(struct fields *fields, const char *name, size_t count, size_t least,
+                         size_t most)
+{
+    struct request *request = fields->request;
+    char room[FULL_NAME];
+    if (request->code)
+        return;
+    cairn_code code = count > most ? CAIRN_E_TOO_LARGE : CAIRN_E_BAD_INPUT;
+    request->code =
+        fail(&request->error, code, "field \"%s\" must have %zu to %zu entries, not %zu",
+             full_name(fields, name, room), least, most, count);
+}
+
+static void no_memory(struct fields *fields)
+{
+    if (!fields->request->code)
+        fields->request->code = fail_memory(&fields->request->error);
+}
+
+/* The field as it was sent, null included; NULL: it was not, or there was a mistake before. */
+static const json_t *ask_any(struct fields *fields, const char *name)
+{
+    assert(fields->asked_count < FIELDS_MAX);
+    fields->asked[fields->asked_count++] = name;
+    if (!fields->object || fields->request->code)
+        return NULL;
+    const json_t *value = json_object_get(fields->object, name);
+    if (value)
+        fields->found++;
+    return value;
+}
+
+/* The same, null counting as left out. */
+static const json_t *ask(struct fields *fields, const char *name, enum need need)
+{
+    const json_t *value = ask_any(fields, name);
+    if (value && !json_is_null(value))
+        return value;
+    if (need == REQUIRED)
+        refuse_missing(fields, name);
+    return NULL;
+}
+
+static bool is_blank(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (text[i] != ' ' && text[i] != '\t' && text[i] != '\n' && text[i] != '\r')
+            return false;
+    return true;
+}
+
+cairn_code body_read(const char *text, size_t len, struct request *request,
+                     struct fields *ret_fields, json_t **ret_tree)
+{
+    *ret_fields = (struct fields){.request = request, .index = -1};
+    *ret_tree = NULL;
+    if (!text || is_blank(text, len))
+        return CAIRN_OK;
+
+    request->code = json_read(text, len, "body", ret_tree, &request->error);
+    if (request->code)
+        return request->code;
+    if (!json_is_object(*ret_tree)) {
+        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                             "body must be a JSON object, not %s", kind_of(*ret_tree));
+        return request->code;
+    }
+    ret_fields->object = *ret_tree;
+    ret_fields->raw = raw_of(text, len);
+    return CAIRN_OK;
+}
+
+static const char *copy_text(struct fields *fields, const json_t *value)
+{
+    const char *copy = arena_strndup(&fields->request->arena, json_string_value(value),
+                                     json_string_length(value));
+    if (!copy)
+        no_memory(fields);
+    return copy;
+}
+
+const char *field_text(struct fields *fields, const char *name, enum need need)
+{
+    const json_t *value = ask(fields, name, need);
+    if (!value)
+        return NULL;
+    if (!json_is_string(value)) {
+        refuse(fields, name, "a string", value);
+        return NULL;
+    }
+    return copy_text(fields, value);
+}
+
+static int64_t to_int(struct fields *fields, const char *name, const json_t *value,
+                      int64_t least, int64_t most, int64_t fallback)
+{
+    struct request *request = fields->request;
+    char room[FULL_NAME];
+    if (!json_is_integer(value)) {
+        refuse(fields, name, "an integer", value);
+        return fallback;
+    }
+    int64_t number = json_integer_value(value);
+    if (number >= least && number <= most)
+        return number;
+    request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                         "field \"%s\" must be from %" PRId64 " to %" PRId64 ", not %" PRId64,
+                         full_name(fields, name, room), least, most, number);
+    return fallback;
+}
+
+int64_t field_int(struct fields *fields, const char *name, int64_t least, int64_t most,
+                  int64_t fallback)
+{
+    const json_t *value = ask(fields, name, OPTIONAL);
+    return value ? to_int(fields, name, value, least, most, fallback) : fallback;
+}
+
+int64_t field_int_needed(struct fields *fields, const char *name, int64_t least, int64_t most)
+{
+    const json_t *value = ask(fields, name, REQUIRED);
+    return value ? to_int(fields, name, value, least, most, least) : least;
+}
+
+bool field_bool(struct fields *fields, const char *name, bool fallback)
+{
+    const json_t *value = ask(fields, name, OPTIONAL);
+    if (!value)
+        return fallback;
+    if (!json_is_boolean(value)) {
+        refuse(fields, name, "true or false", value);
+        return fallback;
+    }
+    return json_is_true(value);
+}
+
+int64_t field_time(struct fields *fields, const char *name)
+{
+    struct request *request = fields->request;
+    char room[FULL_NAME];
+    int64_t us = 0;
+    const json_t *value = ask(fields, name, OPTIONAL);
+    if (!value)
+        return 0;
+    if (!json_is_string(value)) {
+        refuse(fields, name, "a time such as \"2026-11-15T06:30:00Z\"", value);
+        return 0;
+    }
+    if (instant_parse(json_string_value(value), &us))
+        return us;
+    request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                         "field \"%s\" must be a time such as \"2026-11-15T06:30:00Z\"",
+                         full_name(fields, name, room));
+    fail_detail(&request->error, request->code, "it is \"%.64s\"", json_string_value(value));
+    return 0;
+}
+
+const char *field_json(struct fields *fields, const char *name)
+{
+    struct raw raw;
+    if (!ask_any(fields, name))
+        return NULL;
+    bool is_there = raw_member(fields->raw, name, &raw);
+    assert(is_there);
+    const char *copy = arena_strndup(&fields->request->arena, raw.text, raw.len);
+    if (!copy)
+        no_memory(fields);
+    return copy;
+}
+
+const char *const *field_texts(struct fields *fields, const char *name, size_t least,
+                               size_t most, size_t *ret_count)
+{
+    *ret_count = 0;
+    const json_t *array = ask(fields, name, REQUIRED);
+    if (!array)
+        return NULL;
+    if (!json_is_array(array)) {
+        refuse(fields, name, "an array of strings", array);
+        return NULL;
+    }
+    size_t count = json_array_size(array);
+    if (count < least || count > most) {
+        refuse_count(fields, name, count, least, most);
+        return NULL;
+    }
+    const char **texts = arena_array(&fields->request->arena, count, sizeof *texts);
+    if (!texts) {
+        no_memory(fields);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const json_t *entry = json_array_get(array, i);
+        if (!json_is_string(entry)) {
+            refuse(fields, name, "an array of strings", entry);
+            return NULL;
+        }
+        texts[i] = copy_text(fields, entry);
+    }
+    *ret_count = count;
+    return texts;
+}
+
+bool field_object(struct fields *fields, const char *name, struct fields *ret_inner)
+{
+    const json_t *value = ask(fields, name, OPTIONAL);
+    if (!value)
+        return false;
+    if (!json_is_object(value)) {
+        refuse(fields, name, "an object", value);
+        return false;
+    }
+    *ret_inner =
+        (struct fields){.request = fields->request, .object = value, .name = name, .index = -1};
+    raw_member(fields->raw, name, &ret_inner->raw);
+    return true;
+}
+
+struct field_items field_items(struct fields *fields, const char *name, size_t most)
+{
+    struct field_items items = {.name = name};
+    struct raw raw;
+    const json_t *array = ask(fields, name, REQUIRED);
+    if (!array)
+        return items;
+    if (!json_is_array(array)) {
+        refuse(fields, name, "an array of objects", array);
+        return items;
+    }
+    size_t count = json_array_size(array);
+    if (count > most) {
+        refuse_count(fields, name, count, 1, most);
+        return items;
+    }
+    raw_member(fields->raw, name, &raw);
+    items.array = array;
+    items.raw = raw_items_of(raw);
+    items.count = count;
+    return items;
+}
+
+bool field_items_next(struct fields *fields, struct field_items *items,
+                      struct fields *ret_inner)
+{
+    if (fields->request->code || items->index == items->count)
+        return false;
+    const json_t *entry = json_array_get(items->array, items->index);
+    if (!json_is_object(entry)) {
+        refuse(fields, items->name, "an array of objects", entry);
+        return false;
+    }
+    *ret_inner = (struct fields){.request = fields->request,
+                                 .object = entry,
+                                 .name = items->name,
+                                 .index = (long)items->index};
+    bool is_there = raw_items_next(&items->raw, &ret_inner->raw);
+    assert(is_there);
+    items->index++;
+    return true;
+}
+
+bool field_is_there(const struct fields *fields, const char *name)
+{
+    return fields->object && json_object_get(fields->object, name);
+}
+
+static bool is_asked(const struct fields *fields, const char *name)
+{
+    for (size_t i = 0; i < fields->asked_count; i++)
+        if (strcmp(fields->asked[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void refuse_unknown(struct fields *fields, const char *name)
+{
+    struct request *request = fields->request;
+    char room[FULL_NAME], known[256] = "";
+    request->code = fail(&request->error, CAIRN_E_BAD_INPUT, "field \"%s\" is unknown",
+                         full_name(fields, name, room));
+    if (fields->asked_count == 0) {
+        fail_hint(&request->error, request->code, "no fields are expected here");
+        return;
+    }
+    for (size_t i = 0, used = 0; i < fields->asked_count && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 fields->asked[i]);
+    fail_hint(&request->error, request->code, "the fields here are: %s", known);
+}
+
+cairn_code fields_end(struct fields *fields)
+{
+    const char *name;
+    json_t *value;
+    if (fields->request->code || !fields->object ||
+        json_object_size(fields->object) == fields->found)
+        return fields->request->code;
+    json_object_foreach((json_t *)fields->object, name, value)
+    {
+        if (!is_asked(fields, name)) {
+            refuse_unknown(fields, name);
+            break;
+        }
+    }
+    return fields->request->code;
+}

@@ -1,0 +1,170 @@
+/* api/call.c - a call, from its text to its answer: api_call() and the public face of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "api/api.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static void give_answer(const struct call *call, struct request *request)
+{
+    struct answer answer = {.status = 200, .out = {.buf = &answer.buf}};
+    if (request->code) {
+        request->error.code = request->code;
+        answer_error(&answer, &request->error);
+        if (call->route && call->route->failed_status)
+            answer.status = call->route->failed_status;
+    } else {
+        call->route->write(call, request, &answer);
+    }
+    cairn_response *response = answer_finish(&answer);
+    cairn_done done = call->done;
+    void *arg = call->arg;
+    request_free(request); /* and the call with it */
+    done(arg, response);
+}
+
+static void when_done(struct request *request)
+{
+    give_answer(request->arg, request);
+}
+
+static bool is_wanted(struct request *request)
+{
+    const struct call *call = request->arg;
+    return call->wanted(call->arg);
+}
+
+static cairn_code read_call(struct call *call, const char *body, size_t len,
+                            struct request *request)
+{
+    static const char *const no_params[] = {NULL};
+    const char *const *query = call->route->query ? call->route->query : no_params;
+    json_t *tree = NULL;
+    cairn_code code = target_allow(&call->target, request, query);
+    if (!code)
+        code = body_read(body, len, request, &call->body, &tree);
+    if (!code && call->route->read)
+        call->route->read(call, request);
+    if (!code)
+        code = fields_end(&call->body);
+    json_decref(tree);
+    call->body = (struct fields){0};
+    return code;
+}
+
+/* Finds the route and reads everything into the request; false: it is to be answered as it is.
+ */
+static bool prepare(struct call *call, const cairn_request *from, struct request *request)
+{
+    if (target_read(from->target, request, &call->target))
+        return false;
+    call->route = route_find(from->method, &call->target, request);
+    if (!call->route)
+        return false;
+    request->op = call->route->op;
+    return read_call(call, from->body, from->body_len, request) == CAIRN_OK &&
+           call->route->op != OP_COUNT;
+}
+
+void api_call(cairn_engine *engine, const cairn_request *from, cairn_done done)
+{
+    struct request *request = request_new(OP_CLOCK_NOW);
+    struct call *call = request ? arena_zalloc(&request->arena, sizeof *call) : NULL;
+    if (!call) {
+        cairn_error error;
+        fail_memory(&error);
+        request_free(request);
+        done(from->arg, response_of_error(&error));
+        return;
+    }
+    call->engine = engine;
+    call->done = done;
+    call->wanted = from->wanted;
+    call->arg = from->arg;
+    request->arg = call;
+    if (!prepare(call, from, request)) {
+        give_answer(call, request);
+        return;
+    }
+    request->done = when_done;
+    if (call->wanted)
+        request->is_wanted = is_wanted;
+    engine->ops->submit(engine, request);
+}
+
+/* An older caller knows less of the struct; what it does not know is as in the defaults. */
+static cairn_code copy_request(const cairn_request *from, cairn_request *ret_copy,
+                               cairn_error *reterr)
+{
+    static const cairn_request defaults = CAIRN_REQUEST_DEFAULTS;
+    *ret_copy = defaults;
+    if (!from || from->size < offsetof(cairn_request, wanted))
+        return fail(reterr, CAIRN_E_BAD_INPUT,
+                    "the request's size is not set; begin with CAIRN_REQUEST_DEFAULTS");
+    size_t size = from->size < sizeof *from ? from->size : sizeof *from;
+    memcpy(ret_copy, from, size);
+    if (!ret_copy->method || !ret_copy->target)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "the request has no %s",
+                    ret_copy->method ? "target" : "method");
+    return CAIRN_OK;
+}
+
+void cairn_call_async(cairn_engine *engine, const cairn_request *request, cairn_done done)
+{
+    cairn_request copy;
+    cairn_error error;
+    if (copy_request(request, &copy, &error)) {
+        done(copy.arg, response_of_error(&error));
+        return;
+    }
+    engine->ops->call(engine, &copy, done);
+}
+
+/* Somebody waits for one answer. */
+struct waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool is_done;
+    cairn_response *response;
+};
+
+static void wake(void *arg, cairn_response *response)
+{
+    struct waiter *waiter = arg;
+    pthread_mutex_lock(&waiter->lock);
+    waiter->response = response;
+    waiter->is_done = true;
+    pthread_cond_signal(&waiter->changed);
+    pthread_mutex_unlock(&waiter->lock);
+}
+
+cairn_code cairn_call(cairn_engine *engine, const cairn_request *request,
+                      cairn_response **ret_response, cairn_error *reterr)
+{
+    cairn_request copy;
+    cairn_code code = copy_request(request, &copy, reterr);
+    if (code)
+        return code;
+
+    struct waiter waiter = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                            .changed = PTHREAD_COND_INITIALIZER};
+    copy.wanted = NULL;
+    copy.arg = &waiter;
+    engine->ops->call(engine, &copy, wake);
+
+    pthread_mutex_lock(&waiter.lock);
+    while (!waiter.is_done)
+        pthread_cond_wait(&waiter.changed, &waiter.lock);
+    pthread_mutex_unlock(&waiter.lock);
+    pthread_mutex_destroy(&waiter.lock);
+    pthread_cond_destroy(&waiter.changed);
+
+    if (!waiter.response)
+        return fail_memory(reterr);
+    *ret_response = waiter.response;
+    return CAIRN_OK;
+}

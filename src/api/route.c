@@ -1,0 +1,103 @@
+/* api/route.c - which handler a method and a path belong to.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "api/api.h"
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct route_list *const lists[] = {
+    &job_routes,
+    &task_routes,
+    &registry_routes,
+    &system_routes,
+};
+
+enum { LIST_COUNT = sizeof lists / sizeof *lists };
+
+const char *const page_params[] = {"limit", "cursor", NULL};
+
+const struct route *route_at(size_t index)
+{
+    for (size_t i = 0; i < LIST_COUNT; i++) {
+        if (index < lists[i]->count)
+            return &lists[i]->routes[index];
+        index -= lists[i]->count;
+    }
+    return NULL;
+}
+
+/* The pattern's next segment: its length, and *path moved behind it. */
+static size_t next_segment(const char **path)
+{
+    const char *start = *path;
+    size_t len = strcspn(start, "/");
+    *path = start[len] ? start + len + 1 : start + len;
+    return len;
+}
+
+static bool is_match(const char *pattern, const struct target *target)
+{
+    const char *rest = pattern + 1;
+    for (size_t i = 0; i < target->segment_count; i++) {
+        const char *wanted = rest;
+        size_t len = next_segment(&rest);
+        if (len == 0 || target->segment_count > SEGMENTS_MAX)
+            return false;
+        const char *segment = target->segments[i];
+        if (*wanted == '{' ? !*segment
+                           : strncmp(segment, wanted, len) != 0 || segment[len] != '\0')
+            return false;
+    }
+    return *rest == '\0';
+}
+
+static void refuse_path(const struct target *target, struct request *request)
+{
+    char path[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < target->segment_count && i < SEGMENTS_MAX && used < sizeof path; i++)
+        used += (size_t)snprintf(path + used, sizeof path - used, "/%s", target->segments[i]);
+    request->code =
+        fail(&request->error, CAIRN_E_NOT_FOUND, "route \"%s\" does not exist", path);
+    fail_hint(&request->error, request->code, "GET /openapi.json describes all routes");
+}
+
+const struct route *route_find(const char *method, const struct target *target,
+                               struct request *request)
+{
+    char allowed[64] = "";
+    size_t used = 0;
+    const struct route *route;
+    for (size_t i = 0; (route = route_at(i)); i++) {
+        if (!is_match(route->path, target))
+            continue;
+        if (strcmp(route->method, method) == 0)
+            return route;
+        if (used < sizeof allowed)
+            used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
+                                     used ? ", " : "", route->method);
+    }
+    if (!used) {
+        refuse_path(target, request);
+        return NULL;
+    }
+    request->code = fail(&request->error, CAIRN_E_METHOD_NOT_ALLOWED,
+                         "method %.16s is not allowed here", method);
+    fail_hint(&request->error, request->code, "allowed: %s", allowed);
+    return NULL;
+}
+
+const char *route_param(const struct call *call)
+{
+    const char *rest = call->route->path + 1;
+    for (size_t i = 0; i < call->target.segment_count; i++) {
+        bool is_param = *rest == '{';
+        next_segment(&rest);
+        if (is_param)
+            return call->target.segments[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,168 @@
+/* api/target.c - takes a request's target apart: path segments and query parameters.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "api/target.h"
+
+#include "base/error.h"
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Decodes percent signs in place (and, in a query, the plus that stands for a space).  False if
+ * a percent sign is not followed by two digits, or the result is no text. */
+static bool decode(char *text, bool is_query)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        if (*from == '%') {
+            int high = hex_digit(from[1]);
+            int low = high < 0 ? -1 : hex_digit(from[2]);
+            if (low < 0)
+                return false;
+            *to++ = (char)(high * 16 + low);
+            from += 2;
+        } else {
+            *to++ = is_query && *from == '+' ? ' ' : *from;
+        }
+    }
+    *to = '\0';
+    return utf8_is_valid(text, (size_t)(to - text));
+}
+
+static cairn_code refuse_encoding(struct request *request, const char *what)
+{
+    return request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                                "the %s is not percent-encoded UTF-8 (or contains %%00)", what);
+}
+
+static cairn_code read_path(char *path, struct request *request, struct target *target)
+{
+    char *rest = *path == '/' ? path + 1 : NULL; /* anything else is no route's path */
+    while (rest) {
+        char *segment = strsep(&rest, "/");
+        if (!decode(segment, false))
+            return refuse_encoding(request, "path");
+        if (target->segment_count < SEGMENTS_MAX)
+            target->segments[target->segment_count] = segment;
+        if (target->segment_count <= SEGMENTS_MAX)
+            target->segment_count++;
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code add_param(char *name, char *value, struct request *request,
+                            struct target *target)
+{
+    if (!decode(name, true) || !decode(value, true))
+        return refuse_encoding(request, "query");
+    for (size_t i = 0; i < target->param_count; i++)
+        if (strcmp(target->params[i].name, name) == 0)
+            return request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                                        "query parameter \"%.64s\" is given twice", name);
+    if (target->param_count == PARAMS_MAX)
+        return request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                                    "the query has more than %d parameters", (int)PARAMS_MAX);
+    target->params[target->param_count++] = (struct param){name, value};
+    return CAIRN_OK;
+}
+
+static cairn_code read_query(char *query, struct request *request, struct target *target)
+{
+    while (query) {
+        char *value = strsep(&query, "&");
+        char *name = strsep(&value, "=");
+        if (!*name && !value)
+            continue;
+        cairn_code code = add_param(name, value ? value : name + strlen(name), request, target);
+        if (code)
+            return code;
+    }
+    return CAIRN_OK;
+}
+
+cairn_code target_read(const char *text, struct request *request, struct target *ret_target)
+{
+    *ret_target = (struct target){0};
+    char *query = arena_strdup(&request->arena, text);
+    if (!query)
+        return request->code = fail_memory(&request->error);
+    char *path = strsep(&query, "?");
+    cairn_code code = read_path(path, request, ret_target);
+    return code ? code : read_query(query, request, ret_target);
+}
+
+const char *target_param(const struct target *target, const char *name)
+{
+    for (size_t i = 0; i < target->param_count; i++)
+        if (strcmp(target->params[i].name, name) == 0)
+            return target->params[i].value[0] ? target->params[i].value : NULL;
+    return NULL;
+}
+
+cairn_code target_limit(const struct target *target, struct request *request,
+                        uint32_t *ret_limit)
+{
+    const char *text = target_param(target, "limit");
+    *ret_limit = 100;
+    if (!text)
+        return CAIRN_OK;
+    size_t digits = strspn(text, "0123456789");
+    unsigned long value =
+        digits > 0 && digits <= 6 && !text[digits] ? strtoul(text, NULL, 10) : 0;
+    if (value < 1 || value > 1000)
+        return request->code =
+                   fail(&request->error, CAIRN_E_BAD_INPUT,
+                        "query parameter \"limit\" must be an integer from 1 to 1000, not "
+                        "\"%.64s\"",
+                        text);
+    *ret_limit = (uint32_t)value;
+    return CAIRN_OK;
+}
+
+static bool is_listed(const char *const *names, const char *name)
+{
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+static void hint_names(struct request *request, const char *const *names)
+{
+    char known[256] = "";
+    size_t used = 0;
+    if (!*names)
+        fail_hint(&request->error, request->code, "this route has no query parameters");
+    else
+        for (size_t i = 0; names[i] && used < sizeof known; i++)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                     names[i]);
+    if (used)
+        fail_hint(&request->error, request->code, "the parameters here are: %s", known);
+}
+
+cairn_code target_allow(const struct target *target, struct request *request,
+                        const char *const *names)
+{
+    for (size_t i = 0; i < target->param_count; i++) {
+        const char *name = target->params[i].name;
+        if (is_listed(names, name))
+            continue;
+        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                             "query parameter \"%.64s\" is unknown", name);
+        hint_names(request, names);
+        return request->code;
+    }
+    return CAIRN_OK;
+}

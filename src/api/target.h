@@ -1,0 +1,39 @@
+/* api/target.h - takes a request's target apart: path segments and query parameters.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef API_TARGET_H
+#define API_TARGET_H
+
+#include "engine/request.h"
+
+enum { SEGMENTS_MAX = 8, PARAMS_MAX = 16 };
+
+struct param {
+    const char *name, *value;
+};
+
+/* All texts are decoded, UTF-8 and free of NUL. */
+struct target {
+    const char *segments[SEGMENTS_MAX];
+    size_t segment_count; /* SEGMENTS_MAX + 1: more than any route has */
+    struct param params[PARAMS_MAX];
+    size_t param_count;
+};
+
+/* Splits "/v1/jobs?limit=10" and decodes it into the request's arena.  Sets the request's
+ * error. */
+cairn_code target_read(const char *text, struct request *request, struct target *ret_target);
+
+/* The value of a query parameter; NULL: not given, or empty. */
+const char *target_param(const struct target *target, const char *name);
+
+/* The parameter `limit`: 1 to 1000, 100 if not given. */
+cairn_code target_limit(const struct target *target, struct request *request,
+                        uint32_t *ret_limit);
+
+/* Refuses every query parameter that is not in the list, which ends with NULL. */
+cairn_code target_allow(const struct target *target, struct request *request,
+                        const char *const *names);
+
+#endif

@@ -1,0 +1,258 @@
+/* api/tasks.c - /v1/tasks: claim, report, heartbeat.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "api/api.h"
+#include "base/error.h"
+
+#include <string.h>
+
+/* The outcomes by name, and what may be said with each. */
+static const struct outcome {
+    const char *name;
+    cairn_outcome outcome;
+    bool has_output, has_error, has_delay;
+} outcomes[] = {
+    {"complete", CAIRN_COMPLETE, true, false, false}, {"fail", CAIRN_FAIL, false, true, false},
+    {"retry", CAIRN_RETRY, false, true, true},        {"dead", CAIRN_DEAD, false, true, false},
+    {"release", CAIRN_RELEASE, false, false, true},
+};
+
+static const struct outcome *find_outcome(const char *name)
+{
+    for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++)
+        if (strcmp(outcomes[i].name, name) == 0)
+            return &outcomes[i];
+    return NULL;
+}
+
+/* Everything but the worker, which stands beside a claim in a report. */
+static void read_claim_fields(struct call *call, struct fields *fields,
+                              cairn_claim_options *ret_claim)
+{
+    static const cairn_claim_options defaults = CAIRN_CLAIM_DEFAULTS;
+    int64_t max = (int64_t)call->engine->options.max_batch;
+    *ret_claim = defaults;
+    ret_claim->types = field_texts(fields, "types", 1, TYPES_MAX, &ret_claim->type_count);
+    ret_claim->max = (uint32_t)field_int(fields, "max", 1, max, defaults.max);
+    ret_claim->lease_ms =
+        (uint32_t)field_int(fields, "lease_ms", 1, UINT32_MAX, defaults.lease_ms);
+    ret_claim->runtime = field_text(fields, "runtime", OPTIONAL);
+    int64_t wait_ms = field_int(fields, "wait_ms", 0, INT64_MAX, 0);
+    ret_claim->wait_ms = (uint32_t)(wait_ms < WAIT_MS_MAX ? wait_ms : WAIT_MS_MAX);
+}
+
+static void read_claim(struct call *call, struct request *request)
+{
+    const char *worker = field_text(&call->body, "worker", REQUIRED);
+    read_claim_fields(call, &call->body, &request->in.claim);
+    request->in.claim.worker = worker;
+}
+
+static void write_task(struct json_out *out, const cairn_task *task)
+{
+    json_open(out, '{');
+    json_key(out, "id");
+    json_str(out, task->id);
+    json_key(out, "token");
+    json_str(out, task->token);
+    json_key(out, "kind");
+    json_str(out, task->kind);
+    json_key(out, "type");
+    json_str(out, task->type);
+    json_key(out, "input");
+    json_raw(out, task->input);
+    json_key(out, "attempt");
+    json_int(out, task->attempt);
+    json_key(out, "max_attempts");
+    json_int(out, task->max_attempts);
+    json_key(out, "key");
+    json_str(out, task->key);
+    json_key(out, "lease_until");
+    json_time(out, task->lease_until_us);
+    json_close(out, '}');
+}
+
+void write_tasks(struct json_out *out, const struct tasks_output *tasks)
+{
+    json_key(out, "tasks");
+    json_open(out, '[');
+    for (size_t i = 0; i < tasks->count; i++)
+        write_task(out, &tasks->items[i]);
+    json_close(out, ']');
+}
+
+static void write_claimed(const struct call *call, const struct request *request,
+                          struct answer *answer)
+{
+    (void)call;
+    json_open(&answer->out, '{');
+    write_tasks(&answer->out, &request->out.tasks);
+    json_close(&answer->out, '}');
+}
+
+/* What goes with an outcome.  A field that belongs to another one is unknown here, so that a
+ * mixed-up report is noticed instead of half kept. */
+static void read_outcome(struct fields *fields, const struct outcome *outcome,
+                         cairn_report *report)
+{
+    report->outcome = outcome->outcome;
+    if (outcome->has_output)
+        report->output = field_json(fields, "output");
+    if (outcome->has_error)
+        report->error = field_text(fields, "error", OPTIONAL);
+    if (outcome->has_delay)
+        report->delay_ms = field_int(fields, "delay_ms", 0, DURATION_MS_MAX, -1);
+}
+
+/* POST /v1/tasks/{id}/complete and the others: the path says which. */
+static void read_report_one(struct call *call, struct request *request)
+{
+    static const cairn_report defaults = CAIRN_REPORT_DEFAULTS;
+    cairn_report *report = arena_zalloc(&request->arena, sizeof *report);
+    if (!report) {
+        request->code = fail_memory(&request->error);
+        return;
+    }
+    *report = defaults;
+    request->in.report = (struct report_input){.reports = report, .count = 1};
+    request->in.report.worker = field_text(&call->body, "worker", REQUIRED);
+    report->task_id = route_param(call);
+    report->token = field_text(&call->body, "token", REQUIRED);
+    read_outcome(&call->body, find_outcome(call->target.segments[3]), report);
+}
+
+static void write_report_one(const struct call *call, const struct request *request,
+                             struct answer *answer)
+{
+    (void)call;
+    const cairn_reported *reported = request->out.reported;
+    if (reported->code) {
+        cairn_error error = reported->error;
+        error.code = reported->code;
+        answer_error(answer, &error);
+        return;
+    }
+    json_open(&answer->out, '{');
+    json_key(&answer->out, "id");
+    json_str(&answer->out, request->in.report.reports[0].task_id);
+    json_key(&answer->out, "status");
+    json_str(&answer->out, reported->status);
+    json_close(&answer->out, '}');
+}
+
+static void read_result(struct fields *fields, cairn_report *ret_report)
+{
+    static const cairn_report defaults = CAIRN_REPORT_DEFAULTS;
+    struct request *request = fields->request;
+    *ret_report = defaults;
+    ret_report->task_id = field_text(fields, "id", REQUIRED);
+    ret_report->token = field_text(fields, "token", REQUIRED);
+    const char *name = field_text(fields, "outcome", REQUIRED);
+    const struct outcome *outcome = name ? find_outcome(name) : NULL;
+    if (outcome) {
+        read_outcome(fields, outcome, ret_report);
+    } else if (!request->code) {
+        request->code =
+            fail(&request->error, CAIRN_E_BAD_INPUT,
+                 "field \"results[%ld].outcome\" is unknown: \"%.64s\"", fields->index, name);
+        fail_hint(&request->error, request->code,
+                  "an outcome is complete, fail, retry, dead or release");
+    }
+}
+
+static void read_report_many(struct call *call, struct request *request)
+{
+    struct report_input *in = &request->in.report;
+    struct fields one;
+    in->worker = field_text(&call->body, "worker", REQUIRED);
+    struct field_items items =
+        field_items(&call->body, "results", call->engine->options.max_batch);
+    in->count = items.count;
+    in->reports = arena_array(&request->arena, items.count + 1, sizeof *in->reports);
+    if (!in->reports) {
+        request->code = fail_memory(&request->error);
+        return;
+    }
+    while (field_items_next(&call->body, &items, &one)) {
+        read_result(&one, &in->reports[items.index - 1]);
+        fields_end(&one);
+    }
+    if (field_object(&call->body, "claim", &one)) {
+        in->is_claiming = true;
+        read_claim_fields(call, &one, &in->claim);
+        in->claim.worker = in->worker;
+        fields_end(&one);
+    }
+}
+
+static void write_reported(struct json_out *out, const char *id, const cairn_reported *reported)
+{
+    json_open(out, '{');
+    json_key(out, "id");
+    json_str(out, id);
+    if (reported->code) {
+        json_key(out, "code");
+        json_str(out, cairn_code_name(reported->code));
+        write_error_text(out, "message", reported->error.message);
+    } else {
+        json_key(out, "status");
+        json_str(out, reported->status);
+    }
+    json_close(out, '}');
+}
+
+static void write_report_many(const struct call *call, const struct request *request,
+                              struct answer *answer)
+{
+    (void)call;
+    const struct report_input *in = &request->in.report;
+    json_open(&answer->out, '{');
+    json_key(&answer->out, "results");
+    json_open(&answer->out, '[');
+    for (size_t i = 0; i < in->count; i++)
+        write_reported(&answer->out, in->reports[i].task_id, &request->out.reported[i]);
+    json_close(&answer->out, ']');
+    write_tasks(&answer->out, &request->out.tasks);
+    json_close(&answer->out, '}');
+}
+
+static void read_heartbeat(struct call *call, struct request *request)
+{
+    struct heartbeat_input *in = &request->in.heartbeat;
+    in->task_id = route_param(call);
+    in->worker = field_text(&call->body, "worker", REQUIRED);
+    in->token = field_text(&call->body, "token", REQUIRED);
+    in->extend_ms = (uint32_t)field_int(&call->body, "extend_ms", 1, UINT32_MAX, 30000);
+}
+
+static void write_heartbeat(const struct call *call, const struct request *request,
+                            struct answer *answer)
+{
+    (void)call;
+    json_open(&answer->out, '{');
+    json_key(&answer->out, "lease_until");
+    json_time(&answer->out, request->out.heartbeat.lease_until_us);
+    json_key(&answer->out, "stop");
+    json_str(&answer->out, request->out.heartbeat.stop);
+    json_close(&answer->out, '}');
+}
+
+#define REPORT_ROUTE(name)                                                                    \
+    {                                                                                         \
+        "POST", "/v1/tasks/{id}/" name, OP_REPORT, NULL, read_report_one, write_report_one, 0 \
+    }
+
+static const struct route routes[] = {
+    {"POST", "/v1/tasks/claim", OP_CLAIM, NULL, read_claim, write_claimed, 0},
+    {"POST", "/v1/tasks/report", OP_REPORT, NULL, read_report_many, write_report_many, 0},
+    REPORT_ROUTE("complete"),
+    REPORT_ROUTE("fail"),
+    REPORT_ROUTE("retry"),
+    REPORT_ROUTE("dead"),
+    REPORT_ROUTE("release"),
+    {"POST", "/v1/tasks/{id}/heartbeat", OP_HEARTBEAT, NULL, read_heartbeat, write_heartbeat,
+     0},
+};
+
+const struct route_list task_routes = {routes, sizeof routes / sizeof *routes};

@@ -1,0 +1,520 @@
+/* remote/decode.c - a server's answer as the outputs of a request.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Objects are read by tables of fields.  Fields that a table does not name are passed over, so
+ * that a newer server can say more than this library knows.
+ */
+#include "remote/remote.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum field_kind {
+    FIELD_TEXT,   /* const char *, in the arena; null: NULL */
+    FIELD_JSON,   /* const char *, the value as it was sent; null: NULL */
+    FIELD_VALUE,  /* the same, but null is the JSON text null */
+    FIELD_CHARS,  /* char[size] */
+    FIELD_WORD,   /* const char *, as long as the engine lives; null: NULL */
+    FIELD_INT32,  /* int32_t */
+    FIELD_UINT64, /* uint64_t */
+    FIELD_NUMBER, /* int64_t, sent as a string */
+    FIELD_BOOL,   /* int */
+    FIELD_TIME,   /* int64_t in microseconds; null: 0 */
+};
+
+struct field {
+    const char *name;
+    enum field_kind kind;
+    size_t offset, size;
+};
+
+#define FIELD(type, member, json_name, field_kind)                               \
+    {                                                                            \
+        .name = json_name, .kind = field_kind, .offset = offsetof(type, member), \
+        .size = sizeof(((type *)NULL)->member)                                   \
+    }
+#define END_OF_FIELDS \
+    {                 \
+        .name = NULL  \
+    }
+
+static const struct field enqueued_fields[] = {
+    FIELD(cairn_enqueued, id, "id", FIELD_CHARS),
+    FIELD(cairn_enqueued, existing, "existing", FIELD_BOOL),
+    END_OF_FIELDS,
+};
+
+static const struct field job_fields[] = {
+    FIELD(cairn_job, id, "id", FIELD_TEXT),
+    FIELD(cairn_job, type, "type", FIELD_TEXT),
+    FIELD(cairn_job, payload, "payload", FIELD_VALUE),
+    FIELD(cairn_job, status, "status", FIELD_TEXT),
+    FIELD(cairn_job, idempotency_key, "idempotency_key", FIELD_TEXT),
+    FIELD(cairn_job, leased_by, "leased_by", FIELD_TEXT),
+    FIELD(cairn_job, last_error, "last_error", FIELD_TEXT),
+    FIELD(cairn_job, result, "result", FIELD_JSON),
+    FIELD(cairn_job, priority, "priority", FIELD_INT32),
+    FIELD(cairn_job, attempt, "attempt", FIELD_INT32),
+    FIELD(cairn_job, max_attempts, "max_attempts", FIELD_INT32),
+    FIELD(cairn_job, run_at_us, "run_at", FIELD_TIME),
+    FIELD(cairn_job, lease_until_us, "lease_until", FIELD_TIME),
+    FIELD(cairn_job, created_at_us, "created_at", FIELD_TIME),
+    FIELD(cairn_job, updated_at_us, "updated_at", FIELD_TIME),
+    FIELD(cairn_job, deleted_at_us, "deleted_at", FIELD_TIME),
+    END_OF_FIELDS,
+};
+
+static const struct field task_fields[] = {
+    FIELD(cairn_task, id, "id", FIELD_TEXT),
+    FIELD(cairn_task, token, "token", FIELD_TEXT),
+    FIELD(cairn_task, kind, "kind", FIELD_TEXT),
+    FIELD(cairn_task, type, "type", FIELD_TEXT),
+    FIELD(cairn_task, input, "input", FIELD_VALUE),
+    FIELD(cairn_task, key, "key", FIELD_TEXT),
+    FIELD(cairn_task, attempt, "attempt", FIELD_INT32),
+    FIELD(cairn_task, max_attempts, "max_attempts", FIELD_INT32),
+    FIELD(cairn_task, lease_until_us, "lease_until", FIELD_TIME),
+    END_OF_FIELDS,
+};
+
+static const struct field event_fields[] = {
+    FIELD(cairn_event, id, "id", FIELD_NUMBER),   FIELD(cairn_event, type, "type", FIELD_TEXT),
+    FIELD(cairn_event, step, "step", FIELD_TEXT), FIELD(cairn_event, data, "data", FIELD_VALUE),
+    FIELD(cairn_event, at_us, "at", FIELD_TIME),  END_OF_FIELDS,
+};
+
+static const struct field registry_fields[] = {
+    FIELD(cairn_registry_entry, workflow_name, "workflow_name", FIELD_TEXT),
+    FIELD(cairn_registry_entry, intent_type, "intent_type", FIELD_TEXT),
+    FIELD(cairn_registry_entry, runtime, "runtime", FIELD_TEXT),
+    FIELD(cairn_registry_entry, description, "description", FIELD_TEXT),
+    FIELD(cairn_registry_entry, is_enabled, "is_enabled", FIELD_BOOL),
+    FIELD(cairn_registry_entry, created_at_us, "created_at", FIELD_TIME),
+    FIELD(cairn_registry_entry, updated_at_us, "updated_at", FIELD_TIME),
+    END_OF_FIELDS,
+};
+
+static const struct field finding_fields[] = {
+    FIELD(cairn_finding, check, "check", FIELD_WORD),
+    FIELD(cairn_finding, result, "result", FIELD_WORD),
+    FIELD(cairn_finding, text, "text", FIELD_CHARS),
+    END_OF_FIELDS,
+};
+
+#define STAT(name) FIELD(cairn_stats, name, #name, FIELD_UINT64)
+static const struct field stats_fields[] = {
+    STAT(enqueued),       STAT(claimed),           STAT(completed), STAT(failed),
+    STAT(retried),        STAT(cancelled),         STAT(released),  STAT(heartbeats),
+    STAT(lease_expiries), STAT(late_reports),      STAT(commits),   STAT(commit_requests),
+    STAT(commit_us),      STAT(commit_us_max),     STAT(pending),   STAT(ready),
+    STAT(leased),         STAT(oldest_waiting_us), END_OF_FIELDS,
+};
+
+struct reader {
+    struct remote_engine *engine;
+    struct arena *arena;
+    cairn_error *error;
+};
+
+static cairn_code not_understood(struct reader *reader, const char *what)
+{
+    fail(reader->error, CAIRN_E_INTERNAL, "cannot read the answer of %s: %s",
+         reader->engine->base.url, what);
+    return fail_hint(reader->error, CAIRN_E_INTERNAL,
+                     "is it a Cairn server, and of a version like %s?", CAIRN_VERSION);
+}
+
+/* Puts a pointer, not bytes, into a struct whose type only the table knows. */
+static cairn_code put_pointer(struct reader *reader, void *to, const char *text)
+{
+    if (!text)
+        return fail_memory(reader->error);
+    memcpy(to, &text, sizeof text);
+    return CAIRN_OK;
+}
+
+static bool read_time(struct slice value, int64_t *ret_us)
+{
+    char text[64];
+    return slice_unescape(value, text, sizeof text) && instant_parse(text, ret_us);
+}
+
+static bool read_number(struct slice value, int64_t *ret_number)
+{
+    if (slice_is_string(value))
+        value = (struct slice){value.text + 1, value.len - 2};
+    return slice_int(value, ret_number);
+}
+
+static bool read_int32(struct slice value, int32_t *ret_number)
+{
+    int64_t number;
+    if (!slice_int(value, &number) || number < INT32_MIN || number > INT32_MAX)
+        return false;
+    *ret_number = (int32_t)number;
+    return true;
+}
+
+static bool read_bool(struct slice value, int *ret_bool)
+{
+    *ret_bool = slice_is(value, "true");
+    return *ret_bool || slice_is(value, "false");
+}
+
+static cairn_code read_field(struct reader *reader, const struct field *field,
+                             struct slice value, void *to)
+{
+    char word[64];
+    bool is_good = true;
+    if (slice_is(value, "null") && field->kind != FIELD_VALUE)
+        return CAIRN_OK; /* all structs begin zeroed */
+    switch (field->kind) {
+    case FIELD_TEXT:
+        if (slice_is_string(value))
+            return put_pointer(reader, to, slice_string(value, reader->arena));
+        is_good = false;
+        break;
+    case FIELD_JSON:
+    case FIELD_VALUE:
+        return put_pointer(reader, to, slice_json(value, reader->arena));
+    case FIELD_CHARS:
+        is_good = slice_unescape(value, to, field->size);
+        break;
+    case FIELD_WORD:
+        if (slice_unescape(value, word, sizeof word))
+            return put_pointer(reader, to, remote_word(reader->engine, word));
+        is_good = false;
+        break;
+    case FIELD_INT32:
+        is_good = read_int32(value, to);
+        break;
+    case FIELD_UINT64:
+        is_good = slice_uint(value, to);
+        break;
+    case FIELD_NUMBER:
+        is_good = read_number(value, to);
+        break;
+    case FIELD_BOOL:
+        is_good = read_bool(value, to);
+        break;
+    case FIELD_TIME:
+        is_good = read_time(value, to);
+        break;
+    }
+    if (is_good)
+        return CAIRN_OK;
+    char what[96];
+    snprintf(what, sizeof what, "\"%s\" is of the wrong type", field->name);
+    return not_understood(reader, what);
+}
+
+static cairn_code read_object(struct reader *reader, struct slice object,
+                              const struct field *fields, void *ret)
+{
+    struct scan scan;
+    struct slice key, value;
+    if (!scan_object(object, &scan))
+        return not_understood(reader, "something is not an object");
+    while (scan_member(&scan, &key, &value)) {
+        const struct field *field = fields;
+        while (field->name && !slice_is(key, field->name))
+            field++;
+        if (!field->name)
+            continue;
+        cairn_code code = read_field(reader, field, value, (char *)ret + field->offset);
+        if (code)
+            return code;
+    }
+    return CAIRN_OK;
+}
+
+/* A list of objects of `size` bytes. */
+static cairn_code read_list(struct reader *reader, struct slice list,
+                            const struct field *fields, size_t size, void **ret_items,
+                            size_t *ret_count)
+{
+    struct scan scan;
+    struct slice item;
+    if (!scan_list(list, &scan))
+        return not_understood(reader, "a list is missing");
+    size_t count = scan_count(list);
+    char *items = arena_array(reader->arena, count, size);
+    if (!items)
+        return fail_memory(reader->error);
+    for (size_t i = 0; scan_item(&scan, &item); i++) {
+        cairn_code code = read_object(reader, item, fields, items + i * size);
+        if (code)
+            return code;
+    }
+    *ret_items = items;
+    *ret_count = count;
+    return CAIRN_OK;
+}
+
+/* {items, next} */
+static cairn_code read_page(struct reader *reader, struct slice answer,
+                            const struct field *fields, size_t size, void **ret_items,
+                            size_t *ret_count, const char **ret_next)
+{
+    struct slice next = scan_find(answer, "next");
+    *ret_next = NULL;
+    if (slice_is_string(next)) {
+        *ret_next = slice_string(next, reader->arena);
+        if (!*ret_next)
+            return fail_memory(reader->error);
+    }
+    return read_list(reader, scan_find(answer, "items"), fields, size, ret_items, ret_count);
+}
+
+/* One object where a list of one is wanted. */
+static cairn_code read_single(struct reader *reader, struct slice answer,
+                              const struct field *fields, size_t size, void **ret_items,
+                              size_t *ret_count)
+{
+    *ret_items = arena_zalloc(reader->arena, size);
+    if (!*ret_items)
+        return fail_memory(reader->error);
+    *ret_count = 1;
+    return read_object(reader, answer, fields, *ret_items);
+}
+
+static cairn_code code_from(struct slice name)
+{
+    if (!slice_is_string(name))
+        return CAIRN_OK;
+    struct slice bare = {name.text + 1, name.len - 2};
+    for (cairn_code code = CAIRN_OK + 1; code <= CAIRN_E_INTERNAL; code++)
+        if (slice_is(bare, cairn_code_name(code)))
+            return code;
+    return CAIRN_OK;
+}
+
+/* {code, message, detail?, hint?}; CAIRN_OK if it is none. */
+static cairn_code read_error(struct slice object, cairn_error *reterr)
+{
+    cairn_code code = code_from(scan_find(object, "code"));
+    if (!code)
+        return CAIRN_OK;
+    error_clear(reterr);
+    reterr->code = code;
+    slice_unescape(scan_find(object, "message"), reterr->message, sizeof reterr->message);
+    slice_unescape(scan_find(object, "detail"), reterr->detail, sizeof reterr->detail);
+    slice_unescape(scan_find(object, "hint"), reterr->hint, sizeof reterr->hint);
+    return code;
+}
+
+static cairn_code code_of_status(long status)
+{
+    if (status == 502 || status == 504)
+        return CAIRN_E_UNREACHABLE;
+    for (cairn_code code = CAIRN_OK + 1; code < CAIRN_E_INTERNAL; code++)
+        if (cairn_code_http_status(code) == status && status != 500)
+            return code;
+    return CAIRN_E_INTERNAL;
+}
+
+cairn_code decode_error(const struct transfer *transfer, cairn_error *reterr)
+{
+    struct slice answer = {0};
+    if (scan_text(transfer->answer.text, transfer->answer.len, &answer)) {
+        cairn_code code = read_error(answer, reterr);
+        if (code)
+            return code;
+    }
+    cairn_code code = code_of_status(transfer->status);
+    fail(reterr, code, "the server at %s answered with HTTP status %ld",
+         transfer->engine->base.url, transfer->status);
+    return fail_hint(reterr, code, "is it a Cairn server?");
+}
+
+static cairn_code read_reported(struct reader *reader, struct slice item,
+                                cairn_reported *ret_reported)
+{
+    if (!slice_unescape(scan_find(item, "status"), ret_reported->status,
+                        sizeof ret_reported->status))
+        ret_reported->code = read_error(item, &ret_reported->error);
+    if (!ret_reported->code && !ret_reported->status[0])
+        return not_understood(reader, "a result has neither status nor code");
+    return CAIRN_OK;
+}
+
+static cairn_code read_tasks(struct reader *reader, struct slice answer,
+                             struct tasks_output *ret_tasks)
+{
+    void *items = NULL;
+    cairn_code code = read_list(reader, scan_find(answer, "tasks"), task_fields,
+                                sizeof(cairn_task), &items, &ret_tasks->count);
+    ret_tasks->items = items;
+    for (size_t i = 0; !code && i < ret_tasks->count; i++)
+        if (!ret_tasks->items[i].id || !ret_tasks->items[i].token || !ret_tasks->items[i].type)
+            code = not_understood(reader, "a task has no id, token or type");
+    return code;
+}
+
+static cairn_code read_report(struct reader *reader, struct slice answer,
+                              struct request *request)
+{
+    size_t count = request->in.report.count;
+    struct slice results = scan_find(answer, "results"), item;
+    struct scan scan;
+    if (!scan_list(results, &scan) || scan_count(results) != count)
+        return not_understood(reader, "it has another number of results");
+    request->out.reported = arena_array(reader->arena, count, sizeof(cairn_reported));
+    if (!request->out.reported)
+        return fail_memory(reader->error);
+    for (size_t i = 0; scan_item(&scan, &item); i++) {
+        cairn_code code = read_reported(reader, item, &request->out.reported[i]);
+        if (code)
+            return code;
+    }
+    if (!request->in.report.is_claiming)
+        return CAIRN_OK;
+    return read_tasks(reader, answer, &request->out.tasks);
+}
+
+static cairn_code read_enqueued(struct reader *reader, struct slice answer,
+                                struct request *request)
+{
+    void *items = NULL;
+    size_t count = 0;
+    cairn_code code;
+    if (request->in.enqueue.count == 1)
+        code = read_single(reader, answer, enqueued_fields, sizeof(cairn_enqueued), &items,
+                           &count);
+    else
+        code = read_list(reader, scan_find(answer, "items"), enqueued_fields,
+                         sizeof(cairn_enqueued), &items, &count);
+    if (!code && count != request->in.enqueue.count)
+        code = not_understood(reader, "it has another number of jobs");
+    request->out.enqueued = items;
+    return code;
+}
+
+static cairn_code read_heartbeat(struct reader *reader, struct slice answer,
+                                 struct request *request)
+{
+    char word[64];
+    struct slice stop = scan_find(answer, "stop");
+    request->out.heartbeat.stop = NULL;
+    if (!read_time(scan_find(answer, "lease_until"), &request->out.heartbeat.lease_until_us))
+        return not_understood(reader, "\"lease_until\" is missing");
+    if (!slice_unescape(stop, word, sizeof word))
+        return CAIRN_OK;
+    return put_pointer(reader, &request->out.heartbeat.stop, remote_word(reader->engine, word));
+}
+
+static cairn_code read_now(struct reader *reader, struct slice answer, int64_t *ret_now_us)
+{
+    if (read_time(scan_find(answer, "now"), ret_now_us))
+        return CAIRN_OK;
+    return not_understood(reader, "\"now\" is missing");
+}
+
+static cairn_code read_jobs(struct reader *reader, struct slice answer, bool is_page,
+                            struct jobs_output *ret_jobs)
+{
+    void *items = NULL;
+    cairn_code code = is_page ? read_page(reader, answer, job_fields, sizeof(cairn_job), &items,
+                                          &ret_jobs->count, &ret_jobs->next)
+                              : read_single(reader, answer, job_fields, sizeof(cairn_job),
+                                            &items, &ret_jobs->count);
+    ret_jobs->items = items;
+    return code;
+}
+
+static cairn_code read_registry(struct reader *reader, struct slice answer, bool is_page,
+                                struct registry_output *ret_registry)
+{
+    void *items = NULL;
+    cairn_code code =
+        is_page ? read_page(reader, answer, registry_fields, sizeof(cairn_registry_entry),
+                            &items, &ret_registry->count, &ret_registry->next)
+                : read_single(reader, answer, registry_fields, sizeof(cairn_registry_entry),
+                              &items, &ret_registry->count);
+    ret_registry->items = items;
+    return code;
+}
+
+static cairn_code read_events(struct reader *reader, struct slice answer,
+                              struct events_output *ret_events)
+{
+    void *items = NULL;
+    cairn_code code = read_page(reader, answer, event_fields, sizeof(cairn_event), &items,
+                                &ret_events->count, &ret_events->next);
+    ret_events->items = items;
+    return code;
+}
+
+static cairn_code read_doctor(struct reader *reader, struct slice answer,
+                              struct doctor_output *ret_doctor)
+{
+    void *items = NULL;
+    cairn_code code = read_list(reader, scan_find(answer, "items"), finding_fields,
+                                sizeof(cairn_finding), &items, &ret_doctor->count);
+    ret_doctor->items = items;
+    return code;
+}
+
+static cairn_code read_answer(struct reader *reader, struct slice answer,
+                              struct request *request)
+{
+    switch (request->op) {
+    case OP_ENQUEUE:
+        return read_enqueued(reader, answer, request);
+    case OP_CLAIM:
+        return read_tasks(reader, answer, &request->out.tasks);
+    case OP_REPORT:
+        return read_report(reader, answer, request);
+    case OP_HEARTBEAT:
+        return read_heartbeat(reader, answer, request);
+    case OP_JOB_LIST:
+        return read_jobs(reader, answer, true, &request->out.jobs);
+    case OP_JOB_EVENTS:
+        return read_events(reader, answer, &request->out.events);
+    case OP_REGISTRY_PUT:
+        return read_registry(reader, answer, false, &request->out.registry);
+    case OP_REGISTRY_LIST:
+        return read_registry(reader, answer, true, &request->out.registry);
+    case OP_CLOCK_ADVANCE:
+    case OP_CLOCK_NOW:
+        return read_now(reader, answer, &request->out.now_us);
+    case OP_STATS:
+        request->out.stats.size = sizeof request->out.stats;
+        return read_object(reader, answer, stats_fields, &request->out.stats);
+    case OP_DOCTOR:
+        return read_doctor(reader, answer, &request->out.doctor);
+    default:
+        return read_jobs(reader, answer, false, &request->out.jobs);
+    }
+}
+
+cairn_code decode_answer(struct transfer *transfer, struct request *request)
+{
+    struct reader reader = {
+        .engine = transfer->engine, .arena = &request->arena, .error = &request->error};
+    struct slice answer;
+    if (transfer->status < 200 || transfer->status > 299)
+        return request->code = decode_error(transfer, &request->error);
+    if (!scan_text(transfer->answer.text, transfer->answer.len, &answer))
+        return request->code = not_understood(&reader, "it is not JSON");
+    return request->code = read_answer(&reader, answer, request);
+}
+
+const char *remote_word(struct remote_engine *engine, const char *text)
+{
+    for (int i = 0; i < engine->word_count; i++)
+        if (strcmp(engine->words[i], text) == 0)
+            return engine->words[i];
+    if (engine->word_count == WORDS_MAX)
+        return "other";
+    char *word = mem_strdup(text);
+    if (word)
+        engine->words[engine->word_count++] = word;
+    return word;
+}

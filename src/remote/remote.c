@@ -1,0 +1,381 @@
+/* remote/remote.c - opening a server, and requests to and from it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "remote/remote.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "engine/local.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long opening waits for a server to answer. */
+enum { OPEN_MS = 2000 };
+
+/* ---- typed requests -----------------------------------------------------------------------
+ */
+
+static void request_fail(struct request *request, cairn_code code, const cairn_error *why)
+{
+    request->code = code;
+    request->error = *why;
+    request->done(request);
+}
+
+static void request_answered(struct transfer *transfer)
+{
+    struct request *request = transfer->request;
+    if (transfer->code) {
+        request->code = transfer->code;
+        request->error = transfer->error;
+    } else {
+        decode_answer(transfer, request);
+    }
+    transfer_free(transfer);
+    request->done(request);
+}
+
+/* The server's limits are the ones that count.  Here only the form is looked at: texts are put
+ * into a body as they are, so they must be what they claim to be. */
+static cairn_code check_form(struct request *request)
+{
+    cairn_open_options limits = {.max_payload = INT32_MAX,
+                                 .max_name = INT32_MAX,
+                                 .max_error = INT32_MAX,
+                                 .max_batch = INT32_MAX};
+    return request_check(&limits, request);
+}
+
+static void remote_submit(cairn_engine *base, struct request *request)
+{
+    cairn_error error;
+    if (check_form(request)) {
+        request->done(request);
+        return;
+    }
+    cleanup(transfer_freep) struct transfer *transfer =
+        transfer_new((struct remote_engine *)base);
+    cairn_code code =
+        transfer ? encode_request(request, transfer, &error) : fail_memory(&error);
+    if (code) {
+        request_fail(request, code, &error);
+        return;
+    }
+    transfer->request = request;
+    transfer->done = request_answered;
+    loop_add(transfer);
+    transfer = NULL;
+}
+
+/* ---- the JSON face ------------------------------------------------------------------------
+ */
+
+/* What the server would have said, if there were one. */
+static void write_error(struct transfer *transfer)
+{
+    struct json_out out = {.buf = &transfer->answer};
+    buf_reset(&transfer->answer);
+    json_open(&out, '{');
+    json_key(&out, "code");
+    json_str(&out, cairn_code_name(transfer->code));
+    json_key(&out, "message");
+    json_str(&out, transfer->error.message);
+    json_key(&out, "detail");
+    json_str(&out, transfer->error.detail);
+    json_key(&out, "hint");
+    json_str(&out, transfer->error.hint);
+    json_close(&out, '}');
+    transfer->status = cairn_code_http_status(transfer->code);
+    transfer->content_type = "application/json";
+}
+
+static void call_answered(struct transfer *transfer)
+{
+    if (transfer->code)
+        write_error(transfer);
+    struct cairn_response *response = mem_zalloc(sizeof *response);
+    if (response) {
+        response->status = (int)transfer->status;
+        response->content_type = transfer->content_type;
+        response->body = buf_take(&transfer->answer, &response->len);
+        if (!response->body) {
+            mem_free(response);
+            response = NULL;
+        }
+    }
+    cairn_done done = transfer->call_done;
+    void *arg = transfer->arg;
+    transfer_free(transfer);
+    done(arg, response);
+}
+
+static bool is_clean(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text <= ' ' || (unsigned char)*text >= 0x7F)
+            return false;
+    return true;
+}
+
+/* Claims and new jobs are sent once; so is what is not known here. */
+static bool is_call_repeatable(const char *method, const char *target)
+{
+    if (strcmp(method, "POST") != 0)
+        return true;
+    size_t len = strcspn(target, "?");
+    const char *last = target + len;
+    while (last > target && *last != '/')
+        last--;
+    size_t last_len = (size_t)(target + len - last);
+    static const char *const known[] = {"/cancel", "/retry",   "/complete", "/fail",
+                                        "/dead",   "/release", "/heartbeat"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i]) == last_len && memcmp(known[i], last, last_len) == 0)
+            return true;
+    return false;
+}
+
+/* How long the server may hold back its answer stands in the body of a claim. */
+static uint32_t wait_of_body(const struct transfer *transfer)
+{
+    struct slice body;
+    uint64_t wait_ms = 0;
+    if (!scan_text(transfer->body.text, transfer->body.len, &body))
+        return 0;
+    struct slice claim = scan_find(body, "claim");
+    if (!slice_uint(scan_find(claim.len ? claim : body, "wait_ms"), &wait_ms))
+        return 0;
+    return wait_ms > UINT32_MAX ? UINT32_MAX : (uint32_t)wait_ms;
+}
+
+static cairn_code fill_call(struct transfer *transfer, const cairn_request *request)
+{
+    const char *method = request->method ? request->method : "GET";
+    const char *target = request->target ? request->target : "";
+    if (strlen(method) >= METHOD_MAX || !method[0] ||
+        strspn(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") < strlen(method))
+        return fail(&transfer->error, CAIRN_E_BAD_INPUT, "method \"%.32s\" does not exist",
+                    method);
+    if (target[0] != '/' || !is_clean(target))
+        return fail(&transfer->error, CAIRN_E_BAD_INPUT,
+                    "target must begin with / and be percent-encoded");
+    strcpy(transfer->method, method);
+    buf_str(&transfer->url, target);
+    if (request->body)
+        buf_add(&transfer->body, request->body, request->body_len);
+    if (buf_failed(&transfer->url) || buf_failed(&transfer->body))
+        return fail_memory(&transfer->error);
+    transfer->has_body = request->body != NULL;
+    transfer->is_repeatable = is_call_repeatable(method, target);
+    transfer->wait_ms = wait_of_body(transfer);
+    return CAIRN_OK;
+}
+
+static void remote_call(cairn_engine *base, const cairn_request *request, cairn_done done)
+{
+    struct transfer *transfer = transfer_new((struct remote_engine *)base);
+    if (!transfer) {
+        done(request->arg, NULL);
+        return;
+    }
+    transfer->call_done = done;
+    transfer->arg = request->arg;
+    transfer->done = call_answered;
+    transfer->code = fill_call(transfer, request);
+    if (transfer->code)
+        call_answered(transfer);
+    else
+        loop_add(transfer);
+}
+
+/* ---- opening and closing ------------------------------------------------------------------
+ */
+
+static void remote_close(cairn_engine *base)
+{
+    struct remote_engine *engine = (struct remote_engine *)base;
+    loop_stop(engine);
+    for (int i = 0; i < engine->word_count; i++)
+        mem_free(engine->words[i]);
+    curl_slist_free_all(engine->headers);
+    pthread_mutex_destroy(&engine->lock);
+    mem_free(engine->base.url);
+    mem_free(engine);
+}
+
+static const struct engine_ops remote_ops = {
+    .submit = remote_submit, .call = remote_call, .close = remote_close};
+
+static void start_curl(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static bool add_header(struct remote_engine *engine, const char *header)
+{
+    struct curl_slist *more = curl_slist_append(engine->headers, header);
+    if (more)
+        engine->headers = more;
+    return more != NULL;
+}
+
+static cairn_code add_headers(struct remote_engine *engine, const char *token,
+                              cairn_error *reterr)
+{
+    /* No "Expect": bodies are small, and asking first doubles the way. */
+    if (!add_header(engine, "Content-Type: application/json") || !add_header(engine, "Expect:"))
+        return fail_memory(reterr);
+    if (!token || !token[0])
+        return CAIRN_OK;
+    if (!is_clean(token))
+        return fail(reterr, CAIRN_E_BAD_INPUT,
+                    "the token has a character that no token can have");
+    struct buf header = {0};
+    buf_printf(&header, "Authorization: Bearer %s", token);
+    bool is_added = !buf_failed(&header) && add_header(engine, header.text);
+    buf_done(&header);
+    return is_added ? CAIRN_OK : fail_memory(reterr);
+}
+
+static bool is_loopback(const char *host)
+{
+    return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 ||
+           strcmp(host, "[::1]") == 0;
+}
+
+static bool has_part(CURLU *parsed, CURLUPart part)
+{
+    char *text = NULL;
+    if (curl_url_get(parsed, part, &text, 0))
+        return false;
+    curl_free(text);
+    return true;
+}
+
+static void url_cleanup(CURLU **parsed)
+{
+    curl_url_cleanup(*parsed);
+}
+
+/* Looks at the URL, and keeps it without a slash at the end. */
+static cairn_code read_url(struct remote_engine *engine, const char *url, cairn_error *reterr)
+{
+    cleanup(url_cleanup) CURLU *parsed = curl_url();
+    char *host = NULL;
+    if (!parsed)
+        return fail_memory(reterr);
+    if (!is_clean(url) || curl_url_set(parsed, CURLUPART_URL, url, 0) ||
+        curl_url_get(parsed, CURLUPART_HOST, &host, 0)) {
+        fail(reterr, CAIRN_E_BAD_INPUT, "cannot read the URL \"%.128s\"", url);
+        return fail_hint(reterr, CAIRN_E_BAD_INPUT, "such as http://127.0.0.1:22476");
+    }
+    engine->is_local = is_loopback(host);
+    curl_free(host);
+    if (has_part(parsed, CURLUPART_USER) || has_part(parsed, CURLUPART_PASSWORD)) {
+        fail(reterr, CAIRN_E_BAD_INPUT, "cannot use a user name or password in an http URL");
+        return fail_hint(reterr, CAIRN_E_BAD_INPUT, "give a token, or set CAIRN_TOKEN");
+    }
+    if (has_part(parsed, CURLUPART_QUERY) || has_part(parsed, CURLUPART_FRAGMENT))
+        return fail(reterr, CAIRN_E_BAD_INPUT, "cannot use the URL \"%.128s\": it has a query",
+                    url);
+    engine->base.url = mem_strdup(url);
+    if (!engine->base.url)
+        return fail_memory(reterr);
+    for (size_t len = strlen(url); len && engine->base.url[len - 1] == '/'; len--)
+        engine->base.url[len - 1] = '\0';
+    return CAIRN_OK;
+}
+
+struct opening {
+    pthread_mutex_t lock;
+    pthread_cond_t is_answered;
+    struct transfer *answered;
+};
+
+static void opening_answered(struct transfer *transfer)
+{
+    struct opening *opening = transfer->arg;
+    pthread_mutex_lock(&opening->lock);
+    opening->answered = transfer;
+    pthread_cond_signal(&opening->is_answered);
+    pthread_mutex_unlock(&opening->lock);
+}
+
+/* {"status": "ok"}, from a server that is one of ours as far as can be told. */
+static cairn_code read_health(const struct transfer *transfer, cairn_error *reterr)
+{
+    struct slice answer;
+    if (transfer->status != 200)
+        return decode_error(transfer, reterr);
+    if (scan_text(transfer->answer.text, transfer->answer.len, &answer) &&
+        slice_is(scan_find(answer, "status"), "\"ok\""))
+        return CAIRN_OK;
+    fail(reterr, CAIRN_E_UNREACHABLE, "the server at %s does not answer as Cairn does",
+         transfer->engine->base.url);
+    return fail_hint(reterr, CAIRN_E_UNREACHABLE, "is `cairn serve` running there?");
+}
+
+/* Asks whether a server is there, so that a wrong URL is known at once. */
+static cairn_code check_server(struct remote_engine *engine, cairn_error *reterr)
+{
+    struct transfer *transfer = transfer_new(engine);
+    if (!transfer)
+        return fail_memory(reterr);
+    struct opening opening = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                              .is_answered = PTHREAD_COND_INITIALIZER};
+    strcpy(transfer->method, "GET");
+    buf_str(&transfer->url, "/healthz");
+    transfer->is_repeatable = true;
+    if (transfer->retry_ms > OPEN_MS)
+        transfer->retry_ms = OPEN_MS;
+    if (transfer->connect_ms > OPEN_MS)
+        transfer->connect_ms = OPEN_MS;
+    transfer->arg = &opening;
+    transfer->done = opening_answered;
+    loop_add(transfer);
+
+    pthread_mutex_lock(&opening.lock);
+    while (!opening.answered)
+        pthread_cond_wait(&opening.is_answered, &opening.lock);
+    pthread_mutex_unlock(&opening.lock);
+
+    cairn_code code = transfer->code;
+    if (code && reterr)
+        *reterr = transfer->error;
+    if (!code)
+        code = read_health(transfer, reterr);
+    transfer_free(transfer);
+    return code;
+}
+
+cairn_code remote_engine_open(const cairn_open_options *options, const char *url,
+                              cairn_engine **ret_engine, cairn_error *reterr)
+{
+    static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+    pthread_once(&curl_once, start_curl);
+
+    struct remote_engine *engine = mem_zalloc(sizeof *engine);
+    if (!engine)
+        return fail_memory(reterr);
+    pthread_mutex_init(&engine->lock, NULL);
+    engine->base.ops = &remote_ops;
+    engine->base.options = *options;
+    const char *token = options->token ? options->token : getenv("CAIRN_TOKEN");
+
+    cairn_code code = read_url(engine, url, reterr);
+    if (!code)
+        code = add_headers(engine, token, reterr);
+    if (!code)
+        code = loop_start(engine, reterr);
+    if (!code)
+        code = check_server(engine, reterr);
+    if (code) {
+        remote_close(&engine->base);
+        return code;
+    }
+    *ret_engine = &engine->base;
+    return CAIRN_OK;
+}

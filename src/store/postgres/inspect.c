@@ -1,0 +1,37 @@
+/* store/postgres/inspect.c - what doctor wants to know.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+
+#include <stdio.h>
+
+cairn_code postgres_inspect(struct store_tx *tx, struct store_facts *ret_facts,
+                            cairn_error *reterr)
+{
+    cleanup(postgres_result_done) PGresult *result = NULL;
+    struct postgres_params params = {.arena = tx->arena};
+    bool is_pooled = atomic_load(&postgres_store_of(tx->session)->is_pooled);
+    param_time(&params, tx->now_us);
+    cairn_code code =
+        postgres_run(postgres_session_of(tx), PG_INSPECT, &params, &result, reterr);
+    if (code)
+        return code;
+
+    /* PostgreSQL has no quick check of its own: what answers counts as intact. */
+    struct postgres_reader reader = {.result = result};
+    *ret_facts = (struct store_facts){
+        .schema_version = (int)value_int(&reader, 1),
+        .newest_schema_version = postgres_newest_schema(),
+        .clock_us = value_time(&reader, 2),
+        .expired_leases = (uint64_t)value_int(&reader, 3),
+        .size_bytes = (uint64_t)value_int(&reader, 4),
+        .is_intact = true,
+    };
+    snprintf(ret_facts->product, sizeof ret_facts->product, "PostgreSQL %s%s",
+             PQgetvalue(result, 0, 0), is_pooled ? " (pooled)" : "");
+    snprintf(ret_facts->settings, sizeof ret_facts->settings, "%s", PQgetvalue(result, 0, 5));
+    return CAIRN_OK;
+}

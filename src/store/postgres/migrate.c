@@ -1,0 +1,129 @@
+/* store/postgres/migrate.c - brings the tables up to this library's version.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * workflow.cairn_schema has a row for each migration that was applied.  Those who migrate at
+ * the same time wait for each other at an advisory lock and find the work done.
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "postgres_migrations.h"
+#include "store/postgres/postgres.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const size_t migration_count = sizeof migrations / sizeof *migrations;
+
+int postgres_newest_schema(void)
+{
+    return migrations[migration_count - 1].number;
+}
+
+static cairn_code run_script(PGconn *conn, const char *sql, const char *doing,
+                             cairn_error *reterr)
+{
+    cleanup(postgres_result_done) PGresult *result = PQexec(conn, sql);
+    ExecStatusType status = PQresultStatus(result);
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
+        return CAIRN_OK;
+    return postgres_refused(conn, result, doing, reterr);
+}
+
+/* The latest migration that was applied; 0: none, or no table at all. */
+static cairn_code read_version(PGconn *conn, int *ret_version, cairn_error *reterr)
+{
+    static const char doing[] = "read the schema's version";
+    cleanup(postgres_result_done) PGresult *exists =
+        PQexec(conn, "SELECT to_regclass('workflow.cairn_schema') IS NOT NULL");
+    if (PQresultStatus(exists) != PGRES_TUPLES_OK)
+        return postgres_refused(conn, exists, doing, reterr);
+    *ret_version = 0;
+    if (PQgetvalue(exists, 0, 0)[0] != 't')
+        return CAIRN_OK;
+
+    cleanup(postgres_result_done) PGresult *version =
+        PQexec(conn, "SELECT coalesce(max(version), 0) FROM workflow.cairn_schema");
+    if (PQresultStatus(version) != PGRES_TUPLES_OK)
+        return postgres_refused(conn, version, doing, reterr);
+    *ret_version = atoi(PQgetvalue(version, 0, 0));
+    return CAIRN_OK;
+}
+
+static cairn_code refuse_newer(int version, cairn_error *reterr)
+{
+    fail(reterr, CAIRN_E_SCHEMA_NEWER,
+         "cannot open the database: its tables have version %d, this library knows %d", version,
+         postgres_newest_schema());
+    return fail_hint(reterr, CAIRN_E_SCHEMA_NEWER, "use a newer Cairn; nothing was touched");
+}
+
+static cairn_code refuse_older(int version, cairn_error *reterr)
+{
+    fail(reterr, CAIRN_E_SCHEMA_OLDER,
+         "could not open the database: its tables have version %d, this library needs %d",
+         version, postgres_newest_schema());
+    return fail_hint(reterr, CAIRN_E_SCHEMA_OLDER, "run: cairn migrate");
+}
+
+/* Inside a transaction that holds the lock: applies what is missing of one migration. */
+static cairn_code apply_locked(PGconn *conn, size_t index, cairn_error *reterr)
+{
+    int version = 0;
+    cairn_code code = read_version(conn, &version, reterr);
+    if (code || version >= migrations[index].number)
+        return code;
+    code = run_script(conn,
+                      "CREATE SCHEMA IF NOT EXISTS workflow;"
+                      "CREATE TABLE IF NOT EXISTS workflow.cairn_schema ("
+                      "    version    integer PRIMARY KEY,"
+                      "    name       text NOT NULL,"
+                      "    applied_at timestamptz NOT NULL DEFAULT now())",
+                      "create the schema", reterr);
+    if (!code)
+        code = run_script(conn, migrations[index].sql, "migrate the tables", reterr);
+    if (code)
+        return code;
+
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "INSERT INTO workflow.cairn_schema (version, name) VALUES (%d, '%s')",
+             migrations[index].number, migrations[index].name);
+    return run_script(conn, sql, "write the schema's version", reterr);
+}
+
+static cairn_code apply(PGconn *conn, size_t index, cairn_error *reterr)
+{
+    /* The number is "cairn" as ASCII: every version of the library must use the same. */
+    cairn_code code = run_script(conn,
+                                 "BEGIN ISOLATION LEVEL READ COMMITTED;"
+                                 "SELECT set_config('cairn.engine', '1', true);"
+                                 "SELECT pg_advisory_xact_lock(426836062830)",
+                                 "migrate the tables", reterr);
+    if (!code)
+        code = apply_locked(conn, index, reterr);
+    if (!code)
+        return run_script(conn, "COMMIT", "migrate the tables", reterr);
+    run_script(conn, "ROLLBACK", "roll back", NULL);
+    return code;
+}
+
+cairn_code postgres_migrate(PGconn *conn, bool no_migrate, cairn_error *reterr)
+{
+    int version = 0;
+    cairn_code code = read_version(conn, &version, reterr);
+    if (code)
+        return code;
+    if (version > postgres_newest_schema())
+        return refuse_newer(version, reterr);
+    if (version < postgres_newest_schema() && no_migrate)
+        return refuse_older(version, reterr);
+    for (size_t i = 0; i < migration_count; i++) {
+        if (migrations[i].number <= version)
+            continue;
+        code = apply(conn, i, reterr);
+        if (code)
+            return code;
+    }
+    return CAIRN_OK;
+}

@@ -1,0 +1,272 @@
+/* store/postgres/postgres.h - what the files of the PostgreSQL back end share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A session is one connection, always in pipeline mode.  A statement is either run (sent, and
+ * its result awaited) or queued (sent with the next one that is run); what a queued statement
+ * did wrong is reported by whichever run comes next, at the latest by the commit.
+ *
+ * Parameters travel as text, arrays as array literals; results come back in binary form, so
+ * that neither side depends on a setting of the server's.
+ */
+#ifndef STORE_POSTGRES_POSTGRES_H
+#define STORE_POSTGRES_POSTGRES_H
+
+#include "base/buf.h"
+#include "base/random.h"
+#include "store/store.h"
+
+#include <libpq-fe.h>
+#include <stdatomic.h>
+
+/* ---- connections ------------------------------------------------------------------------- */
+
+struct postgres_watch {
+    PGconn *conn;        /* NULL: not listening */
+    int64_t retry_ms;    /* the delay before the next try to connect */
+    int64_t retry_at_us; /* monotonic */
+    int64_t looked_us;   /* monotonic: when it last said that looking is worth it */
+};
+
+struct postgres_store {
+    struct store base;
+    char *url;
+    char lock_wait[24];    /* as lock_timeout wants it */
+    char name[TOKEN_TEXT]; /* says in a notification that it is ours */
+    atomic_bool is_pooled; /* a pooler is in between: no session of the server is ours */
+    struct postgres_watch watch;
+};
+
+/* How a connection to this URL is described to libpq; both arrays end in NULL. */
+enum { POSTGRES_CONNECT_PARAMS = 12 };
+struct postgres_target {
+    const char *keywords[POSTGRES_CONNECT_PARAMS], *values[POSTGRES_CONNECT_PARAMS];
+};
+struct postgres_target postgres_target(const char *url);
+
+/* CAIRN_E_BAD_INPUT if libpq cannot read it; says nothing of what may hold a password. */
+cairn_code postgres_check_url(const char *url, cairn_error *reterr);
+
+/* A plain connection, not in pipeline mode. */
+cairn_code postgres_connect(const char *url, PGconn **ret_conn, cairn_error *reterr);
+
+/* Whether the server's process is another than the one we were introduced to. */
+cairn_code postgres_ask_pooled(PGconn *conn, bool *ret_is_pooled, cairn_error *reterr);
+
+void postgres_silence(PGconn *conn); /* libpq would print notices to stderr */
+void postgres_conn_done(PGconn **conn);
+void postgres_result_done(PGresult **result);
+
+/* ---- failures ------------------------------------------------------------------------------
+ */
+
+/* Sorts what the database said into a code.  `doing` completes "could not ...". */
+cairn_code postgres_refused(PGconn *conn, const PGresult *result, const char *doing,
+                            cairn_error *reterr);
+
+/* ---- queries -------------------------------------------------------------------------------
+ */
+
+enum postgres_query {
+    PG_BEGIN,
+    PG_BEGIN_READ_ONLY,
+    PG_COMMIT,
+    PG_ROLLBACK,
+    PG_APPEND_EVENTS,
+    PG_BEGIN_SETTINGS,
+    PG_CLAIM_JOBS,
+    PG_CLOCK,
+    PG_COUNT_JOBS,
+    PG_FIND_CLAIMED,
+    PG_FIND_EXISTING,
+    PG_FIND_JOBS,
+    PG_GET_JOB,
+    PG_GET_REGISTRY,
+    PG_INSERT_JOBS,
+    PG_INSPECT,
+    PG_LIST_EVENTS,
+    PG_LIST_JOBS,
+    PG_LIST_JOBS_BY_KEY,
+    PG_LIST_REGISTRY,
+    PG_LIST_TYPES,
+    PG_LOCK_EXPIRED_JOBS,
+    PG_LOCK_JOBS,
+    PG_LOCK_JOBS_WAITING,
+    PG_NEXT_DUE,
+    PG_NOTIFY,
+    PG_PROMOTE_JOBS,
+    PG_PUT_REGISTRY,
+    PG_UPDATE_JOBS,
+    POSTGRES_QUERY_COUNT
+};
+
+/* Values for $1, $2, ...; add them in order.  Memory that runs out is remembered, and reported
+ * when the parameters are used. */
+enum { POSTGRES_PARAMS_MAX = 20 };
+struct postgres_params {
+    struct arena *arena;
+    const char *values[POSTGRES_PARAMS_MAX];
+    int count;
+    bool failed;
+};
+
+void param_text(struct postgres_params *params, const char *text); /* NULL: null */
+void param_int(struct postgres_params *params, int64_t value);
+void param_bool(struct postgres_params *params, bool value);
+void param_time(struct postgres_params *params, int64_t us);
+void param_texts(struct postgres_params *params, const char *const *texts, size_t count);
+
+/* Array literals that grow row by row, one for each column. */
+struct postgres_columns {
+    struct buf columns[POSTGRES_PARAMS_MAX];
+    int next; /* the column that the next value goes to */
+};
+
+void columns_done(struct postgres_columns *columns);
+void columns_reset(struct postgres_columns *columns);
+void column_text(struct postgres_columns *columns, const char *text); /* NULL: null */
+void column_int(struct postgres_columns *columns, int64_t value);
+void column_bool(struct postgres_columns *columns, bool value);
+void column_time(struct postgres_columns *columns, int64_t us);
+void column_time_or_null(struct postgres_columns *columns, int64_t us); /* 0: null */
+void columns_end_row(struct postgres_columns *columns, int count);      /* of columns */
+size_t columns_size(const struct postgres_columns *columns);            /* bytes */
+void param_columns(struct postgres_params *params, struct postgres_columns *columns, int count);
+
+/* Beyond this many bytes a set of rows is sent in portions. */
+enum { POSTGRES_PORTION = 8 << 20 };
+
+/* ---- sessions ------------------------------------------------------------------------------
+ */
+
+struct postgres_tx {
+    struct store_tx base;
+    bool is_news; /* others should know, whether or not something is ready: a timer, a registry
+                   */
+};
+
+struct queued_query {
+    enum postgres_query query;
+    bool is_prepare;
+};
+
+enum { POSTGRES_QUEUE_MAX = 64 };
+struct postgres_session {
+    struct store_session base;
+    PGconn *conn; /* NULL: lost; the next begin connects anew */
+    bool is_prepared[POSTGRES_QUERY_COUNT];
+    struct queued_query queue[POSTGRES_QUEUE_MAX]; /* sent, results not yet read */
+    int queue_len;
+    struct postgres_tx tx; /* one at a time */
+};
+
+static inline struct postgres_session *postgres_session_of(const struct store_tx *tx)
+{
+    return (struct postgres_session *)tx->session;
+}
+
+static inline struct postgres_store *postgres_store_of(const struct store_session *session)
+{
+    return (struct postgres_store *)session->store;
+}
+
+/* Sends; the result is looked at later. */
+cairn_code postgres_queue(struct postgres_session *session, enum postgres_query query,
+                          const struct postgres_params *params, cairn_error *reterr);
+
+/* Sends, and reads the results of everything sent.  ret_result (NULL: not wanted) is the last
+ * statement's; release it with postgres_result_done(). */
+cairn_code postgres_run(struct postgres_session *session, enum postgres_query query,
+                        const struct postgres_params *params, PGresult **ret_result,
+                        cairn_error *reterr);
+
+/* Forgets a connection that is of no use any more. */
+void postgres_lose(struct postgres_session *session);
+
+/* ---- results -------------------------------------------------------------------------------
+ */
+
+/* A value; NULL, false, 0 for null.  Texts are copied into the arena: NULL with *failed set
+ * when memory has run out. */
+struct postgres_reader {
+    const PGresult *result;
+    int row;
+    struct arena *arena;
+    bool failed;
+};
+
+const char *value_text(struct postgres_reader *reader, int column);
+int64_t value_int(struct postgres_reader *reader, int column); /* 4 or 8 bytes */
+bool value_bool(struct postgres_reader *reader, int column);
+int64_t value_time(struct postgres_reader *reader, int column);
+
+/* The columns of a job, in the order that every query lists them, from `first` on. */
+void postgres_read_job(struct postgres_reader *reader, int first, struct job_row *ret_row);
+
+/* All rows of a result. */
+cairn_code postgres_read_jobs(struct store_tx *tx, const PGresult *result,
+                              struct job_row *ret_rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr);
+
+/* ---- opening -------------------------------------------------------------------------------
+ */
+
+/* Brings the tables up to date, or says why not. */
+cairn_code postgres_migrate(PGconn *conn, bool no_migrate, cairn_error *reterr);
+int postgres_newest_schema(void);
+
+/* ---- operations of store.h -----------------------------------------------------------------
+ */
+
+cairn_code postgres_session_open(struct store *store, enum session_kind kind,
+                                 struct store_session **ret_session, cairn_error *reterr);
+void postgres_session_close(struct store_session *session);
+cairn_code postgres_begin(struct store_session *session, struct arena *arena,
+                          struct store_tx **ret_tx, cairn_error *reterr);
+cairn_code postgres_commit(struct store_tx *tx, bool is_ready_made, cairn_error *reterr);
+void postgres_rollback(struct store_tx *tx);
+
+cairn_code postgres_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
+                                enum insert_result *ret_results, cairn_error *reterr);
+cairn_code postgres_lock_jobs(struct store_tx *tx, const char *const *ids, size_t count,
+                              bool may_wait, struct job_row *ret_rows,
+                              enum lock_result *ret_results, cairn_error *reterr);
+cairn_code postgres_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_rows,
+                                      size_t room, size_t *ret_count, cairn_error *reterr);
+cairn_code postgres_update_jobs(struct store_tx *tx, const struct job_row *rows, size_t count,
+                                cairn_error *reterr);
+cairn_code postgres_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
+                               struct job_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr);
+cairn_code postgres_find_claimed(struct store_tx *tx, const char *worker, const char *token,
+                                 struct job_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr);
+cairn_code postgres_promote_jobs(struct store_tx *tx, size_t limit, size_t *ret_count,
+                                 cairn_error *reterr);
+cairn_code postgres_append_events(struct store_tx *tx, const struct job_event_row *events,
+                                  size_t count, cairn_error *reterr);
+cairn_code postgres_put_registry(struct store_tx *tx, const struct registry_row *row,
+                                 cairn_error *reterr);
+cairn_code postgres_next_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr);
+cairn_code postgres_get_job(struct store_tx *tx, const char *id, struct job_row *ret_row,
+                            cairn_error *reterr);
+cairn_code postgres_list_jobs(struct store_tx *tx, const struct job_filter *filter,
+                              struct job_row *ret_rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr);
+cairn_code postgres_list_events(struct store_tx *tx, const char *job_id, int64_t after,
+                                struct job_event_row *ret_rows, size_t room, size_t *ret_count,
+                                cairn_error *reterr);
+cairn_code postgres_get_registry(struct store_tx *tx, const char *name,
+                                 struct registry_row *ret_row, cairn_error *reterr);
+cairn_code postgres_list_registry(struct store_tx *tx, const char *after,
+                                  struct registry_row *ret_rows, size_t room, size_t *ret_count,
+                                  cairn_error *reterr);
+cairn_code postgres_count_jobs(struct store_tx *tx, struct job_counts *ret_counts,
+                               cairn_error *reterr);
+cairn_code postgres_list_types(struct store_tx *tx, const char **ret_types, size_t room,
+                               size_t *ret_count, cairn_error *reterr);
+cairn_code postgres_inspect(struct store_tx *tx, struct store_facts *ret_facts,
+                            cairn_error *reterr);
+bool postgres_watch(struct store *store, int stop_fd, int timeout_ms);
+
+#endif

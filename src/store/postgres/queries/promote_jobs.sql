@@ -1,0 +1,20 @@
+-- promote_jobs: marks rows ready whose time has come, the earliest first.
+--
+--   $1  now
+--   $2  how many at most
+--
+-- Walks idx_workflow_run_scheduled.
+
+WITH due AS MATERIALIZED (
+    SELECT r.seq
+      FROM workflow.workflow_run AS r
+     WHERE r.status = 'pending' AND NOT r.is_ready
+       AND r.run_at <= $1::timestamptz
+     ORDER BY r.run_at, r.seq
+     LIMIT $2::bigint
+       FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE workflow.workflow_run AS r
+   SET is_ready = true
+  FROM due
+ WHERE r.seq = due.seq

@@ -1,0 +1,179 @@
+/* store/postgres/query.c - statements: prepared once for each connection, sent in a pipeline.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "postgres_queries.h"
+#include "store/postgres/postgres.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *sql;
+    const char *doing; /* completes "could not ..." */
+} queries[POSTGRES_QUERY_COUNT] = {
+    [PG_BEGIN] = {"begin", "BEGIN ISOLATION LEVEL READ COMMITTED", "begin a transaction"},
+    [PG_BEGIN_READ_ONLY] = {"begin_read_only", "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY",
+                            "begin a transaction"},
+    [PG_COMMIT] = {"commit", "COMMIT", "commit"},
+    [PG_ROLLBACK] = {"rollback", "ROLLBACK", "roll back"},
+    [PG_APPEND_EVENTS] = {"append_events", SQL_APPEND_EVENTS, "write events"},
+    [PG_BEGIN_SETTINGS] = {"begin_settings", SQL_BEGIN_SETTINGS, "begin a transaction"},
+    [PG_CLAIM_JOBS] = {"claim_jobs", SQL_CLAIM_JOBS, "claim jobs"},
+    [PG_CLOCK] = {"clock", SQL_CLOCK, "read the clock"},
+    [PG_COUNT_JOBS] = {"count_jobs", SQL_COUNT_JOBS, "count jobs"},
+    [PG_FIND_CLAIMED] = {"find_claimed", SQL_FIND_CLAIMED, "find claimed jobs"},
+    [PG_FIND_EXISTING] = {"find_existing", SQL_FIND_EXISTING, "find jobs by key"},
+    [PG_FIND_JOBS] = {"find_jobs", SQL_FIND_JOBS, "find jobs"},
+    [PG_GET_JOB] = {"get_job", SQL_GET_JOB, "read a job"},
+    [PG_GET_REGISTRY] = {"get_registry", SQL_GET_REGISTRY, "read the registry"},
+    [PG_INSERT_JOBS] = {"insert_jobs", SQL_INSERT_JOBS, "insert jobs"},
+    [PG_INSPECT] = {"inspect", SQL_INSPECT, "inspect the database"},
+    [PG_LIST_EVENTS] = {"list_events", SQL_LIST_EVENTS, "list events"},
+    [PG_LIST_JOBS] = {"list_jobs", SQL_LIST_JOBS, "list jobs"},
+    [PG_LIST_JOBS_BY_KEY] = {"list_jobs_by_key", SQL_LIST_JOBS_BY_KEY, "list jobs"},
+    [PG_LIST_REGISTRY] = {"list_registry", SQL_LIST_REGISTRY, "list the registry"},
+    [PG_LIST_TYPES] = {"list_types", SQL_LIST_TYPES, "list types"},
+    [PG_LOCK_EXPIRED_JOBS] = {"lock_expired_jobs", SQL_LOCK_EXPIRED_JOBS,
+                              "find expired leases"},
+    [PG_LOCK_JOBS] = {"lock_jobs", SQL_LOCK_JOBS, "lock jobs"},
+    [PG_LOCK_JOBS_WAITING] = {"lock_jobs_waiting", SQL_LOCK_JOBS_WAITING, "lock jobs"},
+    [PG_NEXT_DUE] = {"next_due", SQL_NEXT_DUE, "find the next timer"},
+    [PG_NOTIFY] = {"notify", SQL_NOTIFY, "notify others"},
+    [PG_PROMOTE_JOBS] = {"promote_jobs", SQL_PROMOTE_JOBS, "mark jobs ready"},
+    [PG_PUT_REGISTRY] = {"put_registry", SQL_PUT_REGISTRY, "write the registry"},
+    [PG_UPDATE_JOBS] = {"update_jobs", SQL_UPDATE_JOBS, "write jobs"},
+};
+
+void postgres_lose(struct postgres_session *session)
+{
+    postgres_conn_done(&session->conn);
+    memset(session->is_prepared, 0, sizeof session->is_prepared);
+    session->queue_len = 0;
+}
+
+/* A connection that failed us in `query`; what it said stands in libpq's own message. */
+static cairn_code lost(struct postgres_session *session, enum postgres_query query,
+                       cairn_error *reterr)
+{
+    cairn_code code = postgres_refused(session->conn, NULL, queries[query].doing, reterr);
+    postgres_lose(session);
+    return code;
+}
+
+static void add_to_queue(struct postgres_session *session, enum postgres_query query,
+                         bool is_prepare)
+{
+    assert(session->queue_len < POSTGRES_QUEUE_MAX);
+    session->queue[session->queue_len++] =
+        (struct queued_query){.query = query, .is_prepare = is_prepare};
+}
+
+static cairn_code send_prepare(struct postgres_session *session, enum postgres_query query,
+                               cairn_error *reterr)
+{
+    if (session->is_prepared[query])
+        return CAIRN_OK;
+    if (!PQsendPrepare(session->conn, queries[query].name, queries[query].sql, 0, NULL))
+        return lost(session, query, reterr);
+    session->is_prepared[query] = true;
+    add_to_queue(session, query, true);
+    return CAIRN_OK;
+}
+
+static bool send_query(struct postgres_session *session, enum postgres_query query, int count,
+                       const char *const *values)
+{
+    if (atomic_load(&postgres_store_of(&session->base)->is_pooled))
+        return PQsendQueryParams(session->conn, queries[query].sql, count, NULL, values, NULL,
+                                 NULL, 1);
+    return PQsendQueryPrepared(session->conn, queries[query].name, count, values, NULL, NULL,
+                               1);
+}
+
+/* The result of one statement, the latest that it gave. */
+static PGresult *take_result(PGconn *conn)
+{
+    PGresult *latest = NULL, *result;
+    while ((result = PQgetResult(conn))) {
+        PQclear(latest);
+        latest = result;
+        if (PQstatus(conn) != CONNECTION_OK)
+            break;
+    }
+    return latest;
+}
+
+static bool is_good(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+/* Reads the results of everything sent.  The first failure counts: what came after it in the
+ * pipeline was skipped by the server. */
+static cairn_code settle(struct postgres_session *session, PGresult **ret_result,
+                         cairn_error *reterr)
+{
+    cleanup(postgres_result_done) PGresult *last = NULL;
+    cairn_code code = CAIRN_OK;
+
+    if (!PQpipelineSync(session->conn))
+        return lost(session, session->queue[0].query, reterr);
+    for (int i = 0; i < session->queue_len; i++) {
+        struct queued_query sent = session->queue[i];
+        PQclear(last);
+        last = take_result(session->conn);
+        if (is_good(last))
+            continue;
+        if (sent.is_prepare)
+            session->is_prepared[sent.query] = false;
+        if (!code)
+            code = postgres_refused(session->conn, last, queries[sent.query].doing, reterr);
+        if (PQstatus(session->conn) != CONNECTION_OK)
+            break;
+    }
+    session->queue_len = 0;
+    if (code == CAIRN_E_UNREACHABLE || PQstatus(session->conn) != CONNECTION_OK) {
+        postgres_lose(session);
+        return code ? code : CAIRN_E_UNREACHABLE;
+    }
+    PQclear(take_result(session->conn)); /* the end of the pipeline */
+    if (!code && ret_result) {
+        *ret_result = last;
+        last = NULL;
+    }
+    return code;
+}
+
+cairn_code postgres_queue(struct postgres_session *session, enum postgres_query query,
+                          const struct postgres_params *params, cairn_error *reterr)
+{
+    if (!session->conn)
+        return fail(reterr, CAIRN_E_UNREACHABLE, "could not %s: the connection was lost",
+                    queries[query].doing);
+    if (params && params->failed)
+        return fail_memory(reterr);
+
+    cairn_code code = CAIRN_OK;
+    if (session->queue_len > POSTGRES_QUEUE_MAX - 4)
+        code = settle(session, NULL, reterr);
+    if (!code && !atomic_load(&postgres_store_of(&session->base)->is_pooled))
+        code = send_prepare(session, query, reterr);
+    if (code)
+        return code;
+    if (!send_query(session, query, params ? params->count : 0, params ? params->values : NULL))
+        return lost(session, query, reterr);
+    add_to_queue(session, query, false);
+    return CAIRN_OK;
+}
+
+cairn_code postgres_run(struct postgres_session *session, enum postgres_query query,
+                        const struct postgres_params *params, PGresult **ret_result,
+                        cairn_error *reterr)
+{
+    cairn_code code = postgres_queue(session, query, params, reterr);
+    return code ? code : settle(session, ret_result, reterr);
+}

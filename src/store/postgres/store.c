@@ -1,0 +1,106 @@
+/* store/postgres/store.c - the PostgreSQL back end: opening it, and the table of operations.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void postgres_close(struct store *base)
+{
+    struct postgres_store *store = (struct postgres_store *)base;
+    if (!store)
+        return;
+    postgres_conn_done(&store->watch.conn);
+    mem_free(store->url);
+    mem_free(store);
+}
+
+static struct postgres_store *store_new(const struct store_config *config)
+{
+    struct postgres_store *store = mem_zalloc(sizeof *store);
+    if (!store)
+        return NULL;
+    store->base = (struct store){.ops = &postgres_store_ops, .clock = config->clock};
+    store->url = mem_strdup(config->url);
+    if (!store->url) {
+        mem_free(store);
+        return NULL;
+    }
+    /* To PostgreSQL 0 means for ever. */
+    uint32_t wait_ms = config->lock_wait_ms ? config->lock_wait_ms : 1;
+    if (wait_ms > INT32_MAX)
+        wait_ms = INT32_MAX;
+    snprintf(store->lock_wait, sizeof store->lock_wait, "%" PRIu32 "ms", wait_ms);
+
+    struct rng rng;
+    rng_init(&rng, 0);
+    token_make(&rng, store->name);
+    return store;
+}
+
+static cairn_code postgres_open(const struct store_config *config, struct store **ret_store,
+                                cairn_error *reterr)
+{
+    cleanup(postgres_conn_done) PGconn *conn = NULL;
+    bool is_pooled = false;
+
+    cairn_code code = postgres_check_url(config->url, reterr);
+    if (!code)
+        code = postgres_connect(config->url, &conn, reterr);
+    if (!code)
+        code = postgres_ask_pooled(conn, &is_pooled, reterr);
+    if (!code)
+        code = postgres_migrate(conn, config->no_migrate, reterr);
+    if (code)
+        return code;
+
+    struct postgres_store *store = store_new(config);
+    if (!store)
+        return fail_memory(reterr);
+    atomic_store(&store->is_pooled, is_pooled);
+    *ret_store = &store->base;
+    return CAIRN_OK;
+}
+
+/* Others may commit at any moment, and the database does not say. */
+static bool postgres_is_changed_elsewhere(struct store_session *session)
+{
+    (void)session;
+    return true;
+}
+
+const struct store_ops postgres_store_ops = {
+    .name = "postgres",
+    .open = postgres_open,
+    .close = postgres_close,
+    .session_open = postgres_session_open,
+    .session_close = postgres_session_close,
+    .writers = 2,
+    .begin = postgres_begin,
+    .commit = postgres_commit,
+    .rollback = postgres_rollback,
+    .insert_jobs = postgres_insert_jobs,
+    .lock_jobs = postgres_lock_jobs,
+    .lock_expired_jobs = postgres_lock_expired_jobs,
+    .update_jobs = postgres_update_jobs,
+    .claim_jobs = postgres_claim_jobs,
+    .find_claimed = postgres_find_claimed,
+    .promote_jobs = postgres_promote_jobs,
+    .append_events = postgres_append_events,
+    .put_registry = postgres_put_registry,
+    .next_due = postgres_next_due,
+    .get_job = postgres_get_job,
+    .list_jobs = postgres_list_jobs,
+    .list_events = postgres_list_events,
+    .get_registry = postgres_get_registry,
+    .list_registry = postgres_list_registry,
+    .count_jobs = postgres_count_jobs,
+    .list_types = postgres_list_types,
+    .inspect = postgres_inspect,
+    .watch = postgres_watch,
+    .is_changed_elsewhere = postgres_is_changed_elsewhere,
+};

@@ -1,0 +1,181 @@
+/* store/postgres/watch.c - news from other processes: LISTEN, or the poll in its place.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One thread at a time watches, on a connection of its own.  What we notify ourselves carries
+ * our name and is passed over.  Behind a pooler, or while the connection is lost, it is worth
+ * looking about once a second.
+ */
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <string.h>
+
+enum {
+    POLL_MS = 1000,  /* without news */
+    LOOK_MS = 10000, /* with them: leases of processes that died are announced by nobody */
+    RETRY_MS = 250,  /* before the second try to connect; then twice as long each time */
+    RETRY_MAX = 10000,
+    CONNECT_MS = 5000
+};
+
+enum wait_end { WAIT_READY, WAIT_STOPPED, WAIT_OVER };
+
+/* Until the socket (-1: none) is ready, or somebody wants us to stop, or `until_us`. */
+static enum wait_end wait_for(int socket, short events, int stop_fd, int64_t until_us)
+{
+    for (;;) {
+        struct pollfd fds[2] = {{.fd = stop_fd, .events = POLLIN},
+                                {.fd = socket, .events = events}};
+        int64_t left_us = until_us - monotonic_us();
+        int64_t left_ms = left_us <= 0 ? 0 : (left_us + US_PER_MS - 1) / US_PER_MS;
+        int ready = poll(fds, 2, left_ms > POLL_MS * 60 ? POLL_MS * 60 : (int)left_ms);
+        if (ready > 0 && fds[0].revents)
+            return WAIT_STOPPED;
+        if (ready > 0)
+            return WAIT_READY;
+        if (monotonic_us() >= until_us)
+            return WAIT_OVER;
+    }
+}
+
+/* Connects without losing sight of stop_fd. */
+static enum wait_end connect_watch(const struct postgres_store *store, int stop_fd,
+                                   PGconn **ret_conn)
+{
+    struct postgres_target target = postgres_target(store->url);
+    cleanup(postgres_conn_done) PGconn *conn =
+        PQconnectStartParams(target.keywords, target.values, 1);
+    int64_t until_us = monotonic_us() + CONNECT_MS * US_PER_MS;
+    PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+
+    if (!conn || PQstatus(conn) == CONNECTION_BAD)
+        return WAIT_OVER;
+    postgres_silence(conn);
+    while (status != PGRES_POLLING_OK) {
+        short events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+        enum wait_end end = wait_for(PQsocket(conn), events, stop_fd, until_us);
+        if (end != WAIT_READY)
+            return end;
+        status = PQconnectPoll(conn);
+        if (status == PGRES_POLLING_FAILED)
+            return WAIT_OVER;
+    }
+    *ret_conn = conn;
+    conn = NULL;
+    return WAIT_READY;
+}
+
+static bool listen_on(PGconn *conn)
+{
+    cleanup(postgres_result_done) PGresult *result = PQexec(conn, "LISTEN cairn");
+    return PQresultStatus(result) == PGRES_COMMAND_OK;
+}
+
+static void lose_watch(struct postgres_watch *watch)
+{
+    postgres_conn_done(&watch->conn);
+    watch->retry_at_us = monotonic_us() + watch->retry_ms * US_PER_MS;
+    watch->retry_ms = watch->retry_ms * 2 > RETRY_MAX ? RETRY_MAX : watch->retry_ms * 2;
+}
+
+/* Tries to listen.  WAIT_READY: it now does; WAIT_OVER: not this time. */
+static enum wait_end start_listening(struct postgres_store *store, int stop_fd)
+{
+    struct postgres_watch *watch = &store->watch;
+    bool is_pooled = false;
+    if (watch->retry_ms == 0)
+        watch->retry_ms = RETRY_MS;
+    if (monotonic_us() < watch->retry_at_us)
+        return WAIT_OVER;
+
+    enum wait_end end = connect_watch(store, stop_fd, &watch->conn);
+    if (end == WAIT_READY && postgres_ask_pooled(watch->conn, &is_pooled, NULL))
+        end = WAIT_OVER;
+    if (end == WAIT_READY && is_pooled) {
+        atomic_store(&store->is_pooled, true);
+        end = WAIT_OVER;
+    }
+    if (end == WAIT_READY && !listen_on(watch->conn))
+        end = WAIT_OVER;
+    if (end == WAIT_READY)
+        watch->retry_ms = RETRY_MS;
+    else
+        lose_watch(watch);
+    return end;
+}
+
+/* Takes what has arrived; true if any of it is somebody else's. */
+static bool take_news(const struct postgres_store *store)
+{
+    bool has_news = false;
+    PGnotify *note;
+    while ((note = PQnotifies(store->watch.conn))) {
+        if (strcmp(note->extra, store->name) != 0)
+            has_news = true;
+        PQfreemem(note);
+    }
+    return has_news;
+}
+
+static bool say_look(struct postgres_watch *watch)
+{
+    watch->looked_us = monotonic_us();
+    return true;
+}
+
+/* Waits on the connection until there is news.  A lost connection is news as well. */
+static bool wait_for_news(struct postgres_store *store, int stop_fd, int64_t until_us)
+{
+    struct postgres_watch *watch = &store->watch;
+    int64_t look_us = watch->looked_us + LOOK_MS * US_PER_MS;
+    for (;;) {
+        if (take_news(store))
+            return say_look(watch);
+        int64_t end_us = until_us < look_us ? until_us : look_us;
+        switch (wait_for(PQsocket(watch->conn), POLLIN, stop_fd, end_us)) {
+        case WAIT_STOPPED:
+            return false;
+        case WAIT_OVER:
+            return end_us == look_us ? say_look(watch) : false;
+        case WAIT_READY:
+            if (!PQconsumeInput(watch->conn)) {
+                lose_watch(watch);
+                return say_look(watch);
+            }
+        }
+    }
+}
+
+/* The poll: what is true once a second without looking. */
+static bool wait_for_poll(struct postgres_watch *watch, int stop_fd, int64_t until_us)
+{
+    int64_t look_us = watch->looked_us + POLL_MS * US_PER_MS;
+    int64_t end_us = until_us < look_us ? until_us : look_us;
+    if (wait_for(-1, 0, stop_fd, end_us) == WAIT_STOPPED)
+        return false;
+    return end_us == look_us ? say_look(watch) : false;
+}
+
+bool postgres_watch(struct store *base, int stop_fd, int timeout_ms)
+{
+    struct postgres_store *store = (struct postgres_store *)base;
+    struct postgres_watch *watch = &store->watch;
+    int64_t until_us = timeout_ms < 0 ? INT64_MAX : monotonic_us() + timeout_ms * US_PER_MS;
+
+    if (watch->conn)
+        return wait_for_news(store, stop_fd, until_us);
+    if (!atomic_load(&store->is_pooled)) {
+        switch (start_listening(store, stop_fd)) {
+        case WAIT_STOPPED:
+            return false;
+        case WAIT_READY:
+            return say_look(watch); /* whatever happened before we listened */
+        case WAIT_OVER:
+            break;
+        }
+    }
+    return wait_for_poll(watch, stop_fd, until_us);
+}

@@ -1,0 +1,380 @@
+/* worker/dispatch.c - the dispatcher: looks at what has come, sends what is due, sleeps.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "worker/worker.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+enum {
+    REPORT_BYTES = 256 * 1024, /* of one report, beyond its first outcome */
+    IDLE_WAIT_MS = 1000,       /* until_idle: no claim waits longer */
+    HEARTBEAT_LEAST_US = 5 * 1000,
+};
+
+static void wake_at(struct cairn_worker *worker, int64_t at_us)
+{
+    if (at_us < worker->wake_at_us)
+        worker->wake_at_us = at_us;
+}
+
+static uint32_t free_slots(const struct cairn_worker *worker)
+{
+    assert(worker->running_count + worker->slots_promised <= worker->thread_count);
+    return worker->thread_count - worker->running_count - worker->slots_promised;
+}
+
+/* Renew at a third of the lease: if one renewal is lost, the next still comes in time. */
+static void expect_heartbeat(struct cairn_worker *worker, struct cairn_work *work)
+{
+    int64_t third_us = worker->lease_ms * US_PER_MS / 3;
+    int64_t now_us = monotonic_us();
+    work->lease_until_us = now_us + worker->lease_ms * US_PER_MS;
+    work->heartbeat_at_us =
+        now_us + (third_us < HEARTBEAT_LEAST_US ? HEARTBEAT_LEAST_US : third_us);
+}
+
+/* ---- what has come --------------------------------------------------------------------------
+ */
+
+static void start_task(struct cairn_worker *worker, const cairn_task *task)
+{
+    struct cairn_work *work = work_new(task);
+    if (!work)
+        return; /* memory ran out: the lease will, too */
+    work->handler = worker_find(worker, task->type);
+    expect_heartbeat(worker, work);
+    if (work->handler) {
+        pool_run(worker, work);
+        return;
+    }
+    work->outcome = CAIRN_RELEASE; /* a server that sends what was not asked for */
+    work->delay_ms = IDLE_WAIT_MS;
+    works_push(&worker->unreported, work);
+}
+
+static void tasks_came(struct cairn_worker *worker, struct call *call)
+{
+    const struct tasks_output *tasks = &call->request->out.tasks;
+    worker->slots_promised -= call->slots;
+    if (call->request->code || call->slots == 0)
+        return;
+    worker->is_empty = tasks->count == 0;
+    if (tasks->count) {
+        worker->is_quiet = false;
+        worker->pause_ms = 0;
+    }
+    for (size_t i = 0; i < tasks->count && i < call->slots; i++)
+        start_task(worker, &tasks->items[i]);
+}
+
+static void claim_answered(struct cairn_worker *worker, struct call *call)
+{
+    cairn_code code = call->request->code;
+    worker->claim_out = NULL;
+    tasks_came(worker, call);
+    if (!code) {
+        worker->claim_rest_us = 0;
+        worker->claim_at_us = 0;
+    } else if (is_passing(code)) {
+        worker->claim_rest_us = rest_longer(worker->claim_rest_us);
+        worker->claim_at_us = monotonic_us() + worker->claim_rest_us;
+    } else {
+        worker_fail(worker, code, &call->request->error);
+    }
+}
+
+static void heartbeat_answered(struct cairn_worker *worker, struct call *call)
+{
+    struct cairn_work *work = call->work;
+    cairn_code code = call->request->code;
+    worker->heartbeats_out--;
+    work->is_heartbeat_out = false;
+    if (work->is_over) {
+        work_free(work);
+        return;
+    }
+    if (!code && !call->request->out.heartbeat.stop) {
+        expect_heartbeat(worker, work);
+    } else if (!code) {
+        atomic_store(&work->stop, call->request->out.heartbeat.stop);
+    } else if (!is_passing(code) || monotonic_us() > work->lease_until_us) {
+        atomic_store(&work->stop, "lease_lost");
+    } else {
+        work->heartbeat_at_us = monotonic_us() + rest_longer(0);
+    }
+}
+
+/* ---- until idle -----------------------------------------------------------------------------
+ */
+
+static void grow_pause(struct cairn_worker *worker)
+{
+    worker->pause_ms = worker->pause_ms ? worker->pause_ms * 2 : 50;
+    if (worker->pause_ms > IDLE_WAIT_MS)
+        worker->pause_ms = IDLE_WAIT_MS;
+}
+
+/* Nobody has a task that could come back to us: one more empty claim, and we are done. */
+static void be_quiet(struct cairn_worker *worker)
+{
+    worker->is_quiet = true;
+    worker->is_empty = false;
+    worker->pause_ms = 0;
+}
+
+static void ask_again(struct cairn_worker *worker)
+{
+    worker->is_empty = false;
+    grow_pause(worker);
+}
+
+static void look_for_leased(struct cairn_worker *worker)
+{
+    if (worker->leased_next == worker->handler_count)
+        be_quiet(worker);
+    else if (!send_leased(worker, worker->handlers[worker->leased_next++].pattern))
+        ask_again(worker);
+}
+
+static void stats_answered(struct cairn_worker *worker, struct call *call)
+{
+    const cairn_stats *stats = &call->request->out.stats;
+    worker->is_check_out = false;
+    if (is_passing(call->request->code)) {
+        ask_again(worker);
+    } else if (call->request->code) {
+        be_quiet(worker); /* a token that may not ask: the claims must do */
+    } else if (stats->leased == 0 && stats->ready == 0) {
+        worker->is_ending = true;
+    } else if (stats->leased == 0) {
+        be_quiet(worker);
+    } else {
+        worker->leased_next = 0;
+        look_for_leased(worker);
+    }
+}
+
+/* Leased tasks of types that we do not run are no business of ours. */
+static void leased_answered(struct cairn_worker *worker, struct call *call)
+{
+    worker->is_check_out = false;
+    if (!call->request->code && call->request->out.jobs.count == 0) {
+        look_for_leased(worker);
+        return;
+    }
+    ask_again(worker);
+}
+
+/* After a claim that brought nothing, with nothing in our own hands. */
+static void check_idle(struct cairn_worker *worker)
+{
+    bool is_busy = worker->running_count || worker->unreported.count || worker->is_report_out ||
+                   worker->is_check_out;
+    if (!worker->is_until_idle || worker->is_ending || is_busy)
+        return;
+    if (worker->claim_out) {
+        if (worker->claim_out->is_patient)
+            abandon_claim(worker);
+        return;
+    }
+    if (worker->is_empty && worker->is_quiet)
+        worker->is_ending = true;
+    else if (worker->is_empty && !send_stats(worker))
+        ask_again(worker);
+}
+
+/* ---- taking ---------------------------------------------------------------------------------
+ */
+
+static void take_answer(struct cairn_worker *worker, struct call *call)
+{
+    switch (call->kind) {
+    case CALL_CLAIM:
+        claim_answered(worker, call);
+        break;
+    case CALL_REPORT:
+        worker->is_report_out = false;
+        tasks_came(worker, call);
+        report_answered(worker, call);
+        break;
+    case CALL_HEARTBEAT:
+        heartbeat_answered(worker, call);
+        break;
+    case CALL_STATS:
+        stats_answered(worker, call);
+        break;
+    case CALL_LEASED:
+        leased_answered(worker, call);
+        break;
+    }
+    call_free(call);
+}
+
+static void take_finished(struct cairn_worker *worker, struct work_list *finished)
+{
+    struct cairn_work *work;
+    while ((work = works_pop(finished))) {
+        uint32_t i = 0;
+        while (worker->running[i] != work)
+            i++;
+        assert(i < worker->running_count);
+        worker->running[i] = worker->running[--worker->running_count];
+        works_push(&worker->unreported, work);
+    }
+}
+
+static void take_all(struct cairn_worker *worker)
+{
+    struct work_list finished = {0};
+    eventfd_t count;
+    eventfd_read(worker->wake_fd, &count); /* before the look, so that none is missed */
+
+    pthread_mutex_lock(&worker->lock);
+    struct call *answered = worker->answered;
+    worker->answered = NULL;
+    works_append(&finished, &worker->finished);
+    pthread_mutex_unlock(&worker->lock);
+
+    take_finished(worker, &finished);
+    while (answered) {
+        struct call *next = answered->next;
+        take_answer(worker, answered);
+        answered = next;
+    }
+    if (atomic_load(&worker->is_stopping))
+        worker->is_ending = true;
+}
+
+/* ---- sending --------------------------------------------------------------------------------
+ */
+
+static size_t report_size(const struct cairn_work *work)
+{
+    return (work->output ? strlen(work->output) : 0) + (work->error ? strlen(work->error) : 0);
+}
+
+/* As many as fit; one that was refused together with others goes by itself. */
+static void take_unreported(struct cairn_worker *worker, struct work_list *ret_works)
+{
+    size_t bytes = 0;
+    while (worker->unreported.first) {
+        struct cairn_work *next = worker->unreported.first;
+        bytes += report_size(next);
+        bool is_full = bytes > REPORT_BYTES || next->is_alone ||
+                       ret_works->count >= worker->engine->options.max_batch;
+        if (ret_works->count && (is_full || ret_works->first->is_alone))
+            return;
+        works_push(ret_works, works_pop(&worker->unreported));
+    }
+}
+
+static void send_reports(struct cairn_worker *worker)
+{
+    struct work_list works = {0};
+    if (worker->is_report_out || !worker->unreported.count)
+        return;
+    if (worker->report_at_us > monotonic_us()) {
+        wake_at(worker, worker->report_at_us);
+        return;
+    }
+    take_unreported(worker, &works);
+    uint32_t slots = free_slots(worker);
+    if (slots > worker->engine->options.max_batch)
+        slots = (uint32_t)worker->engine->options.max_batch;
+    if (worker->is_ending || works.first->is_alone)
+        slots = 0;
+    if (!send_report(worker, &works, slots)) {
+        works_append(&worker->unreported, &works);
+        worker->report_rest_us = rest_longer(worker->report_rest_us);
+        worker->report_at_us = monotonic_us() + worker->report_rest_us;
+        wake_at(worker, worker->report_at_us);
+    }
+}
+
+static void send_heartbeats(struct cairn_worker *worker)
+{
+    int64_t now_us = monotonic_us();
+    for (uint32_t i = 0; i < worker->running_count; i++) {
+        struct cairn_work *work = worker->running[i];
+        if (work->is_heartbeat_out || atomic_load(&work->stop))
+            continue;
+        if (work->heartbeat_at_us <= now_us && !send_heartbeat(worker, work))
+            work->heartbeat_at_us = now_us + rest_longer(0);
+        if (!work->is_heartbeat_out)
+            wake_at(worker, work->heartbeat_at_us);
+    }
+}
+
+static uint32_t claim_wait_ms(const struct cairn_worker *worker)
+{
+    if (!worker->is_until_idle)
+        return worker->wait_ms;
+    uint32_t wait_ms = worker->running_count ? IDLE_WAIT_MS : worker->pause_ms;
+    return wait_ms < worker->wait_ms ? wait_ms : worker->wait_ms;
+}
+
+static void send_claims(struct cairn_worker *worker)
+{
+    uint32_t slots = free_slots(worker);
+    bool is_waiting = worker->claim_out || worker->is_report_out || worker->is_check_out;
+    if (worker->is_ending || is_waiting || slots == 0)
+        return;
+    if (worker->claim_at_us > monotonic_us()) {
+        wake_at(worker, worker->claim_at_us);
+        return;
+    }
+    if (slots > worker->engine->options.max_batch)
+        slots = (uint32_t)worker->engine->options.max_batch;
+    if (!send_claim(worker, slots, claim_wait_ms(worker))) {
+        worker->claim_rest_us = rest_longer(worker->claim_rest_us);
+        worker->claim_at_us = monotonic_us() + worker->claim_rest_us;
+        wake_at(worker, worker->claim_at_us);
+    }
+}
+
+/* ---- the loop -------------------------------------------------------------------------------
+ */
+
+static bool is_over(const struct cairn_worker *worker)
+{
+    return worker->is_ending && !worker->running_count && !worker->unreported.count &&
+           !worker->is_report_out && !worker->is_check_out && !worker->heartbeats_out &&
+           !worker->claim_out;
+}
+
+static void sleep_until_woken(struct cairn_worker *worker)
+{
+    struct pollfd wake = {.fd = worker->wake_fd, .events = POLLIN};
+    int timeout_ms = -1;
+    if (worker->wake_at_us != INT64_MAX) {
+        int64_t left_us = worker->wake_at_us - monotonic_us();
+        int64_t left_ms = left_us <= 0 ? 0 : left_us / US_PER_MS + 1;
+        timeout_ms = left_ms > INT32_MAX ? INT32_MAX : (int)left_ms;
+    }
+    poll(&wake, 1, timeout_ms);
+}
+
+void dispatch(struct cairn_worker *worker)
+{
+    for (;;) {
+        worker->wake_at_us = INT64_MAX;
+        take_all(worker);
+        send_reports(worker);
+        send_heartbeats(worker);
+        check_idle(worker);
+        if (worker->is_ending && worker->claim_out)
+            abandon_claim(worker);
+        send_claims(worker);
+        if (is_over(worker))
+            return;
+        sleep_until_woken(worker);
+    }
+}

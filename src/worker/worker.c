@@ -1,0 +1,194 @@
+/* worker/worker.c - handlers: who they are, and starting and stopping them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "worker/worker.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/random.h"
+#include "core/pattern.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { CONCURRENCY_MAX = 4096 };
+
+void worker_wake(struct cairn_worker *worker)
+{
+    uint64_t one = 1;
+    ssize_t written = write(worker->wake_fd, &one, sizeof one);
+    (void)written; /* full means that it is readable already */
+}
+
+const struct handler *worker_find(const struct cairn_worker *worker, const char *type)
+{
+    const struct handler *best = NULL;
+    for (size_t i = 0; i < worker->handler_count; i++) {
+        const struct handler *handler = &worker->handlers[i];
+        if (!pattern_matches(handler->pattern, type))
+            continue;
+        if (!pattern_is_prefix(handler->pattern))
+            return handler;
+        if (!best || strlen(handler->pattern) > strlen(best->pattern))
+            best = handler;
+    }
+    return best;
+}
+
+/* "host:4711:1f0c22aa" */
+static char *make_name(void)
+{
+    char host[65] = "";
+    struct rng rng;
+    struct buf name = {0};
+    gethostname(host, sizeof host - 1);
+    rng_init(&rng, 0);
+    buf_printf(&name, "%s:%ld:%08x", host[0] ? host : "host", (long)getpid(),
+               (unsigned)rng_next(&rng));
+    char *text = buf_take(&name, NULL);
+    buf_done(&name);
+    return text;
+}
+
+static cairn_code check_options(const cairn_worker_options *options, cairn_error *reterr)
+{
+    if (options->concurrency < 1 || options->concurrency > CONCURRENCY_MAX)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "concurrency is %u; it must be from 1 to %d",
+                    options->concurrency, CONCURRENCY_MAX);
+    if (options->lease_ms < 1)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "lease_ms is 0; it must be from 1");
+    if (options->name && !options->name[0])
+        return fail(reterr, CAIRN_E_BAD_INPUT, "name is empty");
+    return CAIRN_OK;
+}
+
+static cairn_code fill_worker(struct cairn_worker *worker, const cairn_worker_options *options,
+                              cairn_error *reterr)
+{
+    worker->concurrency = options->concurrency;
+    worker->lease_ms = options->lease_ms;
+    worker->wait_ms = options->wait_ms;
+    worker->is_until_idle = options->until_idle;
+    worker->name = options->name ? mem_strdup(options->name) : make_name();
+    if (options->runtime)
+        worker->runtime = mem_strdup(options->runtime);
+    if (!worker->name || (options->runtime && !worker->runtime))
+        return fail_memory(reterr);
+    worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (worker->wake_fd < 0)
+        return fail(reterr, CAIRN_E_TOO_MANY, "could not open an event descriptor: %s",
+                    strerror(errno));
+    return CAIRN_OK;
+}
+
+cairn_code cairn_worker_new(cairn_engine *engine, const cairn_worker_options *options,
+                            cairn_worker **ret_worker, cairn_error *reterr)
+{
+    cairn_worker_options known = CAIRN_WORKER_DEFAULTS;
+    if (options)
+        memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
+    error_clear(reterr);
+    cairn_code code = check_options(&known, reterr);
+    if (code)
+        return code;
+
+    struct cairn_worker *worker = mem_zalloc(sizeof *worker);
+    if (!worker)
+        return fail_memory(reterr);
+    worker->engine = engine;
+    worker->wake_fd = -1;
+    pthread_mutex_init(&worker->lock, NULL);
+    pthread_cond_init(&worker->has_todo, NULL);
+    code = fill_worker(worker, &known, reterr);
+    if (code) {
+        cairn_worker_free(worker);
+        return code;
+    }
+    *ret_worker = worker;
+    return CAIRN_OK;
+}
+
+cairn_code cairn_worker_handle(cairn_worker *worker, const char *type, cairn_handler handler,
+                               void *arg, cairn_error *reterr)
+{
+    error_clear(reterr);
+    if (!type || !type[0])
+        return fail(reterr, CAIRN_E_BAD_INPUT, "type is empty");
+    if (!handler)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "type \"%.128s\" has no handler", type);
+    for (size_t i = 0; i < worker->handler_count; i++)
+        if (strcmp(worker->handlers[i].pattern, type) == 0)
+            return fail(reterr, CAIRN_E_CONFLICT, "type \"%.128s\" already has a handler",
+                        type);
+
+    size_t size = (worker->handler_count + 1) * sizeof *worker->handlers;
+    struct handler *more = mem_realloc(worker->handlers, size);
+    if (!more)
+        return fail_memory(reterr);
+    worker->handlers = more;
+    char *pattern = mem_strdup(type);
+    if (!pattern)
+        return fail_memory(reterr);
+    more[worker->handler_count++] =
+        (struct handler){.pattern = pattern, .run = handler, .arg = arg};
+    return CAIRN_OK;
+}
+
+/* As it was before, so that it can be run again. */
+static void begin_anew(struct cairn_worker *worker)
+{
+    worker->claim_at_us = worker->claim_rest_us = 0;
+    worker->report_at_us = worker->report_rest_us = 0;
+    worker->is_empty = worker->is_quiet = worker->is_ending = false;
+    worker->pause_ms = 0;
+    worker->code = CAIRN_OK;
+    error_clear(&worker->error);
+}
+
+cairn_code cairn_worker_run(cairn_worker *worker, cairn_error *reterr)
+{
+    error_clear(reterr);
+    if (worker->handler_count == 0) {
+        fail(reterr, CAIRN_E_BAD_INPUT, "the worker has no handlers");
+        return fail_hint(reterr, CAIRN_E_BAD_INPUT, "call cairn_worker_handle() before");
+    }
+    begin_anew(worker);
+    cairn_code code = pool_start(worker, reterr);
+    if (!code) {
+        dispatch(worker);
+        code = worker->code;
+        if (code && reterr)
+            *reterr = worker->error;
+    }
+    pool_stop(worker);
+    atomic_store(&worker->is_stopping, false);
+    return code;
+}
+
+void cairn_worker_stop(cairn_worker *worker)
+{
+    int before = errno; /* a signal handler leaves it alone */
+    atomic_store(&worker->is_stopping, true);
+    worker_wake(worker);
+    errno = before;
+}
+
+void cairn_worker_free(cairn_worker *worker)
+{
+    if (!worker)
+        return;
+    if (worker->wake_fd >= 0)
+        close(worker->wake_fd);
+    for (size_t i = 0; i < worker->handler_count; i++)
+        mem_free(worker->handlers[i].pattern);
+    mem_free(worker->handlers);
+    mem_free(worker->name);
+    mem_free(worker->runtime);
+    pthread_cond_destroy(&worker->has_todo);
+    pthread_mutex_destroy(&worker->lock);
+    mem_free(worker);
+}
