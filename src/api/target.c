@@ -48,7 +48,7 @@ static cairn_code refuse_encoding(struct request *request, const char *what)
 
 static cairn_code read_path(char *path, struct request *request, struct target *target)
 {
-    char *rest = *path == '/' ? path + 1 : path;
+    char *rest = *path == '/' ? path + 1 : NULL; /* anything else is no route's path */
     while (rest) {
         char *segment = strsep(&rest, "/");
         if (!decode(segment, false))

@@ -1,0 +1,45 @@
+/* http/access.h - who may do what: routes and their roles, tokens and their file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef HTTP_ACCESS_H
+#define HTTP_ACCESS_H
+
+#include "cairn.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum role {
+    ROLE_PRODUCE = 1 << 0, /* records jobs, reads and cancels them */
+    ROLE_WORK = 1 << 1,    /* claims, reports, reads jobs */
+    ROLE_OPERATE = 1 << 2, /* everything */
+    ROLE_ANY = ROLE_PRODUCE | ROLE_WORK | ROLE_OPERATE
+};
+
+/* The roles (of enum role) that may call a route; 0: it needs no token.  What is not in the
+ * table is the operator's.  `target` is as it came, with or without a query. */
+unsigned access_roles(const char *method, const char *target);
+
+/* The methods of a path, as in an Allow header ("GET, HEAD, OPTIONS"); "" if it is no route. */
+enum { ALLOW_TEXT = 64 };
+void access_methods(const char *target, char ret_methods[ALLOW_TEXT]);
+
+/* Tokens, one a line: ROLE TOKEN [NAME].  Empty lines and lines that begin with # are skipped.
+ */
+struct tokens;
+
+/* A file that others can read or change is refused. */
+cairn_code tokens_read(const char *path, struct tokens **ret_tokens, cairn_error *reterr);
+void tokens_free(struct tokens *tokens);
+void tokens_freep(struct tokens **tokens);
+
+/* The roles of a token; 0: it is unknown.  Takes the same time for every text. */
+unsigned tokens_roles(const struct tokens *tokens, const char *secret);
+
+/* Without tokens only this machine is trusted, and a browser on it can be made to send requests
+ * by any page it shows.  Whether the headers (NULL: not sent) could not have come from such a
+ * page: the host is named as a loopback address, and the page is our own. */
+bool access_is_local(const char *host, const char *origin);
+
+#endif

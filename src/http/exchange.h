@@ -1,0 +1,43 @@
+/* http/exchange.h - one request and its answer, on one connection.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     begun ----> body taken ----> calling ----> suspended ----> answered
+ *       |             |               '----------------------------^
+ *       '-------------'--- refused: the rest of the body is discarded, then answered
+ *
+ * Everything but on_done() and is_wanted() runs in the server's thread.
+ */
+#ifndef HTTP_EXCHANGE_H
+#define HTTP_EXCHANGE_H
+
+#include "http/http.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+
+/* What exchanges share. */
+struct http {
+    struct MHD_Daemon *daemon;
+    cairn_engine *engine;
+    const struct tokens *tokens;
+    size_t body_bytes; /* that all exchanges hold now; the server thread's own */
+
+    /* Held while a call is handed to the engine, so that the engine is not closed meanwhile. */
+    pthread_mutex_t gate;
+    _Atomic bool is_closed;
+
+    pthread_mutex_t lock;
+    pthread_cond_t idle;
+    size_t answering; /* exchanges that were read whole and are not over */
+};
+
+/* Callbacks of libmicrohttpd, whose cls is the struct http. */
+void *exchange_new(void *cls, const char *target, struct MHD_Connection *connection);
+enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, const char *url,
+                               const char *method, const char *version, const char *bytes,
+                               size_t *len, void **exchange);
+void exchange_over(void *cls, struct MHD_Connection *connection, void **exchange,
+                   enum MHD_RequestTerminationCode why);
+
+#endif

@@ -1,0 +1,80 @@
+/* http/http.c - the server's thread: its start, its limits, its end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "http/http.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "http/exchange.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a connection may use for its headers and as its window on a body, and how the answers
+ * that are there have to go out when the server stops. */
+enum { CONNECTION_MEMORY = 16 * 1024, THREAD_STACK = 512 * 1024, FAREWELL_S = 5 };
+
+static void http_free(struct http *http)
+{
+    pthread_mutex_destroy(&http->gate);
+    pthread_mutex_destroy(&http->lock);
+    pthread_cond_destroy(&http->idle);
+    mem_free(http);
+}
+
+cairn_code http_start(const struct http_config *config, struct http **ret_http,
+                      cairn_error *reterr)
+{
+    struct http *http = mem_zalloc(sizeof *http);
+    if (!http) {
+        close(config->listen_fd);
+        return fail_memory(reterr);
+    }
+    http->engine = config->engine;
+    http->tokens = config->tokens;
+    pthread_mutex_init(&http->gate, NULL);
+    pthread_mutex_init(&http->lock, NULL);
+    pthread_cond_init(&http->idle, NULL);
+    http->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, exchange_go_on,
+        http, MHD_OPTION_LISTEN_SOCKET, config->listen_fd, MHD_OPTION_URI_LOG_CALLBACK,
+        exchange_new, http, MHD_OPTION_NOTIFY_COMPLETED, exchange_over, http,
+        MHD_OPTION_CONNECTION_LIMIT, config->max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        config->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK, MHD_OPTION_END);
+    if (!http->daemon) {
+        fail(reterr, CAIRN_E_INTERNAL, "could not start the HTTP server: %s", strerror(errno));
+        close(config->listen_fd);
+        http_free(http);
+        return CAIRN_E_INTERNAL;
+    }
+    *ret_http = http;
+    return CAIRN_OK;
+}
+
+void http_quiesce(struct http *http)
+{
+    int listen_fd = MHD_quiesce_daemon(http->daemon);
+    if (listen_fd >= 0)
+        close(listen_fd);
+    pthread_mutex_lock(&http->gate);
+    http->is_closed = true;
+    pthread_mutex_unlock(&http->gate);
+}
+
+void http_stop(struct http *http)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += FAREWELL_S;
+    pthread_mutex_lock(&http->lock);
+    while (http->answering > 0 &&
+           pthread_cond_timedwait(&http->idle, &http->lock, &until) != ETIMEDOUT) {
+    }
+    pthread_mutex_unlock(&http->lock);
+    MHD_stop_daemon(http->daemon);
+    http_free(http);
+}

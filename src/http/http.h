@@ -1,0 +1,37 @@
+/* http/http.h - cairn_call_async() behind a socket.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One thread serves all connections.  While a call is under way its connection is suspended, so
+ * a claim that waits costs neither a thread nor CPU.
+ */
+#ifndef HTTP_HTTP_H
+#define HTTP_HTTP_H
+
+#include "cairn.h"
+#include "http/access.h"
+
+#include <stdbool.h>
+
+struct http;
+
+struct http_config {
+    cairn_engine *engine;
+    int listen_fd;               /* from listen_open(); is the server's from then on */
+    const struct tokens *tokens; /* outlives the server; NULL: whoever connects may do all */
+    unsigned max_connections;
+    unsigned idle_s; /* a connection on which nothing moves for this long is closed */
+};
+
+cairn_code http_start(const struct http_config *config, struct http **ret_http,
+                      cairn_error *reterr);
+
+/* No connection is accepted any more, and no call reaches the engine: new ones are answered
+ * with CAIRN_E_CLOSED.  The engine may be closed after this, which answers what waits. */
+void http_quiesce(struct http *http);
+
+/* Sends the answers that are there, for a few seconds at most, and releases everything.  After
+ * http_quiesce() and cairn_close(). */
+void http_stop(struct http *http);
+
+#endif

@@ -1,0 +1,183 @@
+/* http/tokens.c - the token file, and a comparison that says nothing by the time it takes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "http/access.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SECRET_MAX = 256, TOKENS_MAX = 10000 };
+
+struct token {
+    char secret[SECRET_MAX]; /* filled up with NUL, so that all are compared in full */
+    unsigned role;
+};
+
+struct tokens {
+    struct token *items;
+    size_t count, room;
+};
+
+static const struct {
+    const char *name;
+    unsigned role;
+} roles[] = {
+    {"produce", ROLE_PRODUCE},
+    {"work", ROLE_WORK},
+    {"operate", ROLE_OPERATE},
+};
+
+static unsigned find_role(const char *name)
+{
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (strcmp(roles[i].name, name) == 0)
+            return roles[i].role;
+    return 0;
+}
+
+static cairn_code add_token(struct tokens *tokens, const char *secret, unsigned role,
+                            cairn_error *reterr)
+{
+    if (tokens->count == tokens->room) {
+        size_t room = tokens->room ? tokens->room * 2 : 8;
+        struct token *items = mem_realloc(tokens->items, room * sizeof *items);
+        if (!items)
+            return fail_memory(reterr);
+        tokens->items = items;
+        tokens->room = room;
+    }
+    struct token *token = &tokens->items[tokens->count++];
+    *token = (struct token){.role = role};
+    memcpy(token->secret, secret, strlen(secret));
+    return CAIRN_OK;
+}
+
+/* Errors name the line, never what stands in it. */
+static cairn_code read_line(char *line, const char *path, int number, struct tokens *tokens,
+                            cairn_error *reterr)
+{
+    char *rest = NULL;
+    char *role_name = strtok_r(line, " \t\r\n", &rest);
+    if (!role_name || *role_name == '#')
+        return CAIRN_OK;
+    const char *secret = strtok_r(NULL, " \t\r\n", &rest);
+    unsigned role = find_role(role_name);
+    if (!role || !secret) {
+        fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\", line %d: cannot be read", path,
+             number);
+        return fail_hint(reterr, CAIRN_E_BAD_INPUT,
+                         "a line is ROLE TOKEN [NAME]; a role is produce, work or operate");
+    }
+    if (strlen(secret) >= SECRET_MAX)
+        return fail(reterr, CAIRN_E_BAD_INPUT,
+                    "token file \"%s\", line %d: the token is longer than %d bytes", path,
+                    number, SECRET_MAX - 1);
+    if (tokens->count == TOKENS_MAX)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\" has more than %d tokens",
+                    path, TOKENS_MAX);
+    return add_token(tokens, secret, role, reterr);
+}
+
+static cairn_code read_lines(FILE *file, const char *path, struct tokens *tokens,
+                             cairn_error *reterr)
+{
+    char line[1024];
+    cairn_code code = CAIRN_OK;
+    for (int number = 1; !code && fgets(line, sizeof line, file); number++) {
+        if (!strchr(line, '\n') && !feof(file))
+            code = fail(reterr, CAIRN_E_BAD_INPUT,
+                        "token file \"%s\", line %d: the line is too long", path, number);
+        else
+            code = read_line(line, path, number, tokens, reterr);
+    }
+    explicit_bzero(line, sizeof line);
+    if (!code && ferror(file))
+        code = fail(reterr, CAIRN_E_BAD_INPUT, "could not read token file \"%s\": %s", path,
+                    strerror(errno));
+    if (!code && tokens->count == 0)
+        code = fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\" has no token", path);
+    return code;
+}
+
+static cairn_code check_mode(FILE *file, const char *path, cairn_error *reterr)
+{
+    struct stat info;
+    if (fstat(fileno(file), &info))
+        return fail(reterr, CAIRN_E_BAD_INPUT, "could not look at token file \"%s\": %s", path,
+                    strerror(errno));
+    if (!(info.st_mode & (S_IROTH | S_IWOTH)))
+        return CAIRN_OK;
+    fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\" can be %s by everybody", path,
+         info.st_mode & S_IROTH ? "read" : "written");
+    return fail_hint(reterr, CAIRN_E_BAD_INPUT, "chmod 600 %s", path);
+}
+
+static void close_file(FILE **file)
+{
+    if (*file)
+        fclose(*file);
+}
+
+cairn_code tokens_read(const char *path, struct tokens **ret_tokens, cairn_error *reterr)
+{
+    cleanup(close_file) FILE *file = fopen(path, "re");
+    if (!file)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "could not open token file \"%s\": %s", path,
+                    strerror(errno));
+    cairn_code code = check_mode(file, path, reterr);
+    if (code)
+        return code;
+
+    cleanup(tokens_freep) struct tokens *tokens = mem_zalloc(sizeof *tokens);
+    if (!tokens)
+        return fail_memory(reterr);
+    code = read_lines(file, path, tokens, reterr);
+    if (code)
+        return code;
+    *ret_tokens = tokens;
+    tokens = NULL;
+    return CAIRN_OK;
+}
+
+void tokens_free(struct tokens *tokens)
+{
+    if (!tokens)
+        return;
+    if (tokens->items)
+        explicit_bzero(tokens->items, tokens->count * sizeof *tokens->items);
+    mem_free(tokens->items);
+    mem_free(tokens);
+}
+
+void tokens_freep(struct tokens **tokens)
+{
+    tokens_free(*tokens);
+}
+
+/* 1 if all bytes are equal, else 0, without a branch on any of them. */
+static unsigned is_equal(const char *a, const char *b)
+{
+    volatile unsigned char difference = 0;
+    for (size_t i = 0; i < SECRET_MAX; i++)
+        difference = (unsigned char)(difference | (a[i] ^ b[i]));
+    return ((unsigned)difference - 1u) >> 31;
+}
+
+unsigned tokens_roles(const struct tokens *tokens, const char *secret)
+{
+    char padded[SECRET_MAX] = "";
+    unsigned found = 0;
+    size_t len = strlen(secret);
+    if (len == 0 || len >= SECRET_MAX)
+        return 0;
+    memcpy(padded, secret, len);
+    for (size_t i = 0; i < tokens->count; i++)
+        found |= tokens->items[i].role & (0u - is_equal(padded, tokens->items[i].secret));
+    return found;
+}
