@@ -115,11 +115,10 @@ CREATE FUNCTION workflow.run_after_foreign_write() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
     event text;
-    facts jsonb := jsonb_build_object('attempt', NEW.attempt);
+    facts jsonb;
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        INSERT INTO workflow.workflow_event (workflow_id, event_type, data)
-        VALUES (NEW.id, 'created', jsonb_build_object('type', NEW.type));
+        INSERT INTO workflow.workflow_event (workflow_id, event_type) VALUES (NEW.id, 'created');
         event := nullif(NEW.status, 'pending');
     ELSIF NEW.status <> OLD.status THEN
         event := CASE NEW.status WHEN 'pending' THEN 'retried' ELSE NEW.status END;
@@ -127,14 +126,22 @@ BEGIN
         event := 'leased';
     END IF;
 
-    IF event = 'leased' THEN
-        facts := jsonb_build_object('worker', NEW.leased_by, 'attempt', NEW.attempt + 1);
-    ELSIF event IN ('failed', 'retried') THEN
-        facts := facts || jsonb_build_object('error', NEW.last_error);
-    END IF;
     IF event IS NOT NULL THEN
+        -- attempt is the number of the call, from 1, as in the engine's own events.
+        facts := CASE event
+            WHEN 'leased' THEN
+                jsonb_build_object('worker', NEW.leased_by, 'attempt', NEW.attempt + 1)
+            WHEN 'succeeded' THEN
+                jsonb_build_object('worker', NEW.leased_by, 'attempt', NEW.attempt + 1)
+            WHEN 'failed' THEN
+                jsonb_build_object('attempt', NEW.attempt, 'error', NEW.last_error)
+            WHEN 'retried' THEN
+                jsonb_build_object('attempt', NEW.attempt, 'error', NEW.last_error,
+                                   'run_at', NEW.run_at)
+            ELSE '{}'
+        END;
         INSERT INTO workflow.workflow_event (workflow_id, event_type, data)
-        VALUES (NEW.id, event, facts);
+        VALUES (NEW.id, event, jsonb_strip_nulls(facts));
     END IF;
 
     -- New work, now or later; or a lease whose end somebody has to watch.
