@@ -70,10 +70,10 @@ static cairn_code try_claim(struct store_tx *tx, const struct job_claim *claim,
 
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
     size_t count = 0;
-    *ret_is_all = (size_t)read_int(&reader, 0) < heads;
+    *ret_is_all = (size_t)value_int(&reader, 0) < heads;
     for (; reader.row < PQntuples(result); reader.row++)
         if (!PQgetisnull(result, reader.row, 1))
-            read_job(&reader, 1, &ret_rows[count++]);
+            postgres_read_job(&reader, 1, &ret_rows[count++]);
     *ret_count = count;
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
@@ -82,7 +82,7 @@ cairn_code postgres_claim_jobs(struct store_tx *tx, const struct job_claim *clai
                                struct job_row *ret_rows, size_t room, size_t *ret_count,
                                cairn_error *reterr)
 {
-    struct claim_types types;
+    struct claim_types types = {0};
     size_t count = 0;
     bool is_all = false;
     cairn_code code = sort_patterns(tx->arena, claim, &types, reterr);
@@ -107,5 +107,5 @@ cairn_code postgres_find_claimed(struct store_tx *tx, const char *worker, const 
     param_int(&params, (int64_t)room);
     cairn_code code =
         postgres_run(postgres_session_of(tx), PG_FIND_CLAIMED, &params, &result, reterr);
-    return code ? code : read_jobs(tx, result, ret_rows, room, ret_count, reterr);
+    return code ? code : postgres_read_jobs(tx, result, ret_rows, room, ret_count, reterr);
 }

@@ -62,14 +62,14 @@ cairn_code postgres_list_events(struct store_tx *tx, const char *job_id, int64_t
 
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
     for (; reader.row < PQntuples(result); reader.row++) {
-        const char *type_name = read_text(&reader, 2);
+        const char *type_name = value_text(&reader, 2);
         ret_rows[(*ret_count)++] = (struct job_event_row){
-            .id = read_int(&reader, 0),
-            .job_id = read_text(&reader, 1),
+            .id = value_int(&reader, 0),
+            .job_id = value_text(&reader, 1),
             .type = event_from(type_name),
             .type_name = type_name,
-            .data = read_text(&reader, 3),
-            .at_us = read_time(&reader, 4),
+            .data = value_text(&reader, 3),
+            .at_us = value_time(&reader, 4),
         };
     }
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;

@@ -23,11 +23,11 @@ cairn_code postgres_inspect(struct store_tx *tx, struct store_facts *ret_facts,
     /* PostgreSQL has no quick check of its own: what answers counts as intact. */
     struct postgres_reader reader = {.result = result};
     *ret_facts = (struct store_facts){
-        .schema_version = (int)read_int(&reader, 1),
+        .schema_version = (int)value_int(&reader, 1),
         .newest_schema_version = postgres_newest_schema(),
-        .clock_us = read_time(&reader, 2),
-        .expired_leases = (uint64_t)read_int(&reader, 3),
-        .size_bytes = (uint64_t)read_int(&reader, 4),
+        .clock_us = value_time(&reader, 2),
+        .expired_leases = (uint64_t)value_int(&reader, 3),
+        .size_bytes = (uint64_t)value_int(&reader, 4),
         .is_intact = true,
     };
     snprintf(ret_facts->product, sizeof ret_facts->product, "PostgreSQL %s%s",

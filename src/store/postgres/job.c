@@ -56,7 +56,7 @@ static cairn_code note_inserted(struct store_tx *tx, const PGresult *result,
             at = (at + 1) % count;
         if (strcmp(rows[at].id, id) != 0)
             return fail(reterr, CAIRN_E_STORE, "could not insert jobs: id %s is unknown", id);
-        rows[at].seq = read_int(&reader, 1);
+        rows[at].seq = value_int(&reader, 1);
         ret_is_new[at] = true;
         at = (at + 1) % count;
     }
@@ -127,9 +127,9 @@ static cairn_code find_existing(struct store_tx *tx, struct job_row *rows, size_
 
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
     for (reader.row = 0; reader.row < PQntuples(result); reader.row++) {
-        size_t place = places[read_int(&reader, 0) - 1];
-        const char *id = read_text(&reader, 2);
-        bool is_again = read_bool(&reader, 1);
+        size_t place = places[value_int(&reader, 0) - 1];
+        const char *id = value_text(&reader, 2);
+        bool is_again = value_bool(&reader, 1);
         if (!is_again && !id)
             continue;
         ret_results[place] = is_again ? INSERT_AGAIN : INSERT_EXISTING;
@@ -179,7 +179,7 @@ cairn_code postgres_insert_jobs(struct store_tx *tx, struct job_row *rows, size_
 /* Locks take time to get, and a lease is judged by the moment when its row was got. */
 static void move_on(struct store_tx *tx, struct postgres_reader *reader)
 {
-    int64_t now_us = read_time(reader, LOCK_CLOCK);
+    int64_t now_us = value_time(reader, LOCK_CLOCK);
     if (!tx->session->store->clock->is_virtual && now_us > tx->now_us)
         tx->now_us = now_us;
 }
@@ -238,7 +238,7 @@ cairn_code postgres_lock_jobs(struct store_tx *tx, const char *const *ids, size_
         if (reader.row >= PQntuples(result) ||
             strcmp(ids[i], PQgetvalue(result, reader.row, 1)) != 0)
             continue;
-        read_job(&reader, 0, &ret_rows[i]);
+        postgres_read_job(&reader, 0, &ret_rows[i]);
         move_on(tx, &reader);
         ret_results[i] = LOCK_DONE;
         reader.row++;
@@ -257,7 +257,7 @@ cairn_code postgres_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_r
     param_int(&params, (int64_t)room);
     cairn_code code =
         postgres_run(postgres_session_of(tx), PG_LOCK_EXPIRED_JOBS, &params, &result, reterr);
-    return code ? code : read_jobs(tx, result, ret_rows, room, ret_count, reterr);
+    return code ? code : postgres_read_jobs(tx, result, ret_rows, room, ret_count, reterr);
 }
 
 static void add_update_row(struct postgres_columns *columns, const struct job_row *row)
@@ -323,7 +323,7 @@ cairn_code postgres_next_due(struct store_tx *tx, int64_t *ret_due_us, cairn_err
     cleanup(postgres_result_done) PGresult *result = NULL;
     cairn_code code = postgres_run(postgres_session_of(tx), PG_NEXT_DUE, NULL, &result, reterr);
     if (!code)
-        *ret_due_us = read_time(&(struct postgres_reader){.result = result}, 0);
+        *ret_due_us = value_time(&(struct postgres_reader){.result = result}, 0);
     return code;
 }
 
@@ -342,7 +342,7 @@ cairn_code postgres_get_job(struct store_tx *tx, const char *id, struct job_row 
     cairn_code code =
         postgres_run(postgres_session_of(tx), PG_GET_JOB, &params, &result, reterr);
     if (!code)
-        code = read_jobs(tx, result, ret_row, 1, &count, reterr);
+        code = postgres_read_jobs(tx, result, ret_row, 1, &count, reterr);
     return code ? code : count ? CAIRN_OK : CAIRN_E_NOT_FOUND;
 }
 
@@ -375,7 +375,7 @@ cairn_code postgres_list_jobs(struct store_tx *tx, const struct job_filter *filt
     if (filter->key)
         param_text(&params, filter->key);
     cairn_code code = postgres_run(postgres_session_of(tx), query, &params, &result, reterr);
-    return code ? code : read_jobs(tx, result, ret_rows, room, ret_count, reterr);
+    return code ? code : postgres_read_jobs(tx, result, ret_rows, room, ret_count, reterr);
 }
 
 cairn_code postgres_count_jobs(struct store_tx *tx, struct job_counts *ret_counts,
@@ -390,10 +390,10 @@ cairn_code postgres_count_jobs(struct store_tx *tx, struct job_counts *ret_count
         return code;
     struct postgres_reader reader = {.result = result};
     *ret_counts = (struct job_counts){
-        .pending = (uint64_t)read_int(&reader, 0),
-        .ready = (uint64_t)read_int(&reader, 1),
-        .leased = (uint64_t)read_int(&reader, 2),
-        .oldest_ready_us = read_time(&reader, 3),
+        .pending = (uint64_t)value_int(&reader, 0),
+        .ready = (uint64_t)value_int(&reader, 1),
+        .leased = (uint64_t)value_int(&reader, 2),
+        .oldest_ready_us = value_time(&reader, 3),
     };
     return CAIRN_OK;
 }

@@ -195,17 +195,18 @@ struct postgres_reader {
     bool failed;
 };
 
-const char *read_text(struct postgres_reader *reader, int column);
-int64_t read_int(struct postgres_reader *reader, int column); /* 4 or 8 bytes */
-bool read_bool(struct postgres_reader *reader, int column);
-int64_t read_time(struct postgres_reader *reader, int column);
+const char *value_text(struct postgres_reader *reader, int column);
+int64_t value_int(struct postgres_reader *reader, int column); /* 4 or 8 bytes */
+bool value_bool(struct postgres_reader *reader, int column);
+int64_t value_time(struct postgres_reader *reader, int column);
 
 /* The columns of a job, in the order that every query lists them, from `first` on. */
-void read_job(struct postgres_reader *reader, int first, struct job_row *ret_row);
+void postgres_read_job(struct postgres_reader *reader, int first, struct job_row *ret_row);
 
 /* All rows of a result. */
-cairn_code read_jobs(struct store_tx *tx, const PGresult *result, struct job_row *ret_rows,
-                     size_t room, size_t *ret_count, cairn_error *reterr);
+cairn_code postgres_read_jobs(struct store_tx *tx, const PGresult *result,
+                              struct job_row *ret_rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr);
 
 /* ---- opening -------------------------------------------------------------------------------
  */

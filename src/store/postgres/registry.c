@@ -29,13 +29,13 @@ static cairn_code read_registry(struct store_tx *tx, const PGresult *result,
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
     for (; reader.row < PQntuples(result); reader.row++)
         ret_rows[reader.row] = (struct registry_row){
-            .name = read_text(&reader, 0),
-            .intent_type = read_text(&reader, 1),
-            .runtime = read_text(&reader, 2),
-            .description = read_text(&reader, 3),
-            .is_enabled = read_bool(&reader, 4),
-            .created_at_us = read_time(&reader, 5),
-            .updated_at_us = read_time(&reader, 6),
+            .name = value_text(&reader, 0),
+            .intent_type = value_text(&reader, 1),
+            .runtime = value_text(&reader, 2),
+            .description = value_text(&reader, 3),
+            .is_enabled = value_bool(&reader, 4),
+            .created_at_us = value_time(&reader, 5),
+            .updated_at_us = value_time(&reader, 6),
         };
     *ret_count = (size_t)PQntuples(result);
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
@@ -81,7 +81,7 @@ cairn_code postgres_list_types(struct store_tx *tx, const char **ret_types, size
 
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
     for (; reader.row < PQntuples(result); reader.row++)
-        ret_types[reader.row] = read_text(&reader, 0);
+        ret_types[reader.row] = value_text(&reader, 0);
     *ret_count = (size_t)PQntuples(result);
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }

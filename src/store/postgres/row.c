@@ -12,7 +12,7 @@
 /* PostgreSQL counts from 2000, we from 1970. */
 #define EPOCH_US INT64_C(946684800000000)
 
-const char *read_text(struct postgres_reader *reader, int column)
+const char *value_text(struct postgres_reader *reader, int column)
 {
     if (PQgetisnull(reader->result, reader->row, column))
         return NULL;
@@ -24,7 +24,7 @@ const char *read_text(struct postgres_reader *reader, int column)
     return copy;
 }
 
-int64_t read_int(struct postgres_reader *reader, int column)
+int64_t value_int(struct postgres_reader *reader, int column)
 {
     if (PQgetisnull(reader->result, reader->row, column))
         return 0;
@@ -40,53 +40,54 @@ int64_t read_int(struct postgres_reader *reader, int column)
     return (int64_t)be64toh(value);
 }
 
-bool read_bool(struct postgres_reader *reader, int column)
+bool value_bool(struct postgres_reader *reader, int column)
 {
     return !PQgetisnull(reader->result, reader->row, column) &&
            PQgetvalue(reader->result, reader->row, column)[0] != 0;
 }
 
 /* Held within what an instant can be: SQL knows infinity and the years before 1970. */
-int64_t read_time(struct postgres_reader *reader, int column)
+int64_t value_time(struct postgres_reader *reader, int column)
 {
     if (PQgetisnull(reader->result, reader->row, column))
         return 0;
-    int64_t us = read_int(reader, column);
+    int64_t us = value_int(reader, column);
     if (us < -EPOCH_US)
         return 0;
     return us > INSTANT_MAX - EPOCH_US ? INSTANT_MAX : us + EPOCH_US;
 }
 
-void read_job(struct postgres_reader *reader, int first, struct job_row *ret_row)
+void postgres_read_job(struct postgres_reader *reader, int first, struct job_row *ret_row)
 {
     const char *status = PQgetvalue(reader->result, reader->row, first + 5);
     *ret_row = (struct job_row){
-        .seq = read_int(reader, first),
-        .id = read_text(reader, first + 1),
-        .type = read_text(reader, first + 2),
-        .payload = read_text(reader, first + 3),
-        .key = read_text(reader, first + 4),
+        .seq = value_int(reader, first),
+        .id = value_text(reader, first + 1),
+        .type = value_text(reader, first + 2),
+        .payload = value_text(reader, first + 3),
+        .key = value_text(reader, first + 4),
         .status = job_status_from(status),
-        .priority = (int32_t)read_int(reader, first + 6),
-        .attempt = (int32_t)read_int(reader, first + 7),
-        .max_attempts = (int32_t)read_int(reader, first + 8),
-        .is_ready = read_bool(reader, first + 9),
-        .leased_by = read_text(reader, first + 10),
-        .token = read_text(reader, first + 11),
-        .ended_by = read_text(reader, first + 12),
-        .ended_token = read_text(reader, first + 13),
-        .last_error = read_text(reader, first + 14),
-        .result = read_text(reader, first + 15),
-        .run_at_us = read_time(reader, first + 16),
-        .lease_until_us = read_time(reader, first + 17),
-        .created_at_us = read_time(reader, first + 18),
-        .updated_at_us = read_time(reader, first + 19),
-        .deleted_at_us = read_time(reader, first + 20),
+        .priority = (int32_t)value_int(reader, first + 6),
+        .attempt = (int32_t)value_int(reader, first + 7),
+        .max_attempts = (int32_t)value_int(reader, first + 8),
+        .is_ready = value_bool(reader, first + 9),
+        .leased_by = value_text(reader, first + 10),
+        .token = value_text(reader, first + 11),
+        .ended_by = value_text(reader, first + 12),
+        .ended_token = value_text(reader, first + 13),
+        .last_error = value_text(reader, first + 14),
+        .result = value_text(reader, first + 15),
+        .run_at_us = value_time(reader, first + 16),
+        .lease_until_us = value_time(reader, first + 17),
+        .created_at_us = value_time(reader, first + 18),
+        .updated_at_us = value_time(reader, first + 19),
+        .deleted_at_us = value_time(reader, first + 20),
     };
 }
 
-cairn_code read_jobs(struct store_tx *tx, const PGresult *result, struct job_row *ret_rows,
-                     size_t room, size_t *ret_count, cairn_error *reterr)
+cairn_code postgres_read_jobs(struct store_tx *tx, const PGresult *result,
+                              struct job_row *ret_rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr)
 {
     size_t count = (size_t)PQntuples(result);
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
@@ -94,7 +95,7 @@ cairn_code read_jobs(struct store_tx *tx, const PGresult *result, struct job_row
     (void)room;
     for (size_t i = 0; i < count; i++) {
         reader.row = (int)i;
-        read_job(&reader, 0, &ret_rows[i]);
+        postgres_read_job(&reader, 0, &ret_rows[i]);
     }
     *ret_count = count;
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;

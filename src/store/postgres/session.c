@@ -62,7 +62,7 @@ static int64_t time_of(const struct postgres_session *session, const PGresult *r
     struct clock *clock = session->base.store->clock;
     if (clock->is_virtual)
         return clock_now_us(clock);
-    return read_time(&(struct postgres_reader){.result = result}, 0);
+    return value_time(&(struct postgres_reader){.result = result}, 0);
 }
 
 static cairn_code try_begin(struct postgres_session *session, struct arena *arena,
