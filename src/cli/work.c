@@ -322,7 +322,7 @@ static int run_with(struct working *working, struct handling *handlings)
 static int run_work(const struct args *args)
 {
     if (args->many_count == 0) {
-        say_error("cairn work needs a handler: --handle TYPE=COMMAND");
+        say_error("work needs a handler: --handle TYPE=COMMAND");
         say_more("Example: cairn work --handle 'hello.v1=cat' --until-idle");
         return EXIT_USAGE;
     }
