@@ -210,6 +210,7 @@ static struct store_tx *inner_tx(struct store_tx *tx)
     struct faulty_tx *own = faulty_tx(tx);
     assert(!own->is_broken); /* after an error only rollback() may follow */
     own->inner->now_us = tx->now_us;
+    own->inner->arena = tx->arena;
     return own->inner;
 }
 
