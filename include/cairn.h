@@ -7,15 +7,16 @@
  *   Errors     What can fail returns a cairn_code; CAIRN_OK is zero.  Pass a cairn_error to be
  *              told why, or NULL when the code says enough.
  *   Ownership  A ret_ argument is written on success only, and is then yours to release with
- * the _free function of its type.  A `const char *` inside it lives as long as it does. What
- * you pass in is copied before the call returns. Threads    A cairn_engine may be shared by any
- * number of threads.  Anything else belongs to one thread at a time. Options    Structs that
- * you fill begin with `size`; start from the _DEFAULTS macro, so that a newer library knows how
- * much of the struct an older caller has. Times      `_us` is microseconds since 1970 in UTC,
- * `_ms` a duration in milliseconds. JSON       Payloads, inputs, outputs and results are JSON
- * texts.  They are checked, kept and handed back.  Integers beyond 64 bits, duplicate keys and
- * \u0000 are refused. PostgreSQL keeps them as jsonb, which reorders keys and drops white
- * space.
+ *              the _free function of its type.  A `const char *` inside it lives as long as it
+ *              does.  What you pass in need only live until the call returns.
+ *   Threads    A cairn_engine may be shared by any number of threads.  Anything else belongs to
+ *              one thread at a time.
+ *   Options    Structs that you fill begin with `size`; start from the _DEFAULTS macro, so that
+ *              a newer library knows how much of the struct an older caller has.
+ *   Times      `_us` is microseconds since 1970 in UTC, `_ms` a duration in milliseconds.
+ *   JSON       Payloads, inputs, outputs and results are JSON texts.  They are checked, kept and
+ *              handed back.  Integers beyond 64 bits, duplicate keys and \u0000 are refused.
+ *              PostgreSQL keeps them as jsonb, which reorders keys and drops white space.
  *
  * The smallest producer and worker:
  *

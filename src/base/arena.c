@@ -8,6 +8,7 @@
 
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,14 +28,18 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
     size_t room = current ? current->room * 2 : FIRST_BLOCK;
     if (room > LARGEST_BLOCK)
         room = LARGEST_BLOCK;
-    if (room < size)
+    bool is_for_one = room < size;
+    if (is_for_one)
         room = size;
 
     struct arena_block *block = mem_alloc(sizeof *block + room);
     if (!block)
         return NULL;
-    *block = (struct arena_block){.next = current, .room = room};
-    arena->blocks = block;
+    /* A piece too large for the next block fills one of its own, behind the one in use, whose
+     * rest is still good for small pieces. */
+    struct arena_block **at = current && is_for_one ? &current->next : &arena->blocks;
+    *block = (struct arena_block){.next = *at, .room = room};
+    *at = block;
     return block;
 }
 
@@ -71,7 +76,7 @@ void *arena_array(struct arena *arena, size_t count, size_t size)
 
 char *arena_strndup(struct arena *arena, const char *text, size_t len)
 {
-    char *copy = arena_alloc(arena, len + 1);
+    char *copy = len < SIZE_MAX ? arena_alloc(arena, len + 1) : NULL;
     if (!copy)
         return NULL;
     memcpy(copy, text, len);

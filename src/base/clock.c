@@ -56,12 +56,14 @@ int64_t monotonic_us(void)
 
 void instant_format(int64_t us, char text[INSTANT_TEXT])
 {
-    int64_t ms = us / US_PER_MS;
-    time_t seconds = (time_t)(ms / 1000);
+    int64_t part_us = us % US_PER_SEC;
+    if (part_us < 0) /* before 1970, where rows of others may lie */
+        part_us += US_PER_SEC;
+    time_t seconds = (time_t)((us - part_us) / US_PER_SEC);
     struct tm parts;
     gmtime_r(&seconds, &parts);
     size_t len = strftime(text, INSTANT_TEXT, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text + len, INSTANT_TEXT - len, ".%03dZ", (int)(ms % 1000));
+    snprintf(text + len, INSTANT_TEXT - len, ".%03dZ", (int)(part_us / US_PER_MS));
 }
 
 /* Exactly `count` digits at *text, which moves past them. */
@@ -116,6 +118,15 @@ static bool take_offset(const char **text, int *ret_minutes)
     return true;
 }
 
+static bool is_day(int year, int month, int day)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    if (month < 1 || month > 12 || day < 1)
+        return false;
+    bool is_leap_year = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return day <= days[month - 1] + (month == 2 && is_leap_year);
+}
+
 bool instant_parse(const char *text, int64_t *ret_us)
 {
     int year, month, day, hour, minute, second, offset;
@@ -128,7 +139,7 @@ bool instant_parse(const char *text, int64_t *ret_us)
         !take_digits(&text, 2, &second) || !take_fraction(&text, &fraction) ||
         !take_offset(&text, &offset) || *text)
         return false;
-    if (hour > 23 || minute > 59 || second > 60)
+    if (!is_day(year, month, day) || hour > 23 || minute > 59 || second > 60)
         return false;
 
     struct tm parts = {.tm_year = year - 1900,
@@ -137,14 +148,11 @@ bool instant_parse(const char *text, int64_t *ret_us)
                        .tm_hour = hour,
                        .tm_min = minute,
                        .tm_sec = second};
-    struct tm given = parts;
-    int64_t seconds = (int64_t)timegm(&parts);
-    if (given.tm_mon != parts.tm_mon && second < 60)
-        return false; /* such as 30 February, which timegm() moves into March */
-    if (month < 1 || month > 12 || day < 1)
-        return false;
+    int64_t seconds = (int64_t)timegm(&parts) - (int64_t)offset * 60;
+    if (second == 60 && seconds % (24 * 60 * 60) != 0)
+        return false; /* a leap second ends a day of UTC; it is read as the second after it */
 
-    int64_t us = (seconds - (int64_t)offset * 60) * US_PER_SEC + fraction;
+    int64_t us = seconds * US_PER_SEC + fraction;
     if (us < 0 || us > INSTANT_MAX)
         return false;
     *ret_us = us;

@@ -18,12 +18,13 @@ void mem_fail_after(long count)
 
 static bool is_refused(void)
 {
-    if (atomic_load_explicit(&left, memory_order_relaxed) < 0)
-        return false;
-    if (atomic_fetch_sub(&left, 1) > 0)
-        return false;
-    atomic_store(&left, 0);
-    return true;
+    /* Counts down to zero and no further: below it lies "no limit", and another thread may end
+     * or begin the failing at any moment. */
+    long now = atomic_load_explicit(&left, memory_order_relaxed);
+    while (now > 0)
+        if (atomic_compare_exchange_weak(&left, &now, now - 1))
+            return false;
+    return now == 0;
 }
 
 void *mem_alloc(size_t size)
@@ -57,5 +58,7 @@ void mem_free(void *block)
 
 void mem_freep(void *pointer_to_pointer)
 {
-    mem_free(*(void **)pointer_to_pointer);
+    void *block; /* copied, since what is pointed to is a pointer of another type */
+    memcpy(&block, pointer_to_pointer, sizeof block);
+    mem_free(block);
 }

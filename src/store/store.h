@@ -6,15 +6,17 @@
  * rows, and it decides nothing: which status follows which is core's, when to begin and to
  * commit is the engine's.  What holds for all of them:
  *
- *   Errors    A database's error is sorted into a code: CAIRN_E_UNREACHABLE (gone; try again,
- * on a new connection), CAIRN_E_BUSY (somebody holds a lock; try again), CAIRN_E_STORE_FULL,
- *             CAIRN_E_READ_ONLY, CAIRN_E_OUT_OF_MEMORY, CAIRN_E_STORE (anything else), with the
- *             database's own words in detail.  After any error in a transaction only
- *             rollback() may follow.
- *   Memory    Rows that are read live in the transaction's arena.  The caller's arrays of
- * `room` entries are filled from the front. Time      tx->now_us is the time of the
- * transaction.  A store never asks another clock and relies on no column default. Threads   A
- * store may be shared; a session belongs to one thread at a time.
+ *   Errors    A database's error is sorted into a code: CAIRN_E_UNREACHABLE (gone; try again, on
+ *             a new connection), CAIRN_E_BUSY (somebody holds a lock; try again),
+ *             CAIRN_E_STORE_FULL, CAIRN_E_READ_ONLY, CAIRN_E_OUT_OF_MEMORY, CAIRN_E_STORE
+ *             (anything else), with the database's own words in detail.  After any error in a
+ *             transaction only rollback() may follow.
+ *   Memory    Rows that are read live in the arena that tx->arena names at that call; the
+ *             engine lets it point to another one for rows that outlive the transaction.  The
+ *             caller's arrays of `room` entries are filled from the front.
+ *   Time      tx->now_us is the time of the transaction.  A store never asks another clock and
+ *             relies on no column default.
+ *   Threads   A store may be shared; a session belongs to one thread at a time.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H

@@ -14,6 +14,8 @@
 static char folder[256];
 static char *databases[4096];
 static int database_count;
+static char *texts[16384]; /* paths and URLs, which callers may use until the program ends */
+static int text_count;
 
 static void give_up(const char *what, const char *why)
 {
@@ -60,6 +62,15 @@ static void clean_up(void)
     }
     if (folder[0])
         nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    while (text_count)
+        free(texts[--text_count]);
+}
+
+static const char *keep(char *text)
+{
+    if (text_count == (int)(sizeof texts / sizeof *texts))
+        give_up("paths and URLs", "too many");
+    return texts[text_count++] = text;
 }
 
 static void prepare(void)
@@ -86,7 +97,7 @@ const char *scratch_path(const char *suffix)
     prepare();
     if (asprintf(&path, "%s/%d%s", folder, ++number, suffix) < 0)
         give_up("memory", "none left");
-    return path;
+    return keep(path);
 }
 
 const char *scratch_kind(void)
@@ -123,7 +134,7 @@ static const char *new_database(void)
     snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE template0", name);
     run_sql(server, sql);
     PQfinish(server);
-    return database_url(name);
+    return keep(database_url(name));
 }
 
 const char *scratch_store_of(const char *kind)
@@ -138,7 +149,7 @@ const char *scratch_store_of(const char *kind)
     char *url;
     if (asprintf(&url, "sqlite:%s", scratch_path(".db")) < 0)
         give_up("memory", "none left");
-    return url;
+    return keep(url);
 }
 
 const char *scratch_store(void)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#undef fail /* base/error.h has a fail() of its own; CHECK is for tests */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

@@ -51,14 +51,32 @@ static bool is_allowed(const struct type *type, const struct job_claim *claim)
     return !claim->runtime || !entry->runtime || strcmp(claim->runtime, entry->runtime) == 0;
 }
 
-/* Once, though several patterns may match it. */
-static void choose(struct table *table, struct heap *heap, struct type *type,
+/* Sets aside jobs at the head that somebody inserted as ready before their time. */
+static bool postpone(struct store_tx *tx, struct type *type)
+{
+    struct job *head;
+    while ((head = type_head(type)) && head->now->row.run_at_us > tx->now_us) {
+        struct job_row row = head->now->row;
+        row.is_ready = false;
+        if (!table_update_job(tx_table(tx), head, &row))
+            return false;
+    }
+    return true;
+}
+
+/* Once, though several patterns may match it.  False: memory ran out. */
+static bool choose(struct store_tx *tx, struct heap *heap, struct type *type,
                    const struct job_claim *claim)
 {
-    if (type->chosen_by == table->claim_count || !type->ready.count || !is_allowed(type, claim))
-        return;
-    type->chosen_by = table->claim_count;
-    heap->types[heap->count++] = type;
+    uint64_t number = tx_table(tx)->claim_count;
+    if (type->chosen_by == number || !is_allowed(type, claim))
+        return true;
+    type->chosen_by = number;
+    if (!postpone(tx, type))
+        return false;
+    if (type_head(type))
+        heap->types[heap->count++] = type;
+    return true;
 }
 
 static bool choose_types(struct store_tx *tx, const struct job_claim *claim, struct heap *heap)
@@ -73,8 +91,8 @@ static bool choose_types(struct store_tx *tx, const struct job_claim *claim, str
         struct type *type;
         if (!pattern_is_prefix(pattern)) {
             type = table_find_type(table, pattern);
-            if (type)
-                choose(table, heap, type, claim);
+            if (type && !choose(tx, heap, type, claim))
+                return false;
             continue;
         }
         char *prefix = arena_strndup(tx->arena, pattern, strlen(pattern) - 1);
@@ -82,7 +100,8 @@ static bool choose_types(struct store_tx *tx, const struct job_claim *claim, str
             return false;
         for (type = table_seek_type(table, prefix);
              type && strncmp(type->name, prefix, strlen(prefix)) == 0; type = type_next(type))
-            choose(table, heap, type, claim);
+            if (!choose(tx, heap, type, claim))
+                return false;
     }
     for (size_t i = heap->count / 2; i-- > 0;)
         sink(heap, i);
@@ -115,6 +134,8 @@ cairn_code memory_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
         if (!lease(tx, job, claim) || !memory_copy_job(tx, job, ROW_WHOLE, &ret_rows[count]))
             return fail_memory(reterr);
         count++;
+        if (!postpone(tx, heap.types[0]))
+            return fail_memory(reterr);
         if (!type_head(heap.types[0]))
             heap.types[0] = heap.types[--heap.count];
         sink(&heap, 0);

@@ -59,17 +59,10 @@ static int compare_name(const struct tree_node *a, const struct tree_node *b)
 static struct tree *time_tree(struct table *table, const struct job_row *row)
 {
     if (row->status == JOB_LEASED)
-        return &table->leased;
-    if (row->status != JOB_PENDING)
+        return &table->leased; /* deleted or not: its lease must end */
+    if (row->status != JOB_PENDING || row->deleted_at_us)
         return NULL;
-    if (!row->is_ready)
-        return &table->waiting;
-    return row->deleted_at_us ? NULL : &table->ready;
-}
-
-static bool is_unfinished(const struct job_row *row)
-{
-    return !job_is_final(row->status);
+    return row->is_ready ? &table->ready : &table->waiting;
 }
 
 static void enter(struct table *table, struct job *job)
@@ -79,7 +72,7 @@ static void enter(struct table *table, struct job *job)
         tree_add(tree, &job->in_time);
     if (tree == &table->ready)
         tree_add(&job->type->ready, &job->in_type);
-    job->type->unfinished += is_unfinished(&job->now->row);
+    job->type->unfinished += tree != NULL;
 }
 
 static void leave(struct table *table, struct job *job)
@@ -89,7 +82,7 @@ static void leave(struct table *table, struct job *job)
         tree_remove(tree, &job->in_time);
     if (tree == &table->ready)
         tree_remove(&job->type->ready, &job->in_type);
-    job->type->unfinished -= is_unfinished(&job->now->row);
+    job->type->unfinished -= tree != NULL;
 }
 
 /* ---- blocks of texts --------------------------------------------------------------------- */

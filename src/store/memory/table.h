@@ -31,7 +31,7 @@ struct event {
 struct type {
     struct tree_node by_name;
     struct tree ready;                 /* jobs to be claimed, by (priority, seq) */
-    size_t unfinished;                 /* jobs that are pending or leased */
+    size_t unfinished;                 /* jobs that wait, are ready or are leased */
     struct registry_version *registry; /* NULL: not registered */
     uint64_t chosen_by;                /* number of the claim that chose it last */
     char name[];

@@ -82,7 +82,7 @@ cairn_code postgres_claim_jobs(struct store_tx *tx, const struct job_claim *clai
                                struct job_row *ret_rows, size_t room, size_t *ret_count,
                                cairn_error *reterr)
 {
-    struct claim_types types;
+    struct claim_types types = {0};
     size_t count = 0;
     bool is_all = false;
     cairn_code code = sort_patterns(tx->arena, claim, &types, reterr);

@@ -104,13 +104,13 @@ static cairn_code collect_type(struct claiming *claiming, const char *type)
     return CAIRN_OK;
 }
 
-/* The first type in [from, below) with something to claim; *ret_type NULL: none. */
-static cairn_code next_type(struct claiming *claiming, const char *from, const char *below,
+/* The first type of a range with something to claim; *ret_type NULL: none. */
+static cairn_code next_type(struct claiming *claiming, struct type_range range,
                             const char **ret_type)
 {
     cleanup(query_end) struct query query =
         query_begin(sqlite_session_of(claiming->tx), Q_NEXT_TYPE);
-    bind_type_range(&query, from, below);
+    bind_type_range(&query, range);
     struct row_reader reader = {.query = &query, .arena = claiming->tx->arena};
     *ret_type = NULL;
     if (query_step(&query) == SQLITE_ROW)
@@ -124,23 +124,21 @@ static cairn_code next_type(struct claiming *claiming, const char *from, const c
 static cairn_code collect_prefix(struct claiming *claiming, const char *prefix, size_t done)
 {
     struct arena *arena = claiming->tx->arena;
-    bool failed;
-    const char *from = arena_strndup(arena, prefix, strlen(prefix) - 1);
-    const char *below = types_below(prefix, arena, &failed);
-    if (!from || failed)
+    struct type_range range;
+    if (!type_range(prefix, arena, &range))
         return fail_memory(claiming->reterr);
 
     for (;;) {
         const char *type;
-        cairn_code code = next_type(claiming, from, below, &type);
+        cairn_code code = next_type(claiming, range, &type);
         if (code || !type)
             return code;
         if (!pattern_matches_any(claiming->claim->patterns, done, type))
             code = collect_type(claiming, type);
         if (code)
             return code;
-        from = types_below(type, arena, &failed);
-        if (failed)
+        range.from = type_after(type, arena);
+        if (!range.from)
             return fail_memory(claiming->reterr);
     }
 }

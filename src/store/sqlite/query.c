@@ -95,11 +95,11 @@ void bind_size(struct query *query, const char *name, size_t size)
 }
 
 /* Every BLOB is greater than every text, so an empty one stands for "no end". */
-void bind_type_range(struct query *query, const char *from, const char *below)
+void bind_type_range(struct query *query, struct type_range range)
 {
-    bind_text(query, ":from", from);
-    if (below)
-        bind_text(query, ":below", below);
+    bind_text(query, ":from", range.from);
+    if (range.below)
+        bind_text(query, ":below", range.below);
     else if (query->rc == SQLITE_OK)
         query->rc = sqlite3_bind_zeroblob(query->statement, parameter(query, ":below"), 0);
 }
@@ -119,34 +119,33 @@ static char *prefix_end(char *prefix)
     return NULL;
 }
 
-char *types_below(const char *pattern, struct arena *arena, bool *ret_failed)
+char *type_after(const char *type, struct arena *arena)
 {
-    size_t len = strlen(pattern);
-    *ret_failed = false;
-    if (pattern_is_prefix(pattern)) {
-        char *prefix = arena_strndup(arena, pattern, len - 1);
-        *ret_failed = !prefix;
-        return prefix ? prefix_end(prefix) : NULL;
-    }
     /* No text without NUL bytes lies between a type and the type followed by \1. */
-    char *next = arena_printf(arena, "%s\1", pattern);
-    *ret_failed = !next;
-    return next;
+    return arena_printf(arena, "%s\1", type);
+}
+
+bool type_range(const char *pattern, struct arena *arena, struct type_range *ret_range)
+{
+    *ret_range = (struct type_range){.from = pattern};
+    if (!pattern_is_prefix(pattern)) {
+        ret_range->below = type_after(pattern, arena);
+        return ret_range->below;
+    }
+    char *from = arena_strndup(arena, pattern, strlen(pattern) - 1);
+    char *below = arena_strndup(arena, pattern, strlen(pattern) - 1);
+    if (!from || !below)
+        return false;
+    *ret_range = (struct type_range){.from = from, .below = prefix_end(below)};
+    return true;
 }
 
 void bind_types(struct query *query, const char *pattern, struct arena *arena)
 {
-    if (!pattern) {
-        bind_type_range(query, "", NULL);
-        return;
-    }
-    bool failed;
-    size_t len = strlen(pattern) - (pattern_is_prefix(pattern) ? 1 : 0);
-    const char *from = arena_strndup(arena, pattern, len);
-    const char *below = types_below(pattern, arena, &failed);
-    if (!from || failed)
+    struct type_range range = {.from = ""};
+    if (pattern && !type_range(pattern, arena, &range))
         query->rc = SQLITE_NOMEM;
-    bind_type_range(query, from, below);
+    bind_type_range(query, range);
 }
 
 const char *read_text(struct row_reader *reader)

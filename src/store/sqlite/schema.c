@@ -182,7 +182,7 @@ static cairn_code migrate(const struct sqlite_store *store, struct connection *c
 cairn_code schema_prepare(struct sqlite_store *store, struct connection *connection,
                           bool no_migrate, cairn_error *reterr)
 {
-    int version;
+    int version = 0;
     int64_t wait_us = connection->wait_us;
     if (connection->wait_us < OPEN_WAIT_US)
         connection->wait_us = OPEN_WAIT_US;

@@ -144,11 +144,20 @@ void bind_int(struct query *query, const char *name, int64_t value);
 void bind_time(struct query *query, const char *name, int64_t us); /* 0 is NULL */
 void bind_size(struct query *query, const char *name, size_t size);
 
-/* The types that a pattern means, as :from and :below (NULL pattern: all).  The texts are made
- * in the arena. */
+/* Types in bytewise order, from one up to but not including another (NULL: to the end). */
+struct type_range {
+    const char *from, *below;
+};
+
+/* The types that a pattern means, its texts made in the arena; false: memory ran out. */
+bool type_range(const char *pattern, struct arena *arena, struct type_range *ret_range);
+
+/* The least type that is greater; NULL: memory ran out. */
+char *type_after(const char *type, struct arena *arena);
+
+/* As :from and :below; a NULL pattern means all. */
+void bind_type_range(struct query *query, struct type_range range);
 void bind_types(struct query *query, const char *pattern, struct arena *arena);
-void bind_type_range(struct query *query, const char *from, const char *below);
-char *types_below(const char *pattern, struct arena *arena, bool *ret_failed);
 
 /* Columns of a row, copied into an arena. */
 struct row_reader {

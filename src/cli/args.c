@@ -1,0 +1,330 @@
+/* cli/args.c - reads a command line.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/args.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/say.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A command as far as it is known while its name is being looked for: only what all share. */
+static const struct command any_command = {
+    .name = "", .has_url = true, .outputs = "table json ids"};
+
+static const struct option *find_option(const struct command *command, const char *name,
+                                        size_t len, size_t *ret_index)
+{
+    const struct option *option;
+    for (size_t i = 0; (option = command_option(command, i)); i++) {
+        bool is_letter = len == 1 && option->letter == name[0];
+        if (is_letter ||
+            (strlen(option->name) == len && memcmp(option->name, name, len) == 0)) {
+            if (ret_index)
+                *ret_index = i;
+            return option;
+        }
+    }
+    return NULL;
+}
+
+/* An argument that is an option, taken apart. */
+struct word {
+    const char *name;
+    size_t len;
+    const char *value; /* after "=", or stuck to the letter; NULL: none */
+    bool is_long;
+};
+
+static bool is_option(const char *arg)
+{
+    return arg[0] == '-' && arg[1] != '\0';
+}
+
+static struct word take_apart(const char *arg)
+{
+    assert(is_option(arg));
+    if (arg[1] != '-')
+        return (struct word){.name = arg + 1, .len = 1, .value = arg[2] ? arg + 2 : NULL};
+
+    const char *equals = strchr(arg, '=');
+    size_t len = equals ? (size_t)(equals - arg - 2) : strlen(arg + 2);
+    return (struct word){
+        .name = arg + 2, .len = len, .value = equals ? equals + 1 : NULL, .is_long = true};
+}
+
+/* A letter is matched only after one dash, a name only after two. */
+static const struct option *match_option(const struct command *command, struct word word,
+                                         size_t *ret_index)
+{
+    const struct option *option = find_option(command, word.name, word.len, ret_index);
+    if (!option || (word.is_long && word.len == 1 && strlen(option->name) != 1))
+        return NULL;
+    return option;
+}
+
+/* ---- finding the command ---------------------------------------------------------------- */
+
+/* The index of the next argument from `at` on that is not an option known to all commands. */
+static int skip_shared(int argc, char **argv, int at)
+{
+    while (at < argc && is_option(argv[at]) && strcmp(argv[at], "--") != 0) {
+        struct word word = take_apart(argv[at]);
+        const struct option *option = match_option(&any_command, word, NULL);
+        at += option && option->kind != OPTION_FLAG && !word.value ? 2 : 1;
+    }
+    return at < argc ? at : argc;
+}
+
+static bool refuse_command(const char *name)
+{
+    const char *near = command_nearest(name);
+    say_error("\"%s\" is not a command", name);
+    if (near)
+        say_more("Did you mean: cairn %s", near);
+    say_more("All commands: cairn help");
+    return false;
+}
+
+/* Finds the command's words and blanks them out in is_word. */
+static bool find_command(struct args *args, bool *is_word)
+{
+    int first = skip_shared(args->argc, args->argv, 1);
+    if (first == args->argc || is_option(args->argv[first]))
+        return true;
+    is_word[first] = true;
+    const char *name = args->argv[first];
+    args->command = command_find(name);
+    if (args->command)
+        return true;
+    if (!command_group(name))
+        return refuse_command(name);
+
+    int second = skip_shared(args->argc, args->argv, first + 1);
+    if (second == args->argc || is_option(args->argv[second])) {
+        args->group = name;
+        return true;
+    }
+    is_word[second] = true;
+    char both[256];
+    snprintf(both, sizeof both, "%s %s", name, args->argv[second]);
+    args->command = command_find(both);
+    return args->command ? true : refuse_command(both);
+}
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+static bool read_int(const char *text, int64_t *ret_number)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno || end == text || *end)
+        return false;
+    *ret_number = number;
+    return true;
+}
+
+static bool is_choice(const char *choices, const char *text)
+{
+    size_t len = strlen(text);
+    for (const char *at = choices; *at;) {
+        size_t word = strcspn(at, " ");
+        if (word == len && memcmp(at, text, len) == 0)
+            return true;
+        at += word + (at[word] == ' ');
+    }
+    return false;
+}
+
+static bool refuse_value(const struct option *option, const char *text, const char *wanted)
+{
+    say_error("--%s cannot be \"%s\": %s", option->name, text, wanted);
+    return false;
+}
+
+static bool read_value(const struct option *option, const char *text, struct given *given)
+{
+    char wanted[256];
+    bool is_fine = true;
+    given->text = text;
+
+    switch (option->kind) {
+    case OPTION_INT:
+        is_fine = read_int(text, &given->number);
+        snprintf(wanted, sizeof wanted, "it takes an integer from %lld to %lld",
+                 (long long)option->min, (long long)option->max);
+        break;
+    case OPTION_DURATION:
+        is_fine = duration_parse(text, &given->number);
+        snprintf(wanted, sizeof wanted,
+                 "it takes a duration: an integer with ms, s, m, h or d, such as 90s");
+        break;
+    case OPTION_INSTANT:
+        is_fine = instant_parse(text, &given->number);
+        snprintf(wanted, sizeof wanted,
+                 "it takes a time in RFC 3339, such as 2030-01-31T06:30:00Z");
+        break;
+    case OPTION_CHOICE:
+        snprintf(wanted, sizeof wanted, "it takes one of: %s", option->choices);
+        return is_choice(option->choices, text) || refuse_value(option, text, wanted);
+    default:
+        return true;
+    }
+    if (option->max && (given->number < option->min || given->number > option->max))
+        is_fine = false;
+    return is_fine || refuse_value(option, text, wanted);
+}
+
+/* ---- the whole line --------------------------------------------------------------------- */
+
+static bool refuse_option(const struct command *command, struct word word)
+{
+    const char *dashes = word.is_long ? "--" : "-";
+    say_error("%s%.*s is not an option of cairn %s", dashes, (int)word.len, word.name,
+              command->name);
+
+    char name[128];
+    size_t best = word.len / 3 + 2;
+    const char *near = NULL;
+    snprintf(name, sizeof name, "%.*s", (int)word.len, word.name);
+    const struct option *option;
+    for (size_t i = 0; word.is_long && (option = command_option(command, i)); i++) {
+        size_t distance = edit_distance(name, option->name);
+        if (distance < best) {
+            best = distance;
+            near = option->name;
+        }
+    }
+    if (near)
+        say_more("Did you mean: --%s", near);
+    say_more("All options: cairn %s --help", command->name);
+    return false;
+}
+
+/* Reads argv[*at], an option, and its value; moves *at to the last argument it used. */
+static bool read_option(struct args *args, const struct command *command, int *at)
+{
+    size_t index = 0;
+    struct word word = take_apart(args->argv[*at]);
+    const struct option *option = match_option(command, word, &index);
+    if (!option)
+        return refuse_option(command, word);
+
+    if (option->kind == OPTION_FLAG) {
+        if (word.value) {
+            say_error("--%s takes no value", option->name);
+            return false;
+        }
+        args->options[index].text = "";
+        args->wants_help |= strcmp(option->name, "help") == 0;
+        return true;
+    }
+    if (!word.value) {
+        if (*at + 1 >= args->argc) {
+            say_error("--%s needs a value: --%s %s", option->name, option->name, option->value);
+            return false;
+        }
+        word.value = args->argv[++*at];
+    }
+    if (option->kind == OPTION_MANY)
+        args->many[args->many_count++] = word.value;
+    return read_value(option, word.value, &args->options[index]);
+}
+
+static bool check_operands(const struct args *args)
+{
+    const struct command *command = args->command;
+    int count = (int)args->operand_count;
+    if (count < command->min_operands)
+        say_error("%s needs %s", command->name, command->operands);
+    else if (command->max_operands >= 0 && count > command->max_operands)
+        say_error("%s cannot take \"%s\"", command->name,
+                  args->operands[command->max_operands]);
+    else
+        return true;
+    say_more("Usage: cairn %s%s%s [options]", command->name, command->operands ? " " : "",
+             command->operands ? command->operands : "");
+    return false;
+}
+
+static bool read_rest(struct args *args, const bool *is_word)
+{
+    const struct command *command = args->command ? args->command : &any_command;
+    bool is_ended = false;
+    for (int i = 1; i < args->argc; i++) {
+        const char *arg = args->argv[i];
+        if (is_word[i])
+            continue;
+        if (!is_ended && strcmp(arg, "--") == 0)
+            is_ended = true;
+        else if (!is_ended && !args->command && strcmp(arg, "--version") == 0)
+            args->wants_version = true;
+        else if (is_ended || !is_option(arg))
+            args->operands[args->operand_count++] = arg;
+        else if (!read_option(args, command, &i))
+            return false;
+    }
+    return args->wants_help || !args->command || check_operands(args);
+}
+
+bool args_read(struct args *args, int argc, char **argv)
+{
+    *args = (struct args){.argc = argc, .argv = argv};
+    size_t room = (size_t)argc + 1;
+    cleanup(mem_freep) bool *is_word = mem_zalloc(room * sizeof *is_word);
+    args->operands = mem_zalloc(room * sizeof *args->operands);
+    args->many = mem_zalloc(room * sizeof *args->many);
+    if (!is_word || !args->operands || !args->many) {
+        say_error("memory ran out");
+        return false;
+    }
+    return find_command(args, is_word) && read_rest(args, is_word);
+}
+
+void args_done(struct args *args)
+{
+    mem_free(args->operands);
+    mem_free(args->many);
+}
+
+static const struct given *find_given(const struct args *args, const char *name)
+{
+    size_t index = OPTIONS_MAX;
+    const struct option *option = find_option(args->command, name, strlen(name), &index);
+    assert(option && index < OPTIONS_MAX);
+    (void)option;
+    return &args->options[index];
+}
+
+bool args_has(const struct args *args, const char *name)
+{
+    return find_given(args, name)->text != NULL;
+}
+
+const char *args_text(const struct args *args, const char *name)
+{
+    return find_given(args, name)->text;
+}
+
+int64_t args_number(const struct args *args, const char *name, int64_t otherwise)
+{
+    const struct given *given = find_given(args, name);
+    return given->text ? given->number : otherwise;
+}
+
+bool args_wants(const struct args *args, const char *output)
+{
+    return strcmp(args_output(args), output) == 0;
+}
+
+const char *args_output(const struct args *args)
+{
+    const char *given = args_text(args, "output");
+    return given ? given : "table";
+}

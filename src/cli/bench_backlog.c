@@ -1,0 +1,137 @@
+/* cli/bench_backlog.c - what a claim costs when few jobs wait, and when very many do.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What was claimed is released again, so the number of waiting jobs stays what it is called.
+ */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/bench.h"
+#include "cli/command.h"
+#include "cli/say.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { FEW = 1000, TYPES = 8, ONE_SAMPLES = 300, BATCH_SAMPLES = 50 };
+
+/* Jobs of several types and priorities, so that a claim by prefix has something to merge. */
+static cairn_code fill(struct bench *bench, struct rng *rng, uint64_t from, uint64_t to,
+                       cairn_error *reterr)
+{
+    char types[TYPES][BENCH_TYPE + 16];
+    cairn_job_spec specs[BENCH_BATCH_MAX];
+    cairn_enqueued enqueued[BENCH_BATCH_MAX];
+    for (int i = 0; i < TYPES; i++)
+        snprintf(types[i], sizeof types[i], "%s.%d", bench->backlog, i);
+    while (from < to) {
+        size_t count = to - from < BENCH_BATCH_MAX ? (size_t)(to - from) : BENCH_BATCH_MAX;
+        for (size_t i = 0; i < count; i++) {
+            specs[i] = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
+            specs[i].type = types[rng_below(rng, TYPES)];
+            specs[i].payload = RAW_PAYLOAD;
+            specs[i].priority = (int32_t)rng_below(rng, 200);
+        }
+        cairn_code code = cairn_enqueue(bench->engine, specs, count, enqueued, reterr);
+        if (code)
+            return code;
+        from += count;
+        say_progress("backlog: %" PRIu64 " of %" PRIu64, from, to);
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code finish_tasks(struct bench *bench, const cairn_tasks *tasks,
+                               cairn_outcome outcome, cairn_error *reterr)
+{
+    cairn_report reports[BENCH_BATCH_MAX];
+    size_t count = cairn_tasks_count(tasks);
+    for (size_t i = 0; i < count; i++) {
+        reports[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
+        reports[i].task_id = cairn_tasks_at(tasks, i)->id;
+        reports[i].token = cairn_tasks_at(tasks, i)->token;
+        reports[i].outcome = outcome;
+    }
+    return cairn_report_many(bench->engine, BENCH_WORKER, reports, count, NULL, NULL, NULL,
+                             reterr);
+}
+
+static cairn_code claim_some(struct bench *bench, size_t max, cairn_tasks **ret_tasks,
+                             cairn_error *reterr)
+{
+    char pattern[BENCH_TYPE + 16];
+    snprintf(pattern, sizeof pattern, "%s.%%", bench->backlog);
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    claim.worker = BENCH_WORKER;
+    claim.types = (const char *[]){pattern};
+    claim.type_count = 1;
+    claim.max = (uint32_t)max;
+    claim.lease_ms = 600000;
+    return cairn_claim(bench->engine, &claim, ret_tasks, reterr);
+}
+
+static cairn_code time_claims(struct bench *bench, size_t max, size_t samples,
+                              int64_t *ret_median_us, cairn_error *reterr)
+{
+    int64_t times[ONE_SAMPLES];
+    for (size_t i = 0; i < samples; i++) {
+        cairn_tasks *tasks = NULL;
+        int64_t begin_us = monotonic_us();
+        cairn_code code = claim_some(bench, max, &tasks, reterr);
+        times[i] = monotonic_us() - begin_us;
+        if (!code)
+            code = finish_tasks(bench, tasks, CAIRN_RELEASE, reterr);
+        cairn_tasks_free(tasks);
+        if (code)
+            return code;
+    }
+    *ret_median_us = percentile(times, samples, 50);
+    return CAIRN_OK;
+}
+
+static cairn_code time_both(struct bench *bench, size_t batch, int64_t *ret_one_us,
+                            int64_t *ret_batch_us, cairn_error *reterr)
+{
+    say_progress("backlog: claiming");
+    cairn_code code = time_claims(bench, 1, ONE_SAMPLES, ret_one_us, reterr);
+    return code ? code : time_claims(bench, batch, BATCH_SAMPLES, ret_batch_us, reterr);
+}
+
+int bench_backlog(struct bench *bench, uint64_t many, size_t batch,
+                  struct bench_backlog *ret_backlog)
+{
+    cairn_error error = {0};
+    struct rng rng;
+    struct bench_backlog found = {.few = FEW, .many = many};
+    rng_init(&rng, bench->seed);
+    cairn_code code = fill(bench, &rng, 0, FEW, &error);
+    if (!code)
+        code = time_both(bench, batch, &found.one_few_us, &found.batch_few_us, &error);
+    if (!code)
+        code = fill(bench, &rng, FEW, many, &error);
+    if (!code)
+        code = time_both(bench, batch, &found.one_many_us, &found.batch_many_us, &error);
+    if (code)
+        return say_failure(&error);
+    *ret_backlog = found;
+    return EXIT_DONE;
+}
+
+int bench_drain(struct bench *bench)
+{
+    cairn_error error = {0};
+    for (uint64_t total = 0;;) {
+        cairn_tasks *tasks = NULL;
+        cairn_code code = claim_some(bench, BENCH_BATCH_MAX, &tasks, &error);
+        size_t count = code ? 0 : cairn_tasks_count(tasks);
+        if (count)
+            code = finish_tasks(bench, tasks, CAIRN_COMPLETE, &error);
+        cairn_tasks_free(tasks);
+        if (code)
+            return say_failure(&error);
+        if (!count)
+            return EXIT_DONE;
+        total += count;
+        say_progress("backlog: %" PRIu64 " completed", total);
+    }
+}

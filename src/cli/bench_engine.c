@@ -1,0 +1,190 @@
+/* cli/bench_engine.c - jobs through the engine: enqueue, then claim and complete.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/bench.h"
+#include "cli/command.h"
+#include "cli/say.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One of the threads that do the same. */
+struct lane {
+    struct bench *bench;
+    uint64_t count; /* its share */
+    size_t batch;
+    cairn_report *reports; /* room for a batch */
+    cairn_code code;
+    cairn_error error;
+};
+
+int64_t bench_bytes(const struct bench *bench)
+{
+    if (strncmp(bench->url, "postgres", 8) == 0)
+        return raw_postgres_written(bench->url);
+    if (strncmp(bench->url, "sqlite:", 7) != 0)
+        return -1;
+    FILE *file = fopen("/proc/self/io", "re");
+    char line[128];
+    int64_t bytes = -1;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "write_bytes: %" SCNd64, &bytes) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+uint64_t bench_commits(const struct bench *bench)
+{
+    cairn_stats stats = {.size = sizeof stats};
+    return cairn_stats_get(bench->engine, &stats, NULL) ? 0 : stats.commits;
+}
+
+static cairn_code enqueue_share(struct lane *lane)
+{
+    struct bench *bench = lane->bench;
+    cairn_job_spec specs[BENCH_BATCH_MAX];
+    cairn_enqueued enqueued[BENCH_BATCH_MAX];
+    for (size_t i = 0; i < lane->batch; i++) {
+        specs[i] = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
+        specs[i].type = bench->type;
+        specs[i].payload = RAW_PAYLOAD;
+    }
+    for (uint64_t left = lane->count; left > 0;) {
+        size_t count = left < lane->batch ? (size_t)left : lane->batch;
+        cairn_code code = cairn_enqueue(bench->engine, specs, count, enqueued, &lane->error);
+        if (code)
+            return code;
+        left -= count;
+    }
+    return CAIRN_OK;
+}
+
+static size_t make_reports(const cairn_tasks *tasks, cairn_report *reports)
+{
+    size_t count = tasks ? cairn_tasks_count(tasks) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const cairn_task *task = cairn_tasks_at(tasks, i);
+        reports[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
+        reports[i].task_id = task->id;
+        reports[i].token = task->token;
+    }
+    return count;
+}
+
+/* Completes and claims in one call until nothing comes back. */
+static cairn_code work_share(struct lane *lane)
+{
+    struct bench *bench = lane->bench;
+    cairn_tasks *tasks = NULL;
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    claim.worker = BENCH_WORKER;
+    claim.types = (const char *[]){bench->type};
+    claim.type_count = 1;
+    claim.max = (uint32_t)lane->batch;
+
+    cairn_code code = cairn_claim(bench->engine, &claim, &tasks, &lane->error);
+    while (!code && cairn_tasks_count(tasks) > 0) {
+        cairn_tasks *next = NULL;
+        size_t count = make_reports(tasks, lane->reports);
+        code = cairn_report_many(bench->engine, BENCH_WORKER, lane->reports, count, NULL,
+                                 &claim, &next, &lane->error);
+        cairn_tasks_free(tasks);
+        tasks = next;
+    }
+    cairn_tasks_free(tasks);
+    return code;
+}
+
+static void *run_enqueue(void *arg)
+{
+    struct lane *lane = arg;
+    lane->code = enqueue_share(lane);
+    return NULL;
+}
+
+static void *run_work(void *arg)
+{
+    struct lane *lane = arg;
+    lane->code = work_share(lane);
+    return NULL;
+}
+
+static int run_lanes(struct lane *lanes, size_t count, void *(*run)(void *))
+{
+    pthread_t threads[64];
+    size_t started = 0;
+    while (started < count && !pthread_create(&threads[started], NULL, run, &lanes[started]))
+        started++;
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    if (started < count) {
+        say_error("could not start a thread");
+        return EXIT_NO;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (lanes[i].code)
+            return say_failure(&lanes[i].error);
+    return EXIT_DONE;
+}
+
+static int measure(struct bench *bench, struct lane *lanes, struct bench_cost *cost)
+{
+    int64_t bytes = bench_bytes(bench);
+    uint64_t commits = bench_commits(bench);
+    int64_t begin_us = monotonic_us();
+    int exit_code = run_lanes(lanes, bench->workers, run_enqueue);
+    int64_t middle_us = monotonic_us();
+    if (!exit_code)
+        exit_code = run_lanes(lanes, bench->workers, run_work);
+    cost->enqueue_us = middle_us - begin_us;
+    cost->work_us = monotonic_us() - middle_us;
+    cost->commits = bench_commits(bench) - commits;
+    cost->bytes = bytes < 0 ? -1 : bench_bytes(bench) - bytes;
+    return exit_code;
+}
+
+int bench_engine(struct bench *bench, uint64_t count, size_t batch, struct bench_cost *ret_cost)
+{
+    struct lane lanes[64];
+    cleanup(mem_freep) cairn_report *reports =
+        mem_zalloc(bench->workers * batch * sizeof *reports);
+    if (!reports) {
+        say_error("memory ran out");
+        return EXIT_NO;
+    }
+    for (size_t i = 0; i < bench->workers; i++)
+        lanes[i] = (struct lane){
+            .bench = bench,
+            .count = count / bench->workers + (i < count % bench->workers),
+            .batch = batch,
+            .reports = reports + i * batch,
+        };
+    *ret_cost = (struct bench_cost){.jobs = count};
+    say_progress("engine: %" PRIu64 " jobs in batches of %zu", count, batch);
+    return measure(bench, lanes, ret_cost);
+}
+
+/* ---- percentiles ------------------------------------------------------------------------ */
+
+static int compare(const void *one, const void *other)
+{
+    int64_t a = *(const int64_t *)one, b = *(const int64_t *)other;
+    return (a > b) - (a < b);
+}
+
+int64_t percentile(int64_t *values, size_t count, int percent)
+{
+    if (count == 0)
+        return 0;
+    qsort(values, count, sizeof *values, compare);
+    size_t at = count * (size_t)percent / 100;
+    return values[at < count ? at : count - 1];
+}

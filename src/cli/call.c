@@ -1,0 +1,179 @@
+/* cli/call.c - asking the engine in JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/call.h"
+
+#include "base/clock.h"
+#include "cli/say.h"
+
+#include <ctype.h>
+#include <string.h>
+
+void buf_donep(struct buf *buf)
+{
+    buf_done(buf);
+}
+
+int store_open_for(const struct args *args, cairn_engine **ret_engine)
+{
+    cairn_error error = {0};
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    options.url = args_text(args, "url");
+    if (cairn_open(&options, ret_engine, &error))
+        /* Whatever the reason, the store is out of reach; only a URL that is none is usage. */
+        return say_failure(&error) == EXIT_USAGE ? EXIT_USAGE : EXIT_STORE;
+    return EXIT_DONE;
+}
+
+void store_closep(cairn_engine **engine)
+{
+    cairn_close(*engine);
+}
+
+static int say_refusal(const struct answer *answer)
+{
+    const char *message = text_of(answer->tree, "message");
+    if (*message)
+        say_error("%s", message);
+    else
+        say_error("the server answered %d", answer->status);
+    if (*text_of(answer->tree, "detail"))
+        say_more("%s", text_of(answer->tree, "detail"));
+    if (*text_of(answer->tree, "hint"))
+        say_more("%s", text_of(answer->tree, "hint"));
+    return exit_code_for(answer->status);
+}
+
+int call(cairn_engine *engine, const char *method, const char *target, const char *body,
+         struct answer *ret_answer)
+{
+    cairn_error error = {0};
+    struct answer answer = {0};
+    cairn_request request = CAIRN_REQUEST_DEFAULTS;
+    request.method = method;
+    request.target = target;
+    request.body = body;
+    request.body_len = body ? strlen(body) : 0;
+
+    *ret_answer = answer;
+    if (cairn_call(engine, &request, &answer.response, &error))
+        return say_failure(&error);
+    answer.status = cairn_response_status(answer.response);
+    answer.body = cairn_response_body(answer.response, &answer.len);
+    answer.tree = json_loadb(answer.body, answer.len, JSON_DECODE_ANY, NULL);
+    *ret_answer = answer;
+    if (answer.status >= 400)
+        return say_refusal(&answer);
+    if (!answer.tree) {
+        say_error("could not understand the answer of %s: it is not JSON", cairn_url(engine));
+        return EXIT_STORE;
+    }
+    return EXIT_DONE;
+}
+
+void answer_done(struct answer *answer)
+{
+    json_decref(answer->tree);
+    cairn_response_free(answer->response);
+}
+
+void print_body(const struct answer *answer)
+{
+    fwrite(answer->body, 1, answer->len, stdout);
+    if (answer->len == 0 || answer->body[answer->len - 1] != '\n')
+        putchar('\n');
+}
+
+void target_path(struct buf *target, const char *part)
+{
+    for (const unsigned char *at = (const unsigned char *)part; *at; at++) {
+        if (isalnum(*at) || strchr("-._~", *at))
+            buf_char(target, (char)*at);
+        else
+            buf_printf(target, "%%%02X", *at);
+    }
+}
+
+void target_add(struct buf *target, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    buf_char(target, strchr(buf_text(target), '?') ? '&' : '?');
+    buf_str(target, name);
+    buf_char(target, '=');
+    target_path(target, value);
+}
+
+/* The end of the JSON value at `at`; the text is known to be JSON. */
+static const char *skip_value(const char *at, const char *end)
+{
+    int depth = 0;
+    bool is_string = false;
+    for (; at < end; at++) {
+        if (is_string) {
+            if (*at == '\\')
+                at++;
+            else if (*at == '"')
+                is_string = false;
+        } else if (*at == '"') {
+            is_string = true;
+        } else if (*at == '{' || *at == '[') {
+            depth++;
+        } else if (*at == '}' || *at == ']') {
+            if (depth-- == 0)
+                return at;
+        } else if ((*at == ',' || *at == ':') && depth == 0) {
+            return at;
+        }
+    }
+    return end;
+}
+
+static const char *skip_space(const char *at, const char *end)
+{
+    while (at < end && isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+const char *body_member(const struct answer *answer, const char *key, size_t *ret_len)
+{
+    const char *at = answer->body, *end = answer->body + answer->len;
+    size_t key_len = strlen(key);
+    at = skip_space(at, end);
+    if (at == end || *at != '{')
+        return NULL;
+    while (at < end && *at != '}') {
+        const char *name = skip_space(at + 1, end);
+        const char *colon = skip_value(name, end);
+        const char *value = skip_space(colon + 1, end);
+        if (colon >= end)
+            return NULL;
+        at = skip_value(value, end);
+        if (strncmp(name + 1, key, key_len) == 0 && name[1 + key_len] == '"') {
+            while (at > value && isspace((unsigned char)at[-1]))
+                at--;
+            *ret_len = (size_t)(at - value);
+            return value;
+        }
+    }
+    return NULL;
+}
+
+const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+int64_t int_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+int64_t time_of(const json_t *object, const char *key)
+{
+    int64_t us = 0;
+    return instant_parse(text_of(object, key), &us) ? us : 0;
+}

@@ -1,0 +1,51 @@
+/* cli/call.h - asking the engine: every command but the worker speaks JSON, as HTTP does, so
+ * that -o json prints exactly what a server would answer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_CALL_H
+#define CLI_CALL_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "cairn.h"
+#include "cli/args.h"
+
+/* An answer.  A zeroed struct is none. */
+struct answer {
+    cairn_response *response;
+    int status;
+    const char *body; /* ends with a NUL */
+    size_t len;
+    json_t *tree;
+};
+
+/* Opens the store that --url or the environment names.  The answer is an exit code; if it is
+ * not EXIT_DONE, standard error says why. */
+int store_open_for(const struct args *args, cairn_engine **ret_engine);
+void store_closep(cairn_engine **engine);
+
+/* Asks; `body` NULL: none.  The answer is an exit code, and standard error says what was
+ * refused.  `ret_answer` is filled in when there was an answer at all, even a refusal. */
+int call(cairn_engine *engine, const char *method, const char *target, const char *body,
+         struct answer *ret_answer);
+void answer_done(struct answer *answer);
+
+/* The answer's body on standard output, and a newline. */
+void print_body(const struct answer *answer);
+
+/* Appends "?name=value" or "&name=value", escaped, if there is a value. */
+void target_add(struct buf *target, const char *name, const char *value);
+void target_path(struct buf *target, const char *part); /* a part of the path, escaped */
+
+/* The text of a member of the outermost object, as it stands in the body; NULL: not there. */
+const char *body_member(const struct answer *answer, const char *key, size_t *ret_len);
+
+/* Members of a tree; "" or 0 when they are null or absent. */
+const char *text_of(const json_t *object, const char *key);
+int64_t int_of(const json_t *object, const char *key);
+int64_t time_of(const json_t *object, const char *key); /* in us; 0: not set */
+
+void buf_donep(struct buf *buf);
+
+#endif

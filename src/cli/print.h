@@ -1,0 +1,46 @@
+/* cli/print.h - printing for eyes: aligned columns, colours where they are welcome, times.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_PRINT_H
+#define CLI_PRINT_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GRID_COLUMNS = 8 };
+
+/* Rows collected to learn the widths, then printed.  A zeroed struct is an empty table. */
+struct grid {
+    struct arena arena;
+    struct grid_row *first, *last;
+    size_t width[GRID_COLUMNS];
+    size_t columns;
+};
+
+/* Adds a row of as many texts as the first row had; they are copied.  The first is the head. */
+void grid_row(struct grid *grid, const char *const *cells, size_t count);
+void grid_print(const struct grid *grid); /* to standard output */
+void grid_done(struct grid *grid);
+
+/* Standard output is a terminal, and NO_COLOR is not set. */
+bool wants_colour(void);
+
+/* A word such as a status, in its colour; on a plain output as it is. */
+const char *colour_of(const char *word); /* the escape before it; "" for none */
+#define COLOUR_END "\033[0m"
+
+/* "2m ago", "in 5s", "now". */
+enum { RELATIVE_TEXT = 24, BOTH_TEXT = 64 };
+void relative_time(int64_t at_us, int64_t now_us, char text[RELATIVE_TEXT]);
+/* "2026-11-15T06:30:00.000Z (2m ago)" */
+void both_times(int64_t at_us, int64_t now_us, char text[BOTH_TEXT]);
+
+/* "name       value", control characters made visible; nothing for an empty value. */
+void print_field(const char *name, const char *value, size_t len);
+void print_line(const char *name, const char *value);
+
+#endif

@@ -1,0 +1,128 @@
+/* cli/say.c - messages for a person.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/say.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/call.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One write per line, so that lines of several threads do not mix. */
+static void say(const char *before, const char *format, va_list list)
+{
+    char text[2048];
+    cleanup(buf_donep) struct buf line = {0};
+    vsnprintf(text, sizeof text, format, list);
+    buf_str(&line, before);
+    buf_clean(&line, text, strlen(text));
+    buf_char(&line, '\n');
+    fputs(buf_text(&line), stderr);
+}
+
+void say_error(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say("cairn: ", format, list);
+    va_end(list);
+}
+
+void say_more(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say("    ", format, list);
+    va_end(list);
+}
+
+int exit_code_for(int http_status)
+{
+    if (http_status < 400)
+        return 0;
+    if (http_status == 400 || http_status == 413)
+        return 2;
+    return http_status == 429 || http_status >= 500 ? 3 : 1;
+}
+
+int say_failure(const cairn_error *error)
+{
+    say_error("%s", error->message[0] ? error->message : cairn_code_meaning(error->code));
+    if (error->detail[0])
+        say_more("%s", error->detail);
+    if (error->hint[0])
+        say_more("%s", error->hint);
+    return exit_code_for(cairn_code_http_status(error->code));
+}
+
+void say_progress(const char *format, ...)
+{
+    if (!isatty(STDERR_FILENO))
+        return;
+    va_list list;
+    va_start(list, format);
+    fputs("\r\033[K", stderr);
+    vfprintf(stderr, format, list);
+    fflush(stderr);
+    va_end(list);
+}
+
+void end_progress(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+}
+
+enum { WORD_MAX = 64 };
+
+size_t edit_distance(const char *one, const char *other)
+{
+    size_t len = strlen(other), row[WORD_MAX + 1];
+    if (len > WORD_MAX || strlen(one) > WORD_MAX)
+        return WORD_MAX;
+    for (size_t i = 0; i <= len; i++)
+        row[i] = i;
+    for (size_t i = 1; *one; one++, i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t k = 1; k <= len; k++) {
+            size_t swap = diagonal + (*one != other[k - 1]);
+            size_t drop = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
+            diagonal = row[k];
+            row[k] = swap < drop ? swap : drop;
+        }
+    }
+    return row[len];
+}
+
+/* The bytes of the character at text, or 0 if it is no UTF-8. */
+static size_t character_len(const char *text, size_t len)
+{
+    unsigned char first = (unsigned char)text[0];
+    size_t need = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    return need <= len && utf8_is_valid(text, need) ? need : 0;
+}
+
+/* C0, DEL and C1 (which UTF-8 writes as 0xC2 0x80 to 0xC2 0x9F). */
+static bool is_control(const char *text, size_t len)
+{
+    unsigned char first = (unsigned char)text[0];
+    return first < 0x20 || first == 0x7f ||
+           (len == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0);
+}
+
+void buf_clean(struct buf *buf, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t bytes = character_len(text + i, len - i);
+        if (!bytes || is_control(text + i, bytes))
+            buf_char(buf, text[i] == '\n' || text[i] == '\t' ? ' ' : '?');
+        else
+            buf_add(buf, text + i, bytes);
+        i += bytes ? bytes : 1;
+    }
+}

@@ -1,0 +1,37 @@
+/* cli/say.h - what the program says to a person: on standard error, in the same form always.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     cairn: could not open sqlite:jobs.db: the disk is full
+ *         The facts, indented.
+ *         What to do about it.
+ */
+#ifndef CLI_SAY_H
+#define CLI_SAY_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "cairn.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+void say_error(const char *format, ...) format_like(1, 2); /* "cairn: " and the text */
+void say_more(const char *format, ...) format_like(1, 2);  /* an indented line after it */
+
+/* Says what a call failed with; the answer is the exit code that fits. */
+int say_failure(const cairn_error *error);
+int exit_code_for(int http_status);
+
+/* Progress, one line that replaces itself; only on a terminal.  NULL: wipe it. */
+void say_progress(const char *format, ...) format_like(1, 2);
+void end_progress(void);
+
+/* How many letters must change to make one word the other. */
+size_t edit_distance(const char *one, const char *other);
+
+/* Adds text with control characters and broken UTF-8 made visible ("?"), so that what others
+ * wrote cannot command a terminal. */
+void buf_clean(struct buf *buf, const char *text, size_t len);
+
+#endif

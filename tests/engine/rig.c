@@ -1,0 +1,178 @@
+/* tests/engine/rig.c - an engine without threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "rig.h"
+
+#include <stdlib.h>
+
+static struct request *made[10000];
+static size_t made_count;
+
+static void note_done(struct request *request)
+{
+    *(bool *)request->arg = true;
+}
+
+static struct request *make(enum request_op op)
+{
+    struct request *request = request_new(op);
+    if (!request || made_count == sizeof made / sizeof *made)
+        abort();
+    request->done = note_done;
+    request->arg = arena_zalloc(&request->arena, sizeof(bool));
+    made[made_count++] = request;
+    return request;
+}
+
+bool rig_is_done(const struct request *request)
+{
+    return *(const bool *)request->arg;
+}
+
+void rig_init(struct rig *rig, uint32_t retry_ms)
+{
+    static struct clock opening;
+    cairn_error error;
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    options.virtual_clock = 1;
+    options.start_us = RIG_START_S * US_PER_SEC;
+    options.seed = 7;
+    options.retry_ms = retry_ms;
+    clock_init_virtual(&opening, options.start_us);
+
+    struct store *memory;
+    struct store_config config = {.url = "memory:", .clock = &opening};
+    CHECK_OK(memory_store_ops.open(&config, &memory, &error));
+    rig->faulty = faulty_wrap(memory, 1, 0);
+    CHECK(rig->faulty, "no memory");
+    CHECK_OK(local_engine_new(&options, rig->faulty, &rig->engine, &error));
+}
+
+void rig_close(struct rig *rig)
+{
+    cairn_close(&rig->engine->base);
+    rig->engine = NULL;
+}
+
+void rig_done(struct rig *rig)
+{
+    cairn_close(rig->engine ? &rig->engine->base : NULL);
+    while (made_count)
+        request_free(made[--made_count]);
+}
+
+struct request *rig_enqueue(struct rig *rig, const char *type, const char *key)
+{
+    (void)rig;
+    struct request *request = make(OP_ENQUEUE);
+    cairn_job_spec *spec = arena_zalloc(&request->arena, sizeof *spec);
+    *spec = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
+    spec->type = type;
+    spec->key = key;
+    request->in.enqueue.specs = spec;
+    request->in.enqueue.count = 1;
+    return request;
+}
+
+static cairn_claim_options claim_options(struct request *request, const char *type,
+                                         uint32_t wait_ms)
+{
+    const char **types = arena_zalloc(&request->arena, sizeof *types);
+    types[0] = type;
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    claim.worker = "w";
+    claim.types = types;
+    claim.type_count = 1;
+    claim.wait_ms = wait_ms;
+    return claim;
+}
+
+struct request *rig_claim(struct rig *rig, const char *type, uint32_t wait_ms)
+{
+    (void)rig;
+    struct request *request = make(OP_CLAIM);
+    request->in.claim = claim_options(request, type, wait_ms);
+    return request;
+}
+
+struct request *rig_complete(struct rig *rig, const struct request *claim, bool is_claiming)
+{
+    (void)rig;
+    const cairn_task *task = &claim->out.tasks.items[0];
+    struct request *request = make(OP_REPORT);
+    cairn_report *report = arena_zalloc(&request->arena, sizeof *report);
+    *report = (cairn_report)CAIRN_REPORT_DEFAULTS;
+    report->task_id = task->id;
+    report->token = task->token;
+    request->in.report = (struct report_input){
+        .worker = "w", .reports = report, .count = 1, .is_claiming = is_claiming};
+    if (is_claiming)
+        request->in.report.claim = claim_options(request, "%", 60000);
+    return request;
+}
+
+struct request *rig_control(struct rig *rig, enum request_op op, const char *id)
+{
+    (void)rig;
+    struct request *request = make(op);
+    request->in.job.id = id;
+    return request;
+}
+
+struct request *rig_read(struct rig *rig, enum request_op op, const char *id)
+{
+    struct request *request = make(op);
+    if (op == OP_JOB_EVENTS)
+        request->in.events = (struct events_input){.id = id, .limit = 1000};
+    else
+        request->in.job.id = id;
+    struct store_session *session;
+    cairn_error error;
+    struct store *store = rig->engine->store;
+    CHECK_OK(store->ops->session_open(store, SESSION_READER, &session, &error));
+    request->code = read_run(rig->engine, session, request);
+    store->ops->session_close(session);
+    return request;
+}
+
+void rig_submit(struct rig *rig, struct request *request)
+{
+    rig->engine->base.ops->submit(&rig->engine->base, request);
+}
+
+void rig_run(struct rig *rig)
+{
+    while (committer_run_once(&rig->engine->committers[0]))
+        ;
+}
+
+/* A committer that rests is woken early: the time of a rest is real, and tests do not wait. */
+static void end_rest(struct rig *rig)
+{
+    rig->engine->committers[0].rest_until_us = 0;
+}
+
+cairn_code rig_do(struct rig *rig, struct request *request)
+{
+    rig_submit(rig, request);
+    for (int i = 0; i < 100 && !rig_is_done(request); i++) {
+        end_rest(rig);
+        rig_run(rig);
+    }
+    CHECK(rig_is_done(request), "%s is not done", request_op_name(request->op));
+    return request->code;
+}
+
+const char *rig_events(struct rig *rig, const char *id)
+{
+    static char text[4096];
+    struct request *request = rig_read(rig, OP_JOB_EVENTS, id);
+    CHECK(request->code == CAIRN_OK, "events of %s: %s", id, request->error.message);
+    text[0] = '\0';
+    for (size_t i = 0; i < request->out.events.count; i++) {
+        strcat(text, i ? " " : "");
+        strcat(text, request->out.events.items[i].type);
+    }
+    return text;
+}

@@ -1,0 +1,44 @@
+/* tests/engine/rig.h - an engine without threads: the test itself calls the committer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef RIG_H
+#define RIG_H
+
+#include "engine/local.h"
+#include "store/faulty/faulty.h"
+#include "test.h"
+
+enum { RIG_START_S = 1800000000 };
+
+struct rig {
+    struct local_engine *engine;
+    struct store *faulty; /* what the engine sees; fails on cue */
+};
+
+void rig_init(struct rig *rig, uint32_t retry_ms); /* memory store behind a faulty one */
+void rig_close(struct rig *rig);                   /* the engine, not the requests */
+void rig_done(struct rig *rig);
+
+/* Requests; freed by rig_done(). */
+struct request *rig_enqueue(struct rig *rig, const char *type, const char *key);
+struct request *rig_claim(struct rig *rig, const char *type, uint32_t wait_ms);
+struct request *rig_complete(struct rig *rig, const struct request *claim, bool is_claiming);
+struct request *rig_control(struct rig *rig, enum request_op op, const char *id);
+struct request *rig_read(struct rig *rig, enum request_op op, const char *id);
+
+/* Gives a request to the engine, without running anything. */
+void rig_submit(struct rig *rig, struct request *request);
+
+/* Lets the committer work until there is nothing to do now. */
+void rig_run(struct rig *rig);
+
+/* Submits, runs until it is done (resting stores are waited for), and returns its code. */
+cairn_code rig_do(struct rig *rig, struct request *request);
+
+bool rig_is_done(const struct request *request);
+
+/* "created leased started": the events of a job. */
+const char *rig_events(struct rig *rig, const char *id);
+
+#endif

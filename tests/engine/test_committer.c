@@ -1,0 +1,333 @@
+/* What the committer promises: one commit for all, nobody suffers for another, nothing twice.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/mem.h"
+#include "rig.h"
+
+static const char *enqueued_id(const struct request *request)
+{
+    return request->out.enqueued[0].id;
+}
+
+static void fail_calls(struct rig *rig, enum faulty_verb verb, uint64_t times, cairn_code code)
+{
+    struct faulty_rule rule = {.verb = verb, .call = 1, .times = times, .code = code};
+    CHECK(faulty_add(rig->faulty, &rule), "no memory");
+}
+
+/* The next commit reaches the store, and its answer gets lost. */
+static void lose_answer(struct rig *rig)
+{
+    struct faulty_rule rule = {
+        .verb = FAULTY_COMMIT, .call = 1, .moment = FAULTY_AFTER, .code = CAIRN_E_UNREACHABLE};
+    CHECK(faulty_add(rig->faulty, &rule), "no memory");
+}
+
+static const char *status_of(struct rig *rig, const char *id)
+{
+    return rig_read(rig, OP_JOB_GET, id)->out.jobs.items[0].status;
+}
+
+TEST(what_waits_is_committed_together)
+{
+    struct rig rig;
+    struct request *jobs[10];
+    rig_init(&rig, 1000);
+    for (int i = 0; i < 10; i++)
+        rig_submit(&rig, jobs[i] = rig_enqueue(&rig, "a.v1", NULL));
+    rig_run(&rig);
+    for (int i = 0; i < 10; i++)
+        CHECK(rig_is_done(jobs[i]) && jobs[i]->code == CAIRN_OK, "job %d: %d", i,
+              jobs[i]->code);
+    CHECK_INT(rig.engine->counters.commits, 1);
+    CHECK_INT(rig.engine->counters.commit_requests, 10);
+    rig_done(&rig);
+}
+
+TEST(a_bad_request_in_a_batch_fails_alone)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *first = rig_enqueue(&rig, "a.v1", NULL);
+    struct request *bad =
+        rig_control(&rig, OP_JOB_CANCEL, "00000000-0000-7000-8000-000000000000");
+    struct request *last = rig_enqueue(&rig, "a.v1", NULL);
+    rig_submit(&rig, first);
+    rig_submit(&rig, bad);
+    rig_submit(&rig, last);
+    rig_run(&rig);
+    CHECK_INT(first->code, CAIRN_OK);
+    CHECK_INT(bad->code, CAIRN_E_NOT_FOUND);
+    CHECK_INT(last->code, CAIRN_OK);
+    CHECK_INT(rig.engine->counters.commits, 1);
+    rig_done(&rig);
+}
+
+TEST(when_the_database_refuses_a_batch_each_request_is_tried_by_itself)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *jobs[3];
+    fail_calls(&rig, FAULTY_INSERT_JOBS, 1, CAIRN_E_STORE);
+    for (int i = 0; i < 3; i++)
+        rig_submit(&rig, jobs[i] = rig_enqueue(&rig, "a.v1", NULL));
+    rig_run(&rig);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(jobs[i]->code, CAIRN_OK);
+        CHECK_STR(rig_events(&rig, enqueued_id(jobs[i])), "created");
+    }
+    CHECK_INT(rig.engine->counters.commits, 3);
+    rig_done(&rig);
+}
+
+TEST(a_waiting_claim_is_given_what_comes_later)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *claim = rig_claim(&rig, "a.%", 60000);
+    rig_submit(&rig, claim);
+    rig_run(&rig);
+    CHECK(!rig_is_done(claim), "it was answered with %zu tasks", claim->out.tasks.count);
+
+    rig_do(&rig, rig_enqueue(&rig, "b.v1", NULL));
+    CHECK(!rig_is_done(claim), "another type woke it");
+
+    rig_do(&rig, rig_enqueue(&rig, "a.v1", NULL));
+    rig_run(&rig);
+    CHECK(rig_is_done(claim), "it still waits");
+    CHECK_INT(claim->out.tasks.count, 1);
+    CHECK_STR(claim->out.tasks.items[0].type, "a.v1");
+    rig_done(&rig);
+}
+
+TEST(the_claim_that_has_waited_longest_is_served_first)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *first = rig_claim(&rig, "a.v1", 60000);
+    struct request *second = rig_claim(&rig, "a.v1", 60000);
+    rig_submit(&rig, first);
+    rig_run(&rig);
+    rig_submit(&rig, second);
+    rig_run(&rig);
+    rig_do(&rig, rig_enqueue(&rig, "a.v1", NULL));
+    rig_run(&rig);
+    CHECK(rig_is_done(first) && !rig_is_done(second), "first %d, second %d", rig_is_done(first),
+          rig_is_done(second));
+    rig_done(&rig);
+}
+
+static bool has_gone(struct request *request)
+{
+    (void)request;
+    return false;
+}
+
+TEST(a_claim_whose_caller_has_gone_takes_nothing)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *claim = rig_claim(&rig, "a.v1", 60000);
+    claim->is_wanted = has_gone;
+    rig_submit(&rig, claim);
+    rig_run(&rig);
+    struct request *job = rig_enqueue(&rig, "a.v1", NULL);
+    rig_do(&rig, job);
+    rig_run(&rig);
+    CHECK_INT(claim->code, CAIRN_E_CLOSED);
+    CHECK_STR(status_of(&rig, enqueued_id(job)), "pending");
+    rig_done(&rig);
+}
+
+TEST(a_claim_whose_time_is_over_is_answered_with_nothing)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *claim = rig_claim(&rig, "a.v1", 1);
+    rig_submit(&rig, claim);
+    rig_run(&rig);
+    while (!rig_is_done(claim)) /* one millisecond of real time */
+        rig_run(&rig);
+    CHECK_INT(claim->code, CAIRN_OK);
+    CHECK_INT(claim->out.tasks.count, 0);
+    rig_done(&rig);
+}
+
+TEST(a_report_that_waits_for_its_claim_is_applied_once)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *job = rig_enqueue(&rig, "a.v1", NULL);
+    rig_do(&rig, job);
+    struct request *claim = rig_claim(&rig, "a.v1", 0);
+    rig_do(&rig, claim);
+    struct request *report = rig_complete(&rig, claim, true);
+    rig_submit(&rig, report);
+    rig_run(&rig);
+    CHECK(!rig_is_done(report), "it did not wait");
+    CHECK_STR(status_of(&rig, enqueued_id(job)), "succeeded");
+
+    rig_do(&rig, rig_enqueue(&rig, "a.v1", NULL));
+    rig_run(&rig);
+    CHECK(rig_is_done(report), "it still waits");
+    CHECK_INT(report->out.reported[0].code, CAIRN_OK);
+    CHECK_INT(report->out.tasks.count, 1);
+    CHECK_STR(rig_events(&rig, enqueued_id(job)), "created leased started succeeded");
+    rig_done(&rig);
+}
+
+TEST(a_store_that_went_away_is_waited_for)
+{
+    struct rig rig;
+    rig_init(&rig, 60000);
+    struct request *job = rig_enqueue(&rig, "a.v1", NULL);
+    fail_calls(&rig, FAULTY_BEGIN, 3, CAIRN_E_UNREACHABLE);
+    CHECK_INT(rig_do(&rig, job), CAIRN_OK);
+    CHECK_STR(rig_events(&rig, enqueued_id(job)), "created");
+    rig_done(&rig);
+}
+
+TEST(a_store_that_stays_away_is_reported_and_nothing_is_written)
+{
+    struct rig rig;
+    rig_init(&rig, 0);
+    fail_calls(&rig, FAULTY_BEGIN, 1000, CAIRN_E_UNREACHABLE);
+    struct request *job = rig_enqueue(&rig, "a.v1", "k");
+    CHECK_INT(rig_do(&rig, job), CAIRN_E_UNREACHABLE);
+    faulty_calm(rig.faulty);
+    struct request *again = rig_enqueue(&rig, "a.v1", "k");
+    CHECK_INT(rig_do(&rig, again), CAIRN_OK);
+    CHECK_INT(again->out.enqueued[0].existing, 0);
+    rig_done(&rig);
+}
+
+TEST(an_enqueue_whose_commit_nobody_knew_the_end_of_is_not_doubled)
+{
+    struct rig rig;
+    rig_init(&rig, 60000);
+    struct request *plain = rig_enqueue(&rig, "a.v1", NULL);
+    lose_answer(&rig);
+    CHECK_INT(rig_do(&rig, plain), CAIRN_OK);
+    CHECK_STR(rig_events(&rig, enqueued_id(plain)), "created");
+
+    struct request *keyed = rig_enqueue(&rig, "a.v1", "k");
+    lose_answer(&rig);
+    CHECK_INT(rig_do(&rig, keyed), CAIRN_OK);
+    CHECK_INT(keyed->out.enqueued[0].existing, 0);
+
+    struct request *claim = rig_claim(&rig, "a.v1", 0);
+    claim->in.claim.max = 10;
+    rig_do(&rig, claim);
+    CHECK_INT(claim->out.tasks.count, 2);
+    rig_done(&rig);
+}
+
+TEST(a_claim_whose_commit_nobody_knew_the_end_of_finds_its_tasks_again)
+{
+    struct rig rig;
+    rig_init(&rig, 60000);
+    struct request *job = rig_enqueue(&rig, "a.v1", NULL);
+    rig_do(&rig, job);
+    rig_do(&rig, rig_enqueue(&rig, "a.v1", NULL));
+    struct request *claim = rig_claim(&rig, "a.v1", 0);
+    lose_answer(&rig);
+    CHECK_INT(rig_do(&rig, claim), CAIRN_OK);
+    CHECK_INT(claim->out.tasks.count, 1);
+    CHECK_STR(claim->out.tasks.items[0].id, enqueued_id(job));
+    CHECK_STR(rig_events(&rig, enqueued_id(job)), "created leased started");
+
+    struct request *report = rig_complete(&rig, claim, false);
+    lose_answer(&rig);
+    CHECK_INT(rig_do(&rig, report), CAIRN_OK);
+    CHECK_INT(report->out.reported[0].code, CAIRN_OK);
+    CHECK_STR(rig_events(&rig, enqueued_id(job)), "created leased started succeeded");
+    rig_done(&rig);
+}
+
+TEST(a_control_whose_commit_nobody_knew_the_end_of_is_not_refused_as_a_second_one)
+{
+    struct rig rig;
+    rig_init(&rig, 60000);
+    struct request *job = rig_enqueue(&rig, "a.v1", NULL);
+    rig_do(&rig, job);
+    lose_answer(&rig);
+    CHECK_INT(rig_do(&rig, rig_control(&rig, OP_JOB_CANCEL, enqueued_id(job))), CAIRN_OK);
+    lose_answer(&rig);
+    CHECK_INT(rig_do(&rig, rig_control(&rig, OP_JOB_RETRY, enqueued_id(job))), CAIRN_OK);
+    CHECK_STR(rig_events(&rig, enqueued_id(job)), "created cancelled retried");
+    rig_done(&rig);
+}
+
+TEST(a_virtual_clock_stops_at_every_due_time)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    int64_t start_us = RIG_START_S * US_PER_SEC;
+    struct request *job = rig_enqueue(&rig, "a.v1", NULL);
+    job->in.enqueue.specs[0].max_attempts = 2;
+    rig_do(&rig, job);
+    for (int i = 0; i < 2; i++) {
+        struct request *claim = rig_claim(&rig, "a.v1", 0);
+        rig_do(&rig, claim);
+        CHECK_INT(claim->out.tasks.count, 1);
+        struct request *advance = rig_control(&rig, OP_CLOCK_ADVANCE, NULL);
+        advance->in.advance.ms = 3600 * 1000;
+        CHECK_INT(rig_do(&rig, advance), CAIRN_OK);
+        CHECK_INT(advance->out.now_us, start_us + (i + 1) * 3600 * US_PER_SEC);
+    }
+    struct request *events = rig_read(&rig, OP_JOB_EVENTS, enqueued_id(job));
+    CHECK_STR(rig_events(&rig, enqueued_id(job)),
+              "created leased started retried leased started failed");
+    CHECK_INT(events->out.events.items[3].at_us, start_us + 30 * US_PER_SEC + 1);
+    CHECK_STR(rig_read(&rig, OP_JOB_GET, enqueued_id(job))->out.jobs.items[0].last_error,
+              "LEASE_EXPIRED");
+    rig_done(&rig);
+}
+
+TEST(closing_answers_whoever_waits)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *claim = rig_claim(&rig, "a.v1", 60000);
+    struct request *job = rig_enqueue(&rig, "b.v1", NULL);
+    rig_submit(&rig, claim);
+    rig_run(&rig);
+    rig_submit(&rig, job);
+    rig_close(&rig);
+    CHECK_INT(claim->code, CAIRN_E_CLOSED);
+    CHECK_INT(job->code, CAIRN_E_CLOSED);
+    rig_done(&rig);
+}
+
+/* Whatever allocation fails, the call says so or succeeds, and nothing is half-written. */
+TEST(memory_that_runs_out_leaves_nothing_half_written)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    for (long allowed = 0; allowed < 60; allowed++) {
+        struct request *job = rig_enqueue(&rig, "a.v1", NULL);
+        rig_submit(&rig, job);
+        mem_fail_after(allowed);
+        rig_run(&rig);
+        mem_fail_after(-1);
+        CHECK(rig_is_done(job), "enqueue with %ld allocations is not done", allowed);
+        CHECK(job->code == CAIRN_OK || job->code == CAIRN_E_OUT_OF_MEMORY, "it ended with %d",
+              job->code);
+        struct request *claim = rig_claim(&rig, "a.v1", 0);
+        rig_do(&rig, claim);
+        CHECK_INT(claim->out.tasks.count, job->code == CAIRN_OK);
+        if (job->code)
+            continue;
+
+        struct request *report = rig_complete(&rig, claim, false);
+        rig_submit(&rig, report);
+        mem_fail_after(allowed);
+        rig_run(&rig);
+        mem_fail_after(-1);
+        CHECK(rig_is_done(report), "report with %ld allocations is not done", allowed);
+        CHECK_STR(rig_events(&rig, enqueued_id(job)),
+                  report->code ? "created leased started" : "created leased started succeeded");
+    }
+    rig_done(&rig);
+}

@@ -1,0 +1,427 @@
+/* tests/unit/test_job.c - the laws of a job's life.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each law is checked on every cell of the table, with and without a lease, with one and with
+ * more attempts left, so that no status or action can be added without keeping them.
+ */
+#include "base/clock.h"
+#include "core/backoff.h"
+#include "core/job.h"
+#include "test.h"
+
+#define NOW INT64_C(1700000000000000)
+
+/* How the row and the caller stand to each other. */
+enum holder {
+    HELD,
+    HELD_TO_THE_LAST,
+    RUN_OUT,
+    BY_ANOTHER,
+    NOT_OURS,
+    ENDED_BY_US,
+    HOLDER_COUNT
+};
+
+struct cell {
+    enum job_status status;
+    enum job_action action;
+    enum holder holder;
+    int32_t attempt;
+    bool is_deleted;
+};
+
+#define for_each_cell(c)                                                                    \
+    for (struct cell c = {.status = JOB_NONE + 1}; c.status < JOB_STATUS_COUNT; c.status++) \
+        for (c.action = 0; c.action < JOB_ACTION_COUNT; c.action++)                         \
+            for (c.holder = 0; c.holder < HOLDER_COUNT; c.holder++)                         \
+                for (c.attempt = 0; c.attempt < 3; c.attempt++)                             \
+                    for (int deleted_ = 0; (c.is_deleted = deleted_), deleted_ < 2; deleted_++)
+
+static bool is_report(enum job_action action)
+{
+    return action <= JOB_RELEASE;
+}
+
+static struct job_row row_of(struct cell c)
+{
+    struct job_row row = {.seq = 7,
+                          .id = "id",
+                          .type = "a.v1",
+                          .key = "k",
+                          .status = c.status,
+                          .priority = 100,
+                          .attempt = c.attempt,
+                          .max_attempts = 3,
+                          .is_ready = c.status == JOB_PENDING,
+                          .run_at_us = NOW - 50,
+                          .created_at_us = NOW - 100,
+                          .updated_at_us = NOW - 10,
+                          .deleted_at_us = c.is_deleted ? NOW - 5 : 0,
+                          .last_error = "earlier"};
+    if (c.holder == ENDED_BY_US) {
+        row.ended_by = "w";
+        row.ended_token = "t";
+    }
+    bool has_lease = c.status == JOB_LEASED || c.status == JOB_CANCELLED;
+    if (!has_lease || (c.holder == ENDED_BY_US && c.status != JOB_LEASED))
+        return row;
+    row.leased_by = c.holder == BY_ANOTHER ? "other" : "w";
+    row.token = c.holder == NOT_OURS ? NULL : c.holder == ENDED_BY_US ? "next" : "t";
+    row.lease_until_us = c.holder == HELD_TO_THE_LAST ? NOW
+                         : c.holder == RUN_OUT        ? NOW - 1
+                                                      : NOW + US_PER_MIN;
+    return row;
+}
+
+static bool is_holding(struct cell c)
+{
+    return (c.status == JOB_LEASED || c.status == JOB_CANCELLED) &&
+           (c.holder == HELD || c.holder == HELD_TO_THE_LAST);
+}
+
+static struct job_input input_of(enum job_action action)
+{
+    return (struct job_input){.action = action,
+                              .worker = "w",
+                              .token = "t",
+                              .output = "{\"n\":1}",
+                              .error = "boom",
+                              .delay_us = -1,
+                              .extend_us = US_PER_MIN};
+}
+
+static struct job_verdict apply(struct job_row *row, enum job_action action)
+{
+    struct rng rng;
+    rng_init(&rng, 42);
+    struct job_input input = input_of(action);
+    return job_apply(row, &input, NOW, &rng);
+}
+
+static bool is_text_same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_lease_same(const struct job_row *a, const struct job_row *b)
+{
+    return is_text_same(a->leased_by, b->leased_by) && is_text_same(a->token, b->token) &&
+           a->lease_until_us == b->lease_until_us;
+}
+
+/* All but the lease. */
+static bool is_rest_same(const struct job_row *a, const struct job_row *b)
+{
+    return a->seq == b->seq && a->status == b->status && a->attempt == b->attempt &&
+           a->max_attempts == b->max_attempts && a->priority == b->priority &&
+           a->is_ready == b->is_ready && is_text_same(a->ended_by, b->ended_by) &&
+           is_text_same(a->ended_token, b->ended_token) &&
+           is_text_same(a->last_error, b->last_error) && is_text_same(a->result, b->result) &&
+           a->run_at_us == b->run_at_us && a->created_at_us == b->created_at_us &&
+           a->updated_at_us == b->updated_at_us && a->deleted_at_us == b->deleted_at_us;
+}
+
+#define CHECK_CELL(c, claim)                                                       \
+    CHECK(claim, "%s on %s, holder %d, attempt %d%s", job_action_name((c).action), \
+          job_status_name((c).status), (int)(c).holder, (int)(c).attempt,          \
+          (c).is_deleted ? ", deleted" : "")
+
+TEST(only_revival_leaves_a_final_status)
+{
+    for_each_cell(c)
+    {
+        struct job_row row = row_of(c);
+        apply(&row, c.action);
+        if (job_is_final(c.status) && row.status != c.status)
+            CHECK_CELL(c, c.action == JOB_REVIVE && row.status == JOB_PENDING);
+    }
+}
+
+TEST(where_an_action_leads_is_what_the_table_says)
+{
+    for_each_cell(c)
+    {
+        struct job_row row = row_of(c);
+        struct job_verdict verdict = apply(&row, c.action);
+        enum job_status to = job_next(c.status, c.action);
+        if (verdict.code || !verdict.is_changed) {
+            CHECK_CELL(c, row.status == c.status);
+            continue;
+        }
+        /* Where an attempt was to be spent and none was left, the end is failed instead. */
+        bool is_spent = to == JOB_PENDING && c.status == JOB_LEASED &&
+                        c.action != JOB_RELEASE && c.attempt + 1 >= 3;
+        CHECK_CELL(c, to != JOB_NONE);
+        CHECK_CELL(c, row.status == (is_spent ? JOB_FAILED : to));
+    }
+}
+
+TEST(what_has_ended_can_only_be_deleted_or_revived)
+{
+    for_each_cell(c)
+    {
+        bool is_allowed = c.status == JOB_LEASED   ? c.action != JOB_REVIVE
+                          : c.action == JOB_CANCEL ? c.status == JOB_PENDING
+                          : c.action == JOB_REVIVE
+                              ? c.status == JOB_FAILED || c.status == JOB_CANCELLED
+                              : c.action == JOB_DELETE;
+        CHECK_CELL(c, (job_next(c.status, c.action) != JOB_NONE) == is_allowed);
+        struct job_row row = row_of(c);
+        if (!is_allowed && !is_report(c.action) && c.action != JOB_HEARTBEAT)
+            CHECK_CELL(c, apply(&row, c.action).code == CAIRN_E_WRONG_STATE);
+    }
+}
+
+TEST(a_lease_is_held_exactly_while_leased_or_until_a_cancelled_worker_reports)
+{
+    for_each_cell(c)
+    {
+        struct job_row before = row_of(c), row = before;
+        struct job_verdict verdict = apply(&row, c.action);
+        if (verdict.code || !verdict.is_changed)
+            continue;
+        if (row.status == JOB_LEASED)
+            CHECK_CELL(c, row.leased_by && row.lease_until_us > 0);
+        else if (row.status == JOB_CANCELLED)
+            CHECK_CELL(c, is_lease_same(&row, &before)); /* the heartbeat must find it */
+        else
+            CHECK_CELL(c, !row.leased_by && !row.token && !row.lease_until_us);
+    }
+}
+
+TEST(a_report_is_taken_from_the_holder_of_a_standing_lease_only)
+{
+    for_each_cell(c)
+    {
+        if (!is_report(c.action))
+            continue;
+        struct job_row row = row_of(c);
+        struct job_verdict verdict = apply(&row, c.action);
+        bool is_taken = c.status == JOB_LEASED && is_holding(c);
+        CHECK_CELL(c, (verdict.is_changed && !verdict.code) == is_taken);
+        if (!is_taken)
+            CHECK_CELL(c, verdict.code ==
+                              (c.holder == ENDED_BY_US ? CAIRN_OK : CAIRN_E_LEASE_LOST));
+    }
+}
+
+TEST(a_refusal_changes_nothing_but_the_lease_of_a_cancelled_job)
+{
+    for_each_cell(c)
+    {
+        struct job_row before = row_of(c), row = before;
+        struct job_verdict verdict = apply(&row, c.action);
+        if (!verdict.code)
+            continue;
+        CHECK_CELL(c, verdict.event == EVENT_NONE);
+        CHECK_CELL(c, is_rest_same(&row, &before));
+        bool may_end = is_report(c.action) && c.status == JOB_CANCELLED && is_holding(c);
+        CHECK_CELL(c, verdict.is_changed == may_end);
+        CHECK_CELL(c, may_end ? !row.leased_by : is_lease_same(&row, &before));
+    }
+}
+
+TEST(what_is_not_to_be_written_was_not_changed)
+{
+    for_each_cell(c)
+    {
+        struct job_row before = row_of(c), row = before;
+        struct job_verdict verdict = apply(&row, c.action);
+        if (verdict.is_changed)
+            continue;
+        CHECK_CELL(c, is_rest_same(&row, &before) && is_lease_same(&row, &before));
+        CHECK_CELL(c, verdict.event == EVENT_NONE);
+    }
+}
+
+TEST(a_repeated_report_is_accepted_and_changes_nothing)
+{
+    for_each_cell(c)
+    {
+        struct job_row row = row_of(c);
+        if (!is_report(c.action) || apply(&row, c.action).code)
+            continue;
+        struct job_row before = row;
+        struct job_verdict verdict = apply(&row, c.action);
+        CHECK_CELL(c, verdict.code == CAIRN_OK && !verdict.is_changed &&
+                          verdict.event == EVENT_NONE);
+        CHECK_CELL(c, is_rest_same(&row, &before) && is_lease_same(&row, &before));
+    }
+}
+
+TEST(a_change_of_status_writes_its_event)
+{
+    static const enum job_event events[JOB_STATUS_COUNT] = {[JOB_PENDING] = EVENT_RETRIED,
+                                                            [JOB_SUCCEEDED] = EVENT_SUCCEEDED,
+                                                            [JOB_FAILED] = EVENT_FAILED,
+                                                            [JOB_CANCELLED] = EVENT_CANCELLED};
+    for_each_cell(c)
+    {
+        struct job_row row = row_of(c);
+        struct job_verdict verdict = apply(&row, c.action);
+        if (row.status != c.status)
+            CHECK_CELL(c, verdict.event == events[row.status] && row.updated_at_us == NOW);
+    }
+}
+
+TEST(attempts_never_pass_the_maximum_and_release_is_free)
+{
+    for_each_cell(c)
+    {
+        struct job_row row = row_of(c);
+        struct job_verdict verdict = apply(&row, c.action);
+        CHECK_CELL(c, row.attempt <= row.max_attempts);
+        if (verdict.code || !verdict.is_changed)
+            continue;
+        bool costs = c.action == JOB_FAIL || c.action == JOB_RETRY || c.action == JOB_DEAD ||
+                     c.action == JOB_EXPIRE;
+        int32_t wanted = c.action == JOB_REVIVE ? 0 : c.attempt + (costs ? 1 : 0);
+        CHECK_CELL(c, row.attempt == wanted);
+        if (costs)
+            CHECK_CELL(c, (row.status == JOB_FAILED) ==
+                              (row.attempt == 3 || c.action == JOB_DEAD));
+    }
+}
+
+TEST(ready_means_pending_and_due)
+{
+    for_each_cell(c)
+    {
+        struct job_row row = row_of(c);
+        apply(&row, c.action);
+        CHECK_CELL(c, row.is_ready == (row.status == JOB_PENDING && row.run_at_us <= NOW));
+    }
+}
+
+TEST(a_lease_expires_only_after_its_last_microsecond)
+{
+    for_each_cell(c)
+    {
+        if (c.action != JOB_EXPIRE)
+            continue;
+        struct job_row row = row_of(c);
+        struct job_verdict verdict = apply(&row, c.action);
+        bool has_run_out = c.status == JOB_LEASED && c.holder == RUN_OUT;
+        CHECK_CELL(c, verdict.code == (has_run_out ? CAIRN_OK : CAIRN_E_WRONG_STATE));
+        if (!has_run_out)
+            continue;
+        CHECK_CELL(c, strcmp(row.last_error, "LEASE_EXPIRED") == 0);
+        CHECK_CELL(c, !row.ended_by && !row.ended_token); /* nobody ended it: no repetition */
+        if (row.status == JOB_PENDING)
+            CHECK_CELL(c, row.run_at_us == NOW);
+    }
+}
+
+TEST(a_heartbeat_extends_a_lease_and_tells_of_a_cancel)
+{
+    for_each_cell(c)
+    {
+        if (c.action != JOB_HEARTBEAT)
+            continue;
+        struct job_row row = row_of(c);
+        struct job_verdict verdict = apply(&row, c.action);
+        if (!is_holding(c)) {
+            CHECK_CELL(c, verdict.code == CAIRN_E_LEASE_LOST);
+        } else if (c.status == JOB_LEASED) {
+            CHECK_CELL(c, verdict.is_changed && verdict.event == EVENT_HEARTBEAT);
+            CHECK_CELL(c, !verdict.stop && row.lease_until_us == NOW + US_PER_MIN);
+        } else {
+            CHECK_CELL(c, !verdict.is_changed && verdict.stop);
+            CHECK_STR(verdict.stop, "cancelled");
+        }
+    }
+}
+
+TEST(a_deleted_job_is_never_revived_and_a_delete_cancels_what_is_unfinished)
+{
+    for_each_cell(c)
+    {
+        struct job_row row = row_of(c);
+        struct job_verdict verdict = apply(&row, c.action);
+        if (c.action == JOB_REVIVE && c.is_deleted)
+            CHECK_CELL(c, verdict.code == CAIRN_E_WRONG_STATE);
+        if (c.action != JOB_DELETE)
+            continue;
+        CHECK_CELL(c, verdict.code == CAIRN_OK && verdict.is_changed == !c.is_deleted);
+        if (!c.is_deleted)
+            CHECK_CELL(c, row.deleted_at_us == NOW && job_is_final(row.status));
+    }
+}
+
+TEST(a_success_keeps_its_result_and_a_failure_its_error)
+{
+    struct cell c = {.status = JOB_LEASED, .holder = HELD};
+    struct job_row row = row_of(c);
+    apply(&row, JOB_COMPLETE);
+    CHECK_STR(row.result, "{\"n\":1}");
+    CHECK_STR(row.ended_by, "w");
+    CHECK_STR(row.ended_token, "t");
+    for (enum job_action action = JOB_FAIL; action <= JOB_DEAD; action++) {
+        row = row_of(c);
+        apply(&row, action);
+        CHECK_STR(row.last_error, "boom");
+        CHECK(!row.result, "a failed call left a result");
+    }
+}
+
+/* The formula of the requirement: n squared minutes, and up to a tenth more. */
+TEST(backoff_is_exactly_the_formula_with_the_given_chance)
+{
+    for (int32_t attempt = 0; attempt < 2; attempt++) {
+        struct cell c = {.status = JOB_LEASED, .holder = HELD, .attempt = attempt};
+        struct job_row row = row_of(c);
+        struct rng rng;
+        rng_init(&rng, 42);
+        double chance = rng_unit(&rng);
+        apply(&row, JOB_FAIL); /* seeds its own in the same way */
+        int64_t base = (attempt == 0 ? 1 : 4) * US_PER_MIN;
+        CHECK_INT(row.run_at_us, NOW + base + (int64_t)((double)base * 0.1 * chance));
+        CHECK(row.run_at_us < NOW + base + base / 10, "more than a tenth was added");
+        CHECK(!row.is_ready, "ready before its time");
+    }
+}
+
+TEST(a_named_delay_is_taken_as_it_is_by_retry_and_release_only)
+{
+    static const int64_t delays[] = {0, 1, US_PER_MIN};
+    for (enum job_action action = JOB_FAIL; action <= JOB_RELEASE; action++) {
+        for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
+            struct cell c = {.status = JOB_LEASED, .holder = HELD};
+            struct job_row row = row_of(c);
+            struct job_input input = input_of(action);
+            input.delay_us = delays[i];
+            struct rng rng;
+            rng_init(&rng, 42);
+            job_apply(&row, &input, NOW, &rng);
+            if (action == JOB_RETRY || action == JOB_RELEASE)
+                CHECK_INT(row.run_at_us, NOW + delays[i]);
+            else if (action == JOB_FAIL)
+                CHECK(row.run_at_us >= NOW + US_PER_MIN, "a failure came back too early");
+        }
+    }
+}
+
+TEST(a_delay_beyond_all_time_stays_a_time)
+{
+    struct cell c = {.status = JOB_LEASED, .holder = HELD};
+    struct job_row row = row_of(c);
+    struct job_input input = input_of(JOB_RETRY);
+    input.delay_us = INT64_MAX;
+    struct rng rng;
+    rng_init(&rng, 42);
+    job_apply(&row, &input, NOW, &rng);
+    CHECK_INT(row.run_at_us, INSTANT_MAX);
+}
+
+TEST(names_lead_back_to_what_they_name)
+{
+    for (enum job_status status = JOB_NONE + 1; status < JOB_STATUS_COUNT; status++)
+        CHECK_INT(job_status_from(job_status_name(status)), status);
+    CHECK_INT(job_status_from("running"), JOB_NONE);
+    CHECK_INT(job_status_from(""), JOB_NONE);
+    for (enum job_event event = EVENT_NONE + 1; event < JOB_EVENT_COUNT; event++)
+        CHECK(job_event_name(event), "event %d has no name", event);
+    for (enum job_action action = 0; action < JOB_ACTION_COUNT; action++)
+        CHECK(job_action_name(action), "action %d has no name", action);
+}
