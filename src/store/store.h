@@ -24,6 +24,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "cairn.h"
+#include "core/flow_row.h"
 #include "core/job.h"
 
 #include <stdbool.h>
@@ -117,6 +118,30 @@ struct store_facts {
     char settings[128];      /* such as "journal_mode=wal synchronous=full"; "" for none */
     bool is_intact;          /* the database's own quick check passed */
     char damage[192];        /* if not: its words */
+};
+
+/* The place of a step. */
+struct step_ref {
+    const char *instance_id;
+    int32_t seq;
+};
+
+enum put_result {
+    PUT_DONE, /* it is new */
+    PUT_SAME, /* the same content was there */
+    PUT_OTHER /* other content stands under this name and version; nothing was written */
+};
+
+struct instance_filter {
+    enum instance_status status; /* NONE: any */
+    const char *workflow, *key;  /* NULL: any */
+    int64_t before_seq;          /* 0: from the newest */
+};
+
+/* Who wants which steps: as for jobs, and how quickly waiting raises a priority. */
+struct step_claim {
+    struct job_claim base;
+    double aging_rate; /* points a second; 0: off */
 };
 
 struct store_ops {
@@ -235,6 +260,180 @@ struct store_ops {
 
     cairn_code (*inspect)(struct store_tx *tx, struct store_facts *ret_facts,
                           cairn_error *reterr);
+
+    /* ---- workflows (writers only) -------------------------------------------------------- */
+
+    cairn_code (*put_definition)(struct store_tx *tx, const struct definition_row *row,
+                                 enum put_result *ret_result, cairn_error *reterr);
+
+    /* Inserts rows in order; all fields but seq are given, and seq is filled in.  A key is unique
+     * within its workflow; otherwise as insert_jobs(). */
+    cairn_code (*insert_instances)(struct store_tx *tx, struct instance_row *rows, size_t count,
+                                   enum insert_result *ret_results, cairn_error *reterr);
+
+    /* The plans of new instances: many rows, instance_id and instance_seq given. */
+    cairn_code (*insert_steps)(struct store_tx *tx, const struct step_row *rows, size_t count,
+                               cairn_error *reterr);
+
+    /* Reads instances whole for change; ids and results as in lock_jobs(). */
+    cairn_code (*lock_instances)(struct store_tx *tx, const char *const *ids, size_t count,
+                                 bool may_wait, struct instance_row *ret_rows,
+                                 enum lock_result *ret_results, cairn_error *reterr);
+
+    /* Writes all that may change: not seq, id, workflow, version, key, input, created_at. */
+    cairn_code (*update_instances)(struct store_tx *tx, const struct instance_row *rows,
+                                   size_t count, cairn_error *reterr);
+
+    /* Reads steps whole for change, refs in any order and without repeats; ret_is_found[i] belongs
+     * to refs[i].  Waits for the short lock of a claim under way (CAIRN_E_BUSY after
+     * lock_wait_ms). */
+    cairn_code (*lock_steps)(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                             struct step_row *ret_rows, bool *ret_is_found,
+                             cairn_error *reterr);
+
+    /* The steps of one instance that are ready, running, waiting, waiting_decision, paused or in
+     * compensation, or hold a lease (locked_by), or are held (is_held): locked, by place.  At
+     * most `room`, those after place `after` (-1: from the beginning). */
+    cairn_code (*lock_current_steps)(struct store_tx *tx, const char *instance_id, int32_t after,
+                                     struct step_row *ret_rows, size_t room, size_t *ret_count,
+                                     cairn_error *reterr);
+
+    /* Steps of one instance with this status (NONE: any) and from <= place <= to, by place;
+     * locked. */
+    cairn_code (*lock_steps_between)(struct store_tx *tx, const char *instance_id,
+                                     enum step_status status, int32_t from, int32_t to,
+                                     struct step_row *ret_rows, size_t room, size_t *ret_count,
+                                     cairn_error *reterr);
+
+    /* Steps of one instance with 0 < commit_no < below and from <= place <= to, the highest
+     * commit_no first; locked.  Walks an index, not the instance. */
+    cairn_code (*lock_committed_steps)(struct store_tx *tx, const char *instance_id,
+                                       int64_t below, int32_t from, int32_t to,
+                                       struct step_row *ret_rows, size_t room,
+                                       size_t *ret_count, cairn_error *reterr);
+
+    /* Writes all that may change: everything below "planned at the start" in struct step_row.
+     * The rows are locked by this transaction, or were inserted by it. */
+    cairn_code (*update_steps)(struct store_tx *tx, const struct step_row *rows, size_t count,
+                               cairn_error *reterr);
+
+    /* Leases steps that are ready (is_ready, task_type matches) and returns them whole, as
+     * leased: locked_by, token, locked_until, due_at = locked_until + 1; a ready step becomes
+     * running, one in compensation stays so; started_at is set if it was not.  Order: highest
+     * effective priority min(100, priority + floor(seconds since next_run_at * aging_rate))
+     * first, then the earliest next_run_at, then instance_seq, then seq.  Left out as in
+     * claim_jobs().  Touches no instance, and does not scan a backlog: within one type and
+     * priority the earliest leads, so only the heads of each are read. */
+    cairn_code (*claim_steps)(struct store_tx *tx, const struct step_claim *claim,
+                              struct step_row *ret_rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr);
+
+    /* As find_claimed(), for steps. */
+    cairn_code (*find_claimed_steps)(struct store_tx *tx, const char *worker, const char *token,
+                                     struct step_row *ret_rows, size_t room, size_t *ret_count,
+                                     cairn_error *reterr);
+
+    /* Makes claimable what is ready or in compensation, has no lease, is not held, and whose
+     * due_at <= now: is_ready, due_at 0.  At most `limit`, earliest first. */
+    cairn_code (*promote_steps)(struct store_tx *tx, size_t limit, size_t *ret_count,
+                                cairn_error *reterr);
+
+    /* Other steps whose due_at <= now (leases, waits, sleeps, decisions), earliest first; not
+     * locked, since the engine locks their instances before. */
+    cairn_code (*find_due_steps)(struct store_tx *tx, struct step_ref *ret_refs, size_t room,
+                                 size_t *ret_count, cairn_error *reterr);
+
+    /* Pending instances whose start_at <= now, earliest first; not locked. */
+    cairn_code (*find_due_instances)(struct store_tx *tx, const char **ret_ids, size_t room,
+                                     size_t *ret_count, cairn_error *reterr);
+
+    /* Inserts one signal (seq is filled in), or finds that its id is known for this instance. */
+    cairn_code (*insert_signal)(struct store_tx *tx, struct signal_row *row,
+                                enum insert_result *ret_result, cairn_error *reterr);
+
+    /* The oldest signal of this event that is not taken and was received at or before `until_us`.
+     * CAIRN_E_NOT_FOUND, with reterr as it was. */
+    cairn_code (*find_signal)(struct store_tx *tx, const char *instance_id, const char *event,
+                              int64_t until_us, struct signal_row *ret_row,
+                              cairn_error *reterr);
+
+    /* Sets taken_by of one signal; -1 with signal_seq 0: none of the instance's is taken. */
+    cairn_code (*mark_signal)(struct store_tx *tx, const char *instance_id, int64_t signal_seq,
+                              int32_t taken_by, cairn_error *reterr);
+
+    cairn_code (*append_outbox)(struct store_tx *tx, const struct outbox_row *rows, size_t count,
+                                cairn_error *reterr);
+
+    /* Claims unacknowledged outbox events in order of id, until `until_us`: of each instance only
+     * the oldest unacknowledged one and what follows it directly, none while an earlier one of
+     * the instance is claimed by another. */
+    cairn_code (*claim_outbox)(struct store_tx *tx, const char *worker, int64_t until_us,
+                               struct outbox_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr);
+
+    /* CAIRN_E_NOT_FOUND: no such event.  Twice is the same as once. */
+    cairn_code (*ack_outbox)(struct store_tx *tx, int64_t id, cairn_error *reterr);
+
+    cairn_code (*append_flow_events)(struct store_tx *tx, const struct flow_event_row *events,
+                                     size_t count, cairn_error *reterr);
+
+    cairn_code (*append_dlq)(struct store_tx *tx, const struct dlq_row *rows, size_t count,
+                             cairn_error *reterr);
+
+    /* Closes the instance's open records: all, or the one of step `seq` (-1: all). */
+    cairn_code (*close_dlq)(struct store_tx *tx, const char *instance_id, int32_t seq,
+                            cairn_error *reterr);
+
+    /* ---- questions about workflows (any session) ----------------------------------------- */
+
+    /* The earliest due_at of a step, start_at of a pending instance; 0: never. */
+    cairn_code (*next_flow_due)(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr);
+
+    /* version 0: the highest.  CAIRN_E_NOT_FOUND, with reterr as it was. */
+    cairn_code (*get_definition)(struct store_tx *tx, const char *name, int32_t version,
+                                 struct definition_row *ret_row, cairn_error *reterr);
+
+    /* In order of name, then version; those after (after_name, after_version), NULL: all. */
+    cairn_code (*list_definitions)(struct store_tx *tx, const char *after_name,
+                                   int32_t after_version, struct definition_row *ret_rows,
+                                   size_t room, size_t *ret_count, cairn_error *reterr);
+
+    cairn_code (*get_instance)(struct store_tx *tx, const char *id, struct instance_row *ret_row,
+                               cairn_error *reterr);
+
+    /* Newest first. */
+    cairn_code (*list_instances)(struct store_tx *tx, const struct instance_filter *filter,
+                                 struct instance_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr);
+
+    /* By place, those after place `after` (-1: all); is_current: only those that
+     * step_is_current() says. */
+    cairn_code (*list_steps)(struct store_tx *tx, const char *instance_id, int32_t after,
+                             bool is_current, struct step_row *ret_rows, size_t room,
+                             size_t *ret_count, cairn_error *reterr);
+
+    /* One step by its name.  CAIRN_E_NOT_FOUND, with reterr as it was. */
+    cairn_code (*get_step)(struct store_tx *tx, const char *instance_id, const char *name,
+                           struct step_row *ret_row, cairn_error *reterr);
+
+    /* Events of an instance (NULL: of all instances and jobs) after the one with id `after`,
+     * oldest first.  With NULL it never passes an id below which a transaction is still open. */
+    cairn_code (*list_flow_events)(struct store_tx *tx, const char *instance_id, int64_t after,
+                                   struct flow_event_row *ret_rows, size_t room,
+                                   size_t *ret_count, cairn_error *reterr);
+
+    /* Newest first; instance_id NULL: of all; open ones only. */
+    cairn_code (*list_dlq)(struct store_tx *tx, const char *instance_id, int64_t before_id,
+                           struct dlq_row *ret_rows, size_t room, size_t *ret_count,
+                           cairn_error *reterr);
+
+    /* Open or not.  CAIRN_E_NOT_FOUND, with reterr as it was. */
+    cairn_code (*get_dlq)(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
+                          cairn_error *reterr);
+
+    /* Instances by status: ret_counts has room for INSTANCE_STATUS_COUNT. */
+    cairn_code (*count_instances)(struct store_tx *tx, uint64_t *ret_counts,
+                                  cairn_error *reterr);
 
     /* ---- other processes ----------------------------------------------------------------- */
 

@@ -1,0 +1,67 @@
+/* core/step_config.h - what a workflow file says of a step, beyond the columns of its row.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Kept in the row as JSON (`config`, NULL if all is default), written by definition/plan.c and read
+ * back by definition/config.c.  Keys, all optional; durations in milliseconds, places as numbers:
+ *
+ *   task          retry {backoff, base_ms, max_ms, jitter}, timeout_ms, on_failure, idempotent,
+ *                 compensation {handler, max_attempts, retry, timeout_ms, idempotent, metadata}
+ *   sleep         for_ms
+ *   wait, human   event (wait), timeout_ms, on_timeout, on_failure
+ *   condition     when, then [first, last], else [first, last]
+ *   fork          branches [[first, last], ...], join (its place)
+ *   join          any, fork (its place), wait_for [names]
+ */
+#ifndef CORE_STEP_CONFIG_H
+#define CORE_STEP_CONFIG_H
+
+#include "core/backoff.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum failure_policy {
+    POLICY_DEFAULT, /* compensate if the workflow declares any compensation, else fail_workflow */
+    POLICY_FAIL,
+    POLICY_PAUSE,
+    POLICY_CONTINUE,
+    POLICY_COMPENSATE
+};
+
+struct place_range {
+    int32_t first, last; /* first -1: the list is empty */
+};
+
+struct compensation_config {
+    const char *handler; /* NULL: none declared */
+    int32_t max_attempts;
+    struct backoff retry;
+    int64_t timeout_us;
+    bool is_idempotent;
+    const char *metadata;
+};
+
+struct step_config {
+    struct backoff retry;
+    int64_t timeout_us; /* of a call, a wait or a decision; 0: none */
+    enum failure_policy on_failure;
+    bool is_idempotent;
+    struct compensation_config compensation;
+
+    int64_t for_us;           /* sleep */
+    const char *event;        /* wait */
+    bool is_timeout_continue; /* wait, human: on_timeout: continue */
+
+    const char *when; /* condition */
+    struct place_range then_list, else_list;
+
+    struct place_range *branches; /* fork */
+    size_t branch_count;
+    int32_t join; /* fork: the place of its join */
+    bool is_any;  /* join */
+    int32_t fork; /* join: the place of its fork */
+};
+
+#endif

@@ -1,0 +1,54 @@
+/* definition/definition.h - workflow files: read, checked, made canonical, planned, drawn.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * YAML and JSON are one format (docs/workflow-files.md).  A file is read into a tree of elements
+ * that know their line and column; the tree is checked; from it come the canonical JSON text that
+ * is stored and hashed, the plan of rows that an instance starts with, and the drawings.
+ */
+#ifndef DEFINITION_DEFINITION_H
+#define DEFINITION_DEFINITION_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "cairn.h"
+#include "core/flow_row.h"
+#include "core/step_config.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A workflow that has been read and found good. */
+struct definition {
+    const char *name;
+    int32_t version;
+    bool is_dlq;
+    bool has_compensation;
+    char hash[65];       /* SHA-256 of content, hexadecimal */
+    const char *content; /* canonical JSON: the same for YAML and JSON of the same meaning */
+    struct step_row *plan; /* the planned part of every row, in order of place */
+    size_t plan_count;
+};
+
+/* What is wrong with a file, and where. */
+struct definition_error {
+    int line, column; /* from 1; 0: the file as a whole */
+    char message[256];
+};
+
+/* Reads a file's text (YAML or JSON).  `file` is its name, for errors.  All that is wrong is told,
+ * up to `room` errors; the first one is in reterr as "FILE:LINE:COLUMN: reason". */
+cairn_code definition_read(struct arena *arena, const char *file, const char *text, size_t len,
+                           struct definition *ret_definition, struct definition_error *ret_errors,
+                           size_t room, size_t *ret_count, cairn_error *reterr);
+
+/* Reads a step's config back. */
+cairn_code step_config_read(struct arena *arena, const char *config,
+                            struct step_config *ret_config, cairn_error *reterr);
+
+/* Drawings of a definition: Graphviz, Mermaid, and for a terminal. */
+enum graph_form { GRAPH_DOT, GRAPH_MERMAID, GRAPH_TERMINAL };
+cairn_code definition_draw(const struct definition *definition, enum graph_form form,
+                           struct buf *out, cairn_error *reterr);
+
+#endif
