@@ -63,6 +63,11 @@ typedef struct cairn_engine cairn_engine;     /* an open store, and what drives 
 typedef struct cairn_tasks cairn_tasks;       /* the tasks that one claim brought */
 typedef struct cairn_jobs cairn_jobs;         /* a page of jobs, as they were when you asked */
 typedef struct cairn_events cairn_events;     /* a page of events */
+typedef struct cairn_instances cairn_instances; /* a page of instances */
+typedef struct cairn_steps cairn_steps;         /* the steps of an instance */
+typedef struct cairn_definitions cairn_definitions; /* a page of deployed workflows */
+typedef struct cairn_outbox cairn_outbox;       /* events that handlers have emitted */
+typedef struct cairn_builder cairn_builder;     /* a workflow being put together */
 typedef struct cairn_registry cairn_registry; /* the registry's entries */
 typedef struct cairn_response cairn_response; /* the answer to a cairn_call */
 typedef struct cairn_worker cairn_worker;     /* handlers, and the threads that run them */
@@ -281,13 +286,20 @@ CAIRN_API void cairn_registry_free(cairn_registry *registry);
 typedef struct cairn_task {
     const char *id;
     const char *token; /* say it with every report: it proves that the lease is yours */
-    const char *kind;  /* "job" */
+    const char *kind;  /* "job", "step", "compensation" */
     const char *type;
     const char *input; /* JSON */
     const char *key;   /* the job's key; NULL: none */
     int32_t attempt;   /* the number of this call, from 1 */
     int32_t max_attempts;
     int64_t lease_until_us;
+
+    /* Of steps and compensations; NULL for jobs.  A compensation's input is {"input", "output"}. */
+    const char *instance_id;
+    const char *step;     /* its name */
+    const char *metadata; /* JSON; NULL: none */
+    const char *reason;   /* "WAITING_TIMEOUT": the handler's own wait ran out */
+    const char *signal;   /* JSON {id, event, payload}: what ended the wait before this call */
 } cairn_task;
 
 typedef struct cairn_claim_options {
@@ -324,7 +336,8 @@ typedef enum cairn_outcome {
     CAIRN_FAIL,         /* a failed attempt: tried again after the backoff, while any is left */
     CAIRN_RETRY,        /* the same, after delay_ms */
     CAIRN_DEAD,         /* failed for good, whatever attempts are left */
-    CAIRN_RELEASE       /* given back at no cost of an attempt; claimable after delay_ms */
+    CAIRN_RELEASE,      /* given back at no cost of an attempt; claimable after delay_ms */
+    CAIRN_WAIT          /* steps only: called again when `event` arrives or after timeout_ms */
 } cairn_outcome;
 
 /* How a task ended. */
@@ -425,6 +438,206 @@ CAIRN_API const char *cairn_work_stop(const cairn_work *work);
 CAIRN_API cairn_code cairn_work_set_output(cairn_work *work, const char *json);
 CAIRN_API cairn_code cairn_work_set_error(cairn_work *work, const char *text);
 CAIRN_API void cairn_work_set_delay(cairn_work *work, int64_t delay_ms);
+
+/* ---- Workflows ------------------------------------------------------------------------------ */
+
+/* A deployed workflow. */
+typedef struct cairn_definition {
+    const char *name;
+    int32_t version;
+    const char *hash;    /* of its content */
+    const char *content; /* canonical JSON */
+    int64_t created_at_us;
+} cairn_definition;
+
+/* What is wrong with a workflow file, and where. */
+typedef struct cairn_flaw {
+    int line, column; /* from 1; 0: the file as a whole */
+    char message[256];
+} cairn_flaw;
+
+/* Checks a workflow file's text, YAML or JSON; needs no engine.  `file` is its name, for errors.
+ * Fills in at most `room` flaws; CAIRN_E_BAD_INPUT if there are any. */
+CAIRN_API cairn_code cairn_validate(const char *file, const char *text, cairn_flaw *ret_flaws,
+                                    size_t room, size_t *ret_count, cairn_error *reterr);
+
+/* Draws a workflow file's text: "dot", "mermaid" or "terminal".  *ret_text is freed with
+ * cairn_text_free(). */
+CAIRN_API cairn_code cairn_draw(const char *file, const char *text, const char *form,
+                                char **ret_text, cairn_error *reterr);
+CAIRN_API void cairn_text_free(char *text); /* NULL is welcome */
+
+/* Deploys a workflow.  The same content again is the same as once (*ret_existing 1, may be NULL);
+ * other content under a known name and version is CAIRN_E_CONFLICT: raise the version. */
+CAIRN_API cairn_code cairn_deploy(cairn_engine *engine, const char *file, const char *text,
+                                  int *ret_existing, cairn_error *reterr);
+
+CAIRN_API cairn_code cairn_definition_get(cairn_engine *engine, const char *name, int32_t version,
+                                          cairn_definitions **ret_definitions,
+                                          cairn_error *reterr);
+CAIRN_API cairn_code cairn_definition_list(cairn_engine *engine, const char *cursor,
+                                           uint32_t limit, cairn_definitions **ret_definitions,
+                                           cairn_error *reterr);
+CAIRN_API size_t cairn_definitions_count(const cairn_definitions *definitions);
+CAIRN_API const cairn_definition *cairn_definitions_at(const cairn_definitions *definitions,
+                                                       size_t index);
+CAIRN_API const char *cairn_definitions_next(const cairn_definitions *definitions);
+CAIRN_API void cairn_definitions_free(cairn_definitions *definitions);
+
+/* A workflow put together in code: elements are added in order; what a file's keys say goes into
+ * `options`, a JSON object such as {"max_attempts": 5, "timeout": "30s"} (NULL: none).  Errors are
+ * remembered and told by cairn_builder_text(), which gives the JSON that cairn_deploy() takes. */
+CAIRN_API cairn_builder *cairn_builder_new(const char *workflow, int32_t version); /* or NULL */
+CAIRN_API void cairn_builder_dlq(cairn_builder *builder, int is_on);
+CAIRN_API void cairn_builder_step(cairn_builder *builder, const char *name, const char *handler,
+                                  const char *options);
+CAIRN_API void cairn_builder_compensation(cairn_builder *builder, const char *handler,
+                                          const char *options); /* of the step just added */
+CAIRN_API void cairn_builder_sleep(cairn_builder *builder, const char *name, int64_t for_ms);
+CAIRN_API void cairn_builder_wait(cairn_builder *builder, const char *name, const char *event,
+                                  const char *options);
+CAIRN_API void cairn_builder_save_point(cairn_builder *builder, const char *name);
+CAIRN_API void cairn_builder_human(cairn_builder *builder, const char *name, const char *options);
+CAIRN_API void cairn_builder_condition(cairn_builder *builder, const char *name, const char *when);
+CAIRN_API void cairn_builder_else(cairn_builder *builder); /* then comes first; end closes both */
+CAIRN_API void cairn_builder_fork(cairn_builder *builder, const char *name,
+                                  const char *join);         /* "all", "any", NULL: no join */
+CAIRN_API void cairn_builder_branch(cairn_builder *builder); /* begins each branch of a fork */
+CAIRN_API void cairn_builder_parallel(cairn_builder *builder, const char *name);
+CAIRN_API void cairn_builder_end(cairn_builder *builder); /* of a condition, fork or parallel */
+CAIRN_API cairn_code cairn_builder_text(cairn_builder *builder, const char **ret_text,
+                                        cairn_error *reterr);
+CAIRN_API void cairn_builder_free(cairn_builder *builder); /* NULL is welcome */
+
+/* ---- Instances ------------------------------------------------------------------------------ */
+
+typedef struct cairn_start_options {
+    size_t size;
+    const char *workflow;
+    int32_t version;     /* 0: the highest */
+    const char *input;   /* JSON; NULL: {} */
+    const char *key;     /* one instance per workflow and key; NULL: no key */
+    int64_t start_at_us; /* pending until then; 0: now */
+} cairn_start_options;
+
+#define CAIRN_START_DEFAULTS                                                                   \
+    {                                                                                          \
+        .size = sizeof(cairn_start_options)                                                    \
+    }
+
+/* Starts an instance, or finds the one already started under this key.  CAIRN_E_NOT_FOUND: no such
+ * workflow or version. */
+CAIRN_API cairn_code cairn_start(cairn_engine *engine, const cairn_start_options *options,
+                                 cairn_enqueued *ret_started, cairn_error *reterr);
+
+/* An instance as its row says.  Times that are not set are 0, texts that are not set NULL. */
+typedef struct cairn_instance {
+    const char *id, *workflow, *key, *input, *output;
+    int32_t version;
+    const char *status; /* pending, running, waiting_signal, paused, compensating, dlq, completed,
+                         * failed, cancelled, aborted */
+    const char *const *current_steps; /* names of what is ready, running, waiting, ... */
+    size_t current_step_count;
+    const char *last_error; /* JSON {step, message, attempt, at} */
+    int32_t generation;
+    int64_t created_at_us, started_at_us, finished_at_us, start_at_us;
+} cairn_instance;
+
+typedef struct cairn_instance_filter {
+    size_t size;
+    const char *status, *workflow, *key; /* NULL: any */
+    const char *cursor;
+    uint32_t limit; /* 1 to 1000 */
+} cairn_instance_filter;
+
+#define CAIRN_INSTANCE_FILTER_DEFAULTS                                                         \
+    {                                                                                          \
+        .size = sizeof(cairn_instance_filter), .limit = 100                                    \
+    }
+
+CAIRN_API cairn_code cairn_instance_get(cairn_engine *engine, const char *id,
+                                        cairn_instances **ret_instances, cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_list(cairn_engine *engine,
+                                         const cairn_instance_filter *filter,
+                                         cairn_instances **ret_instances, cairn_error *reterr);
+CAIRN_API size_t cairn_instances_count(const cairn_instances *instances);
+CAIRN_API const cairn_instance *cairn_instances_at(const cairn_instances *instances,
+                                                   size_t index);
+CAIRN_API const char *cairn_instances_next(const cairn_instances *instances);
+CAIRN_API void cairn_instances_free(cairn_instances *instances);
+
+typedef struct cairn_step {
+    const char *id;   /* of its task: instance and place */
+    const char *name, *kind, *handler, *status;
+    const char *input, *output, *error, *metadata, *waiting_event, *locked_by;
+    int32_t seq, attempts, max_attempts, compensation_attempts, priority;
+    int64_t commit_no;
+    int64_t next_run_at_us, started_at_us, finished_at_us, deadline_at_us, locked_until_us;
+} cairn_step;
+
+/* The steps of an instance, in order of the file. */
+CAIRN_API cairn_code cairn_step_list(cairn_engine *engine, const char *instance_id,
+                                     const char *cursor, uint32_t limit, cairn_steps **ret_steps,
+                                     cairn_error *reterr);
+CAIRN_API size_t cairn_steps_count(const cairn_steps *steps);
+CAIRN_API const cairn_step *cairn_steps_at(const cairn_steps *steps, size_t index);
+CAIRN_API const char *cairn_steps_next(const cairn_steps *steps);
+CAIRN_API void cairn_steps_free(cairn_steps *steps);
+
+/* What happened to an instance, oldest first. */
+CAIRN_API cairn_code cairn_instance_events(cairn_engine *engine, const char *id,
+                                           const char *cursor, uint32_t limit,
+                                           cairn_events **ret_events, cairn_error *reterr);
+
+typedef struct cairn_signal_options {
+    size_t size;
+    const char *instance_id, *event;
+    const char *payload; /* JSON; NULL: null */
+    const char *id;      /* sending a known id again changes nothing; NULL: a new one */
+    int no_latch;        /* 1: not kept when nobody waits for it */
+} cairn_signal_options;
+
+#define CAIRN_SIGNAL_DEFAULTS                                                                  \
+    {                                                                                          \
+        .size = sizeof(cairn_signal_options)                                                   \
+    }
+
+typedef struct cairn_signalled {
+    int existing; /* 1: the id was known */
+    int taken;    /* 1: somebody waited for it, and goes on */
+    int kept;     /* 0: nobody waited, and it was not to be kept */
+} cairn_signalled;
+
+/* Sends a signal.  CAIRN_E_WRONG_STATE if the instance has ended. */
+CAIRN_API cairn_code cairn_signal(cairn_engine *engine, const cairn_signal_options *options,
+                                  cairn_signalled *ret_signalled, cairn_error *reterr);
+
+/* Each answers what became of it in the instance's status; CAIRN_E_WRONG_STATE where the state
+ * does not allow it.  docs/workflows.md says what each does. */
+CAIRN_API cairn_code cairn_pause(cairn_engine *engine, const char *id, cairn_error *reterr);
+CAIRN_API cairn_code cairn_resume(cairn_engine *engine, const char *id, int is_forced,
+                                  cairn_error *reterr);
+CAIRN_API cairn_code cairn_restart(cairn_engine *engine, const char *id, cairn_error *reterr);
+CAIRN_API cairn_code cairn_retry(cairn_engine *engine, const char *id, cairn_error *reterr);
+CAIRN_API cairn_code cairn_cancel(cairn_engine *engine, const char *id, const char *by,
+                                  const char *reason, cairn_error *reterr);
+CAIRN_API cairn_code cairn_abort(cairn_engine *engine, const char *id, const char *by,
+                                 const char *reason, cairn_error *reterr);
+
+/* An event that a handler has emitted. */
+typedef struct cairn_outbox_event {
+    const char *id, *instance_id, *step, *event, *payload;
+    int64_t created_at_us;
+} cairn_outbox_event;
+
+/* Events to deliver, in order per instance, to be acknowledged within lease_ms. */
+CAIRN_API cairn_code cairn_outbox_claim(cairn_engine *engine, const char *worker, uint32_t max,
+                                        uint32_t lease_ms, cairn_outbox **ret_outbox,
+                                        cairn_error *reterr);
+CAIRN_API cairn_code cairn_outbox_ack(cairn_engine *engine, const char *id, cairn_error *reterr);
+CAIRN_API size_t cairn_outbox_count(const cairn_outbox *outbox);
+CAIRN_API const cairn_outbox_event *cairn_outbox_at(const cairn_outbox *outbox, size_t index);
+CAIRN_API void cairn_outbox_free(cairn_outbox *outbox);
 
 /* ---- Everything, as JSON --------------------------------------------------------------------
  */

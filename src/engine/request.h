@@ -66,6 +66,27 @@ struct page_input {
     uint32_t limit;
 };
 
+struct deploy_input {
+    const char *file; /* its name, for errors */
+    const char *text;
+    size_t len;
+};
+
+struct control_input {
+    const char *id, *by, *reason;
+    bool is_forced;
+};
+
+struct definition_input {
+    const char *name;
+    int32_t version; /* 0: the highest */
+};
+
+struct outbox_input {
+    const char *worker;
+    uint32_t max, lease_ms;
+};
+
 /* Lists: items, and where the next page begins (NULL: this was the last). */
 struct tasks_output {
     cairn_task *items;
@@ -90,6 +111,41 @@ struct registry_output {
     const char *next;
 };
 
+struct definitions_output {
+    cairn_definition *items;
+    size_t count;
+    const char *next;
+};
+
+struct instances_output {
+    cairn_instance *items;
+    size_t count;
+    const char *next;
+};
+
+struct steps_output {
+    cairn_step *items;
+    size_t count;
+    const char *next;
+};
+
+struct outbox_output {
+    cairn_outbox_event *items;
+    size_t count;
+};
+
+/* An event of the stream: of whom, and what. */
+struct stream_event {
+    const char *subject; /* the job's or instance's id */
+    cairn_event event;
+};
+
+struct stream_output {
+    struct stream_event *items;
+    size_t count;
+    const char *next; /* where to go on; always set */
+};
+
 struct doctor_output {
     cairn_finding *items;
     size_t count;
@@ -110,6 +166,13 @@ struct request {
         cairn_job_filter job_list;
         struct events_input events;
         struct page_input page;
+        struct deploy_input deploy;
+        cairn_start_options start;
+        cairn_signal_options signal;
+        struct control_input control;
+        struct definition_input definition;
+        cairn_instance_filter instance_list;
+        struct outbox_input outbox;
         cairn_registry_entry registry;
         struct {
             int64_t ms;
@@ -127,6 +190,13 @@ struct request {
         struct jobs_output jobs;
         struct events_output events;
         struct registry_output registry;
+        struct definitions_output definitions;
+        bool is_existing; /* deploy: it was there */
+        struct instances_output instances;
+        struct steps_output steps;
+        cairn_signalled signalled;
+        struct outbox_output outbox;
+        struct stream_output stream;
         struct doctor_output doctor;
         cairn_stats stats;
         int64_t now_us;
