@@ -215,6 +215,7 @@ static bool read_option(struct args *args, const struct command *command, int *a
     const struct option *option = match_option(command, word, &index);
     if (!option)
         return refuse_option(command, word);
+    assert(index < OPTIONS_MAX);
 
     if (option->kind == OPTION_FLAG) {
         if (word.value) {
