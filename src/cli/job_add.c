@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A batch is sent when it has this many jobs or bytes: one commit each, and well below what a
  * server takes in one request. */
@@ -148,7 +149,8 @@ static int batch_send(struct batch *batch)
         return exit_code;
     batch->added += batch->count;
     print_batch(batch, &answer);
-    say_progress("%" PRIu64 " jobs added", batch->added);
+    if (!isatty(STDOUT_FILENO)) /* ids that can be seen to come are progress enough */
+        say_progress("%" PRIu64 " jobs added", batch->added);
     batch_begin(batch);
     return EXIT_DONE;
 }
