@@ -17,11 +17,11 @@ $ printf 'operate secret-secret-secret-secret-1\nproduce other-secret-other-secr
 $ cairn serve --listen 127.0.0.1:0 --token-file tokens --max-connections 10 --idle-timeout 5 --virtual-clock 2>log2 & server=$!; until grep -q listening log2 2>/dev/null; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log2)
 $ cairn job list --url $http -o ids >/dev/null
 ! cairn: no token
-!     send the header Authorization: Bearer TOKEN
+!     put the token into $CAIRN_TOKEN
 [1]
 $ CAIRN_TOKEN=wrong cairn job list --url $http -o ids >/dev/null
 ! cairn: the token is unknown
-!     send the header Authorization: Bearer TOKEN
+!     put the token into $CAIRN_TOKEN
 [1]
 $ CAIRN_TOKEN=secret-secret-secret-secret-1 cairn job list --url $http -o ids | wc -l
 1
