@@ -242,9 +242,9 @@ static bool check_operands(const struct args *args)
     const struct command *command = args->command;
     int count = (int)args->operand_count;
     if (count < command->min_operands)
-        say_error("cairn %s needs %s", command->name, command->operands);
+        say_error("%s needs %s", command->name, command->operands);
     else if (command->max_operands >= 0 && count > command->max_operands)
-        say_error("cairn %s cannot take \"%s\"", command->name,
+        say_error("%s cannot take \"%s\"", command->name,
                   args->operands[command->max_operands]);
     else
         return true;

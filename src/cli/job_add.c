@@ -266,7 +266,7 @@ static const struct option add_options[] = {
      .kind = OPTION_INT,
      .value = "N",
      .help = "lower goes first; 100 if not given",
-     .min = INT32_MIN,
+     .min = 0,
      .max = INT32_MAX},
     {.name = "at", .kind = OPTION_INSTANT, .value = "TIME", .help = "not before, in RFC 3339"},
     {.name = "in",

@@ -108,7 +108,7 @@ cairn_code listen_open(const char *address, bool is_loopback_only, int *ret_fd,
                        char ret_text[LISTEN_TEXT], cairn_error *reterr)
 {
     char host[HOST_MAX];
-    const char *port;
+    const char *port = NULL;
     cairn_code code = split(address, host, &port, reterr);
     if (code)
         return code;

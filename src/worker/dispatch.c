@@ -83,7 +83,7 @@ static void claim_answered(struct cairn_worker *worker, struct call *call)
     if (!code) {
         worker->claim_rest_us = 0;
         worker->claim_at_us = 0;
-    } else if (is_passing(code)) {
+    } else if (code_may_pass(code)) {
         worker->claim_rest_us = rest_longer(worker->claim_rest_us);
         worker->claim_at_us = monotonic_us() + worker->claim_rest_us;
     } else {
@@ -105,7 +105,7 @@ static void heartbeat_answered(struct cairn_worker *worker, struct call *call)
         expect_heartbeat(worker, work);
     } else if (!code) {
         atomic_store(&work->stop, call->request->out.heartbeat.stop);
-    } else if (!is_passing(code) || monotonic_us() > work->lease_until_us) {
+    } else if (!code_may_pass(code) || monotonic_us() > work->lease_until_us) {
         atomic_store(&work->stop, "lease_lost");
     } else {
         work->heartbeat_at_us = monotonic_us() + rest_longer(0);
@@ -148,7 +148,7 @@ static void stats_answered(struct cairn_worker *worker, struct call *call)
 {
     const cairn_stats *stats = &call->request->out.stats;
     worker->is_check_out = false;
-    if (is_passing(call->request->code)) {
+    if (code_may_pass(call->request->code)) {
         ask_again(worker);
     } else if (call->request->code) {
         be_quiet(worker); /* a token that may not ask: the claims must do */
@@ -362,7 +362,7 @@ static void sleep_until_woken(struct cairn_worker *worker)
     poll(&wake, 1, timeout_ms);
 }
 
-void dispatch(struct cairn_worker *worker)
+void worker_dispatch(struct cairn_worker *worker)
 {
     for (;;) {
         worker->wake_at_us = INT64_MAX;

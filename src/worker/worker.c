@@ -159,7 +159,7 @@ cairn_code cairn_worker_run(cairn_worker *worker, cairn_error *reterr)
     begin_anew(worker);
     cairn_code code = pool_start(worker, reterr);
     if (!code) {
-        dispatch(worker);
+        worker_dispatch(worker);
         code = worker->code;
         if (code && reterr)
             *reterr = worker->error;

@@ -154,7 +154,7 @@ void call_free(struct call *call);
 /* ---- dispatch.c ----------------------------------------------------------------------------
  */
 
-void dispatch(struct cairn_worker *worker);
+void worker_dispatch(struct cairn_worker *worker);
 
 /* ---- worker.c ------------------------------------------------------------------------------
  */
@@ -167,7 +167,7 @@ const struct handler *worker_find(const struct cairn_worker *worker, const char 
  */
 
 void report_answered(struct cairn_worker *worker, struct call *call);
-bool is_passing(cairn_code code); /* may be over when tried again later */
+bool code_may_pass(cairn_code code); /* may be over when tried again later */
 void worker_fail(struct cairn_worker *worker, cairn_code code, const cairn_error *why);
 int64_t rest_longer(int64_t rest_us);
 

@@ -165,7 +165,7 @@ TEST(a_hundred_threads_with_one_key_make_one_job)
     struct producer producers[PRODUCERS] = {0};
     pthread_barrier_t gate;
     struct world world;
-    world_open(&world);
+    world_open_seeded(&world, 0);
     pthread_barrier_init(&gate, NULL, PRODUCERS);
     for (int i = 0; i < PRODUCERS; i++) {
         producers[i].engine = world.engine;

@@ -220,7 +220,7 @@ TEST(two_workers_never_hold_the_same_job)
     cairn_job_spec specs[SHARED_JOBS];
     static cairn_enqueued enqueued[SHARED_JOBS];
     struct world world;
-    world_open(&world);
+    world_open_seeded(&world, 0);
     for (int i = 0; i < SHARED_JOBS; i++)
         specs[i] = (cairn_job_spec)CAIRN_JOB_DEFAULTS, specs[i].type = i % 2 ? "a" : "b";
     CHECK_DONE(&world, cairn_enqueue(world.engine, specs, SHARED_JOBS, enqueued, &world.error));

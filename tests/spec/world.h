@@ -36,6 +36,8 @@ struct held {
     int64_t lease_until_us;
 };
 
+/* With a fixed seed; or with one that is given, 0 for as many committers as the store can use.
+ */
 void world_open(struct world *world);
 void world_open_seeded(struct world *world, uint64_t seed);
 void world_close(struct world *world);
