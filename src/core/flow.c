@@ -218,8 +218,8 @@ cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_err
 static void follow_counts(struct flow *flow)
 {
     struct instance_row *instance = flow->instance;
-    bool is_waiting = instance->wait_count > 0 && instance->active_count == 0 &&
-                      instance->sleep_count == 0;
+    bool is_waiting =
+        instance->wait_count > 0 && instance->active_count == 0 && instance->sleep_count == 0;
     if (instance->status == INSTANCE_RUNNING && is_waiting && !instance->goal)
         instance_set(flow, INSTANCE_WAITING_SIGNAL, false);
     else if (instance->status == INSTANCE_WAITING_SIGNAL && !is_waiting)

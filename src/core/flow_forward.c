@@ -44,7 +44,8 @@ static cairn_code skip_list(struct flow *flow, struct place_range list, cairn_er
     size_t count;
     if (list.first < 0)
         return CAIRN_OK;
-    TRY(flow->source->between(flow, STEP_PENDING, list.first, list.last, &steps, &count, reterr));
+    TRY(flow->source->between(flow, STEP_PENDING, list.first, list.last, &steps, &count,
+                              reterr));
     for (size_t i = 0; i < count; i++) {
         struct flow_facts facts = NO_FACTS;
         facts.status = step_status_name(STEP_SKIPPED);
@@ -83,8 +84,8 @@ static cairn_code run_condition(struct flow *flow, struct flow_step *step, const
     struct place_range taken = is_true ? config->then_list : config->else_list;
     TRY(skip_list(flow, is_true ? config->else_list : config->then_list, reterr));
     TRY(complete_here(flow, step, reterr));
-    return token_add(flow, taken.first >= 0 ? taken.first : step->row.next, step->row.input, signal,
-                     step, reterr);
+    return token_add(flow, taken.first >= 0 ? taken.first : step->row.next, step->row.input,
+                     signal, step, reterr);
 }
 
 static cairn_code run_fork(struct flow *flow, struct flow_step *step, const char *signal,
@@ -105,7 +106,8 @@ static cairn_code fire_join(struct flow *flow, struct flow_step *join, cairn_err
 }
 
 /* `any` has been won: whatever else goes on in the fork is no longer wanted. */
-static cairn_code stop_losers(struct flow *flow, const struct flow_step *join, cairn_error *reterr)
+static cairn_code stop_losers(struct flow *flow, const struct flow_step *join,
+                              cairn_error *reterr)
 {
     struct flow_step **steps;
     size_t count;
