@@ -116,6 +116,7 @@ cairn_code transfer_prepare(struct transfer *transfer, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, write_answer);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L); /* a job may be asked for by any name */
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->connect_ms);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
