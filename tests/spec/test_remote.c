@@ -675,6 +675,78 @@ TEST(closing_ends_calls_under_way)
     server_stop(&server);
 }
 
+/* ---- a worker ------------------------------------------------------------------------------ */
+
+struct crash {
+    struct server server;
+    const char *store;
+    atomic_int calls;
+    atomic_bool is_crash_due;
+};
+
+static cairn_outcome count_call(cairn_work *work, void *arg)
+{
+    struct crash *crash = arg;
+    (void)work;
+    if (atomic_fetch_add(&crash->calls, 1) == 50)
+        atomic_store(&crash->is_crash_due, true);
+    return CAIRN_COMPLETE;
+}
+
+static void *run_worker(void *arg)
+{
+    return (void *)(intptr_t)cairn_worker_run(arg, NULL);
+}
+
+static size_t count_succeeded(cairn_engine *engine)
+{
+    cairn_error error;
+    cairn_jobs *jobs;
+    cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
+    filter.status = "succeeded";
+    filter.limit = 1000;
+    CHECK_OK(cairn_job_list(engine, &filter, &jobs, &error));
+    size_t count = cairn_jobs_count(jobs);
+    cairn_jobs_free(jobs);
+    return count;
+}
+
+TEST(a_worker_outlives_the_crash_of_its_server)
+{
+    enum { JOBS = 400 };
+    struct crash crash = {.store = scratch_store_of("sqlite")};
+    cairn_error error;
+    cairn_worker *worker;
+    cairn_job_spec specs[JOBS];
+    cairn_worker_options options = CAIRN_WORKER_DEFAULTS;
+    pthread_t thread;
+    void *code;
+    server_start(&crash.server, crash.store, "0", NULL);
+    cairn_engine *engine = open_server(&crash.server);
+    for (int i = 0; i < JOBS; i++) {
+        specs[i] = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
+        specs[i].type = "t.v1";
+    }
+    CHECK_OK(cairn_enqueue(engine, specs, JOBS, NULL, &error));
+    options.concurrency = 2;
+    options.lease_ms = 2000; /* what an answer that got lost has leased comes back after it */
+    options.until_idle = 1;
+    CHECK_OK(cairn_worker_new(engine, &options, &worker, &error));
+    CHECK_OK(cairn_worker_handle(worker, "t.v1", count_call, &crash, &error));
+    CHECK_INT(pthread_create(&thread, NULL, run_worker, worker), 0);
+
+    while (!atomic_load(&crash.is_crash_due))
+        count_succeeded(engine);
+    server_kill(&crash.server);
+    server_start(&crash.server, crash.store, crash.server.port, NULL);
+    pthread_join(thread, &code);
+    CHECK_INT((intptr_t)code, CAIRN_OK);
+    CHECK_INT(count_succeeded(engine), JOBS);
+    cairn_worker_free(worker);
+    cairn_close(engine);
+    server_stop(&crash.server);
+}
+
 /* ---- answers that are none ------------------------------------------------------------------ */
 
 #define ANSWER(status, body)                                                         \
