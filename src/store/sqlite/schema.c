@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static const char version_table[] = "CREATE TABLE IF NOT EXISTS workflow_migration ("
@@ -21,9 +22,6 @@ static const char version_table[] = "CREATE TABLE IF NOT EXISTS workflow_migrati
                                     "    name       TEXT NOT NULL,"
                                     "    applied_at INTEGER NOT NULL"
                                     ") STRICT";
-
-/* Opening may meet another process that is migrating, which takes longer than a commit. */
-enum { OPEN_WAIT_US = 10 * US_PER_SEC };
 
 int schema_newest(void)
 {
@@ -81,10 +79,21 @@ static cairn_code check_names(const struct sqlite_store *store, struct connectio
     return fail_hint(reterr, CAIRN_E_CONFLICT, "use another file");
 }
 
+/* SQLite takes a file of one byte for an empty one.  Its size alone is asked for: opening and
+ * closing the file here would drop the locks that this process may hold through SQLite. */
+static bool is_too_short(const char *path)
+{
+    enum { SMALLEST_PAGE = 512 };
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_size > 0 && info.st_size < SMALLEST_PAGE;
+}
+
 /* Reads only.  The file's own encoding decides how texts compare, and prefixes need bytes. */
 static cairn_code check_file(const struct sqlite_store *store, struct connection *connection,
                              bool no_migrate, int *ret_version, cairn_error *reterr)
 {
+    if (is_too_short(store->path))
+        return sqlite_refused(store->path, NULL, SQLITE_NOTADB, "open the store", reterr);
     int version = schema_version(connection);
     if (version < 0)
         return refused(store, connection, "open the store", reterr);
@@ -114,7 +123,7 @@ static bool is_wal(struct connection *connection)
 static cairn_code enter_wal(const struct sqlite_store *store, struct connection *connection,
                             cairn_error *reterr)
 {
-    int64_t give_up_us = monotonic_us() + OPEN_WAIT_US;
+    int64_t give_up_us = monotonic_us() + connection->wait_us;
     while (!is_wal(connection)) {
         int rc = connection_exec(connection, "PRAGMA journal_mode = WAL");
         if (rc == SQLITE_OK && !is_wal(connection))
@@ -183,15 +192,10 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
                           bool no_migrate, cairn_error *reterr)
 {
     int version = 0;
-    int64_t wait_us = connection->wait_us;
-    if (connection->wait_us < OPEN_WAIT_US)
-        connection->wait_us = OPEN_WAIT_US;
-
     cairn_code code = check_file(store, connection, no_migrate, &version, reterr);
     if (!code)
         code = enter_wal(store, connection, reterr);
     if (!code && version < schema_newest())
         code = migrate(store, connection, reterr);
-    connection->wait_us = wait_us;
     return code;
 }
