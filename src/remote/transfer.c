@@ -23,6 +23,10 @@ struct transfer *transfer_new(struct remote_engine *engine)
     transfer->connect_ms = retry_ms < 1000 ? 1000 : retry_ms > 10000 ? 10000 : retry_ms;
     transfer->content_type = "application/json";
     buf_str(&transfer->url, engine->base.url);
+    if (buf_failed(&transfer->url)) {
+        transfer_free(transfer);
+        return NULL;
+    }
     return transfer;
 }
 

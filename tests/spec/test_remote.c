@@ -5,6 +5,7 @@
  * One story is played on an engine in this process and on one behind `cairn serve`; what both
  * tell must be the same text.  Then the ways in which a connection can go wrong.
  */
+#include "base/mem.h"
 #include "cairn.h"
 #include "remote/scan.h"
 #include "scratch.h"
@@ -672,6 +673,42 @@ TEST(closing_ends_calls_under_way)
         CHECK_INT(claimers[i].code, CAIRN_E_CLOSED);
     }
     cairn_close(other);
+    server_stop(&server);
+}
+
+/* Opens, sends and reads with `count` allocations to spare; true if they were enough. */
+static bool try_with_memory(const char *url, long count)
+{
+    cairn_engine *engine = NULL;
+    cairn_jobs *jobs = NULL;
+    cairn_error error = {0};
+    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
+    spec.type = "t.v1";
+    spec.key = "k";
+    filter.limit = 1;
+    mem_fail_after(count);
+    cairn_code code = open_url(url, NULL, 0, &engine, &error);
+    if (!code)
+        code = cairn_enqueue(engine, &spec, 1, NULL, &error);
+    if (!code)
+        code = cairn_job_list(engine, &filter, &jobs, &error);
+    mem_fail_after(-1);
+    cairn_jobs_free(jobs);
+    cairn_close(engine);
+    CHECK(code == CAIRN_OK || code == CAIRN_E_OUT_OF_MEMORY, "%s: %s", cairn_code_name(code),
+          error.message);
+    return code == CAIRN_OK;
+}
+
+TEST(memory_that_runs_out_anywhere_is_an_error)
+{
+    struct server server;
+    long count = 0;
+    server_start(&server, scratch_store_of("sqlite"), "0", NULL);
+    while (!try_with_memory(server.url, count))
+        count++;
+    CHECK(count > 10, "%ld allocations were enough", count);
     server_stop(&server);
 }
 
