@@ -30,7 +30,7 @@ static double ratio(int64_t of, int64_t to)
 
 /* ---- for eyes --------------------------------------------------------------------------- */
 
-static void add_cost(struct table *table, const char *name, size_t batch,
+static void add_cost(struct grid *grid, const char *name, size_t batch,
                      const struct bench_cost *cost)
 {
     char texts[6][32];
@@ -45,10 +45,10 @@ static void add_cost(struct table *table, const char *name, size_t batch,
         snprintf(texts[5], 32, "%" PRId64 " (%.0f a job)", cost->bytes,
                  (double)cost->bytes / (double)cost->jobs);
     const char *cells[] = {texts[0], texts[1], texts[2], texts[3], texts[4], texts[5]};
-    table_row(table, cells, 6);
+    grid_row(grid, cells, 6);
 }
 
-static void add_ratio(struct table *table, const struct bench_run *run)
+static void add_ratio(struct grid *grid, const struct bench_run *run)
 {
     char texts[4][32];
     snprintf(texts[0], 32, "engine / raw, batch %zu", run->batch);
@@ -56,7 +56,7 @@ static void add_ratio(struct table *table, const struct bench_run *run)
     snprintf(texts[2], 32, "%.2f", ratio(run->raw.work_us, run->engine.work_us));
     snprintf(texts[3], 32, "%.2f", ratio(total_us(&run->raw), total_us(&run->engine)));
     const char *cells[] = {texts[0], texts[1], texts[2], texts[3], "", ""};
-    table_row(table, cells, 6);
+    grid_row(grid, cells, 6);
 }
 
 static void print_backlog(const struct bench_backlog *backlog)
@@ -76,20 +76,20 @@ void bench_print_table(const struct bench_report *report)
     static const char *const head[] = {"",    "ENQUEUE", "CLAIM+COMPLETE",
                                        "ALL", "COMMITS", "BYTES WRITTEN"};
     const struct bench_latency *latency = &report->latency;
-    struct table table = {0};
-    table_row(&table, head, 6);
+    struct grid grid = {0};
+    grid_row(&grid, head, 6);
     for (int i = 0; i < 2; i++) {
         const struct bench_run *run = &report->runs[i];
-        add_cost(&table, "engine", run->batch, &run->engine);
+        add_cost(&grid, "engine", run->batch, &run->engine);
         if (report->is_raw) {
-            add_cost(&table, "raw", run->batch, &run->raw);
-            add_ratio(&table, run);
+            add_cost(&grid, "raw", run->batch, &run->raw);
+            add_ratio(&grid, run);
         }
     }
     printf("%s, %zu worker%s, seed %" PRIu64 "\n\n", cairn_url(report->bench->engine),
            report->bench->workers, report->bench->workers == 1 ? "" : "s", report->bench->seed);
-    table_print(&table);
-    table_done(&table);
+    grid_print(&grid);
+    grid_done(&grid);
     printf("\nenqueue to start:   p50 %" PRId64 " us, p99 %" PRId64 " us"
            " (from the answer: p50 %" PRId64 " us, p99 %" PRId64 " us), %zu samples\n",
            latency->call_p50_us, latency->call_p99_us, latency->commit_p50_us,

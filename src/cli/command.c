@@ -94,26 +94,30 @@ static const char *last_word(const char *name)
     return space ? space + 1 : name;
 }
 
+/* Keeps the nearest name so far. */
+struct search {
+    const char *wanted, *near;
+    size_t best; /* what is not nearer than this is not near */
+};
+
+static void consider(struct search *search, const char *text, const char *name)
+{
+    size_t distance = edit_distance(search->wanted, text);
+    if (distance < search->best) {
+        search->best = distance;
+        search->near = name;
+    }
+}
+
 const char *command_nearest(const char *name)
 {
-    size_t best = strlen(name) / 3 + 2;
-    const char *near = NULL;
-    for (size_t i = 0; commands[i]; i++) {
-        const char *candidate = commands[i]->name;
-        size_t whole = edit_distance(name, candidate);
-        size_t part = strchr(name, ' ') ? whole : edit_distance(name, last_word(candidate));
-        size_t distance = part < whole ? part : whole;
-        if (distance < best) {
-            best = distance;
-            near = candidate;
-        }
-    }
-    for (size_t i = 0; command_groups[i].name; i++) {
-        size_t distance = edit_distance(name, command_groups[i].name);
-        if (distance < best) {
-            best = distance;
-            near = command_groups[i].name;
-        }
-    }
-    return near;
+    struct search search = {.wanted = name, .best = strlen(name) / 3 + 2};
+    for (size_t i = 0; command_groups[i].name; i++)
+        consider(&search, command_groups[i].name, command_groups[i].name);
+    for (size_t i = 0; commands[i]; i++)
+        consider(&search, commands[i]->name, commands[i]->name);
+    /* "lsit" may be meant as "job list". */
+    for (size_t i = 0; !strchr(name, ' ') && commands[i]; i++)
+        consider(&search, last_word(commands[i]->name), commands[i]->name);
+    return search.near;
 }

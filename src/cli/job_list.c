@@ -33,7 +33,7 @@ static void due_text(const json_t *job, int64_t now_us, char text[RELATIVE_TEXT]
         relative_time(run_at_us, now_us, text);
 }
 
-static void add_row(struct table *table, const json_t *job, int64_t now_us)
+static void add_row(struct grid *grid, const json_t *job, int64_t now_us)
 {
     char attempts[48], priority[24], due[RELATIVE_TEXT], created[RELATIVE_TEXT];
     snprintf(attempts, sizeof attempts, "%" PRId64 "/%" PRId64, int_of(job, "attempt"),
@@ -49,21 +49,21 @@ static void add_row(struct table *table, const json_t *job, int64_t now_us)
                            due,
                            created,
                            text_of(job, "idempotency_key")};
-    table_row(table, cells, 8);
+    grid_row(grid, cells, 8);
 }
 
 static void print_table(const json_t *items, int64_t now_us, bool is_first)
 {
-    static const char *const head[] = {"ID",       "TYPE", "STATUS",  "FAILED",
+    static const char *const head[] = {"ID",       "TYPE", "STATUS",  "ATTEMPT",
                                        "PRIORITY", "DUE",  "CREATED", "KEY"};
     size_t i;
     json_t *job;
-    struct table table = {0};
+    struct grid grid = {0};
     if (is_first)
-        table_row(&table, head, 8);
-    json_array_foreach(items, i, job) add_row(&table, job, now_us);
-    table_print(&table);
-    table_done(&table);
+        grid_row(&grid, head, 8);
+    json_array_foreach(items, i, job) add_row(&grid, job, now_us);
+    grid_print(&grid);
+    grid_done(&grid);
 }
 
 static void print_ids(const json_t *items)

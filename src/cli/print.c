@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-struct table_row {
-    struct table_row *next;
-    const char *cells[TABLE_COLUMNS];
+struct grid_row {
+    struct grid_row *next;
+    const char *cells[GRID_COLUMNS];
 };
 
 /* Characters, not bytes; good enough for aligning. */
@@ -29,48 +29,56 @@ static size_t text_width(const char *text)
     return width;
 }
 
-void table_row(struct table *table, const char *const *cells, size_t count)
+void grid_row(struct grid *grid, const char *const *cells, size_t count)
 {
-    assert(count <= TABLE_COLUMNS);
-    struct table_row *row = arena_zalloc(&table->arena, sizeof *row);
+    assert(count <= GRID_COLUMNS);
+    struct grid_row *row = arena_zalloc(&grid->arena, sizeof *row);
     if (!row)
         return;
-    table->columns = count;
+    grid->columns = count;
     for (size_t i = 0; i < count; i++) {
         cleanup(buf_donep) struct buf clean = {0};
         buf_clean(&clean, cells[i], strlen(cells[i]));
-        const char *text = arena_strdup(&table->arena, buf_text(&clean));
+        const char *text = arena_strdup(&grid->arena, buf_text(&clean));
         row->cells[i] = text ? text : "";
         size_t width = text_width(row->cells[i]);
-        if (width > table->width[i])
-            table->width[i] = width;
+        if (width > grid->width[i])
+            grid->width[i] = width;
     }
-    if (table->last)
-        table->last->next = row;
+    if (grid->last)
+        grid->last->next = row;
     else
-        table->first = row;
-    table->last = row;
+        grid->first = row;
+    grid->last = row;
 }
 
-void table_print(const struct table *table)
+/* How many cells to print: what follows the last that has a text would only be blanks. */
+static size_t cell_count(const struct grid *grid, const struct grid_row *row)
+{
+    size_t count = grid->columns;
+    while (count > 0 && !*row->cells[count - 1])
+        count--;
+    return count;
+}
+
+void grid_print(const struct grid *grid)
 {
     bool is_coloured = wants_colour();
-    for (const struct table_row *row = table->first; row; row = row->next) {
-        for (size_t i = 0; i < table->columns; i++) {
+    for (const struct grid_row *row = grid->first; row; row = row->next) {
+        size_t count = cell_count(grid, row);
+        for (size_t i = 0; i < count; i++) {
             const char *colour = is_coloured ? colour_of(row->cells[i]) : "";
-            if (row == table->first && is_coloured)
-                colour = "\033[1m";
-            size_t gap =
-                i + 1 < table->columns ? table->width[i] - text_width(row->cells[i]) + 2 : 0;
-            printf("%s%s%s%*s", colour, row->cells[i], *colour ? COLOUR_END : "", (int)gap, "");
+            size_t gap = grid->width[i] - text_width(row->cells[i]) + 2;
+            printf("%s%s%s%*s", colour, row->cells[i], *colour ? COLOUR_END : "",
+                   i + 1 < count ? (int)gap : 0, "");
         }
         putchar('\n');
     }
 }
 
-void table_done(struct table *table)
+void grid_done(struct grid *grid)
 {
-    arena_done(&table->arena);
+    arena_done(&grid->arena);
 }
 
 bool wants_colour(void)

@@ -11,20 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TABLE_COLUMNS = 8 };
+enum { GRID_COLUMNS = 8 };
 
 /* Rows collected to learn the widths, then printed.  A zeroed struct is an empty table. */
-struct table {
+struct grid {
     struct arena arena;
-    struct table_row *first, *last;
-    size_t width[TABLE_COLUMNS];
+    struct grid_row *first, *last;
+    size_t width[GRID_COLUMNS];
     size_t columns;
 };
 
 /* Adds a row of as many texts as the first row had; they are copied.  The first is the head. */
-void table_row(struct table *table, const char *const *cells, size_t count);
-void table_print(const struct table *table); /* to standard output */
-void table_done(struct table *table);
+void grid_row(struct grid *grid, const char *const *cells, size_t count);
+void grid_print(const struct grid *grid); /* to standard output */
+void grid_done(struct grid *grid);
 
 /* Standard output is a terminal, and NO_COLOR is not set. */
 bool wants_colour(void);

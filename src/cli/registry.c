@@ -14,18 +14,18 @@ static void print_entries(const json_t *items, bool is_first)
     static const char *const head[] = {"TYPE", "RUNTIME", "ENABLED", "DESCRIPTION"};
     size_t i;
     json_t *entry;
-    struct table table = {0};
+    struct grid grid = {0};
     if (is_first)
-        table_row(&table, head, 4);
+        grid_row(&grid, head, 4);
     json_array_foreach(items, i, entry)
     {
         bool is_enabled = json_is_true(json_object_get(entry, "is_enabled"));
         const char *cells[] = {text_of(entry, "workflow_name"), text_of(entry, "runtime"),
                                is_enabled ? "yes" : "no", text_of(entry, "description")};
-        table_row(&table, cells, 4);
+        grid_row(&grid, cells, 4);
     }
-    table_print(&table);
-    table_done(&table);
+    grid_print(&grid);
+    grid_done(&grid);
 }
 
 static void print_page(const struct args *args, const struct answer *answer)
@@ -69,7 +69,7 @@ static int run_set(const struct args *args)
         return EXIT_USAGE;
     }
     if (!args_has(args, "runtime")) {
-        say_error("cairn registry set needs --runtime RUNTIME");
+        say_error("registry set needs --runtime RUNTIME");
         return EXIT_USAGE;
     }
     cleanup(store_closep) cairn_engine *engine = NULL;

@@ -8,7 +8,6 @@
 #include "cli/say.h"
 #include "server/server.h"
 
-
 /* Hands on what was given, as --name=value, whatever form and place it had. */
 static int run_serve(const struct args *args)
 {

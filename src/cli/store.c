@@ -80,21 +80,21 @@ static int run_doctor(const struct args *args)
     static const char *const head[] = {"CHECK", "RESULT", "FINDING"};
     size_t i;
     json_t *item;
-    struct table table = {0};
-    table_row(&table, head, 3);
+    struct grid grid = {0};
+    grid_row(&grid, head, 3);
     json_array_foreach(json_object_get(answer.tree, "items"), i, item)
     {
         const char *cells[] = {text_of(item, "check"), text_of(item, "result"),
                                text_of(item, "text")};
-        table_row(&table, cells, 3);
+        grid_row(&grid, cells, 3);
         if (strcmp(cells[1], "error") == 0)
             exit_code = EXIT_NO;
     }
     if (args_wants(args, "json"))
         print_body(&answer);
     else
-        table_print(&table);
-    table_done(&table);
+        grid_print(&grid);
+    grid_done(&grid);
     return exit_code;
 }
 

@@ -33,17 +33,20 @@ void batch_ready(struct batch *batch, const char *type)
  */
 
 /* Ids are made once and kept over tries, so that a second try recognises the first one's rows.
- */
+ * An id that an earlier try found under the key is another job's: it must not pass for ours. */
 static bool make_ids(struct batch *batch, struct request *request)
 {
-    if (request->out.enqueued)
-        return true;
     size_t count = request->in.enqueue.count;
-    request->out.enqueued = arena_array(&request->arena, count, sizeof(cairn_enqueued));
+    if (!request->out.enqueued)
+        request->out.enqueued = arena_array(&request->arena, count, sizeof(cairn_enqueued));
     if (!request->out.enqueued)
         return false;
-    for (size_t i = 0; i < count; i++)
-        id_make(&batch->committer->rng, batch->tx->now_us, request->out.enqueued[i].id);
+    for (size_t i = 0; i < count; i++) {
+        cairn_enqueued *enqueued = &request->out.enqueued[i];
+        if (!enqueued->id[0] || enqueued->existing)
+            id_make(&batch->committer->rng, batch->tx->now_us, enqueued->id);
+        enqueued->existing = 0;
+    }
     return true;
 }
 

@@ -301,6 +301,9 @@ static cairn_code read_error(struct slice object, cairn_error *reterr)
     cairn_code code = code_from(scan_find(object, "code"));
     if (!code)
         return CAIRN_OK;
+    /* It is the server's engine that is closing, not ours: it, or another, may come back. */
+    if (code == CAIRN_E_CLOSED)
+        code = CAIRN_E_UNREACHABLE;
     error_clear(reterr);
     reterr->code = code;
     slice_unescape(scan_find(object, "message"), reterr->message, sizeof reterr->message);

@@ -4,6 +4,8 @@
  */
 #include "rig.h"
 
+#include "store/faulty/faulty.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -16,6 +18,10 @@ struct rig *rig_open_url(const char *url)
     clock_init_virtual(&rig->clock, RIG_START_US);
     struct store_config config = {.url = url, .clock = &rig->clock, .lock_wait_ms = 200};
     MUST(rig, store_open(&config, &rig->store, &rig->error));
+    if (getenv("CAIRN_TEST_WRAPPED")) { /* without faults, a wrapper must not be noticed */
+        rig->store = faulty_wrap(rig->store, 0, 0);
+        CHECK(rig->store, "no memory");
+    }
     rig->ops = rig->store->ops;
     MUST(rig, rig->ops->session_open(rig->store, SESSION_WRITER, &rig->writer, &rig->error));
     MUST(rig, rig->ops->session_open(rig->store, SESSION_READER, &rig->reader, &rig->error));

@@ -178,6 +178,25 @@ TEST(the_clock_of_the_wrapper_is_that_of_the_store)
     tear_down(&f);
 }
 
+TEST(rows_go_to_the_arena_that_the_transaction_has_now)
+{
+    struct fixture f;
+    struct arena elsewhere = {0};
+    struct job_row row;
+    set_up(&f, 0, 0);
+    CHECK_OK(f.store->ops->session_open(f.store, SESSION_WRITER, &f.session, &error));
+    CHECK_OK(f.store->ops->begin(f.session, &f.arena, &f.tx, &error));
+    CHECK_OK(insert_job(&f));
+    f.tx->arena = &elsewhere;
+    CHECK_OK(f.store->ops->get_job(f.tx, JOB_ID, &row, &error));
+    f.tx->arena = &f.arena;
+    f.store->ops->rollback(f.tx);
+    arena_done(&f.arena);
+    CHECK_STR(row.id, JOB_ID);
+    arena_done(&elsewhere);
+    tear_down(&f);
+}
+
 TEST(a_rule_counts_from_when_it_was_added)
 {
     struct fixture f;

@@ -1,0 +1,52 @@
+# A job is recorded and its id printed.
+$ cairn job add mail.send.v1
+<id1>
+$ cairn job add mail.send.v1 --payload '{"to": "ann"}' -o json
+{"id":"<id2>","existing":false}
+$ cairn job add mail.send.v1 -o ids
+<id3>
+# A known key finds the first job.
+$ cairn job add mail.send.v1 --key k1
+<id4>
+$ cairn job add mail.send.v1 --key k1
+<id4>
+! existing: the key "k1" was known, nothing was written
+$ cairn job add mail.send.v1 --key k1 -o json
+{"id":"<id4>","existing":true}
+# The payload from a file and from standard input.
+$ echo '{"n": 1}' > payload.json
+$ cairn job show -o json $(cairn job add p.v1 --payload @payload.json) | grep -o '"payload":{"n": *1}' | tr -d ' '
+"payload":{"n":1}
+$ cairn job show -o json $(echo '[2]' | cairn job add p.v1 --payload=-) | grep -o '"payload":\[2\]'
+"payload":[2]
+# Later, with a priority.
+$ cairn job add late.v1 --in 30d --priority 5 --max-attempts 7
+<id5>
+$ cairn job add late.v1 --at 2100-01-31T06:30:00+01:00
+<id6>
+$ cairn job list --type 'late.%' -o json | grep -o '"priority":[^,]*\|"max_attempts":[^,]*\|"run_at":"2100[^,]*'
+"priority":100
+"run_at":"<time>"
+"max_attempts":3
+"priority":5
+"max_attempts":7
+# What is not JSON is refused, and nothing is written.
+$ cairn job add bad.v1 --payload '{"a":'
+! cairn: payload is not JSON
+!     line 1, column 5: unexpected token near end of file
+[2]
+$ cairn job add bad.v1 --payload '1, "key": "injected"'
+! cairn: payload is not JSON
+!     line 1, column 2: end of file expected near ','
+[2]
+$ cairn job add bad.v1 --payload @missing.json
+! cairn: could not read "missing.json": No such file or directory
+[2]
+$ cairn job add ''
+! cairn: type is empty
+[2]
+$ cairn job add "$(head -c 300 /dev/zero | tr '\0' x)"
+! cairn: type is too long
+!     300 bytes, 256 are allowed
+[2]
+$ cairn job list --type 'bad.%' -o ids

@@ -1,0 +1,33 @@
+# Newest first, with filters.
+$ cairn job list
+ID  TYPE  STATUS  ATTEMPT  PRIORITY  DUE  CREATED  KEY
+$ cairn job add a.one.v1 >/dev/null; cairn job add a.two.v1 --key k2 --in 30d >/dev/null; cairn job add b.one.v1 --priority 7 >/dev/null
+$ cairn job list
+ID  TYPE  STATUS  ATTEMPT  PRIORITY  DUE  CREATED  KEY
+<id1>  b.one.v1  pending  0/3  7  <ago>  <ago>
+<id2>  a.two.v1  pending  0/3  100  in 29d  <ago>  k2
+<id3>  a.one.v1  pending  0/3  100  <ago>  <ago>
+$ cairn job list --type 'a.%' -o ids
+<id2>
+<id3>
+$ cairn job list --key k2 -o ids
+<id2>
+$ cairn job list --status pending -o ids | wc -l
+3
+$ cairn job list --status failed -o ids
+# Pages: what follows is named, in JSON as "next".
+$ cairn job list --limit 2 -o ids >ids 2>more; wc -l <ids; sed 's/cursor .* or/cursor CURSOR or/' more
+2
+There are more: add --cursor CURSOR or --all
+$ next=$(cairn job list --limit 2 -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["next"])')
+$ cairn job list --limit 2 --cursor "$next" -o ids
+<id3>
+$ cairn job list --cursor nonsense
+! cairn: cursor is not one of ours
+[2]
+# JSON is one document, whatever the number of pages.
+$ seq 1 1500 | cairn job add c.v1 --payloads-from - >/dev/null
+$ cairn job list --all -o json | python3 -c 'import json,sys; a=json.load(sys.stdin); print(len(a["items"]), a["next"], len({i["id"] for i in a["items"]}))'
+1503 None 1503
+$ cairn job list --type none -o json
+{"items":[],"next":null}
