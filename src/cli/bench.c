@@ -114,10 +114,8 @@ static int run_on(const struct args *args, struct bench *bench, bool is_own)
     cairn_error error = {0};
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
     options.url = bench->url;
-    if (cairn_open(&options, &engine, &error)) {
-        say_failure(&error);
-        return EXIT_STORE;
-    }
+    if (cairn_open(&options, &engine, &error))
+        return say_unopened(bench->url, &error);
     bench->engine = engine;
     snprintf(bench->type, sizeof bench->type, "bench.%" PRIx64 ".noop", bench->seed);
     snprintf(bench->backlog, sizeof bench->backlog, "bench.%" PRIx64 ".backlog", bench->seed);

@@ -8,11 +8,20 @@
 #include "cli/say.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 void buf_donep(struct buf *buf)
 {
     buf_done(buf);
+}
+
+int say_unopened(const char *url, const cairn_error *error)
+{
+    if (!url)
+        url = getenv("CAIRN_URL");
+    bool is_file = url && strncmp(url, "sqlite:", 7) == 0 && url[7];
+    return say_failure(error) == EXIT_USAGE && !is_file ? EXIT_USAGE : EXIT_STORE;
 }
 
 int store_open_for(const struct args *args, cairn_engine **ret_engine)
@@ -21,8 +30,7 @@ int store_open_for(const struct args *args, cairn_engine **ret_engine)
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
     options.url = args_text(args, "url");
     if (cairn_open(&options, ret_engine, &error))
-        /* Whatever the reason, the store is out of reach; only a URL that is none is usage. */
-        return say_failure(&error) == EXIT_USAGE ? EXIT_USAGE : EXIT_STORE;
+        return say_unopened(options.url, &error);
     return EXIT_DONE;
 }
 

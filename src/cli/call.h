@@ -23,6 +23,10 @@ struct answer {
 /* Opens the store that --url or the environment names.  The answer is an exit code; if it is
  * not EXIT_DONE, standard error says why. */
 int store_open_for(const struct args *args, cairn_engine **ret_engine);
+
+/* Says why a store could not be opened.  Whatever the reason, it is out of reach: EXIT_STORE;
+ * only a URL that is none is wrong usage. */
+int say_unopened(const char *url, const cairn_error *error);
 void store_closep(cairn_engine **engine);
 
 /* Asks; `body` NULL: none.  The answer is an exit code, and standard error says what was

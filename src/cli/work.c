@@ -117,11 +117,17 @@ static cairn_outcome fail_with(cairn_work *work, cairn_outcome outcome, const ch
     return outcome;
 }
 
+static const char *explain(const cairn_error *error, char *text, size_t room)
+{
+    snprintf(text, room, "%s%s%s", error->message, error->detail[0] ? ": " : "", error->detail);
+    return text;
+}
+
 /* The command said that it is done: is what it printed an output? */
 static cairn_outcome complete(cairn_work *work, const struct process_end *end)
 {
     cairn_error error = {0};
-    char text[512];
+    char text[1024];
     const char *output = buf_text(&end->output);
     if (end->is_too_large || buf_failed(&end->output)) {
         snprintf(text, sizeof text, "the handler's output is larger than %d bytes", OUTPUT_MAX);
@@ -130,7 +136,7 @@ static cairn_outcome complete(cairn_work *work, const struct process_end *end)
     if (is_blank(output) && strlen(output) == end->output.len)
         return CAIRN_COMPLETE;
     if (json_check(output, end->output.len, "the handler's output", &error))
-        return fail_with(work, CAIRN_FAIL, error.message);
+        return fail_with(work, CAIRN_FAIL, explain(&error, text, sizeof text));
     if (cairn_work_set_output(work, output))
         return fail_with(work, CAIRN_FAIL, "memory ran out");
     return CAIRN_COMPLETE;

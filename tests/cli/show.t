@@ -1,4 +1,4 @@
-$ id=$(cairn job add mail.send.v1 --payload '{"to":["ann","bob"]}' --key k1)
+$ id=$(cairn job add mail.send.v1 --payload '{"to": ["ann", "bob"]}' --key k1)
 $ cairn job show $id
 id  <id1>
 type  mail.send.v1
@@ -9,9 +9,9 @@ attempts  0 failed of 3
 run_at  <time> (<ago>)
 created_at  <time> (<ago>)
 updated_at  <time> (<ago>)
-payload  {"to":["ann","bob"]}
+payload  {"to": ["ann", "bob"]}
 $ cairn job show $id -o json
-{"id":"<id1>","type":"mail.send.v1","payload":{"to":["ann","bob"]},"status":"pending","priority":100,"run_at":"<time>","idempotency_key":"k1","attempt":0,"max_attempts":3,"leased_by":null,"lease_until":null,"last_error":null,"result":null,"created_at":"<time>","updated_at":"<time>","deleted_at":null}
+{"id":"<id1>","type":"mail.send.v1","payload":{"to": ["ann", "bob"]},"status":"pending","priority":100,"run_at":"<time>","idempotency_key":"k1","attempt":0,"max_attempts":3,"leased_by":null,"lease_until":null,"last_error":null,"result":null,"created_at":"<time>","updated_at":"<time>","deleted_at":null}
 $ cairn job show $id -o ids
 <id1>
 # Several are a list in JSON; what is missing is told, the others are shown, and the exit code is 1.

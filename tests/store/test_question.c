@@ -255,7 +255,9 @@ TEST(a_registry_entry_is_kept_and_replaced)
                                .intent_type = "workflow",
                                .runtime = "go",
                                .description = "it's here",
-                               .is_enabled = true};
+                               .is_enabled = true,
+                               .created_at_us = RIG_START_US,
+                               .updated_at_us = RIG_START_US};
     struct registry_row seen;
     begin_write(rig);
     MUST(rig, rig->ops->put_registry(rig->tx, &row, &rig->error));
@@ -272,7 +274,11 @@ TEST(a_registry_entry_is_kept_and_replaced)
     roll_back(rig);
 
     pass_us(rig, 7);
-    row = (struct registry_row){.name = "a.b", .intent_type = "other", .runtime = "python"};
+    row = (struct registry_row){.name = "a.b",
+                                .intent_type = "other",
+                                .runtime = "python",
+                                .created_at_us = RIG_START_US + 7,
+                                .updated_at_us = RIG_START_US + 7};
     begin_write(rig);
     MUST(rig, rig->ops->put_registry(rig->tx, &row, &rig->error));
     commit(rig);

@@ -92,6 +92,8 @@ cairn_code postgres_claim_jobs(struct store_tx *tx, const struct job_claim *clai
                          &is_all, reterr);
         count += more;
     }
+    if (count > 0)
+        postgres_note_due(tx, claim->lease_until_us + 1);
     *ret_count = count;
     return code;
 }

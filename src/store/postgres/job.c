@@ -8,7 +8,6 @@
 #include "store/postgres/postgres.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- inserting -----------------------------------------------------------------------------
@@ -160,8 +159,7 @@ cairn_code postgres_insert_jobs(struct store_tx *tx, struct job_row *rows, size_
                 continue;
             is_settled[i] = true;
             ret_results[i] = INSERT_DONE;
-            if (!rows[i].is_ready)
-                postgres_session_of(tx)->tx.is_news = true;
+            postgres_note_row(tx, &rows[i]);
         }
         code = find_existing(tx, rows, count, is_settled, ret_results, &open, reterr);
         if (code)
@@ -289,8 +287,7 @@ cairn_code postgres_update_jobs(struct store_tx *tx, const struct job_row *rows,
         columns_reset(&columns);
         for (; i < count && columns_size(&columns) < POSTGRES_PORTION; i++) {
             add_update_row(&columns, &rows[i]);
-            if (rows[i].status == JOB_PENDING && !rows[i].is_ready)
-                session->tx.is_news = true;
+            postgres_note_row(tx, &rows[i]);
         }
         struct postgres_params params = {.arena = tx->arena};
         param_columns(&params, &columns, UPDATE_COLUMNS);
@@ -299,32 +296,6 @@ cairn_code postgres_update_jobs(struct store_tx *tx, const struct job_row *rows,
             return code;
     }
     return CAIRN_OK;
-}
-
-/* ---- timers --------------------------------------------------------------------------------
- */
-
-cairn_code postgres_promote_jobs(struct store_tx *tx, size_t limit, size_t *ret_count,
-                                 cairn_error *reterr)
-{
-    cleanup(postgres_result_done) PGresult *result = NULL;
-    struct postgres_params params = {.arena = tx->arena};
-    param_time(&params, tx->now_us);
-    param_int(&params, (int64_t)limit);
-    cairn_code code =
-        postgres_run(postgres_session_of(tx), PG_PROMOTE_JOBS, &params, &result, reterr);
-    if (!code)
-        *ret_count = strtoul(PQcmdTuples(result), NULL, 10);
-    return code;
-}
-
-cairn_code postgres_next_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr)
-{
-    cleanup(postgres_result_done) PGresult *result = NULL;
-    cairn_code code = postgres_run(postgres_session_of(tx), PG_NEXT_DUE, NULL, &result, reterr);
-    if (!code)
-        *ret_due_us = value_time(&(struct postgres_reader){.result = result}, 0);
-    return code;
 }
 
 /* ---- reading -------------------------------------------------------------------------------

@@ -35,6 +35,10 @@ struct postgres_store {
     char name[TOKEN_TEXT]; /* says in a notification that it is ours */
     atomic_bool is_pooled; /* a pooler is in between: no session of the server is ours */
     struct postgres_watch watch;
+
+    /* The next timer as it was when last read, lowered by what we wrote since; see timer.c. */
+    _Atomic int64_t due_us;      /* INT64_MAX: none */
+    _Atomic int64_t due_read_us; /* monotonic; 0: not read */
 };
 
 /* How a connection to this URL is described to libpq; both arrays end in NULL. */
@@ -182,6 +186,16 @@ cairn_code postgres_run(struct postgres_session *session, enum postgres_query qu
 
 /* Forgets a connection that is of no use any more. */
 void postgres_lose(struct postgres_session *session);
+
+/* ---- timers --------------------------------------------------------------------------------
+ */
+
+/* A timer that this transaction sets. */
+void postgres_note_due(struct store_tx *tx, int64_t due_us);
+void postgres_note_row(struct store_tx *tx, const struct job_row *row); /* its timer, if any */
+
+/* Others have changed something: what was read no longer counts. */
+void postgres_forget_due(struct postgres_store *store);
 
 /* ---- results -------------------------------------------------------------------------------
  */

@@ -30,6 +30,7 @@ static struct postgres_store *store_new(const struct store_config *config)
         mem_free(store);
         return NULL;
     }
+    atomic_init(&store->due_us, INT64_MAX);
     /* To PostgreSQL 0 means for ever. */
     uint32_t wait_ms = config->lock_wait_ms ? config->lock_wait_ms : 1;
     if (wait_ms > INT32_MAX)

@@ -120,9 +120,10 @@ static bool take_news(const struct postgres_store *store)
     return has_news;
 }
 
-static bool say_look(struct postgres_watch *watch)
+static bool say_look(struct postgres_store *store)
 {
-    watch->looked_us = monotonic_us();
+    postgres_forget_due(store);
+    store->watch.looked_us = monotonic_us();
     return true;
 }
 
@@ -133,30 +134,30 @@ static bool wait_for_news(struct postgres_store *store, int stop_fd, int64_t unt
     int64_t look_us = watch->looked_us + LOOK_MS * US_PER_MS;
     for (;;) {
         if (take_news(store))
-            return say_look(watch);
+            return say_look(store);
         int64_t end_us = until_us < look_us ? until_us : look_us;
         switch (wait_for(PQsocket(watch->conn), POLLIN, stop_fd, end_us)) {
         case WAIT_STOPPED:
             return false;
         case WAIT_OVER:
-            return end_us == look_us ? say_look(watch) : false;
+            return end_us == look_us ? say_look(store) : false;
         case WAIT_READY:
             if (!PQconsumeInput(watch->conn)) {
                 lose_watch(watch);
-                return say_look(watch);
+                return say_look(store);
             }
         }
     }
 }
 
 /* The poll: what is true once a second without looking. */
-static bool wait_for_poll(struct postgres_watch *watch, int stop_fd, int64_t until_us)
+static bool wait_for_poll(struct postgres_store *store, int stop_fd, int64_t until_us)
 {
-    int64_t look_us = watch->looked_us + POLL_MS * US_PER_MS;
+    int64_t look_us = store->watch.looked_us + POLL_MS * US_PER_MS;
     int64_t end_us = until_us < look_us ? until_us : look_us;
     if (wait_for(-1, 0, stop_fd, end_us) == WAIT_STOPPED)
         return false;
-    return end_us == look_us ? say_look(watch) : false;
+    return end_us == look_us ? say_look(store) : false;
 }
 
 bool postgres_watch(struct store *base, int stop_fd, int timeout_ms)
@@ -172,10 +173,10 @@ bool postgres_watch(struct store *base, int stop_fd, int timeout_ms)
         case WAIT_STOPPED:
             return false;
         case WAIT_READY:
-            return say_look(watch); /* whatever happened before we listened */
+            return say_look(store); /* whatever happened before we listened */
         case WAIT_OVER:
             break;
         }
     }
-    return wait_for_poll(watch, stop_fd, until_us);
+    return wait_for_poll(store, stop_fd, until_us);
 }

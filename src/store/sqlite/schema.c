@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static const char version_table[] = "CREATE TABLE IF NOT EXISTS workflow_migration ("
@@ -81,10 +82,21 @@ static cairn_code check_names(const struct sqlite_store *store, struct connectio
     return fail_hint(reterr, CAIRN_E_CONFLICT, "use another file");
 }
 
+/* SQLite takes a file of one byte for an empty one.  Its size alone is asked for: opening and
+ * closing the file here would drop the locks that this process may hold through SQLite. */
+static bool is_too_short(const char *path)
+{
+    enum { SMALLEST_PAGE = 512 };
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_size > 0 && info.st_size < SMALLEST_PAGE;
+}
+
 /* Reads only.  The file's own encoding decides how texts compare, and prefixes need bytes. */
 static cairn_code check_file(const struct sqlite_store *store, struct connection *connection,
                              bool no_migrate, int *ret_version, cairn_error *reterr)
 {
+    if (is_too_short(store->path))
+        return sqlite_refused(store->path, NULL, SQLITE_NOTADB, "open the store", reterr);
     int version = schema_version(connection);
     if (version < 0)
         return refused(store, connection, "open the store", reterr);

@@ -12,7 +12,8 @@
 -- behind them.  At least one row; the columns of the job are NULL if nothing was leased.
 --
 -- Walks idx_workflow_run_type_prefix alone: from one type to the next that has work (one probe
--- each), then the first rows of every type.  Locks only what it takes, and skips what others hold.
+-- each), then the first rows of every type, in whole groups of those that share a key there.
+-- Locks only what it takes, and skips what others hold.
 
 WITH RECURSIVE walk (prefix, type) AS (
     SELECT p.prefix, first.type
@@ -49,8 +50,8 @@ WITH RECURSIVE walk (prefix, type) AS (
             WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
               AND r.type = matching.type
               AND r.run_at <= $4::timestamptz
-            ORDER BY r.priority, r.seq
-            LIMIT $5::bigint) AS h
+            ORDER BY r.priority, (r.seq >> 8)
+            FETCH FIRST ($5::bigint) ROWS WITH TIES) AS h
      WHERE NOT EXISTS (
            SELECT
              FROM workflow.workflow_registry AS g
@@ -62,7 +63,9 @@ WITH RECURSIVE walk (prefix, type) AS (
     SELECT r.seq
       FROM head
       JOIN workflow.workflow_run AS r ON r.seq = head.seq
-     WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+     -- Still claimable?  The row is found by its seq: || '' keeps the planner from thinking of
+     -- the partial indexes, which it would prefer while they are nearly empty.
+     WHERE r.status || '' = 'pending' AND r.is_ready AND r.deleted_at IS NULL
        AND r.run_at <= $4::timestamptz
      ORDER BY head.priority, head.seq
      LIMIT $6::bigint

@@ -12,6 +12,6 @@ SELECT r.seq, r.id::text, r.type, NULL::text, r.idempotency_key, r.status,
   FROM workflow.workflow_run AS r
  WHERE r.status = 'leased'
    AND r.lease_until < $1::timestamptz
- ORDER BY r.lease_until, r.seq
+ ORDER BY r.lease_until
  LIMIT $2::bigint
    FOR NO KEY UPDATE SKIP LOCKED

@@ -10,7 +10,7 @@ WITH due AS MATERIALIZED (
       FROM workflow.workflow_run AS r
      WHERE r.status = 'pending' AND NOT r.is_ready
        AND r.run_at <= $1::timestamptz
-     ORDER BY r.run_at, r.seq
+     ORDER BY r.run_at
      LIMIT $2::bigint
        FOR NO KEY UPDATE SKIP LOCKED
 )

@@ -1,0 +1,271 @@
+/* tests/store/test_sqlite_plan.c - that work on SQLite does not grow with what waits, and that
+ * running out of memory is survived anywhere.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "rig.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/sqlite_sql.h"
+
+static sqlite3 *db_of(struct store_session *session)
+{
+    return ((struct sqlite_session *)session)->connection->db;
+}
+
+/* ---- Plans ----------------------------------------------------------------------------------
+ */
+
+/* The lines of EXPLAIN QUERY PLAN. */
+static const char *plan_of(struct rig *rig, const char *sql)
+{
+    static char plan[4000];
+    char text[4000];
+    sqlite3_stmt *statement;
+    snprintf(text, sizeof text, "EXPLAIN QUERY PLAN %s", sql);
+    int rc = sqlite3_prepare_v2(db_of(rig->writer), text, -1, &statement, NULL);
+    CHECK(rc == SQLITE_OK, "%s", sqlite3_errmsg(db_of(rig->writer)));
+    plan[0] = '\0';
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        size_t len = strlen(plan);
+        snprintf(plan + len, sizeof plan - len, "%s\n", sqlite3_column_text(statement, 3));
+    }
+    sqlite3_finalize(statement);
+    return plan;
+}
+
+TEST(every_query_of_the_hot_path_searches_its_index)
+{
+    static const struct {
+        const char *name, *sql, *index;
+    } queries[] = {
+        {"claim_heads", SQL_CLAIM_HEADS,
+         "SEARCH workflow_run USING INDEX idx_workflow_run_claim"},
+        {"next_type", SQL_NEXT_TYPE, "SEARCH workflow_run USING INDEX idx_workflow_run_claim"},
+        {"read_job", SQL_READ_JOB, "USING INTEGER PRIMARY KEY (rowid=?)"},
+        {"lease_job", SQL_LEASE_JOB, "USING INTEGER PRIMARY KEY (rowid=?)"},
+        {"update_job", SQL_UPDATE_JOB, "USING INTEGER PRIMARY KEY (rowid=?)"},
+        {"postpone_job", SQL_POSTPONE_JOB, "USING INTEGER PRIMARY KEY (rowid=?)"},
+        {"promote_jobs", SQL_PROMOTE_JOBS,
+         "SEARCH workflow_run USING INDEX idx_workflow_run_scheduled"},
+        {"lock_expired_jobs", SQL_LOCK_EXPIRED_JOBS,
+         "SEARCH workflow_run USING INDEX idx_workflow_run_leased"},
+        {"count_expired", SQL_COUNT_EXPIRED,
+         "SEARCH workflow_run USING INDEX idx_workflow_run_leased"},
+        {"lock_job", SQL_LOCK_JOB, "(id=?)"},
+        {"get_job", SQL_GET_JOB, "(id=?)"},
+        {"list_jobs", SQL_LIST_JOBS, "USING INTEGER PRIMARY KEY (rowid<?)"},
+        {"list_jobs_by_key", SQL_LIST_JOBS_BY_KEY, "idx_workflow_run_idempotency"},
+        {"list_unsuccessful_jobs", SQL_LIST_UNSUCCESSFUL_JOBS,
+         "idx_workflow_run_unsuccessful (status=? AND rowid<?)"},
+        {"list_events", SQL_LIST_EVENTS, "(workflow_id=? AND rowid>?)"},
+        {"find_known_job", SQL_FIND_KNOWN_JOB, "idx_workflow_run_idempotency"},
+        {"list_registry", SQL_LIST_REGISTRY, "(workflow_name>?)"},
+    };
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        const char *plan = plan_of(rig, queries[i].sql);
+        CHECK(strstr(plan, queries[i].index), "%s does not use its index:\n%s", queries[i].name,
+              plan);
+        CHECK(!strstr(plan, "SCAN workflow") && !strstr(plan, "TEMP B-TREE"),
+              "%s scans or sorts:\n%s", queries[i].name, plan);
+    }
+}
+
+/* These take the first entry of an index, or sort one that holds only what is leased or, below
+ * a limit, pending: the table itself is never walked. */
+TEST(no_query_walks_the_table_without_an_index)
+{
+    static const struct {
+        const char *name, *sql;
+    } queries[] = {{"next_due", SQL_NEXT_DUE},
+                   {"find_claimed", SQL_FIND_CLAIMED},
+                   {"count_jobs", SQL_COUNT_JOBS},
+                   {"count_few_pending", SQL_COUNT_FEW_PENDING},
+                   {"list_leased_jobs", SQL_LIST_LEASED_JOBS},
+                   {"list_few_pending_jobs", SQL_LIST_FEW_PENDING_JOBS},
+                   {"list_types", SQL_LIST_TYPES}};
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        const char *plan = plan_of(rig, queries[i].sql);
+        CHECK(!strstr(plan, "SCAN workflow_run\n"), "%s:\n%s", queries[i].name, plan);
+    }
+}
+
+/* ---- Steps of SQLite's machine, which unlike time are the same at each run -------------------
+ */
+
+static int steps_taken(struct rig *rig)
+{
+    struct sqlite_session *session = (struct sqlite_session *)rig->writer;
+    int steps = 0;
+    for (int i = 0; i < QUERY_COUNT; i++)
+        if (session->statements[i])
+            steps += sqlite3_stmt_status(session->statements[i], SQLITE_STMTSTATUS_VM_STEP, 1);
+    return steps;
+}
+
+static void add_many(struct rig *rig, const char *type, int count, bool is_ready)
+{
+    begin_write(rig);
+    for (int i = 0; i < count; i++) {
+        struct job_row row = job_of(rig, type);
+        row.is_ready = is_ready;
+        row.run_at_us += is_ready ? 0 : US_PER_MIN + i;
+        row.priority = 100 + i % 7;
+        add(rig, row);
+    }
+    commit(rig);
+}
+
+/* What one round of a committer asks, in steps. */
+static int steps_of_a_round(struct rig *rig)
+{
+    int64_t due_us;
+    size_t count;
+    begin_write(rig);
+    steps_taken(rig);
+    MUST(rig, rig->ops->next_due(rig->tx, &due_us, &rig->error));
+    MUST(rig, rig->ops->promote_jobs(rig->tx, 10, &count, &rig->error));
+    MUST(rig, rig->ops->lock_expired_jobs(rig->tx, rig->rows, 10, &count, &rig->error));
+    CLAIM(rig, 10, "a.%", "b", "z");
+    int steps = steps_taken(rig);
+    CHECK_INT(rig->count, 10);
+    roll_back(rig);
+    return steps;
+}
+
+TEST(a_claim_costs_the_same_however_much_waits)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct registry_row off = {
+        .name = "a.off", .intent_type = "workflow", .runtime = "go", .is_enabled = false};
+    begin_write(rig);
+    MUST(rig, rig->ops->put_registry(rig->tx, &off, &rig->error));
+    commit(rig);
+    static const char *const types[] = {"a.x", "a.y", "b", "c", "a.off"};
+    for (int i = 0; i < 5; i++)
+        add_many(rig, types[i], 30, true);
+    add_many(rig, "a.x", 30, false);
+    int few = steps_of_a_round(rig);
+    for (int i = 0; i < 5; i++)
+        add_many(rig, types[i], 3000, true);
+    add_many(rig, "a.x", 3000, false);
+    int many = steps_of_a_round(rig);
+    CHECK(many <= few + few / 10, "%d steps with few jobs, %d with many", few, many);
+}
+
+TEST(listing_what_waits_behind_a_long_past_is_cheap)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    static const enum job_status asked[] = {JOB_PENDING, JOB_LEASED, JOB_FAILED, JOB_CANCELLED};
+    begin_write(rig);
+    const char *id = add(rig, job_of(rig, "a"));
+    for (int i = 0; i < 3000; i++) {
+        struct job_row row = job_of(rig, "a");
+        row.status = JOB_SUCCEEDED;
+        row.is_ready = false;
+        add(rig, row);
+    }
+    for (int i = 0; i < 4; i++) {
+        steps_taken(rig);
+        list(rig, (struct job_filter){.status = asked[i]}, 9);
+        CHECK_INT(rig->count, i == 0);
+        int steps = steps_taken(rig);
+        CHECK(steps < 500, "%d steps for %s", steps, job_status_name(asked[i]));
+    }
+    list(rig, (struct job_filter){.status = JOB_PENDING}, 9);
+    CHECK_ROWS(rig, id);
+}
+
+TEST(a_long_backlog_is_listed_from_its_newest)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    add_many(rig, "a", 10001, true); /* more than list_jobs() sorts */
+    begin_write(rig);
+    const char *last = add(rig, job_of(rig, "b"));
+    list(rig, (struct job_filter){.status = JOB_PENDING}, 9);
+    CHECK_INT(rig->count, 9);
+    CHECK_STR(rig->rows[0].id, last);
+    CHECK(rig->rows[0].seq == rig->rows[8].seq + 8, "jobs are missing between");
+    list(rig, (struct job_filter){.status = JOB_PENDING, .pattern = "b%"}, 9);
+    CHECK_ROWS(rig, last);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------
+ */
+
+/* A life in the store, to its first failure.  Only codes are looked at: what is checked is that
+ * nothing breaks. */
+static cairn_code live(const char *url)
+{
+    struct clock clock;
+    struct store *store = NULL;
+    struct store_session *writer = NULL;
+    struct store_tx *tx = NULL;
+    struct arena arena = {0};
+    struct job_row rows[4];
+    enum insert_result results[1];
+    enum lock_result locks[1];
+    size_t count = 0;
+    const char *pattern = "a%";
+    clock_init_virtual(&clock, RIG_START_US);
+    struct store_config config = {.url = url, .clock = &clock, .lock_wait_ms = 50};
+    struct job_row row = {.id = "0190163d-8694-739b-aea5-966c26f8ad91",
+                          .type = "a.b",
+                          .payload = "{}",
+                          .key = "k",
+                          .status = JOB_PENDING,
+                          .is_ready = true,
+                          .max_attempts = 3,
+                          .run_at_us = 1,
+                          .created_at_us = 1,
+                          .updated_at_us = 1};
+    struct job_claim wish = {.worker = "w",
+                             .token = "t",
+                             .patterns = &pattern,
+                             .pattern_count = 1,
+                             .lease_until_us = RIG_START_US + 9};
+    struct job_filter filter = {.pattern = pattern};
+    const char *id = row.id;
+
+    cairn_code code = store_open(&config, &store, NULL);
+    if (!code)
+        code = store->ops->session_open(store, SESSION_WRITER, &writer, NULL);
+    if (!code)
+        code = store->ops->begin(writer, &arena, &tx, NULL);
+    if (!code)
+        code = store->ops->insert_jobs(tx, &row, 1, results, NULL);
+    if (!code)
+        code = store->ops->claim_jobs(tx, &wish, rows, 4, &count, NULL);
+    if (!code)
+        code = store->ops->lock_jobs(tx, &id, 1, false, rows, locks, NULL);
+    if (!code)
+        code = store->ops->update_jobs(tx, rows, 1, NULL);
+    if (!code)
+        code = store->ops->list_jobs(tx, &filter, rows, 4, &count, NULL);
+    if (!code)
+        code = store->ops->find_claimed(tx, "w", "t", rows, 4, &count, NULL);
+    if (tx)
+        store->ops->rollback(tx);
+    if (writer)
+        store->ops->session_close(writer);
+    if (store)
+        store->ops->close(store);
+    arena_done(&arena);
+    return code;
+}
+
+TEST(running_out_of_memory_anywhere_is_an_error_and_no_more)
+{
+    const char *url = scratch_store();
+    cairn_code code = CAIRN_E_OUT_OF_MEMORY;
+    long allowed = 0;
+    for (; code && allowed < 1000; allowed++) {
+        mem_fail_after(allowed);
+        code = live(url);
+        mem_fail_after(-1);
+        CHECK(!code || code == CAIRN_E_OUT_OF_MEMORY, "after %ld: %s", allowed,
+              cairn_code_name(code));
+    }
+    CHECK(!code && allowed > 5, "%ld allocations were not enough", allowed);
+}
