@@ -59,7 +59,7 @@ TEST(a_payload_comes_back_as_it_was_sent)
 {
     static const size_t flags = JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL;
     static const char *const payloads[] = {
-        "{\"b\": 0.10,\n \"a\":1e2 , \"\\u0061a\":\"\\u00fc \xc3\xbc\"}",
+        "{\"b\": 0.10,\n \"a\":25e-2 , \"\\u0061a\":\"\\u00fc \xc3\xbc\"}",
         "[ 1,2 , {} ]",
         "null",
         "\"} , \\\" \"",
