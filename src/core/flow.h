@@ -1,0 +1,153 @@
+/* core/flow.h - how an instance moves: what follows from a result, a signal, a timer, a command.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Core decides on rows that somebody else has read and locked.  It asks for the rows it needs
+ * through a flow_source, changes them in memory, and notes events; the engine then writes all of it
+ * in one transaction.  A call that returns a code has changed nothing that may be written.
+ *
+ * Results move an instance forward by tokens: a step that ends well passes its output to `next`.
+ * While an instance is frozen (paused, dlq) what ends is held: it passes its token on when the
+ * instance thaws.  Once an instance has a goal (fail, undo, cancel) nothing new starts; when the
+ * last lease has ended, the goal is gone for.
+ */
+#ifndef CORE_FLOW_H
+#define CORE_FLOW_H
+
+#include "base/arena.h"
+#include "base/random.h"
+#include "cairn.h"
+#include "core/flow_row.h"
+#include "core/step_config.h"
+
+/* A step of the instance in hand. */
+struct flow_step {
+    struct step_row row;
+    struct step_config *config; /* read when it is first asked for */
+    bool is_dirty;              /* must be written */
+};
+
+/* What an event says; what is not set is left out. */
+struct flow_facts {
+    const char *status, *error, *worker, *reason, *by, *event, *signal_id;
+    int32_t retry_count; /* -1: left out */
+    int64_t run_at_us;
+};
+
+#define NO_FACTS ((struct flow_facts){.retry_count = -1})
+
+struct flow;
+
+/* Where the rows come from.  Steps are handed out by reference, always the same for a place. */
+struct flow_source {
+    cairn_code (*step)(struct flow *flow, int32_t seq, struct flow_step **ret_step,
+                       cairn_error *reterr);
+
+    /* All that are current, hold a lease or are held (store: lock_current_steps). */
+    cairn_code (*current)(struct flow *flow, struct flow_step ***ret_steps, size_t *ret_count,
+                          cairn_error *reterr);
+
+    /* Those of a status (NONE: any) between two places. */
+    cairn_code (*between)(struct flow *flow, enum step_status status, int32_t from, int32_t to,
+                          struct flow_step ***ret_steps, size_t *ret_count,
+                          cairn_error *reterr);
+
+    /* Those with a commit number below this one, between two places, the latest first; a
+     * portion of them. */
+    cairn_code (*committed)(struct flow *flow, int64_t below, int32_t from, int32_t to,
+                            struct flow_step ***ret_steps, size_t *ret_count,
+                            cairn_error *reterr);
+
+    cairn_code (*config)(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+
+    /* The oldest untaken signal of an event that came at or before until_us, now taken by this
+     * step; as JSON {id, event, payload}.  NULL: none. */
+    cairn_code (*take_signal)(struct flow *flow, struct flow_step *step, const char *event,
+                              int64_t until_us, const char **ret_signal, cairn_error *reterr);
+    cairn_code (*untake_signals)(struct flow *flow, cairn_error *reterr); /* all of them */
+
+    cairn_code (*note)(struct flow *flow, const char *type, const struct flow_step *step,
+                       const struct flow_facts *facts, cairn_error *reterr);
+    cairn_code (*park)(struct flow *flow, const struct flow_step *step, const char *reason,
+                       cairn_error *reterr); /* a DLQ record */
+    cairn_code (*unpark)(struct flow *flow, int32_t seq, cairn_error *reterr); /* -1: all */
+    cairn_code (*set_last_error)(struct flow *flow, const struct flow_step *step,
+                                 const char *message, int32_t attempt, cairn_error *reterr);
+
+    /* Whether a condition's expression holds for this input. */
+    cairn_code (*evaluate)(struct flow *flow, const struct flow_step *step, bool *ret_is_true,
+                           cairn_error *reterr);
+
+    /* A join's output, from the steps that arrived. */
+    cairn_code (*join_output)(struct flow *flow, const struct flow_step *join,
+                              const char **ret_output, cairn_error *reterr);
+
+    /* A step became claimable. */
+    void (*ready)(struct flow *flow, const char *task_type);
+};
+
+struct flow {
+    const struct flow_source *source;
+    struct instance_row *instance;
+    bool is_dirty; /* the instance's row must be written */
+    int64_t now_us;
+    struct rng *rng;
+    struct arena *arena;
+    struct flow_token *tokens; /* on their way, first in first out */
+    struct flow_token *last_token;
+};
+
+/* What a worker says of a task.  COMPLETE, FAIL, RETRY, DEAD, RELEASE or WAIT. */
+struct flow_report {
+    cairn_outcome outcome;
+    const char *worker, *token, *output, *error, *event;
+    int64_t delay_us;        /* -1: backoff, or at once */
+    int64_t timeout_us;      /* WAIT; -1: no limit */
+    bool is_missing_handler; /* RELEASE: the worker cannot execute it */
+};
+
+/* What became of it. */
+struct flow_verdict {
+    cairn_code code;  /* CAIRN_OK, CAIRN_E_LEASE_LOST, CAIRN_E_WRONG_STATE, BAD_INPUT */
+    const char *stop; /* heartbeat: why it is no longer wanted */
+    bool is_repeated; /* a report that had been taken before: nothing changed */
+};
+
+/* flow.c: the instance begins. */
+cairn_code flow_start(struct flow *flow, cairn_error *reterr);
+
+/* flow_report.c */
+cairn_code flow_report(struct flow *flow, struct flow_step *step,
+                       const struct flow_report *report, struct flow_verdict *ret_verdict,
+                       cairn_error *reterr);
+
+/* Needs the step alone, not the instance; changes the lease only. */
+struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
+                                   const char *token, int64_t extend_us, int64_t now_us);
+
+/* A claimed step: its call's limit shortens the lease.  Needs the step alone. */
+void flow_claimed(struct flow_step *step, int64_t now_us);
+
+/* The step's due time has come: a lease, a wait, a sleep or a decision is over. */
+cairn_code flow_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+
+/* flow_control.c: each answers CAIRN_E_WRONG_STATE in the verdict where the state does not allow
+ * it. */
+cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr);
+cairn_code flow_resume(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr);
+cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr);
+cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr);
+cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
+                       cairn_code *ret_verdict, cairn_error *reterr);
+cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
+                      cairn_code *ret_verdict, cairn_error *reterr);
+
+/* A signal of this event is in the log: wakes whoever waits for it. */
+cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken,
+                       cairn_error *reterr);
+
+/* Whether anybody waits for it now. */
+cairn_code flow_is_awaited(struct flow *flow, const char *event, bool *ret_is_awaited,
+                           cairn_error *reterr);
+
+#endif

@@ -1,0 +1,83 @@
+/* core/flow_inside.h - what the files of the flow share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CORE_FLOW_INSIDE_H
+#define CORE_FLOW_INSIDE_H
+
+#include "core/flow.h"
+
+/* A value on its way to a place. */
+struct flow_token {
+    int32_t seq;
+    const char *input, *signal;
+    struct flow_step *from; /* NULL: the instance's input */
+    struct flow_token *next;
+};
+
+/* Returns from the enclosing function if a call does not succeed. */
+#define TRY(call)                  \
+    do {                           \
+        cairn_code code_ = (call); \
+        if (code_)                 \
+            return code_;          \
+    } while (0)
+
+/* flow.c */
+bool flow_is_frozen(const struct flow *flow);
+void step_touch(struct flow *flow, struct flow_step *step);
+void step_set(struct flow *flow, struct flow_step *step, enum step_status to);
+void step_reopen(struct flow *flow, struct flow_step *step, enum step_status to);
+void step_set_stop(struct flow *flow, struct flow_step *step, enum step_stop stop);
+void step_drop_lease(struct flow_step *step);
+void step_number(struct flow *flow, struct flow_step *step); /* its commit number */
+void instance_set(struct flow *flow, enum instance_status to, bool is_reopening);
+bool step_has_lease(const struct flow_step *step);
+
+cairn_code flow_note(struct flow *flow, const char *type, const struct flow_step *step,
+                     const struct flow_facts *facts, cairn_error *reterr);
+
+/* Makes a step, or its compensation, claimable at a time; held while the instance is frozen. */
+cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at_us,
+                           const char *reason, cairn_error *reterr);
+
+/* The step has ended well: its token goes on, now or when the instance thaws. */
+cairn_code step_pass(struct flow *flow, struct flow_step *step, const char *signal,
+                     cairn_error *reterr);
+cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *output,
+                         const char *signal, cairn_error *reterr);
+
+/* Moves all tokens until each has come to rest, then lets the status follow. */
+cairn_code flow_settle(struct flow *flow, cairn_error *reterr);
+cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_error *reterr);
+
+/* Arms what waits: takes a signal that is there, or sets the timer. */
+cairn_code step_arm(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+
+/* flow_forward.c */
+cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const char *signal,
+                     struct flow_step *from, cairn_error *reterr);
+cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_error *reterr);
+
+/* flow_failure.c: a step has failed for good. */
+cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *error,
+                     int32_t attempt, cairn_error *reterr);
+cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *error,
+                         cairn_error *reterr);
+cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+
+/* flow_undo.c */
+cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_step *failed,
+                      enum step_stop stop, cairn_error *reterr);
+cairn_code flow_stop_for_abort(struct flow *flow, cairn_error *reterr);
+cairn_code goal_go_on(struct flow *flow, cairn_error *reterr);
+cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code undo_succeeded(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code undo_exhausted(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+
+/* flow_freeze.c */
+cairn_code flow_freeze(struct flow *flow, cairn_error *reterr);
+cairn_code flow_thaw(struct flow *flow, cairn_error *reterr);
+
+#endif
