@@ -319,16 +319,17 @@ struct store_ops {
 
     /* Leases steps that are ready (is_ready, task_type matches) and returns them whole, as
      * leased: locked_by, token, locked_until, due_at = locked_until + 1; a ready step becomes
-     * running, one in compensation stays so; started_at is set if it was not.  Order: highest
-     * effective priority min(100, priority + floor(seconds since next_run_at * aging_rate))
-     * first, then the earliest next_run_at, then instance_seq, then seq.  Left out as in
-     * claim_jobs().  Touches no instance, and does not scan a backlog: within one type and
-     * priority the earliest leads, so only the heads of each are read. */
+     * running, one in compensation stays so; started_at is set if it was not; updated_at is now.
+     * Order: highest effective priority (core/aging.h: min(100, priority + floor(seconds since
+     * next_run_at * aging_rate))) first, then the earliest next_run_at, then instance_seq, then
+     * seq.  Left out as in claim_jobs().  Touches no instance, and does not scan a backlog:
+     * within one type and priority the earliest leads, so only the heads of each are read. */
     cairn_code (*claim_steps)(struct store_tx *tx, const struct step_claim *claim,
                               struct step_row *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr);
 
-    /* As find_claimed(), for steps. */
+    /* As find_claimed(), for steps: those running or in compensation under this lease, in the order
+     * of a claim without aging. */
     cairn_code (*find_claimed_steps)(struct store_tx *tx, const char *worker, const char *token,
                                      struct step_row *ret_rows, size_t room, size_t *ret_count,
                                      cairn_error *reterr);
