@@ -101,28 +101,29 @@ struct flow {
 struct flow_report {
     cairn_outcome outcome;
     const char *worker, *token, *output, *error, *event;
-    int64_t delay_us;   /* -1: backoff, or at once */
-    int64_t timeout_us; /* WAIT; -1: no limit */
+    int64_t delay_us;        /* -1: backoff, or at once */
+    int64_t timeout_us;      /* WAIT; -1: no limit */
     bool is_missing_handler; /* RELEASE: the worker cannot execute it */
 };
 
 /* What became of it. */
 struct flow_verdict {
-    cairn_code code;       /* CAIRN_OK, CAIRN_E_LEASE_LOST, CAIRN_E_WRONG_STATE, BAD_INPUT */
-    const char *stop;      /* heartbeat: why it is no longer wanted */
-    bool is_repeated;      /* a report that had been taken before: nothing changed */
+    cairn_code code;  /* CAIRN_OK, CAIRN_E_LEASE_LOST, CAIRN_E_WRONG_STATE, BAD_INPUT */
+    const char *stop; /* heartbeat: why it is no longer wanted */
+    bool is_repeated; /* a report that had been taken before: nothing changed */
 };
 
 /* flow.c: the instance begins. */
 cairn_code flow_start(struct flow *flow, cairn_error *reterr);
 
 /* flow_report.c */
-cairn_code flow_report(struct flow *flow, struct flow_step *step, const struct flow_report *report,
-                       struct flow_verdict *ret_verdict, cairn_error *reterr);
+cairn_code flow_report(struct flow *flow, struct flow_step *step,
+                       const struct flow_report *report, struct flow_verdict *ret_verdict,
+                       cairn_error *reterr);
 
 /* Needs the step alone, not the instance; changes the lease only. */
-struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker, const char *token,
-                                   int64_t extend_us, int64_t now_us);
+struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
+                                   const char *token, int64_t extend_us, int64_t now_us);
 
 /* A claimed step: its call's limit shortens the lease.  Needs the step alone. */
 void flow_claimed(struct flow_step *step, int64_t now_us);

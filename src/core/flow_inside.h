@@ -16,11 +16,11 @@ struct flow_token {
 };
 
 /* Returns from the enclosing function if a call does not succeed. */
-#define TRY(call)                                                                              \
-    do {                                                                                       \
-        cairn_code code_ = (call);                                                             \
-        if (code_)                                                                             \
-            return code_;                                                                      \
+#define TRY(call)                  \
+    do {                           \
+        cairn_code code_ = (call); \
+        if (code_)                 \
+            return code_;          \
     } while (0)
 
 /* flow.c */
@@ -62,11 +62,15 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_e
 /* flow_failure.c: a step has failed for good. */
 cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *error,
                      int32_t attempt, cairn_error *reterr);
+cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *error,
+                         cairn_error *reterr);
 cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 
 /* flow_undo.c */
 cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_step *failed,
-                      enum step_stop stop, const char *reason, cairn_error *reterr);
+                      enum step_stop stop, cairn_error *reterr);
+cairn_code flow_stop_for_abort(struct flow *flow, cairn_error *reterr);
 cairn_code goal_go_on(struct flow *flow, cairn_error *reterr);
 cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 cairn_code undo_succeeded(struct flow *flow, struct flow_step *step, cairn_error *reterr);

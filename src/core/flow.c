@@ -1,0 +1,336 @@
+/* core/flow.c - the single door through which states change, and how an instance comes to rest.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "core/flow_inside.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- states --------------------------------------------------------------------------------- */
+
+/* Which of the instance's counts a step belongs to; NULL: none. */
+static int32_t *count_of(struct flow *flow, const struct step_row *row)
+{
+    struct instance_row *instance = flow->instance;
+    switch (row->status) {
+    case STEP_READY:
+        return &instance->active_count;
+    case STEP_RUNNING:
+        return row->stop ? NULL : &instance->active_count;
+    case STEP_WAITING:
+        return row->kind == KIND_WAIT ? &instance->wait_count : &instance->sleep_count;
+    case STEP_WAITING_DECISION:
+        return &instance->decision_count;
+    case STEP_PAUSED:
+        return &instance->parked_count;
+    default:
+        return NULL;
+    }
+}
+
+static void count(struct flow *flow, const struct step_row *row, int32_t by)
+{
+    int32_t *which = count_of(flow, row);
+    if (which) {
+        *which += by;
+        assert(*which >= 0);
+        flow->is_dirty = true;
+    }
+}
+
+void step_touch(struct flow *flow, struct flow_step *step)
+{
+    step->is_dirty = true;
+    step->row.updated_at_us = flow->now_us;
+}
+
+static void change_status(struct flow *flow, struct flow_step *step, enum step_status to)
+{
+    count(flow, &step->row, -1);
+    step->row.status = to;
+    count(flow, &step->row, +1);
+    if (step_is_ended(to) && !step->row.finished_at_us)
+        step->row.finished_at_us = flow->now_us;
+    step_touch(flow, step);
+}
+
+void step_set(struct flow *flow, struct flow_step *step, enum step_status to)
+{
+    assert(step_may(step->row.status, to, false));
+    change_status(flow, step, to);
+}
+
+void step_reopen(struct flow *flow, struct flow_step *step, enum step_status to)
+{
+    assert(step_may(step->row.status, to, true));
+    change_status(flow, step, to);
+}
+
+void step_set_stop(struct flow *flow, struct flow_step *step, enum step_stop stop)
+{
+    count(flow, &step->row, -1);
+    step->row.stop = stop;
+    count(flow, &step->row, +1);
+    step_touch(flow, step);
+}
+
+void step_drop_lease(struct flow_step *step)
+{
+    step->row.locked_by = NULL;
+    step->row.token = NULL;
+    step->row.locked_until_us = 0;
+    step->row.call_until_us = 0;
+    step->row.due_at_us = 0;
+}
+
+bool step_has_lease(const struct flow_step *step)
+{
+    return step->row.locked_by != NULL;
+}
+
+void step_number(struct flow *flow, struct flow_step *step)
+{
+    step->row.commit_no = ++flow->instance->commits;
+    flow->is_dirty = true;
+    step_touch(flow, step);
+}
+
+void instance_set(struct flow *flow, enum instance_status to, bool is_reopening)
+{
+    assert(instance_may(flow->instance->status, to, is_reopening));
+    flow->instance->status = to;
+    flow->is_dirty = true;
+}
+
+bool flow_is_frozen(const struct flow *flow)
+{
+    return flow->instance->status == INSTANCE_PAUSED || flow->instance->status == INSTANCE_DLQ;
+}
+
+cairn_code flow_note(struct flow *flow, const char *type, const struct flow_step *step,
+                     const struct flow_facts *facts, cairn_error *reterr)
+{
+    return flow->source->note(flow, type, step, facts, reterr);
+}
+
+/* ---- ready ---------------------------------------------------------------------------------- */
+
+static void make_claimable(struct flow *flow, struct flow_step *step)
+{
+    struct step_row *row = &step->row;
+    row->is_ready = row->next_run_at_us <= flow->now_us;
+    row->due_at_us = row->is_ready ? 0 : row->next_run_at_us;
+    if (row->is_ready)
+        flow->source->ready(flow, row->task_type);
+}
+
+cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at_us,
+                           const char *reason, cairn_error *reterr)
+{
+    struct step_row *row = &step->row;
+    bool is_undo = row->status == STEP_COMPENSATION;
+    row->next_run_at_us = at_us;
+    if (!is_undo) {
+        row->task_type = row->handler;
+        if (row->status != STEP_READY)
+            step_set(flow, step, STEP_READY);
+    }
+    row->is_held = !is_undo && flow_is_frozen(flow);
+    if (row->is_held) {
+        row->is_ready = false;
+        row->due_at_us = 0;
+    } else {
+        make_claimable(flow, step);
+    }
+    step_touch(flow, step);
+    if (is_undo || (row->attempts && !reason))
+        return CAIRN_OK; /* compensation_ and step_retry events tell it */
+    struct flow_facts facts = NO_FACTS;
+    facts.status = step_status_name(row->status);
+    facts.reason = reason;
+    return flow_note(flow, "step_ready", step, &facts, reterr);
+}
+
+/* ---- ending well ---------------------------------------------------------------------------- */
+
+cairn_code step_pass(struct flow *flow, struct flow_step *step, const char *signal,
+                     cairn_error *reterr)
+{
+    if (flow_is_frozen(flow)) {
+        step->row.is_held = true;
+        step->row.signal = signal;
+        step_touch(flow, step);
+        return CAIRN_OK;
+    }
+    step->row.is_held = false;
+    const char *output = step->row.output;
+    return token_add(flow, step->row.next, output, signal, step, reterr);
+}
+
+cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *output,
+                         const char *signal, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    bool is_human = step->row.kind == KIND_HUMAN;
+    step->row.output = output;
+    step->row.error = NULL;
+    if (step->row.status != STEP_CONFIRMED)
+        step_set(flow, step, is_human ? STEP_CONFIRMED : STEP_COMPLETED);
+    step_number(flow, step);
+    facts.status = step_status_name(step->row.status);
+    TRY(flow_note(flow, "step_completed", step, &facts, reterr));
+    return step_pass(flow, step, signal, reterr);
+}
+
+/* ---- coming to rest ------------------------------------------------------------------------- */
+
+static const char *end_event(enum instance_status status)
+{
+    switch (status) {
+    case INSTANCE_COMPLETED:
+        return "workflow_completed";
+    case INSTANCE_CANCELLED:
+        return "workflow_cancelled";
+    case INSTANCE_ABORTED:
+        return "workflow_aborted";
+    default:
+        return "workflow_failed";
+    }
+}
+
+cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_error *reterr)
+{
+    struct instance_row *instance = flow->instance;
+    struct flow_facts facts = NO_FACTS;
+    instance_set(flow, status, false);
+    instance->goal = GOAL_NONE;
+    instance->finished_at_us = flow->now_us;
+    facts.status = instance_status_name(status);
+    facts.by = instance->stop_by;
+    facts.reason = instance->stop_reason;
+    return flow_note(flow, end_event(status), NULL, &facts, reterr);
+}
+
+/* A wait step waits, and nothing else is to be done: waiting_signal. */
+static void follow_counts(struct flow *flow)
+{
+    struct instance_row *instance = flow->instance;
+    bool is_waiting =
+        instance->wait_count > 0 && instance->active_count == 0 && instance->sleep_count == 0;
+    if (instance->status == INSTANCE_RUNNING && is_waiting && !instance->goal)
+        instance_set(flow, INSTANCE_WAITING_SIGNAL, false);
+    else if (instance->status == INSTANCE_WAITING_SIGNAL && !is_waiting)
+        instance_set(flow, INSTANCE_RUNNING, false);
+}
+
+cairn_code flow_settle(struct flow *flow, cairn_error *reterr)
+{
+    struct flow_token *token;
+    while ((token = flow->tokens) != NULL) {
+        flow->tokens = token->next;
+        if (!flow->tokens)
+            flow->last_token = NULL;
+        if (flow->instance->goal || flow_is_frozen(flow)) {
+            /* Stopped on the way: who sent it holds it, or the goal makes it moot. */
+            if (flow_is_frozen(flow) && token->from) {
+                token->from->row.is_held = true;
+                step_touch(flow, token->from);
+            }
+            continue;
+        }
+        TRY(token_move(flow, token, reterr));
+    }
+    follow_counts(flow);
+    return CAIRN_OK;
+}
+
+cairn_code flow_start(struct flow *flow, cairn_error *reterr)
+{
+    struct instance_row *instance = flow->instance;
+    struct flow_facts facts = NO_FACTS;
+    instance_set(flow, INSTANCE_RUNNING, false);
+    instance->started_at_us = flow->now_us;
+    facts.status = instance_status_name(INSTANCE_RUNNING);
+    TRY(flow_note(flow, "workflow_started", NULL, &facts, reterr));
+    TRY(token_add(flow, 0, instance->input, NULL, NULL, reterr));
+    return flow_settle(flow, reterr);
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+static const char *awaited_event(const struct flow_step *step)
+{
+    return step->row.status == STEP_WAITING && step->row.kind != KIND_SLEEP
+               ? step->row.waiting_event
+               : NULL;
+}
+
+/* A signal has come for a step that waits: the wait step ends, a handler is called again. */
+static cairn_code wake(struct flow *flow, struct flow_step *step, const char *signal,
+                       cairn_error *reterr)
+{
+    step->row.waiting_event = NULL;
+    step->row.deadline_at_us = 0;
+    step->row.due_at_us = 0;
+    step->row.is_held = false;
+    if (step->row.kind == KIND_WAIT)
+        return step_complete(flow, step, step->row.input, signal, reterr);
+    step->row.signal = signal;
+    return step_make_ready(flow, step, flow->now_us, "signal", reterr);
+}
+
+cairn_code step_arm(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct step_row *row = &step->row;
+    const char *event = awaited_event(step);
+    row->is_held = flow_is_frozen(flow);
+    row->due_at_us = row->is_held ? 0 : row->deadline_at_us;
+    step_touch(flow, step);
+    if (!event || row->is_held)
+        return CAIRN_OK;
+
+    const char *signal = NULL;
+    int64_t until_us = row->deadline_at_us ? row->deadline_at_us : INT64_MAX;
+    TRY(flow->source->take_signal(flow, step, event, until_us, &signal, reterr));
+    return signal ? wake(flow, step, signal, reterr) : CAIRN_OK;
+}
+
+cairn_code flow_is_awaited(struct flow *flow, const char *event, bool *ret_is_awaited,
+                           cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t total;
+    *ret_is_awaited = false;
+    TRY(flow->source->current(flow, &steps, &total, reterr));
+    for (size_t i = 0; i < total; i++) {
+        const char *awaited = awaited_event(steps[i]);
+        bool is_in_time =
+            !steps[i]->row.deadline_at_us || flow->now_us <= steps[i]->row.deadline_at_us;
+        if (awaited && is_in_time && strcmp(awaited, event) == 0)
+            *ret_is_awaited = true;
+    }
+    return CAIRN_OK;
+}
+
+cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken,
+                       cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t total;
+    *ret_is_taken = false;
+    if (flow_is_frozen(flow) || flow->instance->goal ||
+        flow->instance->wait_count + flow->instance->sleep_count == 0)
+        return CAIRN_OK;
+    TRY(flow->source->current(flow, &steps, &total, reterr));
+    for (size_t i = 0; i < total && !*ret_is_taken; i++) {
+        const char *awaited = awaited_event(steps[i]);
+        if (!awaited || strcmp(awaited, event) != 0)
+            continue;
+        TRY(step_arm(flow, steps[i], reterr));
+        *ret_is_taken = steps[i]->row.status != STEP_WAITING;
+    }
+    return flow_settle(flow, reterr);
+}

@@ -1,0 +1,194 @@
+/* core/flow_failure.c - a step has failed for good: what its policy makes of the instance.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "core/flow_inside.h"
+
+static enum failure_policy policy_of(const struct flow *flow, const struct flow_step *step)
+{
+    enum failure_policy policy = step->config->on_failure;
+    if (policy != POLICY_DEFAULT)
+        return policy;
+    return flow->instance->has_compensation ? POLICY_COMPENSATE : POLICY_FAIL;
+}
+
+/* `continue`: the flow goes on with the step's own input. */
+static cairn_code skip_and_go_on(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    step->row.output = step->row.input;
+    step_set(flow, step, STEP_SKIPPED);
+    facts.status = step_status_name(STEP_SKIPPED);
+    facts.reason = "on_failure: continue";
+    TRY(flow_note(flow, "step_skipped", step, &facts, reterr));
+    return step_pass(flow, step, NULL, reterr);
+}
+
+cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    enum step_status status = step->row.status;
+    if (step_is_ended(status))
+        return CAIRN_OK;
+    if (step_has_lease(step))
+        step_set_stop(flow, step, STOP_SUPERSEDED);
+    else if (step->row.started_at_us && step->row.kind == KIND_TASK)
+        step_number(flow, step);
+    step->row.is_ready = false;
+    step->row.is_held = false;
+    step->row.deadline_at_us = 0;
+    step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
+    step_set(flow, step, STEP_SKIPPED);
+    facts.status = step_status_name(STEP_SKIPPED);
+    facts.reason = "superseded";
+    return flow_note(flow, "step_skipped", step, &facts, reterr);
+}
+
+/* ---- inside an `any` ------------------------------------------------------------------------ */
+
+/* The innermost branch around a step whose join is an `any` that can still be won without it. */
+static cairn_code find_any(struct flow *flow, const struct flow_step *step,
+                           struct flow_step **ret_join, struct place_range *ret_branch,
+                           cairn_error *reterr)
+{
+    struct flow_step *fork, *join;
+    *ret_join = NULL;
+    for (int32_t at = step->row.scope_fork, from = step->row.scope_from,
+                 to = step->row.scope_to;
+         at >= 0;
+         at = fork->row.scope_fork, from = fork->row.scope_from, to = fork->row.scope_to) {
+        TRY(flow->source->step(flow, at, &fork, reterr));
+        TRY(flow->source->config(flow, fork, reterr));
+        TRY(flow->source->step(flow, fork->config->join, &join, reterr));
+        TRY(flow->source->config(flow, join, reterr));
+        if (join->config->is_any && join->row.status == STEP_PENDING) {
+            *ret_join = join;
+            *ret_branch = (struct place_range){from, to};
+            return CAIRN_OK;
+        }
+    }
+    return CAIRN_OK;
+}
+
+/* The branch is lost, and nothing else: its other steps are stopped, nothing is undone. */
+static cairn_code lose_branch(struct flow *flow, struct flow_step *join,
+                              struct place_range branch, cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count;
+    join->row.remaining--;
+    step_touch(flow, join);
+    TRY(flow->source->between(flow, STEP_NONE, branch.first, branch.last, &steps, &count,
+                              reterr));
+    for (size_t i = 0; i < count; i++)
+        TRY(step_supersede(flow, steps[i], reterr));
+    return CAIRN_OK;
+}
+
+/* ---- policies ------------------------------------------------------------------------------- */
+
+static cairn_code park(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    step_set(flow, step, STEP_PAUSED);
+    step->row.finished_at_us = 0;
+    facts.status = step_status_name(STEP_PAUSED);
+    facts.error = step->row.error;
+    TRY(flow_note(flow, "step_paused", step, &facts, reterr));
+    TRY(flow->source->park(flow, step, "dlq enabled: rollback/compensation skipped", reterr));
+    if (flow->instance->status == INSTANCE_DLQ)
+        return CAIRN_OK;
+    facts = NO_FACTS;
+    instance_set(flow, INSTANCE_DLQ, false);
+    facts.status = instance_status_name(INSTANCE_DLQ);
+    TRY(flow_note(flow, "workflow_dlq", NULL, &facts, reterr));
+    return flow_freeze(flow, reterr);
+}
+
+static cairn_code pause_for(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    step->row.is_held = true; /* resume tries it again */
+    step_touch(flow, step);
+    instance_set(flow, INSTANCE_PAUSED, false);
+    facts.status = instance_status_name(INSTANCE_PAUSED);
+    facts.reason = "on_failure: pause_workflow";
+    TRY(flow_note(flow, "workflow_paused", NULL, &facts, reterr));
+    return flow_freeze(flow, reterr);
+}
+
+cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct flow_step *join;
+    struct place_range branch;
+    step->row.is_held = false;
+    TRY(find_any(flow, step, &join, &branch, reterr));
+    if (join) {
+        TRY(lose_branch(flow, join, branch, reterr));
+        if (join->row.remaining > 0)
+            return CAIRN_OK;
+    }
+    if (flow->instance->is_dlq)
+        return park(flow, step, reterr);
+    switch (policy_of(flow, step)) {
+    case POLICY_PAUSE:
+        return pause_for(flow, step, reterr);
+    case POLICY_COMPENSATE:
+        return goal_begin(flow, GOAL_UNDO, step, STOP_ROLLBACK, reterr);
+    default:
+        return goal_begin(flow, GOAL_FAIL, step, STOP_NONE, reterr);
+    }
+}
+
+cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *error,
+                     int32_t attempt, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    TRY(flow->source->config(flow, step, reterr));
+    step->row.error = error;
+    step->row.is_ready = false;
+    step->row.due_at_us = 0;
+    step->row.deadline_at_us = 0;
+    TRY(flow->source->set_last_error(flow, step, error, attempt, reterr));
+    flow->is_dirty = true;
+    step_number(flow, step);
+
+    bool is_skipping = policy_of(flow, step) == POLICY_CONTINUE;
+    facts.status = step_status_name(is_skipping ? STEP_SKIPPED : STEP_FAILED);
+    facts.error = error;
+    facts.retry_count = step->row.attempts;
+    TRY(flow_note(flow, "step_failed", step, &facts, reterr));
+    if (is_skipping)
+        return skip_and_go_on(flow, step, reterr);
+
+    bool is_parking_now = flow->instance->status == INSTANCE_DLQ;
+    step_set(flow, step, STEP_FAILED);
+    if (flow_is_frozen(flow) && !is_parking_now) {
+        step->row.is_held = true; /* its policy is applied when the instance resumes */
+        return CAIRN_OK;
+    }
+    return failure_apply(flow, step, reterr);
+}
+
+/* A wait or a decision that nobody answered in time: on_timeout, else it has failed. */
+cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *error,
+                         cairn_error *reterr)
+{
+    TRY(flow->source->config(flow, step, reterr));
+    step->row.deadline_at_us = 0;
+    step->row.due_at_us = 0;
+    if (!step->config->is_timeout_continue)
+        return step_fail(flow, step, error, 1, reterr);
+    struct flow_facts facts = NO_FACTS;
+    step->row.error = error;
+    step->row.output = step->row.input;
+    step_set(flow, step, STEP_SKIPPED);
+    step_number(flow, step);
+    facts.status = step_status_name(STEP_SKIPPED);
+    facts.error = error;
+    facts.reason = "on_timeout: continue";
+    TRY(flow_note(flow, "step_skipped", step, &facts, reterr));
+    return step_pass(flow, step, NULL, reterr);
+}

@@ -1,0 +1,174 @@
+/* core/flow_forward.c - tokens, and what each kind of step does with one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "core/flow_inside.h"
+
+cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const char *signal,
+                     struct flow_step *from, cairn_error *reterr)
+{
+    struct flow_token *token = arena_alloc(flow->arena, sizeof *token);
+    if (!token)
+        return fail_memory(reterr);
+    *token = (struct flow_token){.seq = seq, .input = input, .signal = signal, .from = from};
+    if (flow->last_token)
+        flow->last_token->next = token;
+    else
+        flow->tokens = token;
+    flow->last_token = token;
+    return CAIRN_OK;
+}
+
+/* ---- kinds ---------------------------------------------------------------------------------- */
+
+static cairn_code begin_wait(struct flow *flow, struct flow_step *step, enum step_status status,
+                             int64_t timeout_us, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    step->row.waiting_event = step->config->event;
+    step->row.deadline_at_us = timeout_us ? instant_add(flow->now_us, timeout_us) : 0;
+    step_set(flow, step, status);
+    facts.status = step_status_name(status);
+    facts.event = step->row.waiting_event;
+    facts.run_at_us = step->row.deadline_at_us;
+    TRY(flow_note(flow, "step_waiting", step, &facts, reterr));
+    return step_arm(flow, step, reterr);
+}
+
+/* The list that is not taken is skipped in the condition's commit. */
+static cairn_code skip_list(struct flow *flow, struct place_range list, cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count;
+    if (list.first < 0)
+        return CAIRN_OK;
+    TRY(flow->source->between(flow, STEP_PENDING, list.first, list.last, &steps, &count,
+                              reterr));
+    for (size_t i = 0; i < count; i++) {
+        struct flow_facts facts = NO_FACTS;
+        facts.status = step_status_name(STEP_SKIPPED);
+        facts.reason = "condition";
+        step_set(flow, steps[i], STEP_SKIPPED);
+        TRY(flow_note(flow, "step_skipped", steps[i], &facts, reterr));
+    }
+    return CAIRN_OK;
+}
+
+/* Completes a step whose token goes elsewhere than to `next`. */
+static cairn_code complete_here(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    step->row.output = step->row.input;
+    step_set(flow, step, STEP_COMPLETED);
+    step_number(flow, step);
+    facts.status = step_status_name(STEP_COMPLETED);
+    return flow_note(flow, "step_completed", step, &facts, reterr);
+}
+
+static cairn_code run_condition(struct flow *flow, struct flow_step *step, const char *signal,
+                                cairn_error *reterr)
+{
+    const struct step_config *config = step->config;
+    bool is_true;
+    cairn_error why = {0};
+    cairn_code code = flow->source->evaluate(flow, step, &is_true, &why);
+    if (code == CAIRN_E_BAD_INPUT)
+        return step_fail(flow, step, arena_strdup(flow->arena, why.message), 1, reterr);
+    if (code) {
+        if (reterr)
+            *reterr = why;
+        return code;
+    }
+    struct place_range taken = is_true ? config->then_list : config->else_list;
+    TRY(skip_list(flow, is_true ? config->else_list : config->then_list, reterr));
+    TRY(complete_here(flow, step, reterr));
+    return token_add(flow, taken.first >= 0 ? taken.first : step->row.next, step->row.input,
+                     signal, step, reterr);
+}
+
+static cairn_code run_fork(struct flow *flow, struct flow_step *step, const char *signal,
+                           cairn_error *reterr)
+{
+    TRY(complete_here(flow, step, reterr));
+    for (size_t i = 0; i < step->config->branch_count; i++)
+        TRY(token_add(flow, step->config->branches[i].first, step->row.input, signal, step,
+                      reterr));
+    return CAIRN_OK;
+}
+
+static cairn_code fire_join(struct flow *flow, struct flow_step *join, cairn_error *reterr)
+{
+    const char *output;
+    TRY(flow->source->join_output(flow, join, &output, reterr));
+    return step_complete(flow, join, output, NULL, reterr);
+}
+
+/* `any` has been won: whatever else goes on in the fork is no longer wanted. */
+static cairn_code stop_losers(struct flow *flow, const struct flow_step *join,
+                              cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count;
+    int32_t fork = join->config->fork;
+    TRY(flow->source->between(flow, STEP_NONE, fork + 1, join->row.seq - 1, &steps, &count,
+                              reterr));
+    for (size_t i = 0; i < count; i++)
+        TRY(step_supersede(flow, steps[i], reterr));
+    return CAIRN_OK;
+}
+
+/* A branch has arrived.  What arrives after a join has been completed changes nothing. */
+static cairn_code arrive(struct flow *flow, struct flow_step *join, cairn_error *reterr)
+{
+    if (join->row.status != STEP_PENDING)
+        return CAIRN_OK;
+    join->row.remaining--;
+    step_touch(flow, join);
+    if (!join->row.started_at_us)
+        join->row.started_at_us = flow->now_us;
+    if (join->config->is_any)
+        TRY(stop_losers(flow, join, reterr));
+    else if (join->row.remaining > 0)
+        return CAIRN_OK;
+    return fire_join(flow, join, reterr);
+}
+
+cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_error *reterr)
+{
+    struct flow_step *step;
+    if (token->seq < 0) {
+        flow->instance->output = token->input;
+        if (flow->instance->status == INSTANCE_WAITING_SIGNAL)
+            instance_set(flow, INSTANCE_RUNNING, false);
+        return flow_finish(flow, INSTANCE_COMPLETED, reterr);
+    }
+    TRY(flow->source->step(flow, token->seq, &step, reterr));
+    TRY(flow->source->config(flow, step, reterr));
+    if (step->row.kind == KIND_JOIN)
+        return arrive(flow, step, reterr);
+
+    step->row.input = token->input;
+    if (step->row.kind != KIND_TASK)
+        step->row.started_at_us = flow->now_us;
+    switch (step->row.kind) {
+    case KIND_TASK:
+        step->row.signal = token->signal;
+        return step_make_ready(flow, step, flow->now_us, NULL, reterr);
+    case KIND_SLEEP:
+        return begin_wait(flow, step, STEP_WAITING, step->config->for_us, reterr);
+    case KIND_WAIT:
+        return begin_wait(flow, step, STEP_WAITING, step->config->timeout_us, reterr);
+    case KIND_HUMAN:
+        return begin_wait(flow, step, STEP_WAITING_DECISION, step->config->timeout_us, reterr);
+    case KIND_CONDITION:
+        return run_condition(flow, step, token->signal, reterr);
+    case KIND_FORK:
+        return run_fork(flow, step, token->signal, reterr);
+    case KIND_SAVE_POINT:
+        return step_complete(flow, step, step->row.input, token->signal, reterr);
+    default:
+        return fail(reterr, CAIRN_E_INTERNAL, "step \"%s\" is of no kind", step->row.name);
+    }
+}
