@@ -340,6 +340,18 @@ typedef enum cairn_outcome {
     CAIRN_WAIT          /* steps only: called again when `event` arrives or after timeout_ms */
 } cairn_outcome;
 
+/* An event that others shall hear of, committed with the outcome; see cairn_outbox_claim(). */
+typedef struct cairn_outbound {
+    size_t size;
+    const char *event;   /* not empty */
+    const char *payload; /* JSON; NULL: null */
+} cairn_outbound;
+
+#define CAIRN_OUTBOUND_DEFAULTS        \
+    {                                  \
+        .size = sizeof(cairn_outbound) \
+    }
+
 /* How a task ended. */
 typedef struct cairn_report {
     size_t size;
@@ -350,11 +362,19 @@ typedef struct cairn_report {
     const char *error;  /* with FAIL, RETRY, DEAD */
     int64_t
         delay_ms; /* with RETRY and RELEASE; -1: the task's own backoff (RELEASE: at once) */
+
+    /* Of steps only. */
+    const char *event;              /* with WAIT: what is waited for */
+    int64_t timeout_ms;             /* with WAIT: for how long; -1: without end */
+    const cairn_outbound *outbound; /* with COMPLETE and WAIT */
+    size_t outbound_count;
+    int is_missing_handler; /* with RELEASE: this worker cannot execute it; is told to all */
 } cairn_report;
 
-#define CAIRN_REPORT_DEFAULTS                                                   \
-    {                                                                           \
-        .size = sizeof(cairn_report), .outcome = CAIRN_COMPLETE, .delay_ms = -1 \
+#define CAIRN_REPORT_DEFAULTS                                                    \
+    {                                                                            \
+        .size = sizeof(cairn_report), .outcome = CAIRN_COMPLETE, .delay_ms = -1, \
+        .timeout_ms = -1                                                         \
     }
 
 /* What became of one report. */
@@ -438,6 +458,14 @@ CAIRN_API const char *cairn_work_stop(const cairn_work *work);
 CAIRN_API cairn_code cairn_work_set_output(cairn_work *work, const char *json);
 CAIRN_API cairn_code cairn_work_set_error(cairn_work *work, const char *text);
 CAIRN_API void cairn_work_set_delay(cairn_work *work, int64_t delay_ms);
+
+/* Of steps only.  For a handler that returns CAIRN_WAIT: it is called again when the event
+ * arrives (cairn_task.signal) or after timeout_ms (cairn_task.reason); -1: without end. */
+CAIRN_API cairn_code cairn_work_wait(cairn_work *work, const char *event, int64_t timeout_ms);
+
+/* Emits an event with an outcome of CAIRN_COMPLETE or CAIRN_WAIT.  payload is JSON; NULL: null.
+ * CAIRN_E_BAD_JSON, and then nothing is emitted. */
+CAIRN_API cairn_code cairn_work_emit(cairn_work *work, const char *event, const char *payload);
 
 /* ---- Workflows ------------------------------------------------------------------------------ */
 

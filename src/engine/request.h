@@ -27,6 +27,17 @@ enum request_op {
     OP_JOB_RETRY,               /* in.job          out.jobs */
     OP_REGISTRY_PUT,            /* in.registry     out.registry: the entry as it is now */
     OP_CLOCK_ADVANCE,           /* in.advance      out.now_us */
+    OP_DEPLOY,                  /* in.deploy       out.definitions: it, out.is_existing */
+    OP_START,                   /* in.start        out.enqueued: one */
+    OP_SIGNAL,                  /* in.signal       out.signalled */
+    OP_PAUSE,                   /* in.control      out.instances: the instance as it is now */
+    OP_RESUME,                  /* in.control      out.instances */
+    OP_RESTART,                 /* in.control      out.instances */
+    OP_RETRY,                   /* in.control      out.instances */
+    OP_CANCEL,                  /* in.control      out.instances */
+    OP_ABORT,                   /* in.control      out.instances */
+    OP_OUTBOX_CLAIM,            /* in.outbox       out.outbox */
+    OP_OUTBOX_ACK,              /* in.job: the event's id */
     OP_FIRST_READ,              /* those below change nothing */
     OP_JOB_GET = OP_FIRST_READ, /* in.job   out.jobs: one */
     OP_JOB_LIST,                /* in.job_list     out.jobs */
@@ -35,6 +46,13 @@ enum request_op {
     OP_CLOCK_NOW,               /*                 out.now_us */
     OP_STATS,                   /*                 out.stats */
     OP_DOCTOR,                  /*                 out.doctor */
+    OP_DEFINITION_GET,          /* in.definition   out.definitions: one */
+    OP_DEFINITION_LIST,         /* in.page         out.definitions */
+    OP_INSTANCE_GET,            /* in.job          out.instances: one */
+    OP_INSTANCE_LIST,           /* in.instance_list  out.instances */
+    OP_STEP_LIST,               /* in.events       out.steps */
+    OP_INSTANCE_EVENTS,         /* in.events       out.events */
+    OP_ALL_EVENTS,              /* in.page: after the cursor   out.stream */
     OP_COUNT
 };
 
@@ -218,6 +236,7 @@ struct request {
     int64_t give_up_us;    /* monotonic: until when an unreachable store is tried again */
     int64_t wait_until_us; /* monotonic: until when a claim waits; 0: it does not */
     char token[24];        /* of the claim, kept over tries */
+    char signal_id[40];    /* of a signal that was given none, kept over tries */
     bool is_reported;      /* its reports are committed; only its claim still waits */
     bool was_unsure;       /* an earlier try ended in a commit that nobody knows the end of */
 };

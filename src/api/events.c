@@ -1,0 +1,86 @@
+/* api/events.c - what happened: to one job or instance, and to all of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "api/api.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void read_events(struct call *call, struct request *request)
+{
+    struct events_input *in = &request->in.events;
+    in->id = route_param(call);
+    in->cursor = target_param(&call->target, "cursor");
+    target_limit(&call->target, request, &in->limit);
+}
+
+/* Ids are strings here, since not every reader has 64-bit integers. */
+static void write_fields(struct json_out *out, const cairn_event *event)
+{
+    char id[24];
+    snprintf(id, sizeof id, "%" PRId64, event->id);
+    json_key(out, "id");
+    json_str(out, id);
+    json_key(out, "type");
+    json_str(out, event->type);
+    json_key(out, "step");
+    json_str(out, event->step);
+    json_key(out, "at");
+    json_time(out, event->at_us);
+    json_key(out, "data");
+    json_raw(out, event->data);
+}
+
+void write_events(const struct call *call, const struct request *request, struct answer *answer)
+{
+    (void)call;
+    const struct events_output *events = &request->out.events;
+    json_open(&answer->out, '{');
+    json_key(&answer->out, "items");
+    json_open(&answer->out, '[');
+    for (size_t i = 0; i < events->count; i++) {
+        json_open(&answer->out, '{');
+        write_fields(&answer->out, &events->items[i]);
+        json_close(&answer->out, '}');
+    }
+    json_close(&answer->out, ']');
+    write_next(&answer->out, events->next);
+    json_close(&answer->out, '}');
+}
+
+/* ---- of everybody ---------------------------------------------------------------------------
+ */
+
+static void read_all(struct call *call, struct request *request)
+{
+    request->in.page.cursor = target_param(&call->target, "cursor");
+    target_limit(&call->target, request, &request->in.page.limit);
+}
+
+/* `next` is never null: whoever follows asks again from there. */
+static void write_all(const struct call *call, const struct request *request,
+                      struct answer *answer)
+{
+    (void)call;
+    const struct stream_output *stream = &request->out.stream;
+    json_open(&answer->out, '{');
+    json_key(&answer->out, "items");
+    json_open(&answer->out, '[');
+    for (size_t i = 0; i < stream->count; i++) {
+        json_open(&answer->out, '{');
+        json_key(&answer->out, "subject");
+        json_str(&answer->out, stream->items[i].subject);
+        write_fields(&answer->out, &stream->items[i].event);
+        json_close(&answer->out, '}');
+    }
+    json_close(&answer->out, ']');
+    write_next(&answer->out, stream->next);
+    json_close(&answer->out, '}');
+}
+
+static const struct route routes[] = {
+    {"GET", "/v1/events", OP_ALL_EVENTS, page_params, read_all, write_all, 0},
+};
+
+const struct route_list event_routes = {routes, sizeof routes / sizeof *routes};
