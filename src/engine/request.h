@@ -236,6 +236,7 @@ struct request {
     int64_t give_up_us;    /* monotonic: until when an unreachable store is tried again */
     int64_t wait_until_us; /* monotonic: until when a claim waits; 0: it does not */
     char token[24];        /* of the claim, kept over tries */
+    char signal_id[40];    /* of a signal that was given none, kept over tries */
     bool is_reported;      /* its reports are committed; only its claim still waits */
     bool was_unsure;       /* an earlier try ended in a commit that nobody knows the end of */
 };
