@@ -101,6 +101,7 @@ size_t ids_sort_unique(const char **ids, size_t count);
 cairn_code flow_batch_load(struct batch *batch, cairn_error *reterr);
 bool flow_names_busy(const struct batch *batch, const struct request *request);
 cairn_code flow_batch_apply(struct batch *batch, cairn_error *reterr);
+cairn_code flow_batch_show(struct batch *batch, cairn_error *reterr);
 cairn_code flow_batch_report(struct batch *batch, struct request *request, size_t index,
                              cairn_error *reterr);
 cairn_code flow_batch_heartbeat(struct batch *batch, struct request *request,

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
-#include "base/json.h"
 #include "engine/world.h"
 
 #include <stdio.h>
@@ -107,55 +106,38 @@ bool flow_names_busy(const struct batch *batch, const struct request *request)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-static cairn_code add_outbound(struct batch *batch, const struct world_instance *instance,
-                               const struct flow_step *step, const char *event, json_t *payload,
-                               cairn_error *reterr)
+static bool make_outbox_room(struct batch *batch, size_t more)
 {
-    if (batch->outbox_count == batch->outbox_room) {
-        size_t room = batch->outbox_room ? batch->outbox_room * 2 : 8;
-        struct outbox_row *rows = arena_array(&batch->arena, room, sizeof *rows);
-        if (!rows)
-            return fail_memory(reterr);
-        if (batch->outbox_count)
-            memcpy(rows, batch->outbox, batch->outbox_count * sizeof *rows);
-        batch->outbox = rows;
-        batch->outbox_room = room;
-    }
-    char *text = payload ? json_dumps(payload, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-    struct outbox_row row = {
-        .instance_id = instance->row.id,
-        .step = step->row.name,
-        .event = arena_strdup(&batch->arena, event),
-        .payload = arena_strdup(&batch->arena, text ? text : "null"),
-        .created_at_us = batch->tx->now_us,
-    };
-    free(text);
-    if (!row.event || !row.payload)
-        return fail_memory(reterr);
-    batch->outbox[batch->outbox_count++] = row;
-    return CAIRN_OK;
+    if (batch->outbox_count + more <= batch->outbox_room)
+        return true;
+    size_t room = (batch->outbox_count + more) * 2;
+    struct outbox_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    if (!rows)
+        return false;
+    if (batch->outbox_count)
+        memcpy(rows, batch->outbox, batch->outbox_count * sizeof *rows);
+    batch->outbox = rows;
+    batch->outbox_room = room;
+    return true;
 }
 
-/* The request was checked when it came in: an array of {event, payload}. */
 static cairn_code emit(struct batch *batch, const struct world_instance *instance,
-                       const struct flow_step *step, const char *outbound, cairn_error *reterr)
+                       const struct flow_step *step, const cairn_report *report,
+                       cairn_error *reterr)
 {
-    json_t *events, *event;
-    size_t index;
-    if (!outbound)
-        return CAIRN_OK;
-    cairn_code code = json_read(outbound, strlen(outbound), "outbound", &events, reterr);
-    if (code)
-        return code;
-    json_array_foreach(events, index, event)
-    {
-        const char *name = json_string_value(json_object_get(event, "event"));
-        if (!code && name)
-            code = add_outbound(batch, instance, step, name, json_object_get(event, "payload"),
-                                reterr);
+    if (!make_outbox_room(batch, report->outbound_count))
+        return fail_memory(reterr);
+    for (size_t i = 0; i < report->outbound_count; i++) {
+        const cairn_outbound *event = &report->outbound[i];
+        batch->outbox[batch->outbox_count++] = (struct outbox_row){
+            .instance_id = instance->row.id,
+            .step = step->row.name,
+            .event = event->event,
+            .payload = event->payload ? event->payload : "null",
+            .created_at_us = batch->tx->now_us,
+        };
     }
-    json_decref(events);
-    return code;
+    return CAIRN_OK;
 }
 
 static void count_outcome(struct tally *tally, const struct flow_step *step,
@@ -207,12 +189,13 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
             .error = given->error ? given->error : "",
             .event = given->event,
             .delay_us = given->delay_ms < 0 ? -1 : given->delay_ms * US_PER_MS,
+            .is_missing_handler = given->is_missing_handler,
             .timeout_us = given->timeout_ms < 0 ? -1 : given->timeout_ms * US_PER_MS,
         };
         code = flow_report(&instance->flow, step, &report, &verdict, reterr);
         if (!code && !verdict.code && !verdict.is_repeated) {
             count_outcome(&batch->tally, step, given->outcome);
-            code = emit(batch, instance, step, given->outbound, reterr);
+            code = emit(batch, instance, step, given, reterr);
         }
         if (code)
             return code;
@@ -446,6 +429,23 @@ cairn_code flow_batch_apply(struct batch *batch, cairn_error *reterr)
     {
         if (!code && !request->code && request->op == OP_OUTBOX_CLAIM)
             code = claim_outbox(batch, request, reterr);
+    }
+    return code;
+}
+
+/* The answer to control is the instance as it is now. */
+cairn_code flow_batch_show(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for_each_request(request, batch) {
+        if (code || request->code || !is_flow_control(request->op))
+            continue;
+        struct arena *arena = batch->tx->arena;
+        batch->tx->arena = &request->arena;
+        code = flow_read_run(batch->engine, batch->tx, request);
+        batch->tx->arena = arena;
+        if (code && reterr)
+            *reterr = request->error;
     }
     return code;
 }
