@@ -190,7 +190,7 @@ static cairn_code prepare(struct batch *batch, struct request *request, const st
         .updated_at_us = now_us,
         .is_dlq = definition->is_dlq,
         .has_compensation = definition->has_compensation,
-        .undo_first = -1,
+        .undo_first = UNDO_FIRST_NONE,
     };
     struct world_instance *instance =
         world_new(batch, &row, definition->plan, definition->plan_count);

@@ -51,6 +51,8 @@ static const char *facts_to_json(struct batch *batch, const struct flow_facts *f
     add_text(&out, "error", facts->error);
     add_text(&out, "worker", facts->worker);
     add_text(&out, "requested_by", facts->by);
+    add_text(&out, "decision", facts->decision);
+    add_text(&out, "comment", facts->comment);
     add_text(&out, "reason", facts->reason);
     add_text(&out, "event", facts->event);
     add_text(&out, "signal", facts->signal_id);
@@ -372,6 +374,17 @@ static cairn_code source_unpark(struct flow *flow, int32_t seq, cairn_error *ret
     return batch->ops->close_dlq(batch->tx, flow->instance->id, seq, reterr);
 }
 
+static cairn_code source_has_parked(struct flow *flow, bool *ret_has, cairn_error *reterr)
+{
+    struct batch *batch = world_of(flow)->batch;
+    struct dlq_row row;
+    size_t count = 0;
+    cairn_code code =
+        batch->ops->list_dlq(batch->tx, flow->instance->id, 0, &row, 1, &count, reterr);
+    *ret_has = count > 0;
+    return code;
+}
+
 static cairn_code source_set_last_error(struct flow *flow, const struct flow_step *step,
                                         const char *message, int32_t attempt,
                                         cairn_error *reterr)
@@ -430,6 +443,7 @@ const struct flow_source world_source = {
     .note = source_note,
     .park = source_park,
     .unpark = source_unpark,
+    .has_parked = source_has_parked,
     .set_last_error = source_set_last_error,
     .evaluate = source_evaluate,
     .join_output = source_join_output,
