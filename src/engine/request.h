@@ -54,7 +54,7 @@ enum request_op {
     OP_INSTANCE_LIST,           /* in.instance_list  out.instances */
     OP_STEP_LIST,               /* in.events       out.steps */
     OP_INSTANCE_EVENTS,         /* in.events       out.events */
-    OP_ALL_EVENTS,              /* in.page: after the cursor   out.stream */
+    OP_ALL_EVENTS,              /* in.events: after the cursor  out.stream */
     OP_DLQ_LIST,                /* in.page         out.dlq */
     OP_DLQ_GET,                 /* in.job: the record's id   out.dlq: one */
     OP_COUNT
