@@ -56,7 +56,7 @@ struct route {
     void (*write)(const struct call *call, const struct request *request,
                   struct answer *answer);
 
-    int failed_status; /* the status if the request fails; 0: the one of its code */
+    int failed_status; /* instead of 500 and above; 0: the status of the code */
 };
 
 /* Each resource's routes. */

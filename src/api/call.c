@@ -15,7 +15,7 @@ static void give_answer(const struct call *call, struct request *request)
     if (request->code) {
         request->error.code = request->code;
         answer_error(&answer, &request->error);
-        if (call->route && call->route->failed_status)
+        if (call->route && call->route->failed_status && answer.status >= 500)
             answer.status = call->route->failed_status;
     } else {
         call->route->write(call, request, &answer);

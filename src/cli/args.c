@@ -186,7 +186,8 @@ static bool read_value(const struct option *option, const char *text, struct giv
 static bool refuse_option(const struct command *command, struct word word)
 {
     const char *dashes = word.is_long ? "--" : "-";
-    say_error("%s%.*s is not an option of cairn %s", dashes, (int)word.len, word.name,
+    const char *space = *command->name ? " " : "";
+    say_error("%s%.*s is not an option of cairn%s%s", dashes, (int)word.len, word.name, space,
               command->name);
 
     char name[128];
@@ -203,7 +204,7 @@ static bool refuse_option(const struct command *command, struct word word)
     }
     if (near)
         say_more("Did you mean: --%s", near);
-    say_more("All options: cairn %s --help", command->name);
+    say_more("All options: cairn%s%s --help", space, command->name);
     return false;
 }
 
@@ -215,6 +216,7 @@ static bool read_option(struct args *args, const struct command *command, int *a
     const struct option *option = match_option(command, word, &index);
     if (!option)
         return refuse_option(command, word);
+    assert(index < OPTIONS_MAX);
 
     if (option->kind == OPTION_FLAG) {
         if (word.value) {

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SINGLES_MAX = 1000, LATENCY_SAMPLES = 300, PATH_ROOM = 512 };
+enum { ROUNDS = 5, SINGLES_MAX = 1000, LATENCY_SAMPLES = 300, PATH_ROOM = 512 };
 
 /* A folder for files that nobody has yet; removed when the bench is over. */
 struct scratch {
@@ -70,14 +70,36 @@ static const struct raw_ops *raw_for(const char *url)
     return strncmp(url, "postgres", 8) == 0 ? &raw_postgres : NULL;
 }
 
+static void add_cost(struct bench_cost *sum, const struct bench_cost *more)
+{
+    sum->jobs += more->jobs;
+    sum->enqueue_us += more->enqueue_us;
+    sum->work_us += more->work_us;
+    sum->commits += more->commits;
+    sum->bytes = more->bytes < 0 ? -1 : sum->bytes + more->bytes;
+}
+
+/* Engine and raw take turns, so that what else happens on the machine meets both alike. */
 static int run_pair(struct bench *bench, uint64_t count, size_t batch,
                     struct bench_run *ret_run)
 {
+    uint64_t rounds = count >= ROUNDS * batch ? ROUNDS : 1;
     ret_run->batch = batch;
-    int exit_code = bench_engine(bench, count, batch, &ret_run->engine);
-    if (!exit_code && bench->raw_ops)
-        exit_code = bench_raw(bench, count, batch, &ret_run->raw);
-    return exit_code;
+    for (uint64_t i = 0; i < rounds; i++) {
+        struct bench_cost cost;
+        uint64_t share = count / rounds + (i < count % rounds);
+        int exit_code = bench_engine(bench, share, batch, &cost);
+        if (exit_code)
+            return exit_code;
+        add_cost(&ret_run->engine, &cost);
+        if (!bench->raw_ops)
+            continue;
+        exit_code = bench_raw(bench, share, batch, &cost);
+        if (exit_code)
+            return exit_code;
+        add_cost(&ret_run->raw, &cost);
+    }
+    return EXIT_DONE;
 }
 
 static int measure(const struct args *args, struct bench *bench, bool is_own,

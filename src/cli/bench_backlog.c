@@ -15,7 +15,8 @@
 
 enum { FEW = 1000, TYPES = 8, ONE_SAMPLES = 300, BATCH_SAMPLES = 50 };
 
-/* Jobs of several types and priorities, so that a claim by prefix has something to merge. */
+/* Jobs of several types and three priorities, so that a claim by prefix has something to merge.
+ */
 static cairn_code fill(struct bench *bench, struct rng *rng, uint64_t from, uint64_t to,
                        cairn_error *reterr)
 {
@@ -30,7 +31,7 @@ static cairn_code fill(struct bench *bench, struct rng *rng, uint64_t from, uint
             specs[i] = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
             specs[i].type = types[rng_below(rng, TYPES)];
             specs[i].payload = RAW_PAYLOAD;
-            specs[i].priority = (int32_t)rng_below(rng, 200);
+            specs[i].priority = 50 * (1 + (int32_t)rng_below(rng, 3));
         }
         cairn_code code = cairn_enqueue(bench->engine, specs, count, enqueued, reterr);
         if (code)

@@ -48,7 +48,9 @@ static int say_refusal(const struct answer *answer)
         say_error("the server answered %d", answer->status);
     if (*text_of(answer->tree, "detail"))
         say_more("%s", text_of(answer->tree, "detail"));
-    if (*text_of(answer->tree, "hint"))
+    if (answer->status == 401)
+        say_more("put the token into $CAIRN_TOKEN");
+    else if (*text_of(answer->tree, "hint"))
         say_more("%s", text_of(answer->tree, "hint"));
     return exit_code_for(answer->status);
 }

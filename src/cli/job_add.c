@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A batch is sent when it has this many jobs or bytes: one commit each, and well below what a
  * server takes in one request. */
@@ -148,16 +149,17 @@ static int batch_send(struct batch *batch)
         return exit_code;
     batch->added += batch->count;
     print_batch(batch, &answer);
-    say_progress("%" PRIu64 " jobs added", batch->added);
+    if (!isatty(STDOUT_FILENO)) /* ids that can be seen to come are progress enough */
+        say_progress("%" PRIu64 " jobs added", batch->added);
     batch_begin(batch);
     return EXIT_DONE;
 }
 
-static bool is_blank(const char *line)
+static bool is_blank(const char *line, size_t len)
 {
-    while (isspace((unsigned char)*line))
-        line++;
-    return *line == '\0';
+    while (len > 0 && isspace((unsigned char)*line))
+        line++, len--;
+    return len == 0;
 }
 
 static int add_lines(struct batch *batch, FILE *source, char **line, size_t *room)
@@ -167,7 +169,7 @@ static int add_lines(struct batch *batch, FILE *source, char **line, size_t *roo
     batch_begin(batch);
     for (uint64_t number = 1; (len = getline(line, room, source)) >= 0; number++) {
         char what[64];
-        if (is_blank(*line))
+        if (is_blank(*line, (size_t)len))
             continue;
         snprintf(what, sizeof what, "line %" PRIu64, number);
         if ((*line)[len - 1] == '\n')
@@ -272,7 +274,9 @@ static const struct option add_options[] = {
     {.name = "in",
      .kind = OPTION_DURATION,
      .value = "DURATION",
-     .help = "not before so long from now, such as 90s"},
+     .help = "not before so long from now, such as 90s",
+     .min = 0,
+     .max = INSTANT_MAX / US_PER_MS},
     {.name = "max-attempts",
      .kind = OPTION_INT,
      .value = "N",

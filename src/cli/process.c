@@ -40,7 +40,8 @@ struct run {
     size_t written;
     char line[LINE_ROOM]; /* of standard error, not yet ended */
     size_t line_len;
-    bool is_over;       /* the child has been waited for */
+    bool has_ended;     /* the child has been waited for */
+    bool is_killed;     /* SIGKILL has been sent */
     int64_t kill_at_us; /* monotonic; 0: SIGTERM has not been sent */
 };
 
@@ -208,9 +209,9 @@ static void take_errors(struct run *run)
 static void look_for_end(struct run *run)
 {
     int status;
-    if (run->is_over || waitpid(run->pid, &status, WNOHANG) != run->pid)
+    if (run->has_ended || waitpid(run->pid, &status, WNOHANG) != run->pid)
         return;
-    run->is_over = true;
+    run->has_ended = true;
     close_fd(&run->pid_fd);
     if (WIFSIGNALED(status))
         run->end->signal = WTERMSIG(status);
@@ -221,14 +222,23 @@ static void look_for_end(struct run *run)
 static void stop_group(struct run *run, int signal)
 {
     run->end->is_stopped = true;
+    run->is_killed |= signal == SIGKILL;
     kill(-run->pid, signal);
+}
+
+/* A group that was asked to stop is awaited whole: the shell may go at once while the command
+ * that it started is still putting things in order. */
+static bool is_over(const struct run *run)
+{
+    return run->has_ended &&
+           (!run->end->is_stopped || run->is_killed || kill(-run->pid, 0) < 0);
 }
 
 /* SIGTERM when it is no longer wanted, SIGKILL if that was not heard. */
 static void look_for_stop(struct run *run, bool is_kill)
 {
     const struct process *process = run->process;
-    if (run->is_over)
+    if (run->has_ended && !run->end->is_stopped)
         return;
     if (is_kill || (run->kill_at_us && monotonic_us() >= run->kill_at_us)) {
         stop_group(run, SIGKILL);
@@ -245,8 +255,7 @@ static void turn(struct run *run)
         [POLL_OUTPUT] = {.fd = run->output_fd, .events = POLLIN},
         [POLL_ERRORS] = {.fd = run->errors_fd, .events = POLLIN},
         [POLL_CHILD] = {.fd = run->pid_fd, .events = POLLIN},
-        [POLL_KILL] = {.fd = run->end->is_stopped ? -1 : run->process->kill_fd,
-                       .events = POLLIN},
+        [POLL_KILL] = {.fd = run->is_killed ? -1 : run->process->kill_fd, .events = POLLIN},
     };
     if (poll(polls, POLL_COUNT, run->pid_fd >= 0 ? TICK_MS : FALLBACK_MS) < 0)
         return;
@@ -281,7 +290,7 @@ bool process_run(const struct process *process, struct process_end *ret_end)
     struct run run = {.process = process, .end = ret_end};
     if (!start(&run))
         return false;
-    while (!run.is_over)
+    while (!is_over(&run))
         turn(&run);
     take_rest(&run);
     return true;

@@ -44,9 +44,7 @@ static void aim_at(struct transfer *transfer, const char *method, const char *pa
                    const char *name, const char *rest)
 {
     aim(transfer, method, path);
-    /* curl takes "." and ".." out of a path; such a name does not exist anyway. */
-    add_escaped(&transfer->url,
-                name && name[0] && strspn(name, ".") < strlen(name) ? name : "%");
+    add_escaped(&transfer->url, name);
     buf_str(&transfer->url, rest);
 }
 

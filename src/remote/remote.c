@@ -328,6 +328,10 @@ static cairn_code check_server(struct remote_engine *engine, cairn_error *reterr
                               .is_answered = PTHREAD_COND_INITIALIZER};
     strcpy(transfer->method, "GET");
     buf_str(&transfer->url, "/healthz");
+    if (buf_failed(&transfer->url)) {
+        transfer_free(transfer);
+        return fail_memory(reterr);
+    }
     transfer->is_repeatable = true;
     if (transfer->retry_ms > OPEN_MS)
         transfer->retry_ms = OPEN_MS;

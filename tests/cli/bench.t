@@ -3,7 +3,7 @@ $ cairn bench jobs --count 200 --batch 50 --raw --seed 1 --url "$CAIRN_URL" -o j
 > import json, sys
 > a = json.load(sys.stdin)
 > print(a["seed"], a["workers"], [(r["batch"], r["jobs"], r["engine"]["jobs_per_s"] > 0, r["raw"]["commits"], r["ratio"] > 0) for r in a["runs"]], a["latency"]["samples"], a["latency"]["p50_us"] > 0)'
-1 1 [(1, 200, True, 401, True), (50, 200, True, 9, True)] 300 True
+1 1 [(1, 200, True, 405, True), (50, 200, True, 9, True)] 300 True
 $ cat note
 Using <url>: its own jobs stay as they are; those of type bench.1.noop stay behind, finished.
 $ cairn job list --status pending -o ids; cairn job list --status leased -o ids

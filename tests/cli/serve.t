@@ -12,6 +12,26 @@ $ cairn job cancel $id --url $http
 $ cairn doctor --url $http -o json | python3 -m json.tool >/dev/null && echo valid
 valid
 $ kill $server; wait $server
+# Every option is understood by the server, and a token is asked for.
+$ printf 'operate secret-secret-secret-secret-1\nproduce other-secret-other-secret-22\n' > tokens; chmod 600 tokens
+$ cairn serve --listen 127.0.0.1:0 --token-file tokens --max-connections 10 --idle-timeout 5 --virtual-clock 2>log2 & server=$!; until grep -q listening log2 2>/dev/null; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log2)
+$ cairn job list --url $http -o ids >/dev/null
+! cairn: no token
+!     put the token into $CAIRN_TOKEN
+[1]
+$ CAIRN_TOKEN=wrong cairn job list --url $http -o ids >/dev/null
+! cairn: the token is unknown
+!     put the token into $CAIRN_TOKEN
+[1]
+$ CAIRN_TOKEN=secret-secret-secret-secret-1 cairn job list --url $http -o ids | wc -l
+1
+$ CAIRN_TOKEN=other-secret-other-secret-22 cairn job cancel $id --url $http
+! cairn: cannot cancel job "<id1>": it is succeeded
+[1]
+$ kill $server; wait $server
+$ cairn serve --quiet --listen 127.0.0.1:0 --max-connections 0
+! cairn: --max-connections cannot be "0": it takes an integer from 1 to 1000000
+[2]
 $ cairn serve --url http://127.0.0.1:1
 ! cairn: cannot serve "http://127.0.0.1:1": it is a server already
 !     give a store with --url, such as sqlite:cairn.db

@@ -17,3 +17,9 @@ $ cairn work --lease 300ms --concurrency 1 --handle 'slow.v1=trap "echo told > t
 ! cairn: stopping: handlers may finish; once more kills them
 $ cairn job show $b -o json | grep -o '"status":"[a-z]*"'
 "status":"cancelled"
+# What the shell has started may still put things in order when the shell itself has gone.
+$ cairn job retry $b >/dev/null
+$ cairn work --lease 300ms --concurrency 1 --handle 'slow.v1=exec 2>/dev/null; (trap "sleep 0.5; echo tidy > tidy; exit" TERM; echo > started; while :; do sleep 0.1; done) & wait' & worker=$!; read < started; cairn job cancel $b >/dev/null; kill -INT $worker; wait $worker
+! cairn: stopping: handlers may finish; once more kills them
+$ cat tidy
+tidy

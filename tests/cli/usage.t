@@ -38,6 +38,10 @@ $ cairn job list --statsu failed
 !     Did you mean: --status
 !     All options: cairn job list --help
 [2]
+$ cairn --bad
+! cairn: --bad is not an option of cairn
+!     All options: cairn --help
+[2]
 $ cairn job list -x
 ! cairn: -x is not an option of cairn job list
 !     All options: cairn job list --help

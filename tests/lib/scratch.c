@@ -106,10 +106,9 @@ const char *scratch_kind(void)
     return kind ? kind : "sqlite";
 }
 
-/* CAIRN_TEST_POSTGRES with another database: postgres://user@host:port/NAME?rest. */
-static char *database_url(const char *name)
+/* The URL with another database: postgres://user@host:port/NAME?rest. */
+static char *database_url(const char *url, const char *name)
 {
-    const char *url = getenv("CAIRN_TEST_POSTGRES");
     const char *host = strstr(url, "://") + 3;
     const char *slash = strchr(host, '/');
     const char *query = strchr(host, '?');
@@ -120,10 +119,14 @@ static char *database_url(const char *name)
     return result;
 }
 
-static const char *new_database(void)
+/* A database on the private server, to be reached by the URL in `variable`. */
+static const char *new_database(const char *variable)
 {
     char sql[256];
     char *name;
+    const char *url = getenv(variable);
+    if (!url)
+        give_up(variable, "is not set; run ./test, which starts a private server");
     PGconn *server = connect_server();
     prepare();
     if (database_count == (int)(sizeof databases / sizeof *databases))
@@ -134,7 +137,7 @@ static const char *new_database(void)
     snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE template0", name);
     run_sql(server, sql);
     PQfinish(server);
-    return keep(database_url(name));
+    return keep(database_url(url, name));
 }
 
 const char *scratch_store_of(const char *kind)
@@ -142,9 +145,11 @@ const char *scratch_store_of(const char *kind)
     if (strcmp(kind, "memory") == 0)
         return "memory:";
     if (strcmp(kind, "postgres") == 0)
-        return new_database();
+        return new_database("CAIRN_TEST_POSTGRES");
+    if (strcmp(kind, "pgbouncer") == 0)
+        return new_database("CAIRN_TEST_PGBOUNCER");
     if (strcmp(kind, "sqlite") != 0)
-        give_up("CAIRN_TEST_STORE is none of sqlite, postgres, memory", kind);
+        give_up("CAIRN_TEST_STORE is none of sqlite, postgres, pgbouncer, memory", kind);
 
     char *url;
     if (asprintf(&url, "sqlite:%s", scratch_path(".db")) < 0)

@@ -2,9 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * $CAIRN_TEST_STORE says which store a suite runs on: sqlite, postgres or memory.  For
- * postgres, $CAIRN_TEST_POSTGRES is a URL of the private server that ./test starts; without it
- * the suite fails, it does not skip.
+ * $CAIRN_TEST_STORE says which store a suite runs on: sqlite, postgres, pgbouncer or memory.  For
+ * postgres, $CAIRN_TEST_POSTGRES is a URL of the private server that ./test starts, and
+ * $CAIRN_TEST_PGBOUNCER one of the pooler before it; without them a suite fails, it does not
+ * skip.
  */
 #ifndef SCRATCH_H
 #define SCRATCH_H

@@ -509,6 +509,15 @@ static void settle(struct rig *rig, int stop_fd)
         continue;
 }
 
+/* Without a timeout, at whose end a watch looks once more by itself: if it does not see the
+ * commit, the alarm ends the program. */
+static void check_watch_returns(struct rig *rig, int stop_fd)
+{
+    alarm(60);
+    CHECK(rig->ops->watch(rig->store, stop_fd, -1), "the watch was stopped");
+    alarm(0);
+}
+
 TEST(a_watch_returns_when_another_process_has_committed_and_not_before)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
@@ -531,13 +540,86 @@ TEST(a_watch_returns_when_another_process_has_committed_and_not_before)
     }
     close(go[0]);
     close(go[1]);
-    CHECK(rig->ops->watch(rig->store, stop[0], 60000), "the commit was not seen");
+    check_watch_returns(rig, stop[0]);
     CHECK(rig->ops->is_changed_elsewhere(rig->writer), "the watch came before the commit");
     int status;
     waitpid(child, &status, 0);
     CHECK_INT(status, 0);
     close(stop[0]);
     close(stop[1]);
+}
+
+/* A file system whose syncs wait: between the write of a commit, which inotify tells of, and the
+ * moment when others see it.  For a child process. */
+static struct {
+    sqlite3_vfs vfs;
+    const sqlite3_io_methods *real;
+    sqlite3_io_methods slow;
+    int (*open)(sqlite3_vfs *, const char *, sqlite3_file *, int, int *);
+    int written_fd, go_fd;
+} slow_disk;
+
+static int sync_when_told(sqlite3_file *file, int flags)
+{
+    char byte = 'w';
+    if (write(slow_disk.written_fd, &byte, 1) != 1 || read(slow_disk.go_fd, &byte, 1) < 0)
+        return SQLITE_IOERR_FSYNC;
+    return slow_disk.real->xSync(file, flags);
+}
+
+static int open_slow(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                     int *ret_flags)
+{
+    int rc = slow_disk.open(vfs, name, file, flags, ret_flags);
+    if (rc == SQLITE_OK && flags & SQLITE_OPEN_WAL) {
+        slow_disk.real = file->pMethods;
+        slow_disk.slow = *file->pMethods;
+        slow_disk.slow.xSync = sync_when_told;
+        file->pMethods = &slow_disk.slow;
+    }
+    return rc;
+}
+
+static void insert_on_slow_disk(const char *path, int written_fd, int go_fd)
+{
+    slow_disk.vfs = *sqlite3_vfs_find(NULL);
+    slow_disk.open = slow_disk.vfs.xOpen;
+    slow_disk.vfs.xOpen = open_slow;
+    slow_disk.vfs.zName = "slow";
+    slow_disk.written_fd = written_fd;
+    slow_disk.go_fd = go_fd;
+    sqlite3_vfs_register(&slow_disk.vfs, 1);
+    run_sql(path, "PRAGMA synchronous = FULL; INSERT INTO workflow_run (type) VALUES ('a')");
+}
+
+TEST(a_watch_sees_a_commit_whose_sync_takes_long)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    int stop[2], written[2], go[2];
+    char path[400], byte;
+    CHECK(pipe(stop) == 0 && pipe(written) == 0 && pipe(go) == 0, "no pipe");
+    begin_write(rig); /* so that the log is there, and its header synced */
+    add(rig, job_of(rig, "a"));
+    commit(rig);
+    settle(rig, stop[0]);
+
+    snprintf(path, sizeof path, "%s", path_of(rig));
+    pid_t child = fork();
+    if (child == 0) {
+        close(go[1]);
+        insert_on_slow_disk(path, written[1], go[0]);
+        _exit(0);
+    }
+    close(go[0]);
+    CHECK(read(written[0], &byte, 1) == 1, "the child is gone");
+    CHECK(!rig->ops->watch(rig->store, stop[0], 1), "nothing is committed yet");
+    close(go[1]); /* now it is, and no more is written */
+    check_watch_returns(rig, stop[0]);
+    int status;
+    waitpid(child, &status, 0);
+    CHECK_INT(status, 0);
+    for (int i = 0; i < 2; i++)
+        close(stop[i]), close(written[i]);
 }
 
 TEST(a_watch_ends_when_told_to_stop)

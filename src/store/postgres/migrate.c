@@ -34,8 +34,11 @@ static cairn_code run_script(PGconn *conn, const char *sql, const char *doing,
 static cairn_code read_version(PGconn *conn, int *ret_version, cairn_error *reterr)
 {
     static const char doing[] = "read the schema's version";
+    /* From the catalogue itself: to_regclass() may remember that there was no such table, though
+     * the one we have just waited for has made it. */
     cleanup(postgres_result_done) PGresult *exists =
-        PQexec(conn, "SELECT to_regclass('workflow.cairn_schema') IS NOT NULL");
+        PQexec(conn, "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables"
+                     " WHERE schemaname = 'workflow' AND tablename = 'cairn_schema')");
     if (PQresultStatus(exists) != PGRES_TUPLES_OK)
         return postgres_refused(conn, exists, doing, reterr);
     *ret_version = 0;

@@ -23,9 +23,6 @@ static const char version_table[] = "CREATE TABLE IF NOT EXISTS workflow_migrati
                                     "    applied_at INTEGER NOT NULL"
                                     ") STRICT";
 
-/* Opening may meet another process that is migrating, which takes longer than a commit. */
-enum { OPEN_WAIT_US = 10 * US_PER_SEC };
-
 int schema_newest(void)
 {
     return migrations[sizeof migrations / sizeof *migrations - 1].number;
@@ -126,7 +123,7 @@ static bool is_wal(struct connection *connection)
 static cairn_code enter_wal(const struct sqlite_store *store, struct connection *connection,
                             cairn_error *reterr)
 {
-    int64_t give_up_us = monotonic_us() + OPEN_WAIT_US;
+    int64_t give_up_us = monotonic_us() + connection->wait_us;
     while (!is_wal(connection)) {
         int rc = connection_exec(connection, "PRAGMA journal_mode = WAL");
         if (rc == SQLITE_OK && !is_wal(connection))
@@ -195,15 +192,10 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
                           bool no_migrate, cairn_error *reterr)
 {
     int version = 0;
-    int64_t wait_us = connection->wait_us;
-    if (connection->wait_us < OPEN_WAIT_US)
-        connection->wait_us = OPEN_WAIT_US;
-
     cairn_code code = check_file(store, connection, no_migrate, &version, reterr);
     if (!code)
         code = enter_wal(store, connection, reterr);
     if (!code && version < schema_newest())
         code = migrate(store, connection, reterr);
-    connection->wait_us = wait_us;
     return code;
 }

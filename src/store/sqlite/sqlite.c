@@ -92,6 +92,9 @@ static void close_storep(struct sqlite_store **store)
     close_store((struct store *)*store);
 }
 
+/* Opening may meet another process that is migrating, which takes longer than a commit. */
+enum { OPEN_WAIT_MS = 10000 };
+
 static cairn_code open_store(const struct store_config *config, struct store **ret_store,
                              cairn_error *reterr)
 {
@@ -99,7 +102,6 @@ static cairn_code open_store(const struct store_config *config, struct store **r
     if (!store)
         return fail_memory(reterr);
     store->base = (struct store){.ops = &sqlite_store_ops, .clock = config->clock};
-    store->lock_wait_ms = config->lock_wait_ms;
     cairn_code code = read_url(config->url, store, reterr);
     if (code)
         return code;
@@ -111,6 +113,8 @@ static cairn_code open_store(const struct store_config *config, struct store **r
     }
 
     cleanup(connection_closep) struct connection *connection = NULL;
+    bool is_hasty = config->lock_wait_ms < OPEN_WAIT_MS;
+    store->lock_wait_ms = is_hasty ? OPEN_WAIT_MS : config->lock_wait_ms;
     code = connection_open(store, config->no_migrate ? FOR_WRITING : FOR_CREATING, &connection,
                            reterr);
     if (!code)
@@ -118,6 +122,8 @@ static cairn_code open_store(const struct store_config *config, struct store **r
     if (code)
         return code;
 
+    store->lock_wait_ms = config->lock_wait_ms;
+    connection->wait_us = (int64_t)config->lock_wait_ms * US_PER_MS;
     atomic_store(&store->spare, connection);
     connection = NULL;
     *ret_store = &store->base;

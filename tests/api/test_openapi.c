@@ -1,0 +1,342 @@
+/* tests/api/test_openapi.c - the OpenAPI description against the real routes, both ways.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "api/api.h"
+#include "calling.h"
+#include "http/access.h"
+#include "schema.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+struct described {
+    struct caller caller;
+    json_t *document;
+};
+
+static void open_described(struct described *described)
+{
+    caller_open(&described->caller);
+    call_for(&described->caller, 200, "GET", "/openapi.json", NULL);
+    described->document = json_incref(described->caller.body);
+}
+
+static void close_described(struct described *described)
+{
+    json_decref(described->document);
+    caller_close(&described->caller);
+}
+
+static const char *lower(const char *method)
+{
+    static char text[16];
+    size_t i = 0;
+    for (; method[i] && i + 1 < sizeof text; i++)
+        text[i] = (char)tolower((unsigned char)method[i]);
+    text[i] = '\0';
+    return text;
+}
+
+static const char *upper(const char *method)
+{
+    static char text[16];
+    size_t i = 0;
+    for (; method[i] && i + 1 < sizeof text; i++)
+        text[i] = (char)toupper((unsigned char)method[i]);
+    text[i] = '\0';
+    return text;
+}
+
+static const json_t *operation(const json_t *document, const char *method, const char *path)
+{
+    return json_object_get(json_object_get(json_object_get(document, "paths"), path),
+                           lower(method));
+}
+
+/* "/v1/jobs/{id}" becomes "/v1/jobs/x". */
+static const char *fill_in(const char *path)
+{
+    static char text[100];
+    size_t used = 0;
+    for (; *path && used + 1 < sizeof text; path++) {
+        text[used++] = *path == '{' ? 'x' : *path;
+        if (*path == '{')
+            path = strchr(path, '}');
+    }
+    text[used] = '\0';
+    return text;
+}
+
+static const struct route *find_route(const char *method, const char *path)
+{
+    const struct route *route;
+    for (size_t i = 0; (route = route_at(i)); i++)
+        if (strcmp(route->method, method) == 0 && strcmp(route->path, path) == 0)
+            return route;
+    return NULL;
+}
+
+#define for_each_operation(document, path, method, what)                    \
+    const char *path, *method;                                              \
+    json_t *methods_, *what;                                                \
+    json_object_foreach(json_object_get(document, "paths"), path, methods_) \
+        json_object_foreach(methods_, method, what)
+
+TEST(every_route_is_described_and_everything_described_is_a_route)
+{
+    struct described described;
+    open_described(&described);
+    const struct route *route;
+    for (size_t i = 0; (route = route_at(i)); i++)
+        CHECK(operation(described.document, route->method, route->path),
+              "%s %s is not described", route->method, route->path);
+    for_each_operation(described.document, path, method, what)
+    {
+        const char *name = upper(method);
+        CHECK(find_route(name, path), "%s %s is described but no route", name, path);
+        call(&described.caller, name, fill_in(path), NULL);
+        CHECK(described.caller.status != 405, "%s %s: %s", name, path, described.caller.text);
+        CHECK(!strstr(described.caller.text, "route \\\""), "%s %s: %s", name, path,
+              described.caller.text);
+        CHECK(json_object_get(what, "operationId") && json_object_get(what, "summary"),
+              "%s %s has no name", name, path);
+    }
+    close_described(&described);
+}
+
+TEST(every_route_has_its_role_and_health_needs_none)
+{
+    struct described described;
+    open_described(&described);
+    for_each_operation(described.document, path, method, what)
+    {
+        char methods[ALLOW_TEXT];
+        const char *name = upper(method), *target = fill_in(path);
+        access_methods(target, methods);
+        CHECK(strstr(methods, name), "%s %s is not among %s", name, path, methods);
+        const json_t *security = json_object_get(what, "security");
+        bool is_open = security && json_array_size(security) == 0;
+        CHECK(is_open == (access_roles(name, target) == 0), "%s %s: security", name, path);
+    }
+    close_described(&described);
+}
+
+static bool takes(const struct route *route, const char *param)
+{
+    for (size_t i = 0; route->query && route->query[i]; i++)
+        if (strcmp(route->query[i], param) == 0)
+            return true;
+    return false;
+}
+
+TEST(query_and_path_parameters_are_those_of_the_route)
+{
+    struct described described;
+    open_described(&described);
+    for_each_operation(described.document, path, method, what)
+    {
+        const struct route *route = find_route(upper(method), path);
+        const json_t *params = json_object_get(what, "parameters");
+        size_t in_query = 0, in_path = 0, taken = 0;
+        for (size_t i = 0; i < json_array_size(params); i++) {
+            const json_t *param = schema_resolve(described.document, json_array_get(params, i));
+            const char *name = json_string_value(json_object_get(param, "name"));
+            bool is_query =
+                strcmp(json_string_value(json_object_get(param, "in")), "query") == 0;
+            CHECK(!is_query || takes(route, name), "%s %s: %s", method, path, name);
+            in_query += is_query;
+            in_path += !is_query && strstr(path, name);
+        }
+        while (route->query && route->query[taken])
+            taken++;
+        CHECK(in_query == taken, "%s %s: %zu parameters, not %zu", method, path, in_query,
+              taken);
+        CHECK(in_path == (strchr(path, '{') != NULL), "%s %s: path", method, path);
+    }
+    close_described(&described);
+}
+
+/* The names in a hint such as "the fields here are: a, b" must be the schema's. */
+static void check_names(const json_t *document, const json_t *schema, const char *hint,
+                        const char *where)
+{
+    const json_t *properties = json_object_get(schema_resolve(document, schema), "properties");
+    const char *list = strstr(hint, ": ");
+    char *names = strdup(list ? list + 2 : ""), *rest = names;
+    size_t count = 0;
+    for (char *name; (name = strsep(&rest, ",")); count++) {
+        name += strspn(name, " ");
+        CHECK(json_object_get(properties, name), "%s: \"%s\" is read but not described", where,
+              name);
+    }
+    CHECK(count == json_object_size(properties), "%s: %zu fields are described, read are %s",
+          where, json_object_size(properties), hint);
+    free(names);
+}
+
+static void check_refuses_more(struct described *described, const char *method,
+                               const char *path, const json_t *body)
+{
+    char *text = json_dumps(body, 0);
+    call_for(&described->caller, 400, method, fill_in(path), "%s", text);
+    CHECK(strstr(text_at(&described->caller, "message"), "surplus\" is unknown"),
+          "%s %s %s: %s", method, path, text, described->caller.text);
+    free(text);
+}
+
+TEST(bodies_have_the_fields_that_are_read)
+{
+    struct described described;
+    open_described(&described);
+    for_each_operation(described.document, path, method, what)
+    {
+        const json_t *content =
+            json_object_get(json_object_get(what, "requestBody"), "content");
+        const json_t *schema =
+            json_object_get(json_object_get(content, "application/json"), "schema");
+        json_t *body = schema ? schema_sample(described.document, schema) : json_object();
+        json_object_set_new(body, "surplus", json_integer(1));
+        check_refuses_more(&described, upper(method), path, body);
+        json_decref(body);
+        const char *hint = text_at(&described.caller, "hint");
+        if (!schema) {
+            CHECK_STR(hint, "no fields are expected here");
+            continue;
+        }
+        const json_t *choices = json_object_get(schema, "oneOf");
+        check_names(described.document, choices ? json_array_get(choices, 0) : schema, hint,
+                    path);
+    }
+    close_described(&described);
+}
+
+TEST(inner_objects_have_the_fields_that_are_read)
+{
+    static const struct {
+        const char *schema, *target, *body;
+    } cases[] = {
+        {"JobSpec", "/v1/jobs", "{\"jobs\":[{\"type\":\"a\",\"surplus\":1}]}"},
+        {"ClaimBesides", "/v1/tasks/report",
+         "{\"worker\":\"w\",\"results\":[],\"claim\":{\"types\":[\"a\"],\"surplus\":1}}"},
+    };
+    struct described described;
+    open_described(&described);
+    const json_t *schemas =
+        json_object_get(json_object_get(described.document, "components"), "schemas");
+    for (size_t i = 0; i < 2; i++) {
+        call_for(&described.caller, 400, "POST", cases[i].target, "%s", cases[i].body);
+        check_names(described.document, json_object_get(schemas, cases[i].schema),
+                    text_at(&described.caller, "hint"), cases[i].schema);
+    }
+    close_described(&described);
+}
+
+/* ---- real answers --------------------------------------------------------------------------- */
+
+/* Calls, and holds the answer against the schema of its status. */
+static void check_answer(struct described *described, int status, const char *method,
+                         const char *path, const char *target, const char *body)
+{
+    char why[300] = "", key[8];
+    call_for(&described->caller, status, method, target, body ? "%s" : NULL, body);
+    snprintf(key, sizeof key, "%d", status);
+    const json_t *what = operation(described->document, method, path);
+    const json_t *response = schema_resolve(
+        described->document, json_object_get(json_object_get(what, "responses"), key));
+    CHECK(response, "%s %s: status %d is not described", method, path, status);
+    const json_t *content =
+        json_object_get(json_object_get(response, "content"), "application/json");
+    CHECK(schema_fits(described->document, json_object_get(content, "schema"),
+                      described->caller.body, why),
+          "%s %s: %s in %s", method, target, why, described->caller.text);
+}
+
+static const char *target_of(const char *format, const char *id)
+{
+    static char text[4][120];
+    static unsigned turn;
+    char *target = text[turn++ % 4];
+    const char *brace = strchr(format, '{');
+    snprintf(target, 120, "%.*s%s%s", (int)(brace - format), format, id,
+             strchr(brace, '}') + 1);
+    return target;
+}
+
+static void check_on_job(struct described *described, int status, const char *method,
+                         const char *path, const char *id)
+{
+    check_answer(described, status, method, path, target_of(path, id), NULL);
+}
+
+TEST(answers_about_jobs_are_as_described)
+{
+    struct described d;
+    open_described(&d);
+    check_answer(&d, 201, "POST", "/v1/jobs", "/v1/jobs", "{\"type\":\"a\",\"key\":\"k\"}");
+    check_answer(&d, 200, "POST", "/v1/jobs", "/v1/jobs", "{\"type\":\"a\",\"key\":\"k\"}");
+    check_answer(&d, 201, "POST", "/v1/jobs", "/v1/jobs", "{\"jobs\":[{\"type\":\"a\"}]}");
+    check_answer(&d, 400, "POST", "/v1/jobs", "/v1/jobs", "{");
+    check_answer(&d, 200, "GET", "/v1/jobs", "/v1/jobs?limit=1", NULL);
+    const char *id = add_job(&d.caller, "b");
+    check_on_job(&d, 200, "GET", "/v1/jobs/{id}", id);
+    check_on_job(&d, 404, "GET", "/v1/jobs/{id}", "x");
+    check_on_job(&d, 200, "GET", "/v1/jobs/{id}/events", id);
+    check_on_job(&d, 200, "POST", "/v1/jobs/{id}/cancel", id);
+    check_on_job(&d, 409, "POST", "/v1/jobs/{id}/cancel", id);
+    check_on_job(&d, 200, "POST", "/v1/jobs/{id}/retry", id);
+    check_on_job(&d, 200, "DELETE", "/v1/jobs/{id}", id);
+    check_on_job(&d, 404, "DELETE", "/v1/jobs/{id}", "x");
+    close_described(&d);
+}
+
+TEST(answers_about_tasks_are_as_described)
+{
+    static const char *const verbs[] = {"heartbeat", "complete", "fail",
+                                        "retry",     "dead",     "release"};
+    struct described d;
+    char body[300];
+    open_described(&d);
+    for (size_t i = 0; i < 6; i++) {
+        char path[60], type[16];
+        snprintf(path, sizeof path, "/v1/tasks/{id}/%s", verbs[i]);
+        snprintf(type, sizeof type, "t%zu", i);
+        add_job(&d.caller, type);
+        snprintf(body, sizeof body, "{\"worker\":\"w\",\"types\":[\"%s\"]}", type);
+        check_answer(&d, 200, "POST", "/v1/tasks/claim", "/v1/tasks/claim", body);
+        char *id = strdup(text_at(&d.caller, "tasks.0.id"));
+        snprintf(body, sizeof body, "{\"worker\":\"w\",\"token\":\"%s\"}",
+                 text_at(&d.caller, "tasks.0.token"));
+        check_answer(&d, 200, "POST", path, target_of(path, id), body);
+        check_answer(&d, 409, "POST", path, target_of(path, id),
+                     "{\"worker\":\"w\",\"token\":\"no\"}");
+        free(id);
+    }
+    add_job(&d.caller, "a");
+    add_job(&d.caller, "b");
+    struct task_held held = take(&d.caller, "a");
+    snprintf(
+        body, sizeof body,
+        "{\"worker\":\"w\",\"results\":[{\"id\":\"%s\",\"token\":\"%s\",\"outcome\":\"fail\"},"
+        "{\"id\":\"x\",\"token\":\"y\",\"outcome\":\"dead\"}],\"claim\":{\"types\":[\"b\"]}}",
+        held.id, held.token);
+    check_answer(&d, 200, "POST", "/v1/tasks/report", "/v1/tasks/report", body);
+    close_described(&d);
+}
+
+TEST(the_other_answers_are_as_described)
+{
+    struct described d;
+    open_described(&d);
+    check_answer(&d, 200, "PUT", "/v1/registry/{name}", "/v1/registry/a",
+                 "{\"runtime\":\"go\"}");
+    check_answer(&d, 200, "GET", "/v1/registry", "/v1/registry", NULL);
+    check_answer(&d, 200, "GET", "/v1/clock", "/v1/clock", NULL);
+    check_answer(&d, 200, "POST", "/v1/clock/advance", "/v1/clock/advance", "{\"ms\":1}");
+    check_answer(&d, 200, "GET", "/v1/stats", "/v1/stats", NULL);
+    check_answer(&d, 200, "GET", "/v1/doctor", "/v1/doctor", NULL);
+    check_answer(&d, 200, "GET", "/healthz", "/healthz", NULL);
+    check_answer(&d, 200, "GET", "/readyz", "/readyz", NULL);
+    check_answer(&d, 200, "GET", "/openapi.json", "/openapi.json", NULL);
+    close_described(&d);
+}

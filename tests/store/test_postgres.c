@@ -1,0 +1,442 @@
+/* tests/store/test_postgres.c - what only PostgreSQL can do wrong: schemas, connections, locks of
+ * strangers, plans.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "foreign.h"
+#include "postgres_queries.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static const char *new_url(void)
+{
+    return scratch_store_of("postgres");
+}
+
+static cairn_code try_open(const char *url, bool no_migrate, cairn_error *ret_error)
+{
+    struct clock clock;
+    struct store *store;
+    clock_init_real(&clock);
+    struct store_config config = {
+        .url = url, .clock = &clock, .no_migrate = no_migrate, .lock_wait_ms = 200};
+    cairn_code code = store_open(&config, &store, ret_error);
+    if (!code)
+        store->ops->close(store);
+    return code;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+TEST(a_newer_schema_is_refused_untouched)
+{
+    const char *url = new_url();
+    cairn_error error = {0};
+    CHECK_OK(try_open(url, false, &error));
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    foreign_run(foreign, "INSERT INTO workflow.cairn_schema (version, name) VALUES (99, 'z')");
+    foreign_run(foreign, "DROP TABLE workflow.workflow_event");
+
+    CHECK_INT(try_open(url, false, &error), CAIRN_E_SCHEMA_NEWER);
+    CHECK_STR(foreign_run(foreign, "SELECT to_regclass('workflow.workflow_event') IS NULL"),
+              "t");
+    CHECK_INT(foreign_number(foreign, "SELECT count(*) FROM workflow.cairn_schema"), 2);
+}
+
+TEST(an_empty_database_stays_empty_when_migrating_is_off)
+{
+    const char *url = new_url();
+    cairn_error error = {0};
+    CHECK_INT(try_open(url, true, &error), CAIRN_E_SCHEMA_OLDER);
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    CHECK_STR(foreign_run(foreign, "SELECT to_regnamespace('workflow') IS NULL"), "t");
+    CHECK_OK(try_open(url, false, &error));
+    CHECK_OK(try_open(url, true, &error));
+}
+
+struct opener {
+    pthread_t thread;
+    const char *url;
+    cairn_code code;
+    cairn_error error;
+};
+
+static void *run_opener(void *arg)
+{
+    struct opener *opener = arg;
+    opener->code = try_open(opener->url, false, &opener->error);
+    return NULL;
+}
+
+TEST(many_may_migrate_at_once)
+{
+    struct opener openers[8] = {0};
+    const char *url = new_url();
+    for (size_t i = 0; i < 8; i++) {
+        openers[i].url = url;
+        pthread_create(&openers[i].thread, NULL, run_opener, &openers[i]);
+    }
+    for (size_t i = 0; i < 8; i++)
+        pthread_join(openers[i].thread, NULL);
+    for (size_t i = 0; i < 8; i++)
+        CHECK(openers[i].code == CAIRN_OK, "%s", openers[i].error.detail);
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    CHECK_INT(foreign_number(foreign, "SELECT count(*) FROM workflow.cairn_schema"), 1);
+}
+
+TEST(tables_of_somebody_else_are_left_alone)
+{
+    const char *url = new_url();
+    cairn_error error = {0};
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    foreign_run(foreign,
+                "CREATE SCHEMA workflow; CREATE TABLE workflow.workflow_event (a int)");
+    CHECK_INT(try_open(url, false, &error), CAIRN_E_STORE);
+    CHECK_STR(foreign_run(foreign, "SELECT to_regclass('workflow.workflow_run') IS NULL"), "t");
+}
+
+TEST(no_error_tells_a_password)
+{
+    static const char *const urls[] = {"postgres://u:secret@[half/db",
+                                       "postgres://u:secret@127.0.0.1:1/db",
+                                       "postgres://u@h/db?nonsense=1&password=secret"};
+    for (size_t i = 0; i < 3; i++) {
+        cairn_error error = {0};
+        CHECK_INT(try_open(urls[i], false, &error),
+                  i == 1 ? CAIRN_E_UNREACHABLE : CAIRN_E_BAD_INPUT);
+        CHECK(!strstr(error.message, "secret") && !strstr(error.detail, "secret") &&
+                  !strstr(error.hint, "secret"),
+              "%s (%s)", error.message, error.detail);
+    }
+}
+
+/* ---- connections --------------------------------------------------------------------------- */
+
+static void terminate_others(PGconn *foreign)
+{
+    foreign_run(foreign, "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
+                         " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+}
+
+TEST(a_connection_lost_between_transactions_is_not_noticed)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    begin_write(rig);
+    const char *id = add(rig, job_of(rig, "a"));
+    commit(rig);
+
+    terminate_others(foreign);
+    begin_write(rig);
+    CLAIM(rig, 1, "a");
+    CHECK_ROWS(rig, id);
+    commit(rig);
+    begin_read(rig);
+    CHECK_INT(get(rig, id).status, JOB_LEASED);
+}
+
+TEST(a_connection_lost_in_a_transaction_undoes_it)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    struct job_row row = job_of(rig, "a");
+    enum insert_result result;
+    begin_write(rig);
+    terminate_others(foreign);
+    CHECK_INT(rig->ops->insert_jobs(rig->tx, &row, 1, &result, &rig->error),
+              CAIRN_E_UNREACHABLE);
+    roll_back(rig);
+
+    begin_write(rig);
+    add(rig, row);
+    terminate_others(foreign);
+    struct store_tx *tx = rig->tx;
+    rig->tx = NULL;
+    CHECK_INT(rig->ops->commit(tx, true, &rig->error), CAIRN_E_UNREACHABLE);
+    CHECK_INT(foreign_number(foreign, "SELECT count(*) FROM workflow.workflow_run"), 0);
+
+    begin_write(rig);
+    add(rig, row);
+    commit(rig);
+}
+
+TEST(an_error_in_what_was_queued_is_told_by_the_commit)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    begin_write(rig);
+    struct job_row row = job_of(rig, "a");
+    const char *id = add(rig, row);
+    struct job_event_row event = {.job_id = id, .type = EVENT_CREATED, .data = "not JSON"};
+    MUST(rig, rig->ops->append_events(rig->tx, &event, 1, &rig->error));
+    struct store_tx *tx = rig->tx;
+    rig->tx = NULL;
+    CHECK_INT(rig->ops->commit(tx, true, &rig->error), CAIRN_E_STORE);
+
+    begin_write(rig);
+    CHECK_INT(rig->ops->get_job(rig->tx, id, &row, &rig->error), CAIRN_E_NOT_FOUND);
+}
+
+TEST(a_read_only_database_says_so)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    char sql[256];
+    snprintf(sql, sizeof sql, "ALTER DATABASE %s SET default_transaction_read_only = on",
+             PQdb(foreign));
+    foreign_run(foreign, sql);
+    terminate_others(foreign);
+
+    struct job_row row = job_of(rig, "a");
+    enum insert_result result;
+    begin_write(rig);
+    CHECK_INT(rig->ops->insert_jobs(rig->tx, &row, 1, &result, &rig->error), CAIRN_E_READ_ONLY);
+}
+
+TEST(a_pooler_is_noticed)
+{
+    cleanup(rig_closep) struct rig *pooled = rig_open_url(scratch_store_of("pgbouncer"));
+    cleanup(rig_closep) struct rig *direct = rig_open_url(new_url());
+    struct store_facts facts;
+    begin_read(pooled);
+    MUST(pooled, pooled->ops->inspect(pooled->tx, &facts, &pooled->error));
+    CHECK(strstr(facts.product, "(pooled)"), "%s", facts.product);
+    begin_read(direct);
+    MUST(direct, direct->ops->inspect(direct->tx, &facts, &direct->error));
+    CHECK(!strstr(facts.product, "(pooled)"), "%s", facts.product);
+    CHECK_INT(facts.schema_version, facts.newest_schema_version);
+}
+
+/* ---- large and many ------------------------------------------------------------------------ */
+
+TEST(large_rows_go_in_portions_and_keep_their_order)
+{
+    enum { COUNT = 20, SIZE = 1 << 20 };
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(mem_freep) char *payload = mem_alloc(SIZE + 3);
+    struct job_row rows[COUNT];
+    const char *ids[COUNT];
+    enum insert_result results[COUNT];
+    memset(payload, 'x', SIZE + 2);
+    payload[0] = payload[SIZE + 1] = '"';
+    payload[SIZE + 2] = '\0';
+    for (size_t i = 0; i < COUNT; i++) {
+        rows[i] = job_of(rig, "a");
+        rows[i].payload = payload;
+        ids[i] = rows[i].id;
+    }
+    begin_write(rig);
+    MUST(rig, rig->ops->insert_jobs(rig->tx, rows, COUNT, results, &rig->error));
+    for (size_t i = 0; i < COUNT; i++) {
+        CHECK_INT(results[i], INSERT_DONE);
+        CHECK(i == 0 || rows[i].seq > rows[i - 1].seq, "row %zu is not in order", i);
+    }
+    CLAIM(rig, COUNT, "a");
+    check_rows(rig, COUNT, ids);
+    CHECK_STR(rig->rows[COUNT - 1].payload, payload);
+}
+
+/* ---- locks --------------------------------------------------------------------------------- */
+
+TEST(a_row_that_a_stranger_holds_is_busy)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    begin_write(rig);
+    const char *ids[3] = {add(rig, job_of(rig, "a")), add(rig, job_of(rig, "a")),
+                          "ffffffff-ffff-4fff-8fff-ffffffffffff"};
+    commit(rig);
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "BEGIN; SELECT id FROM workflow.workflow_run WHERE id = '%s' FOR UPDATE", ids[0]);
+    foreign_run(foreign, sql);
+
+    struct job_row rows[3];
+    enum lock_result results[3];
+    begin_write(rig);
+    MUST(rig, rig->ops->lock_jobs(rig->tx, ids, 3, false, rows, results, &rig->error));
+    CHECK_INT(results[0], LOCK_BUSY);
+    CHECK_INT(results[1], LOCK_DONE);
+    CHECK_INT(results[2], LOCK_ABSENT);
+    commit(rig);
+
+    begin_write(rig);
+    CHECK_INT(rig->ops->lock_jobs(rig->tx, ids, 1, true, rows, results, &rig->error),
+              CAIRN_E_BUSY);
+    roll_back(rig);
+    foreign_run(foreign, "ROLLBACK");
+    begin_write(rig);
+    MUST(rig, rig->ops->lock_jobs(rig->tx, ids, 1, true, rows, results, &rig->error));
+    CHECK_INT(results[0], LOCK_DONE);
+}
+
+TEST(claims_at_the_same_time_take_different_jobs)
+{
+    cleanup(rig_closep) struct rig *first = rig_open_url(new_url());
+    cleanup(rig_closep) struct rig *second = rig_open_url(first->url);
+    cleanup(rig_closep) struct rig *third = rig_open_url(first->url);
+    const char *ids[50];
+    begin_write(first);
+    for (size_t i = 0; i < 50; i++)
+        ids[i] = add(first, job_of(first, i % 2 ? "a.x" : "a.y"));
+    commit(first);
+
+    /* Far more are held than the second looks at first. */
+    begin_write(first);
+    CLAIM(first, 40, "a.%");
+    check_rows(first, 40, ids);
+    begin_write(second);
+    CLAIM(second, 3, "a.%");
+    CHECK_ROWS(second, ids[40], ids[41], ids[42]);
+    begin_write(third);
+    CLAIM(third, 64, "a.%");
+    check_rows(third, 7, ids + 43);
+
+    /* What was given back can be taken. */
+    roll_back(first);
+    commit(second);
+    begin_write(first);
+    CLAIM(first, 64, "a.%");
+    check_rows(first, 40, ids);
+}
+
+/* ---- plans --------------------------------------------------------------------------------- */
+
+static void begin_as_engine(PGconn *conn)
+{
+    const char *wait = "1000ms";
+    foreign_run(conn, "BEGIN");
+    PGresult *result = PQexecParams(conn, SQL_BEGIN_SETTINGS, 1, NULL, &wait, NULL, NULL, 0);
+    CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));
+    PQclear(result);
+}
+
+/* Neither the table nor the index that is there for others. */
+static void check_plan_line(const char *line)
+{
+    static const char *const unwanted[] = {"Seq Scan", "Bitmap", "idx_workflow_run_claim"};
+    for (size_t i = 0; i < 3; i++)
+        CHECK(!strstr(line, unwanted[i]), "the claim's plan has a %s", unwanted[i]);
+}
+
+/* The pages that the claim touches, all plans looked over for scans of the table. */
+static long claim_pages(PGconn *conn)
+{
+    long pages = 0;
+    begin_as_engine(conn);
+    PGresult *result = PQexec(
+        conn, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE claim_jobs("
+              "'{}', '{a.}', NULL, now(), 18, 10, 'w', 't', now() + interval '1 minute')");
+    CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));
+    for (int i = 0; i < PQntuples(result); i++) {
+        const char *line = PQgetvalue(result, i, 0);
+        check_plan_line(line);
+        const char *hit = strstr(line, "shared hit="), *read = strstr(line, "read=");
+        if (pages == 0 && (hit || read))
+            pages = (hit ? atol(hit + 11) : 0) + (read ? atol(read + 5) : 0);
+    }
+    PQclear(result);
+    foreign_run(conn, "ROLLBACK");
+    return pages;
+}
+
+static void load(PGconn *conn, int count)
+{
+    char sql[512];
+    snprintf(sql, sizeof sql,
+             "BEGIN; SELECT set_config('cairn.engine', '1', true);"
+             "INSERT INTO workflow.workflow_run (type) SELECT 'a.' || i %% 10"
+             " FROM generate_series(1, %d) AS i; COMMIT",
+             count);
+    foreign_run(conn, sql);
+}
+
+TEST(a_claim_costs_the_same_however_much_waits)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    char sql[sizeof SQL_CLAIM_JOBS + 64];
+    snprintf(sql, sizeof sql, "PREPARE claim_jobs AS %s", SQL_CLAIM_JOBS);
+    foreign_run(foreign, sql);
+    /* No vacuum that would help, and no ANALYZE whose snapshot keeps dead rows alive. */
+    foreign_run(foreign, "ALTER TABLE workflow.workflow_run SET (autovacuum_enabled = off)");
+
+    /* The plan is made while there is next to nothing, and kept. */
+    load(foreign, 1000);
+    claim_pages(foreign);
+    long few = claim_pages(foreign);
+    load(foreign, 99000);
+    claim_pages(foreign);
+    long many = claim_pages(foreign);
+    CHECK(many < few * 3 / 2, "%ld pages with 1,000 jobs, %ld with 100,000", few, many);
+
+    /* What was claimed lies dead at the head of the index. */
+    foreign_run(foreign,
+                "BEGIN;"
+                "SELECT set_config('cairn.engine', '1', true);"
+                "UPDATE workflow.workflow_run SET status = 'succeeded' WHERE seq <= 30000;"
+                "COMMIT");
+    claim_pages(foreign);
+    long after = claim_pages(foreign);
+    CHECK(after < few * 2, "%ld pages, and %ld after 30,000 claims", few, after);
+}
+
+/* ---- news ---------------------------------------------------------------------------------- */
+
+static void closep(int *fd)
+{
+    close(*fd);
+}
+
+/* Shorter than the poll that goes on beside the news, so that it is not what is seen. */
+enum { NEWS_MS = 8000 };
+
+TEST(news_of_others_wakes_the_watch_and_our_own_does_not)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(rig_closep) struct rig *other = rig_open_url(rig->url);
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    cleanup(closep) int stop_fd = eventfd(0, EFD_NONBLOCK);
+
+    CHECK(rig->ops->watch(rig->store, stop_fd, -1), "it begins to listen without a look");
+    CHECK(rig->ops->watch(other->store, stop_fd, -1), "it begins to listen without a look");
+    CHECK(!rig->ops->watch(rig->store, stop_fd, 0), "there is no news yet");
+
+    foreign_run(foreign, "INSERT INTO workflow.workflow_run (type) VALUES ('a')");
+    CHECK(rig->ops->watch(rig->store, stop_fd, NEWS_MS), "a foreign insert is no news");
+    CHECK(rig->ops->watch(other->store, stop_fd, NEWS_MS), "a foreign insert is no news");
+
+    begin_write(rig);
+    add(rig, job_of(rig, "a"));
+    commit(rig);
+    CHECK(rig->ops->watch(other->store, stop_fd, NEWS_MS), "another store's commit is no news");
+    CHECK(!rig->ops->watch(rig->store, stop_fd, 0), "our own commit is news");
+
+    eventfd_write(stop_fd, 1);
+    CHECK(!rig->ops->watch(rig->store, stop_fd, -1), "it does not stop");
+}
+
+TEST(a_watch_that_lost_its_connection_says_look_and_listens_again)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    cleanup(closep) int stop_fd = eventfd(0, EFD_NONBLOCK);
+    CHECK(rig->ops->watch(rig->store, stop_fd, -1), "it begins to listen without a look");
+    terminate_others(foreign);
+    CHECK(rig->ops->watch(rig->store, stop_fd, -1), "a lost connection is no news");
+    while (foreign_number(foreign, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE"
+                                   " 'LISTEN%' AND datname = current_database()") == 0)
+        rig->ops->watch(rig->store, stop_fd, 50);
+    foreign_run(foreign, "NOTIFY cairn");
+    CHECK(rig->ops->watch(rig->store, stop_fd, NEWS_MS), "it does not hear");
+}
+
+TEST(behind_a_pooler_the_watch_polls)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(scratch_store_of("pgbouncer"));
+    cleanup(closep) int stop_fd = eventfd(0, EFD_NONBLOCK);
+    CHECK(rig->ops->watch(rig->store, stop_fd, -1), "it does not poll");
+    CHECK(!rig->ops->watch(rig->store, stop_fd, 0), "it polls too often");
+    CHECK(rig->ops->watch(rig->store, stop_fd, -1), "it polls only once");
+}
