@@ -430,7 +430,7 @@ CAIRN_API void cairn_work_set_delay(cairn_work *work, int64_t delay_ms);
  */
 
 /* The HTTP interface of `cairn serve` without HTTP, on any URL: the same methods, paths, bodies
- * and answers (docs/openapi.json describes them).  Made for bindings and tools. */
+ * and answers (spec/openapi.json describes them).  Made for bindings and tools. */
 typedef struct cairn_request {
     size_t size;
     const char *method; /* "POST" */
