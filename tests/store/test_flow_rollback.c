@@ -107,6 +107,7 @@ static cairn_code write_all(struct rig *rig, const struct scene *scene)
     changed.output = "[1]";
     changed.start_at_us = RIG_START_US + 3;
     committed.status = STEP_COMPENSATION;
+    committed.task_type = "undo";
     committed.commit_no = 9;
     committed.due_at_us = RIG_START_US - 5;
 
