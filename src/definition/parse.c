@@ -151,7 +151,7 @@ static void parse_condition(const struct mapping *mapping, struct element *eleme
         mapping_text(mapping, "when", &element->config.when)) {
         cairn_error why;
         if (condition_check(element->config.when, &why))
-            flaw_add(reading->flaws, node_find(mapping->map, "when")->at, "%s: when %s",
+            flaw_add(reading->flaws, node_find(mapping->map, "when")->at, "%s: when: %s",
                      mapping->subject, why.message);
     }
     struct element_list *lists = new_lists(reading, element, 2);

@@ -144,9 +144,13 @@ static const struct bad bad_files[] = {
     {STEP "  - condition: c\n    when: ''\n    then: [{step: b}]\n", 6, 11,
      "condition \"c\": when is empty"},
     {STEP "  - condition: c\n    when: '{{ }}'\n    then: [{step: b}]\n", 6, 11,
-     "condition \"c\": when is empty"},
+     "condition \"c\": when: the expression is empty"},
     {STEP "  - condition: c\n    when: gt .x 0\n    then: [{step: b}]\n", 6, 11,
-     "condition \"c\": when must be an expression in {{ and }}"},
+     "condition \"c\": when: the expression must stand in {{ and }}: \"{{\" is missing at "
+     "column "
+     "1"},
+    {STEP "  - condition: c\n    when: '{{ foo .x }}'\n    then: [{step: b}]\n", 6, 11,
+     "condition \"c\": when: unknown function \"foo\" at column 4"},
     {STEP "  - condition: c\n    when: {{ gt .x 0 }}\n    then: [{step: b}]\n", 6, 12,
      "a key must be text, not a mapping; an expression {{ ... }} stands in quotes"},
     {STEP "  - condition: c\n    then: [{step: b}]\n", 5, 5,
