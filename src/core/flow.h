@@ -29,7 +29,7 @@ struct flow_step {
 
 /* What an event says; what is not set is left out. */
 struct flow_facts {
-    const char *status, *error, *worker, *reason, *by, *event, *signal_id;
+    const char *status, *error, *worker, *reason, *by, *event, *signal_id, *decision, *comment;
     int32_t retry_count; /* -1: left out */
     int64_t run_at_us;
 };
@@ -71,6 +71,7 @@ struct flow_source {
     cairn_code (*park)(struct flow *flow, const struct flow_step *step, const char *reason,
                        cairn_error *reterr); /* a DLQ record */
     cairn_code (*unpark)(struct flow *flow, int32_t seq, cairn_error *reterr); /* -1: all */
+    cairn_code (*has_parked)(struct flow *flow, bool *ret_has, cairn_error *reterr); /* open */
     cairn_code (*set_last_error)(struct flow *flow, const struct flow_step *step,
                                  const char *message, int32_t attempt, cairn_error *reterr);
 
@@ -145,6 +146,15 @@ cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
 /* A signal of this event is in the log: wakes whoever waits for it. */
 cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken,
                        cairn_error *reterr);
+
+/* Somebody decides about a human step. */
+cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confirmed,
+                       const char *by, const char *comment, cairn_code *ret_verdict,
+                       cairn_error *reterr);
+
+/* A parked step, or a compensation that could not be done, is tried again; input NULL: its own. */
+cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
+                        const char *input, cairn_code *ret_verdict, cairn_error *reterr);
 
 /* Whether anybody waits for it now. */
 cairn_code flow_is_awaited(struct flow *flow, const char *event, bool *ret_is_awaited,

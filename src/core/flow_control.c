@@ -230,3 +230,81 @@ cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *r
             TRY(resend_all(flow, steps[i], reterr));
     return flow_settle(flow, reterr);
 }
+
+/* ---- decisions ------------------------------------------------------------------------------ */
+
+static cairn_code reject(struct flow *flow, struct flow_step *step, const char *by,
+                         const char *comment, cairn_error *reterr)
+{
+    step_set(flow, step, STEP_REJECTED);
+    remember_who(flow, by, comment);
+    TRY(flow->source->unpark(flow, -1, reterr));
+    TRY(flow_stop_for_abort(flow, reterr));
+    return flow_finish(flow, INSTANCE_ABORTED, reterr);
+}
+
+cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confirmed,
+                       const char *by, const char *comment, cairn_code *ret_verdict,
+                       cairn_error *reterr)
+{
+    struct step_row *row = &step->row;
+    struct flow_facts facts = NO_FACTS;
+    bool is_late = row->deadline_at_us && flow->now_us > row->deadline_at_us;
+    bool is_open = row->status == STEP_WAITING_DECISION && !is_late;
+    *ret_verdict = is_open ? CAIRN_OK : CAIRN_E_WRONG_STATE;
+    if (!is_open)
+        return CAIRN_OK;
+    row->deadline_at_us = 0;
+    row->due_at_us = 0;
+    row->is_held = false;
+    facts.decision = is_confirmed ? "confirmed" : "rejected";
+    facts.by = by;
+    facts.comment = comment;
+    TRY(flow_note(flow, "human_decision", step, &facts, reterr));
+    if (!is_confirmed)
+        return reject(flow, step, by, comment, reterr);
+    TRY(step_complete(flow, step, row->input, NULL, reterr));
+    return flow_settle(flow, reterr);
+}
+
+/* ---- the DLQ -------------------------------------------------------------------------------- */
+
+static bool may_requeue(const struct flow *flow, const struct flow_step *step, bool is_undo)
+{
+    const struct instance_row *instance = flow->instance;
+    if (is_undo)
+        return step->row.status == STEP_FAILED &&
+               (instance_is_final(instance->status) || instance->goal == GOAL_REDO);
+    return step->row.status == STEP_PAUSED &&
+           (instance->status == INSTANCE_DLQ || instance->status == INSTANCE_RUNNING ||
+            instance->status == INSTANCE_WAITING_SIGNAL);
+}
+
+/* The step as if it had never been called; a task is claimed, other kinds run at once. */
+static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const char *input,
+                               cairn_error *reterr)
+{
+    struct step_row *row = &step->row;
+    const char *given = input ? input : row->input;
+    TRY(reset_step(flow, step, reterr));
+    row->input = given;
+    if (flow->instance->status == INSTANCE_DLQ)
+        instance_set(flow, INSTANCE_RUNNING, false);
+    TRY(token_add(flow, row->seq, given, NULL, NULL, reterr));
+    return flow_thaw(flow, reterr);
+}
+
+cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
+                        const char *input, cairn_code *ret_verdict, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    *ret_verdict = may_requeue(flow, step, is_undo) ? CAIRN_OK : CAIRN_E_WRONG_STATE;
+    if (*ret_verdict)
+        return CAIRN_OK;
+    TRY(flow->source->unpark(flow, step->row.seq, reterr));
+    facts.reason = is_undo ? "compensation" : NULL;
+    TRY(flow_note(flow, "dlq_requeued", step, &facts, reterr));
+    if (is_undo && input)
+        step->row.input = input;
+    return is_undo ? redo_begin(flow, step, reterr) : requeue_step(flow, step, input, reterr);
+}

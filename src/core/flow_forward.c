@@ -135,6 +135,40 @@ static cairn_code arrive(struct flow *flow, struct flow_step *join, cairn_error 
     return fire_join(flow, join, reterr);
 }
 
+cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join,
+                               cairn_error *reterr)
+{
+    struct flow_step *join;
+    struct flow_facts facts = NO_FACTS;
+    *ret_is_join = false;
+    if (step->row.next < 0)
+        return CAIRN_OK;
+    TRY(flow->source->step(flow, step->row.next, &join, reterr));
+    if (join->row.kind != KIND_JOIN)
+        return CAIRN_OK;
+    *ret_is_join = true;
+    if (join->row.status != STEP_PENDING)
+        return CAIRN_OK;
+    TRY(flow->source->config(flow, join, reterr));
+    join->row.remaining--;
+    step_touch(flow, join);
+    if (!join->config->is_any && join->row.remaining > 0)
+        return CAIRN_OK;
+    join->row.is_held = true;
+    step_set(flow, join, STEP_PAUSED);
+    facts.status = step_status_name(STEP_PAUSED);
+    return flow_note(flow, "step_paused", join, &facts, reterr);
+}
+
+cairn_code join_thaw(struct flow *flow, struct flow_step *join, cairn_error *reterr)
+{
+    TRY(flow->source->config(flow, join, reterr));
+    join->row.is_held = false;
+    if (join->config->is_any)
+        TRY(stop_losers(flow, join, reterr));
+    return fire_join(flow, join, reterr);
+}
+
 cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_error *reterr)
 {
     struct flow_step *step;

@@ -57,6 +57,12 @@ static cairn_code thaw_step(struct flow *flow, struct flow_step *step, cairn_err
         return step_pass(flow, step, step->row.kind == KIND_TASK ? NULL : signal, reterr);
     case STEP_FAILED:
         return thaw_failed(flow, step, reterr);
+    case STEP_PAUSED:
+        if (step->row.kind == KIND_JOIN)
+            return join_thaw(flow, step, reterr);
+        step->row.is_held = false;
+        step_touch(flow, step);
+        return CAIRN_OK;
     default:
         step->row.is_held = false;
         step_touch(flow, step);

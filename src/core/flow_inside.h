@@ -57,6 +57,10 @@ cairn_code step_arm(struct flow *flow, struct flow_step *step, cairn_error *rete
 /* flow_forward.c */
 cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const char *signal,
                      struct flow_step *from, cairn_error *reterr);
+/* A step ended in the DLQ before a join: the branch has arrived, the join waits, paused. */
+cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join,
+                               cairn_error *reterr);
+cairn_code join_thaw(struct flow *flow, struct flow_step *join, cairn_error *reterr);
 cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_error *reterr);
 
 /* flow_failure.c: a step has failed for good. */
@@ -73,6 +77,7 @@ cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_st
 cairn_code flow_stop_for_abort(struct flow *flow, cairn_error *reterr);
 cairn_code goal_go_on(struct flow *flow, cairn_error *reterr);
 cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 cairn_code undo_succeeded(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 cairn_code undo_exhausted(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 

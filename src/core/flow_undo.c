@@ -148,7 +148,9 @@ cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_st
     instance->undo_to = INT32_MAX;
     if (goal == GOAL_UNDO)
         TRY(set_undo_range(flow, failed, reterr));
-    instance->undo_first = failed && goal == GOAL_UNDO ? failed->row.seq : -1;
+    instance->undo_first = goal == GOAL_CANCEL ? UNDO_OF_CANCEL
+                           : goal == GOAL_UNDO ? failed->row.seq
+                                               : UNDO_FIRST_NONE;
     instance->undo_below = 0;
     instance->is_undo_failed = false;
     instance->goal = goal;
@@ -240,15 +242,63 @@ static cairn_code undo_one(struct flow *flow, struct flow_step *step, bool *ret_
 static cairn_code undo_finish(struct flow *flow, cairn_error *reterr)
 {
     struct instance_row *instance = flow->instance;
-    bool is_cancelled = instance->goal == GOAL_CANCEL && !instance->is_undo_failed;
+    bool is_cancelled = instance->undo_first == UNDO_OF_CANCEL && !instance->is_undo_failed;
     return flow_finish(flow, is_cancelled ? INSTANCE_CANCELLED : INSTANCE_FAILED, reterr);
 }
+
+/* ---- undoing again -------------------------------------------------------------------------- */
+
+/* Compensations taken out of the DLQ are done one at a time; the others wait, held. */
+static cairn_code redo_next(struct flow *flow, cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count;
+    bool is_left = false;
+    TRY(flow->source->current(flow, &steps, &count, reterr));
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i]->row.status != STEP_COMPENSATION || !steps[i]->row.is_held)
+            continue;
+        steps[i]->row.is_held = false;
+        return step_make_ready(flow, steps[i], flow->now_us, NULL, reterr);
+    }
+    TRY(flow->source->has_parked(flow, &is_left, reterr));
+    flow->instance->is_undo_failed = is_left;
+    return undo_finish(flow, reterr);
+}
+
+cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct instance_row *instance = flow->instance;
+    struct flow_facts facts = NO_FACTS;
+    bool is_busy = instance->goal == GOAL_REDO;
+    if (!is_busy) {
+        instance->goal = GOAL_REDO;
+        instance->generation++;
+        instance->finished_at_us = 0;
+        instance_set(flow, INSTANCE_COMPENSATING, true);
+    }
+    TRY(flow->source->config(flow, step, reterr));
+    step_reopen(flow, step, STEP_COMPENSATION);
+    step->row.compensation_attempts = 0;
+    step->row.error = NULL;
+    step->row.stop = STOP_NONE;
+    step->row.task_type = step->config->compensation.handler;
+    step->row.is_held = is_busy;
+    facts.status = step_status_name(STEP_COMPENSATION);
+    facts.retry_count = 0;
+    TRY(flow_note(flow, "compensation_started", step, &facts, reterr));
+    return is_busy ? CAIRN_OK : step_make_ready(flow, step, flow->now_us, NULL, reterr);
+}
+
+/* ---- the next one --------------------------------------------------------------------------- */
 
 static cairn_code undo_next(struct flow *flow, cairn_error *reterr)
 {
     struct instance_row *instance = flow->instance;
     bool is_begun = false;
     flow->is_dirty = true;
+    if (instance->goal == GOAL_REDO)
+        return redo_next(flow, reterr);
     if (instance->undo_below == 0) {
         instance->undo_below = instance->commits + 1;
         if (instance->undo_first >= 0) {

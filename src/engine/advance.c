@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
-#include "engine/batch.h"
+#include "engine/world.h"
 
 /* Applies all that is due now, and tells when the next thing is (0: never). */
 static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
@@ -20,6 +20,8 @@ static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
     }
     code = timers_apply(&batch, ret_due_us, reterr);
     if (!code)
+        code = world_write(&batch, reterr);
+    if (!code)
         code = batch_append_events(&batch, reterr);
     if (code)
         batch.ops->rollback(batch.tx);
@@ -27,7 +29,7 @@ static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
         code = batch.ops->commit(batch.tx, batch.ready.count || batch.ready.is_any, reterr);
     if (!code)
         batch_count(&batch);
-    *ret_is_moved = batch.event_count || batch.ready.is_any;
+    *ret_is_moved = batch.event_count || batch.ready.is_any || batch.world;
     arena_done(&batch.arena);
     return code;
 }

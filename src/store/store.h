@@ -367,7 +367,8 @@ struct store_ops {
 
     /* Claims unacknowledged outbox events in order of id, until `until_us`: of each instance only
      * the oldest unacknowledged one and what follows it directly, none while an earlier one of
-     * the instance is claimed by another. */
+     * the instance is claimed by another.  A claim runs out at claimed_until; until then the
+     * claimant's own are not claimed again, and hold nothing back from it. */
     cairn_code (*claim_outbox)(struct store_tx *tx, const char *worker, int64_t until_us,
                                struct outbox_row *ret_rows, size_t room, size_t *ret_count,
                                cairn_error *reterr);
@@ -375,11 +376,16 @@ struct store_ops {
     /* CAIRN_E_NOT_FOUND: no such event.  Twice is the same as once. */
     cairn_code (*ack_outbox)(struct store_tx *tx, int64_t id, cairn_error *reterr);
 
+    /* In order, at tx->now_us, on one sequence of ids with the events of jobs. */
     cairn_code (*append_flow_events)(struct store_tx *tx, const struct flow_event_row *events,
                                      size_t count, cairn_error *reterr);
 
     cairn_code (*append_dlq)(struct store_tx *tx, const struct dlq_row *rows, size_t count,
                              cairn_error *reterr);
+
+    /* Keeps a decision (workflow_human_decision). */
+    cairn_code (*insert_decision)(struct store_tx *tx, const struct decision_row *row,
+                                  cairn_error *reterr);
 
     /* Closes the instance's open records: all, or the one of step `seq` (-1: all). */
     cairn_code (*close_dlq)(struct store_tx *tx, const char *instance_id, int32_t seq,
@@ -423,7 +429,8 @@ struct store_ops {
                                    struct flow_event_row *ret_rows, size_t room,
                                    size_t *ret_count, cairn_error *reterr);
 
-    /* Newest first; instance_id NULL: of all; open ones only. */
+    /* Those before `before_id` (0: from the newest), newest first; instance_id NULL: of all; open
+     * ones only. */
     cairn_code (*list_dlq)(struct store_tx *tx, const char *instance_id, int64_t before_id,
                            struct dlq_row *ret_rows, size_t room, size_t *ret_count,
                            cairn_error *reterr);
