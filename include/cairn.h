@@ -702,7 +702,7 @@ CAIRN_API void cairn_outbox_free(cairn_outbox *outbox);
  */
 
 /* The HTTP interface of `cairn serve` without HTTP, on any URL: the same methods, paths, bodies
- * and answers (docs/openapi.json describes them).  Made for bindings and tools. */
+ * and answers (spec/openapi.json describes them).  Made for bindings and tools. */
 typedef struct cairn_request {
     size_t size;
     const char *method; /* "POST" */

@@ -384,7 +384,7 @@ static cairn_code apply_control(struct batch *batch, struct request *request,
     cairn_code code = control(&instance->flow, request, &verdict, reterr);
     if (code)
         return code;
-    if (verdict) {
+    if (verdict && !(request->was_unsure && is_as_asked(request->op, before))) {
         request->code =
             fail(&request->error, verdict, "cannot %s instance \"%s\": it is %s",
                  request_op_name(request->op), instance->row.id, instance_status_name(before));

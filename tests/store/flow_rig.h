@@ -63,7 +63,7 @@ void check_step_changing(const struct step_row *seen, const struct step_row *wan
 /* A claim by worker "w" under token "t", for a minute, without aging. */
 struct steps *claim_steps(struct rig *rig, size_t room, const char *pattern);
 
-/* The same, with all that can be said; worker, token and lease are filled in if they are not. */
+/* The same, with all that can be said; worker, token and lease are filled in if need be. */
 struct steps *claim_steps_by(struct rig *rig, size_t room, struct step_claim claim);
 
 /* Whether these are the steps with these names, in this order. */

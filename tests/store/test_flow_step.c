@@ -1,4 +1,4 @@
-/* tests/store/test_flow_step.c - steps: inserted, locked by place, by state, by commit, changed.
+/* tests/store/test_flow_step.c - steps: inserted, changed, locked by place, state or commit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

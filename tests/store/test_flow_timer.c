@@ -1,4 +1,4 @@
-/* tests/store/test_flow_timer.c - what becomes due: steps to be promoted, timers, delayed starts.
+/* tests/store/test_flow_timer.c - what becomes due: ready steps, timers, delayed starts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
