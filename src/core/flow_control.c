@@ -68,7 +68,7 @@ cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
     TRY(flow->source->unpark(flow, -1, reterr));
     if (is_begun)
         return goal_begin(flow, GOAL_CANCEL, NULL, STOP_CANCELLED, reterr);
-    TRY(flow_stop_for_abort(flow, reterr));
+    TRY(flow_stop_unbegun(flow, reterr));
     return flow_finish(flow, INSTANCE_CANCELLED, reterr);
 }
 
