@@ -710,7 +710,7 @@ typedef struct cairn_request {
     const char *body;   /* JSON; NULL: none */
     size_t body_len;
 
-    /* With cairn_call_async() only: asked right before a waiting claim is given tasks, in the
+    /* With cairn_call_async() only: asked right before a claim is given tasks, in the
      * engine's thread.  0: the caller has gone, answer nothing to it.  NULL: always wanted. */
     int (*wanted)(void *arg);
     void *arg; /* for wanted and done */

@@ -250,7 +250,7 @@ struct request {
     void (*done)(struct request *request);
     void *arg;
 
-    /* Asked right before a claim that has waited is given tasks; false: the caller has gone.
+    /* Asked right before a claim is given tasks; false: the caller has gone.
      * NULL: always wanted. */
     bool (*is_wanted)(struct request *request);
 
