@@ -236,7 +236,7 @@ static cairn_code evaluate_truth(const struct evaluation *evaluation, const stru
     return CAIRN_OK;
 }
 
-/* "and" ends at the first false, "or" at the first true; "not" has one argument to turn round. */
+/* "and" ends at the first false, "or" at the first true; "not" has one argument. */
 static cairn_code evaluate_logic(const struct evaluation *evaluation, const struct node *call,
                                  bool *ret_is_true)
 {
@@ -300,8 +300,13 @@ cairn_code condition_evaluate(const char *expression, const char *input,
     cleanup(arena_done) struct arena arena = {0};
     cleanup(release_json) json_t *tree_of_input = NULL;
     struct node *tree;
-    cairn_code code = condition_parse(expression, &arena, &tree, reterr);
-    if (!code && input)
+    cairn_error why;
+    cairn_code code = condition_parse(expression, &arena, &tree, &why);
+    if (code == CAIRN_E_BAD_INPUT)
+        return fail(reterr, code, "the condition %s", why.message);
+    if (code)
+        return fail_memory(reterr);
+    if (input)
         code = json_read(input, strlen(input), "input", &tree_of_input, reterr);
     if (code)
         return code;

@@ -186,7 +186,7 @@ static cairn_code check_count(const struct parser *parser, enum function functio
     size_t least = functions[function].least, most = functions[function].most;
     if (count >= least && (most == ANY_NUMBER || count <= most))
         return CAIRN_OK;
-    return scan_refuse(&parser->scanner, at, "function \"%s\" takes %zu%s argument%s, not %zu:",
+    return scan_refuse(&parser->scanner, at, "function \"%s\" takes %zu%s argument%s, not %zu,",
                        functions[function].name, least, most == ANY_NUMBER ? " or more" : "",
                        least == 1 && most == 1 ? "" : "s", count);
 }
@@ -232,7 +232,7 @@ cairn_code condition_parse(const char *expression, struct arena *arena, struct n
     if (code)
         return code;
     if (parser.token.kind == TOKEN_END)
-        return fail(reterr, CAIRN_E_BAD_INPUT, "the expression is empty");
+        return fail(reterr, CAIRN_E_BAD_INPUT, "is empty");
     code = parse_call(&parser, ret_tree);
     if (code)
         return code;

@@ -55,8 +55,8 @@ static uint32_t character_code(const char *text)
     return code;
 }
 
-/* Beyond ASCII everything may be part of a name, except what only looks like a space, a quote or
- * a sign: a pasted no-break space must be noticed, not become part of a name no input has. */
+/* Beyond ASCII everything may be part of a name, except what only looks like a space, a quote
+ * or a sign: a pasted no-break space must be noticed, not become part of a name no input has. */
 static bool is_foreign_letter(uint32_t code)
 {
     static const struct {
@@ -132,7 +132,7 @@ cairn_code scan_refuse(const struct scanner *scanner, size_t at, const char *for
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "%s at column %zu", message,
+    return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "is malformed: %s at column %zu", message,
                 scan_column(scanner->text, at));
 }
 
@@ -188,15 +188,17 @@ static cairn_code scan_field(struct scanner *scanner, struct token *token)
         scanner->at += size + 1;
     }
     path[used] = '\0';
-    if (used == 0)
+    size_t dot = scanner->at; /* alone, or without a name behind it, or not there */
+    bool is_alone = used == 0;
+    if (is_alone)
         scanner->at++;
-    if (is_digit(byte_at(scanner, scanner->at)))
-        return scan_refuse(scanner, scanner->at,
-                           "a name begins with a letter, and a number with a digit: found "
-                           "\".%c\"",
-                           scanner->text[scanner->at]);
-    if (byte_at(scanner, scanner->at) == '.')
-        return scan_refuse(scanner, scanner->at, "a field's name is missing after \".\"");
+    char next = byte_at(scanner, dot + 1);
+    if (byte_at(scanner, dot) == '.' && is_digit(next))
+        return scan_refuse(scanner, dot,
+                           "a name begins with a letter, a number with a digit: found \".%c\"",
+                           next);
+    if (byte_at(scanner, dot) == '.' && (!is_alone || next == '.'))
+        return scan_refuse(scanner, dot, "a field's name is missing after \".\"");
     token->kind = TOKEN_FIELD;
     token->path = path;
     return CAIRN_OK;
@@ -323,7 +325,7 @@ static cairn_code check_utf8(const struct scanner *scanner)
     for (size_t at = 0, size; at < scanner->len; at += size) {
         size = character_size(scanner->text[at]);
         if (size > scanner->len - at || !utf8_is_valid(scanner->text + at, size))
-            return scan_refuse(scanner, at, "the expression is not UTF-8");
+            return scan_refuse(scanner, at, "broken UTF-8");
     }
     return CAIRN_OK;
 }
@@ -334,17 +336,16 @@ cairn_code scan_begin(struct scanner *scanner, const char *expression)
     scanner->len = strnlen(expression, CONDITION_BYTES_MAX + 1);
     scanner->at = 0;
     if (scanner->len > CONDITION_BYTES_MAX)
-        return fail(scanner->reterr, CAIRN_E_BAD_INPUT,
-                    "the expression is longer than %d bytes", CONDITION_BYTES_MAX);
+        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "is longer than %d bytes",
+                    CONDITION_BYTES_MAX);
     cairn_code code = check_utf8(scanner);
     if (code)
         return code;
     skip_space(scanner);
     if (scanner->at == scanner->len)
-        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "the expression is empty");
+        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "is empty");
     if (!begins_with(scanner, scanner->at, "{{"))
-        return scan_refuse(scanner, scanner->at,
-                           "the expression must stand in {{ and }}: \"{{\" is missing");
+        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "must be an expression in {{ and }}");
     scanner->at += 2;
     /* A dash is a trim marker only before white space: {{-1}} is a number. */
     if (byte_at(scanner, scanner->at) == '-' && is_space(byte_at(scanner, scanner->at + 1)))

@@ -150,7 +150,10 @@ static void parse_condition(const struct mapping *mapping, struct element *eleme
     if (mapping_require(mapping, "when") &&
         mapping_text(mapping, "when", &element->config.when)) {
         cairn_error why;
-        if (condition_check(element->config.when, &why))
+        cairn_code code = condition_check(element->config.when, &why);
+        if (code == CAIRN_E_OUT_OF_MEMORY)
+            reading->flaws->is_out_of_memory = true;
+        else if (code)
             flaw_add(reading->flaws, node_find(mapping->map, "when")->at, "%s: when: %s",
                      mapping->subject, why.message);
     }
