@@ -170,28 +170,25 @@ static cairn_code refuse_character(const struct scanner *scanner)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
+/* Dots become the NULs behind the names; one more ends the list. */
+static const char *copy_path(struct scanner *scanner, size_t begin, size_t end)
+{
+    size_t len = end - begin;
+    char *path = arena_zalloc(scanner->arena, len + 1);
+    for (size_t i = 1; path && i < len; i++)
+        path[i - 1] = scanner->text[begin + i] == '.' ? '\0' : scanner->text[begin + i];
+    return path;
+}
+
 /* ".user.age"; "." alone is the whole input. */
 static cairn_code scan_field(struct scanner *scanner, struct token *token)
 {
-    size_t begin = scanner->at;
-    /* Each name has a dot before it here and a NUL behind it there. */
-    size_t room = scanner->len - begin + 2, used = 0;
-    char *path = arena_alloc(scanner->arena, room);
-    if (!path)
-        return fail_memory(scanner->reterr);
-    size_t size;
-    while (byte_at(scanner, scanner->at) == '.' &&
-           (size = name_size(scanner, scanner->at + 1)) > 0) {
-        memcpy(path + used, scanner->text + scanner->at + 1, size);
-        path[used + size] = '\0';
-        used += size + 1;
-        scanner->at += size + 1;
-    }
-    path[used] = '\0';
-    size_t dot = scanner->at; /* alone, or without a name behind it, or not there */
-    bool is_alone = used == 0;
-    if (is_alone)
-        scanner->at++;
+    size_t begin = scanner->at, dot = begin, size;
+    while (byte_at(scanner, dot) == '.' && (size = name_size(scanner, dot + 1)) > 0)
+        dot += size + 1;
+    /* Now at a dot that is alone or has no name behind it, or at none. */
+    bool is_alone = dot == begin;
+    scanner->at = is_alone ? dot + 1 : dot;
     char next = byte_at(scanner, dot + 1);
     if (byte_at(scanner, dot) == '.' && is_digit(next))
         return scan_refuse(scanner, dot,
@@ -200,8 +197,8 @@ static cairn_code scan_field(struct scanner *scanner, struct token *token)
     if (byte_at(scanner, dot) == '.' && (!is_alone || next == '.'))
         return scan_refuse(scanner, dot, "a field's name is missing after \".\"");
     token->kind = TOKEN_FIELD;
-    token->path = path;
-    return CAIRN_OK;
+    token->path = copy_path(scanner, begin, dot);
+    return token->path ? CAIRN_OK : fail_memory(scanner->reterr);
 }
 
 /* Numbers are written as in JSON, and read by its reader, which does not ask the locale. */
