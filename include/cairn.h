@@ -485,7 +485,8 @@ typedef struct cairn_flaw {
 } cairn_flaw;
 
 /* Checks a workflow file's text, YAML or JSON; needs no engine.  `file` is its name, for errors.
- * Fills in at most `room` flaws; CAIRN_E_BAD_INPUT if there are any. */
+ * Fills in at most `room` flaws, in the order of the file; CAIRN_E_BAD_INPUT if there are any, or
+ * CAIRN_E_TOO_LARGE if the first is beyond a limit. */
 CAIRN_API cairn_code cairn_validate(const char *file, const char *text, cairn_flaw *ret_flaws,
                                     size_t room, size_t *ret_count, cairn_error *reterr);
 
@@ -652,6 +653,37 @@ CAIRN_API cairn_code cairn_cancel(cairn_engine *engine, const char *id, const ch
 CAIRN_API cairn_code cairn_abort(cairn_engine *engine, const char *id, const char *by,
                                  const char *reason, cairn_error *reterr);
 
+/* Decides about a human step, once: confirmed lets the flow go on, rejected aborts the instance.
+ * CAIRN_E_WRONG_STATE if nobody is asked (any more). */
+CAIRN_API cairn_code cairn_decide(cairn_engine *engine, const char *instance_id, const char *step,
+                                  int is_confirmed, const char *by, const char *comment,
+                                  cairn_error *reterr);
+
+/* A step, or a compensation, that a person must look at. */
+typedef struct cairn_dlq_record {
+    const char *id, *instance_id, *workflow_id; /* workflow_id: name and version, "order/1" */
+    const char *step_id, *step_name, *step_type;
+    const char *input, *error, *reason;
+    int is_open; /* 0: requeued, or closed by cancel, abort, restart or retry */
+    int64_t created_at_us;
+} cairn_dlq_record;
+
+typedef struct cairn_dlq cairn_dlq; /* a page of them */
+
+/* Open records, newest first. */
+CAIRN_API cairn_code cairn_dlq_list(cairn_engine *engine, const char *cursor, uint32_t limit,
+                                    cairn_dlq **ret_dlq, cairn_error *reterr);
+CAIRN_API cairn_code cairn_dlq_get(cairn_engine *engine, const char *id, cairn_dlq **ret_dlq,
+                                   cairn_error *reterr);
+CAIRN_API size_t cairn_dlq_count(const cairn_dlq *dlq);
+CAIRN_API const cairn_dlq_record *cairn_dlq_at(const cairn_dlq *dlq, size_t index);
+CAIRN_API const char *cairn_dlq_next(const cairn_dlq *dlq);
+CAIRN_API void cairn_dlq_free(cairn_dlq *dlq);
+
+/* Tries it again, with new input (JSON) if given; everything that was held back goes on. */
+CAIRN_API cairn_code cairn_dlq_requeue(cairn_engine *engine, const char *id, const char *input,
+                                       cairn_error *reterr);
+
 /* An event that a handler has emitted. */
 typedef struct cairn_outbox_event {
     const char *id, *instance_id, *step, *event, *payload;
@@ -671,7 +703,7 @@ CAIRN_API void cairn_outbox_free(cairn_outbox *outbox);
  */
 
 /* The HTTP interface of `cairn serve` without HTTP, on any URL: the same methods, paths, bodies
- * and answers (docs/openapi.json describes them).  Made for bindings and tools. */
+ * and answers (spec/openapi.json describes them).  Made for bindings and tools. */
 typedef struct cairn_request {
     size_t size;
     const char *method; /* "POST" */
@@ -679,7 +711,7 @@ typedef struct cairn_request {
     const char *body;   /* JSON; NULL: none */
     size_t body_len;
 
-    /* With cairn_call_async() only: asked right before a waiting claim is given tasks, in the
+    /* With cairn_call_async() only: asked right before a claim is given tasks, in the
      * engine's thread.  0: the caller has gone, answer nothing to it.  NULL: always wanted. */
     int (*wanted)(void *arg);
     void *arg; /* for wanted and done */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "api/api.h"
+#include "base/error.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 void read_events(struct call *call, struct request *request)
 {
     struct events_input *in = &request->in.events;
-    in->id = route_param(call);
+    in->id = route_param(call); /* NULL: of everybody */
     in->cursor = target_param(&call->target, "cursor");
     target_limit(&call->target, request, &in->limit);
 }
@@ -52,12 +53,6 @@ void write_events(const struct call *call, const struct request *request, struct
 /* ---- of everybody ---------------------------------------------------------------------------
  */
 
-static void read_all(struct call *call, struct request *request)
-{
-    request->in.page.cursor = target_param(&call->target, "cursor");
-    target_limit(&call->target, request, &request->in.page.limit);
-}
-
 /* `next` is never null: whoever follows asks again from there. */
 static void write_all(const struct call *call, const struct request *request,
                       struct answer *answer)
@@ -79,8 +74,22 @@ static void write_all(const struct call *call, const struct request *request,
     json_close(&answer->out, '}');
 }
 
+/* The server has this route itself: a stream is no answer. */
+static const char *const stream_params[] = {"cursor", NULL};
+
+static void write_stream(const struct call *call, const struct request *request,
+                         struct answer *answer)
+{
+    (void)call, (void)request;
+    cairn_error error;
+    fail(&error, CAIRN_E_NOT_FOUND, "the stream is there only over HTTP");
+    fail_hint(&error, CAIRN_E_NOT_FOUND, "follow GET /v1/events?cursor=");
+    answer_error(answer, &error);
+}
+
 static const struct route routes[] = {
-    {"GET", "/v1/events", OP_ALL_EVENTS, page_params, read_all, write_all, 0},
+    {"GET", "/v1/stream", OP_COUNT, stream_params, NULL, write_stream, 0},
+    {"GET", "/v1/events", OP_ALL_EVENTS, page_params, read_events, write_all, 0},
 };
 
 const struct route_list event_routes = {routes, sizeof routes / sizeof *routes};

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* min(100, priority + floor(seconds since next_run_at * rate)).  Instants are below 2^53 us, so a
- * double holds them exactly, and a rate such as 0.5 makes no error at all. */
+/* min(100, priority + floor(seconds since next_run_at * rate)).  Instants are below 2^53 us, so
+ * a double holds them exactly, and a rate such as 0.5 makes no error at all. */
 static inline int64_t step_effective_priority(int32_t priority, int64_t next_run_at_us,
                                               int64_t now_us, double aging_rate)
 {

@@ -132,7 +132,7 @@ cairn_code scan_refuse(const struct scanner *scanner, size_t at, const char *for
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "is malformed: %s at column %zu", message,
+    return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "%s at column %zu", message,
                 scan_column(scanner->text, at));
 }
 
@@ -322,7 +322,7 @@ static cairn_code check_utf8(const struct scanner *scanner)
     for (size_t at = 0, size; at < scanner->len; at += size) {
         size = character_size(scanner->text[at]);
         if (size > scanner->len - at || !utf8_is_valid(scanner->text + at, size))
-            return scan_refuse(scanner, at, "broken UTF-8");
+            return scan_refuse(scanner, at, "the expression has broken UTF-8");
     }
     return CAIRN_OK;
 }
@@ -333,16 +333,17 @@ cairn_code scan_begin(struct scanner *scanner, const char *expression)
     scanner->len = strnlen(expression, CONDITION_BYTES_MAX + 1);
     scanner->at = 0;
     if (scanner->len > CONDITION_BYTES_MAX)
-        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "is longer than %d bytes",
-                    CONDITION_BYTES_MAX);
+        return fail(scanner->reterr, CAIRN_E_BAD_INPUT,
+                    "the expression is longer than %d bytes", CONDITION_BYTES_MAX);
     cairn_code code = check_utf8(scanner);
     if (code)
         return code;
     skip_space(scanner);
     if (scanner->at == scanner->len)
-        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "is empty");
+        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "the expression is empty");
     if (!begins_with(scanner, scanner->at, "{{"))
-        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "must be an expression in {{ and }}");
+        return scan_refuse(scanner, scanner->at,
+                           "the expression must stand in {{ and }}: \"{{\" is missing");
     scanner->at += 2;
     /* A dash is a trim marker only before white space: {{-1}} is a number. */
     if (byte_at(scanner, scanner->at) == '-' && is_space(byte_at(scanner, scanner->at + 1)))

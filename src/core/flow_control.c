@@ -306,6 +306,5 @@ cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
     TRY(flow_note(flow, "dlq_requeued", step, &facts, reterr));
     if (is_undo && input)
         step->row.input = input;
-    return is_undo ? redo_begin(flow, step, reterr)
-                   : requeue_step(flow, step, input, reterr);
+    return is_undo ? redo_begin(flow, step, reterr) : requeue_step(flow, step, input, reterr);
 }

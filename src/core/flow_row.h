@@ -51,7 +51,7 @@ struct instance_row {
 
     enum instance_goal goal;
     bool is_undo_failed; /* a compensation ran out of attempts */
-    int32_t undo_first;  /* the step whose failure began it, undone first; or one of the above */
+    int32_t undo_first; /* the step whose failure began it, undone first; or one of the above */
     int32_t undo_from, undo_to; /* places whose steps are undone */
     int64_t undo_below; /* those with a commit number below this are still to be undone */
     const char *stop_by, *stop_reason; /* who cancelled or aborted, and why */
@@ -126,6 +126,13 @@ struct outbox_row {
     int64_t created_at_us;
     const char *claimed_by;
     int64_t claimed_until_us;
+};
+
+/* What somebody decided about a human step. */
+struct decision_row {
+    const char *instance_id, *step_name, *decided_by, *decision, *comment;
+    int32_t step_seq;
+    int64_t decided_at_us;
 };
 
 /* A failed step, or a failed compensation, that a person must look at. */

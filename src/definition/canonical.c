@@ -17,8 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the largest unit that fits: 60s and 1m are the same. */
-static void write_duration(struct json_out *out, const char *key, int64_t us)
+void duration_format(int64_t us, char to[DURATION_TEXT])
 {
     static const struct {
         const char *unit;
@@ -28,8 +27,13 @@ static void write_duration(struct json_out *out, const char *key, int64_t us)
     size_t i = 0;
     while (ms % units[i].ms != 0)
         i++;
-    char text[32];
-    snprintf(text, sizeof text, "%" PRId64 "%s", ms / units[i].ms, ms ? units[i].unit : "s");
+    snprintf(to, DURATION_TEXT, "%" PRId64 "%s", ms / units[i].ms, ms ? units[i].unit : "s");
+}
+
+static void write_duration(struct json_out *out, const char *key, int64_t us)
+{
+    char text[DURATION_TEXT];
+    duration_format(us, text);
     json_key(out, key);
     json_str(out, text);
 }

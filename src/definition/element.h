@@ -87,6 +87,10 @@ const char *policy_name(enum failure_policy policy);   /* NULL for the default *
 const char *backoff_name(enum backoff_kind kind);
 bool backoff_is_default(const struct backoff *backoff);
 
+/* In the largest unit that fits: 60 s are "1m". */
+enum { DURATION_TEXT = 32 };
+void duration_format(int64_t us, char to[DURATION_TEXT]);
+
 /* How many calls a compensation gets when the file does not say. */
 int32_t compensation_attempts_default(const struct compensation_config *compensation);
 

@@ -258,7 +258,7 @@ cairn_code batch_claim(struct batch *batch, cairn_error *reterr)
         request->out.tasks = (struct tasks_output){0};
         if (!request->was_unsure && is_dry(batch, request_claim(request)))
             continue;
-        if (request->wait_until_us && request->is_wanted && !request->is_wanted(request))
+        if (request->is_wanted && !request->is_wanted(request))
             request->code = fail(&request->error, CAIRN_E_CLOSED, "the caller has gone");
         else
             code = claim_for(batch, request, reterr);

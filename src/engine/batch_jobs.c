@@ -355,6 +355,13 @@ static cairn_code change_by_report(struct batch *batch, struct request *request,
     struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
     *reported = (cairn_reported){0};
 
+    if (row && (report->outcome == CAIRN_WAIT || report->outbound_count)) {
+        reported->code = fail(&reported->error, CAIRN_E_BAD_INPUT,
+                              "job \"%.64s\" cannot %s: only the steps of workflows can",
+                              report->task_id,
+                              report->outcome == CAIRN_WAIT ? "wait" : "emit events");
+        return CAIRN_OK;
+    }
     if (row) {
         struct job_input input = report_to_input(request, report);
         cairn_code code = batch_apply(batch, row, &input, &verdict, reterr);

@@ -401,13 +401,6 @@ static cairn_code check_flow(struct check *check)
     }
 }
 
-static cairn_code check_stream(struct check *check)
-{
-    const struct page_input *in = &check->request->in.page;
-    cairn_code code = check_page(check, in->cursor, in->limit);
-    return code ? code : check_number_cursor(check, in->cursor);
-}
-
 /* A page of something that belongs to something else. */
 static cairn_code check_part(struct check *check)
 {
@@ -448,7 +441,7 @@ static cairn_code check_one(struct check *check)
     case OP_DEFINITION_LIST:
         return check_page(check, request->in.page.cursor, request->in.page.limit);
     case OP_ALL_EVENTS:
-        return check_stream(check);
+        return check_events(check);
     default:
         return check_flow(check);
     }

@@ -19,6 +19,11 @@ static bool is_flow_control(enum request_op op)
     return op >= OP_PAUSE && op <= OP_ABORT;
 }
 
+static bool names_one_instance(enum request_op op)
+{
+    return op == OP_SIGNAL || op == OP_DECIDE || is_flow_control(op);
+}
+
 /* ---- which instances ------------------------------------------------------------------------ */
 
 static size_t named_instances(const struct request *request)
@@ -27,7 +32,19 @@ static size_t named_instances(const struct request *request)
         return 0;
     if (request->op == OP_REPORT)
         return request->is_reported ? 0 : request->in.report.count;
-    return request->op == OP_SIGNAL || is_flow_control(request->op) ? 1 : 0;
+    return names_one_instance(request->op) ? 1 : 0;
+}
+
+static const char *the_instance(const struct request *request)
+{
+    switch (request->op) {
+    case OP_SIGNAL:
+        return request->in.signal.instance_id;
+    case OP_DECIDE:
+        return request->in.decide.id;
+    default:
+        return request->in.control.id;
+    }
 }
 
 /* The index-th instance that a request names; NULL: that one is no instance's. */
@@ -45,7 +62,7 @@ static const char *named_instance(struct batch *batch, const struct request *req
         *ret_is_lost = !given;
         return given;
     }
-    given = request->op == OP_SIGNAL ? request->in.signal.instance_id : request->in.control.id;
+    given = the_instance(request);
     return id_is_valid(given) ? given : NULL;
 }
 
@@ -91,10 +108,8 @@ bool flow_names_busy(const struct batch *batch, const struct request *request)
     int32_t seq;
     for (size_t i = 0; i < named_instances(request); i++) {
         const char *name = id;
-        if (request->op == OP_SIGNAL)
-            name = request->in.signal.instance_id;
-        else if (request->op != OP_REPORT)
-            name = request->in.control.id;
+        if (request->op != OP_REPORT)
+            name = the_instance(request);
         else if (!step_id_split(request->in.report.reports[i].task_id, id, &seq))
             continue;
         const struct world_instance *instance = world_find(batch, name);
@@ -338,6 +353,24 @@ static cairn_code control(struct flow *flow, const struct request *request,
     }
 }
 
+/* An earlier try may have been committed after all. */
+static bool is_as_asked(enum request_op op, enum instance_status status)
+{
+    switch (op) {
+    case OP_PAUSE:
+        return status == INSTANCE_PAUSED;
+    case OP_RESUME:
+    case OP_RETRY:
+        return status == INSTANCE_RUNNING || status == INSTANCE_WAITING_SIGNAL;
+    case OP_CANCEL:
+        return status == INSTANCE_COMPENSATING || status == INSTANCE_CANCELLED;
+    case OP_ABORT:
+        return status == INSTANCE_ABORTED;
+    default:
+        return false;
+    }
+}
+
 static cairn_code apply_control(struct batch *batch, struct request *request,
                                 cairn_error *reterr)
 {
@@ -351,13 +384,116 @@ static cairn_code apply_control(struct batch *batch, struct request *request,
     cairn_code code = control(&instance->flow, request, &verdict, reterr);
     if (code)
         return code;
-    if (verdict) {
+    if (verdict && !(request->was_unsure && is_as_asked(request->op, before))) {
         request->code =
             fail(&request->error, verdict, "cannot %s instance \"%s\": it is %s",
                  request_op_name(request->op), instance->row.id, instance_status_name(before));
         return CAIRN_OK;
     }
     return CAIRN_OK;
+}
+
+/* ---- decisions and the DLQ ------------------------------------------------------------------- */
+
+static cairn_code find_human(struct batch *batch, struct world_instance *instance,
+                             struct request *request, struct flow_step **ret_step,
+                             cairn_error *reterr)
+{
+    const struct decide_input *in = &request->in.decide;
+    struct step_row row;
+    *ret_step = NULL;
+    cairn_code code = batch->ops->get_step(batch->tx, instance->row.id, in->step, &row, reterr);
+    if (code == CAIRN_E_NOT_FOUND) {
+        request->code = fail(&request->error, code, "instance \"%s\" has no step \"%.64s\"",
+                             instance->row.id, in->step);
+        return CAIRN_OK;
+    }
+    return code ? code : world_step(instance, row.seq, ret_step, reterr);
+}
+
+static cairn_code apply_decision(struct batch *batch, struct request *request,
+                                 cairn_error *reterr)
+{
+    const struct decide_input *in = &request->in.decide;
+    struct world_instance *instance = world_find(batch, in->id);
+    struct flow_step *step;
+    cairn_code verdict = CAIRN_OK;
+    if (!instance) {
+        no_such_instance(request, in->id);
+        return CAIRN_OK;
+    }
+    cairn_code code = find_human(batch, instance, request, &step, reterr);
+    if (code || !step)
+        return code;
+    code = flow_decide(&instance->flow, step, in->is_confirmed, in->by, in->comment, &verdict,
+                       reterr);
+    if (code)
+        return code;
+    bool is_decided = step->row.status == (in->is_confirmed ? STEP_CONFIRMED : STEP_REJECTED);
+    if (verdict && request->was_unsure && is_decided)
+        return CAIRN_OK;
+    if (verdict) {
+        request->code = fail(&request->error, verdict,
+                             "cannot decide about step \"%.64s\": it is %s, nobody is asked",
+                             in->step, step_status_name(step->row.status));
+        return CAIRN_OK;
+    }
+    struct decision_row row = {.instance_id = instance->row.id,
+                               .step_seq = step->row.seq,
+                               .step_name = step->row.name,
+                               .decided_by = in->by,
+                               .decision = in->is_confirmed ? "confirmed" : "rejected",
+                               .comment = in->comment,
+                               .decided_at_us = batch->tx->now_us};
+    return batch->ops->insert_decision(batch->tx, &row, reterr);
+}
+
+static cairn_code find_record(struct batch *batch, struct request *request,
+                              struct dlq_row *ret_record, cairn_error *reterr)
+{
+    const char *id = request->in.requeue.record;
+    size_t digits = strspn(id, "0123456789");
+    bool is_number = digits > 0 && digits <= 18 && !id[digits];
+    cairn_code code = CAIRN_E_NOT_FOUND;
+    if (is_number)
+        code = batch->ops->get_dlq(batch->tx, strtoll(id, NULL, 10), ret_record, reterr);
+    if (code == CAIRN_E_NOT_FOUND)
+        request->code = fail(&request->error, code, "DLQ record \"%.64s\" does not exist", id);
+    else if (!code && !ret_record->is_open && !request->was_unsure)
+        request->code = fail(&request->error, CAIRN_E_WRONG_STATE,
+                             "cannot requeue DLQ record %s: it is closed", id);
+    return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
+}
+
+/* Its instance is only known once the record is read, so it is locked here. */
+static cairn_code apply_requeue(struct batch *batch, struct request *request,
+                                cairn_error *reterr)
+{
+    struct dlq_row record;
+    struct flow_step *step;
+    cairn_code verdict = CAIRN_OK;
+    cairn_code code = find_record(batch, request, &record, reterr);
+    if (code || request->code)
+        return code;
+    code = world_load(batch, &record.instance_id, 1, reterr);
+    struct world_instance *instance = code ? NULL : world_find(batch, record.instance_id);
+    if (!instance)
+        return code ? code : fail(reterr, CAIRN_E_INTERNAL, "a DLQ record without instance");
+    if (instance->is_busy)
+        return fail(reterr, CAIRN_E_BUSY, "somebody else holds instance \"%s\"",
+                    record.instance_id);
+    code = world_step(instance, record.step_seq, &step, reterr);
+    if (code || !step)
+        return code ? code : fail(reterr, CAIRN_E_INTERNAL, "a DLQ record without step");
+    bool is_undo = strncmp(record.reason, "compensation", strlen("compensation")) == 0;
+    code = flow_requeue(&instance->flow, step, is_undo, request->in.requeue.input, &verdict,
+                        reterr);
+    if (!code && verdict)
+        request->code =
+            fail(&request->error, verdict, "cannot requeue DLQ record %s: its instance is %s",
+                 request->in.requeue.record, instance_status_name(instance->row.status));
+    snprintf(request->signal_id, sizeof request->signal_id, "%s", record.instance_id);
+    return code;
 }
 
 /* ---- the outbox ----------------------------------------------------------------------------- */
@@ -420,6 +556,10 @@ cairn_code flow_batch_apply(struct batch *batch, cairn_error *reterr)
             code = apply_signal(batch, request, reterr);
         else if (is_flow_control(request->op))
             code = apply_control(batch, request, reterr);
+        else if (request->op == OP_DECIDE)
+            code = apply_decision(batch, request, reterr);
+        else if (request->op == OP_DLQ_REQUEUE)
+            code = apply_requeue(batch, request, reterr);
         else if (request->op == OP_OUTBOX_ACK)
             code = ack_outbox(batch, request, reterr);
     }
@@ -437,8 +577,11 @@ cairn_code flow_batch_apply(struct batch *batch, cairn_error *reterr)
 cairn_code flow_batch_show(struct batch *batch, cairn_error *reterr)
 {
     cairn_code code = CAIRN_OK;
-    for_each_request(request, batch) {
-        if (code || request->code || !is_flow_control(request->op))
+    for_each_request(request, batch)
+    {
+        bool is_shown = is_flow_control(request->op) || request->op == OP_DECIDE ||
+                        request->op == OP_DLQ_REQUEUE;
+        if (code || request->code || !is_shown)
             continue;
         struct arena *arena = batch->tx->arena;
         batch->tx->arena = &request->arena;

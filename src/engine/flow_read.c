@@ -297,6 +297,68 @@ static cairn_code list_all_events(struct question *q)
     return q->request->out.stream.next ? CAIRN_OK : fail_memory(q->error);
 }
 
+/* ---- the DLQ -------------------------------------------------------------------------------- */
+
+static cairn_code record_to_public(struct question *q, const struct dlq_row *row,
+                                   cairn_dlq_record *ret)
+{
+    *ret = (cairn_dlq_record){
+        .id = arena_printf(q->arena, "%lld", (long long)row->id),
+        .instance_id = row->instance_id,
+        .workflow_id = arena_printf(q->arena, "%s/%d", row->workflow, (int)row->version),
+        .step_id = step_id_make(q->arena, row->instance_id, row->step_seq),
+        .step_name = row->step_name,
+        .step_type = row->step_type,
+        .input = row->input,
+        .error = row->error,
+        .reason = row->reason,
+        .is_open = row->is_open,
+        .created_at_us = row->created_at_us,
+    };
+    return ret->id && ret->workflow_id && ret->step_id ? CAIRN_OK : fail_memory(q->error);
+}
+
+static cairn_code list_dlq(struct question *q)
+{
+    const struct page_input *in = &q->request->in.page;
+    size_t count, room = in->limit + 1;
+    struct dlq_row *rows = arena_array(q->arena, room, sizeof *rows);
+    cairn_dlq_record *items = arena_array(q->arena, room, sizeof *items);
+    if (!rows || !items)
+        return fail_memory(q->error);
+    cairn_code code =
+        q->ops->list_dlq(q->tx, NULL, in->cursor ? strtoll(in->cursor, NULL, 10) : 0, rows,
+                         room, &count, q->error);
+    struct dlq_output *out = &q->request->out.dlq;
+    *out = (struct dlq_output){.items = items, .count = code ? 0 : count};
+    if (!code && count == room) {
+        out->count = in->limit;
+        out->next = arena_printf(q->arena, "%lld", (long long)rows[in->limit - 1].id);
+        if (!out->next)
+            return fail_memory(q->error);
+    }
+    for (size_t i = 0; i < out->count && !code; i++)
+        code = record_to_public(q, &rows[i], &items[i]);
+    return code;
+}
+
+static cairn_code get_dlq(struct question *q)
+{
+    const char *id = q->request->in.job.id;
+    size_t digits = strspn(id, "0123456789");
+    struct dlq_row row;
+    cairn_code code = CAIRN_E_NOT_FOUND;
+    if (digits > 0 && digits <= 18 && !id[digits])
+        code = q->ops->get_dlq(q->tx, strtoll(id, NULL, 10), &row, q->error);
+    if (code == CAIRN_E_NOT_FOUND)
+        return fail(q->error, code, "DLQ record \"%.64s\" does not exist", id);
+    cairn_dlq_record *item = code ? NULL : arena_zalloc(q->arena, sizeof *item);
+    if (!item)
+        return code ? code : fail_memory(q->error);
+    q->request->out.dlq = (struct dlq_output){.items = item, .count = 1};
+    return record_to_public(q, &row, item);
+}
+
 cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
                          struct request *request)
 {
@@ -325,8 +387,16 @@ cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
     case OP_RESTART:
     case OP_RETRY:
     case OP_CANCEL:
-    case OP_ABORT: /* the answer to control is the instance as it is now */
-        return get_instance(&q, request->in.control.id);
+    case OP_ABORT:
+    case OP_DECIDE: /* the answer to control is the instance as it is now */
+        return get_instance(&q, request->op == OP_DECIDE ? request->in.decide.id
+                                                         : request->in.control.id);
+    case OP_DLQ_REQUEUE:
+        return get_instance(&q, request->signal_id);
+    case OP_DLQ_LIST:
+        return list_dlq(&q);
+    case OP_DLQ_GET:
+        return get_dlq(&q);
     default:
         return fail(q.error, CAIRN_E_INTERNAL, "request %d is no question", (int)request->op);
     }

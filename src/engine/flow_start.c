@@ -16,26 +16,6 @@
 
 enum { FLAWS_MAX = 16 };
 
-/* Kinds that this version can read but not execute. */
-static cairn_code check_kinds(const struct definition *definition, cairn_error *reterr)
-{
-    for (size_t i = 0; i < definition->plan_count; i++) {
-        const struct step_row *row = &definition->plan[i];
-        if (row->kind == KIND_TASK || row->kind == KIND_SLEEP || row->kind == KIND_WAIT)
-            continue;
-        return fail(
-            reterr, CAIRN_E_BAD_INPUT,
-            "cannot deploy workflow \"%.64s\": \"%.64s\" is a %s, which this version does "
-            "not execute",
-            definition->name, row->name, step_kind_name(row->kind));
-    }
-    if (definition->is_dlq)
-        return fail(reterr, CAIRN_E_BAD_INPUT,
-                    "cannot deploy workflow \"%.64s\": this version has no dlq mode",
-                    definition->name);
-    return CAIRN_OK;
-}
-
 static cairn_code read_deployed(struct request *request, struct definition *ret_definition,
                                 cairn_error *reterr)
 {
@@ -52,7 +32,7 @@ static cairn_code read_deployed(struct request *request, struct definition *ret_
                                      "%s%d:%d: %s", i > 1 ? "; " : "", flaws[i].line,
                                      flaws[i].column, flaws[i].message);
     }
-    return code ? code : check_kinds(ret_definition, reterr);
+    return code;
 }
 
 static cairn_code deploy(struct batch *batch, struct request *request, cairn_error *reterr)

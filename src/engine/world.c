@@ -153,6 +153,14 @@ struct world_instance *world_find(const struct batch *batch, const char *id)
     return NULL;
 }
 
+bool world_has_moved(const struct batch *batch)
+{
+    for (const struct world_instance *at = batch->world; at; at = at->next)
+        if (at->event_count)
+            return true;
+    return false;
+}
+
 static struct world_instance *make(struct batch *batch, const struct instance_row *row)
 {
     struct world_instance *instance = arena_zalloc(&batch->arena, sizeof *instance);

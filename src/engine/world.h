@@ -31,6 +31,9 @@ struct world_instance {
 /* Reads and locks the instances that are not there yet.  ids are valid. */
 cairn_code world_load(struct batch *batch, const char **ids, size_t count, cairn_error *reterr);
 
+/* Whether anything has happened to an instance in hand. */
+bool world_has_moved(const struct batch *batch);
+
 /* NULL: it does not exist. */
 struct world_instance *world_find(const struct batch *batch, const char *id);
 

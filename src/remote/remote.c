@@ -130,8 +130,9 @@ static bool is_call_repeatable(const char *method, const char *target)
     while (last > target && *last != '/')
         last--;
     size_t last_len = (size_t)(target + len - last);
-    static const char *const known[] = {"/cancel", "/retry",   "/complete", "/fail",
-                                        "/dead",   "/release", "/heartbeat"};
+    static const char *const known[] = {"/cancel", "/retry",   "/complete",  "/fail",
+                                        "/dead",   "/release", "/heartbeat", "/workflows",
+                                        "/wait",   "/abort",   "/ack"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strlen(known[i]) == last_len && memcmp(known[i], last, last_len) == 0)
             return true;

@@ -383,6 +383,10 @@ struct store_ops {
     cairn_code (*append_dlq)(struct store_tx *tx, const struct dlq_row *rows, size_t count,
                              cairn_error *reterr);
 
+    /* Keeps a decision (workflow_human_decision). */
+    cairn_code (*insert_decision)(struct store_tx *tx, const struct decision_row *row,
+                                  cairn_error *reterr);
+
     /* Closes the instance's open records: all, or the one of step `seq` (-1: all). */
     cairn_code (*close_dlq)(struct store_tx *tx, const char *instance_id, int32_t seq,
                             cairn_error *reterr);

@@ -19,7 +19,7 @@ import time
 import urllib.request
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
-CHECKS = 8
+CHECKS = 9
 
 
 def free_port():
@@ -131,6 +131,24 @@ def story(newcomer, checks):
                  f'{code}\n{newcomer.text}')
 
 
+def first_example():
+    """The commands that the README offers for pasting."""
+    with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as readme:
+        section = readme.read().partition('## A first example')[2]
+    return section.partition('```sh\n')[2].partition('```')[0]
+
+
+def paste(newcomer, checks):
+    os.makedirs(os.path.join(newcomer.folder, 'build'))
+    os.symlink('../built/src/cairn', os.path.join(newcomer.folder, 'build', 'cairn'))
+    done = subprocess.run(['bash', '-eu', '-c', first_example()], cwd=newcomer.folder, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=60, check=False)
+    checks.check('the_readmes_first_example_works_when_pasted', done.returncode == 0 and
+                 'succeeded' in done.stdout and 'Ada' in done.stdout,
+                 f'{done.returncode}\n{done.stdout}')
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -138,6 +156,7 @@ def main():
     checks, newcomer = Checks(), Newcomer(sys.argv[1])
     try:
         story(newcomer, checks)
+        paste(newcomer, checks)
     finally:
         newcomer.clean_up()
     return 0 if checks.is_good else 1

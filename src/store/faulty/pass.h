@@ -30,7 +30,8 @@ const struct store_ops *faulty_inner_ops(struct store_tx *tx);
 cairn_code faulty_refuse(struct store_tx *tx, enum faulty_verb verb, struct fault fault,
                          cairn_error *reterr);
 
-/* Ends a call that was passed on: an absent row is an answer, all else breaks the transaction. */
+/* Ends a call that was passed on: an absent row is an answer, all else breaks the
+ * transaction. */
 cairn_code faulty_end_call(struct store_tx *tx, enum faulty_verb verb, struct fault fault,
                            cairn_code code, cairn_error *reterr);
 

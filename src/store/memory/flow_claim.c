@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each type keeps its ready steps by (priority, next_run_at, instance, seq).  Within one type and
- * priority the earliest leads, however long the others have waited, so a claim looks at those heads
- * only: a heap of them, the one to be called next on top.
+ * Each type keeps its ready steps by (priority, next_run_at, instance, seq).  Within one type
+ * and priority the earliest leads, however long the others have waited, so a claim looks at
+ * those heads only: a heap of them, the one to be called next on top.
  */
 #include "store/memory/memory.h"
 

@@ -1,4 +1,4 @@
-/* store/memory/flow_message.c - definitions, signals, outbox and dead letters of a memory store.
+/* store/memory/flow_message.c - definitions, signals, outbox, dead letters: their rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * As in table.h: what may change of a row is a version that is only replaced, and every change is
- * noted in the table's one undo log.  A step is in those trees that its version says; entering and
- * leaving them cannot fail.
+ * As in table.h: what may change of a row is a version that is only replaced, and every change
+ * is noted in the table's one undo log.  A step is in those trees that its version says;
+ * entering and leaving them cannot fail.
  */
 #ifndef STORE_MEMORY_FLOW_TABLE_H
 #define STORE_MEMORY_FLOW_TABLE_H

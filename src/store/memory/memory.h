@@ -162,8 +162,8 @@ cairn_code memory_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_r
 cairn_code memory_count_instances(struct store_tx *tx, uint64_t *ret_counts,
                                   cairn_error *reterr);
 
-/* The types that a claim may take from, once each, in the transaction's arena.  False: memory ran
- * out. */
+/* The types that a claim may take from, once each, in the transaction's arena.  False: memory
+ * ran out. */
 bool memory_choose_types(struct store_tx *tx, const struct job_claim *claim,
                          struct type ***ret_types, size_t *ret_count);
 

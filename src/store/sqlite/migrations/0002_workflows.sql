@@ -56,7 +56,7 @@ CREATE TABLE workflow_instance (
     stop_by          TEXT,
     stop_reason      TEXT,
     last_error       TEXT,
-    input            TEXT CHECK (json_valid(input)),
+    input            TEXT CHECK (input IS NULL OR json_valid(input)),
     output           TEXT
 ) STRICT;
 
