@@ -358,7 +358,8 @@ struct store_ops {
                               int64_t until_us, struct signal_row *ret_row,
                               cairn_error *reterr);
 
-    /* Sets taken_by of one signal; -1 with signal_seq 0: none of the instance's is taken. */
+    /* Sets taken_by of one signal.  With signal_seq 0: those that the step at place `taken_by` took
+     * (-1: all of the instance's) are not taken any more. */
     cairn_code (*mark_signal)(struct store_tx *tx, const char *instance_id, int64_t signal_seq,
                               int32_t taken_by, cairn_error *reterr);
 

@@ -87,15 +87,16 @@ cairn_code memory_mark_signal(struct store_tx *tx, const char *instance_id, int6
                               int32_t taken_by, cairn_error *reterr)
 {
     assert_writer(tx);
-    assert(signal_seq || taken_by == -1);
     struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
     struct tree_node *node =
         instance ? tree_seek(&instance->signals, probe_signal_seq, &signal_seq) : NULL;
+    int32_t mark = signal_seq ? taken_by : -1;
     for (; node && (!signal_seq || probe_signal_seq(node, &signal_seq) == 0);
          node = tree_next(node)) {
         struct signal *signal = container_of(node, struct signal, by_seq);
-        if (signal->row.taken_by != taken_by &&
-            !table_mark_signal(tx_table(tx), signal, taken_by))
+        bool is_meant = signal_seq || taken_by == -1 || signal->row.taken_by == taken_by;
+        if (is_meant && signal->row.taken_by != mark &&
+            !table_mark_signal(tx_table(tx), signal, mark))
             return fail_memory(reterr);
     }
     return CAIRN_OK;
