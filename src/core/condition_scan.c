@@ -56,7 +56,7 @@ static uint32_t character_code(const char *text)
 }
 
 /* Beyond ASCII everything may be part of a name, except what only looks like a space, a quote
- * or a sign: a pasted no-break space must be noticed, not become part of a name no input has. */
+ * or a sign: a pasted no-break space must be noticed, not become part of a name. */
 static bool is_foreign_letter(uint32_t code)
 {
     static const struct {

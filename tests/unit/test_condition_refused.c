@@ -1,4 +1,4 @@
-/* tests/unit/test_condition_refused.c - conditions that are refused at deploy, and hostile ones.
+/* tests/unit/test_condition_refused.c - conditions refused at deploy, and hostile ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
