@@ -340,6 +340,18 @@ typedef enum cairn_outcome {
     CAIRN_WAIT          /* steps only: called again when `event` arrives or after timeout_ms */
 } cairn_outcome;
 
+/* An event that others shall hear of, committed with the outcome; see cairn_outbox_claim(). */
+typedef struct cairn_outbound {
+    size_t size;
+    const char *event;   /* not empty */
+    const char *payload; /* JSON; NULL: null */
+} cairn_outbound;
+
+#define CAIRN_OUTBOUND_DEFAULTS        \
+    {                                  \
+        .size = sizeof(cairn_outbound) \
+    }
+
 /* How a task ended. */
 typedef struct cairn_report {
     size_t size;
@@ -350,11 +362,19 @@ typedef struct cairn_report {
     const char *error;  /* with FAIL, RETRY, DEAD */
     int64_t
         delay_ms; /* with RETRY and RELEASE; -1: the task's own backoff (RELEASE: at once) */
+
+    /* Of steps only. */
+    const char *event;              /* with WAIT: what is waited for */
+    int64_t timeout_ms;             /* with WAIT: for how long; -1: without end */
+    const cairn_outbound *outbound; /* with COMPLETE and WAIT */
+    size_t outbound_count;
+    int is_missing_handler; /* with RELEASE: this worker cannot execute it; is told to all */
 } cairn_report;
 
-#define CAIRN_REPORT_DEFAULTS                                                   \
-    {                                                                           \
-        .size = sizeof(cairn_report), .outcome = CAIRN_COMPLETE, .delay_ms = -1 \
+#define CAIRN_REPORT_DEFAULTS                                                    \
+    {                                                                            \
+        .size = sizeof(cairn_report), .outcome = CAIRN_COMPLETE, .delay_ms = -1, \
+        .timeout_ms = -1                                                         \
     }
 
 /* What became of one report. */
@@ -439,6 +459,14 @@ CAIRN_API cairn_code cairn_work_set_output(cairn_work *work, const char *json);
 CAIRN_API cairn_code cairn_work_set_error(cairn_work *work, const char *text);
 CAIRN_API void cairn_work_set_delay(cairn_work *work, int64_t delay_ms);
 
+/* Of steps only.  For a handler that returns CAIRN_WAIT: it is called again when the event
+ * arrives (cairn_task.signal) or after timeout_ms (cairn_task.reason); -1: without end. */
+CAIRN_API cairn_code cairn_work_wait(cairn_work *work, const char *event, int64_t timeout_ms);
+
+/* Emits an event with an outcome of CAIRN_COMPLETE or CAIRN_WAIT.  payload is JSON; NULL: null.
+ * CAIRN_E_BAD_JSON, and then nothing is emitted. */
+CAIRN_API cairn_code cairn_work_emit(cairn_work *work, const char *event, const char *payload);
+
 /* ---- Workflows ------------------------------------------------------------------------------ */
 
 /* A deployed workflow. */
@@ -457,7 +485,8 @@ typedef struct cairn_flaw {
 } cairn_flaw;
 
 /* Checks a workflow file's text, YAML or JSON; needs no engine.  `file` is its name, for errors.
- * Fills in at most `room` flaws; CAIRN_E_BAD_INPUT if there are any. */
+ * Fills in at most `room` flaws, in the order of the file; CAIRN_E_BAD_INPUT if there are any, or
+ * CAIRN_E_TOO_LARGE if the first is beyond a limit. */
 CAIRN_API cairn_code cairn_validate(const char *file, const char *text, cairn_flaw *ret_flaws,
                                     size_t room, size_t *ret_count, cairn_error *reterr);
 
@@ -624,6 +653,37 @@ CAIRN_API cairn_code cairn_cancel(cairn_engine *engine, const char *id, const ch
 CAIRN_API cairn_code cairn_abort(cairn_engine *engine, const char *id, const char *by,
                                  const char *reason, cairn_error *reterr);
 
+/* Decides about a human step, once: confirmed lets the flow go on, rejected aborts the instance.
+ * CAIRN_E_WRONG_STATE if nobody is asked (any more). */
+CAIRN_API cairn_code cairn_decide(cairn_engine *engine, const char *instance_id, const char *step,
+                                  int is_confirmed, const char *by, const char *comment,
+                                  cairn_error *reterr);
+
+/* A step, or a compensation, that a person must look at. */
+typedef struct cairn_dlq_record {
+    const char *id, *instance_id, *workflow_id; /* workflow_id: name and version, "order/1" */
+    const char *step_id, *step_name, *step_type;
+    const char *input, *error, *reason;
+    int is_open; /* 0: requeued, or closed by cancel, abort, restart or retry */
+    int64_t created_at_us;
+} cairn_dlq_record;
+
+typedef struct cairn_dlq cairn_dlq; /* a page of them */
+
+/* Open records, newest first. */
+CAIRN_API cairn_code cairn_dlq_list(cairn_engine *engine, const char *cursor, uint32_t limit,
+                                    cairn_dlq **ret_dlq, cairn_error *reterr);
+CAIRN_API cairn_code cairn_dlq_get(cairn_engine *engine, const char *id, cairn_dlq **ret_dlq,
+                                   cairn_error *reterr);
+CAIRN_API size_t cairn_dlq_count(const cairn_dlq *dlq);
+CAIRN_API const cairn_dlq_record *cairn_dlq_at(const cairn_dlq *dlq, size_t index);
+CAIRN_API const char *cairn_dlq_next(const cairn_dlq *dlq);
+CAIRN_API void cairn_dlq_free(cairn_dlq *dlq);
+
+/* Tries it again, with new input (JSON) if given; everything that was held back goes on. */
+CAIRN_API cairn_code cairn_dlq_requeue(cairn_engine *engine, const char *id, const char *input,
+                                       cairn_error *reterr);
+
 /* An event that a handler has emitted. */
 typedef struct cairn_outbox_event {
     const char *id, *instance_id, *step, *event, *payload;
@@ -643,7 +703,7 @@ CAIRN_API void cairn_outbox_free(cairn_outbox *outbox);
  */
 
 /* The HTTP interface of `cairn serve` without HTTP, on any URL: the same methods, paths, bodies
- * and answers (docs/openapi.json describes them).  Made for bindings and tools. */
+ * and answers (spec/openapi.json describes them).  Made for bindings and tools. */
 typedef struct cairn_request {
     size_t size;
     const char *method; /* "POST" */
@@ -651,7 +711,7 @@ typedef struct cairn_request {
     const char *body;   /* JSON; NULL: none */
     size_t body_len;
 
-    /* With cairn_call_async() only: asked right before a waiting claim is given tasks, in the
+    /* With cairn_call_async() only: asked right before a claim is given tasks, in the
      * engine's thread.  0: the caller has gone, answer nothing to it.  NULL: always wanted. */
     int (*wanted)(void *arg);
     void *arg; /* for wanted and done */

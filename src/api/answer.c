@@ -101,6 +101,16 @@ const char *cairn_response_body(const cairn_response *response, size_t *ret_len)
     return response->body;
 }
 
+void write_created(struct json_out *out, const cairn_enqueued *created)
+{
+    json_open(out, '{');
+    json_key(out, "id");
+    json_str(out, created->id);
+    json_key(out, "existing");
+    json_bool(out, created->existing);
+    json_close(out, '}');
+}
+
 void write_next(struct json_out *out, const char *next)
 {
     json_key(out, "next");

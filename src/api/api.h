@@ -27,7 +27,9 @@ struct call {
     const struct route *route;
     struct target target;
     struct fields body; /* while read() runs */
-    bool is_many;       /* POST /v1/jobs with `jobs` */
+    const char *text;   /* POST /v1/workflows: the body as it came */
+    size_t text_len;
+    bool is_many; /* POST /v1/jobs with `jobs` */
 
     cairn_done done;
     int (*wanted)(void *arg);
@@ -65,6 +67,7 @@ struct route_list {
     size_t count;
 };
 extern const struct route_list job_routes, task_routes, registry_routes, system_routes;
+extern const struct route_list workflow_routes, instance_routes, outbox_routes, event_routes;
 
 /* Every route, for the test that compares them with the OpenAPI description; NULL: past the
  * end. */
@@ -74,7 +77,7 @@ const struct route *route_at(size_t index);
 const struct route *route_find(const char *method, const struct target *target,
                                struct request *request);
 
-/* The segment that a route's {name} stands for; routes have one at most. */
+/* The segment that a route's first {name} stands for. */
 const char *route_param(const struct call *call);
 
 extern const char *const page_params[]; /* limit, cursor */
@@ -92,6 +95,14 @@ cairn_response *response_of_error(const cairn_error *error);
 
 /* The tasks of a claim: {"tasks": [...]} without the outer brackets. */
 void write_tasks(struct json_out *out, const struct tasks_output *tasks);
+
+/* {"id", "existing"}: what creating answers. */
+void write_created(struct json_out *out, const cairn_enqueued *created);
+
+/* events.c: a page of the events of what the route's {id} names. */
+void read_events(struct call *call, struct request *request);
+void write_events(const struct call *call, const struct request *request,
+                  struct answer *answer);
 
 /* Lists end with their cursor: "next": "..." or null. */
 void write_next(struct json_out *out, const char *next);

@@ -286,11 +286,12 @@ bool field_object(struct fields *fields, const char *name, struct fields *ret_in
     return true;
 }
 
-struct field_items field_items(struct fields *fields, const char *name, size_t most)
+struct field_items field_items(struct fields *fields, const char *name, size_t most,
+                               enum need need)
 {
     struct field_items items = {.name = name};
     struct raw raw;
-    const json_t *array = ask(fields, name, REQUIRED);
+    const json_t *array = ask(fields, name, need);
     if (!array)
         return items;
     if (!json_is_array(array)) {

@@ -57,8 +57,9 @@ const char *const *field_texts(struct fields *fields, const char *name, size_t l
 /* Another object.  False if it was left out. */
 bool field_object(struct fields *fields, const char *name, struct fields *ret_inner);
 
-/* An array of objects, which must be there; at most `most`. */
-struct field_items field_items(struct fields *fields, const char *name, size_t most);
+/* An array of objects, at most `most`; none if it was left out. */
+struct field_items field_items(struct fields *fields, const char *name, size_t most,
+                               enum need need);
 bool field_items_next(struct fields *fields, struct field_items *items,
                       struct fields *ret_inner);
 

@@ -38,6 +38,18 @@ static bool is_wanted(struct request *request)
     return call->wanted(call->arg);
 }
 
+/* A workflow is YAML or JSON, and has a reader of its own. */
+static cairn_code keep_text(struct call *call, const char *body, size_t len,
+                            struct request *request)
+{
+    call->body = (struct fields){.request = request, .index = -1};
+    call->text = arena_strndup(&request->arena, body ? body : "", body ? len : 0);
+    call->text_len = body ? len : 0;
+    if (!call->text)
+        request->code = fail_memory(&request->error);
+    return request->code;
+}
+
 static cairn_code read_call(struct call *call, const char *body, size_t len,
                             struct request *request)
 {
@@ -45,7 +57,9 @@ static cairn_code read_call(struct call *call, const char *body, size_t len,
     const char *const *query = call->route->query ? call->route->query : no_params;
     json_t *tree = NULL;
     cairn_code code = target_allow(&call->target, request, query);
-    if (!code)
+    if (!code && call->route->op == OP_DEPLOY)
+        code = keep_text(call, body, len, request);
+    else if (!code)
         code = body_read(body, len, request, &call->body, &tree);
     if (!code && call->route->read)
         call->route->read(call, request);

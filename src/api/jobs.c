@@ -5,9 +5,6 @@
 #include "api/api.h"
 #include "base/error.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 static void read_spec(struct fields *fields, cairn_job_spec *ret_spec)
 {
     static const cairn_job_spec defaults = CAIRN_JOB_DEFAULTS;
@@ -26,7 +23,7 @@ static void read_many(struct call *call, struct request *request)
 {
     struct fields one;
     struct field_items items =
-        field_items(&call->body, "jobs", call->engine->options.max_batch);
+        field_items(&call->body, "jobs", call->engine->options.max_batch, REQUIRED);
     cairn_job_spec *specs =
         arena_array(&request->arena, items.count + 1, sizeof(cairn_job_spec));
     if (!specs) {
@@ -56,16 +53,6 @@ static void read_enqueue(struct call *call, struct request *request)
     request->in.enqueue = (struct enqueue_input){spec, 1};
 }
 
-static void write_enqueued_one(struct json_out *out, const cairn_enqueued *enqueued)
-{
-    json_open(out, '{');
-    json_key(out, "id");
-    json_str(out, enqueued->id);
-    json_key(out, "existing");
-    json_bool(out, enqueued->existing);
-    json_close(out, '}');
-}
-
 static void write_enqueued(const struct call *call, const struct request *request,
                            struct answer *answer)
 {
@@ -74,14 +61,14 @@ static void write_enqueued(const struct call *call, const struct request *reques
     if (!call->is_many) {
         if (enqueued->existing)
             answer->status = 200;
-        write_enqueued_one(&answer->out, enqueued);
+        write_created(&answer->out, enqueued);
         return;
     }
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
     for (size_t i = 0; i < request->in.enqueue.count; i++)
-        write_enqueued_one(&answer->out, &enqueued[i]);
+        write_created(&answer->out, &enqueued[i]);
     json_close(&answer->out, ']');
     json_close(&answer->out, '}');
 }
@@ -162,48 +149,6 @@ static void write_list(const struct call *call, const struct request *request,
         write_job(&answer->out, &jobs->items[i]);
     json_close(&answer->out, ']');
     write_next(&answer->out, jobs->next);
-    json_close(&answer->out, '}');
-}
-
-static void read_events(struct call *call, struct request *request)
-{
-    struct events_input *in = &request->in.events;
-    in->id = route_param(call);
-    in->cursor = target_param(&call->target, "cursor");
-    target_limit(&call->target, request, &in->limit);
-}
-
-/* Ids are strings here, since not every reader has 64-bit integers. */
-static void write_event(struct json_out *out, const cairn_event *event)
-{
-    char id[24];
-    snprintf(id, sizeof id, "%" PRId64, event->id);
-    json_open(out, '{');
-    json_key(out, "id");
-    json_str(out, id);
-    json_key(out, "type");
-    json_str(out, event->type);
-    json_key(out, "step");
-    json_str(out, event->step);
-    json_key(out, "at");
-    json_time(out, event->at_us);
-    json_key(out, "data");
-    json_raw(out, event->data);
-    json_close(out, '}');
-}
-
-static void write_events(const struct call *call, const struct request *request,
-                         struct answer *answer)
-{
-    (void)call;
-    const struct events_output *events = &request->out.events;
-    json_open(&answer->out, '{');
-    json_key(&answer->out, "items");
-    json_open(&answer->out, '[');
-    for (size_t i = 0; i < events->count; i++)
-        write_event(&answer->out, &events->items[i]);
-    json_close(&answer->out, ']');
-    write_next(&answer->out, events->next);
     json_close(&answer->out, '}');
 }
 

@@ -7,15 +7,27 @@
 
 #include <string.h>
 
-/* The outcomes by name, and what may be said with each. */
+/* What may be said with an outcome. */
+enum says {
+    SAYS_OUTPUT = 1 << 0,
+    SAYS_ERROR = 1 << 1,
+    SAYS_DELAY = 1 << 2,
+    SAYS_OUTBOUND = 1 << 3,
+    SAYS_EVENT = 1 << 4,
+    SAYS_REASON = 1 << 5,
+};
+
 static const struct outcome {
     const char *name;
     cairn_outcome outcome;
-    bool has_output, has_error, has_delay;
+    unsigned says; /* of enum says */
 } outcomes[] = {
-    {"complete", CAIRN_COMPLETE, true, false, false}, {"fail", CAIRN_FAIL, false, true, false},
-    {"retry", CAIRN_RETRY, false, true, true},        {"dead", CAIRN_DEAD, false, true, false},
-    {"release", CAIRN_RELEASE, false, false, true},
+    {"complete", CAIRN_COMPLETE, SAYS_OUTPUT | SAYS_OUTBOUND},
+    {"fail", CAIRN_FAIL, SAYS_ERROR},
+    {"retry", CAIRN_RETRY, SAYS_ERROR | SAYS_DELAY},
+    {"dead", CAIRN_DEAD, SAYS_ERROR},
+    {"release", CAIRN_RELEASE, SAYS_DELAY | SAYS_REASON},
+    {"wait", CAIRN_WAIT, SAYS_EVENT | SAYS_OUTBOUND},
 };
 
 static const struct outcome *find_outcome(const char *name)
@@ -49,6 +61,21 @@ static void read_claim(struct call *call, struct request *request)
     request->in.claim.worker = worker;
 }
 
+/* What a job has none of. */
+static void write_step_part(struct json_out *out, const cairn_task *task)
+{
+    json_key(out, "instance_id");
+    json_str(out, task->instance_id);
+    json_key(out, "step");
+    json_str(out, task->step);
+    json_key(out, "metadata");
+    json_raw(out, task->metadata);
+    json_key(out, "reason");
+    json_str(out, task->reason);
+    json_key(out, "signal");
+    json_raw(out, task->signal);
+}
+
 static void write_task(struct json_out *out, const cairn_task *task)
 {
     json_open(out, '{');
@@ -70,6 +97,8 @@ static void write_task(struct json_out *out, const cairn_task *task)
     json_str(out, task->key);
     json_key(out, "lease_until");
     json_time(out, task->lease_until_us);
+    if (task->instance_id)
+        write_step_part(out, task);
     json_close(out, '}');
 }
 
@@ -91,18 +120,58 @@ static void write_claimed(const struct call *call, const struct request *request
     json_close(&answer->out, '}');
 }
 
+static void read_outbound(struct fields *fields, size_t most, cairn_report *report)
+{
+    static const cairn_outbound defaults = CAIRN_OUTBOUND_DEFAULTS;
+    struct request *request = fields->request;
+    struct fields one;
+    struct field_items items = field_items(fields, "outbound", most, OPTIONAL);
+    cairn_outbound *events = arena_array(&request->arena, items.count + 1, sizeof *events);
+    if (!events) {
+        request->code = fail_memory(&request->error);
+        return;
+    }
+    while (field_items_next(fields, &items, &one)) {
+        cairn_outbound *event = &events[items.index - 1];
+        *event = defaults;
+        event->event = field_text(&one, "event", REQUIRED);
+        event->payload = field_json(&one, "payload");
+        fields_end(&one);
+    }
+    report->outbound = events;
+    report->outbound_count = items.count;
+}
+
+static bool read_missing_handler(struct fields *fields)
+{
+    struct request *request = fields->request;
+    const char *reason = field_text(fields, "reason", OPTIONAL);
+    if (reason && strcmp(reason, "missing_handler") != 0 && !request->code)
+        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                             "field \"reason\" must be \"missing_handler\" or left out");
+    return reason != NULL;
+}
+
 /* What goes with an outcome.  A field that belongs to another one is unknown here, so that a
  * mixed-up report is noticed instead of half kept. */
-static void read_outcome(struct fields *fields, const struct outcome *outcome,
-                         cairn_report *report)
+static void read_outcome(const struct call *call, struct fields *fields,
+                         const struct outcome *outcome, cairn_report *report)
 {
     report->outcome = outcome->outcome;
-    if (outcome->has_output)
+    if (outcome->says & SAYS_OUTPUT)
         report->output = field_json(fields, "output");
-    if (outcome->has_error)
+    if (outcome->says & SAYS_ERROR)
         report->error = field_text(fields, "error", OPTIONAL);
-    if (outcome->has_delay)
+    if (outcome->says & SAYS_DELAY)
         report->delay_ms = field_int(fields, "delay_ms", 0, DURATION_MS_MAX, -1);
+    if (outcome->says & SAYS_EVENT) {
+        report->event = field_text(fields, "event", REQUIRED);
+        report->timeout_ms = field_int(fields, "timeout_ms", 0, DURATION_MS_MAX, -1);
+    }
+    if (outcome->says & SAYS_OUTBOUND)
+        read_outbound(fields, call->engine->options.max_batch, report);
+    if (outcome->says & SAYS_REASON)
+        report->is_missing_handler = read_missing_handler(fields);
 }
 
 /* POST /v1/tasks/{id}/complete and the others: the path says which. */
@@ -119,7 +188,7 @@ static void read_report_one(struct call *call, struct request *request)
     request->in.report.worker = field_text(&call->body, "worker", REQUIRED);
     report->task_id = route_param(call);
     report->token = field_text(&call->body, "token", REQUIRED);
-    read_outcome(&call->body, find_outcome(call->target.segments[3]), report);
+    read_outcome(call, &call->body, find_outcome(call->target.segments[3]), report);
 }
 
 static void write_report_one(const struct call *call, const struct request *request,
@@ -141,7 +210,8 @@ static void write_report_one(const struct call *call, const struct request *requ
     json_close(&answer->out, '}');
 }
 
-static void read_result(struct fields *fields, cairn_report *ret_report)
+static void read_result(const struct call *call, struct fields *fields,
+                        cairn_report *ret_report)
 {
     static const cairn_report defaults = CAIRN_REPORT_DEFAULTS;
     struct request *request = fields->request;
@@ -151,13 +221,13 @@ static void read_result(struct fields *fields, cairn_report *ret_report)
     const char *name = field_text(fields, "outcome", REQUIRED);
     const struct outcome *outcome = name ? find_outcome(name) : NULL;
     if (outcome) {
-        read_outcome(fields, outcome, ret_report);
+        read_outcome(call, fields, outcome, ret_report);
     } else if (!request->code) {
         request->code =
             fail(&request->error, CAIRN_E_BAD_INPUT,
                  "field \"results[%ld].outcome\" is unknown: \"%.64s\"", fields->index, name);
         fail_hint(&request->error, request->code,
-                  "an outcome is complete, fail, retry, dead or release");
+                  "an outcome is complete, fail, retry, dead, release or wait");
     }
 }
 
@@ -167,7 +237,7 @@ static void read_report_many(struct call *call, struct request *request)
     struct fields one;
     in->worker = field_text(&call->body, "worker", REQUIRED);
     struct field_items items =
-        field_items(&call->body, "results", call->engine->options.max_batch);
+        field_items(&call->body, "results", call->engine->options.max_batch, REQUIRED);
     in->count = items.count;
     in->reports = arena_array(&request->arena, items.count + 1, sizeof *in->reports);
     if (!in->reports) {
@@ -175,7 +245,7 @@ static void read_report_many(struct call *call, struct request *request)
         return;
     }
     while (field_items_next(&call->body, &items, &one)) {
-        read_result(&one, &in->reports[items.index - 1]);
+        read_result(call, &one, &in->reports[items.index - 1]);
         fields_end(&one);
     }
     if (field_object(&call->body, "claim", &one)) {
@@ -251,6 +321,7 @@ static const struct route routes[] = {
     REPORT_ROUTE("retry"),
     REPORT_ROUTE("dead"),
     REPORT_ROUTE("release"),
+    REPORT_ROUTE("wait"),
     {"POST", "/v1/tasks/{id}/heartbeat", OP_HEARTBEAT, NULL, read_heartbeat, write_heartbeat,
      0},
 };

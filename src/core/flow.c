@@ -159,13 +159,18 @@ cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at
 cairn_code step_pass(struct flow *flow, struct flow_step *step, const char *signal,
                      cairn_error *reterr)
 {
+    bool has_arrived = false;
+    step->row.is_held = false;
+    if (flow->instance->status == INSTANCE_DLQ)
+        TRY(join_reached_frozen(flow, step, &has_arrived, reterr));
+    if (has_arrived)
+        return CAIRN_OK;
     if (flow_is_frozen(flow)) {
         step->row.is_held = true;
         step->row.signal = signal;
         step_touch(flow, step);
         return CAIRN_OK;
     }
-    step->row.is_held = false;
     const char *output = step->row.output;
     return token_add(flow, step->row.next, output, signal, step, reterr);
 }
@@ -214,12 +219,27 @@ cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_err
     return flow_note(flow, end_event(status), NULL, &facts, reterr);
 }
 
+/* Something is parked, and nothing else is to be done: dlq (again). */
+static cairn_code follow_parked(struct flow *flow, cairn_error *reterr)
+{
+    struct instance_row *instance = flow->instance;
+    struct flow_facts facts = NO_FACTS;
+    bool is_idle = !instance->active_count && !instance->wait_count && !instance->sleep_count &&
+                   !instance->decision_count;
+    if (instance->status != INSTANCE_RUNNING || instance->goal || !is_idle ||
+        !instance->parked_count)
+        return CAIRN_OK;
+    instance_set(flow, INSTANCE_DLQ, false);
+    facts.status = instance_status_name(INSTANCE_DLQ);
+    return flow_note(flow, "workflow_dlq", NULL, &facts, reterr);
+}
+
 /* A wait step waits, and nothing else is to be done: waiting_signal. */
 static void follow_counts(struct flow *flow)
 {
     struct instance_row *instance = flow->instance;
-    bool is_waiting = instance->wait_count > 0 && instance->active_count == 0 &&
-                      instance->sleep_count == 0;
+    bool is_waiting =
+        instance->wait_count > 0 && instance->active_count == 0 && instance->sleep_count == 0;
     if (instance->status == INSTANCE_RUNNING && is_waiting && !instance->goal)
         instance_set(flow, INSTANCE_WAITING_SIGNAL, false);
     else if (instance->status == INSTANCE_WAITING_SIGNAL && !is_waiting)
@@ -244,7 +264,7 @@ cairn_code flow_settle(struct flow *flow, cairn_error *reterr)
         TRY(token_move(flow, token, reterr));
     }
     follow_counts(flow);
-    return CAIRN_OK;
+    return follow_parked(flow, reterr);
 }
 
 cairn_code flow_start(struct flow *flow, cairn_error *reterr)

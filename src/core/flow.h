@@ -29,7 +29,7 @@ struct flow_step {
 
 /* What an event says; what is not set is left out. */
 struct flow_facts {
-    const char *status, *error, *worker, *reason, *by, *event, *signal_id;
+    const char *status, *error, *worker, *reason, *by, *event, *signal_id, *decision, *comment;
     int32_t retry_count; /* -1: left out */
     int64_t run_at_us;
 };
@@ -64,13 +64,17 @@ struct flow_source {
      * step; as JSON {id, event, payload}.  NULL: none. */
     cairn_code (*take_signal)(struct flow *flow, struct flow_step *step, const char *event,
                               int64_t until_us, const char **ret_signal, cairn_error *reterr);
-    cairn_code (*untake_signals)(struct flow *flow, cairn_error *reterr); /* all of them */
+
+    /* Those that this step took (NULL: all of the instance's) count as not taken. */
+    cairn_code (*untake_signals)(struct flow *flow, const struct flow_step *step,
+                                 cairn_error *reterr);
 
     cairn_code (*note)(struct flow *flow, const char *type, const struct flow_step *step,
                        const struct flow_facts *facts, cairn_error *reterr);
     cairn_code (*park)(struct flow *flow, const struct flow_step *step, const char *reason,
                        cairn_error *reterr); /* a DLQ record */
     cairn_code (*unpark)(struct flow *flow, int32_t seq, cairn_error *reterr); /* -1: all */
+    cairn_code (*has_parked)(struct flow *flow, bool *ret_has, cairn_error *reterr); /* open */
     cairn_code (*set_last_error)(struct flow *flow, const struct flow_step *step,
                                  const char *message, int32_t attempt, cairn_error *reterr);
 
@@ -101,28 +105,29 @@ struct flow {
 struct flow_report {
     cairn_outcome outcome;
     const char *worker, *token, *output, *error, *event;
-    int64_t delay_us;   /* -1: backoff, or at once */
-    int64_t timeout_us; /* WAIT; -1: no limit */
+    int64_t delay_us;        /* -1: backoff, or at once */
+    int64_t timeout_us;      /* WAIT; -1: no limit */
     bool is_missing_handler; /* RELEASE: the worker cannot execute it */
 };
 
 /* What became of it. */
 struct flow_verdict {
-    cairn_code code;       /* CAIRN_OK, CAIRN_E_LEASE_LOST, CAIRN_E_WRONG_STATE, BAD_INPUT */
-    const char *stop;      /* heartbeat: why it is no longer wanted */
-    bool is_repeated;      /* a report that had been taken before: nothing changed */
+    cairn_code code;  /* CAIRN_OK, CAIRN_E_LEASE_LOST, CAIRN_E_WRONG_STATE, BAD_INPUT */
+    const char *stop; /* heartbeat: why it is no longer wanted */
+    bool is_repeated; /* a report that had been taken before: nothing changed */
 };
 
 /* flow.c: the instance begins. */
 cairn_code flow_start(struct flow *flow, cairn_error *reterr);
 
 /* flow_report.c */
-cairn_code flow_report(struct flow *flow, struct flow_step *step, const struct flow_report *report,
-                       struct flow_verdict *ret_verdict, cairn_error *reterr);
+cairn_code flow_report(struct flow *flow, struct flow_step *step,
+                       const struct flow_report *report, struct flow_verdict *ret_verdict,
+                       cairn_error *reterr);
 
 /* Needs the step alone, not the instance; changes the lease only. */
-struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker, const char *token,
-                                   int64_t extend_us, int64_t now_us);
+struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
+                                   const char *token, int64_t extend_us, int64_t now_us);
 
 /* A claimed step: its call's limit shortens the lease.  Needs the step alone. */
 void flow_claimed(struct flow_step *step, int64_t now_us);
@@ -144,6 +149,15 @@ cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
 /* A signal of this event is in the log: wakes whoever waits for it. */
 cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken,
                        cairn_error *reterr);
+
+/* Somebody decides about a human step. */
+cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confirmed,
+                       const char *by, const char *comment, cairn_code *ret_verdict,
+                       cairn_error *reterr);
+
+/* A parked step, or a compensation that could not be done, is tried again; input NULL: its own. */
+cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
+                        const char *input, cairn_code *ret_verdict, cairn_error *reterr);
 
 /* Whether anybody waits for it now. */
 cairn_code flow_is_awaited(struct flow *flow, const char *event, bool *ret_is_awaited,

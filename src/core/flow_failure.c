@@ -55,8 +55,10 @@ static cairn_code find_any(struct flow *flow, const struct flow_step *step,
 {
     struct flow_step *fork, *join;
     *ret_join = NULL;
-    for (int32_t at = step->row.scope_fork, from = step->row.scope_from, to = step->row.scope_to;
-         at >= 0; at = fork->row.scope_fork, from = fork->row.scope_from, to = fork->row.scope_to) {
+    for (int32_t at = step->row.scope_fork, from = step->row.scope_from,
+                 to = step->row.scope_to;
+         at >= 0;
+         at = fork->row.scope_fork, from = fork->row.scope_from, to = fork->row.scope_to) {
         TRY(flow->source->step(flow, at, &fork, reterr));
         TRY(flow->source->config(flow, fork, reterr));
         TRY(flow->source->step(flow, fork->config->join, &join, reterr));
@@ -71,14 +73,15 @@ static cairn_code find_any(struct flow *flow, const struct flow_step *step,
 }
 
 /* The branch is lost, and nothing else: its other steps are stopped, nothing is undone. */
-static cairn_code lose_branch(struct flow *flow, struct flow_step *join, struct place_range branch,
-                              cairn_error *reterr)
+static cairn_code lose_branch(struct flow *flow, struct flow_step *join,
+                              struct place_range branch, cairn_error *reterr)
 {
     struct flow_step **steps;
     size_t count;
     join->row.remaining--;
     step_touch(flow, join);
-    TRY(flow->source->between(flow, STEP_NONE, branch.first, branch.last, &steps, &count, reterr));
+    TRY(flow->source->between(flow, STEP_NONE, branch.first, branch.last, &steps, &count,
+                              reterr));
     for (size_t i = 0; i < count; i++)
         TRY(step_supersede(flow, steps[i], reterr));
     return CAIRN_OK;
@@ -133,9 +136,9 @@ cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error 
     case POLICY_PAUSE:
         return pause_for(flow, step, reterr);
     case POLICY_COMPENSATE:
-        return goal_begin(flow, GOAL_UNDO, step, STOP_ROLLBACK, "rollback", reterr);
+        return goal_begin(flow, GOAL_UNDO, step, STOP_ROLLBACK, reterr);
     default:
-        return goal_begin(flow, GOAL_FAIL, step, STOP_NONE, "workflow failed", reterr);
+        return goal_begin(flow, GOAL_FAIL, step, STOP_NONE, reterr);
     }
 }
 
@@ -167,4 +170,25 @@ cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *erro
         return CAIRN_OK;
     }
     return failure_apply(flow, step, reterr);
+}
+
+/* A wait or a decision that nobody answered in time: on_timeout, else it has failed. */
+cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *error,
+                         cairn_error *reterr)
+{
+    TRY(flow->source->config(flow, step, reterr));
+    step->row.deadline_at_us = 0;
+    step->row.due_at_us = 0;
+    if (!step->config->is_timeout_continue)
+        return step_fail(flow, step, error, 1, reterr);
+    struct flow_facts facts = NO_FACTS;
+    step->row.error = error;
+    step->row.output = step->row.input;
+    step_set(flow, step, STEP_SKIPPED);
+    step_number(flow, step);
+    facts.status = step_status_name(STEP_SKIPPED);
+    facts.error = error;
+    facts.reason = "on_timeout: continue";
+    TRY(flow_note(flow, "step_skipped", step, &facts, reterr));
+    return step_pass(flow, step, NULL, reterr);
 }

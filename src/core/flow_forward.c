@@ -44,7 +44,8 @@ static cairn_code skip_list(struct flow *flow, struct place_range list, cairn_er
     size_t count;
     if (list.first < 0)
         return CAIRN_OK;
-    TRY(flow->source->between(flow, STEP_PENDING, list.first, list.last, &steps, &count, reterr));
+    TRY(flow->source->between(flow, STEP_PENDING, list.first, list.last, &steps, &count,
+                              reterr));
     for (size_t i = 0; i < count; i++) {
         struct flow_facts facts = NO_FACTS;
         facts.status = step_status_name(STEP_SKIPPED);
@@ -83,8 +84,8 @@ static cairn_code run_condition(struct flow *flow, struct flow_step *step, const
     struct place_range taken = is_true ? config->then_list : config->else_list;
     TRY(skip_list(flow, is_true ? config->else_list : config->then_list, reterr));
     TRY(complete_here(flow, step, reterr));
-    return token_add(flow, taken.first >= 0 ? taken.first : step->row.next, step->row.input, signal,
-                     step, reterr);
+    return token_add(flow, taken.first >= 0 ? taken.first : step->row.next, step->row.input,
+                     signal, step, reterr);
 }
 
 static cairn_code run_fork(struct flow *flow, struct flow_step *step, const char *signal,
@@ -105,7 +106,8 @@ static cairn_code fire_join(struct flow *flow, struct flow_step *join, cairn_err
 }
 
 /* `any` has been won: whatever else goes on in the fork is no longer wanted. */
-static cairn_code stop_losers(struct flow *flow, const struct flow_step *join, cairn_error *reterr)
+static cairn_code stop_losers(struct flow *flow, const struct flow_step *join,
+                              cairn_error *reterr)
 {
     struct flow_step **steps;
     size_t count;
@@ -130,6 +132,40 @@ static cairn_code arrive(struct flow *flow, struct flow_step *join, cairn_error 
         TRY(stop_losers(flow, join, reterr));
     else if (join->row.remaining > 0)
         return CAIRN_OK;
+    return fire_join(flow, join, reterr);
+}
+
+cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join,
+                               cairn_error *reterr)
+{
+    struct flow_step *join;
+    struct flow_facts facts = NO_FACTS;
+    *ret_is_join = false;
+    if (step->row.next < 0)
+        return CAIRN_OK;
+    TRY(flow->source->step(flow, step->row.next, &join, reterr));
+    if (join->row.kind != KIND_JOIN)
+        return CAIRN_OK;
+    *ret_is_join = true;
+    if (join->row.status != STEP_PENDING)
+        return CAIRN_OK;
+    TRY(flow->source->config(flow, join, reterr));
+    join->row.remaining--;
+    step_touch(flow, join);
+    if (!join->config->is_any && join->row.remaining > 0)
+        return CAIRN_OK;
+    join->row.is_held = true;
+    step_set(flow, join, STEP_PAUSED);
+    facts.status = step_status_name(STEP_PAUSED);
+    return flow_note(flow, "step_paused", join, &facts, reterr);
+}
+
+cairn_code join_thaw(struct flow *flow, struct flow_step *join, cairn_error *reterr)
+{
+    TRY(flow->source->config(flow, join, reterr));
+    join->row.is_held = false;
+    if (join->config->is_any)
+        TRY(stop_losers(flow, join, reterr));
     return fire_join(flow, join, reterr);
 }
 

@@ -16,11 +16,11 @@ struct flow_token {
 };
 
 /* Returns from the enclosing function if a call does not succeed. */
-#define TRY(call)                                                                              \
-    do {                                                                                       \
-        cairn_code code_ = (call);                                                             \
-        if (code_)                                                                             \
-            return code_;                                                                      \
+#define TRY(call)                  \
+    do {                           \
+        cairn_code code_ = (call); \
+        if (code_)                 \
+            return code_;          \
     } while (0)
 
 /* flow.c */
@@ -54,21 +54,34 @@ cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_err
 /* Arms what waits: takes a signal that is there, or sets the timer. */
 cairn_code step_arm(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 
+/* flow_report.c: as flow_timer(), without letting the instance come to rest. */
+cairn_code step_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+
 /* flow_forward.c */
 cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const char *signal,
                      struct flow_step *from, cairn_error *reterr);
+/* A step ended in the DLQ before a join: the branch has arrived, the join waits, paused. */
+cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join,
+                               cairn_error *reterr);
+cairn_code join_thaw(struct flow *flow, struct flow_step *join, cairn_error *reterr);
 cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_error *reterr);
 
 /* flow_failure.c: a step has failed for good. */
 cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *error,
                      int32_t attempt, cairn_error *reterr);
+cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *error,
+                         cairn_error *reterr);
 cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 
 /* flow_undo.c */
 cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_step *failed,
-                      enum step_stop stop, const char *reason, cairn_error *reterr);
+                      enum step_stop stop, cairn_error *reterr);
+cairn_code flow_stop_for_abort(struct flow *flow, cairn_error *reterr);
+cairn_code flow_stop_unbegun(struct flow *flow, cairn_error *reterr); /* cancelled before it began */
 cairn_code goal_go_on(struct flow *flow, cairn_error *reterr);
 cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 cairn_code undo_succeeded(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 cairn_code undo_exhausted(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 

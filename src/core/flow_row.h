@@ -33,6 +33,9 @@ enum step_stop {
     STOP_COUNT
 };
 
+/* Values of undo_first that are no place. */
+enum { UNDO_FIRST_NONE = -1, UNDO_OF_CANCEL = -2 };
+
 struct instance_row {
     int64_t seq; /* order of insertion */
     const char *id, *workflow, *key, *input, *output;
@@ -48,9 +51,9 @@ struct instance_row {
 
     enum instance_goal goal;
     bool is_undo_failed; /* a compensation ran out of attempts */
-    int32_t undo_first;  /* the step whose failure began it, undone first; -1: none left */
+    int32_t undo_first; /* the step whose failure began it, undone first; or one of the above */
     int32_t undo_from, undo_to; /* places whose steps are undone */
-    int64_t undo_below;  /* those with a commit number below this are still to be undone */
+    int64_t undo_below; /* those with a commit number below this are still to be undone */
     const char *stop_by, *stop_reason; /* who cancelled or aborted, and why */
 
     int64_t commits; /* the latest commit number */
@@ -75,17 +78,17 @@ struct step_row {
     const char *handler; /* KIND_TASK */
     int32_t max_attempts;
     int32_t priority;
-    int32_t next;        /* where the flow goes on; -1: the end */
-    int32_t scope_fork;  /* the fork whose branch this is in; -1: none */
+    int32_t next;                 /* where the flow goes on; -1: the end */
+    int32_t scope_fork;           /* the fork whose branch this is in; -1: none */
     int32_t scope_from, scope_to; /* first and last place of that branch, or of the instance */
-    const char *config;   /* JSON: what the file says beyond this; NULL: nothing */
-    const char *metadata; /* JSON; NULL: none */
+    const char *config;           /* JSON: what the file says beyond this; NULL: nothing */
+    const char *metadata;         /* JSON; NULL: none */
 
     enum step_status status;
     int32_t attempts;              /* calls that ended in error, retry, timeout or lost lease */
     int32_t compensation_attempts; /* the same, of the compensation */
     const char *input, *output, *error;
-    int64_t commit_no;   /* the order in which called steps ended; 0: not yet */
+    int64_t commit_no; /* the order in which called steps ended; 0: not yet */
     int64_t next_run_at_us, started_at_us, finished_at_us;
 
     bool is_ready;         /* claimable now: the claim index holds nothing else */
@@ -93,16 +96,16 @@ struct step_row {
     int64_t due_at_us;     /* when a timer must look at it; 0: never */
     bool is_held;          /* ready but not claimable, or ended without its consequences */
 
-    const char *locked_by, *token;      /* the lease */
+    const char *locked_by, *token; /* the lease */
     int64_t locked_until_us;
-    int64_t call_until_us;              /* the call is over then, whatever the heartbeats; 0: no limit */
+    int64_t call_until_us; /* the call is over then, whatever the heartbeats; 0: no limit */
     const char *ended_by, *ended_token; /* who ended the latest lease */
     enum step_stop stop;
 
     const char *waiting_event; /* what a waiting step, or its handler, waits for */
     int64_t deadline_at_us;
-    bool is_timed_out;         /* the next call is made as WAITING_TIMEOUT */
-    const char *signal;        /* JSON {id, event, payload} that ended the wait; for the next call */
+    bool is_timed_out;  /* the next call is made as WAITING_TIMEOUT */
+    const char *signal; /* JSON {id, event, payload} that ended the wait; for the next call */
 
     int32_t remaining; /* KIND_JOIN: branches that have not arrived */
     int64_t updated_at_us;
@@ -123,6 +126,13 @@ struct outbox_row {
     int64_t created_at_us;
     const char *claimed_by;
     int64_t claimed_until_us;
+};
+
+/* What somebody decided about a human step. */
+struct decision_row {
+    const char *instance_id, *step_name, *decided_by, *decision, *comment;
+    int32_t step_seq;
+    int64_t decided_at_us;
 };
 
 /* A failed step, or a failed compensation, that a person must look at. */

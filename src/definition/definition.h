@@ -24,10 +24,11 @@ struct definition {
     int32_t version;
     bool is_dlq;
     bool has_compensation;
-    char hash[65];       /* SHA-256 of content, hexadecimal */
-    const char *content; /* canonical JSON: the same for YAML and JSON of the same meaning */
+    char hash[65];         /* SHA-256 of content, hexadecimal */
+    const char *content;   /* canonical JSON: the same for YAML and JSON of the same meaning */
     struct step_row *plan; /* the planned part of every row, in order of place */
     size_t plan_count;
+    const struct workflow *workflow; /* the elements, for drawing (definition/element.h) */
 };
 
 /* What is wrong with a file, and where. */
@@ -39,8 +40,9 @@ struct definition_error {
 /* Reads a file's text (YAML or JSON).  `file` is its name, for errors.  All that is wrong is told,
  * up to `room` errors; the first one is in reterr as "FILE:LINE:COLUMN: reason". */
 cairn_code definition_read(struct arena *arena, const char *file, const char *text, size_t len,
-                           struct definition *ret_definition, struct definition_error *ret_errors,
-                           size_t room, size_t *ret_count, cairn_error *reterr);
+                           struct definition *ret_definition,
+                           struct definition_error *ret_errors, size_t room, size_t *ret_count,
+                           cairn_error *reterr);
 
 /* Reads a step's config back. */
 cairn_code step_config_read(struct arena *arena, const char *config,

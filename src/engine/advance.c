@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
-#include "engine/batch.h"
+#include "engine/world.h"
 
 /* Applies all that is due now, and tells when the next thing is (0: never). */
 static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
@@ -20,6 +20,8 @@ static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
     }
     code = timers_apply(&batch, ret_due_us, reterr);
     if (!code)
+        code = world_write(&batch, reterr);
+    if (!code)
         code = batch_append_events(&batch, reterr);
     if (code)
         batch.ops->rollback(batch.tx);
@@ -27,7 +29,7 @@ static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
         code = batch.ops->commit(batch.tx, batch.ready.count || batch.ready.is_any, reterr);
     if (!code)
         batch_count(&batch);
-    *ret_is_moved = batch.event_count || batch.ready.is_any;
+    *ret_is_moved = batch.event_count || batch.ready.is_any || world_has_moved(&batch);
     arena_done(&batch.arena);
     return code;
 }
@@ -65,11 +67,12 @@ cairn_code clock_advance(struct committer *committer, struct request *request)
     if (!committer->session)
         code = engine->store->ops->session_open(engine->store, SESSION_WRITER,
                                                 &committer->session, error);
-    int64_t target_us =
-        instant_add(clock_now_us(&engine->clock), request->in.advance.ms * US_PER_MS);
+    /* Kept over tries: a store that went away must not make the clock go further. */
+    if (!request->out.now_us)
+        request->out.now_us =
+            instant_add(clock_now_us(&engine->clock), request->in.advance.ms * US_PER_MS);
     if (!code)
-        code = advance_to(committer, target_us, error);
-    request->out.now_us = clock_now_us(&engine->clock);
+        code = advance_to(committer, request->out.now_us, error);
 
     pthread_mutex_lock(&engine->lock);
     engine->ready_epoch++;

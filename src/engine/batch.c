@@ -5,6 +5,7 @@
 #include "engine/batch.h"
 
 #include "base/error.h"
+#include "engine/world.h"
 
 /* A new try begins from nothing; only what makes tries recognisable (ids, tokens) is kept. */
 static void forget_answers(struct batch *batch)
@@ -35,10 +36,11 @@ static void put_busy_aside(struct batch *batch, struct request_queue *busy)
 {
     struct request_queue rest = {0};
     struct request *request;
-    if (batch->id_count == 0)
+    if (batch->id_count == 0 && !batch->world)
         return;
     while ((request = queue_pop(batch->requests)) != NULL) {
-        bool is_busy = !request->code && request_names_busy_row(batch, request);
+        bool is_busy = !request->code && (request_names_busy_row(batch, request) ||
+                                          flow_names_busy(batch, request));
         queue_push(is_busy ? busy : &rest, request);
     }
     *batch->requests = rest;
@@ -58,13 +60,27 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_e
     if (!code)
         code = batch_lock(batch, reterr);
     if (!code)
+        code = flow_batch_load(batch, reterr);
+    if (!code)
         put_busy_aside(batch, busy);
     if (!code)
+        code = flow_batch_deploy(batch, reterr);
+    if (!code)
+        code = flow_batch_start(batch, reterr);
+    if (!code)
         code = batch_change(batch, reterr);
+    if (!code)
+        code = flow_batch_apply(batch, reterr);
+    if (!code)
+        code = world_write_steps(batch, reterr);
     if (!code)
         code = batch_registry(batch, reterr);
     if (!code)
         code = batch_claim(batch, reterr);
+    if (!code)
+        code = world_write(batch, reterr);
+    if (!code)
+        code = flow_batch_show(batch, reterr);
     if (!code)
         code = batch_append_events(batch, reterr);
     return code;
@@ -84,6 +100,7 @@ void batch_count(struct batch *batch)
     counters->heartbeats += tally->heartbeats;
     counters->lease_expiries += tally->lease_expiries;
     counters->late_reports += tally->late_reports;
+    counters->started += tally->started;
 }
 
 static void count_commit(struct batch *batch, int64_t began_us)

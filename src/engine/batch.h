@@ -15,7 +15,7 @@
 /* Counted while applying, added to the engine's counters once the commit has succeeded. */
 struct tally {
     uint64_t enqueued, claimed, completed, failed, retried, cancelled, released, heartbeats;
-    uint64_t lease_expiries, late_reports;
+    uint64_t lease_expiries, late_reports, started;
 };
 
 /* A claim that brought less than it could take, so another like it would bring nothing. */
@@ -42,6 +42,12 @@ struct batch {
 
     struct job_event_row *events;
     size_t event_count, event_room;
+
+    struct world_instance *world; /* instances in hand */
+    struct flow_event_row *flow_events;
+    size_t flow_event_count, flow_event_room;
+    struct outbox_row *outbox;
+    size_t outbox_count, outbox_room;
 
     struct dry_claim *dry;
     struct tally tally;
@@ -87,6 +93,33 @@ void batch_ready(struct batch *batch, const char *type);
 
 /* A timer that this batch makes, so that nobody needs to ask the store for it. */
 void batch_due(struct batch *batch, int64_t at_us);
+
+/* Sorts ids and drops repeats; how many are left. */
+size_t ids_sort_unique(const char **ids, size_t count);
+
+/* flow_batch.c: what a batch does to workflows and instances. */
+cairn_code flow_batch_load(struct batch *batch, cairn_error *reterr);
+bool flow_names_busy(const struct batch *batch, const struct request *request);
+cairn_code flow_batch_apply(struct batch *batch, cairn_error *reterr);
+cairn_code flow_batch_show(struct batch *batch, cairn_error *reterr);
+cairn_code flow_batch_report(struct batch *batch, struct request *request, size_t index,
+                             cairn_error *reterr);
+cairn_code flow_batch_heartbeat(struct batch *batch, struct request *request,
+                                cairn_error *reterr);
+bool is_step_id(const char *task_id);
+cairn_code lease_lost(cairn_error *error, const char *id, const char *worker,
+                      const char *status, const char *holder);
+
+/* flow_start.c */
+cairn_code flow_batch_deploy(struct batch *batch, cairn_error *reterr);
+cairn_code flow_batch_start(struct batch *batch, cairn_error *reterr);
+
+/* flow_timer.c */
+cairn_code flow_timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr);
+
+/* flow_claim.c */
+cairn_code flow_claim(struct batch *batch, struct request *request, size_t room,
+                      cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr);
 
 /* batch_claim.c */
 bool request_is_claiming(const struct request *request);

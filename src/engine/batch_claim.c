@@ -134,21 +134,10 @@ static void row_to_task(const struct job_row *row, const char *token, cairn_task
     };
 }
 
-static cairn_code fill_tasks(struct request *request, const struct job_row *rows, size_t count,
-                             cairn_error *reterr)
-{
-    cairn_task *tasks = arena_array(&request->arena, count, sizeof *tasks);
-    if (!tasks)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++)
-        row_to_task(&rows[i], request->token, &tasks[i]);
-    request->out.tasks = (struct tasks_output){.items = tasks, .count = count};
-    return CAIRN_OK;
-}
-
 /* The rows go straight into the request's arena, where its answer lives. */
 static cairn_code take_rows(struct batch *batch, struct request *request, struct job_row *rows,
-                            size_t *ret_count, bool *ret_is_new, cairn_error *reterr)
+                            size_t room, size_t *ret_count, bool *ret_is_new,
+                            cairn_error *reterr)
 {
     const cairn_claim_options *claim = request_claim(request);
     struct job_claim wanted = {
@@ -159,40 +148,119 @@ static cairn_code take_rows(struct batch *batch, struct request *request, struct
         .runtime = claim->runtime,
         .lease_until_us = instant_add(batch->tx->now_us, claim->lease_ms * US_PER_MS),
     };
-    cairn_code code = CAIRN_OK;
-    *ret_count = 0;
-    *ret_is_new = true;
-    if (request->was_unsure) {
-        code = batch->ops->find_claimed(batch->tx, claim->worker, request->token, rows,
-                                        claim->max, ret_count, reterr);
-        *ret_is_new = *ret_count == 0;
-    }
-    if (!code && *ret_is_new)
-        code = batch->ops->claim_jobs(batch->tx, &wanted, rows, claim->max, ret_count, reterr);
-    return code;
+    *ret_is_new = !request->was_unsure;
+    if (request->was_unsure) /* what an earlier try took, if it was committed after all */
+        return batch->ops->find_claimed(batch->tx, claim->worker, request->token, rows, room,
+                                        ret_count, reterr);
+    return batch->ops->claim_jobs(batch->tx, &wanted, rows, room, ret_count, reterr);
 }
 
-static cairn_code claim_for(struct batch *batch, struct request *request, cairn_error *reterr)
+static cairn_code claim_jobs(struct batch *batch, struct request *request, size_t room,
+                             cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr)
 {
     const cairn_claim_options *claim = request_claim(request);
-    if (!request->token[0])
-        token_make(&batch->committer->rng, request->token);
-
-    size_t count;
+    size_t count = 0;
     bool is_new;
-    struct job_row *rows = arena_array(&batch->arena, claim->max, sizeof *rows);
+    struct job_row *rows = arena_array(&batch->arena, room, sizeof *rows);
     if (!rows)
         return fail_memory(reterr);
     struct arena *arena = batch->tx->arena;
     batch->tx->arena = &request->arena;
-    cairn_code code = take_rows(batch, request, rows, &count, &is_new, reterr);
+    cairn_code code = take_rows(batch, request, rows, room, &count, &is_new, reterr);
     batch->tx->arena = arena;
+    for (size_t i = 0; i < count && !code; i++) {
+        row_to_task(&rows[i], request->token, &ret_tasks[i]);
+        if (is_new)
+            code = note_claimed(batch, claim, &rows[i], reterr);
+    }
+    *ret_count = count;
+    return code;
+}
 
-    for (size_t i = 0; i < count && is_new && !code; i++)
-        code = note_claimed(batch, claim, &rows[i], reterr);
-    if (!code && count < claim->max)
-        code = note_dry(batch, claim, reterr);
-    return code ? code : fill_tasks(request, rows, count, reterr);
+typedef cairn_code (*claim_kind)(struct batch *batch, struct request *request, size_t room,
+                                 cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr);
+
+/* What two kinds have brought, one after the other. */
+struct halves {
+    cairn_task *first, *second;
+    size_t first_count, second_count;
+};
+
+/* Each kind gets half, and what the other leaves. */
+static cairn_code claim_halves(struct batch *batch, struct request *request, claim_kind first,
+                               claim_kind second, struct halves *halves, cairn_error *reterr)
+{
+    size_t max = request_claim(request)->max, half = (max + 1) / 2, more = 0;
+    cairn_code code = first(batch, request, half, halves->first, &halves->first_count, reterr);
+    if (!code && halves->first_count < max)
+        code = second(batch, request, max - halves->first_count, halves->second,
+                      &halves->second_count, reterr);
+    size_t left = max - halves->first_count - halves->second_count;
+    if (!code && halves->first_count == half && left > 0) {
+        code = first(batch, request, left, halves->first + half, &more, reterr);
+        halves->first_count += more;
+    }
+    return code;
+}
+
+/* All that an earlier try of this claim took. */
+static cairn_code find_again(struct batch *batch, struct request *request,
+                             struct halves *halves, cairn_error *reterr)
+{
+    size_t max = request_claim(request)->max;
+    cairn_code code =
+        claim_jobs(batch, request, max, halves->first, &halves->first_count, reterr);
+    if (!code && halves->first_count < max)
+        code = flow_claim(batch, request, max - halves->first_count, halves->second,
+                          &halves->second_count, reterr);
+    return code;
+}
+
+static size_t alternate(const struct halves *halves, cairn_task *tasks)
+{
+    size_t count = 0, first = 0, second = 0;
+    while (first < halves->first_count || second < halves->second_count) {
+        if (first < halves->first_count)
+            tasks[count++] = halves->first[first++];
+        if (second < halves->second_count)
+            tasks[count++] = halves->second[second++];
+    }
+    return count;
+}
+
+/* Jobs and steps alternate while both have work. */
+static cairn_code claim_for(struct batch *batch, struct request *request, cairn_error *reterr)
+{
+    const cairn_claim_options *claim = request_claim(request);
+    struct committer *committer = batch->committer;
+    bool is_steps_first = committer->is_steps_turn;
+    struct halves halves = {
+        .first = arena_array(&batch->arena, claim->max, sizeof(cairn_task)),
+        .second = arena_array(&batch->arena, claim->max, sizeof(cairn_task)),
+    };
+    cairn_task *tasks = arena_array(&request->arena, claim->max, sizeof *tasks);
+    if (!halves.first || !halves.second || !tasks)
+        return fail_memory(reterr);
+    if (!request->token[0])
+        token_make(&committer->rng, request->token);
+    if (request->was_unsure) {
+        cairn_code code = find_again(batch, request, &halves, reterr);
+        size_t found = code ? 0 : alternate(&halves, tasks);
+        request->out.tasks = (struct tasks_output){.items = tasks, .count = found};
+        if (code || found)
+            return code;
+        request->was_unsure = false; /* it was not committed */
+    }
+
+    cairn_code code = claim_halves(batch, request, is_steps_first ? flow_claim : claim_jobs,
+                                   is_steps_first ? claim_jobs : flow_claim, &halves, reterr);
+    if (code)
+        return code;
+    size_t count = alternate(&halves, tasks);
+    if (count % 2)
+        committer->is_steps_turn = !is_steps_first;
+    request->out.tasks = (struct tasks_output){.items = tasks, .count = count};
+    return count < claim->max ? note_dry(batch, claim, reterr) : CAIRN_OK;
 }
 
 cairn_code batch_claim(struct batch *batch, cairn_error *reterr)
@@ -205,7 +273,7 @@ cairn_code batch_claim(struct batch *batch, cairn_error *reterr)
         request->out.tasks = (struct tasks_output){0};
         if (!request->was_unsure && is_dry(batch, request_claim(request)))
             continue;
-        if (request->wait_until_us && request->is_wanted && !request->is_wanted(request))
+        if (request->is_wanted && !request->is_wanted(request))
             request->code = fail(&request->error, CAIRN_E_CLOSED, "the caller has gone");
         else
             code = claim_for(batch, request, reterr);

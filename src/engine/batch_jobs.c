@@ -162,6 +162,17 @@ static int compare_ids(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+size_t ids_sort_unique(const char **ids, size_t count)
+{
+    size_t unique = 0;
+    if (count)
+        qsort(ids, count, sizeof *ids, compare_ids);
+    for (size_t i = 0; i < count; i++)
+        if (unique == 0 || strcmp(ids[unique - 1], ids[i]) != 0)
+            ids[unique++] = ids[i];
+    return unique;
+}
+
 /* What does not look like an id is no job's; it never reaches the store. */
 static size_t gather_ids(struct batch *batch)
 {
@@ -169,13 +180,7 @@ static size_t gather_ids(struct batch *batch)
     for_each_request(request, batch) for (size_t i = 0; i < named_ids(request);
                                           i++) if (id_is_valid(named_id(request, i)))
         batch->ids[count++] = named_id(request, i);
-    qsort(batch->ids, count, sizeof *batch->ids, compare_ids);
-
-    size_t unique = 0;
-    for (size_t i = 0; i < count; i++)
-        if (unique == 0 || strcmp(batch->ids[unique - 1], batch->ids[i]) != 0)
-            batch->ids[unique++] = batch->ids[i];
-    return unique;
+    return ids_sort_unique(batch->ids, count);
 }
 
 cairn_code batch_lock(struct batch *batch, cairn_error *reterr)
@@ -306,20 +311,19 @@ cairn_code batch_apply(struct batch *batch, struct job_row *row, const struct jo
 /* ---- reports and heartbeats -----------------------------------------------------------------
  */
 
-static cairn_code lease_lost(cairn_error *error, const char *id, const char *worker,
-                             const struct job_row *row)
+cairn_code lease_lost(cairn_error *error, const char *id, const char *worker,
+                      const char *status, const char *holder)
 {
     fail(error, CAIRN_E_LEASE_LOST, "task \"%.64s\" is no longer leased to worker \"%.64s\"",
          id, worker);
-    if (row)
-        fail_detail(error, CAIRN_E_LEASE_LOST, "the job is %s%s%.64s",
-                    job_status_name(row->status), row->leased_by ? ", held by " : "",
-                    row->leased_by ? row->leased_by : "");
+    if (status)
+        fail_detail(error, CAIRN_E_LEASE_LOST, "it is %s%s%.64s", status,
+                    holder ? ", held by " : "", holder ? holder : "");
     else
         fail_detail(error, CAIRN_E_LEASE_LOST, "there is no such task");
     return fail_hint(
         error, CAIRN_E_LEASE_LOST,
-        "drop this result: the lease ran out, the job was cancelled, or the token is "
+        "drop this result: the lease ran out, the work was stopped, or the token is "
         "another claim's");
 }
 
@@ -351,6 +355,13 @@ static cairn_code change_by_report(struct batch *batch, struct request *request,
     struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
     *reported = (cairn_reported){0};
 
+    if (row && (report->outcome == CAIRN_WAIT || report->outbound_count)) {
+        reported->code = fail(&reported->error, CAIRN_E_BAD_INPUT,
+                              "job \"%.64s\" cannot %s: only the steps of workflows can",
+                              report->task_id,
+                              report->outcome == CAIRN_WAIT ? "wait" : "emit events");
+        return CAIRN_OK;
+    }
     if (row) {
         struct job_input input = report_to_input(request, report);
         cairn_code code = batch_apply(batch, row, &input, &verdict, reterr);
@@ -361,7 +372,8 @@ static cairn_code change_by_report(struct batch *batch, struct request *request,
     reported->code = verdict.code;
     if (verdict.code) {
         batch->tally.late_reports++;
-        lease_lost(&reported->error, report->task_id, request->in.report.worker, row);
+        lease_lost(&reported->error, report->task_id, request->in.report.worker,
+                   row ? job_status_name(row->status) : NULL, row ? row->leased_by : NULL);
     } else {
         snprintf(reported->status, sizeof reported->status, "%s", job_status_name(row->status));
     }
@@ -378,7 +390,9 @@ static cairn_code change_by_reports(struct batch *batch, struct request *request
         return fail_memory(reterr);
     cairn_code code = CAIRN_OK;
     for (size_t i = 0; i < count && !code; i++)
-        code = change_by_report(batch, request, i, reterr);
+        code = is_step_id(request->in.report.reports[i].task_id)
+                   ? flow_batch_report(batch, request, i, reterr)
+                   : change_by_report(batch, request, i, reterr);
     return code;
 }
 
@@ -402,7 +416,9 @@ static cairn_code change_by_heartbeat(struct batch *batch, struct request *reque
     }
     if (verdict.code) {
         batch->tally.late_reports++;
-        request->code = lease_lost(&request->error, in->task_id, in->worker, row);
+        request->code =
+            lease_lost(&request->error, in->task_id, in->worker,
+                       row ? job_status_name(row->status) : NULL, row ? row->leased_by : NULL);
         return CAIRN_OK;
     }
     request->out.heartbeat.lease_until_us = row->lease_until_us;
@@ -505,6 +521,8 @@ cairn_code batch_change(struct batch *batch, cairn_error *reterr)
             continue;
         if (request->op == OP_REPORT && !request->is_reported)
             code = change_by_reports(batch, request, reterr);
+        else if (request->op == OP_HEARTBEAT && is_step_id(request->in.heartbeat.task_id))
+            code = flow_batch_heartbeat(batch, request, reterr);
         else if (request->op == OP_HEARTBEAT)
             code = change_by_heartbeat(batch, request, reterr);
         else if (is_control(request->op))

@@ -1,15 +1,10 @@
 /* engine/cairn.c - the calls of cairn.h: each becomes a request and waits for its end.
  *
  * SPDX-License-Identifier: Apache-2.0
- *
- * The handles that are given out (cairn_jobs, cairn_tasks, ...) are the request itself, whose
- * arena holds what they point to.
  */
 #include "cairn.h"
 
-#include "base/error.h"
-#include "base/mem.h"
-#include "engine/engine.h"
+#include "engine/calling.h"
 
 #include <semaphore.h>
 #include <stdlib.h>
@@ -23,8 +18,7 @@ const char *cairn_version(void)
 /* ---- opening --------------------------------------------------------------------------------
  */
 
-/* Takes as much of an options struct as its caller knows; the rest keeps the defaults. */
-static void take_options(void *to, size_t to_size, const void *from, size_t from_size)
+void take_options(void *to, size_t to_size, const void *from, size_t from_size)
 {
     if (!from)
         return;
@@ -88,7 +82,7 @@ cairn_code engine_run(cairn_engine *engine, struct request *request)
     return request->code;
 }
 
-static cairn_code run(cairn_engine *engine, struct request *request, cairn_error *reterr)
+cairn_code run_request(cairn_engine *engine, struct request *request, cairn_error *reterr)
 {
     error_clear(reterr);
     cairn_code code = engine_run(engine, request);
@@ -99,26 +93,13 @@ static cairn_code run(cairn_engine *engine, struct request *request, cairn_error
     return code;
 }
 
-/* A request that is freed when its scope ends, unless it is handed to the caller. */
-#define SCOPED_REQUEST(name, op)                                   \
-    cleanup(request_freep) struct request *name = request_new(op); \
-    if (!name)                                                     \
-    return fail_memory(reterr)
-
-static struct request *hand_over(struct request **request)
-{
-    struct request *handle = *request;
-    *request = NULL;
-    return handle;
-}
-
 /* ---- time -----------------------------------------------------------------------------------
  */
 
 cairn_code cairn_clock_now(cairn_engine *engine, int64_t *ret_now_us, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_CLOCK_NOW);
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (!code)
         *ret_now_us = request->out.now_us;
     return code;
@@ -129,7 +110,7 @@ cairn_code cairn_clock_advance(cairn_engine *engine, int64_t ms, int64_t *ret_no
 {
     SCOPED_REQUEST(request, OP_CLOCK_ADVANCE);
     request->in.advance.ms = ms;
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (!code && ret_now_us)
         *ret_now_us = request->out.now_us;
     return code;
@@ -152,7 +133,7 @@ cairn_code cairn_enqueue(cairn_engine *engine, const cairn_job_spec *specs, size
     }
     request->in.enqueue.specs = known;
     request->in.enqueue.count = count;
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (!code && ret_enqueued)
         memcpy(ret_enqueued, request->out.enqueued, count * sizeof *ret_enqueued);
     return code;
@@ -161,17 +142,12 @@ cairn_code cairn_enqueue(cairn_engine *engine, const cairn_job_spec *specs, size
 /* ---- looking --------------------------------------------------------------------------------
  */
 
-static const struct request *to_request(const void *handle)
-{
-    return handle;
-}
-
 cairn_code cairn_job_get(cairn_engine *engine, const char *id, cairn_jobs **ret_jobs,
                          cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_JOB_GET);
     request->in.job.id = id;
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (!code)
         *ret_jobs = (cairn_jobs *)hand_over(&request);
     return code;
@@ -184,7 +160,7 @@ cairn_code cairn_job_list(cairn_engine *engine, const cairn_job_filter *filter,
     request->in.job_list = (cairn_job_filter)CAIRN_JOB_FILTER_DEFAULTS;
     take_options(&request->in.job_list, sizeof request->in.job_list, filter,
                  filter ? filter->size : 0);
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (!code)
         *ret_jobs = (cairn_jobs *)hand_over(&request);
     return code;
@@ -216,7 +192,7 @@ cairn_code cairn_job_events(cairn_engine *engine, const char *id, const char *cu
 {
     SCOPED_REQUEST(request, OP_JOB_EVENTS);
     request->in.events = (struct events_input){.id = id, .cursor = cursor, .limit = limit};
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (!code)
         *ret_events = (cairn_events *)hand_over(&request);
     return code;
@@ -251,7 +227,7 @@ static cairn_code control(cairn_engine *engine, enum request_op op, const char *
 {
     SCOPED_REQUEST(request, op);
     request->in.job.id = id;
-    return run(engine, request, reterr);
+    return run_request(engine, request, reterr);
 }
 
 cairn_code cairn_job_cancel(cairn_engine *engine, const char *id, cairn_error *reterr)
@@ -274,7 +250,7 @@ cairn_code cairn_registry_put(cairn_engine *engine, const cairn_registry_entry *
 {
     SCOPED_REQUEST(request, OP_REGISTRY_PUT);
     request->in.registry = *entry;
-    return run(engine, request, reterr);
+    return run_request(engine, request, reterr);
 }
 
 cairn_code cairn_registry_list(cairn_engine *engine, const char *cursor, uint32_t limit,
@@ -282,7 +258,7 @@ cairn_code cairn_registry_list(cairn_engine *engine, const char *cursor, uint32_
 {
     SCOPED_REQUEST(request, OP_REGISTRY_LIST);
     request->in.page = (struct page_input){.cursor = cursor, .limit = limit};
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (!code)
         *ret_registry = (cairn_registry *)hand_over(&request);
     return code;
@@ -323,7 +299,7 @@ cairn_code cairn_claim(cairn_engine *engine, const cairn_claim_options *options,
 {
     SCOPED_REQUEST(request, OP_CLAIM);
     take_claim(&request->in.claim, options);
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (!code)
         *ret_tasks = (cairn_tasks *)hand_over(&request);
     return code;
@@ -345,6 +321,19 @@ void cairn_tasks_free(cairn_tasks *tasks)
     request_free((struct request *)tasks);
 }
 
+/* As take_options(), for the events of a report. */
+static bool take_outbound(struct arena *arena, cairn_report *report)
+{
+    cairn_outbound *known = arena_array(arena, report->outbound_count, sizeof *known);
+    if (!known)
+        return false;
+    const char *from = (const char *)report->outbound;
+    for (size_t i = 0; i < report->outbound_count; i++, from += report->outbound->size)
+        take_options(&known[i], sizeof known[i], from, report->outbound->size);
+    report->outbound = known;
+    return true;
+}
+
 cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
                              const cairn_report *reports, size_t count,
                              cairn_reported *ret_reported, const cairn_claim_options *claim,
@@ -359,13 +348,15 @@ cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
     for (size_t i = 0; i < count; i++, from += reports->size) {
         known[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
         take_options(&known[i], sizeof known[i], from, reports->size);
+        if (known[i].outbound_count && !take_outbound(&request->arena, &known[i]))
+            return fail_memory(reterr);
     }
     *in = (struct report_input){
         .worker = worker, .reports = known, .count = count, .is_claiming = claim != NULL};
     if (claim)
         take_claim(&in->claim, claim);
 
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (code)
         return code;
     if (ret_reported)
@@ -408,7 +399,7 @@ cairn_code cairn_heartbeat(cairn_engine *engine, const char *worker, const char 
     SCOPED_REQUEST(request, OP_HEARTBEAT);
     request->in.heartbeat = (struct heartbeat_input){
         .worker = worker, .task_id = task_id, .token = token, .extend_ms = extend_ms};
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (code)
         return code;
     if (ret_lease_until_us)
@@ -425,7 +416,7 @@ cairn_code cairn_stats_get(cairn_engine *engine, cairn_stats *ret_stats, cairn_e
 {
     SCOPED_REQUEST(request, OP_STATS);
     size_t size = ret_stats->size;
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (code)
         return code;
     take_options(ret_stats, size && size < sizeof *ret_stats ? size : sizeof *ret_stats,
@@ -437,7 +428,7 @@ cairn_code cairn_doctor(cairn_engine *engine, cairn_finding *ret_findings, size_
                         size_t *ret_count, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_DOCTOR);
-    cairn_code code = run(engine, request, reterr);
+    cairn_code code = run_request(engine, request, reterr);
     if (code)
         return code;
     size_t count = request->out.doctor.count < room ? request->out.doctor.count : room;

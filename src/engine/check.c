@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "core/instance.h"
 #include "core/job.h"
 #include "engine/local.h"
 
@@ -150,17 +151,46 @@ static cairn_code trim_error(struct check *check, const char **error)
     return CAIRN_OK;
 }
 
+static cairn_code check_outbound(struct check *check, cairn_report *report)
+{
+    cairn_outbound *events = (cairn_outbound *)report->outbound;
+    cairn_code code = check_count(check, "outbound", report->outbound_count, 0);
+    for (size_t i = 0; i < report->outbound_count && !code; i++) {
+        code = check_name(check, "event", events[i].event);
+        if (!code && events[i].payload)
+            code = check_json(check, "payload", events[i].payload);
+    }
+    return code;
+}
+
+/* What goes with some outcomes only. */
+static cairn_code check_extras(struct check *check, cairn_report *report)
+{
+    cairn_code code = CAIRN_OK;
+    bool is_waiting = report->outcome == CAIRN_WAIT;
+    if (report->outcome == CAIRN_COMPLETE && report->output)
+        code = check_json(check, "output", report->output);
+    if (!code && is_waiting)
+        code = check_name(check, "event", report->event);
+    if (!code && is_waiting)
+        code =
+            check_range(check, "timeout_ms", report->timeout_ms, -1, INSTANT_MAX / US_PER_MS);
+    if (!code && report->outbound_count && !is_waiting && report->outcome != CAIRN_COMPLETE)
+        code = bad(check, "outbound", "goes only with complete and wait");
+    return code ? code : check_outbound(check, report);
+}
+
 static cairn_code check_report(struct check *check, cairn_report *report)
 {
     cairn_code code = CAIRN_OK;
     if (!report->task_id || !report->token)
         code = bad(check, report->task_id ? "token" : "id", "is missing");
     if (!code)
-        code = check_range(check, "outcome", report->outcome, CAIRN_COMPLETE, CAIRN_RELEASE);
+        code = check_range(check, "outcome", report->outcome, CAIRN_COMPLETE, CAIRN_WAIT);
     if (!code)
         code = check_range(check, "delay_ms", report->delay_ms, -1, INSTANT_MAX / US_PER_MS);
-    if (!code && report->outcome == CAIRN_COMPLETE && report->output)
-        code = check_json(check, "output", report->output);
+    if (!code)
+        code = check_extras(check, report);
     if (!code)
         code = trim_error(check, &report->error);
     return code;
@@ -245,6 +275,173 @@ static cairn_code check_registry(struct check *check)
     return code;
 }
 
+static cairn_code check_deploy(struct check *check)
+{
+    struct deploy_input *in = &check->request->in.deploy;
+    if (!in->text || in->len == 0)
+        return bad(check, "workflow", "is empty");
+    if (in->len > check->limits->max_payload) {
+        fail(check->error, CAIRN_E_TOO_LARGE, "workflow is too large");
+        return fail_detail(check->error, CAIRN_E_TOO_LARGE, "%zu bytes, %zu are allowed",
+                           in->len, check->limits->max_payload);
+    }
+    if (!in->file)
+        in->file = "workflow";
+    return check_text(check, "file", in->file, check->limits->max_error);
+}
+
+static cairn_code check_definition(struct check *check)
+{
+    const struct definition_input *in = &check->request->in.definition;
+    cairn_code code = check_name(check, "name", in->name);
+    return code ? code : check_range(check, "version", in->version, 0, INT32_MAX);
+}
+
+static cairn_code check_start(struct check *check)
+{
+    cairn_start_options *in = &check->request->in.start;
+    cairn_code code = check_name(check, "workflow", in->workflow);
+    if (!in->input)
+        in->input = "{}";
+    if (!code)
+        code = check_range(check, "version", in->version, 0, INT32_MAX);
+    if (!code)
+        code = check_json(check, "input", in->input);
+    if (!code)
+        code = check_optional(check, "key", in->key);
+    if (!code)
+        code = check_range(check, "start_at", in->start_at_us, 0, INSTANT_MAX);
+    return code;
+}
+
+static cairn_code check_id(struct check *check, const char *id)
+{
+    return id ? CAIRN_OK : bad(check, "id", "is missing");
+}
+
+static cairn_code check_signal(struct check *check)
+{
+    cairn_signal_options *in = &check->request->in.signal;
+    cairn_code code = check_id(check, in->instance_id);
+    if (!in->payload)
+        in->payload = "null";
+    if (!code)
+        code = check_name(check, "event", in->event);
+    if (!code)
+        code = check_json(check, "payload", in->payload);
+    return code ? code : check_optional(check, "id", in->id);
+}
+
+/* Who stopped an instance, and why, is kept with it: both must be said. */
+static cairn_code check_stop(struct check *check)
+{
+    const struct control_input *in = &check->request->in.control;
+    cairn_code code = check_id(check, in->id);
+    if (!code)
+        code = check_name(check, "by", in->by);
+    return code ? code : check_text(check, "reason", in->reason, check->limits->max_error);
+}
+
+/* A decision is kept with who made it; a comment may be left out. */
+static cairn_code check_decide(struct check *check)
+{
+    const struct decide_input *in = &check->request->in.decide;
+    cairn_code code = check_id(check, in->id);
+    if (!code)
+        code = check_name(check, "step", in->step);
+    if (!code)
+        code = check_name(check, "by", in->by);
+    if (!code && in->comment && in->comment[0])
+        code = check_text(check, "comment", in->comment, check->limits->max_error);
+    return code;
+}
+
+static cairn_code check_requeue(struct check *check)
+{
+    const struct requeue_input *in = &check->request->in.requeue;
+    cairn_code code = check_id(check, in->record);
+    return code || !in->input ? code : check_json(check, "input", in->input);
+}
+
+static cairn_code check_dlq_list(struct check *check)
+{
+    const struct page_input *in = &check->request->in.page;
+    cairn_code code = check_page(check, in->cursor, in->limit);
+    return code ? code : check_number_cursor(check, in->cursor);
+}
+
+static cairn_code check_instance_list(struct check *check)
+{
+    const cairn_instance_filter *in = &check->request->in.instance_list;
+    cairn_code code = check_page(check, in->cursor, in->limit);
+    if (!code)
+        code = check_number_cursor(check, in->cursor);
+    if (!code)
+        code = check_optional(check, "workflow", in->workflow);
+    if (!code)
+        code = check_optional(check, "key", in->key);
+    if (!code && in->status && instance_status_from(in->status) == INSTANCE_NONE) {
+        code = fail(check->error, CAIRN_E_BAD_INPUT, "status \"%.64s\" does not exist",
+                    in->status);
+        fail_hint(check->error, code,
+                  "pending, running, waiting_signal, paused, compensating, dlq, completed, "
+                  "failed, cancelled or aborted");
+    }
+    return code;
+}
+
+static cairn_code check_outbox(struct check *check)
+{
+    const struct outbox_input *in = &check->request->in.outbox;
+    cairn_code code = check_name(check, "worker", in->worker);
+    if (!code)
+        code = check_range(check, "max", in->max, 1, (int64_t)check->limits->max_batch);
+    return code ? code : check_range(check, "lease_ms", in->lease_ms, 1, UINT32_MAX);
+}
+
+/* Workflows and their instances. */
+static cairn_code check_flow(struct check *check)
+{
+    const struct request *request = check->request;
+    switch (request->op) {
+    case OP_DEPLOY:
+        return check_deploy(check);
+    case OP_DEFINITION_GET:
+        return check_definition(check);
+    case OP_START:
+        return check_start(check);
+    case OP_SIGNAL:
+        return check_signal(check);
+    case OP_PAUSE:
+    case OP_RESUME:
+    case OP_RESTART:
+    case OP_RETRY:
+        return check_id(check, request->in.control.id);
+    case OP_CANCEL:
+    case OP_ABORT:
+        return check_stop(check);
+    case OP_DECIDE:
+        return check_decide(check);
+    case OP_DLQ_REQUEUE:
+        return check_requeue(check);
+    case OP_DLQ_LIST:
+        return check_dlq_list(check);
+    case OP_INSTANCE_LIST:
+        return check_instance_list(check);
+    case OP_OUTBOX_CLAIM:
+        return check_outbox(check);
+    default:
+        return CAIRN_OK;
+    }
+}
+
+/* A page of something that belongs to something else. */
+static cairn_code check_part(struct check *check)
+{
+    cairn_code code = check_id(check, check->request->in.events.id);
+    return code ? code : check_events(check);
+}
+
 static cairn_code check_one(struct check *check)
 {
     const struct request *request = check->request;
@@ -261,7 +458,10 @@ static cairn_code check_one(struct check *check)
     case OP_JOB_DELETE:
     case OP_JOB_RETRY:
     case OP_JOB_GET:
-        return request->in.job.id ? CAIRN_OK : bad(check, "id", "is missing");
+    case OP_INSTANCE_GET:
+    case OP_OUTBOX_ACK:
+    case OP_DLQ_GET:
+        return check_id(check, request->in.job.id);
     case OP_REGISTRY_PUT:
         return check_registry(check);
     case OP_CLOCK_ADVANCE:
@@ -269,11 +469,16 @@ static cairn_code check_one(struct check *check)
     case OP_JOB_LIST:
         return check_job_list(check);
     case OP_JOB_EVENTS:
-        return check_events(check);
+    case OP_INSTANCE_EVENTS:
+    case OP_STEP_LIST:
+        return check_part(check);
     case OP_REGISTRY_LIST:
+    case OP_DEFINITION_LIST:
         return check_page(check, request->in.page.cursor, request->in.page.limit);
+    case OP_ALL_EVENTS:
+        return check_events(check);
     default:
-        return CAIRN_OK;
+        return check_flow(check);
     }
 }
 

@@ -249,6 +249,19 @@ static void heed_news(struct committer *committer)
     pthread_mutex_unlock(&engine->lock);
 }
 
+static void advance(struct committer *committer, struct request_queue *batch)
+{
+    struct request *request = batch->first;
+    request->code = clock_advance(committer, request);
+    if (may_pass(request->code)) {
+        cairn_error why = request->error;
+        why.code = request->code;
+        try_later(committer, batch, &why, false);
+    } else {
+        end_all(batch);
+    }
+}
+
 bool committer_run_once(struct committer *committer)
 {
     struct local_engine *engine = committer->engine;
@@ -280,9 +293,7 @@ bool committer_run_once(struct committer *committer)
     pthread_mutex_unlock(&engine->lock);
 
     if (batch.first && batch.first->op == OP_CLOCK_ADVANCE) {
-        struct request *request = queue_pop(&batch);
-        request->code = clock_advance(committer, request);
-        request->done(request);
+        advance(committer, &batch);
     } else if (batch.count || is_due) {
         commit_all(committer, &batch, false);
     }

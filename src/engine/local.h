@@ -41,7 +41,7 @@ void queue_prepend(struct request_queue *queue, struct request_queue *more); /* 
 struct counters {
     _Atomic uint64_t enqueued, claimed, completed, failed, retried, cancelled, released,
         heartbeats;
-    _Atomic uint64_t lease_expiries, late_reports;
+    _Atomic uint64_t lease_expiries, late_reports, started;
     _Atomic uint64_t commits, commit_requests, commit_us, commit_us_max;
 };
 
@@ -62,6 +62,7 @@ struct committer {
     struct local_engine *engine;
     struct store_session *session; /* NULL: not open yet */
     struct rng rng;
+    bool is_steps_turn;    /* who goes first in a claim that takes jobs and steps */
     int index;             /* 0 also keeps the timers and the parked claims */
     int64_t backoff_us;    /* how long a store is left alone that could not be reached */
     int64_t rest_until_us; /* monotonic: until when it is */
@@ -143,6 +144,8 @@ cairn_code clock_advance(struct committer *committer, struct request *request);
 /* read.c: carries out a request that changes nothing. */
 cairn_code read_run(struct local_engine *engine, struct store_session *session,
                     struct request *request);
+cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
+                         struct request *request); /* flow_read.c */
 cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx,
                       struct request *request);
 

@@ -210,8 +210,7 @@ static cairn_code answer(struct question *q)
     case OP_DOCTOR:
         return doctor_run(q->engine, q->tx, q->request);
     default:
-        return fail(q->error, CAIRN_E_INTERNAL, "request %d is no question",
-                    (int)q->request->op);
+        return flow_read_run(q->engine, q->tx, q->request);
     }
 }
 

@@ -27,6 +27,19 @@ enum request_op {
     OP_JOB_RETRY,               /* in.job          out.jobs */
     OP_REGISTRY_PUT,            /* in.registry     out.registry: the entry as it is now */
     OP_CLOCK_ADVANCE,           /* in.advance      out.now_us */
+    OP_DEPLOY,                  /* in.deploy       out.definitions: it, out.is_existing */
+    OP_START,                   /* in.start        out.enqueued: one */
+    OP_SIGNAL,                  /* in.signal       out.signalled */
+    OP_PAUSE,                   /* in.control      out.instances: the instance as it is now */
+    OP_RESUME,                  /* in.control      out.instances */
+    OP_RESTART,                 /* in.control      out.instances */
+    OP_RETRY,                   /* in.control      out.instances */
+    OP_CANCEL,                  /* in.control      out.instances */
+    OP_ABORT,                   /* in.control      out.instances */
+    OP_OUTBOX_CLAIM,            /* in.outbox       out.outbox */
+    OP_OUTBOX_ACK,              /* in.job: the event's id */
+    OP_DECIDE,                  /* in.decide       out.instances: the instance as it is now */
+    OP_DLQ_REQUEUE,             /* in.requeue      out.instances */
     OP_FIRST_READ,              /* those below change nothing */
     OP_JOB_GET = OP_FIRST_READ, /* in.job   out.jobs: one */
     OP_JOB_LIST,                /* in.job_list     out.jobs */
@@ -35,6 +48,15 @@ enum request_op {
     OP_CLOCK_NOW,               /*                 out.now_us */
     OP_STATS,                   /*                 out.stats */
     OP_DOCTOR,                  /*                 out.doctor */
+    OP_DEFINITION_GET,          /* in.definition   out.definitions: one */
+    OP_DEFINITION_LIST,         /* in.page         out.definitions */
+    OP_INSTANCE_GET,            /* in.job          out.instances: one */
+    OP_INSTANCE_LIST,           /* in.instance_list  out.instances */
+    OP_STEP_LIST,               /* in.events       out.steps */
+    OP_INSTANCE_EVENTS,         /* in.events       out.events */
+    OP_ALL_EVENTS,              /* in.events: after the cursor  out.stream */
+    OP_DLQ_LIST,                /* in.page         out.dlq */
+    OP_DLQ_GET,                 /* in.job: the record's id   out.dlq: one */
     OP_COUNT
 };
 
@@ -75,6 +97,16 @@ struct deploy_input {
 struct control_input {
     const char *id, *by, *reason;
     bool is_forced;
+};
+
+struct decide_input {
+    const char *id, *step, *by, *comment; /* the instance and the step's name */
+    bool is_confirmed;
+};
+
+struct requeue_input {
+    const char *record; /* its id */
+    const char *input;  /* JSON; NULL: the step's own */
 };
 
 struct definition_input {
@@ -134,6 +166,12 @@ struct outbox_output {
     size_t count;
 };
 
+struct dlq_output {
+    cairn_dlq_record *items;
+    size_t count;
+    const char *next;
+};
+
 /* An event of the stream: of whom, and what. */
 struct stream_event {
     const char *subject; /* the job's or instance's id */
@@ -170,6 +208,8 @@ struct request {
         cairn_start_options start;
         cairn_signal_options signal;
         struct control_input control;
+        struct decide_input decide;
+        struct requeue_input requeue;
         struct definition_input definition;
         cairn_instance_filter instance_list;
         struct outbox_input outbox;
@@ -196,6 +236,7 @@ struct request {
         struct steps_output steps;
         cairn_signalled signalled;
         struct outbox_output outbox;
+        struct dlq_output dlq;
         struct stream_output stream;
         struct doctor_output doctor;
         cairn_stats stats;
@@ -209,7 +250,7 @@ struct request {
     void (*done)(struct request *request);
     void *arg;
 
-    /* Asked right before a claim that has waited is given tasks; false: the caller has gone.
+    /* Asked right before a claim is given tasks; false: the caller has gone.
      * NULL: always wanted. */
     bool (*is_wanted)(struct request *request);
 
@@ -218,6 +259,8 @@ struct request {
     int64_t give_up_us;    /* monotonic: until when an unreachable store is tried again */
     int64_t wait_until_us; /* monotonic: until when a claim waits; 0: it does not */
     char token[24];        /* of the claim, kept over tries */
+    char signal_id[40];    /* of a signal that was given none, kept over tries; of a requeue:
+                            * the instance that the answer shows */
     bool is_reported;      /* its reports are committed; only its claim still waits */
     bool was_unsure;       /* an earlier try ended in a commit that nobody knows the end of */
 };

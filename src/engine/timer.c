@@ -49,7 +49,10 @@ cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *r
         if (!code)
             code = batch->ops->next_due(batch->tx, &due_us, reterr);
     }
+    int64_t flow_due_us = 0;
     if (!code)
-        *ret_due_us = due_us;
+        code = flow_timers_apply(batch, &flow_due_us, reterr);
+    if (!code)
+        *ret_due_us = !due_us || (flow_due_us && flow_due_us < due_us) ? flow_due_us : due_us;
     return code;
 }

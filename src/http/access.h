@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 enum role {
-    ROLE_PRODUCE = 1 << 0, /* records jobs, reads and cancels them */
-    ROLE_WORK = 1 << 1,    /* claims, reports, reads jobs */
+    ROLE_PRODUCE = 1 << 0, /* records jobs, starts and signals instances, reads both */
+    ROLE_WORK = 1 << 1,    /* claims, reports, delivers events, reads */
     ROLE_OPERATE = 1 << 2, /* everything */
     ROLE_ANY = ROLE_PRODUCE | ROLE_WORK | ROLE_OPERATE
 };

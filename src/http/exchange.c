@@ -37,10 +37,19 @@ struct exchange {
     cairn_response *response;
 };
 
+/* Proxies send a whole URL; what counts is its path. */
+static const char *skip_authority(const char *target)
+{
+    if (strncasecmp(target, "http://", 7) != 0)
+        return target;
+    target += 7 + strcspn(target + 7, "/?");
+    return *target == '/' ? target : "/";
+}
+
 void *exchange_new(void *cls, const char *target, struct MHD_Connection *connection)
 {
     struct exchange *exchange = mem_zalloc(sizeof *exchange);
-    char *copy = mem_strdup(target);
+    char *copy = mem_strdup(skip_authority(target));
     if (!exchange || !copy) {
         mem_free(exchange);
         mem_free(copy);

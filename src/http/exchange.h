@@ -19,6 +19,7 @@
 /* What exchanges share. */
 struct http {
     struct MHD_Daemon *daemon;
+    int listen_fd; /* ours again after http_quiesce(); -1 before */
     cairn_engine *engine;
     const struct tokens *tokens;
     size_t body_bytes; /* that all exchanges hold now; the server thread's own */

@@ -33,6 +33,7 @@ cairn_code http_start(const struct http_config *config, struct http **ret_http,
         close(config->listen_fd);
         return fail_memory(reterr);
     }
+    http->listen_fd = -1;
     http->engine = config->engine;
     http->tokens = config->tokens;
     pthread_mutex_init(&http->gate, NULL);
@@ -57,9 +58,7 @@ cairn_code http_start(const struct http_config *config, struct http **ret_http,
 
 void http_quiesce(struct http *http)
 {
-    int listen_fd = MHD_quiesce_daemon(http->daemon);
-    if (listen_fd >= 0)
-        close(listen_fd);
+    http->listen_fd = MHD_quiesce_daemon(http->daemon);
     pthread_mutex_lock(&http->gate);
     http->is_closed = true;
     pthread_mutex_unlock(&http->gate);
@@ -76,5 +75,7 @@ void http_stop(struct http *http)
     }
     pthread_mutex_unlock(&http->lock);
     MHD_stop_daemon(http->daemon);
+    if (http->listen_fd >= 0)
+        close(http->listen_fd); /* not before: the server's thread may still be using it */
     http_free(http);
 }

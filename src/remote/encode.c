@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "remote/remote.h"
+#include "remote/encode.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -15,7 +15,7 @@
 
 static const char *const outcome_names[] = {
     [CAIRN_COMPLETE] = "complete", [CAIRN_FAIL] = "fail",       [CAIRN_RETRY] = "retry",
-    [CAIRN_DEAD] = "dead",         [CAIRN_RELEASE] = "release",
+    [CAIRN_DEAD] = "dead",         [CAIRN_RELEASE] = "release", [CAIRN_WAIT] = "wait",
 };
 
 /* ---- targets ------------------------------------------------------------------------------
@@ -34,23 +34,21 @@ static void add_escaped(struct buf *url, const char *text)
     }
 }
 
-static void aim(struct transfer *transfer, const char *method, const char *path)
+void aim(struct transfer *transfer, const char *method, const char *path)
 {
     snprintf(transfer->method, sizeof transfer->method, "%s", method);
     buf_str(&transfer->url, path);
 }
 
-static void aim_at(struct transfer *transfer, const char *method, const char *path,
-                   const char *name, const char *rest)
+void aim_at(struct transfer *transfer, const char *method, const char *path, const char *name,
+            const char *rest)
 {
     aim(transfer, method, path);
-    /* curl takes "." and ".." out of a path; such a name does not exist anyway. */
-    add_escaped(&transfer->url,
-                name && name[0] && strspn(name, ".") < strlen(name) ? name : "%");
+    add_escaped(&transfer->url, name);
     buf_str(&transfer->url, rest);
 }
 
-static void add_query(struct transfer *transfer, const char *name, const char *value)
+void aim_query(struct transfer *transfer, const char *name, const char *value)
 {
     if (!value)
         return;
@@ -60,18 +58,18 @@ static void add_query(struct transfer *transfer, const char *name, const char *v
     add_escaped(&transfer->url, value);
 }
 
-static void add_page(struct transfer *transfer, const char *cursor, uint32_t limit)
+void aim_page(struct transfer *transfer, const char *cursor, uint32_t limit)
 {
     char text[16];
     snprintf(text, sizeof text, "%" PRIu32, limit);
-    add_query(transfer, "limit", text);
-    add_query(transfer, "cursor", cursor);
+    aim_query(transfer, "limit", text);
+    aim_query(transfer, "cursor", cursor);
 }
 
 /* ---- bodies -------------------------------------------------------------------------------
  */
 
-static void add_text(struct json_out *out, const char *key, const char *text)
+void put_text(struct json_out *out, const char *key, const char *text)
 {
     if (!text)
         return;
@@ -79,7 +77,7 @@ static void add_text(struct json_out *out, const char *key, const char *text)
     json_str(out, text);
 }
 
-static void add_json(struct json_out *out, const char *key, const char *json)
+void put_json(struct json_out *out, const char *key, const char *json)
 {
     if (!json)
         return;
@@ -87,14 +85,13 @@ static void add_json(struct json_out *out, const char *key, const char *json)
     json_raw(out, json);
 }
 
-static void add_int(struct json_out *out, const char *key, int64_t value)
+void put_int(struct json_out *out, const char *key, int64_t value)
 {
     json_key(out, key);
     json_int(out, value);
 }
 
-/* With all six decimals: cut to milliseconds, a job would be due before its time. */
-static void add_instant(struct json_out *out, const char *key, int64_t us)
+void put_instant(struct json_out *out, const char *key, int64_t us)
 {
     char text[INSTANT_TEXT], fine[INSTANT_TEXT + 8];
     if (us == 0)
@@ -103,18 +100,18 @@ static void add_instant(struct json_out *out, const char *key, int64_t us)
     size_t len = strlen(text);
     assert(len > 1 && text[len - 1] == 'Z');
     snprintf(fine, sizeof fine, "%.*s%03dZ", (int)len - 1, text, (int)(us % US_PER_MS));
-    add_text(out, key, fine);
+    put_text(out, key, fine);
 }
 
 static void add_spec(struct json_out *out, const cairn_job_spec *spec)
 {
     json_open(out, '{');
-    add_text(out, "type", spec->type);
-    add_json(out, "payload", spec->payload);
-    add_text(out, "key", spec->key);
-    add_int(out, "priority", spec->priority);
-    add_int(out, "max_attempts", spec->max_attempts);
-    add_instant(out, "run_at", spec->run_at_us);
+    put_text(out, "type", spec->type);
+    put_json(out, "payload", spec->payload);
+    put_text(out, "key", spec->key);
+    put_int(out, "priority", spec->priority);
+    put_int(out, "max_attempts", spec->max_attempts);
+    put_instant(out, "run_at", spec->run_at_us);
     json_close(out, '}');
 }
 
@@ -147,10 +144,10 @@ static void add_claim(struct json_out *out, const cairn_claim_options *claim,
     for (size_t i = 0; i < claim->type_count; i++)
         json_str(out, claim->types[i]);
     json_close(out, ']');
-    add_int(out, "max", claim->max);
-    add_int(out, "lease_ms", claim->lease_ms);
-    add_int(out, "wait_ms", claim->wait_ms);
-    add_text(out, "runtime", claim->runtime);
+    put_int(out, "max", claim->max);
+    put_int(out, "lease_ms", claim->lease_ms);
+    put_int(out, "wait_ms", claim->wait_ms);
+    put_text(out, "runtime", claim->runtime);
     transfer->wait_ms = claim->wait_ms;
 }
 
@@ -159,24 +156,58 @@ static void encode_claim(const cairn_claim_options *in, struct transfer *transfe
 {
     aim(transfer, "POST", "/v1/tasks/claim");
     json_open(out, '{');
-    add_text(out, "worker", in->worker);
+    put_text(out, "worker", in->worker);
     add_claim(out, in, transfer);
     json_close(out, '}');
+}
+
+static void add_outbound(struct json_out *out, const cairn_report *report)
+{
+    if (report->outbound_count == 0)
+        return;
+    json_key(out, "outbound");
+    json_open(out, '[');
+    for (size_t i = 0; i < report->outbound_count; i++) {
+        json_open(out, '{');
+        put_text(out, "event", report->outbound[i].event);
+        put_json(out, "payload", report->outbound[i].payload);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+static void add_wait(struct json_out *out, const cairn_report *report)
+{
+    put_text(out, "event", report->event);
+    if (report->timeout_ms >= 0)
+        put_int(out, "timeout_ms", report->timeout_ms);
+    add_outbound(out, report);
 }
 
 static void add_report(struct json_out *out, const cairn_report *report)
 {
     json_open(out, '{');
-    add_text(out, "id", report->task_id);
-    add_text(out, "token", report->token);
-    add_text(out, "outcome", outcome_names[report->outcome]);
-    if (report->outcome == CAIRN_COMPLETE)
-        add_json(out, "output", report->output);
-    else if (report->outcome != CAIRN_RELEASE)
-        add_text(out, "error", report->error);
+    put_text(out, "id", report->task_id);
+    put_text(out, "token", report->token);
+    put_text(out, "outcome", outcome_names[report->outcome]);
+    switch (report->outcome) {
+    case CAIRN_COMPLETE:
+        put_json(out, "output", report->output);
+        add_outbound(out, report);
+        break;
+    case CAIRN_WAIT:
+        add_wait(out, report);
+        break;
+    case CAIRN_RELEASE:
+        put_text(out, "reason", report->is_missing_handler ? "missing_handler" : NULL);
+        break;
+    default:
+        put_text(out, "error", report->error);
+        break;
+    }
     bool has_delay = report->outcome == CAIRN_RETRY || report->outcome == CAIRN_RELEASE;
     if (has_delay && report->delay_ms >= 0)
-        add_int(out, "delay_ms", report->delay_ms);
+        put_int(out, "delay_ms", report->delay_ms);
     json_close(out, '}');
 }
 
@@ -188,7 +219,7 @@ static void encode_report(const struct report_input *in, struct transfer *transf
     aim(transfer, "POST", "/v1/tasks/report");
     transfer->is_repeatable = !in->is_claiming;
     json_open(out, '{');
-    add_text(out, "worker", in->worker);
+    put_text(out, "worker", in->worker);
     json_key(out, "results");
     json_open(out, '[');
     for (size_t i = 0; i < in->count; i++)
@@ -209,9 +240,9 @@ static void encode_heartbeat(const struct heartbeat_input *in, struct transfer *
     aim_at(transfer, "POST", "/v1/tasks/", in->task_id, "/heartbeat");
     transfer->is_repeatable = true;
     json_open(out, '{');
-    add_text(out, "worker", in->worker);
-    add_text(out, "token", in->token);
-    add_int(out, "extend_ms", in->extend_ms);
+    put_text(out, "worker", in->worker);
+    put_text(out, "token", in->token);
+    put_int(out, "extend_ms", in->extend_ms);
     json_close(out, '}');
 }
 
@@ -221,10 +252,10 @@ static void encode_registry_put(const cairn_registry_entry *in, struct transfer 
     aim_at(transfer, "PUT", "/v1/registry/", in->workflow_name, "");
     transfer->is_repeatable = true;
     json_open(out, '{');
-    add_text(out, "runtime", in->runtime);
+    put_text(out, "runtime", in->runtime);
     json_key(out, "is_enabled");
     json_bool(out, in->is_enabled);
-    add_text(out, "description", in->description);
+    put_text(out, "description", in->description);
     json_close(out, '}');
 }
 
@@ -234,17 +265,17 @@ static void encode_advance(int64_t ms, struct transfer *transfer, struct json_ou
     /* As long as it takes: there may be much that falls due. */
     transfer->wait_ms = 60 * 60 * 1000;
     json_open(out, '{');
-    add_int(out, "ms", ms);
+    put_int(out, "ms", ms);
     json_close(out, '}');
 }
 
 static void encode_list(const cairn_job_filter *in, struct transfer *transfer)
 {
     aim(transfer, "GET", "/v1/jobs");
-    add_query(transfer, "status", in->status);
-    add_query(transfer, "type", in->type);
-    add_query(transfer, "key", in->key);
-    add_page(transfer, in->cursor, in->limit);
+    aim_query(transfer, "status", in->status);
+    aim_query(transfer, "type", in->type);
+    aim_query(transfer, "key", in->key);
+    aim_page(transfer, in->cursor, in->limit);
 }
 
 /* Those without a body; all of them may be repeated. */
@@ -270,11 +301,11 @@ static void encode_plain(const struct request *request, struct transfer *transfe
         break;
     case OP_JOB_EVENTS:
         aim_at(transfer, "GET", "/v1/jobs/", request->in.events.id, "/events");
-        add_page(transfer, request->in.events.cursor, request->in.events.limit);
+        aim_page(transfer, request->in.events.cursor, request->in.events.limit);
         break;
     case OP_REGISTRY_LIST:
         aim(transfer, "GET", "/v1/registry");
-        add_page(transfer, request->in.page.cursor, request->in.page.limit);
+        aim_page(transfer, request->in.page.cursor, request->in.page.limit);
         break;
     case OP_CLOCK_NOW:
         aim(transfer, "GET", "/v1/clock");
@@ -282,9 +313,11 @@ static void encode_plain(const struct request *request, struct transfer *transfe
     case OP_STATS:
         aim(transfer, "GET", "/v1/stats");
         break;
-    default:
-        assert(request->op == OP_DOCTOR);
+    case OP_DOCTOR:
         aim(transfer, "GET", "/v1/doctor");
+        break;
+    default:
+        encode_flow(request, transfer);
         break;
     }
 }

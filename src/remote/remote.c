@@ -130,8 +130,9 @@ static bool is_call_repeatable(const char *method, const char *target)
     while (last > target && *last != '/')
         last--;
     size_t last_len = (size_t)(target + len - last);
-    static const char *const known[] = {"/cancel", "/retry",   "/complete", "/fail",
-                                        "/dead",   "/release", "/heartbeat"};
+    static const char *const known[] = {"/cancel", "/retry",   "/complete",  "/fail",
+                                        "/dead",   "/release", "/heartbeat", "/workflows",
+                                        "/wait",   "/abort",   "/ack"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strlen(known[i]) == last_len && memcmp(known[i], last, last_len) == 0)
             return true;
@@ -328,6 +329,10 @@ static cairn_code check_server(struct remote_engine *engine, cairn_error *reterr
                               .is_answered = PTHREAD_COND_INITIALIZER};
     strcpy(transfer->method, "GET");
     buf_str(&transfer->url, "/healthz");
+    if (buf_failed(&transfer->url)) {
+        transfer_free(transfer);
+        return fail_memory(reterr);
+    }
     transfer->is_repeatable = true;
     if (transfer->retry_ms > OPEN_MS)
         transfer->retry_ms = OPEN_MS;

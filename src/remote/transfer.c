@@ -23,6 +23,10 @@ struct transfer *transfer_new(struct remote_engine *engine)
     transfer->connect_ms = retry_ms < 1000 ? 1000 : retry_ms > 10000 ? 10000 : retry_ms;
     transfer->content_type = "application/json";
     buf_str(&transfer->url, engine->base.url);
+    if (buf_failed(&transfer->url)) {
+        transfer_free(transfer);
+        return NULL;
+    }
     return transfer;
 }
 
@@ -116,6 +120,7 @@ cairn_code transfer_prepare(struct transfer *transfer, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, write_answer);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L); /* a job may be asked for by any name */
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->connect_ms);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,

@@ -319,16 +319,17 @@ struct store_ops {
 
     /* Leases steps that are ready (is_ready, task_type matches) and returns them whole, as
      * leased: locked_by, token, locked_until, due_at = locked_until + 1; a ready step becomes
-     * running, one in compensation stays so; started_at is set if it was not.  Order: highest
-     * effective priority min(100, priority + floor(seconds since next_run_at * aging_rate))
-     * first, then the earliest next_run_at, then instance_seq, then seq.  Left out as in
-     * claim_jobs().  Touches no instance, and does not scan a backlog: within one type and
-     * priority the earliest leads, so only the heads of each are read. */
+     * running, one in compensation stays so; started_at is set if it was not; updated_at is now.
+     * Order: highest effective priority (core/aging.h: min(100, priority + floor(seconds since
+     * next_run_at * aging_rate))) first, then the earliest next_run_at, then instance_seq, then
+     * seq.  Left out as in claim_jobs().  Touches no instance, and does not scan a backlog:
+     * within one type and priority the earliest leads, so only the heads of each are read. */
     cairn_code (*claim_steps)(struct store_tx *tx, const struct step_claim *claim,
                               struct step_row *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr);
 
-    /* As find_claimed(), for steps. */
+    /* As find_claimed(), for steps: those running or in compensation under this lease, in the order
+     * of a claim without aging. */
     cairn_code (*find_claimed_steps)(struct store_tx *tx, const char *worker, const char *token,
                                      struct step_row *ret_rows, size_t room, size_t *ret_count,
                                      cairn_error *reterr);
@@ -357,7 +358,8 @@ struct store_ops {
                               int64_t until_us, struct signal_row *ret_row,
                               cairn_error *reterr);
 
-    /* Sets taken_by of one signal; -1 with signal_seq 0: none of the instance's is taken. */
+    /* Sets taken_by of one signal.  With signal_seq 0: those that the step at place `taken_by` took
+     * (-1: all of the instance's) are not taken any more. */
     cairn_code (*mark_signal)(struct store_tx *tx, const char *instance_id, int64_t signal_seq,
                               int32_t taken_by, cairn_error *reterr);
 
@@ -366,7 +368,8 @@ struct store_ops {
 
     /* Claims unacknowledged outbox events in order of id, until `until_us`: of each instance only
      * the oldest unacknowledged one and what follows it directly, none while an earlier one of
-     * the instance is claimed by another. */
+     * the instance is claimed by another.  A claim runs out at claimed_until; until then the
+     * claimant's own are not claimed again, and hold nothing back from it. */
     cairn_code (*claim_outbox)(struct store_tx *tx, const char *worker, int64_t until_us,
                                struct outbox_row *ret_rows, size_t room, size_t *ret_count,
                                cairn_error *reterr);
@@ -374,11 +377,16 @@ struct store_ops {
     /* CAIRN_E_NOT_FOUND: no such event.  Twice is the same as once. */
     cairn_code (*ack_outbox)(struct store_tx *tx, int64_t id, cairn_error *reterr);
 
+    /* In order, at tx->now_us, on one sequence of ids with the events of jobs. */
     cairn_code (*append_flow_events)(struct store_tx *tx, const struct flow_event_row *events,
                                      size_t count, cairn_error *reterr);
 
     cairn_code (*append_dlq)(struct store_tx *tx, const struct dlq_row *rows, size_t count,
                              cairn_error *reterr);
+
+    /* Keeps a decision (workflow_human_decision).  A step that was reset may have several. */
+    cairn_code (*insert_decision)(struct store_tx *tx, const struct decision_row *row,
+                                  cairn_error *reterr);
 
     /* Closes the instance's open records: all, or the one of step `seq` (-1: all). */
     cairn_code (*close_dlq)(struct store_tx *tx, const char *instance_id, int32_t seq,
@@ -422,7 +430,8 @@ struct store_ops {
                                    struct flow_event_row *ret_rows, size_t room,
                                    size_t *ret_count, cairn_error *reterr);
 
-    /* Newest first; instance_id NULL: of all; open ones only. */
+    /* Those before `before_id` (0: from the newest), newest first; instance_id NULL: of all; open
+     * ones only. */
     cairn_code (*list_dlq)(struct store_tx *tx, const char *instance_id, int64_t before_id,
                            struct dlq_row *ret_rows, size_t room, size_t *ret_count,
                            cairn_error *reterr);
@@ -430,6 +439,11 @@ struct store_ops {
     /* Open or not.  CAIRN_E_NOT_FOUND, with reterr as it was. */
     cairn_code (*get_dlq)(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
                           cairn_error *reterr);
+
+    /* What was decided about an instance's human steps, oldest first; at most `room`. */
+    cairn_code (*list_decisions)(struct store_tx *tx, const char *instance_id,
+                                 struct decision_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr);
 
     /* Instances by status: ret_counts has room for INSTANCE_STATUS_COUNT. */
     cairn_code (*count_instances)(struct store_tx *tx, uint64_t *ret_counts,

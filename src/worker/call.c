@@ -154,12 +154,30 @@ static void fill_report(const struct cairn_work *work, cairn_report *ret_report)
     ret_report->task_id = work->task.id;
     ret_report->token = work->task.token;
     ret_report->outcome = work->outcome;
-    if (work->outcome == CAIRN_COMPLETE)
+    ret_report->is_missing_handler = work->is_missing_handler;
+    switch (work->outcome) {
+    case CAIRN_COMPLETE:
         ret_report->output = work->output;
-    else if (work->outcome != CAIRN_RELEASE)
-        ret_report->error = work->error;
-    if (work->outcome == CAIRN_RETRY || work->outcome == CAIRN_RELEASE)
+        break;
+    case CAIRN_WAIT:
+        ret_report->event = work->event;
+        ret_report->timeout_ms = work->timeout_ms;
+        break;
+    case CAIRN_RELEASE:
         ret_report->delay_ms = work->delay_ms;
+        break;
+    case CAIRN_RETRY:
+        ret_report->delay_ms = work->delay_ms;
+        ret_report->error = work->error;
+        break;
+    default:
+        ret_report->error = work->error;
+        break;
+    }
+    if (work->outcome == CAIRN_COMPLETE || work->outcome == CAIRN_WAIT) {
+        ret_report->outbound = work->outbound;
+        ret_report->outbound_count = work->outbound_count;
+    }
 }
 
 bool send_report(struct cairn_worker *worker, struct work_list *works, uint32_t slots)

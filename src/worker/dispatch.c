@@ -17,6 +17,7 @@ enum {
     REPORT_BYTES = 256 * 1024, /* of one report, beyond its first outcome */
     IDLE_WAIT_MS = 1000,       /* until_idle: no claim waits longer */
     HEARTBEAT_LEAST_US = 5 * 1000,
+    MISSING_REST_MS = 5000, /* before a task without handler is offered again */
 };
 
 static void wake_at(struct cairn_worker *worker, int64_t at_us)
@@ -44,6 +45,16 @@ static void expect_heartbeat(struct cairn_worker *worker, struct cairn_work *wor
 /* ---- what has come --------------------------------------------------------------------------
  */
 
+/* Nobody here can execute it: others get the chance, and not all at the same moment. */
+static void release_task(struct cairn_worker *worker, struct cairn_work *work)
+{
+    work->outcome = CAIRN_RELEASE;
+    work->is_missing_handler = work->task.instance_id != NULL;
+    work->delay_ms =
+        MISSING_REST_MS * 4 / 5 + (int64_t)rng_below(&worker->rng, MISSING_REST_MS * 2 / 5);
+    works_push(&worker->unreported, work);
+}
+
 static void start_task(struct cairn_worker *worker, const cairn_task *task)
 {
     struct cairn_work *work = work_new(task);
@@ -51,13 +62,10 @@ static void start_task(struct cairn_worker *worker, const cairn_task *task)
         return; /* memory ran out: the lease will, too */
     work->handler = worker_find(worker, task->type);
     expect_heartbeat(worker, work);
-    if (work->handler) {
+    if (work->handler)
         pool_run(worker, work);
-        return;
-    }
-    work->outcome = CAIRN_RELEASE; /* a server that sends what was not asked for */
-    work->delay_ms = IDLE_WAIT_MS;
-    works_push(&worker->unreported, work);
+    else
+        release_task(worker, work);
 }
 
 static void tasks_came(struct cairn_worker *worker, struct call *call)
@@ -258,7 +266,12 @@ static void take_all(struct cairn_worker *worker)
 
 static size_t report_size(const struct cairn_work *work)
 {
-    return (work->output ? strlen(work->output) : 0) + (work->error ? strlen(work->error) : 0);
+    size_t bytes =
+        (work->output ? strlen(work->output) : 0) + (work->error ? strlen(work->error) : 0);
+    for (size_t i = 0; i < work->outbound_count; i++)
+        if (work->outbound[i].payload)
+            bytes += strlen(work->outbound[i].payload);
+    return bytes;
 }
 
 /* As many as fit; one that was refused together with others goes by itself. */

@@ -10,16 +10,25 @@
 #include <assert.h>
 #include <string.h>
 
+/* Why an outcome cannot be reported; NULL: it can. */
+static const char *find_fault(const struct cairn_work *work, cairn_outcome outcome)
+{
+    if (outcome < CAIRN_COMPLETE || outcome > CAIRN_WAIT)
+        return "the handler returned no outcome";
+    if (outcome == CAIRN_COMPLETE && work->bad_output)
+        return work->bad_output;
+    if (outcome == CAIRN_WAIT && !work->event)
+        return "the handler waits, but did not say for which event";
+    return NULL;
+}
+
 /* Whatever a handler did, what comes out of here can be reported. */
 static void run_handler(struct cairn_work *work)
 {
     cairn_outcome outcome = work->handler->run(work, work->handler->arg);
-    if (outcome < CAIRN_COMPLETE || outcome > CAIRN_RELEASE) {
-        cairn_work_set_error(work, "the handler returned no outcome");
-        outcome = CAIRN_FAIL;
-    }
-    if (outcome == CAIRN_COMPLETE && work->bad_output) {
-        cairn_work_set_error(work, work->bad_output);
+    const char *fault = find_fault(work, outcome);
+    if (fault) {
+        cairn_work_set_error(work, fault);
         outcome = CAIRN_FAIL;
     }
     work->outcome = outcome;

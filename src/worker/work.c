@@ -22,8 +22,15 @@ static bool copy_task(struct cairn_work *work, const cairn_task *task)
     copy->type = arena_strdup(arena, task->type);
     copy->input = arena_strdup(arena, task->input);
     copy->key = arena_strdup(arena, task->key);
+    copy->instance_id = arena_strdup(arena, task->instance_id);
+    copy->step = arena_strdup(arena, task->step);
+    copy->metadata = arena_strdup(arena, task->metadata);
+    copy->reason = arena_strdup(arena, task->reason);
+    copy->signal = arena_strdup(arena, task->signal);
     return copy->id && copy->token && copy->kind && copy->type && copy->input &&
-           (copy->key || !task->key);
+           (copy->key || !task->key) && (copy->instance_id || !task->instance_id) &&
+           (copy->step || !task->step) && (copy->metadata || !task->metadata) &&
+           (copy->reason || !task->reason) && (copy->signal || !task->signal);
 }
 
 struct cairn_work *work_new(const cairn_task *task)
@@ -32,6 +39,7 @@ struct cairn_work *work_new(const cairn_task *task)
     if (!work)
         return NULL;
     work->delay_ms = -1;
+    work->timeout_ms = -1;
     if (!copy_task(work, task)) {
         work_free(work);
         return NULL;
@@ -57,6 +65,7 @@ void work_set_refused(struct cairn_work *work, const char *why)
     mem_free(work->error);
     work->error = buf_take(&text, NULL);
     work->outcome = CAIRN_FAIL;
+    work->outbound_count = 0;
     work->is_refused = true;
     buf_done(&text);
 }
@@ -155,4 +164,45 @@ cairn_code cairn_work_set_error(cairn_work *work, const char *text)
 void cairn_work_set_delay(cairn_work *work, int64_t delay_ms)
 {
     work->delay_ms = delay_ms < 0 ? -1 : delay_ms;
+}
+
+cairn_code cairn_work_wait(cairn_work *work, const char *event, int64_t timeout_ms)
+{
+    if (!event || !event[0])
+        return CAIRN_E_BAD_INPUT;
+    work->event = arena_strdup(&work->arena, event);
+    work->timeout_ms = timeout_ms < 0 ? -1 : timeout_ms;
+    return work->event ? CAIRN_OK : CAIRN_E_OUT_OF_MEMORY;
+}
+
+static bool make_room(struct cairn_work *work)
+{
+    if (work->outbound_count < work->outbound_room)
+        return true;
+    size_t room = work->outbound_room ? work->outbound_room * 2 : 4;
+    cairn_outbound *more = arena_array(&work->arena, room, sizeof *more);
+    if (!more)
+        return false;
+    if (work->outbound_count)
+        memcpy(more, work->outbound, work->outbound_count * sizeof *more);
+    work->outbound = more;
+    work->outbound_room = room;
+    return true;
+}
+
+cairn_code cairn_work_emit(cairn_work *work, const char *event, const char *payload)
+{
+    if (!event || !event[0])
+        return CAIRN_E_BAD_INPUT;
+    cairn_code code =
+        payload ? json_check(payload, strlen(payload), "payload", NULL) : CAIRN_OK;
+    if (code)
+        return code;
+    cairn_outbound one = CAIRN_OUTBOUND_DEFAULTS;
+    one.event = arena_strdup(&work->arena, event);
+    one.payload = arena_strdup(&work->arena, payload);
+    if (!one.event || (payload && !one.payload) || !make_room(work))
+        return CAIRN_E_OUT_OF_MEMORY;
+    work->outbound[work->outbound_count++] = one;
+    return CAIRN_OK;
 }

@@ -73,6 +73,7 @@ static cairn_code fill_worker(struct cairn_worker *worker, const cairn_worker_op
     worker->lease_ms = options->lease_ms;
     worker->wait_ms = options->wait_ms;
     worker->is_until_idle = options->until_idle;
+    rng_init(&worker->rng, 0);
     worker->name = options->name ? mem_strdup(options->name) : make_name();
     if (options->runtime)
         worker->runtime = mem_strdup(options->runtime);

@@ -20,6 +20,7 @@
 #define WORKER_WORKER_H
 
 #include "base/arena.h"
+#include "base/random.h"
 #include "engine/engine.h"
 
 #include <pthread.h>
@@ -46,7 +47,12 @@ struct cairn_work {
     char *output, *error;
     char *bad_output; /* why the output is not JSON; NULL: it is */
     int64_t delay_ms;
+    const char *event; /* what it waits for; in the arena */
+    int64_t timeout_ms;
+    cairn_outbound *outbound; /* in the arena */
+    size_t outbound_count, outbound_room;
 
+    bool is_missing_handler;
     int64_t lease_until_us; /* monotonic, as far as we know */
     int64_t heartbeat_at_us;
     bool is_heartbeat_out;
@@ -82,6 +88,7 @@ struct cairn_worker {
     char *name, *runtime; /* runtime NULL: any */
     uint32_t concurrency, lease_ms, wait_ms;
     bool is_until_idle;
+    struct rng rng; /* jitter */
     struct handler *handlers;
     size_t handler_count;
 

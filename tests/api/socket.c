@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -28,6 +29,7 @@ static pid_t spawn(const char *const *options, int *ret_fd)
     CHECK(pipe2(ends, 0) == 0, "no pipe");
     pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test must not leave a server behind */
         dup2(ends[1], STDERR_FILENO);
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);

@@ -40,7 +40,7 @@ struct reply {
     size_t len;
 };
 
-/* Reads one reply; is_head: it has no body, whatever its length says. */
+/* Reads one reply; that of a HEAD has no body, whatever its length says. */
 struct reply client_hear(int client);
 struct reply client_hear_head(int client);
 

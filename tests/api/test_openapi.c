@@ -152,7 +152,10 @@ TEST(query_and_path_parameters_are_those_of_the_route)
             taken++;
         CHECK(in_query == taken, "%s %s: %zu parameters, not %zu", method, path, in_query,
               taken);
-        CHECK(in_path == (strchr(path, '{') != NULL), "%s %s: path", method, path);
+        size_t braces = 0;
+        for (const char *at = path; *at; at++)
+            braces += *at == '{';
+        CHECK(in_path == braces, "%s %s: path", method, path);
     }
     close_described(&described);
 }
@@ -193,6 +196,8 @@ TEST(bodies_have_the_fields_that_are_read)
     {
         const json_t *content =
             json_object_get(json_object_get(what, "requestBody"), "content");
+        if (json_object_get(content, "application/yaml"))
+            continue; /* a workflow is read by a reader of its own */
         const json_t *schema =
             json_object_get(json_object_get(content, "application/json"), "schema");
         json_t *body = schema ? schema_sample(described.document, schema) : json_object();

@@ -91,12 +91,14 @@ def drop_database(name):
 class Normaliser:
     def __init__(self, url, folder):
         self.url, self.folder, self.ids = url, folder, {}
+        self.shown_url = re.sub(r"(://[^/@:]*):[^/@]*@", r"\1@", url)    # no password is printed
 
     def id_name(self, match):
         return self.ids.setdefault(match.group(), f"<id{len(self.ids) + 1}>")
 
     def clean(self, text):
-        text = text.replace(self.url, "<url>").replace(self.folder, "<folder>")
+        text = text.replace(self.url, "<url>").replace(self.shown_url, "<url>")
+        text = text.replace(self.folder, "<folder>")
         text = TIME.sub("<time>", ID.sub(self.id_name, text))
         text = WORKER.sub("<worker>", text)
         clean = AGO.sub("<ago>", text)

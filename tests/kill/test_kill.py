@@ -32,9 +32,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PRIVATE_POSTGRES = os.path.join(HERE, '..', '..', 'scripts', 'private-postgres')
 
 JOBS = int(os.environ.get('CAIRN_KILL_JOBS', '10000'))
-KILLS = int(os.environ.get('CAIRN_KILL_KILLS', '40'))
+KILLS = int(os.environ.get('CAIRN_KILL_KILLS', '60'))
 SEED = int(os.environ.get('CAIRN_KILL_SEED') or random.SystemRandom().randrange(1, 10**6))
 BATCH = 250
+AHEAD = 1500                # jobs that the producer may be ahead of the workers
 WORKERS = 4                 # the first half through the server, the others on the store itself
 LEASE = '2s'
 STUCK_SECONDS = 90          # without a single finished job: something is broken
@@ -135,6 +136,7 @@ class Producer(threading.Thread):
     def __init__(self, server_url):
         super().__init__(daemon=True)
         self.server_url, self.repeats, self.refused = server_url, 0, None
+        self.finished = 0       # jobs, as far as is known
 
     def post(self, body):
         request = urllib.request.Request(f'{self.server_url}/v1/jobs', json.dumps(body).encode(),
@@ -144,6 +146,8 @@ class Producer(threading.Thread):
 
     def run(self):
         for start in range(0, JOBS, BATCH):
+            while start - self.finished > AHEAD:
+                time.sleep(0.01)
             jobs = [{'type': f'kill.kind{number % 7}.v1', 'key': f'job-{number}',
                      'payload': {'number': number}, 'max_attempts': 1000}
                     for number in range(start, min(start + BATCH, JOBS))]
@@ -237,6 +241,7 @@ class Scene:
             now_finished = self.count_finished()
             if now_finished is not None and now_finished != finished:
                 finished, moved = now_finished, time.monotonic()
+                self.producer.finished = finished
             while plan and plan[0][0] <= finished:
                 time.sleep(pauses.pop())        # anywhere in what it is just doing
                 self.kill(plan.pop(0)[1])
@@ -263,10 +268,12 @@ class Scene:
             if process.popen and process.popen.poll() is None:
                 process.kill()
             process.log.close()
-            if not is_good:
-                self.show_log(process)
         self.store.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            for process in self.processes if not is_good else []:
+                self.show_log(process)
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     @staticmethod
     def show_log(process):

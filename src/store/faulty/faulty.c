@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/faulty/faulty.h"
+#include "store/faulty/pass.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -34,6 +34,43 @@ static const char *const verb_names[FAULTY_VERB_COUNT] = {
     [FAULTY_COUNT_JOBS] = "count_jobs",
     [FAULTY_LIST_TYPES] = "list_types",
     [FAULTY_INSPECT] = "inspect",
+    [FAULTY_PUT_DEFINITION] = "put_definition",
+    [FAULTY_INSERT_INSTANCES] = "insert_instances",
+    [FAULTY_INSERT_STEPS] = "insert_steps",
+    [FAULTY_LOCK_INSTANCES] = "lock_instances",
+    [FAULTY_UPDATE_INSTANCES] = "update_instances",
+    [FAULTY_LOCK_STEPS] = "lock_steps",
+    [FAULTY_LOCK_CURRENT_STEPS] = "lock_current_steps",
+    [FAULTY_LOCK_STEPS_BETWEEN] = "lock_steps_between",
+    [FAULTY_LOCK_COMMITTED_STEPS] = "lock_committed_steps",
+    [FAULTY_UPDATE_STEPS] = "update_steps",
+    [FAULTY_CLAIM_STEPS] = "claim_steps",
+    [FAULTY_FIND_CLAIMED_STEPS] = "find_claimed_steps",
+    [FAULTY_PROMOTE_STEPS] = "promote_steps",
+    [FAULTY_FIND_DUE_STEPS] = "find_due_steps",
+    [FAULTY_FIND_DUE_INSTANCES] = "find_due_instances",
+    [FAULTY_INSERT_SIGNAL] = "insert_signal",
+    [FAULTY_FIND_SIGNAL] = "find_signal",
+    [FAULTY_MARK_SIGNAL] = "mark_signal",
+    [FAULTY_APPEND_OUTBOX] = "append_outbox",
+    [FAULTY_CLAIM_OUTBOX] = "claim_outbox",
+    [FAULTY_ACK_OUTBOX] = "ack_outbox",
+    [FAULTY_APPEND_FLOW_EVENTS] = "append_flow_events",
+    [FAULTY_APPEND_DLQ] = "append_dlq",
+    [FAULTY_INSERT_DECISION] = "insert_decision",
+    [FAULTY_LIST_DECISIONS] = "list_decisions",
+    [FAULTY_CLOSE_DLQ] = "close_dlq",
+    [FAULTY_NEXT_FLOW_DUE] = "next_flow_due",
+    [FAULTY_GET_DEFINITION] = "get_definition",
+    [FAULTY_LIST_DEFINITIONS] = "list_definitions",
+    [FAULTY_GET_INSTANCE] = "get_instance",
+    [FAULTY_LIST_INSTANCES] = "list_instances",
+    [FAULTY_LIST_STEPS] = "list_steps",
+    [FAULTY_GET_STEP] = "get_step",
+    [FAULTY_LIST_FLOW_EVENTS] = "list_flow_events",
+    [FAULTY_LIST_DLQ] = "list_dlq",
+    [FAULTY_GET_DLQ] = "get_dlq",
+    [FAULTY_COUNT_INSTANCES] = "count_instances",
 };
 
 struct faulty_store {
@@ -50,22 +87,10 @@ struct faulty_store {
     uint64_t failures;
 };
 
-struct faulty_tx {
-    struct store_tx base;
-    struct store_tx *inner;
-    bool is_broken; /* an error has been reported: only rollback() may follow */
-};
-
 struct faulty_session {
     struct store_session base;
     struct store_session *inner;
     struct faulty_tx tx;
-};
-
-/* What happens to a call; code CAIRN_OK: nothing does. */
-struct fault {
-    cairn_code code;
-    enum faulty_moment moment;
 };
 
 static struct faulty_store *faulty(struct store *store)
@@ -100,8 +125,8 @@ static struct fault draw_fault(struct faulty_store *store, enum faulty_verb verb
     return fault;
 }
 
-/* Counts the call and says how it goes.  Rules come before the plan, the oldest first. */
-static struct fault next_fault(struct store *base, enum faulty_verb verb)
+/* Rules come before the plan, the oldest first. */
+struct fault faulty_next(struct store *base, enum faulty_verb verb)
 {
     struct faulty_store *store = faulty(base);
     struct fault fault = {0};
@@ -152,7 +177,7 @@ static cairn_code faulty_session_open(struct store *store, enum session_kind kin
     struct store *inner = faulty(store)->inner;
     if (inner->clock != store->clock) /* an engine gives its own clock to the store it gets */
         inner->clock = store->clock;
-    struct fault fault = next_fault(store, FAULTY_SESSION_OPEN);
+    struct fault fault = faulty_next(store, FAULTY_SESSION_OPEN);
     if (fault.code && fault.moment == FAULTY_BEFORE)
         return say_failed(fault, FAULTY_SESSION_OPEN, reterr);
 
@@ -187,7 +212,7 @@ static cairn_code faulty_begin(struct store_session *base, struct arena *arena,
 {
     struct faulty_session *session = (struct faulty_session *)base;
     struct store *inner = faulty(base->store)->inner;
-    struct fault fault = next_fault(base->store, FAULTY_BEGIN);
+    struct fault fault = faulty_next(base->store, FAULTY_BEGIN);
     if (fault.code && fault.moment == FAULTY_BEFORE)
         return say_failed(fault, FAULTY_BEGIN, reterr);
 
@@ -204,8 +229,7 @@ static cairn_code faulty_begin(struct store_session *base, struct arena *arena,
     return CAIRN_OK;
 }
 
-/* The transaction inside, with what may have changed outside. */
-static struct store_tx *inner_tx(struct store_tx *tx)
+struct store_tx *faulty_inner_tx(struct store_tx *tx)
 {
     struct faulty_tx *own = faulty_tx(tx);
     assert(!own->is_broken); /* after an error only rollback() may follow */
@@ -214,20 +238,20 @@ static struct store_tx *inner_tx(struct store_tx *tx)
     return own->inner;
 }
 
-static const struct store_ops *inner_ops(struct store_tx *tx)
+const struct store_ops *faulty_inner_ops(struct store_tx *tx)
 {
     return faulty(tx->session->store)->inner->ops;
 }
 
 static cairn_code faulty_commit(struct store_tx *tx, bool is_ready_made, cairn_error *reterr)
 {
-    struct store_tx *inner = inner_tx(tx);
-    struct fault fault = next_fault(tx->session->store, FAULTY_COMMIT);
+    struct store_tx *inner = faulty_inner_tx(tx);
+    struct fault fault = faulty_next(tx->session->store, FAULTY_COMMIT);
     if (fault.code && fault.moment == FAULTY_BEFORE) {
-        inner_ops(tx)->rollback(inner);
+        faulty_inner_ops(tx)->rollback(inner);
         return say_failed(fault, FAULTY_COMMIT, reterr);
     }
-    cairn_code code = inner_ops(tx)->commit(inner, is_ready_made, reterr);
+    cairn_code code = faulty_inner_ops(tx)->commit(inner, is_ready_made, reterr);
     if (!code && fault.code)
         return say_failed(fault, FAULTY_COMMIT, reterr);
     return code;
@@ -235,14 +259,12 @@ static cairn_code faulty_commit(struct store_tx *tx, bool is_ready_made, cairn_e
 
 static void faulty_rollback(struct store_tx *tx)
 {
-    inner_ops(tx)->rollback(faulty_tx(tx)->inner);
+    faulty_inner_ops(tx)->rollback(faulty_tx(tx)->inner);
 }
 
 /* ---- verbs ------------------------------------------------------------------------------- */
 
-/* Ends a call that was passed on: an absent job or entry is an answer, all else breaks the
- * transaction. */
-static cairn_code end_call(struct store_tx *tx, enum faulty_verb verb, struct fault fault,
+cairn_code faulty_end_call(struct store_tx *tx, enum faulty_verb verb, struct fault fault,
                            cairn_code code, cairn_error *reterr)
 {
     tx->now_us = faulty_tx(tx)->inner->now_us;
@@ -253,20 +275,12 @@ static cairn_code end_call(struct store_tx *tx, enum faulty_verb verb, struct fa
     return code;
 }
 
-static cairn_code refuse(struct store_tx *tx, enum faulty_verb verb, struct fault fault,
+cairn_code faulty_refuse(struct store_tx *tx, enum faulty_verb verb, struct fault fault,
                          cairn_error *reterr)
 {
     faulty_tx(tx)->is_broken = true;
     return say_failed(fault, verb, reterr);
 }
-
-/* The body of a verb: `call` is the inner store's, on the transaction `inner`. */
-#define pass_on(verb, call)                                    \
-    struct store_tx *inner = inner_tx(tx);                     \
-    struct fault fault = next_fault(tx->session->store, verb); \
-    if (fault.code && fault.moment == FAULTY_BEFORE)           \
-        return refuse(tx, verb, fault, reterr);                \
-    return end_call(tx, verb, fault, inner_ops(tx)->call, reterr)
 
 static cairn_code faulty_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
                                      enum insert_result *ret_results, cairn_error *reterr)
@@ -426,6 +440,43 @@ static const struct store_ops faulty_ops = {
     .count_jobs = faulty_count_jobs,
     .list_types = faulty_list_types,
     .inspect = faulty_inspect,
+    .put_definition = faulty_put_definition,
+    .insert_instances = faulty_insert_instances,
+    .insert_steps = faulty_insert_steps,
+    .lock_instances = faulty_lock_instances,
+    .update_instances = faulty_update_instances,
+    .lock_steps = faulty_lock_steps,
+    .lock_current_steps = faulty_lock_current_steps,
+    .lock_steps_between = faulty_lock_steps_between,
+    .lock_committed_steps = faulty_lock_committed_steps,
+    .update_steps = faulty_update_steps,
+    .claim_steps = faulty_claim_steps,
+    .find_claimed_steps = faulty_find_claimed_steps,
+    .promote_steps = faulty_promote_steps,
+    .find_due_steps = faulty_find_due_steps,
+    .find_due_instances = faulty_find_due_instances,
+    .insert_signal = faulty_insert_signal,
+    .find_signal = faulty_find_signal,
+    .mark_signal = faulty_mark_signal,
+    .append_outbox = faulty_append_outbox,
+    .claim_outbox = faulty_claim_outbox,
+    .ack_outbox = faulty_ack_outbox,
+    .append_flow_events = faulty_append_flow_events,
+    .append_dlq = faulty_append_dlq,
+    .insert_decision = faulty_insert_decision,
+    .list_decisions = faulty_list_decisions,
+    .close_dlq = faulty_close_dlq,
+    .next_flow_due = faulty_next_flow_due,
+    .get_definition = faulty_get_definition,
+    .list_definitions = faulty_list_definitions,
+    .get_instance = faulty_get_instance,
+    .list_instances = faulty_list_instances,
+    .list_steps = faulty_list_steps,
+    .get_step = faulty_get_step,
+    .list_flow_events = faulty_list_flow_events,
+    .list_dlq = faulty_list_dlq,
+    .get_dlq = faulty_get_dlq,
+    .count_instances = faulty_count_instances,
     .watch = faulty_watch,
     .is_changed_elsewhere = faulty_is_changed_elsewhere,
 };

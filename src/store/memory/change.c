@@ -119,10 +119,12 @@ cairn_code memory_append_events(struct store_tx *tx, const struct job_event_row 
         if (!job)
             return fail(reterr, CAIRN_E_STORE, "cannot add an event: job \"%s\" does not exist",
                         events[i].job_id);
-        struct job_event_row row = events[i];
-        row.type_name = job_event_name(row.type);
-        row.at_us = tx->now_us;
-        if (!table_append_event(tx_table(tx), job, &row))
+        struct event event = {.row = {.instance_id = job->now->row.id,
+                                      .type = job_event_name(events[i].type),
+                                      .data = events[i].data,
+                                      .at_us = tx->now_us},
+                              .job_type = events[i].type};
+        if (!table_append_event(tx_table(tx), &job->events, &event))
             return fail_memory(reterr);
     }
     return CAIRN_OK;

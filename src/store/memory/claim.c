@@ -64,44 +64,71 @@ static bool postpone(struct store_tx *tx, struct type *type)
     return true;
 }
 
-/* Once, though several patterns may match it.  False: memory ran out. */
-static bool choose(struct store_tx *tx, struct heap *heap, struct type *type,
-                   const struct job_claim *claim)
+struct choice {
+    const struct job_claim *claim;
+    uint64_t number;
+    struct type **types;
+    size_t count;
+};
+
+/* Once, though several patterns may match it. */
+static void choose(struct choice *choice, struct type *type)
 {
-    uint64_t number = tx_table(tx)->claim_count;
-    if (type->chosen_by == number || !is_allowed(type, claim))
-        return true;
-    type->chosen_by = number;
-    if (!postpone(tx, type))
+    if (type->chosen_by == choice->number || !is_allowed(type, choice->claim))
+        return;
+    type->chosen_by = choice->number;
+    choice->types[choice->count++] = type;
+}
+
+static bool choose_prefix(struct store_tx *tx, struct choice *choice, const char *pattern)
+{
+    size_t len = strlen(pattern) - 1;
+    char *prefix = arena_strndup(tx->arena, pattern, len);
+    if (!prefix)
         return false;
-    if (type_head(type))
-        heap->types[heap->count++] = type;
+    for (struct type *type = table_seek_type(tx_table(tx), prefix);
+         type && strncmp(type->name, prefix, len) == 0; type = type_next(type))
+        choose(choice, type);
     return true;
 }
 
-static bool choose_types(struct store_tx *tx, const struct job_claim *claim, struct heap *heap)
+bool memory_choose_types(struct store_tx *tx, const struct job_claim *claim,
+                         struct type ***ret_types, size_t *ret_count)
 {
     struct table *table = tx_table(tx);
-    heap->types = arena_array(tx->arena, table->types.count, sizeof *heap->types);
-    if (!heap->types)
+    struct choice choice = {.claim = claim, .number = ++table->claim_count};
+    choice.types = arena_array(tx->arena, table->types.count, sizeof(struct type *));
+    if (!choice.types)
         return false;
-    table->claim_count++;
     for (size_t i = 0; i < claim->pattern_count; i++) {
         const char *pattern = claim->patterns[i];
-        struct type *type;
-        if (!pattern_is_prefix(pattern)) {
-            type = table_find_type(table, pattern);
-            if (type && !choose(tx, heap, type, claim))
+        if (pattern_is_prefix(pattern)) {
+            if (!choose_prefix(tx, &choice, pattern))
                 return false;
             continue;
         }
-        char *prefix = arena_strndup(tx->arena, pattern, strlen(pattern) - 1);
-        if (!prefix)
+        struct type *type = table_find_type(table, pattern);
+        if (type)
+            choose(&choice, type);
+    }
+    *ret_types = choice.types;
+    *ret_count = choice.count;
+    return true;
+}
+
+/* A heap of the chosen types that have something due.  False: memory ran out. */
+static bool fill_heap(struct store_tx *tx, const struct job_claim *claim, struct heap *heap)
+{
+    size_t count;
+    if (!memory_choose_types(tx, claim, &heap->types, &count))
+        return false;
+    heap->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct type *type = heap->types[i];
+        if (!postpone(tx, type))
             return false;
-        for (type = table_seek_type(table, prefix);
-             type && strncmp(type->name, prefix, strlen(prefix)) == 0; type = type_next(type))
-            if (!choose(tx, heap, type, claim))
-                return false;
+        if (type_head(type))
+            heap->types[heap->count++] = type;
     }
     for (size_t i = heap->count / 2; i-- > 0;)
         sink(heap, i);
@@ -127,7 +154,7 @@ cairn_code memory_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
     assert(tx->session->kind == SESSION_WRITER);
     struct heap heap = {0};
     size_t count = 0;
-    if (!choose_types(tx, claim, &heap))
+    if (!fill_heap(tx, claim, &heap))
         return fail_memory(reterr);
     while (count < room && heap.count) {
         struct job *job = type_head(heap.types[0]);

@@ -38,7 +38,12 @@ bool memory_copy_job(struct store_tx *tx, const struct job *job, enum row_parts 
 static bool copy_event(struct store_tx *tx, const struct event *event,
                        struct job_event_row *ret_row)
 {
-    *ret_row = event->row;
+    *ret_row = (struct job_event_row){.id = event->row.id,
+                                      .job_id = event->row.instance_id,
+                                      .type = event->job_type,
+                                      .type_name = event->row.type,
+                                      .data = event->row.data,
+                                      .at_us = event->row.at_us};
     return copy_text(tx->arena, &ret_row->job_id) &&
            copy_text(tx->arena, &ret_row->type_name) && copy_text(tx->arena, &ret_row->data);
 }
@@ -111,29 +116,15 @@ cairn_code memory_list_jobs(struct store_tx *tx, const struct job_filter *filter
     return CAIRN_OK;
 }
 
-/* The index of the first event with a greater id. */
-static size_t event_after(const struct job *job, int64_t after)
-{
-    size_t low = 0, high = job->event_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (job->events[middle]->row.id > after)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 cairn_code memory_list_events(struct store_tx *tx, const char *job_id, int64_t after,
                               struct job_event_row *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr)
 {
     struct job *job = table_find_job(tx_table(tx), job_id);
     size_t count = 0;
-    for (size_t i = job ? event_after(job, after) : 0;
-         job && i < job->event_count && count < room; i++)
-        if (!copy_event(tx, job->events[i], &ret_rows[count++]))
+    for (size_t i = job ? event_after(&job->events, after) : 0;
+         job && i < job->events.count && count < room; i++)
+        if (!copy_event(tx, job->events.events[i], &ret_rows[count++]))
             return fail_memory(reterr);
     *ret_count = count;
     return CAIRN_OK;

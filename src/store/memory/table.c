@@ -5,16 +5,12 @@
 #include "store/memory/table.h"
 
 #include "base/mem.h"
+#include "store/memory/block.h"
 
 #include <assert.h>
 #include <string.h>
 
 /* ---- order ------------------------------------------------------------------------------- */
-
-static int compare_int(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
 
 int job_compare_turn(const struct job *a, const struct job *b)
 {
@@ -87,22 +83,6 @@ static void leave(struct table *table, struct job *job)
 
 /* ---- blocks of texts --------------------------------------------------------------------- */
 
-static size_t text_size(const char *text)
-{
-    return text ? strlen(text) + 1 : 0;
-}
-
-/* Copies a text to *at, which moves past it. */
-static const char *put_text(char **at, const char *text)
-{
-    if (!text)
-        return NULL;
-    size_t size = strlen(text) + 1;
-    char *copy = memcpy(*at, text, size);
-    *at += size;
-    return copy;
-}
-
 static struct job_version *job_version_new(const struct job_row *row)
 {
     size_t size = text_size(row->leased_by) + text_size(row->token) + text_size(row->ended_by) +
@@ -137,24 +117,24 @@ static struct registry_version *registry_version_new(const struct registry_row *
     return version;
 }
 
-static struct event *event_new(const struct job_event_row *row)
+static struct event *event_new(const struct event *from)
 {
-    const char *name = row->type_name ? row->type_name : job_event_name(row->type);
-    struct event *event = mem_alloc(sizeof *event + text_size(name) + text_size(row->data));
+    const struct flow_event_row *row = &from->row;
+    struct event *event = mem_alloc(sizeof *event + text_size(row->type) +
+                                    text_size(row->step) + text_size(row->data));
     if (!event)
         return NULL;
     char *at = (char *)(event + 1);
-    event->row = *row;
-    event->row.type_name = put_text(&at, name);
+    *event = *from;
+    event->row.type = put_text(&at, row->type);
+    event->row.step = put_text(&at, row->step);
     event->row.data = put_text(&at, row->data);
     return event;
 }
 
 static void job_free(struct job *job)
 {
-    for (size_t i = 0; i < job->event_count; i++)
-        mem_free(job->events[i]);
-    mem_free(job->events);
+    mem_free(job->events.events); /* the events are the table's */
     mem_free(job->now);
     mem_free(job);
 }
@@ -182,8 +162,7 @@ static struct job *job_new(const struct job_row *row, struct type *type)
 
 /* ---- growing ----------------------------------------------------------------------------- */
 
-/* Makes room for one more element of an array; the array is a pointer to any type. */
-static bool make_room(void *array, size_t count, size_t *room, size_t size)
+bool array_make_room(void *array, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
         return true;
@@ -198,19 +177,19 @@ static bool make_room(void *array, size_t count, size_t *room, size_t size)
     return true;
 }
 
-static bool make_undo_room(struct table *table)
+bool table_make_undo_room(struct table *table)
 {
-    return make_room(&table->undos, table->undo_count, &table->undo_room, sizeof *table->undos);
+    return array_make_room(&table->undos, table->undo_count, &table->undo_room,
+                           sizeof *table->undos);
 }
 
-static void note(struct table *table, struct undo undo)
+void table_note(struct table *table, struct undo undo)
 {
     assert(table->undo_count < table->undo_room);
     table->undos[table->undo_count++] = undo;
 }
 
-/* Finds or makes.  A type that a rolled back transaction made stays, and means nothing. */
-static struct type *intern_type(struct table *table, const char *name)
+struct type *table_intern_type(struct table *table, const char *name)
 {
     struct type *type = table_find_type(table, name);
     if (type)
@@ -220,6 +199,7 @@ static struct type *intern_type(struct table *table, const char *name)
         return NULL;
     strcpy(type->name, name);
     type->ready.compare = compare_turn;
+    type->ready_steps.compare = step_compare_turn;
     tree_add(&table->types, &type->by_name);
     return type;
 }
@@ -232,7 +212,7 @@ bool table_init(struct table *table)
                             .waiting.compare = compare_run_at,
                             .ready.compare = compare_run_at,
                             .leased.compare = compare_lease};
-    if (hash_init(&table->by_id) && hash_init(&table->by_key))
+    if (hash_init(&table->by_id) && hash_init(&table->by_key) && flow_init(&table->flow))
         return true;
     table_done(table);
     return false;
@@ -240,10 +220,10 @@ bool table_init(struct table *table)
 
 bool table_insert_job(struct table *table, const struct job_row *row)
 {
-    if (!make_undo_room(table) ||
-        !make_room(&table->jobs, table->job_count, &table->job_room, sizeof *table->jobs))
+    if (!table_make_undo_room(table) ||
+        !array_make_room(&table->jobs, table->job_count, &table->job_room, sizeof *table->jobs))
         return false;
-    struct type *type = intern_type(table, row->type);
+    struct type *type = table_intern_type(table, row->type);
     struct job *job = type ? job_new(row, type) : NULL;
     if (!job)
         return false;
@@ -254,7 +234,7 @@ bool table_insert_job(struct table *table, const struct job_row *row)
     if (row->key)
         hash_add(&table->by_key, &job->by_key, job->now->row.key);
     enter(table, job);
-    note(table, (struct undo){.kind = UNDO_INSERT, .job = job});
+    table_note(table, (struct undo){.kind = UNDO_INSERT, .job = job});
     return true;
 }
 
@@ -273,41 +253,45 @@ bool table_update_job(struct table *table, struct job *job, const struct job_row
     if (!next.result)
         next.result = old->result;
 
-    struct job_version *version = make_undo_room(table) ? job_version_new(&next) : NULL;
+    struct job_version *version = table_make_undo_room(table) ? job_version_new(&next) : NULL;
     if (!version)
         return false;
-    note(table, (struct undo){.kind = UNDO_UPDATE, .job = job, .before = job->now});
+    table_note(table, (struct undo){.kind = UNDO_UPDATE, .job = job, .before = job->now});
     leave(table, job);
     job->now = version;
     enter(table, job);
     return true;
 }
 
-bool table_append_event(struct table *table, struct job *job, const struct job_event_row *row)
+bool table_append_event(struct table *table, struct event_list *list, const struct event *event)
 {
-    if (!make_undo_room(table) ||
-        !make_room(&job->events, job->event_count, &job->event_room, sizeof *job->events))
+    struct event_list *all = &table->events;
+    if (!table_make_undo_room(table) ||
+        !array_make_room(&all->events, all->count, &all->room, sizeof *all->events) ||
+        !array_make_room(&list->events, list->count, &list->room, sizeof *list->events))
         return false;
-    struct event *event = event_new(row);
-    if (!event)
+    struct event *own = event_new(event);
+    if (!own)
         return false;
-    event->row.id = ++table->last_event_id;
-    event->row.job_id = job->now->row.id;
-    job->events[job->event_count++] = event;
-    note(table, (struct undo){.kind = UNDO_EVENT, .job = job});
+    all->events[all->count++] = own;
+    list->events[list->count++] = own;
+    own->row.id = (int64_t)all->count;
+    table_note(table, (struct undo){.kind = UNDO_EVENT, .list = list});
     return true;
 }
 
 bool table_put_registry(struct table *table, const struct registry_row *row)
 {
-    struct type *type = make_undo_room(table) ? intern_type(table, row->name) : NULL;
+    struct type *type =
+        table_make_undo_room(table) ? table_intern_type(table, row->name) : NULL;
     struct registry_version *version = type ? registry_version_new(row) : NULL;
     if (!version)
         return false;
     version->row.name = type->name;
     if (type->registry)
         version->row.created_at_us = type->registry->row.created_at_us;
-    note(table, (struct undo){.kind = UNDO_REGISTRY, .type = type, .before = type->registry});
+    table_note(table,
+               (struct undo){.kind = UNDO_REGISTRY, .type = type, .before = type->registry});
     type->registry = version;
     return true;
 }
@@ -350,13 +334,15 @@ void table_undo(struct table *table)
             undo_update(table, undo->job, undo->before);
             break;
         case UNDO_EVENT:
-            mem_free(undo->job->events[--undo->job->event_count]);
-            table->last_event_id--;
+            undo->list->count--;
+            mem_free(table->events.events[--table->events.count]);
             break;
         case UNDO_REGISTRY:
             mem_free(undo->type->registry);
             undo->type->registry = undo->before;
             break;
+        default:
+            flow_undo(&table->flow, undo);
         }
     }
 }
@@ -364,8 +350,11 @@ void table_undo(struct table *table)
 void table_done(struct table *table)
 {
     table_undo(table);
+    flow_done(&table->flow);
     for (size_t i = 0; i < table->job_count; i++)
         job_free(table->jobs[i]);
+    for (size_t i = 0; i < table->events.count; i++)
+        mem_free(table->events.events[i]);
     for (struct type *type = table_seek_type(table, ""); type;
          type = table_seek_type(table, "")) {
         tree_remove(&table->types, &type->by_name);
@@ -375,6 +364,7 @@ void table_done(struct table *table)
     hash_done(&table->by_id);
     hash_done(&table->by_key);
     mem_free(table->jobs);
+    mem_free(table->events.events);
     mem_free(table->undos);
 }
 
@@ -441,4 +431,17 @@ struct job *timed_first(const struct tree *tree)
 struct job *timed_next(const struct job *job)
 {
     return timed_job(tree_next(&job->in_time));
+}
+
+size_t event_after(const struct event_list *list, int64_t after)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->events[middle]->row.id > after)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
 }

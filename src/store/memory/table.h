@@ -11,6 +11,8 @@
 #define STORE_MEMORY_TABLE_H
 
 #include "core/job.h"
+#include "store/memory/event.h"
+#include "store/memory/flow_table.h"
 #include "store/memory/hash.h"
 #include "store/memory/tree.h"
 #include "store/store.h"
@@ -23,14 +25,11 @@ struct registry_version {
     struct registry_row row;
 };
 
-struct event {
-    struct job_event_row row;
-};
-
 /* A type that some job has, or the registry names. */
 struct type {
     struct tree_node by_name;
     struct tree ready;                 /* jobs to be claimed, by (priority, seq) */
+    struct tree ready_steps;           /* steps to be claimed; see flow_table.h */
     size_t unfinished;                 /* jobs that wait, are ready or are leased */
     struct registry_version *registry; /* NULL: not registered */
     uint64_t chosen_by;                /* number of the claim that chose it last */
@@ -43,18 +42,44 @@ struct job {
     struct tree_node in_time; /* of the one tree of the table that its status names */
     struct type *type;
     struct job_version *now;
-    struct event **events; /* oldest first */
-    size_t event_count, event_room;
+    struct event_list events;
     char text[];
 };
 
-enum undo_kind { UNDO_INSERT, UNDO_UPDATE, UNDO_EVENT, UNDO_REGISTRY };
+enum undo_kind {
+    UNDO_INSERT,
+    UNDO_UPDATE,
+    UNDO_EVENT,
+    UNDO_REGISTRY,
+    UNDO_DEFINITION, /* from here on: flow_table.c */
+    UNDO_INSTANCE,
+    UNDO_INSTANCE_UPDATE,
+    UNDO_STEP,
+    UNDO_STEP_UPDATE,
+    UNDO_SIGNAL,
+    UNDO_SIGNAL_MARK,
+    UNDO_OUTBOX,
+    UNDO_OUTBOX_UPDATE,
+    UNDO_DLQ,
+    UNDO_DLQ_CLOSE,
+    UNDO_DECISION /* of the instance: the latest */
+};
 
 struct undo {
     enum undo_kind kind;
-    struct job *job;   /* all but UNDO_REGISTRY */
-    struct type *type; /* UNDO_REGISTRY */
-    void *before;      /* the replaced version; NULL: there was none */
+    union { /* what was added or changed; kind says which */
+        struct job *job;
+        struct type *type;
+        struct event_list *list;
+        struct definition *definition;
+        struct instance *instance;
+        struct step *step;
+        struct signal *signal;
+        struct outbox *outbox;
+        struct dlq *dlq;
+    };
+    void *before;     /* the replaced version; NULL: there was none */
+    int32_t taken_by; /* UNDO_SIGNAL_MARK: what it was */
 };
 
 struct table {
@@ -66,7 +91,8 @@ struct table {
     struct tree ready;   /* to be claimed; by (run_at, seq) */
     struct tree leased;  /* by (lease_until, seq) */
     uint64_t claim_count;
-    int64_t last_event_id;
+    struct event_list events; /* all; the one with id n at n - 1 */
+    struct flow_table flow;
     struct undo *undos;
     size_t undo_count, undo_room;
 };
@@ -75,8 +101,19 @@ struct table {
 bool table_init(struct table *table);
 bool table_insert_job(struct table *table, const struct job_row *row);
 bool table_update_job(struct table *table, struct job *job, const struct job_row *row);
-bool table_append_event(struct table *table, struct job *job, const struct job_event_row *row);
+bool table_append_event(struct table *table, struct event_list *list,
+                        const struct event *event);
 bool table_put_registry(struct table *table, const struct registry_row *row);
+
+/* Makes room for one more element of an array; `array` points to a pointer to any type. */
+bool array_make_room(void *array, size_t count, size_t *room, size_t size);
+
+/* Room for one more undo is made first; noting it then cannot fail. */
+bool table_make_undo_room(struct table *table);
+void table_note(struct table *table, struct undo undo);
+
+/* Finds or makes.  A type that a rolled back transaction made stays, and means nothing. */
+struct type *table_intern_type(struct table *table, const char *name);
 
 void table_keep(struct table *table); /* commits */
 void table_undo(struct table *table); /* rolls back */

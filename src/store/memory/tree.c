@@ -5,6 +5,7 @@
 #include "store/memory/tree.h"
 
 #include <assert.h>
+#include <stdbool.h>
 
 /* Weights that look random, so that the tree is shallow whatever the order of rows. */
 static uint64_t draw_weight(struct tree *tree)
@@ -93,4 +94,28 @@ struct tree_node *tree_next(const struct tree_node *node)
     while (node->parent && node->parent->right == node)
         node = node->parent;
     return node->parent;
+}
+
+struct tree_node *tree_seek(const struct tree *tree, tree_probe probe, const void *key)
+{
+    struct tree_node *found = NULL;
+    for (struct tree_node *node = tree->root; node;) {
+        bool is_before = probe(node, key) < 0;
+        if (!is_before)
+            found = node;
+        node = is_before ? node->right : node->left;
+    }
+    return found;
+}
+
+struct tree_node *tree_seek_last(const struct tree *tree, tree_probe probe, const void *key)
+{
+    struct tree_node *found = NULL;
+    for (struct tree_node *node = tree->root; node;) {
+        bool is_behind = probe(node, key) > 0;
+        if (!is_behind)
+            found = node;
+        node = is_behind ? node->left : node->right;
+    }
+    return found;
 }

@@ -37,4 +37,12 @@ void tree_remove(struct tree *tree, struct tree_node *node);
 struct tree_node *tree_first(const struct tree *tree);
 struct tree_node *tree_next(const struct tree_node *node);
 
+/* Where a node stands to a key: negative, zero or positive; it must never fall from node to
+ * node. */
+typedef int (*tree_probe)(const struct tree_node *node, const void *key);
+
+/* The first node whose probe is not negative; the last whose probe is not positive. */
+struct tree_node *tree_seek(const struct tree *tree, tree_probe probe, const void *key);
+struct tree_node *tree_seek_last(const struct tree *tree, tree_probe probe, const void *key);
+
 #endif

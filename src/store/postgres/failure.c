@@ -64,7 +64,9 @@ cairn_code postgres_refused(PGconn *conn, const PGresult *result, const char *do
     const char *more = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL) : NULL;
     bool is_lost = PQstatus(conn) != CONNECTION_OK;
 
-    cairn_code code = state ? code_of(state) : CAIRN_E_STORE;
+    /* Without a state it is libpq that speaks: the line is broken, though PQstatus() may not say
+     * so yet when a write has failed. */
+    cairn_code code = state ? code_of(state) : CAIRN_E_UNREACHABLE;
     if (is_lost && code == CAIRN_E_STORE)
         code = CAIRN_E_UNREACHABLE;
 

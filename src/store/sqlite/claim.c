@@ -8,22 +8,9 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "core/pattern.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/heads.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct head {
-    int64_t priority, seq;
-};
-
-/* The best heads so far: a heap with the worst on top, so that it is the one to give way. */
-struct heads {
-    struct head *items;
-    size_t count, room;
-};
 
 /* What every step of a claim needs. */
 struct claiming {
@@ -33,60 +20,10 @@ struct claiming {
     cairn_error *reterr;
 };
 
-static int compare_heads(const void *left, const void *right)
+/* For heads_visit_types(): offers the best of one type. */
+static cairn_code collect_type(void *arg, const char *type)
 {
-    const struct head *a = left, *b = right;
-    if (a->priority != b->priority)
-        return a->priority < b->priority ? -1 : 1;
-    return (a->seq > b->seq) - (a->seq < b->seq);
-}
-
-static void swap_heads(struct head *a, struct head *b)
-{
-    struct head kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-static void rise(struct heads *heads, size_t i)
-{
-    while (i > 0 && compare_heads(&heads->items[i], &heads->items[(i - 1) / 2]) > 0) {
-        swap_heads(&heads->items[i], &heads->items[(i - 1) / 2]);
-        i = (i - 1) / 2;
-    }
-}
-
-static void sink(struct heads *heads)
-{
-    size_t i = 0;
-    for (size_t child = 1; child < heads->count; child = 2 * i + 1) {
-        if (child + 1 < heads->count &&
-            compare_heads(&heads->items[child + 1], &heads->items[child]) > 0)
-            child++;
-        if (compare_heads(&heads->items[i], &heads->items[child]) >= 0)
-            return;
-        swap_heads(&heads->items[i], &heads->items[child]);
-        i = child;
-    }
-}
-
-/* False: it is no better than what is there, and neither is what comes after it. */
-static bool offer(struct heads *heads, struct head head)
-{
-    if (heads->count < heads->room) {
-        heads->items[heads->count] = head;
-        rise(heads, heads->count++);
-        return true;
-    }
-    if (compare_heads(&head, &heads->items[0]) >= 0)
-        return false;
-    heads->items[0] = head;
-    sink(heads);
-    return true;
-}
-
-static cairn_code collect_type(struct claiming *claiming, const char *type)
-{
+    struct claiming *claiming = arg;
     cleanup(query_end) struct query query =
         query_begin(sqlite_session_of(claiming->tx), Q_CLAIM_HEADS);
     bind_text(&query, ":type", type);
@@ -94,68 +31,13 @@ static cairn_code collect_type(struct claiming *claiming, const char *type)
     bind_size(&query, ":room", claiming->heads.room);
     while (query_step(&query) == SQLITE_ROW) {
         struct row_reader reader = {.query = &query};
-        struct head head = {.priority = read_int(&reader)};
-        head.seq = read_int(&reader);
-        if (!offer(&claiming->heads, head))
-            return CAIRN_OK;
+        struct head head = {.rank = (double)read_int(&reader)};
+        head.id = read_int(&reader);
+        if (!heads_offer(&claiming->heads, head))
+            return CAIRN_OK; /* and neither is what comes after it */
     }
     if (query.rc != SQLITE_DONE)
         return query_refused(&query, "find waiting jobs", claiming->reterr);
-    return CAIRN_OK;
-}
-
-/* The first type of a range with something to claim; *ret_type NULL: none. */
-static cairn_code next_type(struct claiming *claiming, struct type_range range,
-                            const char **ret_type)
-{
-    cleanup(query_end) struct query query =
-        query_begin(sqlite_session_of(claiming->tx), Q_NEXT_TYPE);
-    bind_type_range(&query, range);
-    struct row_reader reader = {.query = &query, .arena = claiming->tx->arena};
-    *ret_type = NULL;
-    if (query_step(&query) == SQLITE_ROW)
-        *ret_type = read_text(&reader);
-    else if (query.rc != SQLITE_DONE)
-        return query_refused(&query, "find waiting jobs", claiming->reterr);
-    return reader.failed ? fail_memory(claiming->reterr) : CAIRN_OK;
-}
-
-/* All types of a prefix, except those that one of the first `done` patterns has covered. */
-static cairn_code collect_prefix(struct claiming *claiming, const char *prefix, size_t done)
-{
-    struct arena *arena = claiming->tx->arena;
-    struct type_range range;
-    if (!type_range(prefix, arena, &range))
-        return fail_memory(claiming->reterr);
-
-    for (;;) {
-        const char *type;
-        cairn_code code = next_type(claiming, range, &type);
-        if (code || !type)
-            return code;
-        if (!pattern_matches_any(claiming->claim->patterns, done, type))
-            code = collect_type(claiming, type);
-        if (code)
-            return code;
-        range.from = type_after(type, arena);
-        if (!range.from)
-            return fail_memory(claiming->reterr);
-    }
-}
-
-static cairn_code collect(struct claiming *claiming)
-{
-    const struct job_claim *claim = claiming->claim;
-    for (size_t i = 0; i < claim->pattern_count; i++) {
-        const char *pattern = claim->patterns[i];
-        cairn_code code = CAIRN_OK;
-        if (pattern_is_prefix(pattern))
-            code = collect_prefix(claiming, pattern, i);
-        else if (!pattern_matches_any(claim->patterns, i, pattern))
-            code = collect_type(claiming, pattern);
-        if (code)
-            return code;
-    }
     return CAIRN_OK;
 }
 
@@ -217,15 +99,16 @@ static cairn_code claim_round(struct claiming *claiming, struct job_row *ret_row
 {
     claiming->heads.count = 0;
     claiming->heads.room = room - *count;
-    cairn_code code = collect(claiming);
+    cairn_code code = heads_visit_types(claiming->tx, claiming->claim, Q_NEXT_TYPE,
+                                        collect_type, claiming, claiming->reterr);
     if (code)
         return code;
-    qsort(claiming->heads.items, claiming->heads.count, sizeof(struct head), compare_heads);
+    heads_sort(&claiming->heads);
 
     *ret_postponed = false;
     for (size_t i = 0; i < claiming->heads.count; i++) {
         bool is_taken;
-        code = take(claiming, claiming->heads.items[i].seq, &ret_rows[*count], &is_taken);
+        code = take(claiming, claiming->heads.items[i].id, &ret_rows[*count], &is_taken);
         if (code)
             return code;
         if (is_taken)

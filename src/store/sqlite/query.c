@@ -55,6 +55,13 @@ cairn_code query_refused(struct query *query, const char *what, cairn_error *ret
     return sqlite_refused(store->path, session->connection->db, query->rc, what, reterr);
 }
 
+cairn_code query_ended(struct query *query, const char *what, cairn_error *reterr)
+{
+    if (query->rc == SQLITE_OK || query->rc == SQLITE_ROW || query->rc == SQLITE_DONE)
+        return CAIRN_OK;
+    return query_refused(query, what, reterr);
+}
+
 cairn_code query_run(struct query *query, const char *what, cairn_error *reterr)
 {
     if (query_step(query) == SQLITE_DONE)
@@ -92,6 +99,51 @@ void bind_time(struct query *query, const char *name, int64_t us)
 void bind_size(struct query *query, const char *name, size_t size)
 {
     bind_int(query, name, size > INT64_MAX ? INT64_MAX : (int64_t)size);
+}
+
+void bind_place(struct query *query, const char *name, int32_t place)
+{
+    if (place != -1)
+        bind_int(query, name, place);
+}
+
+void write_text(struct row_writer *writer, const char *text)
+{
+    struct query *query = writer->query;
+    writer->parameter++;
+    if (query->rc == SQLITE_OK && text)
+        query->rc = sqlite3_bind_text64(query->statement, writer->parameter, text, strlen(text),
+                                        SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void write_int(struct row_writer *writer, int64_t value)
+{
+    struct query *query = writer->query;
+    writer->parameter++;
+    if (query->rc == SQLITE_OK)
+        query->rc = sqlite3_bind_int64(query->statement, writer->parameter, value);
+}
+
+void write_time(struct row_writer *writer, int64_t us)
+{
+    if (us)
+        write_int(writer, us);
+    else
+        writer->parameter++;
+}
+
+void write_place(struct row_writer *writer, int32_t place)
+{
+    if (place != -1)
+        write_int(writer, place);
+    else
+        writer->parameter++;
+}
+
+void write_end(struct row_writer *writer)
+{
+    assert(!writer->query->statement ||
+           writer->parameter == sqlite3_bind_parameter_count(writer->query->statement));
 }
 
 /* Every BLOB is greater than every text, so an empty one stands for "no end". */
@@ -165,4 +217,12 @@ const char *read_text(struct row_reader *reader)
 int64_t read_int(struct row_reader *reader)
 {
     return sqlite3_column_int64(reader->query->statement, reader->column++);
+}
+
+int32_t read_place(struct row_reader *reader)
+{
+    if (sqlite3_column_type(reader->query->statement, reader->column) != SQLITE_NULL)
+        return (int32_t)read_int(reader);
+    reader->column++;
+    return -1;
 }

@@ -70,7 +70,10 @@ static cairn_code check_names(const struct sqlite_store *store, struct connectio
 {
     if (connection_int(connection,
                        "SELECT count(*) FROM sqlite_schema WHERE name IN"
-                       " ('workflow_run', 'workflow_event', 'workflow_registry')",
+                       " ('workflow_run', 'workflow_event', 'workflow_registry',"
+                       " 'workflow_definition', 'workflow_instance', 'workflow_step',"
+                       " 'workflow_signal', 'workflow_outbox', 'workflow_human_decision',"
+                       " 'workflow_dlq')",
                        0) == 0)
         return CAIRN_OK;
     fail(reterr, CAIRN_E_CONFLICT,

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "store/sqlite/flow.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -288,6 +289,43 @@ const struct store_ops sqlite_store_ops = {
     .count_jobs = sqlite_count_jobs,
     .list_types = sqlite_list_types,
     .inspect = sqlite_inspect,
+    .put_definition = sqlite_put_definition,
+    .get_definition = sqlite_get_definition,
+    .list_definitions = sqlite_list_definitions,
+    .insert_instances = sqlite_insert_instances,
+    .lock_instances = sqlite_lock_instances,
+    .update_instances = sqlite_update_instances,
+    .get_instance = sqlite_get_instance,
+    .list_instances = sqlite_list_instances,
+    .count_instances = sqlite_count_instances,
+    .insert_steps = sqlite_insert_steps,
+    .lock_steps = sqlite_lock_steps,
+    .lock_current_steps = sqlite_lock_current_steps,
+    .lock_steps_between = sqlite_lock_steps_between,
+    .lock_committed_steps = sqlite_lock_committed_steps,
+    .update_steps = sqlite_update_steps,
+    .list_steps = sqlite_list_steps,
+    .get_step = sqlite_get_step,
+    .claim_steps = sqlite_claim_steps,
+    .find_claimed_steps = sqlite_find_claimed_steps,
+    .promote_steps = sqlite_promote_steps,
+    .find_due_steps = sqlite_find_due_steps,
+    .find_due_instances = sqlite_find_due_instances,
+    .next_flow_due = sqlite_next_flow_due,
+    .insert_signal = sqlite_insert_signal,
+    .find_signal = sqlite_find_signal,
+    .mark_signal = sqlite_mark_signal,
+    .append_outbox = sqlite_append_outbox,
+    .claim_outbox = sqlite_claim_outbox,
+    .ack_outbox = sqlite_ack_outbox,
+    .append_flow_events = sqlite_append_flow_events,
+    .list_flow_events = sqlite_list_flow_events,
+    .append_dlq = sqlite_append_dlq,
+    .insert_decision = sqlite_insert_decision,
+    .list_decisions = sqlite_list_decisions,
+    .close_dlq = sqlite_close_dlq,
+    .list_dlq = sqlite_list_dlq,
+    .get_dlq = sqlite_get_dlq,
     .watch = sqlite_watch,
     .is_changed_elsewhere = sqlite_is_changed_elsewhere,
 };

@@ -76,35 +76,87 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
  */
 
 /* Each is a file in queries/. */
-#define QUERIES(X)            \
-    X(APPEND_EVENT)           \
-    X(CLAIM_HEADS)            \
-    X(COUNT_EXPIRED)          \
-    X(COUNT_FEW_PENDING)      \
-    X(COUNT_JOBS)             \
-    X(FIND_CLAIMED)           \
-    X(FIND_KNOWN_JOB)         \
-    X(GET_JOB)                \
-    X(GET_REGISTRY)           \
-    X(INSERT_JOB)             \
-    X(LEASE_JOB)              \
-    X(LIST_EVENTS)            \
-    X(LIST_FEW_PENDING_JOBS)  \
-    X(LIST_JOBS)              \
-    X(LIST_JOBS_BY_KEY)       \
-    X(LIST_LEASED_JOBS)       \
-    X(LIST_REGISTRY)          \
-    X(LIST_TYPES)             \
-    X(LIST_UNSUCCESSFUL_JOBS) \
-    X(LOCK_EXPIRED_JOBS)      \
-    X(LOCK_JOB)               \
-    X(NEXT_DUE)               \
-    X(NEXT_TYPE)              \
-    X(POSTPONE_JOB)           \
-    X(PROMOTE_JOBS)           \
-    X(PUT_REGISTRY)           \
-    X(READ_JOB)               \
-    X(UPDATE_JOB)
+#define QUERIES(X)                \
+    X(ACK_OUTBOX)                 \
+    X(APPEND_DLQ)                 \
+    X(INSERT_DECISION)            \
+    X(LIST_DECISIONS)             \
+    X(APPEND_EVENT)               \
+    X(APPEND_FLOW_EVENT)          \
+    X(APPEND_OUTBOX)              \
+    X(CLAIM_HEADS)                \
+    X(CLAIM_OUTBOX)               \
+    X(CLAIM_STEP_HEADS)           \
+    X(CLOSE_DLQ)                  \
+    X(COUNT_EXPIRED)              \
+    X(COUNT_FEW_PENDING)          \
+    X(COUNT_INSTANCES)            \
+    X(COUNT_JOBS)                 \
+    X(FIND_CLAIMED)               \
+    X(FIND_CLAIMED_STEPS)         \
+    X(FIND_DUE_INSTANCES)         \
+    X(FIND_DUE_STEPS)             \
+    X(FIND_INSTANCE_SEQ)          \
+    X(FIND_KNOWN_INSTANCE)        \
+    X(FIND_KNOWN_JOB)             \
+    X(FIND_KNOWN_SIGNAL)          \
+    X(FIND_OUTBOX)                \
+    X(FIND_SIGNAL)                \
+    X(GET_DEFINITION)             \
+    X(GET_DLQ)                    \
+    X(GET_INSTANCE)               \
+    X(GET_JOB)                    \
+    X(GET_LATEST_DEFINITION)      \
+    X(GET_REGISTRY)               \
+    X(GET_STEP)                   \
+    X(INSERT_INSTANCE)            \
+    X(INSERT_JOB)                 \
+    X(INSERT_SIGNAL)              \
+    X(INSERT_STEP)                \
+    X(LEASE_JOB)                  \
+    X(LEASE_STEP)                 \
+    X(LIST_ALL_EVENTS)            \
+    X(LIST_COMMITTED_STEPS)       \
+    X(LIST_CURRENT_STEPS)         \
+    X(LIST_DEFINITIONS)           \
+    X(LIST_DLQ)                   \
+    X(LIST_DLQ_OF_INSTANCE)       \
+    X(LIST_EVENTS)                \
+    X(LIST_FEW_PENDING_JOBS)      \
+    X(LIST_FLOW_EVENTS)           \
+    X(LIST_INSTANCES)             \
+    X(LIST_INSTANCES_BY_KEY)      \
+    X(LIST_INSTANCES_BY_STATUS)   \
+    X(LIST_INSTANCES_BY_WORKFLOW) \
+    X(LIST_JOBS)                  \
+    X(LIST_JOBS_BY_KEY)           \
+    X(LIST_LEASED_JOBS)           \
+    X(LIST_REGISTRY)              \
+    X(LIST_SHOWN_STEPS)           \
+    X(LIST_STEPS)                 \
+    X(LIST_TYPES)                 \
+    X(LIST_UNSUCCESSFUL_JOBS)     \
+    X(LOCK_EXPIRED_JOBS)          \
+    X(LOCK_JOB)                   \
+    X(MARK_SIGNAL)                \
+    X(NEXT_DUE)                   \
+    X(NEXT_FLOW_DUE)              \
+    X(NEXT_STEP_PRIORITY)         \
+    X(NEXT_TASK_TYPE)             \
+    X(NEXT_TYPE)                  \
+    X(POSTPONE_JOB)               \
+    X(PROMOTE_JOBS)               \
+    X(PROMOTE_STEPS)              \
+    X(PUT_DEFINITION)             \
+    X(PUT_REGISTRY)               \
+    X(READ_CLAIMED_STEP)          \
+    X(READ_JOB)                   \
+    X(READ_STEP)                  \
+    X(UNMARK_SIGNALS)             \
+    X(UPDATE_INSTANCE)            \
+    X(UPDATE_INSTANCE_STATUS)     \
+    X(UPDATE_JOB)                 \
+    X(UPDATE_STEP)
 
 #define QUERY_NUMBER(name) Q_##name,
 enum query_number {
@@ -136,6 +188,9 @@ void query_end(struct query *query); /* for cleanup(): ready to be used again */
 int query_step(struct query *query); /* SQLITE_ROW, SQLITE_DONE or an error */
 cairn_code query_refused(struct query *query, const char *what, cairn_error *reterr);
 
+/* After the last row that was wanted: whether all went well. */
+cairn_code query_ended(struct query *query, const char *what, cairn_error *reterr);
+
 /* Runs a statement that answers no row. */
 cairn_code query_run(struct query *query, const char *what, cairn_error *reterr);
 
@@ -143,6 +198,20 @@ void bind_text(struct query *query, const char *name, const char *text); /* NULL
 void bind_int(struct query *query, const char *name, int64_t value);
 void bind_time(struct query *query, const char *name, int64_t us); /* 0 is NULL */
 void bind_size(struct query *query, const char *name, size_t size);
+void bind_place(struct query *query, const char *name, int32_t place); /* -1 is NULL */
+
+/* Parameters of a long statement in the order of their first appearance; looking each up by its
+ * name would take longer than many a statement. */
+struct row_writer {
+    struct query *query;
+    int parameter; /* the latest one */
+};
+
+void write_text(struct row_writer *writer, const char *text); /* NULL stays NULL */
+void write_int(struct row_writer *writer, int64_t value);
+void write_time(struct row_writer *writer, int64_t us);     /* 0 is NULL */
+void write_place(struct row_writer *writer, int32_t place); /* -1 is NULL */
+void write_end(struct row_writer *writer);                  /* all must have been written */
 
 /* Types in bytewise order, from one up to but not including another (NULL: to the end). */
 struct type_range {
@@ -168,7 +237,8 @@ struct row_reader {
 };
 
 const char *read_text(struct row_reader *reader);
-int64_t read_int(struct row_reader *reader); /* NULL is 0 */
+int64_t read_int(struct row_reader *reader);   /* NULL is 0 */
+int32_t read_place(struct row_reader *reader); /* NULL is -1 */
 
 /* ---- Verbs ----------------------------------------------------------------------------------
  */

@@ -1,0 +1,319 @@
+/* core/flow_report.c - what a worker's report, a lost lease or a timer means.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "core/flow_inside.h"
+
+#include <string.h>
+
+/* ---- leases --------------------------------------------------------------------------------- */
+
+static const char *const stop_names[STOP_COUNT] = {
+    [STOP_CANCELLED] = "cancelled",
+    [STOP_ABORTED] = "aborted",
+    [STOP_ROLLBACK] = "rollback",
+    [STOP_SUPERSEDED] = "superseded",
+};
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+static bool is_holder(const struct step_row *row, const char *worker, const char *token,
+                      int64_t now_us)
+{
+    return is_same(row->locked_by, worker) && is_same(row->token, token) &&
+           row->locked_until_us >= now_us;
+}
+
+static void set_lease(struct step_row *row, int64_t until_us)
+{
+    if (row->call_until_us && until_us > row->call_until_us)
+        until_us = row->call_until_us;
+    row->locked_until_us = until_us;
+    row->due_at_us = until_us + 1;
+}
+
+void flow_claimed(struct flow_step *step, int64_t now_us)
+{
+    const struct step_config *config = step->config;
+    int64_t timeout_us = step->row.status == STEP_COMPENSATION ? config->compensation.timeout_us
+                                                               : config->timeout_us;
+    if (!timeout_us)
+        return;
+    step->row.call_until_us = instant_add(now_us, timeout_us);
+    set_lease(&step->row, step->row.locked_until_us);
+    step->is_dirty = true;
+}
+
+struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
+                                   const char *token, int64_t extend_us, int64_t now_us)
+{
+    struct step_row *row = &step->row;
+    if (!is_holder(row, worker, token, now_us))
+        return (struct flow_verdict){.code = CAIRN_E_LEASE_LOST};
+    if (row->stop)
+        return (struct flow_verdict){.stop = stop_names[row->stop]};
+    set_lease(row, instant_add(now_us, extend_us));
+    row->updated_at_us = now_us;
+    step->is_dirty = true;
+    return (struct flow_verdict){.code = CAIRN_OK};
+}
+
+/* The worker has ended its lease by reporting: remembered, in case its report is repeated. */
+static void end_lease(struct flow *flow, struct flow_step *step,
+                      const struct flow_report *report)
+{
+    step->row.ended_by = report->worker;
+    step->row.ended_token = report->token;
+    step_drop_lease(step);
+    step_touch(flow, step);
+}
+
+/* ---- a step --------------------------------------------------------------------------------- */
+
+/* One more call has failed: another later, or the end. */
+static cairn_code spend_attempt(struct flow *flow, struct flow_step *step, const char *error,
+                                int64_t delay_us, bool is_last, cairn_error *reterr)
+{
+    struct step_row *row = &step->row;
+    struct flow_facts facts = NO_FACTS;
+    TRY(flow->source->config(flow, step, reterr));
+    row->attempts++;
+    if (is_last || row->attempts >= row->max_attempts || !step->config->is_idempotent)
+        return step_fail(flow, step, error, row->attempts, reterr);
+
+    if (delay_us < 0)
+        delay_us = backoff_delay_us(&step->config->retry, row->attempts, rng_unit(flow->rng));
+    row->error = error;
+    TRY(flow->source->set_last_error(flow, step, error, row->attempts, reterr));
+    flow->is_dirty = true;
+    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL, reterr));
+    facts.status = step_status_name(row->status);
+    facts.error = error;
+    facts.retry_count = row->attempts;
+    facts.run_at_us = row->next_run_at_us;
+    return flow_note(flow, "step_retry", step, &facts, reterr);
+}
+
+static cairn_code release(struct flow *flow, struct flow_step *step,
+                          const struct flow_report *report, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    int64_t delay_us = report->delay_us > 0 ? report->delay_us : 0;
+    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), "released", reterr));
+    if (!report->is_missing_handler)
+        return CAIRN_OK;
+    facts.status = step_status_name(step->row.status);
+    facts.worker = report->worker;
+    return flow_note(flow, "step_skipped_missing_handler", step, &facts, reterr);
+}
+
+static cairn_code wait_for(struct flow *flow, struct flow_step *step,
+                           const struct flow_report *report, cairn_error *reterr)
+{
+    struct step_row *row = &step->row;
+    struct flow_facts facts = NO_FACTS;
+    row->waiting_event = report->event;
+    row->deadline_at_us =
+        report->timeout_us < 0 ? 0 : instant_add(flow->now_us, report->timeout_us);
+    row->next_run_at_us = 0;
+    row->is_timed_out = false;
+    row->signal = NULL;
+    step_set(flow, step, STEP_WAITING);
+    facts.status = step_status_name(STEP_WAITING);
+    facts.event = report->event;
+    facts.run_at_us = row->deadline_at_us;
+    TRY(flow_note(flow, "step_waiting", step, &facts, reterr));
+    return step_arm(flow, step, reterr);
+}
+
+static cairn_code apply_report(struct flow *flow, struct flow_step *step,
+                               const struct flow_report *report, cairn_error *reterr)
+{
+    switch (report->outcome) {
+    case CAIRN_COMPLETE:
+        step->row.is_timed_out = false;
+        step->row.signal = NULL;
+        return step_complete(flow, step, report->output, NULL, reterr);
+    case CAIRN_RELEASE:
+        return release(flow, step, report, reterr);
+    case CAIRN_WAIT:
+        return wait_for(flow, step, report, reterr);
+    default:
+        return spend_attempt(flow, step, report->error,
+                             report->outcome == CAIRN_RETRY ? report->delay_us : -1,
+                             report->outcome == CAIRN_DEAD, reterr);
+    }
+}
+
+/* ---- a compensation ------------------------------------------------------------------------- */
+
+static cairn_code spend_undo(struct flow *flow, struct flow_step *step, const char *error,
+                             int64_t delay_us, bool is_last, cairn_error *reterr)
+{
+    struct step_row *row = &step->row;
+    struct flow_facts facts = NO_FACTS;
+    TRY(flow->source->config(flow, step, reterr));
+    const struct compensation_config *config = &step->config->compensation;
+    row->compensation_attempts++;
+    row->error = error;
+    TRY(flow->source->set_last_error(flow, step, error, row->compensation_attempts, reterr));
+    flow->is_dirty = true;
+    step_touch(flow, step);
+    if (is_last || row->compensation_attempts >= config->max_attempts || !config->is_idempotent)
+        return undo_exhausted(flow, step, reterr);
+
+    if (delay_us < 0)
+        delay_us =
+            backoff_delay_us(&config->retry, row->compensation_attempts, rng_unit(flow->rng));
+    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL, reterr));
+    facts.status = step_status_name(row->status);
+    facts.error = error;
+    facts.retry_count = row->compensation_attempts;
+    facts.run_at_us = row->next_run_at_us;
+    return flow_note(flow, "compensation_retry", step, &facts, reterr);
+}
+
+static cairn_code apply_undo_report(struct flow *flow, struct flow_step *step,
+                                    const struct flow_report *report, cairn_error *reterr)
+{
+    switch (report->outcome) {
+    case CAIRN_COMPLETE:
+        return undo_succeeded(flow, step, reterr);
+    case CAIRN_RELEASE:
+        return release(flow, step, report, reterr);
+    default:
+        return spend_undo(flow, step, report->error,
+                          report->outcome == CAIRN_RETRY ? report->delay_us : -1,
+                          report->outcome == CAIRN_DEAD, reterr);
+    }
+}
+
+/* ---- while a goal is waited for ------------------------------------------------------------- */
+
+/* Awaited: what completes is recorded as completed, anything else as skipped; never retried. */
+static cairn_code record_awaited(struct flow *flow, struct flow_step *step, const char *output,
+                                 const char *error, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    step->row.output = output;
+    step->row.error = error;
+    step_set(flow, step, output ? STEP_COMPLETED : STEP_SKIPPED);
+    step_set_stop(flow, step, output ? STOP_NONE : STOP_ROLLBACK);
+    step_number(flow, step);
+    facts.status = step_status_name(step->row.status);
+    facts.error = error;
+    TRY(flow_note(flow, output ? "step_completed" : "step_skipped", step, &facts, reterr));
+    return lease_awaited_ended(flow, step, reterr);
+}
+
+/* Stopped: only its lease had not ended yet.  It counts as having run. */
+static cairn_code end_stopped(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    if (step->row.status == STEP_SKIPPED)
+        step_number(flow, step);
+    return lease_awaited_ended(flow, step, reterr);
+}
+
+static bool is_stopped(const struct flow_step *step)
+{
+    return step->row.status != STEP_RUNNING && step->row.status != STEP_COMPENSATION;
+}
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+cairn_code flow_report(struct flow *flow, struct flow_step *step,
+                       const struct flow_report *report, struct flow_verdict *ret_verdict,
+                       cairn_error *reterr)
+{
+    struct step_row *row = &step->row;
+    *ret_verdict = (struct flow_verdict){0};
+    if (!is_holder(row, report->worker, report->token, flow->now_us)) {
+        ret_verdict->is_repeated =
+            is_same(row->ended_by, report->worker) && is_same(row->ended_token, report->token);
+        ret_verdict->code = ret_verdict->is_repeated ? CAIRN_OK : CAIRN_E_LEASE_LOST;
+        return CAIRN_OK;
+    }
+    if (row->status == STEP_COMPENSATION && report->outcome == CAIRN_WAIT) {
+        ret_verdict->code = CAIRN_E_BAD_INPUT;
+        return CAIRN_OK;
+    }
+    if (is_stopped(step)) {
+        ret_verdict->code = CAIRN_E_LEASE_LOST;
+        TRY(end_stopped(flow, step, reterr));
+        return flow_settle(flow, reterr);
+    }
+    end_lease(flow, step, report);
+    if (row->status == STEP_COMPENSATION)
+        TRY(apply_undo_report(flow, step, report, reterr));
+    else if (flow->instance->goal)
+        TRY(record_awaited(flow, step,
+                           report->outcome == CAIRN_COMPLETE ? report->output : NULL,
+                           report->error, reterr));
+    else
+        TRY(apply_report(flow, step, report, reterr));
+    return flow_settle(flow, reterr);
+}
+
+/* ---- timers --------------------------------------------------------------------------------- */
+
+static cairn_code lease_over(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    bool is_timeout =
+        step->row.call_until_us && step->row.locked_until_us >= step->row.call_until_us;
+    const char *error = is_timeout ? "TIMEOUT" : "LEASE_EXPIRED";
+    if (is_stopped(step))
+        return end_stopped(flow, step, reterr);
+    if (step->row.status == STEP_RUNNING && flow->instance->goal)
+        return record_awaited(flow, step, NULL, error, reterr);
+    step_drop_lease(step);
+    step_touch(flow, step);
+    int64_t delay_us = is_timeout ? -1 : 0; /* a lost lease is ready at once */
+    if (step->row.status == STEP_COMPENSATION)
+        return spend_undo(flow, step, error, delay_us, false, reterr);
+    return spend_attempt(flow, step, error, delay_us, false, reterr);
+}
+
+/* The time is over.  A signal that came in time but was not yet processed still wins. */
+static cairn_code wait_over(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct step_row *row = &step->row;
+    TRY(flow->source->config(flow, step, reterr));
+    TRY(step_arm(flow, step, reterr));
+    if (row->status != STEP_WAITING)
+        return CAIRN_OK;
+    row->due_at_us = 0;
+    if (row->kind == KIND_SLEEP)
+        return step_complete(flow, step, row->input, NULL, reterr);
+    if (row->kind == KIND_TASK) {
+        row->waiting_event = NULL;
+        row->deadline_at_us = 0;
+        row->is_timed_out = true;
+        return step_make_ready(flow, step, flow->now_us, "WAITING_TIMEOUT", reterr);
+    }
+    row->waiting_event = NULL;
+    return timeout_apply(flow, step, "WAITING_TIMEOUT", reterr);
+}
+
+cairn_code step_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    if (!step->row.due_at_us || step->row.due_at_us > flow->now_us)
+        return CAIRN_OK;
+    if (step_has_lease(step))
+        return lease_over(flow, step, reterr);
+    if (step->row.status == STEP_WAITING)
+        return wait_over(flow, step, reterr);
+    if (step->row.status == STEP_WAITING_DECISION)
+        return timeout_apply(flow, step, "DECISION_TIMEOUT", reterr);
+    return CAIRN_OK;
+}
+
+cairn_code flow_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    TRY(step_timer(flow, step, reterr));
+    return flow_settle(flow, reterr);
+}

@@ -1,0 +1,350 @@
+/* core/flow_undo.c - stopping, and undoing one step at a time in the reverse order of commits.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "core/flow_inside.h"
+
+#include <assert.h>
+
+/* ---- stopping ------------------------------------------------------------------------------- */
+
+static const char *stop_text(enum instance_goal goal, enum step_stop stop)
+{
+    if (stop == STOP_ABORTED)
+        return "Stopped due to workflow abort";
+    return goal == GOAL_CANCEL ? "Stopped due to workflow cancellation"
+                               : "Stopped due to workflow failure";
+}
+
+static bool was_called(const struct flow_step *step)
+{
+    return step->row.kind == KIND_TASK && step->row.started_at_us;
+}
+
+/* A step that is not to be executed (any more).  One that was called counts as having run. */
+static cairn_code skip(struct flow *flow, struct flow_step *step, enum step_stop stop,
+                       const char *text, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    bool was_running = step->row.status == STEP_RUNNING;
+    if (was_called(step) && !step_has_lease(step))
+        step_number(flow, step);
+    step_set_stop(flow, step, stop);
+    step->row.is_ready = false;
+    step->row.is_held = false;
+    step->row.deadline_at_us = 0;
+    step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
+    step->row.error = text;
+    step_set(flow, step, STEP_SKIPPED);
+    facts.status = step_status_name(STEP_SKIPPED);
+    facts.error = text;
+    facts.reason = "workflow_stopped";
+    return flow_note(flow, was_running ? "step_failed" : "step_skipped", step, &facts, reterr);
+}
+
+static cairn_code abort_undo(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    step->row.is_ready = false;
+    step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
+    step->row.error = stop_text(GOAL_NONE, STOP_ABORTED);
+    step_set_stop(flow, step, STOP_ABORTED);
+    step_set(flow, step, STEP_FAILED);
+    facts.status = step_status_name(STEP_FAILED);
+    facts.reason = "workflow_stopped";
+    return flow_note(flow, "step_failed", step, &facts, reterr);
+}
+
+/* What a goal makes of a step that is current, leased or held. */
+static cairn_code stop_step(struct flow *flow, struct flow_step *step, enum instance_goal goal,
+                            enum step_stop stop, cairn_error *reterr)
+{
+    step->row.is_held = false;
+    step_touch(flow, step);
+    if (step_has_lease(step))
+        flow->instance->awaited_count++;
+    if (step->row.status == STEP_COMPENSATION)
+        return abort_undo(flow, step, reterr);
+    if (!step_is_current(step->row.status))
+        return CAIRN_OK;
+    if (!step_has_lease(step) || goal == GOAL_CANCEL || stop == STOP_ABORTED)
+        return skip(flow, step, stop ? stop : STOP_ROLLBACK, stop_text(goal, stop), reterr);
+    if (stop)
+        step_set_stop(flow, step, stop); /* still running: its result is awaited */
+    return CAIRN_OK;
+}
+
+static cairn_code stop_all(struct flow *flow, enum instance_goal goal, struct flow_step *failed,
+                           enum step_stop stop, cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count;
+    flow->instance->awaited_count = 0;
+    TRY(flow->source->current(flow, &steps, &count, reterr));
+    for (size_t i = 0; i < count; i++)
+        if (steps[i] != failed)
+            TRY(stop_step(flow, steps[i], goal, stop, reterr));
+    TRY(flow->source->between(flow, STEP_PENDING, 0, INT32_MAX, &steps, &count, reterr));
+    for (size_t i = 0; i < count; i++)
+        TRY(skip(flow, steps[i], stop ? stop : STOP_ROLLBACK, stop_text(goal, stop), reterr));
+    return CAIRN_OK;
+}
+
+/* ---- how far back --------------------------------------------------------------------------- */
+
+/* The last save point before a place in a scope; -1: none. */
+static cairn_code last_save_point(struct flow *flow, int32_t scope_fork, int32_t from,
+                                  int32_t before, int32_t *ret_seq, cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count;
+    *ret_seq = -1;
+    if (before <= from)
+        return CAIRN_OK;
+    TRY(flow->source->between(flow, STEP_COMPLETED, from, before - 1, &steps, &count, reterr));
+    for (size_t i = count; i > 0 && *ret_seq < 0; i--)
+        if (steps[i - 1]->row.kind == KIND_SAVE_POINT &&
+            steps[i - 1]->row.scope_fork == scope_fork)
+            *ret_seq = steps[i - 1]->row.seq;
+    return CAIRN_OK;
+}
+
+/* Undone is what comes after the nearest save point: in the failed step's own scope, else in the
+ * enclosing ones, outward. */
+static cairn_code set_undo_range(struct flow *flow, const struct flow_step *failed,
+                                 cairn_error *reterr)
+{
+    struct instance_row *instance = flow->instance;
+    const struct flow_step *at = failed;
+    struct flow_step *fork;
+    for (;;) {
+        int32_t save_point;
+        TRY(last_save_point(flow, at->row.scope_fork, at->row.scope_from, at->row.seq,
+                            &save_point, reterr));
+        if (save_point >= 0) {
+            instance->undo_from = save_point + 1;
+            instance->undo_to = at->row.scope_to;
+            return CAIRN_OK;
+        }
+        if (at->row.scope_fork < 0)
+            break;
+        TRY(flow->source->step(flow, at->row.scope_fork, &fork, reterr));
+        at = fork;
+    }
+    instance->undo_from = 0;
+    instance->undo_to = INT32_MAX;
+    return CAIRN_OK;
+}
+
+/* ---- the goal ------------------------------------------------------------------------------- */
+
+cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_step *failed,
+                      enum step_stop stop, cairn_error *reterr)
+{
+    struct instance_row *instance = flow->instance;
+    instance->undo_from = 0;
+    instance->undo_to = INT32_MAX;
+    if (goal == GOAL_UNDO)
+        TRY(set_undo_range(flow, failed, reterr));
+    instance->undo_first = goal == GOAL_CANCEL ? UNDO_OF_CANCEL
+                           : goal == GOAL_UNDO ? failed->row.seq
+                                               : UNDO_FIRST_NONE;
+    instance->undo_below = 0;
+    instance->is_undo_failed = false;
+    instance->goal = goal;
+    if (goal == GOAL_FAIL && instance->status == INSTANCE_WAITING_SIGNAL)
+        instance_set(flow, INSTANCE_RUNNING, false);
+    else if (goal != GOAL_FAIL)
+        instance_set(flow, INSTANCE_COMPENSATING, false);
+    flow->is_dirty = true;
+    TRY(stop_all(flow, goal, failed, stop, reterr));
+    return goal_go_on(flow, reterr);
+}
+
+cairn_code flow_stop_for_abort(struct flow *flow, cairn_error *reterr)
+{
+    flow->instance->goal = GOAL_NONE;
+    return stop_all(flow, GOAL_NONE, NULL, STOP_ABORTED, reterr);
+}
+
+cairn_code flow_stop_unbegun(struct flow *flow, cairn_error *reterr)
+{
+    return stop_all(flow, GOAL_CANCEL, NULL, STOP_CANCELLED, reterr);
+}
+
+cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    step_drop_lease(step);
+    step_touch(flow, step);
+    if (!flow->instance->goal || flow->instance->awaited_count == 0)
+        return CAIRN_OK;
+    flow->instance->awaited_count--;
+    flow->is_dirty = true;
+    return goal_go_on(flow, reterr);
+}
+
+/* ---- undoing -------------------------------------------------------------------------------- */
+
+static cairn_code undo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    step_set(flow, step, STEP_COMPENSATION);
+    step->row.compensation_attempts = 0;
+    step->row.task_type = step->config->compensation.handler;
+    step->row.stop = STOP_NONE;
+    facts.status = step_status_name(STEP_COMPENSATION);
+    facts.retry_count = 0;
+    return flow_note(flow, "compensation_started", step, &facts, reterr);
+}
+
+static cairn_code note_undone(struct flow *flow, struct flow_step *step, const char *reason,
+                              cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    step_set(flow, step, STEP_ROLLED_BACK);
+    facts.status = step_status_name(STEP_ROLLED_BACK);
+    facts.reason = reason;
+    facts.retry_count = step->row.compensation_attempts;
+    return flow_note(flow, "compensation_success", step, &facts, reterr);
+}
+
+static cairn_code give_up_undo(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    step->row.is_ready = false;
+    step->row.due_at_us = 0;
+    step_set(flow, step, STEP_FAILED);
+    flow->instance->is_undo_failed = true;
+    flow->is_dirty = true;
+    facts.status = step_status_name(STEP_FAILED);
+    facts.error = step->row.error;
+    facts.retry_count = step->row.compensation_attempts;
+    TRY(flow_note(flow, "compensation_max_retries_exceeded", step, &facts, reterr));
+    return flow->source->park(flow, step, "compensation max retries exceeded", reterr);
+}
+
+/* Undoes one step, as far as that can be done here.  *ret_is_begun: its handler must be called. */
+static cairn_code undo_one(struct flow *flow, struct flow_step *step, bool *ret_is_begun,
+                           cairn_error *reterr)
+{
+    enum step_status status = step->row.status;
+    *ret_is_begun = false;
+    if (status == STEP_ROLLED_BACK || status == STEP_REJECTED || step_is_current(status))
+        return CAIRN_OK;
+    TRY(flow->source->config(flow, step, reterr));
+    if (!step->config->compensation.handler)
+        return status == STEP_SKIPPED ? CAIRN_OK
+                                      : note_undone(flow, step, "nothing to undo", reterr);
+    TRY(undo_begin(flow, step, reterr));
+    if (step->config->compensation.max_attempts == 0)
+        return give_up_undo(flow, step, reterr);
+    *ret_is_begun = true;
+    return step_make_ready(flow, step, flow->now_us, NULL, reterr);
+}
+
+static cairn_code undo_finish(struct flow *flow, cairn_error *reterr)
+{
+    struct instance_row *instance = flow->instance;
+    bool is_cancelled = instance->undo_first == UNDO_OF_CANCEL && !instance->is_undo_failed;
+    return flow_finish(flow, is_cancelled ? INSTANCE_CANCELLED : INSTANCE_FAILED, reterr);
+}
+
+/* ---- undoing again -------------------------------------------------------------------------- */
+
+/* Compensations taken out of the DLQ are done one at a time; the others wait, held. */
+static cairn_code redo_next(struct flow *flow, cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count;
+    bool is_left = false;
+    TRY(flow->source->current(flow, &steps, &count, reterr));
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i]->row.status != STEP_COMPENSATION || !steps[i]->row.is_held)
+            continue;
+        steps[i]->row.is_held = false;
+        return step_make_ready(flow, steps[i], flow->now_us, NULL, reterr);
+    }
+    TRY(flow->source->has_parked(flow, &is_left, reterr));
+    flow->instance->is_undo_failed = is_left;
+    return undo_finish(flow, reterr);
+}
+
+cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    struct instance_row *instance = flow->instance;
+    struct flow_facts facts = NO_FACTS;
+    bool is_busy = instance->goal == GOAL_REDO;
+    if (!is_busy) {
+        instance->goal = GOAL_REDO;
+        instance->generation++;
+        instance->finished_at_us = 0;
+        instance_set(flow, INSTANCE_COMPENSATING, true);
+    }
+    TRY(flow->source->config(flow, step, reterr));
+    step_reopen(flow, step, STEP_COMPENSATION);
+    step->row.compensation_attempts = 0;
+    step->row.error = NULL;
+    step->row.stop = STOP_NONE;
+    step->row.task_type = step->config->compensation.handler;
+    step->row.is_held = is_busy;
+    facts.status = step_status_name(STEP_COMPENSATION);
+    facts.retry_count = 0;
+    TRY(flow_note(flow, "compensation_started", step, &facts, reterr));
+    return is_busy ? CAIRN_OK : step_make_ready(flow, step, flow->now_us, NULL, reterr);
+}
+
+/* ---- the next one --------------------------------------------------------------------------- */
+
+static cairn_code undo_next(struct flow *flow, cairn_error *reterr)
+{
+    struct instance_row *instance = flow->instance;
+    bool is_begun = false;
+    flow->is_dirty = true;
+    if (instance->goal == GOAL_REDO)
+        return redo_next(flow, reterr);
+    if (instance->undo_below == 0) {
+        instance->undo_below = instance->commits + 1;
+        if (instance->undo_first >= 0) {
+            struct flow_step *first;
+            TRY(flow->source->step(flow, instance->undo_first, &first, reterr));
+            TRY(undo_one(flow, first, &is_begun, reterr));
+        }
+    }
+    while (!is_begun) {
+        struct flow_step **steps;
+        size_t count;
+        TRY(flow->source->committed(flow, instance->undo_below, instance->undo_from,
+                                    instance->undo_to, &steps, &count, reterr));
+        if (count == 0)
+            return undo_finish(flow, reterr);
+        for (size_t i = 0; i < count && !is_begun; i++) {
+            instance->undo_below = steps[i]->row.commit_no;
+            if (steps[i]->row.seq != instance->undo_first)
+                TRY(undo_one(flow, steps[i], &is_begun, reterr));
+        }
+    }
+    return CAIRN_OK;
+}
+
+cairn_code goal_go_on(struct flow *flow, cairn_error *reterr)
+{
+    if (flow->instance->awaited_count > 0)
+        return CAIRN_OK;
+    if (flow->instance->goal == GOAL_FAIL)
+        return flow_finish(flow, INSTANCE_FAILED, reterr);
+    return undo_next(flow, reterr);
+}
+
+cairn_code undo_succeeded(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    TRY(note_undone(flow, step, NULL, reterr));
+    return undo_next(flow, reterr);
+}
+
+cairn_code undo_exhausted(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    TRY(give_up_undo(flow, step, reterr));
+    return undo_next(flow, reterr);
+}

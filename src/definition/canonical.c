@@ -1,0 +1,228 @@
+/* definition/canonical.c - a workflow as the one text that is stored and hashed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * It is itself a workflow file, in JSON without white space.  Keys stand in the order of this
+ * file, and what is default is left out: so a key that a later Cairn adds does not change the
+ * hash of a file that does not use it, and a default, once released, never changes.
+ */
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "definition/element.h"
+#include "definition/number.h"
+
+#include <inttypes.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <string.h>
+
+void duration_format(int64_t us, char to[DURATION_TEXT])
+{
+    static const struct {
+        const char *unit;
+        int64_t ms;
+    } units[] = {{"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
+    int64_t ms = us / US_PER_MS;
+    size_t i = 0;
+    while (ms % units[i].ms != 0)
+        i++;
+    snprintf(to, DURATION_TEXT, "%" PRId64 "%s", ms / units[i].ms, ms ? units[i].unit : "s");
+}
+
+static void write_duration(struct json_out *out, const char *key, int64_t us)
+{
+    char text[DURATION_TEXT];
+    duration_format(us, text);
+    json_key(out, key);
+    json_str(out, text);
+}
+
+static void write_text(struct json_out *out, const char *key, const char *text)
+{
+    json_key(out, key);
+    json_str(out, text);
+}
+
+static void write_retry(struct json_out *out, const struct backoff *retry)
+{
+    if (backoff_is_default(retry))
+        return;
+    json_key(out, "retry");
+    json_open(out, '{');
+    write_text(out, "backoff", backoff_name(retry->kind));
+    write_duration(out, "base", retry->base_us);
+    write_duration(out, "max", retry->max_us);
+    if (retry->jitter != 0) {
+        char jitter[NUMBER_TEXT];
+        number_write(retry->jitter, jitter);
+        json_key(out, "jitter");
+        json_raw(out, jitter);
+    }
+    json_close(out, '}');
+}
+
+/* max_attempts and idempotent; `usual` is what max_attempts is if it is not given. */
+static void write_attempts(struct json_out *out, int32_t max_attempts, int32_t usual,
+                           bool is_idempotent)
+{
+    if (max_attempts != usual) {
+        json_key(out, "max_attempts");
+        json_int(out, max_attempts);
+    }
+    if (!is_idempotent) {
+        json_key(out, "idempotent");
+        json_bool(out, false);
+    }
+}
+
+static void write_metadata(struct json_out *out, const char *metadata)
+{
+    if (!metadata)
+        return;
+    json_key(out, "metadata");
+    json_raw(out, metadata);
+}
+
+static void write_compensation(struct json_out *out,
+                               const struct compensation_config *compensation)
+{
+    if (!compensation->handler)
+        return;
+    json_key(out, "compensation");
+    json_open(out, '{');
+    write_text(out, "handler", compensation->handler);
+    write_attempts(out, compensation->max_attempts, compensation_attempts_default(compensation),
+                   compensation->is_idempotent);
+    write_retry(out, &compensation->retry);
+    if (compensation->timeout_us)
+        write_duration(out, "timeout", compensation->timeout_us);
+    write_metadata(out, compensation->metadata);
+    json_close(out, '}');
+}
+
+static void write_task(struct json_out *out, const struct element *element)
+{
+    const struct step_config *config = &element->config;
+    if (strcmp(element->handler, element->name) != 0)
+        write_text(out, "handler", element->handler);
+    write_attempts(out, element->max_attempts, config->is_idempotent ? ATTEMPTS_DEFAULT : 1,
+                   config->is_idempotent);
+    write_retry(out, &config->retry);
+    if (element->priority != PRIORITY_DEFAULT) {
+        json_key(out, "priority");
+        json_int(out, element->priority);
+    }
+    write_compensation(out, &config->compensation);
+}
+
+static void write_list(struct json_out *out, const struct element_list *list);
+
+static void write_condition(struct json_out *out, const struct element *element)
+{
+    static const char *const sides[] = {"then", "else"};
+    write_text(out, "when", element->config.when);
+    for (size_t i = 0; i < 2; i++)
+        if (element->lists[i].count) {
+            json_key(out, sides[i]);
+            write_list(out, &element->lists[i]);
+        }
+}
+
+static void write_fork(struct json_out *out, const struct element *element)
+{
+    if (element->join != JOIN_NONE)
+        write_text(out, "join", join_name(element->join));
+    json_key(out, "branches");
+    json_open(out, '[');
+    for (size_t i = 0; i < element->list_count; i++)
+        write_list(out, &element->lists[i]);
+    json_close(out, ']');
+}
+
+static void write_element(struct json_out *out, const struct element *element);
+
+static void write_parallel(struct json_out *out, const struct element *element)
+{
+    json_key(out, "steps");
+    json_open(out, '[');
+    for (size_t i = 0; i < element->list_count; i++)
+        write_element(out, element->lists[i].first);
+    json_close(out, ']');
+}
+
+static void write_element(struct json_out *out, const struct element *element)
+{
+    const struct step_config *config = &element->config;
+    json_open(out, '{');
+    write_text(out, element_kind_name(element->kind), element->name);
+    if (element->kind == ELEMENT_STEP)
+        write_task(out, element);
+    if (element->kind == ELEMENT_CONDITION)
+        write_condition(out, element);
+    if (element->kind == ELEMENT_FORK)
+        write_fork(out, element);
+    if (element->kind == ELEMENT_PARALLEL)
+        write_parallel(out, element);
+    if (element->kind == ELEMENT_SLEEP)
+        write_duration(out, "for", config->for_us);
+    if (config->event)
+        write_text(out, "event", config->event);
+    if (config->timeout_us)
+        write_duration(out, "timeout", config->timeout_us);
+    if (config->is_timeout_continue)
+        write_text(out, "on_timeout", "continue");
+    if (config->on_failure != POLICY_DEFAULT)
+        write_text(out, "on_failure", policy_name(config->on_failure));
+    write_metadata(out, element->metadata);
+    json_close(out, '}');
+}
+
+static void write_list(struct json_out *out, const struct element_list *list)
+{
+    json_open(out, '[');
+    for (const struct element *element = list->first; element; element = element->next)
+        write_element(out, element);
+    json_close(out, ']');
+}
+
+static void write_workflow(struct json_out *out, const struct workflow *workflow)
+{
+    json_open(out, '{');
+    write_text(out, "workflow", workflow->name);
+    json_key(out, "version");
+    json_int(out, workflow->version);
+    if (workflow->is_dlq) {
+        json_key(out, "dlq");
+        json_bool(out, true);
+    }
+    json_key(out, "steps");
+    write_list(out, &workflow->elements);
+    json_close(out, '}');
+}
+
+static void hash_text(const char *text, size_t len, char ret_hash[65])
+{
+    struct sha256_ctx context;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_init(&context);
+    sha256_update(&context, len, (const uint8_t *)text);
+    sha256_digest(&context, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(ret_hash + 2 * i, 3, "%02x", digest[i]);
+}
+
+cairn_code canonical_write(struct arena *arena, const struct workflow *workflow,
+                           const char **ret_content, char ret_hash[65], cairn_error *reterr)
+{
+    cleanup(buf_done) struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    write_workflow(&out, workflow);
+    const char *content =
+        buf_failed(&buf) ? NULL : arena_strndup(arena, buf_text(&buf), buf.len);
+    if (!content)
+        return fail_memory(reterr);
+    hash_text(content, buf.len, ret_hash);
+    *ret_content = content;
+    return CAIRN_OK;
+}

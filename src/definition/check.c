@@ -1,0 +1,80 @@
+/* definition/check.c - what concerns a workflow file as a whole: its names.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/mem.h"
+#include "definition/element.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A name that a row will have. */
+struct used_name {
+    const char *name;
+    const struct element *element;
+    bool is_join;
+};
+
+struct used_names {
+    struct used_name *list;
+    size_t count;
+};
+
+static void add_names(struct used_names *names, const struct element_list *list)
+{
+    for (const struct element *element = list->first; element; element = element->next) {
+        if (element->name)
+            names->list[names->count++] = (struct used_name){element->name, element, false};
+        if (element->join_name)
+            names->list[names->count++] = (struct used_name){element->join_name, element, true};
+        for (size_t i = 0; i < element->list_count; i++)
+            add_names(names, &element->lists[i]);
+    }
+}
+
+/* By name; a join before what was given its name, then in the order of the file. */
+static int compare(const void *left, const void *right)
+{
+    const struct used_name *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    if (order == 0)
+        order = b->is_join - a->is_join;
+    if (order == 0)
+        order = a->element->at.line - b->element->at.line;
+    return order ? order : a->element->at.column - b->element->at.column;
+}
+
+static void refuse(struct reading *reading, const struct used_name *first,
+                   const struct used_name *second)
+{
+    char name[QUOTED_TEXT], fork[QUOTED_TEXT];
+    const char *kind = element_kind_name(second->element->kind);
+    quoted(name, second->name);
+    if (first->is_join)
+        flaw_add(reading->flaws, second->element->at, "%s %s: the join of %s %s has this name",
+                 kind, name, element_kind_name(first->element->kind),
+                 quoted(fork, first->element->name));
+    else
+        flaw_add(reading->flaws, second->element->at,
+                 "%s %s: the name is already used in line %d", kind, name,
+                 first->element->at.line);
+}
+
+void workflow_check_names(struct reading *reading, const struct workflow *workflow)
+{
+    size_t room = (size_t)workflow->rows;
+    cleanup(mem_freep) struct used_name *list = mem_alloc(room * sizeof *list);
+    if (!list) {
+        reading->is_out_of_memory = true;
+        return;
+    }
+    struct used_names names = {.list = list};
+    add_names(&names, &workflow->elements);
+    qsort(list, names.count, sizeof *list, compare);
+    for (size_t i = 1, first = 0; i < names.count; i++) {
+        if (strcmp(list[i].name, list[first].name) == 0)
+            refuse(reading, &list[first], &list[i]);
+        else
+            first = i;
+    }
+}

@@ -1,0 +1,157 @@
+/* definition/config.c - a step's config JSON: written for the plan.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "definition/config.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "definition/number.h"
+
+#include <stdio.h>
+
+/* An object that is opened by its first key, so that one without keys is not written at all. */
+struct object {
+    struct json_out out;
+    bool is_open;
+};
+
+static struct json_out *key(struct object *object, const char *name)
+{
+    if (!object->is_open)
+        json_open(&object->out, '{');
+    object->is_open = true;
+    json_key(&object->out, name);
+    return &object->out;
+}
+
+static void close_object(struct object *object)
+{
+    if (object->is_open)
+        json_close(&object->out, '}');
+}
+
+static void write_ms(struct object *object, const char *name, int64_t us)
+{
+    if (us)
+        json_int(key(object, name), us / US_PER_MS);
+}
+
+static void write_retry(struct json_out *out, const struct backoff *retry)
+{
+    char jitter[NUMBER_TEXT];
+    number_write(retry->jitter, jitter);
+    json_open(out, '{');
+    json_key(out, "backoff");
+    json_str(out, backoff_name(retry->kind));
+    json_key(out, "base_ms");
+    json_int(out, retry->base_us / US_PER_MS);
+    json_key(out, "max_ms");
+    json_int(out, retry->max_us / US_PER_MS);
+    json_key(out, "jitter");
+    json_raw(out, jitter);
+    json_close(out, '}');
+}
+
+static void write_compensation(struct json_out *out,
+                               const struct compensation_config *compensation)
+{
+    struct object object = {.out = {.buf = out->buf}};
+    json_str(key(&object, "handler"), compensation->handler);
+    if (compensation->max_attempts != ATTEMPTS_DEFAULT)
+        json_int(key(&object, "max_attempts"), compensation->max_attempts);
+    if (!backoff_is_default(&compensation->retry))
+        write_retry(key(&object, "retry"), &compensation->retry);
+    write_ms(&object, "timeout_ms", compensation->timeout_us);
+    if (!compensation->is_idempotent)
+        json_bool(key(&object, "idempotent"), false);
+    if (compensation->metadata)
+        json_raw(key(&object, "metadata"), compensation->metadata);
+    close_object(&object);
+    out->needs_comma = true;
+}
+
+static void write_range(struct json_out *out, const struct element_list *list)
+{
+    json_open(out, '[');
+    json_int(out, list->first->place);
+    json_int(out, list->last->last);
+    json_close(out, ']');
+}
+
+static void write_fork(struct object *object, const struct element *element)
+{
+    struct json_out *out = key(object, "branches");
+    json_open(out, '[');
+    for (size_t i = 0; i < element->list_count; i++)
+        write_range(out, &element->lists[i]);
+    json_close(out, ']');
+    json_int(key(object, "join"), element->join_place);
+}
+
+static void write_condition(struct object *object, const struct element *element)
+{
+    json_str(key(object, "when"), element->config.when);
+    if (element->lists[0].count)
+        write_range(key(object, "then"), &element->lists[0]);
+    if (element->lists[1].count)
+        write_range(key(object, "else"), &element->lists[1]);
+}
+
+static void write_task(struct object *object, const struct step_config *config)
+{
+    if (!backoff_is_default(&config->retry))
+        write_retry(key(object, "retry"), &config->retry);
+    if (!config->is_idempotent)
+        json_bool(key(object, "idempotent"), false);
+    if (config->compensation.handler)
+        write_compensation(key(object, "compensation"), &config->compensation);
+}
+
+void config_write(struct buf *buf, const struct element *element)
+{
+    const struct step_config *config = &element->config;
+    struct object object = {.out = {.buf = buf}};
+    if (element->kind == ELEMENT_STEP)
+        write_task(&object, config);
+    if (element->kind == ELEMENT_CONDITION)
+        write_condition(&object, element);
+    if (element_is_fork(element))
+        write_fork(&object, element);
+    if (element->kind == ELEMENT_SLEEP)
+        json_int(key(&object, "for_ms"), config->for_us / US_PER_MS);
+    if (config->event)
+        json_str(key(&object, "event"), config->event);
+    write_ms(&object, "timeout_ms", config->timeout_us);
+    if (config->is_timeout_continue)
+        json_str(key(&object, "on_timeout"), "continue");
+    if (config->on_failure != POLICY_DEFAULT)
+        json_str(key(&object, "on_failure"), policy_name(config->on_failure));
+    close_object(&object);
+}
+
+/* What the join's list calls a branch: its last element, by the row that ends it. */
+static void write_wait_for(struct json_out *out, const struct element *last)
+{
+    char name[NAME_BYTES_MAX + sizeof CONDITION_PREFIX];
+    if (last->kind == ELEMENT_CONDITION) {
+        snprintf(name, sizeof name, "%s%s", CONDITION_PREFIX, last->name);
+        json_str(out, name);
+    } else {
+        json_str(out, last->join_name ? last->join_name : last->name);
+    }
+}
+
+void config_write_join(struct buf *buf, const struct element *fork)
+{
+    struct object object = {.out = {.buf = buf}};
+    if (fork->join == JOIN_ANY)
+        json_bool(key(&object, "any"), true);
+    json_int(key(&object, "fork"), fork->place);
+    struct json_out *out = key(&object, "wait_for");
+    json_open(out, '[');
+    for (size_t i = 0; i < fork->list_count; i++)
+        write_wait_for(out, fork->lists[i].last);
+    json_close(out, ']');
+    close_object(&object);
+}

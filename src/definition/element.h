@@ -1,0 +1,120 @@
+/* definition/element.h - a workflow file as a tree of elements.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   node.c       text -> nodes           (libfyaml)
+ *   mapping.c     nodes -> values         (text, durations, numbers, with flaws)
+ *   task.c       a step's own keys       (retry, compensation)
+ *   parse.c      nodes -> elements
+ *   check.c      what concerns the file as a whole: names
+ *   canonical.c  elements -> the text that is stored and hashed
+ *   plan.c       elements -> the rows of an instance
+ *   draw*.c      elements -> pictures
+ */
+#ifndef DEFINITION_ELEMENT_H
+#define DEFINITION_ELEMENT_H
+
+#include "definition/flaw.h"
+#include "definition/node.h"
+
+enum {
+    FILE_BYTES_MAX = 1024 * 1024,
+    STEPS_MAX = 10000, /* rows of an instance */
+    NAME_BYTES_MAX = 256,
+    NESTING_MAX = 64, /* conditions, forks and parallels inside each other */
+    PRIORITY_MAX = 100,
+    PRIORITY_DEFAULT = 50,
+    ATTEMPTS_DEFAULT = 3,
+};
+
+/* What a fork's join is called, and what stands for a condition in a join's wait_for. */
+#define JOIN_SUFFIX "_join"
+#define CONDITION_PREFIX "cond#"
+
+enum element_kind {
+    ELEMENT_STEP,
+    ELEMENT_SAVE_POINT,
+    ELEMENT_CONDITION,
+    ELEMENT_FORK,
+    ELEMENT_PARALLEL,
+    ELEMENT_HUMAN,
+    ELEMENT_WAIT,
+    ELEMENT_SLEEP,
+    ELEMENT_KIND_COUNT
+};
+
+enum join_kind { JOIN_NONE, JOIN_ALL, JOIN_ANY };
+
+struct element_list {
+    struct element *first, *last;
+    size_t count;
+};
+
+struct element {
+    enum element_kind kind;
+    struct place at; /* of its name */
+    const char *name;
+    struct element *next;      /* behind it in the same list */
+    const char *metadata;      /* canonical JSON; NULL: none */
+    const char *handler;       /* step */
+    int32_t max_attempts;      /* step */
+    int32_t priority;          /* step */
+    struct step_config config; /* the values; the places are known to the plan */
+
+    enum join_kind join; /* fork */
+    struct element_list
+        *lists; /* condition: then, else; fork: branches; parallel: one for all */
+    size_t list_count;
+
+    int32_t place, last;   /* in the plan: of its row and of the last row within it */
+    int32_t join_place;    /* fork, parallel */
+    const char *join_name; /* fork, parallel */
+};
+
+struct workflow {
+    const char *name;
+    int32_t version;
+    bool is_dlq;
+    bool has_compensation;
+    struct element_list elements;
+    int32_t rows; /* in the plan */
+};
+
+const char *element_kind_name(enum element_kind kind); /* the key in the file: "save_point" */
+bool element_is_fork(const struct element *element);   /* fork or parallel */
+const char *join_name(enum join_kind join);            /* "all", "any" */
+const char *policy_name(enum failure_policy policy);   /* NULL for the default */
+const char *backoff_name(enum backoff_kind kind);
+bool backoff_is_default(const struct backoff *backoff);
+
+/* In the largest unit that fits: 60 s are "1m". */
+enum { DURATION_TEXT = 32 };
+void duration_format(int64_t us, char to[DURATION_TEXT]);
+
+/* How many calls a compensation gets when the file does not say. */
+int32_t compensation_attempts_default(const struct compensation_config *compensation);
+
+/* What the reading of a file shares. */
+struct reading {
+    struct arena *arena; /* for what is kept */
+    struct flaws *flaws; /* whose arena goes when reading ends */
+    int32_t rows;        /* so far */
+    bool is_out_of_memory;
+};
+
+/* The elements of a file; flaws are added. */
+void workflow_parse(struct reading *reading, const struct node *root,
+                    struct workflow *ret_workflow);
+
+/* Names twice, and names that a join has. */
+void workflow_check_names(struct reading *reading, const struct workflow *workflow);
+
+/* Gives every element its places; then the rows. */
+void plan_places(struct workflow *workflow);
+cairn_code plan_rows(struct arena *arena, const struct workflow *workflow,
+                     struct step_row **ret_rows, cairn_error *reterr);
+
+cairn_code canonical_write(struct arena *arena, const struct workflow *workflow,
+                           const char **ret_content, char ret_hash[65], cairn_error *reterr);
+
+#endif

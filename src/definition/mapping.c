@@ -1,0 +1,275 @@
+/* definition/mapping.c - values out of a mapping, with a flaw for each that is wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "definition/mapping.h"
+
+#include "base/clock.h"
+
+#include <string.h>
+
+/* How many letters must be changed, added, left out or swapped to make b of a; words are short. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { WORD_MAX = 24 };
+    size_t rows[3][WORD_MAX + 1];
+    size_t a_len = strlen(a), b_len = strlen(b);
+    if (a_len > WORD_MAX || b_len > WORD_MAX)
+        return SIZE_MAX;
+    for (size_t k = 0; k <= b_len; k++)
+        rows[0][k] = k;
+    for (size_t i = 1; i <= a_len; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], *over = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t k = 1; k <= b_len; k++) {
+            size_t best = above[k - 1] + (a[i - 1] != b[k - 1]);
+            if (above[k] + 1 < best)
+                best = above[k] + 1;
+            if (row[k - 1] + 1 < best)
+                best = row[k - 1] + 1;
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] &&
+                over[k - 2] + 1 < best)
+                best = over[k - 2] + 1;
+            row[k] = best;
+        }
+    }
+    return rows[a_len % 3][b_len];
+}
+
+const char *nearest_word(const char *word, const char *const *known)
+{
+    const char *nearest = NULL;
+    size_t least = strlen(word) < 5 ? 2 : 3; /* further away is another word */
+    for (; *known; known++) {
+        size_t steps = distance(word, *known);
+        /* A word begun, or one with an ending too many, is near as well. */
+        size_t len = strlen(word), known_len = strlen(*known),
+               shorter = len < known_len ? len : known_len;
+        if (steps >= least && shorter >= 3 && strncmp(word, *known, shorter) == 0)
+            steps = least - 1;
+        if (steps < least) {
+            least = steps;
+            nearest = *known;
+        }
+    }
+    return nearest;
+}
+
+static void wrong(const struct mapping *mapping, const struct node *node, const char *key,
+                  const char *what)
+{
+    flaw_add(mapping->reading->flaws, node->at, "%s: %s %s", mapping->subject, key, what);
+}
+
+static void not_this(const struct mapping *mapping, const struct node *node, const char *key,
+                     const char *wanted)
+{
+    flaw_add(mapping->reading->flaws, node->at, "%s: %s must be %s, not %s", mapping->subject,
+             key, wanted, node_words(node));
+}
+
+static bool is_scalar(const struct node *node, enum scalar_kind kind)
+{
+    return node->kind == NODE_SCALAR && node->scalar == kind;
+}
+
+void mapping_check_keys(const struct mapping *mapping, const char *const *known)
+{
+    for (const struct node *key = mapping->map->first; key; key = key->next->next) {
+        const char *const *word = known;
+        while (*word && strcmp(*word, key->text) != 0)
+            word++;
+        if (*word)
+            continue;
+        char name[QUOTED_TEXT];
+        const char *meant = nearest_word(key->text, known);
+        quoted(name, key->text);
+        if (meant)
+            flaw_add(mapping->reading->flaws, key->at,
+                     "%s: unknown key %s; did you mean \"%s\"?", mapping->subject, name, meant);
+        else
+            flaw_add(mapping->reading->flaws, key->at, "%s: unknown key %s", mapping->subject,
+                     name);
+    }
+}
+
+bool mapping_require(const struct mapping *mapping, const char *key)
+{
+    if (node_find(mapping->map, key))
+        return true;
+    flaw_add(mapping->reading->flaws, mapping->map->at, "%s: %s is missing", mapping->subject,
+             key);
+    return false;
+}
+
+static bool text_of(const struct mapping *mapping, const char *key,
+                    const struct node **ret_node)
+{
+    const struct node *node = node_find(mapping->map, key);
+    if (!node)
+        return false;
+    if (node->kind != NODE_SCALAR || node->scalar != SCALAR_TEXT) {
+        bool needs_quotes = node->kind == NODE_SCALAR && node->scalar != SCALAR_NULL;
+        if (needs_quotes)
+            flaw_add(mapping->reading->flaws, node->at,
+                     "%s: %s must be text, not %s; put it in quotes", mapping->subject, key,
+                     node_words(node));
+        else
+            not_this(mapping, node, key, "text");
+        return false;
+    }
+    if (node->len == 0) {
+        wrong(mapping, node, key, "is empty");
+        return false;
+    }
+    *ret_node = node;
+    return true;
+}
+
+static bool keep(const struct mapping *mapping, const struct node *node, const char **ret_text)
+{
+    const char *text = arena_strndup(mapping->reading->arena, node->text, node->len);
+    if (!text) {
+        mapping->reading->is_out_of_memory = true;
+        return false;
+    }
+    *ret_text = text;
+    return true;
+}
+
+bool mapping_text(const struct mapping *mapping, const char *key, const char **ret_text)
+{
+    const struct node *node;
+    return text_of(mapping, key, &node) && keep(mapping, node, ret_text);
+}
+
+bool mapping_name(const struct mapping *mapping, const char *key, const char **ret_name)
+{
+    const struct node *node;
+    if (!text_of(mapping, key, &node))
+        return false;
+    if (node->len > NAME_BYTES_MAX) {
+        flaw_limit(mapping->reading->flaws, node->at,
+                   "%s: %s is too long: %zu bytes, %d are allowed", mapping->subject, key,
+                   node->len, NAME_BYTES_MAX);
+        return false;
+    }
+    return keep(mapping, node, ret_name);
+}
+
+bool mapping_bool(const struct mapping *mapping, const char *key, bool *ret_value)
+{
+    const struct node *node = node_find(mapping->map, key);
+    if (!node)
+        return false;
+    if (!is_scalar(node, SCALAR_BOOL)) {
+        not_this(mapping, node, key, "true or false");
+        return false;
+    }
+    *ret_value = node_bool(node);
+    return true;
+}
+
+bool mapping_int(const struct mapping *mapping, const char *key, int32_t min, int32_t max,
+                 int32_t *ret_value)
+{
+    const struct node *node = node_find(mapping->map, key);
+    if (!node)
+        return false;
+    int64_t value;
+    if (is_scalar(node, SCALAR_INT) && node_int(node, &value) && value >= min && value <= max) {
+        *ret_value = (int32_t)value;
+        return true;
+    }
+    if (max == INT32_MAX)
+        flaw_add(mapping->reading->flaws, node->at, "%s: %s must be a whole number from %d",
+                 mapping->subject, key, min);
+    else
+        flaw_add(mapping->reading->flaws, node->at,
+                 "%s: %s must be a whole number from %d to %d", mapping->subject, key, min,
+                 max);
+    return false;
+}
+
+bool mapping_fraction(const struct mapping *mapping, const char *key, double *ret_value)
+{
+    const struct node *node = node_find(mapping->map, key);
+    if (!node)
+        return false;
+    double value;
+    bool is_number = is_scalar(node, SCALAR_INT) || is_scalar(node, SCALAR_FLOAT);
+    if (!is_number || !node_float(node, &value) || !(value >= 0 && value <= 1)) {
+        wrong(mapping, node, key, "must be a number from 0 to 1");
+        return false;
+    }
+    *ret_value = value;
+    return true;
+}
+
+bool mapping_duration(const struct mapping *mapping, const char *key, bool is_zero_allowed,
+                      int64_t *ret_us)
+{
+    const struct node *node = node_find(mapping->map, key);
+    if (!node)
+        return false;
+    int64_t ms;
+    if (!is_scalar(node, SCALAR_TEXT) || strlen(node->text) != node->len ||
+        !duration_parse(node->text, &ms)) {
+        wrong(mapping, node, key, "must be a whole number with ms, s, m, h or d, such as 30s");
+        return false;
+    }
+    if (ms == 0 && !is_zero_allowed) {
+        wrong(mapping, node, key, "must be longer than 0");
+        return false;
+    }
+    *ret_us = ms * US_PER_MS;
+    return true;
+}
+
+static void say_words(const struct mapping *mapping, const struct node *node, const char *key,
+                      const char *const *words)
+{
+    char list[160] = "";
+    for (size_t i = 0; words[i]; i++) {
+        if (i)
+            strncat(list, words[i + 1] ? ", " : " or ", sizeof list - strlen(list) - 1);
+        strncat(list, words[i], sizeof list - strlen(list) - 1);
+    }
+    flaw_add(mapping->reading->flaws, node->at, "%s: %s must be %s", mapping->subject, key,
+             list);
+}
+
+bool mapping_word(const struct mapping *mapping, const char *key, const char *const *words,
+                  size_t *ret_index)
+{
+    const struct node *node = node_find(mapping->map, key);
+    if (!node)
+        return false;
+    for (size_t i = 0; is_scalar(node, SCALAR_TEXT) && words[i]; i++)
+        if (strcmp(node->text, words[i]) == 0) {
+            *ret_index = i;
+            return true;
+        }
+    say_words(mapping, node, key, words);
+    return false;
+}
+
+const struct node *mapping_list(const struct mapping *mapping, const char *key)
+{
+    const struct node *node = node_find(mapping->map, key);
+    if (node && node->kind != NODE_LIST) {
+        not_this(mapping, node, key, "a list");
+        return NULL;
+    }
+    return node;
+}
+
+const struct node *mapping_map(const struct mapping *mapping, const char *key)
+{
+    const struct node *node = node_find(mapping->map, key);
+    if (node && node->kind != NODE_MAP) {
+        not_this(mapping, node, key, "a mapping");
+        return NULL;
+    }
+    return node;
+}

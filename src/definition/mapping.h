@@ -1,0 +1,51 @@
+/* definition/mapping.h - values out of a mapping, with a flaw for each that is wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Every getter answers false, and leaves the value as it was, if the key is missing or wrong.  A
+ * key whose value is null counts as wrong: what is not wanted is left out.
+ */
+#ifndef DEFINITION_MAPPING_H
+#define DEFINITION_MAPPING_H
+
+#include "definition/element.h"
+
+/* A mapping, and what it is called in messages: step "ship". */
+struct mapping {
+    struct reading *reading;
+    const struct node *map;
+    char subject[2 * QUOTED_TEXT];
+};
+
+/* Unknown keys are flaws; the nearest known one is suggested.  `known` ends with NULL. */
+void mapping_check_keys(const struct mapping *mapping, const char *const *known);
+
+/* The known word that was probably meant; NULL: none is near. */
+const char *nearest_word(const char *word, const char *const *known);
+
+/* False, with a flaw: the key is missing. */
+bool mapping_require(const struct mapping *mapping, const char *key);
+
+bool mapping_text(const struct mapping *mapping, const char *key, const char **ret_text);
+
+/* The same, at most NAME_BYTES_MAX long. */
+bool mapping_name(const struct mapping *mapping, const char *key, const char **ret_name);
+bool mapping_bool(const struct mapping *mapping, const char *key, bool *ret_value);
+bool mapping_int(const struct mapping *mapping, const char *key, int32_t min, int32_t max,
+                 int32_t *ret_value);
+bool mapping_fraction(const struct mapping *mapping, const char *key, double *ret_value);
+bool mapping_duration(const struct mapping *mapping, const char *key, bool is_zero_allowed,
+                      int64_t *ret_us);
+
+/* One of the words, which end with NULL; the answer is its index. */
+bool mapping_word(const struct mapping *mapping, const char *key, const char *const *words,
+                  size_t *ret_index);
+
+/* Any mapping, as canonical JSON: keys sorted.  Empty: NULL. */
+bool mapping_metadata(const struct mapping *mapping, const char **ret_json);
+
+/* A list or mapping; NULL, with a flaw if it is something else. */
+const struct node *mapping_list(const struct mapping *mapping, const char *key);
+const struct node *mapping_map(const struct mapping *mapping, const char *key);
+
+#endif

@@ -1,0 +1,132 @@
+/* definition/metadata.c - a user's own mapping, as canonical JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Keys are sorted and numbers written in one way, so that the same meaning is the same text
+ * whether the file is YAML or JSON.
+ */
+#include "base/json.h"
+#include "base/mem.h"
+#include "definition/mapping.h"
+#include "definition/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct writing {
+    const struct mapping *mapping;
+    struct json_out out;
+    bool is_bad;
+};
+
+static void refuse(struct writing *writing, const struct node *node, const char *why)
+{
+    flaw_add(writing->mapping->reading->flaws, node->at, "%s: metadata %s",
+             writing->mapping->subject, why);
+    writing->is_bad = true;
+}
+
+static void write_scalar(struct writing *writing, const struct node *node)
+{
+    int64_t number;
+    double fraction;
+    char text[NUMBER_TEXT];
+    switch (node->scalar) {
+    case SCALAR_NULL:
+        json_raw(&writing->out, NULL);
+        break;
+    case SCALAR_BOOL:
+        json_bool(&writing->out, node_bool(node));
+        break;
+    case SCALAR_INT:
+        if (node_int(node, &number))
+            json_int(&writing->out, number);
+        else
+            refuse(writing, node, "has a number that is too large; write it as text");
+        break;
+    case SCALAR_FLOAT:
+        if (node_float(node, &fraction)) {
+            number_write(fraction, text);
+            json_raw(&writing->out, text);
+        } else {
+            refuse(writing, node, "has a number that JSON cannot hold; write it as text");
+        }
+        break;
+    case SCALAR_TEXT:
+        json_strn(&writing->out, node->text, node->len);
+        break;
+    }
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+    const struct node *const *a = left, *const *b = right;
+    return strcmp((*a)->text, (*b)->text);
+}
+
+static void write_node(struct writing *writing, const struct node *node, int depth);
+
+static void write_map(struct writing *writing, const struct node *map, int depth)
+{
+    cleanup(mem_freep) const struct node **keys = mem_alloc(map->count * sizeof *keys);
+    if (!keys) {
+        writing->mapping->reading->is_out_of_memory = true;
+        return;
+    }
+    size_t count = 0;
+    for (const struct node *key = map->first; key; key = key->next->next)
+        keys[count++] = key;
+    qsort(keys, count, sizeof *keys, compare_keys);
+    json_open(&writing->out, '{');
+    for (size_t i = 0; i < count; i++) {
+        json_key(&writing->out, keys[i]->text);
+        write_node(writing, keys[i]->next, depth + 1);
+    }
+    json_close(&writing->out, '}');
+}
+
+static void write_node(struct writing *writing, const struct node *node, int depth)
+{
+    if (writing->is_bad || writing->mapping->reading->is_out_of_memory)
+        return;
+    if (node->kind == NODE_SCALAR) {
+        write_scalar(writing, node);
+        return;
+    }
+    if (depth > JSON_DEPTH_MAX) {
+        flaw_limit(writing->mapping->reading->flaws, node->at,
+                   "%s: metadata is nested more than %d deep", writing->mapping->subject,
+                   JSON_DEPTH_MAX);
+        writing->is_bad = true;
+        return;
+    }
+    if (node->kind == NODE_MAP) {
+        write_map(writing, node, depth);
+        return;
+    }
+    json_open(&writing->out, '[');
+    for (const struct node *item = node->first; item; item = item->next)
+        write_node(writing, item, depth + 1);
+    json_close(&writing->out, ']');
+}
+
+bool mapping_metadata(const struct mapping *mapping, const char **ret_json)
+{
+    const struct node *map = mapping_map(mapping, "metadata");
+    if (!map || map->count == 0)
+        return false;
+    cleanup(buf_done) struct buf buf = {0};
+    struct writing writing = {.mapping = mapping, .out = {.buf = &buf}};
+    write_node(&writing, map, 1);
+    if (writing.is_bad)
+        return false;
+    const char *json = buf_failed(&buf)
+                           ? NULL
+                           : arena_strndup(mapping->reading->arena, buf_text(&buf), buf.len);
+    if (!json) {
+        mapping->reading->is_out_of_memory = true;
+        return false;
+    }
+    *ret_json = json;
+    return true;
+}

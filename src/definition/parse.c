@@ -1,0 +1,396 @@
+/* definition/parse.c - the elements of a workflow file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/condition.h"
+#include "definition/element.h"
+#include "definition/mapping.h"
+#include "definition/task.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const kinds[ELEMENT_KIND_COUNT + 1] = {
+    [ELEMENT_STEP] = "step",           [ELEMENT_SAVE_POINT] = "save_point",
+    [ELEMENT_CONDITION] = "condition", [ELEMENT_FORK] = "fork",
+    [ELEMENT_PARALLEL] = "parallel",   [ELEMENT_HUMAN] = "human",
+    [ELEMENT_WAIT] = "wait",           [ELEMENT_SLEEP] = "sleep",
+};
+
+static const char *const joins[] = {"all", "any", NULL};
+
+/* What may stand in an element; the first is its kind and holds its name. */
+static const char *const known_keys[ELEMENT_KIND_COUNT][12] = {
+    [ELEMENT_STEP] = {"step", "handler", "max_attempts", "retry", "timeout", "on_failure",
+                      "idempotent", "priority", "compensation", "metadata"},
+    [ELEMENT_SAVE_POINT] = {"save_point", "metadata"},
+    [ELEMENT_CONDITION] = {"condition", "when", "then", "else", "metadata"},
+    [ELEMENT_FORK] = {"fork", "join", "branches", "metadata"},
+    [ELEMENT_PARALLEL] = {"parallel", "steps", "metadata"},
+    [ELEMENT_HUMAN] = {"human", "timeout", "on_timeout", "on_failure", "metadata"},
+    [ELEMENT_WAIT] = {"wait", "event", "timeout", "on_timeout", "on_failure", "metadata"},
+    [ELEMENT_SLEEP] = {"sleep", "for", "metadata"},
+};
+
+const char *element_kind_name(enum element_kind kind)
+{
+    return kinds[kind];
+}
+
+bool element_is_fork(const struct element *element)
+{
+    return element->kind == ELEMENT_FORK || element->kind == ELEMENT_PARALLEL;
+}
+
+const char *join_name(enum join_kind join)
+{
+    return joins[join == JOIN_ANY];
+}
+
+static void parse_list(struct reading *reading, const struct node *list, int nesting,
+                       struct element_list *ret_list);
+
+/* The kind of an element is the one of its keys that names a kind. */
+static bool find_kind(struct reading *reading, const struct node *map,
+                      enum element_kind *ret_kind)
+{
+    size_t found = 0;
+    for (enum element_kind kind = 0; kind < ELEMENT_KIND_COUNT; kind++)
+        if (node_find(map, kinds[kind]) && found++ == 0)
+            *ret_kind = kind;
+    if (found == 1)
+        return true;
+
+    const char *meant = found || !map->first ? NULL : nearest_word(map->first->text, kinds);
+    char name[QUOTED_TEXT];
+    if (found)
+        flaw_add(reading->flaws, map->at, "an element must be of one kind, not of %zu", found);
+    else if (meant)
+        flaw_add(reading->flaws, map->first->at,
+                 "unknown kind of element %s; did you mean \"%s\"?",
+                 quoted(name, map->first->text), meant);
+    else
+        flaw_add(
+            reading->flaws, map->at,
+            "an element needs one of the keys step, save_point, condition, fork, parallel, "
+            "human, wait, sleep");
+    return false;
+}
+
+static void name_subject(struct mapping *mapping, const char *kind, const struct node *name)
+{
+    char text[QUOTED_TEXT];
+    if (name && name->kind == NODE_SCALAR && name->len)
+        snprintf(mapping->subject, sizeof mapping->subject, "%s %s", kind,
+                 quoted(text, name->text));
+    else
+        snprintf(mapping->subject, sizeof mapping->subject, "%s", kind);
+}
+
+static bool has_control_character(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7F)
+            return true;
+    return false;
+}
+
+static void parse_name(const struct mapping *mapping, struct element *element)
+{
+    const char *key = kinds[element->kind];
+    struct reading *reading = mapping->reading;
+    if (!mapping_name(mapping, key, &element->name))
+        return;
+    if (strncmp(element->name, CONDITION_PREFIX, strlen(CONDITION_PREFIX)) == 0)
+        flaw_add(reading->flaws, element->at, "%s: names that begin with %s are reserved",
+                 mapping->subject, CONDITION_PREFIX);
+    if (has_control_character(element->name))
+        flaw_add(reading->flaws, element->at, "%s: the name contains a control character",
+                 mapping->subject);
+    if (!element_is_fork(element))
+        return;
+    if (strlen(element->name) + strlen(JOIN_SUFFIX) > NAME_BYTES_MAX)
+        flaw_limit(reading->flaws, element->at,
+                   "%s: the name of its join, NAME%s, would be longer than %d bytes",
+                   mapping->subject, JOIN_SUFFIX, NAME_BYTES_MAX);
+    element->join_name = arena_printf(reading->arena, "%s%s", element->name, JOIN_SUFFIX);
+    if (!element->join_name)
+        reading->is_out_of_memory = true;
+}
+
+static void parse_timeout(const struct mapping *mapping, struct element *element)
+{
+    static const char *const words[] = {"fail", "continue", NULL};
+    size_t word = 0;
+    mapping_duration(mapping, "timeout", false, &element->config.timeout_us);
+    if (!mapping_word(mapping, "on_timeout", words, &word))
+        return;
+    element->config.is_timeout_continue = word == 1;
+    if (!node_find(mapping->map, "timeout"))
+        flaw_add(mapping->reading->flaws, node_find(mapping->map, "on_timeout")->at,
+                 "%s: on_timeout needs a timeout", mapping->subject);
+}
+
+static struct element_list *new_lists(struct reading *reading, struct element *element,
+                                      size_t count)
+{
+    element->lists = arena_array(reading->arena, count, sizeof *element->lists);
+    if (!element->lists) {
+        reading->is_out_of_memory = true;
+        return NULL;
+    }
+    element->list_count = count;
+    return element->lists;
+}
+
+static void parse_condition(const struct mapping *mapping, struct element *element, int nesting)
+{
+    static const char *const sides[] = {"then", "else"};
+    struct reading *reading = mapping->reading;
+    if (mapping_require(mapping, "when") &&
+        mapping_text(mapping, "when", &element->config.when)) {
+        cairn_error why;
+        cairn_code code = condition_check(element->config.when, &why);
+        if (code == CAIRN_E_OUT_OF_MEMORY)
+            reading->flaws->is_out_of_memory = true;
+        else if (code)
+            flaw_add(reading->flaws, node_find(mapping->map, "when")->at, "%s: when: %s",
+                     mapping->subject, why.message);
+    }
+    struct element_list *lists = new_lists(reading, element, 2);
+    size_t given = 0;
+    for (size_t i = 0; lists && i < 2; i++) {
+        const struct node *list = mapping_list(mapping, sides[i]);
+        given += list ? list->count : node_find(mapping->map, sides[i]) != NULL;
+        if (list)
+            parse_list(reading, list, nesting, &lists[i]);
+    }
+    if (lists && given == 0)
+        flaw_add(reading->flaws, element->at, "%s: neither then nor else has an element",
+                 mapping->subject);
+}
+
+static void parse_fork(const struct mapping *mapping, struct element *element, int nesting)
+{
+    size_t join;
+    if (mapping_word(mapping, "join", joins, &join))
+        element->join = join == 1 ? JOIN_ANY : JOIN_ALL;
+    if (!mapping_require(mapping, "branches"))
+        return;
+    const struct node *branches = mapping_list(mapping, "branches");
+    if (!branches)
+        return;
+    if (branches->count == 0)
+        flaw_add(mapping->reading->flaws, branches->at, "%s: branches is empty",
+                 mapping->subject);
+    struct element_list *lists = new_lists(mapping->reading, element, branches->count);
+    size_t i = 0;
+    for (const struct node *branch = branches->first; lists && branch; branch = branch->next) {
+        if (branch->kind != NODE_LIST)
+            flaw_add(mapping->reading->flaws, branch->at,
+                     "%s: branch %zu must be a list of elements, not %s", mapping->subject,
+                     i + 1, node_words(branch));
+        else if (branch->count == 0)
+            flaw_add(mapping->reading->flaws, branch->at, "%s: branch %zu is empty",
+                     mapping->subject, i + 1);
+        else
+            parse_list(mapping->reading, branch, nesting, &lists[i]);
+        i++;
+    }
+}
+
+/* A fork of single steps: each becomes a branch of its own. */
+static void parse_parallel(const struct mapping *mapping, struct element *element, int nesting)
+{
+    struct reading *reading = mapping->reading;
+    element->join = JOIN_ALL;
+    if (!mapping_require(mapping, "steps"))
+        return;
+    const struct node *steps = mapping_list(mapping, "steps");
+    if (!steps)
+        return;
+    if (steps->count == 0)
+        flaw_add(reading->flaws, steps->at, "%s: steps is empty", mapping->subject);
+    struct element_list all = {0};
+    parse_list(reading, steps, nesting, &all);
+    struct element_list *lists = new_lists(reading, element, all.count);
+    if (!lists)
+        return;
+    for (struct element *step = all.first; step; lists++) {
+        struct element *next = step->next;
+        if (step->kind != ELEMENT_STEP)
+            flaw_add(reading->flaws, step->at,
+                     "%s: only steps may stand in parallel, not a %s; use a fork",
+                     mapping->subject, kinds[step->kind]);
+        step->next = NULL;
+        *lists = (struct element_list){step, step, 1};
+        step = next;
+    }
+}
+
+static void parse_inside(const struct mapping *mapping, struct element *element, int nesting)
+{
+    switch (element->kind) {
+    case ELEMENT_STEP:
+        task_parse(mapping, element);
+        break;
+    case ELEMENT_CONDITION:
+        parse_condition(mapping, element, nesting + 1);
+        break;
+    case ELEMENT_FORK:
+        parse_fork(mapping, element, nesting + 1);
+        break;
+    case ELEMENT_PARALLEL:
+        parse_parallel(mapping, element, nesting + 1);
+        break;
+    case ELEMENT_WAIT:
+        if (mapping_require(mapping, "event"))
+            mapping_name(mapping, "event", &element->config.event);
+        parse_timeout(mapping, element);
+        policy_parse(mapping, element);
+        break;
+    case ELEMENT_HUMAN:
+        parse_timeout(mapping, element);
+        policy_parse(mapping, element);
+        break;
+    case ELEMENT_SLEEP:
+        if (mapping_require(mapping, "for"))
+            mapping_duration(mapping, "for", true, &element->config.for_us);
+        break;
+    default:
+        break;
+    }
+    mapping_metadata(mapping, &element->metadata);
+}
+
+static struct element *new_element(struct reading *reading, enum element_kind kind)
+{
+    struct element *element = arena_zalloc(reading->arena, sizeof *element);
+    if (!element) {
+        reading->is_out_of_memory = true;
+        return NULL;
+    }
+    element->kind = kind;
+    element->max_attempts = kind == ELEMENT_STEP ? ATTEMPTS_DEFAULT : 1;
+    element->priority = PRIORITY_DEFAULT;
+    element->config.retry = backoff_for_steps;
+    element->config.is_idempotent = true;
+    element->config.compensation.retry = backoff_for_steps;
+    element->config.compensation.is_idempotent = true;
+    element->config.compensation.max_attempts = ATTEMPTS_DEFAULT;
+    return element;
+}
+
+/* The first row too many is the flaw; the rest of the file is not looked at. */
+static bool is_within_limits(struct reading *reading, const struct element *element,
+                             int nesting)
+{
+    int32_t rows = element_is_fork(element) ? 2 : 1;
+    bool is_deeper = element_is_fork(element) || element->kind == ELEMENT_CONDITION;
+    if (is_deeper && nesting >= NESTING_MAX) {
+        flaw_limit(reading->flaws, element->at,
+                   "conditions, forks and parallels are nested more than %d deep", NESTING_MAX);
+        return false;
+    }
+    if (reading->rows <= STEPS_MAX && reading->rows + rows > STEPS_MAX) {
+        flaw_limit(reading->flaws, element->at,
+                   "the workflow has more than %d steps (a fork counts twice, for its join)",
+                   STEPS_MAX);
+        reading->rows = STEPS_MAX + 1;
+    }
+    if (reading->rows > STEPS_MAX)
+        return false;
+    reading->rows += rows;
+    return true;
+}
+
+static struct element *parse_element(struct reading *reading, const struct node *map,
+                                     int nesting)
+{
+    enum element_kind kind = ELEMENT_STEP;
+    if (map->kind != NODE_MAP) {
+        flaw_add(reading->flaws, map->at,
+                 "an element must be a mapping such as {step: NAME}, not %s", node_words(map));
+        return NULL;
+    }
+    if (!find_kind(reading, map, &kind))
+        return NULL;
+    struct element *element = new_element(reading, kind);
+    if (!element)
+        return NULL;
+    const struct node *name = node_find(map, kinds[kind]);
+    element->at = name->at;
+    if (!is_within_limits(reading, element, nesting))
+        return NULL;
+
+    struct mapping mapping = {.reading = reading, .map = map};
+    name_subject(&mapping, kinds[kind], name);
+    mapping_check_keys(&mapping, known_keys[kind]);
+    parse_name(&mapping, element);
+    parse_inside(&mapping, element, nesting);
+    return element;
+}
+
+static void refuse_endless_fork(struct reading *reading, const struct element *element)
+{
+    char name[QUOTED_TEXT];
+    if (element->kind == ELEMENT_FORK && element->join == JOIN_NONE && element->next)
+        flaw_add(reading->flaws, element->at,
+                 "fork %s: without join it must be the last element of its list; add join: all "
+                 "or join: any",
+                 quoted(name, element->name ? element->name : ""));
+}
+
+static void parse_list(struct reading *reading, const struct node *list, int nesting,
+                       struct element_list *ret_list)
+{
+    for (const struct node *item = list->first; item && !reading->is_out_of_memory;
+         item = item->next) {
+        if (reading->rows > STEPS_MAX)
+            break;
+        struct element *element = parse_element(reading, item, nesting);
+        if (!element)
+            continue;
+        if (ret_list->last)
+            ret_list->last->next = element;
+        else
+            ret_list->first = element;
+        ret_list->last = element;
+        ret_list->count++;
+    }
+    for (const struct element *element = ret_list->first; element; element = element->next)
+        refuse_endless_fork(reading, element);
+}
+
+void workflow_parse(struct reading *reading, const struct node *root,
+                    struct workflow *ret_workflow)
+{
+    static const char *const known[] = {"workflow", "version", "dlq", "steps", NULL};
+    *ret_workflow = (struct workflow){0};
+    if (root->kind != NODE_MAP) {
+        flaw_add(reading->flaws, root->at,
+                 "a workflow file must be a mapping with workflow, version and steps, not %s",
+                 node_words(root));
+        return;
+    }
+    struct mapping mapping = {.reading = reading, .map = root};
+    const struct node *name = node_find(root, "workflow");
+    name_subject(&mapping, "workflow", name);
+    mapping_check_keys(&mapping, known);
+    if (mapping_require(&mapping, "workflow") &&
+        mapping_name(&mapping, "workflow", &ret_workflow->name) &&
+        has_control_character(ret_workflow->name))
+        flaw_add(reading->flaws, name->at, "%s: the name contains a control character",
+                 mapping.subject);
+    if (mapping_require(&mapping, "version"))
+        mapping_int(&mapping, "version", 1, INT32_MAX, &ret_workflow->version);
+    mapping_bool(&mapping, "dlq", &ret_workflow->is_dlq);
+    if (!mapping_require(&mapping, "steps"))
+        return;
+    const struct node *steps = mapping_list(&mapping, "steps");
+    if (steps && steps->count == 0)
+        flaw_add(reading->flaws, steps->at, "%s: steps is empty", mapping.subject);
+    if (steps)
+        parse_list(reading, steps, 0, &ret_workflow->elements);
+    ret_workflow->rows = reading->rows;
+}

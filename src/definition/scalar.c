@@ -1,0 +1,122 @@
+/* definition/scalar.c - what an unquoted word of YAML stands for (its core schema).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * "yes", "no", "on" and "off" are text, as in YAML 1.2.
+ */
+#include "definition/scalar.h"
+
+#include "definition/number.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(text, *words) == 0)
+            return true;
+    return false;
+}
+
+static const char *skip_digits(const char *at)
+{
+    while (isdigit((unsigned char)*at))
+        at++;
+    return at;
+}
+
+static const char *skip_sign(const char *at)
+{
+    return *at == '+' || *at == '-' ? at + 1 : at;
+}
+
+static bool is_int(const char *text)
+{
+    if (text[0] == '0' && text[1] == 'x')
+        return text[2] && text[2 + strspn(text + 2, "0123456789abcdefABCDEF")] == '\0';
+    if (text[0] == '0' && text[1] == 'o')
+        return text[2] && text[2 + strspn(text + 2, "01234567")] == '\0';
+    const char *digits = skip_sign(text);
+    return *digits && *skip_digits(digits) == '\0';
+}
+
+static bool is_float(const char *text)
+{
+    static const char *const words[] = {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN", NULL};
+    const char *at = skip_sign(text);
+    if (is_one_of(at, words))
+        return true;
+    const char *after = skip_digits(at);
+    bool has_digits = after > at;
+    if (*after == '.') {
+        at = after + 1;
+        after = skip_digits(at);
+        has_digits = has_digits || after > at;
+    }
+    if (!has_digits)
+        return false;
+    if (*after == 'e' || *after == 'E') {
+        at = skip_sign(after + 1);
+        after = skip_digits(at);
+        if (after == at)
+            return false;
+    }
+    return *after == '\0';
+}
+
+enum scalar_kind scalar_kind_of(const char *text)
+{
+    static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
+    static const char *const bools[] = {"true",  "True",  "TRUE", "false",
+                                        "False", "FALSE", NULL};
+    if (is_one_of(text, nulls))
+        return SCALAR_NULL;
+    if (is_one_of(text, bools))
+        return SCALAR_BOOL;
+    if (is_int(text))
+        return SCALAR_INT;
+    return is_float(text) ? SCALAR_FLOAT : SCALAR_TEXT;
+}
+
+bool node_bool(const struct node *scalar)
+{
+    return scalar->text[0] == 't' || scalar->text[0] == 'T';
+}
+
+bool node_int(const struct node *scalar, int64_t *ret_value)
+{
+    const char *text = scalar->text;
+    int base = 10;
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'o')) {
+        base = text[1] == 'x' ? 16 : 8;
+        text += 2;
+    }
+    errno = 0;
+    *ret_value = strtoll(text, NULL, base);
+    return errno == 0;
+}
+
+bool node_float(const struct node *scalar, double *ret_value)
+{
+    return number_read(scalar->text, ret_value);
+}
+
+const char *node_words(const struct node *node)
+{
+    static const char *const scalars[] = {[SCALAR_NULL] = "nothing",
+                                          [SCALAR_BOOL] = "true or false",
+                                          [SCALAR_INT] = "a number",
+                                          [SCALAR_FLOAT] = "a number",
+                                          [SCALAR_TEXT] = "text"};
+    switch (node->kind) {
+    case NODE_LIST:
+        return "a list";
+    case NODE_MAP:
+        return "a mapping";
+    default:
+        return scalars[node->scalar];
+    }
+}

@@ -1,0 +1,403 @@
+/* engine/flow_read.c - questions about workflows and instances.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "engine/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CURRENT_MAX = 1000 };
+
+struct question {
+    const struct store_ops *ops;
+    struct store_tx *tx;
+    struct request *request;
+    struct arena *arena;
+    cairn_error *error;
+};
+
+/* ---- definitions ---------------------------------------------------------------------------- */
+
+static void definition_to_public(const struct definition_row *row, cairn_definition *ret)
+{
+    *ret = (cairn_definition){.name = row->name,
+                              .version = row->version,
+                              .hash = row->hash,
+                              .content = row->content,
+                              .created_at_us = row->created_at_us};
+}
+
+static cairn_code get_definition(struct question *q)
+{
+    const struct definition_input *in = &q->request->in.definition;
+    struct definition_row row;
+    cairn_code code = q->ops->get_definition(q->tx, in->name, in->version, &row, q->error);
+    if (code == CAIRN_E_NOT_FOUND)
+        return fail(q->error, code, "workflow \"%.64s\" version %d does not exist", in->name,
+                    (int)in->version);
+    cairn_definition *item = code ? NULL : arena_zalloc(q->arena, sizeof *item);
+    if (!item)
+        return code ? code : fail_memory(q->error);
+    definition_to_public(&row, item);
+    q->request->out.definitions = (struct definitions_output){.items = item, .count = 1};
+    return CAIRN_OK;
+}
+
+/* A cursor is "version/name". */
+static cairn_code list_definitions(struct question *q)
+{
+    const struct page_input *in = &q->request->in.page;
+    const char *slash = in->cursor ? strchr(in->cursor, '/') : NULL;
+    size_t count, room = in->limit + 1;
+    if (in->cursor && !slash)
+        return fail(q->error, CAIRN_E_BAD_INPUT, "cursor is not one of ours");
+    struct definition_row *rows = arena_array(q->arena, room, sizeof *rows);
+    cairn_definition *items = arena_array(q->arena, room, sizeof *items);
+    if (!rows || !items)
+        return fail_memory(q->error);
+    cairn_code code = q->ops->list_definitions(
+        q->tx, slash ? slash + 1 : NULL, slash ? (int32_t)strtol(in->cursor, NULL, 10) : 0,
+        rows, room, &count, q->error);
+    if (code)
+        return code;
+    struct definitions_output *out = &q->request->out.definitions;
+    *out =
+        (struct definitions_output){.items = items, .count = count < room ? count : in->limit};
+    for (size_t i = 0; i < out->count; i++)
+        definition_to_public(&rows[i], &items[i]);
+    if (count == room) {
+        const struct definition_row *last = &rows[in->limit - 1];
+        out->next = arena_printf(q->arena, "%d/%s", (int)last->version, last->name);
+        if (!out->next)
+            return fail_memory(q->error);
+    }
+    return CAIRN_OK;
+}
+
+/* ---- instances ------------------------------------------------------------------------------ */
+
+/* Never fork, join, condition or save point. */
+static bool is_shown(const struct step_row *row)
+{
+    return row->kind == KIND_TASK || row->kind == KIND_SLEEP || row->kind == KIND_WAIT ||
+           row->kind == KIND_HUMAN;
+}
+
+static cairn_code add_current(struct question *q, cairn_instance *instance)
+{
+    size_t count = 0, shown = 0;
+    struct step_row *rows = arena_array(q->arena, CURRENT_MAX, sizeof *rows);
+    const char **names = arena_array(q->arena, CURRENT_MAX, sizeof *names);
+    if (!rows || !names)
+        return fail_memory(q->error);
+    cairn_code code =
+        q->ops->list_steps(q->tx, instance->id, -1, true, rows, CURRENT_MAX, &count, q->error);
+    for (size_t i = 0; i < count && !code; i++)
+        if (is_shown(&rows[i]))
+            names[shown++] = rows[i].name;
+    instance->current_steps = names;
+    instance->current_step_count = shown;
+    return code;
+}
+
+static cairn_code instance_to_public(struct question *q, const struct instance_row *row,
+                                     cairn_instance *ret)
+{
+    *ret = (cairn_instance){
+        .id = row->id,
+        .workflow = row->workflow,
+        .key = row->key,
+        .input = row->input,
+        .output = row->output,
+        .version = row->version,
+        .status = instance_status_name(row->status),
+        .last_error = row->last_error,
+        .generation = row->generation,
+        .created_at_us = row->created_at_us,
+        .started_at_us = row->started_at_us,
+        .finished_at_us = row->finished_at_us,
+        .start_at_us = row->start_at_us,
+    };
+    return instance_is_final(row->status) ? CAIRN_OK : add_current(q, ret);
+}
+
+static cairn_code no_such_instance(struct question *q, const char *id)
+{
+    return fail(q->error, CAIRN_E_NOT_FOUND, "instance \"%.64s\" does not exist", id ? id : "");
+}
+
+static cairn_code find_instance(struct question *q, const char *id,
+                                struct instance_row *ret_row)
+{
+    if (!id || !id_is_valid(id))
+        return no_such_instance(q, id);
+    cairn_code code = q->ops->get_instance(q->tx, id, ret_row, q->error);
+    return code == CAIRN_E_NOT_FOUND ? no_such_instance(q, id) : code;
+}
+
+static cairn_code get_instance(struct question *q, const char *id)
+{
+    struct instance_row row;
+    cairn_code code = find_instance(q, id, &row);
+    cairn_instance *item = code ? NULL : arena_zalloc(q->arena, sizeof *item);
+    if (!item)
+        return code ? code : fail_memory(q->error);
+    q->request->out.instances = (struct instances_output){.items = item, .count = 1};
+    return instance_to_public(q, &row, item);
+}
+
+static cairn_code list_instances(struct question *q)
+{
+    const cairn_instance_filter *in = &q->request->in.instance_list;
+    struct instance_filter filter = {
+        .status = in->status ? instance_status_from(in->status) : INSTANCE_NONE,
+        .workflow = in->workflow,
+        .key = in->key,
+        .before_seq = in->cursor ? strtoll(in->cursor, NULL, 10) : 0,
+    };
+    size_t count, room = in->limit + 1;
+    struct instance_row *rows = arena_array(q->arena, room, sizeof *rows);
+    cairn_instance *items = arena_array(q->arena, room, sizeof *items);
+    if (!rows || !items)
+        return fail_memory(q->error);
+    cairn_code code = q->ops->list_instances(q->tx, &filter, rows, room, &count, q->error);
+    struct instances_output *out = &q->request->out.instances;
+    *out = (struct instances_output){.items = items, .count = code ? 0 : count};
+    if (!code && count == room) {
+        out->count = in->limit;
+        out->next = arena_printf(q->arena, "%lld", (long long)rows[in->limit - 1].seq);
+        if (!out->next)
+            return fail_memory(q->error);
+    }
+    for (size_t i = 0; i < out->count && !code; i++)
+        code = instance_to_public(q, &rows[i], &items[i]);
+    return code;
+}
+
+/* ---- steps and events ----------------------------------------------------------------------- */
+
+static cairn_code step_to_public(struct question *q, const struct step_row *row,
+                                 cairn_step *ret)
+{
+    *ret = (cairn_step){
+        .id = step_id_make(q->arena, row->instance_id, row->seq),
+        .name = row->name,
+        .kind = step_kind_name(row->kind),
+        .handler = row->handler,
+        .status = step_status_name(row->status),
+        .input = row->input,
+        .output = row->output,
+        .error = row->error,
+        .metadata = row->metadata,
+        .waiting_event = row->waiting_event,
+        .locked_by = row->locked_by,
+        .seq = row->seq,
+        .attempts = row->attempts,
+        .max_attempts = row->max_attempts,
+        .compensation_attempts = row->compensation_attempts,
+        .priority = row->priority,
+        .commit_no = row->commit_no,
+        .next_run_at_us = row->next_run_at_us,
+        .started_at_us = row->started_at_us,
+        .finished_at_us = row->finished_at_us,
+        .deadline_at_us = row->deadline_at_us,
+        .locked_until_us = row->locked_until_us,
+    };
+    return ret->id ? CAIRN_OK : fail_memory(q->error);
+}
+
+static cairn_code list_steps(struct question *q)
+{
+    const struct events_input *in = &q->request->in.events;
+    struct instance_row instance;
+    size_t count, room = in->limit + 1;
+    int32_t after = in->cursor ? (int32_t)strtol(in->cursor, NULL, 10) : -1;
+    cairn_code code = find_instance(q, in->id, &instance);
+    if (code)
+        return code;
+    struct step_row *rows = arena_array(q->arena, room, sizeof *rows);
+    cairn_step *items = arena_array(q->arena, room, sizeof *items);
+    if (!rows || !items)
+        return fail_memory(q->error);
+    code = q->ops->list_steps(q->tx, in->id, after, false, rows, room, &count, q->error);
+    struct steps_output *out = &q->request->out.steps;
+    *out = (struct steps_output){.items = items, .count = code ? 0 : count};
+    if (!code && count == room) {
+        out->count = in->limit;
+        out->next = arena_printf(q->arena, "%d", (int)rows[in->limit - 1].seq);
+        if (!out->next)
+            return fail_memory(q->error);
+    }
+    for (size_t i = 0; i < out->count && !code; i++)
+        code = step_to_public(q, &rows[i], &items[i]);
+    return code;
+}
+
+static cairn_event event_to_public(const struct flow_event_row *row)
+{
+    return (cairn_event){.id = row->id,
+                         .type = row->type,
+                         .step = row->step,
+                         .data = row->data,
+                         .at_us = row->at_us};
+}
+
+static cairn_code list_events(struct question *q)
+{
+    const struct events_input *in = &q->request->in.events;
+    struct instance_row instance;
+    size_t count, room = in->limit + 1;
+    cairn_code code = find_instance(q, in->id, &instance);
+    if (code)
+        return code;
+    struct flow_event_row *rows = arena_array(q->arena, room, sizeof *rows);
+    cairn_event *items = arena_array(q->arena, room, sizeof *items);
+    if (!rows || !items)
+        return fail_memory(q->error);
+    code =
+        q->ops->list_flow_events(q->tx, in->id, in->cursor ? strtoll(in->cursor, NULL, 10) : 0,
+                                 rows, room, &count, q->error);
+    if (code)
+        return code;
+    struct events_output *out = &q->request->out.events;
+    *out = (struct events_output){.items = items, .count = count < room ? count : in->limit};
+    for (size_t i = 0; i < out->count; i++)
+        items[i] = event_to_public(&rows[i]);
+    if (count == room) {
+        out->next = arena_printf(q->arena, "%lld", (long long)rows[in->limit - 1].id);
+        if (!out->next)
+            return fail_memory(q->error);
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code list_all_events(struct question *q)
+{
+    const struct events_input *in = &q->request->in.events;
+    size_t count = 0;
+    int64_t after = in->cursor ? strtoll(in->cursor, NULL, 10) : 0;
+    struct flow_event_row *rows = arena_array(q->arena, in->limit, sizeof *rows);
+    struct stream_event *items = arena_array(q->arena, in->limit, sizeof *items);
+    if (!rows || !items)
+        return fail_memory(q->error);
+    cairn_code code =
+        q->ops->list_flow_events(q->tx, NULL, after, rows, in->limit, &count, q->error);
+    if (code)
+        return code;
+    for (size_t i = 0; i < count; i++)
+        items[i] = (struct stream_event){.subject = rows[i].instance_id,
+                                         .event = event_to_public(&rows[i])};
+    q->request->out.stream = (struct stream_output){
+        .items = items,
+        .count = count,
+        .next = arena_printf(q->arena, "%lld", (long long)(count ? rows[count - 1].id : after)),
+    };
+    return q->request->out.stream.next ? CAIRN_OK : fail_memory(q->error);
+}
+
+/* ---- the DLQ -------------------------------------------------------------------------------- */
+
+static cairn_code record_to_public(struct question *q, const struct dlq_row *row,
+                                   cairn_dlq_record *ret)
+{
+    *ret = (cairn_dlq_record){
+        .id = arena_printf(q->arena, "%lld", (long long)row->id),
+        .instance_id = row->instance_id,
+        .workflow_id = arena_printf(q->arena, "%s/%d", row->workflow, (int)row->version),
+        .step_id = step_id_make(q->arena, row->instance_id, row->step_seq),
+        .step_name = row->step_name,
+        .step_type = row->step_type,
+        .input = row->input,
+        .error = row->error,
+        .reason = row->reason,
+        .is_open = row->is_open,
+        .created_at_us = row->created_at_us,
+    };
+    return ret->id && ret->workflow_id && ret->step_id ? CAIRN_OK : fail_memory(q->error);
+}
+
+static cairn_code list_dlq(struct question *q)
+{
+    const struct page_input *in = &q->request->in.page;
+    size_t count, room = in->limit + 1;
+    struct dlq_row *rows = arena_array(q->arena, room, sizeof *rows);
+    cairn_dlq_record *items = arena_array(q->arena, room, sizeof *items);
+    if (!rows || !items)
+        return fail_memory(q->error);
+    cairn_code code =
+        q->ops->list_dlq(q->tx, NULL, in->cursor ? strtoll(in->cursor, NULL, 10) : 0, rows,
+                         room, &count, q->error);
+    struct dlq_output *out = &q->request->out.dlq;
+    *out = (struct dlq_output){.items = items, .count = code ? 0 : count};
+    if (!code && count == room) {
+        out->count = in->limit;
+        out->next = arena_printf(q->arena, "%lld", (long long)rows[in->limit - 1].id);
+        if (!out->next)
+            return fail_memory(q->error);
+    }
+    for (size_t i = 0; i < out->count && !code; i++)
+        code = record_to_public(q, &rows[i], &items[i]);
+    return code;
+}
+
+static cairn_code get_dlq(struct question *q)
+{
+    const char *id = q->request->in.job.id;
+    size_t digits = strspn(id, "0123456789");
+    struct dlq_row row;
+    cairn_code code = CAIRN_E_NOT_FOUND;
+    if (digits > 0 && digits <= 18 && !id[digits])
+        code = q->ops->get_dlq(q->tx, strtoll(id, NULL, 10), &row, q->error);
+    if (code == CAIRN_E_NOT_FOUND)
+        return fail(q->error, code, "DLQ record \"%.64s\" does not exist", id);
+    cairn_dlq_record *item = code ? NULL : arena_zalloc(q->arena, sizeof *item);
+    if (!item)
+        return code ? code : fail_memory(q->error);
+    q->request->out.dlq = (struct dlq_output){.items = item, .count = 1};
+    return record_to_public(q, &row, item);
+}
+
+cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
+                         struct request *request)
+{
+    struct question q = {.ops = engine->store->ops,
+                         .tx = tx,
+                         .request = request,
+                         .arena = &request->arena,
+                         .error = &request->error};
+    switch (request->op) {
+    case OP_DEFINITION_GET:
+        return get_definition(&q);
+    case OP_DEFINITION_LIST:
+        return list_definitions(&q);
+    case OP_INSTANCE_GET:
+        return get_instance(&q, request->in.job.id);
+    case OP_INSTANCE_LIST:
+        return list_instances(&q);
+    case OP_STEP_LIST:
+        return list_steps(&q);
+    case OP_INSTANCE_EVENTS:
+        return list_events(&q);
+    case OP_ALL_EVENTS:
+        return list_all_events(&q);
+    case OP_PAUSE:
+    case OP_RESUME:
+    case OP_RESTART:
+    case OP_RETRY:
+    case OP_CANCEL:
+    case OP_ABORT:
+    case OP_DECIDE: /* the answer to control is the instance as it is now */
+        return get_instance(&q, request->op == OP_DECIDE ? request->in.decide.id
+                                                         : request->in.control.id);
+    case OP_DLQ_REQUEUE:
+        return get_instance(&q, request->signal_id);
+    case OP_DLQ_LIST:
+        return list_dlq(&q);
+    case OP_DLQ_GET:
+        return get_dlq(&q);
+    default:
+        return fail(q.error, CAIRN_E_INTERNAL, "request %d is no question", (int)request->op);
+    }
+}

@@ -1,0 +1,234 @@
+/* engine/flow_start.c - deploying workflows, and starting their instances.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An instance is started in memory first: its plan is laid out and the first step made ready.  Then
+ * the rows are inserted as they have become, unless its key turns out to be known.
+ */
+#include "base/error.h"
+#include "definition/definition.h"
+#include "engine/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- deploying ------------------------------------------------------------------------------ */
+
+enum { FLAWS_MAX = 16 };
+
+static cairn_code read_deployed(struct request *request, struct definition *ret_definition,
+                                cairn_error *reterr)
+{
+    const struct deploy_input *in = &request->in.deploy;
+    struct definition_error flaws[FLAWS_MAX];
+    size_t count = 0;
+    cairn_code code =
+        definition_read(&request->arena, in->file ? in->file : "workflow", in->text, in->len,
+                        ret_definition, flaws, FLAWS_MAX, &count, reterr);
+    if (code && reterr && count > 1) {
+        size_t used = 0;
+        for (size_t i = 1; i < count && used < sizeof reterr->detail; i++)
+            used += (size_t)snprintf(reterr->detail + used, sizeof reterr->detail - used,
+                                     "%s%d:%d: %s", i > 1 ? "; " : "", flaws[i].line,
+                                     flaws[i].column, flaws[i].message);
+    }
+    return code;
+}
+
+static cairn_code deploy(struct batch *batch, struct request *request, cairn_error *reterr)
+{
+    struct definition definition;
+    enum put_result result;
+    request->code = read_deployed(request, &definition, &request->error);
+    if (request->code)
+        return CAIRN_OK; /* it fails alone */
+
+    struct definition_row row = {.name = definition.name,
+                                 .version = definition.version,
+                                 .hash = definition.hash,
+                                 .content = definition.content,
+                                 .created_at_us = batch->tx->now_us};
+    cairn_code code = batch->ops->put_definition(batch->tx, &row, &result, reterr);
+    if (code)
+        return code;
+    if (result == PUT_OTHER) {
+        request->code =
+            fail(&request->error, CAIRN_E_CONFLICT,
+                 "cannot deploy workflow \"%.64s\" version %d: other content stands "
+                 "under this version",
+                 definition.name, (int)definition.version);
+        fail_hint(&request->error, request->code, "raise the version to %d",
+                  (int)definition.version + 1);
+        return CAIRN_OK;
+    }
+    cairn_definition *item = arena_zalloc(&request->arena, sizeof *item);
+    char *hash = arena_strdup(&request->arena, definition.hash);
+    if (!item || !hash)
+        return fail_memory(reterr);
+    *item = (cairn_definition){.name = definition.name,
+                               .version = definition.version,
+                               .hash = hash,
+                               .content = definition.content,
+                               .created_at_us = batch->tx->now_us};
+    request->out.definitions = (struct definitions_output){.items = item, .count = 1};
+    request->out.is_existing = result == PUT_SAME && !request->was_unsure;
+    return CAIRN_OK;
+}
+
+cairn_code flow_batch_deploy(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for_each_request(request, batch)
+    {
+        if (!code && !request->code && request->op == OP_DEPLOY)
+            code = deploy(batch, request, reterr);
+    }
+    return code;
+}
+
+/* ---- starting ------------------------------------------------------------------------------- */
+
+/* A workflow that this batch has read. */
+struct plan {
+    struct definition definition;
+    const char *name;
+    int32_t version; /* as asked for: 0 is the highest */
+    struct plan *next;
+};
+
+/* An instance that is about to be inserted. */
+struct starting {
+    struct request *request;
+    struct world_instance *instance;
+};
+
+static cairn_code no_such_workflow(struct request *request)
+{
+    const cairn_start_options *in = &request->in.start;
+    if (in->version)
+        fail(&request->error, CAIRN_E_NOT_FOUND, "workflow \"%.64s\" version %d does not exist",
+             in->workflow, (int)in->version);
+    else
+        fail(&request->error, CAIRN_E_NOT_FOUND, "workflow \"%.64s\" does not exist",
+             in->workflow);
+    return request->code = fail_hint(&request->error, CAIRN_E_NOT_FOUND,
+                                     "deploy it with: cairn deploy FILE");
+}
+
+static cairn_code find_plan(struct batch *batch, struct plan **plans, struct request *request,
+                            struct plan **ret_plan, cairn_error *reterr)
+{
+    const cairn_start_options *in = &request->in.start;
+    for (*ret_plan = *plans; *ret_plan; *ret_plan = (*ret_plan)->next)
+        if ((*ret_plan)->version == in->version && strcmp((*ret_plan)->name, in->workflow) == 0)
+            return CAIRN_OK;
+
+    struct definition_row row;
+    size_t count;
+    cairn_code code =
+        batch->ops->get_definition(batch->tx, in->workflow, in->version, &row, reterr);
+    if (code == CAIRN_E_NOT_FOUND) {
+        no_such_workflow(request);
+        return CAIRN_OK;
+    }
+    struct plan *plan = code ? NULL : arena_zalloc(&batch->arena, sizeof *plan);
+    if (!plan)
+        return code ? code : fail_memory(reterr);
+    code = definition_read(&batch->arena, in->workflow, row.content, strlen(row.content),
+                           &plan->definition, NULL, 0, &count, reterr);
+    if (code)
+        return code;
+    plan->name = in->workflow;
+    plan->version = in->version;
+    plan->next = *plans;
+    *plans = *ret_plan = plan;
+    return CAIRN_OK;
+}
+
+static cairn_code prepare(struct batch *batch, struct request *request, const struct plan *plan,
+                          struct starting *ret_starting, cairn_error *reterr)
+{
+    const cairn_start_options *in = &request->in.start;
+    const struct definition *definition = &plan->definition;
+    int64_t now_us = batch->tx->now_us;
+    if (!request->out.enqueued) {
+        request->out.enqueued = arena_zalloc(&request->arena, sizeof(cairn_enqueued));
+        if (!request->out.enqueued)
+            return fail_memory(reterr);
+        id_make(&batch->committer->rng, now_us, request->out.enqueued->id);
+    }
+    struct instance_row row = {
+        .id = request->out.enqueued->id,
+        .workflow = definition->name,
+        .version = definition->version,
+        .key = in->key,
+        .status = INSTANCE_PENDING,
+        .input = in->input ? in->input : "{}",
+        .generation = 1,
+        .start_at_us = in->start_at_us > now_us ? in->start_at_us : 0,
+        .created_at_us = now_us,
+        .updated_at_us = now_us,
+        .is_dlq = definition->is_dlq,
+        .has_compensation = definition->has_compensation,
+        .undo_first = UNDO_FIRST_NONE,
+    };
+    struct world_instance *instance =
+        world_new(batch, &row, definition->plan, definition->plan_count);
+    if (!instance)
+        return fail_memory(reterr);
+    *ret_starting = (struct starting){.request = request, .instance = instance};
+    return row.start_at_us ? CAIRN_OK : flow_start(&instance->flow, reterr);
+}
+
+static cairn_code settle_started(struct batch *batch, const struct starting *starting,
+                                 const struct instance_row *row, enum insert_result result)
+{
+    cairn_enqueued *started = starting->request->out.enqueued;
+    started->existing = 0;
+    if (result == INSERT_EXISTING) {
+        started->existing = strcmp(row->id, started->id) != 0 || !starting->request->was_unsure;
+        snprintf(started->id, sizeof started->id, "%s", row->id);
+    }
+    if (result != INSERT_DONE)
+        return CAIRN_OK;
+    starting->instance->row.seq = row->seq;
+    starting->instance->flow.is_dirty = false; /* inserted as it has become */
+    if (row->start_at_us)
+        batch_due(batch, row->start_at_us);
+    world_adopt(batch, starting->instance);
+    batch->tally.started++;
+    return CAIRN_OK;
+}
+
+cairn_code flow_batch_start(struct batch *batch, cairn_error *reterr)
+{
+    size_t room = 0, count = 0;
+    struct plan *plans = NULL;
+    for_each_request(request, batch) room += request->op == OP_START && !request->code;
+    if (room == 0)
+        return CAIRN_OK;
+    struct starting *starting = arena_array(&batch->arena, room, sizeof *starting);
+    struct instance_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    enum insert_result *results = arena_array(&batch->arena, room, sizeof *results);
+    if (!starting || !rows || !results)
+        return fail_memory(reterr);
+
+    cairn_code code = CAIRN_OK;
+    for_each_request(request, batch)
+    {
+        struct plan *plan = NULL;
+        if (code || request->op != OP_START || request->code)
+            continue;
+        code = find_plan(batch, &plans, request, &plan, reterr);
+        if (!code && plan)
+            code = prepare(batch, request, plan, &starting[count], reterr);
+        if (!code && plan)
+            rows[count] = starting[count].instance->row, count++;
+    }
+    if (code || count == 0)
+        return code;
+    code = batch->ops->insert_instances(batch->tx, rows, count, results, reterr);
+    for (size_t i = 0; i < count && !code; i++)
+        code = settle_started(batch, &starting[i], &rows[i], results[i]);
+    return code;
+}

@@ -1,0 +1,352 @@
+/* engine/world.c - the instances of one batch.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/world.h"
+
+#include "base/error.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+bool step_id_split(const char *task_id, char instance_id[ID_TEXT], int32_t *ret_seq)
+{
+    const char *dot = strchr(task_id, '.');
+    size_t digits = dot ? strspn(dot + 1, "0123456789") : 0;
+    if (!dot || (size_t)(dot - task_id) >= ID_TEXT || digits == 0 || digits > 9 ||
+        dot[1 + digits])
+        return false;
+    memcpy(instance_id, task_id, (size_t)(dot - task_id));
+    instance_id[dot - task_id] = '\0';
+    *ret_seq = (int32_t)strtol(dot + 1, NULL, 10);
+    return id_is_valid(instance_id);
+}
+
+char *step_id_make(struct arena *arena, const char *instance_id, int32_t seq)
+{
+    return arena_printf(arena, "%s.%d", instance_id, (int)seq);
+}
+
+/* ---- steps by place ------------------------------------------------------------------------- */
+
+static size_t slot_of(const struct world_instance *instance, int32_t seq)
+{
+    size_t mask = instance->slot_count - 1;
+    size_t at = (size_t)seq * 2654435761u & mask;
+    while (instance->slots[at] && instance->slots[at]->row.seq != seq)
+        at = (at + 1) & mask;
+    return at;
+}
+
+static bool grow(struct world_instance *instance)
+{
+    struct flow_step **old = instance->slots;
+    size_t old_count = instance->slot_count;
+    size_t count = old_count ? old_count * 2 : 8;
+    struct flow_step **slots = arena_array(&instance->batch->arena, count, sizeof *slots);
+    if (!slots)
+        return false;
+    instance->slots = slots;
+    instance->slot_count = count;
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i])
+            slots[slot_of(instance, old[i]->row.seq)] = old[i];
+    return true;
+}
+
+static struct flow_step *find_step(const struct world_instance *instance, int32_t seq)
+{
+    return instance->slot_count ? instance->slots[slot_of(instance, seq)] : NULL;
+}
+
+/* Keeps a row that was read; one that is there already stays as it is, being newer. */
+struct flow_step *world_keep(struct world_instance *instance, const struct step_row *row)
+{
+    struct flow_step *step = find_step(instance, row->seq);
+    if (step)
+        return step;
+    if (instance->step_count * 2 >= instance->slot_count && !grow(instance))
+        return NULL;
+    step = arena_zalloc(&instance->batch->arena, sizeof *step);
+    if (!step)
+        return NULL;
+    step->row = *row;
+    instance->slots[slot_of(instance, row->seq)] = step;
+    instance->step_count++;
+    return step;
+}
+
+/* Whether a place is worth asking for. */
+static bool is_wanted(const struct batch *batch, const struct step_ref *refs, size_t index)
+{
+    const struct world_instance *instance = world_find(batch, refs[index].instance_id);
+    if (!instance || instance->is_busy || instance->is_new ||
+        find_step(instance, refs[index].seq))
+        return false;
+    return true;
+}
+
+static int compare_refs(const void *a, const void *b)
+{
+    const struct step_ref *left = a, *right = b;
+    int order = strcmp(left->instance_id, right->instance_id);
+    return order ? order : (left->seq > right->seq) - (left->seq < right->seq);
+}
+
+/* The places to ask for, sorted, each once. */
+static size_t choose_refs(const struct batch *batch, const struct step_ref *refs, size_t count,
+                          struct step_ref *chosen)
+{
+    size_t wanted = 0, unique = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_wanted(batch, refs, i))
+            chosen[wanted++] = refs[i];
+    if (wanted)
+        qsort(chosen, wanted, sizeof *chosen, compare_refs);
+    for (size_t i = 0; i < wanted; i++)
+        if (unique == 0 || compare_refs(&chosen[unique - 1], &chosen[i]) != 0)
+            chosen[unique++] = chosen[i];
+    return unique;
+}
+
+cairn_code world_prefetch(struct batch *batch, const struct step_ref *refs, size_t count,
+                          cairn_error *reterr)
+{
+    struct step_ref *chosen = arena_array(&batch->arena, count, sizeof *chosen);
+    struct step_row *rows = arena_array(&batch->arena, count, sizeof *rows);
+    bool *is_found = arena_array(&batch->arena, count, sizeof *is_found);
+    if (!chosen || !rows || !is_found)
+        return fail_memory(reterr);
+    count = choose_refs(batch, refs, count, chosen);
+    cairn_code code = CAIRN_OK;
+    if (count)
+        code = batch->ops->lock_steps(batch->tx, chosen, count, rows, is_found, reterr);
+    for (size_t i = 0; i < count && !code; i++)
+        if (is_found[i] && !world_keep(world_find(batch, chosen[i].instance_id), &rows[i]))
+            code = fail_memory(reterr);
+    return code;
+}
+
+cairn_code world_step(struct world_instance *instance, int32_t seq, struct flow_step **ret_step,
+                      cairn_error *reterr)
+{
+    *ret_step = find_step(instance, seq);
+    if (*ret_step || instance->is_new)
+        return CAIRN_OK;
+    struct step_ref ref = {.instance_id = instance->row.id, .seq = seq};
+    cairn_code code = world_prefetch(instance->batch, &ref, 1, reterr);
+    if (!code)
+        *ret_step = find_step(instance, seq);
+    return code;
+}
+
+/* ---- instances ------------------------------------------------------------------------------ */
+
+struct world_instance *world_find(const struct batch *batch, const char *id)
+{
+    for (struct world_instance *at = batch->world; at; at = at->next)
+        if (strcmp(at->row.id, id) == 0)
+            return at;
+    return NULL;
+}
+
+bool world_has_moved(const struct batch *batch)
+{
+    for (const struct world_instance *at = batch->world; at; at = at->next)
+        if (at->event_count)
+            return true;
+    return false;
+}
+
+static struct world_instance *make(struct batch *batch, const struct instance_row *row)
+{
+    struct world_instance *instance = arena_zalloc(&batch->arena, sizeof *instance);
+    if (!instance)
+        return NULL;
+    instance->row = *row;
+    instance->batch = batch;
+    instance->flow = (struct flow){.source = &world_source,
+                                   .instance = &instance->row,
+                                   .now_us = batch->tx->now_us,
+                                   .rng = &batch->committer->rng,
+                                   .arena = &batch->arena};
+    return instance;
+}
+
+void world_adopt(struct batch *batch, struct world_instance *instance)
+{
+    instance->next = batch->world;
+    batch->world = instance;
+}
+
+struct world_instance *world_new(struct batch *batch, const struct instance_row *row,
+                                 const struct step_row *plan, size_t count)
+{
+    struct world_instance *instance = make(batch, row);
+    for (size_t i = 0; instance && i < count; i++) {
+        struct flow_step *step = world_keep(instance, &plan[i]);
+        if (!step)
+            return NULL;
+        step->row.instance_id = row->id;
+        step->row.updated_at_us = batch->tx->now_us;
+    }
+    if (instance)
+        instance->is_new = true;
+    return instance;
+}
+
+cairn_code world_load(struct batch *batch, const char **ids, size_t count, cairn_error *reterr)
+{
+    size_t wanted = 0;
+    const char **missing = arena_array(&batch->arena, count, sizeof *missing);
+    struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
+    enum lock_result *results = arena_array(&batch->arena, count, sizeof *results);
+    if (!missing || !rows || !results)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        if (!world_find(batch, ids[i]))
+            missing[wanted++] = ids[i];
+    wanted = ids_sort_unique(missing, wanted);
+    if (wanted == 0)
+        return CAIRN_OK;
+
+    cairn_code code = batch->ops->lock_instances(batch->tx, missing, wanted, batch->is_alone,
+                                                 rows, results, reterr);
+    for (size_t i = 0; i < wanted && !code; i++) {
+        if (results[i] == LOCK_ABSENT)
+            continue;
+        if (results[i] == LOCK_BUSY)
+            rows[i] = (struct instance_row){.id = missing[i]};
+        struct world_instance *instance = make(batch, &rows[i]);
+        if (!instance)
+            return fail_memory(reterr);
+        instance->is_busy = results[i] == LOCK_BUSY;
+        world_adopt(batch, instance);
+    }
+    return code;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static size_t count_dirty(const struct world_instance *instance)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < instance->slot_count; i++)
+        count += instance->slots[i] && (instance->slots[i]->is_dirty || instance->is_new);
+    return count;
+}
+
+/* Appends what is dirty to rows; it is then clean. */
+static size_t take_dirty(struct world_instance *instance, struct step_row *rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < instance->slot_count; i++) {
+        struct flow_step *step = instance->slots[i];
+        if (!step || !(step->is_dirty || instance->is_new))
+            continue;
+        rows[count++] = step->row;
+        rows[count - 1].instance_seq = instance->row.seq;
+        step->is_dirty = false;
+        if (step->row.due_at_us)
+            batch_due(instance->batch, step->row.due_at_us);
+    }
+    return count;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct step_row *left = a, *right = b;
+    int order =
+        (left->instance_seq > right->instance_seq) - (left->instance_seq < right->instance_seq);
+    return order ? order : (left->seq > right->seq) - (left->seq < right->seq);
+}
+
+/* Steps of old instances are updated, those of new ones inserted with all that has happened. */
+static cairn_code write_steps(struct batch *batch, struct world_instance *only, bool is_new,
+                              cairn_error *reterr)
+{
+    size_t room = 0, count = 0;
+    for (struct world_instance *at = batch->world; at; at = at->next)
+        if ((!only || at == only) && at->is_new == is_new)
+            room += count_dirty(at);
+    if (room == 0)
+        return CAIRN_OK;
+    struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    for (struct world_instance *at = batch->world; at; at = at->next)
+        if ((!only || at == only) && at->is_new == is_new)
+            count += take_dirty(at, rows + count);
+    qsort(rows, count, sizeof *rows, compare_places);
+    if (is_new)
+        return batch->ops->insert_steps(batch->tx, rows, count, reterr);
+    return batch->ops->update_steps(batch->tx, rows, count, reterr);
+}
+
+cairn_code world_flush(struct world_instance *instance, cairn_error *reterr)
+{
+    assert(!instance->is_new);
+    return write_steps(instance->batch, instance, false, reterr);
+}
+
+cairn_code world_write_instances(struct batch *batch, cairn_error *reterr)
+{
+    size_t count = 0;
+    for (struct world_instance *at = batch->world; at; at = at->next)
+        count += at->flow.is_dirty;
+    if (count == 0)
+        return CAIRN_OK;
+    struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    count = 0;
+    for (struct world_instance *at = batch->world; at; at = at->next) {
+        if (!at->flow.is_dirty)
+            continue;
+        at->row.updated_at_us = batch->tx->now_us;
+        rows[count++] = at->row;
+        at->flow.is_dirty = false;
+    }
+    return batch->ops->update_instances(batch->tx, rows, count, reterr);
+}
+
+/* Those of claims, which touch no instance, first: they are older than what follows from reports
+ * only where there is no such report. */
+static cairn_code write_events(struct batch *batch, cairn_error *reterr)
+{
+    size_t room = batch->flow_event_count, count = 0;
+    for (struct world_instance *at = batch->world; at; at = at->next)
+        room += at->event_count;
+    if (room == 0)
+        return CAIRN_OK;
+    struct flow_event_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    for (struct world_instance *at = batch->world; at; at = at->next) {
+        if (at->event_count)
+            memcpy(rows + count, at->events, at->event_count * sizeof *rows);
+        count += at->event_count;
+    }
+    if (batch->flow_event_count)
+        memcpy(rows + count, batch->flow_events, batch->flow_event_count * sizeof *rows);
+    return batch->ops->append_flow_events(batch->tx, rows, room, reterr);
+}
+
+cairn_code world_write_steps(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = write_steps(batch, NULL, true, reterr);
+    for (struct world_instance *at = batch->world; at; at = at->next)
+        at->is_new = false;
+    return code ? code : write_steps(batch, NULL, false, reterr);
+}
+
+cairn_code world_write(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = world_write_steps(batch, reterr);
+    if (!code)
+        code = world_write_instances(batch, reterr);
+    return code ? code : write_events(batch, reterr);
+}

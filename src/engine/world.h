@@ -1,0 +1,78 @@
+/* engine/world.h - the instances of one batch: read and locked once, changed in memory, written once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * This is the flow_source that core decides on.  Steps are read when they are asked for and kept by
+ * place; what has changed is written before any question that the database answers about several
+ * steps, and at the end of the batch.
+ */
+#ifndef ENGINE_WORLD_H
+#define ENGINE_WORLD_H
+
+#include "core/flow.h"
+#include "engine/batch.h"
+
+struct world_instance {
+    struct flow flow; /* first: core hands it back */
+    struct instance_row row;
+    struct batch *batch;
+    bool is_new;  /* inserted by this batch: its steps are not in the store yet */
+    bool is_busy; /* somebody else holds it */
+
+    struct flow_step **slots; /* by place, a hash table */
+    size_t slot_count, step_count;
+
+    struct flow_event_row *events;
+    size_t event_count, event_room;
+
+    struct world_instance *next;
+};
+
+/* Reads and locks the instances that are not there yet.  ids are valid. */
+cairn_code world_load(struct batch *batch, const char **ids, size_t count, cairn_error *reterr);
+
+/* Whether anything has happened to an instance in hand. */
+bool world_has_moved(const struct batch *batch);
+
+/* NULL: it does not exist. */
+struct world_instance *world_find(const struct batch *batch, const char *id);
+
+/* An instance that this batch starts, with its plan; not in the world until world_adopt(). */
+struct world_instance *world_new(struct batch *batch, const struct instance_row *row,
+                                 const struct step_row *plan, size_t count);
+void world_adopt(struct batch *batch, struct world_instance *instance);
+
+/* Reads steps ahead, all in one question.  Places of instances that are not in the world, or busy,
+ * are passed over, as are repeats. */
+cairn_code world_prefetch(struct batch *batch, const struct step_ref *refs, size_t count,
+                          cairn_error *reterr);
+
+/* Keeps a row that was read; one that is there already stays, being newer.  NULL: no memory. */
+struct flow_step *world_keep(struct world_instance *instance, const struct step_row *row);
+
+/* Writes the changed steps of one instance, so that questions to the store see them. */
+cairn_code world_flush(struct world_instance *instance, cairn_error *reterr);
+
+/* NULL in *ret_step: no such place. */
+cairn_code world_step(struct world_instance *instance, int32_t seq, struct flow_step **ret_step,
+                      cairn_error *reterr);
+
+/* Writes the steps that have changed, so that claims see them. */
+cairn_code world_write_steps(struct batch *batch, cairn_error *reterr);
+
+cairn_code world_write_instances(struct batch *batch, cairn_error *reterr);
+
+/* Writes all that has changed: steps, instances, events. */
+cairn_code world_write(struct batch *batch, cairn_error *reterr);
+
+/* An event about an instance that is not in the world (a claim touches steps only). */
+cairn_code world_note(struct batch *batch, const char *instance_id, const char *type,
+                      const char *step, const struct flow_facts *facts, cairn_error *reterr);
+
+/* "<instance id>.<place>": split into its parts.  False: it is no step's. */
+bool step_id_split(const char *task_id, char instance_id[ID_TEXT], int32_t *ret_seq);
+char *step_id_make(struct arena *arena, const char *instance_id, int32_t seq);
+
+extern const struct flow_source world_source; /* world_source.c */
+
+#endif

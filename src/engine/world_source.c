@@ -1,0 +1,453 @@
+/* engine/world_source.c - what core asks of the world.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "core/condition.h"
+#include "definition/definition.h"
+#include "engine/join.h"
+#include "engine/world.h"
+
+#include <string.h>
+
+enum { PORTION = 256 };
+
+static struct world_instance *world_of(struct flow *flow)
+{
+    return (struct world_instance *)flow;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+/* The buf's text in the batch's arena; NULL: memory ran out. */
+static const char *keep_text(struct batch *batch, struct buf *buf)
+{
+    const char *text =
+        buf_failed(buf) ? NULL : arena_strndup(&batch->arena, buf->text, buf->len);
+    buf_done(buf);
+    return text;
+}
+
+static void add_text(struct json_out *out, const char *key, const char *text)
+{
+    if (!text)
+        return;
+    json_key(out, key);
+    json_str(out, text);
+}
+
+static const char *facts_to_json(struct batch *batch, const struct flow_facts *facts)
+{
+    struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    json_open(&out, '{');
+    add_text(&out, "status", facts->status);
+    if (facts->retry_count >= 0) {
+        json_key(&out, "retry_count");
+        json_int(&out, facts->retry_count);
+    }
+    add_text(&out, "error", facts->error);
+    add_text(&out, "worker", facts->worker);
+    add_text(&out, "requested_by", facts->by);
+    add_text(&out, "decision", facts->decision);
+    add_text(&out, "comment", facts->comment);
+    add_text(&out, "reason", facts->reason);
+    add_text(&out, "event", facts->event);
+    add_text(&out, "signal", facts->signal_id);
+    if (facts->run_at_us) {
+        json_key(&out, "at");
+        json_time(&out, facts->run_at_us);
+    }
+    json_close(&out, '}');
+    return keep_text(batch, &buf);
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static bool append_event(struct batch *batch, struct flow_event_row **events, size_t *count,
+                         size_t *room, const struct flow_event_row *event)
+{
+    if (*count == *room) {
+        size_t more = *room ? *room * 2 : 8;
+        struct flow_event_row *grown = arena_array(&batch->arena, more, sizeof *grown);
+        if (!grown)
+            return false;
+        if (*count)
+            memcpy(grown, *events, *count * sizeof *grown);
+        *events = grown;
+        *room = more;
+    }
+    (*events)[(*count)++] = *event;
+    return true;
+}
+
+cairn_code world_note(struct batch *batch, const char *instance_id, const char *type,
+                      const char *step, const struct flow_facts *facts, cairn_error *reterr)
+{
+    struct flow_event_row event = {.instance_id = instance_id,
+                                   .type = type,
+                                   .step = step,
+                                   .data = facts_to_json(batch, facts),
+                                   .at_us = batch->tx->now_us};
+    if (!event.data || !append_event(batch, &batch->flow_events, &batch->flow_event_count,
+                                     &batch->flow_event_room, &event))
+        return fail_memory(reterr);
+    return CAIRN_OK;
+}
+
+static cairn_code source_note(struct flow *flow, const char *type, const struct flow_step *step,
+                              const struct flow_facts *facts, cairn_error *reterr)
+{
+    struct world_instance *instance = world_of(flow);
+    struct batch *batch = instance->batch;
+    struct flow_event_row event = {.instance_id = instance->row.id,
+                                   .type = type,
+                                   .step = step ? step->row.name : NULL,
+                                   .data = facts_to_json(batch, facts),
+                                   .at_us = batch->tx->now_us};
+    if (!event.data || !append_event(batch, &instance->events, &instance->event_count,
+                                     &instance->event_room, &event))
+        return fail_memory(reterr);
+    return CAIRN_OK;
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+static cairn_code source_step(struct flow *flow, int32_t seq, struct flow_step **ret_step,
+                              cairn_error *reterr)
+{
+    cairn_code code = world_step(world_of(flow), seq, ret_step, reterr);
+    if (!code && !*ret_step)
+        code = fail(reterr, CAIRN_E_INTERNAL, "instance %s has no step at place %d",
+                    flow->instance->id, (int)seq);
+    return code;
+}
+
+static cairn_code source_config(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    if (step->config)
+        return CAIRN_OK;
+    struct step_config *config = arena_zalloc(flow->arena, sizeof *config);
+    if (!config)
+        return fail_memory(reterr);
+    cairn_code code = step_config_read(flow->arena, step->row.config, config, reterr);
+    if (!code)
+        step->config = config;
+    return code;
+}
+
+/* What a question found: rows, and their steps in the world. */
+struct found {
+    struct flow_step **steps;
+    size_t count, room;
+};
+
+static cairn_code add_found(struct world_instance *instance, struct found *found,
+                            const struct step_row *rows, size_t count, cairn_error *reterr)
+{
+    if (found->count + count > found->room) {
+        size_t room = (found->count + count) * 2;
+        struct flow_step **steps = arena_array(&instance->batch->arena, room, sizeof *steps);
+        if (!steps)
+            return fail_memory(reterr);
+        if (found->count)
+            memcpy(steps, found->steps, found->count * sizeof *steps);
+        found->steps = steps;
+        found->room = room;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct flow_step *step = world_keep(instance, &rows[i]);
+        if (!step)
+            return fail_memory(reterr);
+        found->steps[found->count++] = step;
+    }
+    return CAIRN_OK;
+}
+
+/* All steps of an instance that is not in the store yet, in order of place. */
+static cairn_code all_new(struct world_instance *instance, struct found *found,
+                          cairn_error *reterr)
+{
+    found->steps =
+        arena_array(&instance->batch->arena, instance->step_count + 1, sizeof *found->steps);
+    if (!found->steps)
+        return fail_memory(reterr);
+    cairn_code code = CAIRN_OK;
+    for (size_t seq = 0; seq < instance->step_count && !code; seq++)
+        code = world_step(instance, (int32_t)seq, &found->steps[seq], reterr);
+    found->count = instance->step_count;
+    return code;
+}
+
+static void keep_those(struct found *found,
+                       bool (*is_meant)(const struct step_row *, const void *), const void *arg)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < found->count; i++)
+        if (is_meant(&found->steps[i]->row, arg))
+            found->steps[count++] = found->steps[i];
+    found->count = count;
+}
+
+static bool is_current_row(const struct step_row *row, const void *arg)
+{
+    (void)arg;
+    return step_is_current(row->status) || row->locked_by || row->is_held;
+}
+
+static cairn_code source_current(struct flow *flow, struct flow_step ***ret_steps,
+                                 size_t *ret_count, cairn_error *reterr)
+{
+    struct world_instance *instance = world_of(flow);
+    const struct store_ops *ops = instance->batch->ops;
+    struct found found = {0};
+    cairn_code code = CAIRN_OK;
+    if (instance->is_new) {
+        code = all_new(instance, &found, reterr);
+        keep_those(&found, is_current_row, NULL);
+    } else {
+        code = world_flush(instance, reterr);
+        size_t count = PORTION;
+        for (int32_t after = -1; !code && count == PORTION;) {
+            struct step_row *rows = arena_array(flow->arena, PORTION, sizeof *rows);
+            if (!rows)
+                return fail_memory(reterr);
+            code = ops->lock_current_steps(instance->batch->tx, instance->row.id, after, rows,
+                                           PORTION, &count, reterr);
+            if (!code)
+                code = add_found(instance, &found, rows, count, reterr);
+            if (!code && count)
+                after = rows[count - 1].seq;
+        }
+    }
+    *ret_steps = found.steps;
+    *ret_count = found.count;
+    return code;
+}
+
+struct between {
+    enum step_status status;
+    int32_t from, to;
+};
+
+static bool is_between(const struct step_row *row, const void *arg)
+{
+    const struct between *wanted = arg;
+    return row->seq >= wanted->from && row->seq <= wanted->to &&
+           (!wanted->status || row->status == wanted->status);
+}
+
+static cairn_code source_between(struct flow *flow, enum step_status status, int32_t from,
+                                 int32_t to, struct flow_step ***ret_steps, size_t *ret_count,
+                                 cairn_error *reterr)
+{
+    struct world_instance *instance = world_of(flow);
+    const struct store_ops *ops = instance->batch->ops;
+    struct found found = {0};
+    cairn_code code = CAIRN_OK;
+    if (instance->is_new) {
+        struct between wanted = {status, from, to};
+        code = all_new(instance, &found, reterr);
+        keep_those(&found, is_between, &wanted);
+    } else {
+        code = world_flush(instance, reterr);
+        size_t count = PORTION;
+        while (!code && count == PORTION && from <= to) {
+            struct step_row *rows = arena_array(flow->arena, PORTION, sizeof *rows);
+            if (!rows)
+                return fail_memory(reterr);
+            code = ops->lock_steps_between(instance->batch->tx, instance->row.id, status, from,
+                                           to, rows, PORTION, &count, reterr);
+            if (!code)
+                code = add_found(instance, &found, rows, count, reterr);
+            if (!code && count)
+                from = rows[count - 1].seq + 1;
+        }
+    }
+    *ret_steps = found.steps;
+    *ret_count = found.count;
+    return code;
+}
+
+static cairn_code source_committed(struct flow *flow, int64_t below, int32_t from, int32_t to,
+                                   struct flow_step ***ret_steps, size_t *ret_count,
+                                   cairn_error *reterr)
+{
+    struct world_instance *instance = world_of(flow);
+    struct found found = {0};
+    size_t count = 0;
+    struct step_row *rows = arena_array(flow->arena, PORTION, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    cairn_code code = CAIRN_OK;
+    if (!instance->is_new) { /* a new one has nothing to undo */
+        code = world_flush(instance, reterr);
+        if (!code)
+            code = instance->batch->ops->lock_committed_steps(instance->batch->tx,
+                                                              instance->row.id, below, from, to,
+                                                              rows, PORTION, &count, reterr);
+    }
+    if (!code)
+        code = add_found(instance, &found, rows, count, reterr);
+    *ret_steps = found.steps;
+    *ret_count = found.count;
+    return code;
+}
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+static const char *signal_to_json(struct batch *batch, const struct signal_row *signal)
+{
+    struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    json_open(&out, '{');
+    json_key(&out, "id");
+    json_str(&out, signal->id);
+    json_key(&out, "event");
+    json_str(&out, signal->event);
+    json_key(&out, "payload");
+    json_raw(&out, signal->payload);
+    json_close(&out, '}');
+    return keep_text(batch, &buf);
+}
+
+static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
+                                     const char *event, int64_t until_us,
+                                     const char **ret_signal, cairn_error *reterr)
+{
+    struct world_instance *instance = world_of(flow);
+    struct batch *batch = instance->batch;
+    struct signal_row signal;
+    struct flow_facts facts = NO_FACTS;
+    *ret_signal = NULL;
+    if (instance->is_new)
+        return CAIRN_OK;
+    cairn_code code =
+        batch->ops->find_signal(batch->tx, instance->row.id, event, until_us, &signal, reterr);
+    if (code)
+        return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
+    code =
+        batch->ops->mark_signal(batch->tx, instance->row.id, signal.seq, step->row.seq, reterr);
+    if (code)
+        return code;
+    *ret_signal = signal_to_json(batch, &signal);
+    if (!*ret_signal)
+        return fail_memory(reterr);
+    facts.event = event;
+    facts.signal_id = signal.id;
+    return source_note(flow, "signal_taken", step, &facts, reterr);
+}
+
+static cairn_code source_untake_signals(struct flow *flow, const struct flow_step *step,
+                                        cairn_error *reterr)
+{
+    struct batch *batch = world_of(flow)->batch;
+    return batch->ops->mark_signal(batch->tx, flow->instance->id, 0, step ? step->row.seq : -1,
+                                   reterr);
+}
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+static cairn_code source_park(struct flow *flow, const struct flow_step *step,
+                              const char *reason, cairn_error *reterr)
+{
+    struct batch *batch = world_of(flow)->batch;
+    struct dlq_row row = {
+        .instance_id = flow->instance->id,
+        .workflow = flow->instance->workflow,
+        .version = flow->instance->version,
+        .step_seq = step->row.seq,
+        .step_name = step->row.name,
+        .step_type = step_kind_name(step->row.kind),
+        .input = step->row.input,
+        .error = step->row.error,
+        .reason = reason,
+        .created_at_us = batch->tx->now_us,
+        .is_open = true,
+    };
+    return batch->ops->append_dlq(batch->tx, &row, 1, reterr);
+}
+
+static cairn_code source_unpark(struct flow *flow, int32_t seq, cairn_error *reterr)
+{
+    struct batch *batch = world_of(flow)->batch;
+    return batch->ops->close_dlq(batch->tx, flow->instance->id, seq, reterr);
+}
+
+static cairn_code source_has_parked(struct flow *flow, bool *ret_has, cairn_error *reterr)
+{
+    struct batch *batch = world_of(flow)->batch;
+    struct dlq_row row;
+    size_t count = 0;
+    cairn_code code =
+        batch->ops->list_dlq(batch->tx, flow->instance->id, 0, &row, 1, &count, reterr);
+    *ret_has = count > 0;
+    return code;
+}
+
+static cairn_code source_set_last_error(struct flow *flow, const struct flow_step *step,
+                                        const char *message, int32_t attempt,
+                                        cairn_error *reterr)
+{
+    struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    json_open(&out, '{');
+    json_key(&out, "step");
+    json_str(&out, step->row.name);
+    json_key(&out, "message");
+    json_str(&out, message);
+    json_key(&out, "attempt");
+    json_int(&out, attempt);
+    json_key(&out, "at");
+    json_time(&out, flow->now_us);
+    json_close(&out, '}');
+    flow->instance->last_error = keep_text(world_of(flow)->batch, &buf);
+    return flow->instance->last_error ? CAIRN_OK : fail_memory(reterr);
+}
+
+/* ---- conditions and joins ------------------------------------------------------------------- */
+
+static cairn_code source_evaluate(struct flow *flow, const struct flow_step *step,
+                                  bool *ret_is_true, cairn_error *reterr)
+{
+    return condition_evaluate(step->config->when, step->row.input, flow->instance->id,
+                              step->row.name, ret_is_true, reterr);
+}
+
+static cairn_code source_join_output(struct flow *flow, const struct flow_step *join,
+                                     const char **ret_output, cairn_error *reterr)
+{
+    struct buf buf = {0};
+    cairn_code code = join_output(flow, join, &buf, reterr);
+    if (code) {
+        buf_done(&buf);
+        return code;
+    }
+    *ret_output = keep_text(world_of(flow)->batch, &buf);
+    return *ret_output ? CAIRN_OK : fail_memory(reterr);
+}
+
+static void source_ready(struct flow *flow, const char *task_type)
+{
+    batch_ready(world_of(flow)->batch, task_type);
+}
+
+const struct flow_source world_source = {
+    .step = source_step,
+    .current = source_current,
+    .between = source_between,
+    .committed = source_committed,
+    .config = source_config,
+    .take_signal = source_take_signal,
+    .untake_signals = source_untake_signals,
+    .note = source_note,
+    .park = source_park,
+    .unpark = source_unpark,
+    .has_parked = source_has_parked,
+    .set_last_error = source_set_last_error,
+    .evaluate = source_evaluate,
+    .join_output = source_join_output,
+    .ready = source_ready,
+};

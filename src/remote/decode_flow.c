@@ -1,0 +1,244 @@
+/* remote/decode_flow.c - answers about workflows and instances as the outputs of a request.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "remote/fields.h"
+
+#include "base/error.h"
+
+#include <assert.h>
+
+static const struct field definition_fields[] = {
+    FIELD(cairn_definition, name, "name", FIELD_TEXT),
+    FIELD(cairn_definition, version, "version", FIELD_INT32),
+    FIELD(cairn_definition, hash, "hash", FIELD_TEXT),
+    FIELD(cairn_definition, content, "definition", FIELD_JSON),
+    FIELD(cairn_definition, created_at_us, "created_at", FIELD_TIME),
+    END_OF_FIELDS,
+};
+
+static const struct field instance_fields[] = {
+    FIELD(cairn_instance, id, "id", FIELD_TEXT),
+    FIELD(cairn_instance, workflow, "workflow", FIELD_TEXT),
+    FIELD(cairn_instance, version, "version", FIELD_INT32),
+    FIELD(cairn_instance, status, "status", FIELD_TEXT),
+    FIELD(cairn_instance, input, "input", FIELD_VALUE),
+    FIELD(cairn_instance, output, "output", FIELD_JSON),
+    FIELD(cairn_instance, last_error, "last_error", FIELD_JSON),
+    FIELD(cairn_instance, key, "key", FIELD_TEXT),
+    FIELD(cairn_instance, generation, "generation", FIELD_INT32),
+    FIELD(cairn_instance, created_at_us, "created_at", FIELD_TIME),
+    FIELD(cairn_instance, start_at_us, "start_at", FIELD_TIME),
+    FIELD(cairn_instance, started_at_us, "started_at", FIELD_TIME),
+    FIELD(cairn_instance, finished_at_us, "finished_at", FIELD_TIME),
+    END_OF_FIELDS,
+};
+
+static const struct field step_fields[] = {
+    FIELD(cairn_step, id, "id", FIELD_TEXT),
+    FIELD(cairn_step, seq, "seq", FIELD_INT32),
+    FIELD(cairn_step, name, "name", FIELD_TEXT),
+    FIELD(cairn_step, kind, "kind", FIELD_TEXT),
+    FIELD(cairn_step, handler, "handler", FIELD_TEXT),
+    FIELD(cairn_step, status, "status", FIELD_TEXT),
+    FIELD(cairn_step, attempts, "attempts", FIELD_INT32),
+    FIELD(cairn_step, max_attempts, "max_attempts", FIELD_INT32),
+    FIELD(cairn_step, input, "input", FIELD_JSON),
+    FIELD(cairn_step, output, "output", FIELD_JSON),
+    FIELD(cairn_step, error, "error", FIELD_TEXT),
+    FIELD(cairn_step, next_run_at_us, "next_run_at", FIELD_TIME),
+    FIELD(cairn_step, started_at_us, "started_at", FIELD_TIME),
+    FIELD(cairn_step, finished_at_us, "finished_at", FIELD_TIME),
+    FIELD(cairn_step, priority, "priority", FIELD_INT32),
+    FIELD(cairn_step, metadata, "metadata", FIELD_JSON),
+    FIELD(cairn_step, waiting_event, "waiting_event", FIELD_TEXT),
+    FIELD(cairn_step, deadline_at_us, "deadline_at", FIELD_TIME),
+    FIELD(cairn_step, locked_by, "locked_by", FIELD_TEXT),
+    FIELD(cairn_step, locked_until_us, "locked_until", FIELD_TIME),
+    FIELD(cairn_step, compensation_attempts, "compensation_attempts", FIELD_INT32),
+    FIELD(cairn_step, commit_no, "commit_no", FIELD_NUMBER),
+    END_OF_FIELDS,
+};
+
+static const struct field signalled_fields[] = {
+    FIELD(cairn_signalled, existing, "existing", FIELD_BOOL),
+    FIELD(cairn_signalled, taken, "taken", FIELD_BOOL),
+    FIELD(cairn_signalled, kept, "kept", FIELD_BOOL),
+    END_OF_FIELDS,
+};
+
+static const struct field outbox_fields[] = {
+    FIELD(cairn_outbox_event, id, "id", FIELD_TEXT),
+    FIELD(cairn_outbox_event, instance_id, "instance_id", FIELD_TEXT),
+    FIELD(cairn_outbox_event, step, "step", FIELD_TEXT),
+    FIELD(cairn_outbox_event, event, "event", FIELD_TEXT),
+    FIELD(cairn_outbox_event, payload, "payload", FIELD_VALUE),
+    FIELD(cairn_outbox_event, created_at_us, "created_at", FIELD_TIME),
+    END_OF_FIELDS,
+};
+
+static const struct field stream_fields[] = {
+    FIELD(struct stream_event, subject, "subject", FIELD_TEXT),
+    FIELD(struct stream_event, event.id, "id", FIELD_NUMBER),
+    FIELD(struct stream_event, event.type, "type", FIELD_TEXT),
+    FIELD(struct stream_event, event.step, "step", FIELD_TEXT),
+    FIELD(struct stream_event, event.data, "data", FIELD_VALUE),
+    FIELD(struct stream_event, event.at_us, "at", FIELD_TIME),
+    END_OF_FIELDS,
+};
+
+static cairn_code read_definitions(struct reader *reader, struct slice answer, bool is_page,
+                                   struct definitions_output *out)
+{
+    void *items = NULL;
+    cairn_code code = is_page
+                          ? read_page(reader, answer, definition_fields,
+                                      sizeof(cairn_definition), &items, &out->count, &out->next)
+                          : read_single(reader, answer, definition_fields,
+                                        sizeof(cairn_definition), &items, &out->count);
+    out->items = items;
+    return code;
+}
+
+static cairn_code read_deployed(struct reader *reader, struct slice answer,
+                                struct request *request)
+{
+    request->out.is_existing = slice_is(scan_find(answer, "existing"), "true");
+    return read_definitions(reader, answer, false, &request->out.definitions);
+}
+
+/* A list of names, which a table of fields has no kind for. */
+static cairn_code read_current_steps(struct reader *reader, struct slice object,
+                                     cairn_instance *instance)
+{
+    struct slice list = scan_find(object, "current_steps"), name;
+    struct scan scan;
+    if (!scan_list(list, &scan))
+        return not_understood(reader, "\"current_steps\" is missing");
+    const char **names = arena_array(reader->arena, scan_count(list), sizeof *names);
+    if (!names)
+        return fail_memory(reader->error);
+    size_t count = 0;
+    while (scan_item(&scan, &name)) {
+        if (!slice_is_string(name))
+            return not_understood(reader, "\"current_steps\" is of the wrong type");
+        names[count] = slice_string(name, reader->arena);
+        if (!names[count++])
+            return fail_memory(reader->error);
+    }
+    instance->current_steps = names;
+    instance->current_step_count = count;
+    return CAIRN_OK;
+}
+
+static cairn_code read_instance(struct reader *reader, struct slice answer,
+                                struct instances_output *out)
+{
+    void *items = NULL;
+    cairn_code code = read_single(reader, answer, instance_fields, sizeof(cairn_instance),
+                                  &items, &out->count);
+    out->items = items;
+    return code ? code : read_current_steps(reader, answer, items);
+}
+
+static cairn_code read_instances(struct reader *reader, struct slice answer,
+                                 struct instances_output *out)
+{
+    void *items = NULL;
+    struct scan scan;
+    struct slice item;
+    cairn_code code = read_page(reader, answer, instance_fields, sizeof(cairn_instance), &items,
+                                &out->count, &out->next);
+    if (code)
+        return code;
+    out->items = items;
+    scan_list(scan_find(answer, "items"), &scan);
+    for (size_t i = 0; !code && scan_item(&scan, &item); i++)
+        code = read_current_steps(reader, item, &out->items[i]);
+    return code;
+}
+
+static cairn_code read_steps(struct reader *reader, struct slice answer,
+                             struct steps_output *out)
+{
+    void *items = NULL;
+    cairn_code code = read_page(reader, answer, step_fields, sizeof(cairn_step), &items,
+                                &out->count, &out->next);
+    out->items = items;
+    return code;
+}
+
+static cairn_code read_instance_events(struct reader *reader, struct slice answer,
+                                       struct events_output *out)
+{
+    void *items = NULL;
+    cairn_code code = read_page(reader, answer, event_fields, sizeof(cairn_event), &items,
+                                &out->count, &out->next);
+    out->items = items;
+    return code;
+}
+
+static cairn_code read_stream(struct reader *reader, struct slice answer,
+                              struct stream_output *out)
+{
+    void *items = NULL;
+    cairn_code code = read_page(reader, answer, stream_fields, sizeof(struct stream_event),
+                                &items, &out->count, &out->next);
+    out->items = items;
+    if (!code && !out->next)
+        code = not_understood(reader, "\"next\" is missing");
+    return code;
+}
+
+static cairn_code read_started(struct reader *reader, struct slice answer,
+                               struct request *request)
+{
+    void *items = NULL;
+    size_t count;
+    cairn_code code =
+        read_single(reader, answer, enqueued_fields, sizeof(cairn_enqueued), &items, &count);
+    request->out.enqueued = items;
+    return code;
+}
+
+static cairn_code read_outbox(struct reader *reader, struct slice answer,
+                              struct outbox_output *out)
+{
+    void *items = NULL;
+    cairn_code code = read_list(reader, scan_find(answer, "events"), outbox_fields,
+                                sizeof(cairn_outbox_event), &items, &out->count);
+    out->items = items;
+    return code;
+}
+
+cairn_code decode_flow(struct reader *reader, struct slice answer, struct request *request)
+{
+    switch (request->op) {
+    case OP_DEPLOY:
+        return read_deployed(reader, answer, request);
+    case OP_DEFINITION_GET:
+        return read_definitions(reader, answer, false, &request->out.definitions);
+    case OP_DEFINITION_LIST:
+        return read_definitions(reader, answer, true, &request->out.definitions);
+    case OP_START:
+        return read_started(reader, answer, request);
+    case OP_SIGNAL:
+        return read_object(reader, answer, signalled_fields, &request->out.signalled);
+    case OP_INSTANCE_LIST:
+        return read_instances(reader, answer, &request->out.instances);
+    case OP_STEP_LIST:
+        return read_steps(reader, answer, &request->out.steps);
+    case OP_INSTANCE_EVENTS:
+        return read_instance_events(reader, answer, &request->out.events);
+    case OP_ALL_EVENTS:
+        return read_stream(reader, answer, &request->out.stream);
+    case OP_OUTBOX_CLAIM:
+        return read_outbox(reader, answer, &request->out.outbox);
+    case OP_OUTBOX_ACK:
+        return CAIRN_OK;
+    default:
+        assert(request->op == OP_INSTANCE_GET ||
+               (request->op >= OP_PAUSE && request->op <= OP_ABORT));
+        return read_instance(reader, answer, &request->out.instances);
+    }
+}

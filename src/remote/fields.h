@@ -1,0 +1,75 @@
+/* remote/fields.h - objects of an answer, read by tables of fields.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Fields that a table does not name are passed over, so that a newer server can say more than
+ * this library knows.
+ */
+#ifndef REMOTE_FIELDS_H
+#define REMOTE_FIELDS_H
+
+#include "remote/remote.h"
+
+enum field_kind {
+    FIELD_TEXT,   /* const char *, in the arena; null: NULL */
+    FIELD_JSON,   /* const char *, the value as it was sent; null: NULL */
+    FIELD_VALUE,  /* the same, but null is the JSON text null */
+    FIELD_CHARS,  /* char[size] */
+    FIELD_WORD,   /* const char *, as long as the engine lives; null: NULL */
+    FIELD_INT32,  /* int32_t */
+    FIELD_UINT64, /* uint64_t */
+    FIELD_NUMBER, /* int64_t, sent as a string */
+    FIELD_BOOL,   /* int */
+    FIELD_TIME,   /* int64_t in microseconds; null: 0 */
+};
+
+struct field {
+    const char *name;
+    enum field_kind kind;
+    size_t offset, size;
+};
+
+#define FIELD(type, member, json_name, field_kind)                               \
+    {                                                                            \
+        .name = json_name, .kind = field_kind, .offset = offsetof(type, member), \
+        .size = sizeof(((type *)NULL)->member)                                   \
+    }
+#define END_OF_FIELDS \
+    {                 \
+        .name = NULL  \
+    }
+
+struct reader {
+    struct remote_engine *engine;
+    struct arena *arena;
+    cairn_error *error;
+};
+
+/* The answer is not what a server of ours would send. */
+cairn_code not_understood(struct reader *reader, const char *what);
+
+/* Puts a pointer, not bytes, into a struct whose type only the table knows. */
+cairn_code put_pointer(struct reader *reader, void *to, const char *text);
+
+bool read_time(struct slice value, int64_t *ret_us);
+cairn_code read_object(struct reader *reader, struct slice object, const struct field *fields,
+                       void *ret);
+
+/* A list of objects of `size` bytes. */
+cairn_code read_list(struct reader *reader, struct slice list, const struct field *fields,
+                     size_t size, void **ret_items, size_t *ret_count);
+
+/* {items, next} */
+cairn_code read_page(struct reader *reader, struct slice answer, const struct field *fields,
+                     size_t size, void **ret_items, size_t *ret_count, const char **ret_next);
+
+/* One object where a list of one is wanted. */
+cairn_code read_single(struct reader *reader, struct slice answer, const struct field *fields,
+                       size_t size, void **ret_items, size_t *ret_count);
+
+extern const struct field event_fields[], enqueued_fields[];
+
+/* decode_flow.c: answers about workflows and their instances. */
+cairn_code decode_flow(struct reader *reader, struct slice answer, struct request *request);
+
+#endif

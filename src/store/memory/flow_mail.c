@@ -1,0 +1,357 @@
+/* store/memory/flow_mail.c - the verbs for signals, outbox, events and dead letters.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/memory/memory.h"
+
+#include "base/error.h"
+#include "store/memory/block.h"
+
+#include <assert.h>
+#include <string.h>
+
+static void assert_writer(const struct store_tx *tx)
+{
+    assert(tx->session->kind == SESSION_WRITER);
+}
+
+/* The instance to which something is added: it must be there. */
+static cairn_code need_instance(struct store_tx *tx, const char *id, const char *what,
+                                struct instance **ret_instance, cairn_error *reterr)
+{
+    *ret_instance = flow_find_instance(&tx_table(tx)->flow, id);
+    if (*ret_instance)
+        return CAIRN_OK;
+    return fail(reterr, CAIRN_E_STORE, "cannot add %s: instance \"%s\" does not exist", what,
+                id);
+}
+
+/* ---- signals ----------------------------------------------------------------------------- */
+
+#define SIGNAL_ROW(node, member) (&container_of(node, struct signal, member)->row)
+
+static int probe_signal_id(const struct tree_node *node, const void *key)
+{
+    return strcmp(SIGNAL_ROW(node, by_id)->id, key);
+}
+
+cairn_code memory_insert_signal(struct store_tx *tx, struct signal_row *row,
+                                enum insert_result *ret_result, cairn_error *reterr)
+{
+    assert_writer(tx);
+    struct instance *instance;
+    cairn_code code = need_instance(tx, row->instance_id, "a signal", &instance, reterr);
+    if (code)
+        return code;
+    struct tree_node *node = tree_seek(&instance->signal_ids, probe_signal_id, row->id);
+    if (node && probe_signal_id(node, row->id) == 0) {
+        row->seq = SIGNAL_ROW(node, by_id)->seq;
+        *ret_result = INSERT_EXISTING;
+        return CAIRN_OK;
+    }
+    *ret_result = INSERT_DONE;
+    return table_insert_signal(tx_table(tx), instance, row, &row->seq) ? CAIRN_OK
+                                                                       : fail_memory(reterr);
+}
+
+static int probe_event(const struct tree_node *node, const void *key)
+{
+    return strcmp(SIGNAL_ROW(node, in_untaken)->event, key);
+}
+
+cairn_code memory_find_signal(struct store_tx *tx, const char *instance_id, const char *event,
+                              int64_t until_us, struct signal_row *ret_row, cairn_error *reterr)
+{
+    struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
+    struct tree_node *node =
+        instance ? tree_seek(&instance->untaken, probe_event, event) : NULL;
+    while (node && probe_event(node, event) == 0 &&
+           SIGNAL_ROW(node, in_untaken)->received_at_us > until_us)
+        node = tree_next(node);
+    if (!node || probe_event(node, event) != 0)
+        return CAIRN_E_NOT_FOUND;
+
+    static const size_t texts[] = {
+        offsetof(struct signal_row, instance_id), offsetof(struct signal_row, id),
+        offsetof(struct signal_row, event), offsetof(struct signal_row, payload)};
+    *ret_row = *SIGNAL_ROW(node, in_untaken);
+    return texts_copy(TEXTS(texts), ret_row, tx->arena) ? CAIRN_OK : fail_memory(reterr);
+}
+
+static int probe_signal_seq(const struct tree_node *node, const void *key)
+{
+    return compare_int(SIGNAL_ROW(node, by_seq)->seq, *(const int64_t *)key);
+}
+
+cairn_code memory_mark_signal(struct store_tx *tx, const char *instance_id, int64_t signal_seq,
+                              int32_t taken_by, cairn_error *reterr)
+{
+    assert_writer(tx);
+    struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
+    struct tree_node *node =
+        instance ? tree_seek(&instance->signals, probe_signal_seq, &signal_seq) : NULL;
+    int32_t mark = signal_seq ? taken_by : -1;
+    for (; node && (!signal_seq || probe_signal_seq(node, &signal_seq) == 0);
+         node = tree_next(node)) {
+        struct signal *signal = container_of(node, struct signal, by_seq);
+        bool is_meant = signal_seq || taken_by == -1 || signal->row.taken_by == taken_by;
+        if (is_meant && signal->row.taken_by != mark &&
+            !table_mark_signal(tx_table(tx), signal, mark))
+            return fail_memory(reterr);
+    }
+    return CAIRN_OK;
+}
+
+/* ---- outbox ------------------------------------------------------------------------------ */
+
+cairn_code memory_append_outbox(struct store_tx *tx, const struct outbox_row *rows,
+                                size_t count, cairn_error *reterr)
+{
+    assert_writer(tx);
+    for (size_t i = 0; i < count; i++) {
+        struct instance *instance;
+        cairn_code code =
+            need_instance(tx, rows[i].instance_id, "an outbox event", &instance, reterr);
+        if (code)
+            return code;
+        if (!table_append_outbox(tx_table(tx), instance, &rows[i]))
+            return fail_memory(reterr);
+    }
+    return CAIRN_OK;
+}
+
+enum outbox_turn { OUTBOX_FREE, OUTBOX_MINE, OUTBOX_HELD };
+
+/* Whether it may be claimed now; after one that another holds its instance has nothing more. */
+static enum outbox_turn outbox_turn(struct store_tx *tx, struct outbox *outbox,
+                                    const char *worker)
+{
+    uint64_t number = tx_table(tx)->flow.outbox_claims;
+    const struct outbox_row *row = &outbox->now->row;
+    if (outbox->instance->held_by == number)
+        return OUTBOX_HELD;
+    if (!row->claimed_by || row->claimed_until_us <= tx->now_us)
+        return OUTBOX_FREE;
+    if (strcmp(row->claimed_by, worker) == 0)
+        return OUTBOX_MINE;
+    outbox->instance->held_by = number;
+    return OUTBOX_HELD;
+}
+
+static bool take_outbox(struct store_tx *tx, struct outbox *outbox, const char *worker,
+                        int64_t until_us, struct outbox_row *ret_row)
+{
+    static const size_t texts[] = {
+        offsetof(struct outbox_row, instance_id), offsetof(struct outbox_row, step),
+        offsetof(struct outbox_row, event), offsetof(struct outbox_row, payload),
+        offsetof(struct outbox_row, claimed_by)};
+    struct outbox_version next = *outbox->now;
+    next.row.claimed_by = worker;
+    next.row.claimed_until_us = until_us;
+    if (!table_update_outbox(tx_table(tx), outbox, &next))
+        return false;
+    *ret_row = outbox->now->row;
+    return texts_copy(TEXTS(texts), ret_row, tx->arena);
+}
+
+cairn_code memory_claim_outbox(struct store_tx *tx, const char *worker, int64_t until_us,
+                               struct outbox_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr)
+{
+    assert_writer(tx);
+    struct flow_table *flow = &tx_table(tx)->flow;
+    size_t count = 0;
+    flow->outbox_claims++;
+    struct tree_node *next;
+    for (struct tree_node *node = tree_first(&flow->open_outbox); node && count < room;
+         node = next) {
+        struct outbox *outbox = container_of(node, struct outbox, in_open);
+        next = tree_next(node); /* before the row leaves its place and comes back */
+        if (outbox_turn(tx, outbox, worker) != OUTBOX_FREE)
+            continue;
+        if (!take_outbox(tx, outbox, worker, until_us, &ret_rows[count++]))
+            return fail_memory(reterr);
+    }
+    *ret_count = count;
+    return CAIRN_OK;
+}
+
+cairn_code memory_ack_outbox(struct store_tx *tx, int64_t id, cairn_error *reterr)
+{
+    assert_writer(tx);
+    struct flow_table *flow = &tx_table(tx)->flow;
+    if (id < 1 || (uint64_t)id > flow->outbox_count)
+        return CAIRN_E_NOT_FOUND;
+    struct outbox *outbox = flow->outbox[id - 1];
+    if (outbox->now->is_acknowledged)
+        return CAIRN_OK;
+    struct outbox_version next = *outbox->now;
+    next.is_acknowledged = true;
+    return table_update_outbox(tx_table(tx), outbox, &next) ? CAIRN_OK : fail_memory(reterr);
+}
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+cairn_code memory_append_flow_events(struct store_tx *tx, const struct flow_event_row *events,
+                                     size_t count, cairn_error *reterr)
+{
+    assert_writer(tx);
+    for (size_t i = 0; i < count; i++) {
+        struct instance *instance;
+        cairn_code code =
+            need_instance(tx, events[i].instance_id, "an event", &instance, reterr);
+        if (code)
+            return code;
+        struct event event = {.row = events[i]};
+        event.row.instance_id = instance->now->row.id;
+        event.row.at_us = tx->now_us;
+        if (!table_append_event(tx_table(tx), &instance->events, &event))
+            return fail_memory(reterr);
+    }
+    return CAIRN_OK;
+}
+
+cairn_code memory_list_flow_events(struct store_tx *tx, const char *instance_id, int64_t after,
+                                   struct flow_event_row *ret_rows, size_t room,
+                                   size_t *ret_count, cairn_error *reterr)
+{
+    static const size_t texts[] = {
+        offsetof(struct flow_event_row, instance_id), offsetof(struct flow_event_row, type),
+        offsetof(struct flow_event_row, step), offsetof(struct flow_event_row, data)};
+    struct table *table = tx_table(tx);
+    struct instance *instance =
+        instance_id ? flow_find_instance(&table->flow, instance_id) : NULL;
+    static const struct event_list none;
+    const struct event_list *list = instance      ? &instance->events
+                                    : instance_id ? &none
+                                                  : &table->events;
+    size_t count = 0;
+    for (size_t i = event_after(list, after); i < list->count && count < room; i++) {
+        ret_rows[count] = list->events[i]->row;
+        if (!texts_copy(TEXTS(texts), &ret_rows[count++], tx->arena))
+            return fail_memory(reterr);
+    }
+    *ret_count = count;
+    return CAIRN_OK;
+}
+
+/* ---- dead letters ------------------------------------------------------------------------ */
+
+cairn_code memory_append_dlq(struct store_tx *tx, const struct dlq_row *rows, size_t count,
+                             cairn_error *reterr)
+{
+    assert_writer(tx);
+    for (size_t i = 0; i < count; i++) {
+        struct instance *instance;
+        cairn_code code =
+            need_instance(tx, rows[i].instance_id, "a dead letter", &instance, reterr);
+        if (code)
+            return code;
+        if (!table_append_dlq(tx_table(tx), instance, &rows[i]))
+            return fail_memory(reterr);
+    }
+    return CAIRN_OK;
+}
+
+cairn_code memory_close_dlq(struct store_tx *tx, const char *instance_id, int32_t seq,
+                            cairn_error *reterr)
+{
+    assert_writer(tx);
+    struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
+    struct tree_node *node = instance ? tree_first(&instance->open_dlq) : NULL;
+    while (node) {
+        struct dlq *dlq = container_of(node, struct dlq, in_instance);
+        node = tree_next(node);
+        if (seq != -1 && dlq->row.step_seq != seq)
+            continue;
+        if (!table_close_dlq(tx_table(tx), dlq))
+            return fail_memory(reterr);
+    }
+    return CAIRN_OK;
+}
+
+static bool copy_dlq(struct store_tx *tx, const struct dlq *dlq, struct dlq_row *ret_row)
+{
+    static const size_t texts[] = {
+        offsetof(struct dlq_row, instance_id), offsetof(struct dlq_row, workflow),
+        offsetof(struct dlq_row, step_name),   offsetof(struct dlq_row, step_type),
+        offsetof(struct dlq_row, input),       offsetof(struct dlq_row, error),
+        offsetof(struct dlq_row, reason)};
+    *ret_row = dlq->row;
+    return texts_copy(TEXTS(texts), ret_row, tx->arena);
+}
+
+/* Both trees have the newest first. */
+static int probe_open_before(const struct tree_node *node, const void *key)
+{
+    return container_of(node, struct dlq, in_open)->row.id < *(const int64_t *)key ? 1 : -1;
+}
+
+static int probe_instance_before(const struct tree_node *node, const void *key)
+{
+    return container_of(node, struct dlq, in_instance)->row.id < *(const int64_t *)key ? 1 : -1;
+}
+
+cairn_code memory_list_dlq(struct store_tx *tx, const char *instance_id, int64_t before_id,
+                           struct dlq_row *ret_rows, size_t room, size_t *ret_count,
+                           cairn_error *reterr)
+{
+    struct flow_table *flow = &tx_table(tx)->flow;
+    struct instance *instance = instance_id ? flow_find_instance(flow, instance_id) : NULL;
+    int64_t before = before_id ? before_id : INT64_MAX;
+    struct tree_node *node = NULL;
+    size_t count = 0;
+    if (instance)
+        node = tree_seek(&instance->open_dlq, probe_instance_before, &before);
+    else if (!instance_id)
+        node = tree_seek(&flow->open_dlq, probe_open_before, &before);
+    for (; node && count < room; node = tree_next(node)) {
+        struct dlq *dlq = instance ? container_of(node, struct dlq, in_instance)
+                                   : container_of(node, struct dlq, in_open);
+        if (!copy_dlq(tx, dlq, &ret_rows[count++]))
+            return fail_memory(reterr);
+    }
+    *ret_count = count;
+    return CAIRN_OK;
+}
+
+cairn_code memory_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
+                          cairn_error *reterr)
+{
+    const struct flow_table *flow = &tx_table(tx)->flow;
+    if (id < 1 || (uint64_t)id > flow->dlq_count)
+        return CAIRN_E_NOT_FOUND;
+    return copy_dlq(tx, flow->dlq[id - 1], ret_row) ? CAIRN_OK : fail_memory(reterr);
+}
+
+/* ---- decisions --------------------------------------------------------------------------- */
+
+cairn_code memory_insert_decision(struct store_tx *tx, const struct decision_row *row,
+                                  cairn_error *reterr)
+{
+    assert_writer(tx);
+    struct instance *instance;
+    cairn_code code = need_instance(tx, row->instance_id, "a decision", &instance, reterr);
+    if (!code && !table_append_decision(tx_table(tx), instance, row))
+        code = fail_memory(reterr);
+    return code;
+}
+
+cairn_code memory_list_decisions(struct store_tx *tx, const char *instance_id,
+                                 struct decision_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr)
+{
+    static const size_t texts[] = {
+        offsetof(struct decision_row, instance_id), offsetof(struct decision_row, step_name),
+        offsetof(struct decision_row, decided_by), offsetof(struct decision_row, decision),
+        offsetof(struct decision_row, comment)};
+    struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
+    size_t count = instance ? instance->decision_count : 0;
+    *ret_count = count < room ? count : room;
+    for (size_t i = 0; i < *ret_count; i++) {
+        ret_rows[i] = instance->decisions[i]->row;
+        if (!texts_copy(TEXTS(texts), &ret_rows[i], tx->arena))
+            return fail_memory(reterr);
+    }
+    return CAIRN_OK;
+}

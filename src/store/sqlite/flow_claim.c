@@ -1,0 +1,171 @@
+/* store/sqlite/flow_claim.c - handing ready steps to a worker, without walking the backlog.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Waiting raises a step's priority, so no index holds the order of claiming.  But all steps of
+ * one type and priority gain alike: among them the one that has waited longest leads, and that
+ * is the order of the claim index.  So the winners are among the heads of each type and
+ * priority, of which a type has 101 at most; what they have gained is computed here.
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "core/aging.h"
+#include "store/sqlite/flow.h"
+#include "store/sqlite/heads.h"
+
+#include <assert.h>
+
+/* What every part of a claim needs. */
+struct claiming {
+    struct store_tx *tx;
+    const struct job_claim *claim; /* its texts live as long as the rows */
+    double aging_rate;
+    struct heads heads;
+    cairn_error *reterr;
+};
+
+/* The highest priority below *priority that this type has something of; -1: none. */
+static cairn_code next_priority(struct claiming *claiming, const char *type, int64_t *priority)
+{
+    cleanup(query_end) struct query query =
+        query_begin(sqlite_session_of(claiming->tx), Q_NEXT_STEP_PRIORITY);
+    bind_text(&query, ":type", type);
+    bind_text(&query, ":runtime", claiming->claim->runtime);
+    bind_int(&query, ":below", *priority);
+    *priority = -1;
+    if (query_step(&query) == SQLITE_ROW)
+        *priority = sqlite3_column_int64(query.statement, 0);
+    return query_ended(&query, "find ready steps", claiming->reterr);
+}
+
+static cairn_code collect_priority(struct claiming *claiming, const char *type,
+                                   int64_t priority)
+{
+    cleanup(query_end) struct query query =
+        query_begin(sqlite_session_of(claiming->tx), Q_CLAIM_STEP_HEADS);
+    bind_text(&query, ":type", type);
+    bind_int(&query, ":priority", priority);
+    bind_size(&query, ":room", claiming->heads.room);
+    while (query_step(&query) == SQLITE_ROW) {
+        struct row_reader reader = {.query = &query};
+        struct head head = {.at_us = read_int(&reader)};
+        head.id = read_int(&reader);
+        head.rank = -step_effective_priority((int32_t)priority, head.at_us,
+                                             claiming->tx->now_us, claiming->aging_rate);
+        if (!heads_offer(&claiming->heads, head))
+            return CAIRN_OK; /* and neither is what comes after it */
+    }
+    return query_ended(&query, "find ready steps", claiming->reterr);
+}
+
+/* For heads_visit_types(): offers the best of one type. */
+static cairn_code collect_type(void *arg, const char *type)
+{
+    struct claiming *claiming = arg;
+    int64_t priority = INT64_MAX;
+    for (;;) {
+        cairn_code code = next_priority(claiming, type, &priority);
+        if (code || priority < 0)
+            return code;
+        code = collect_priority(claiming, type, priority);
+        if (code)
+            return code;
+    }
+}
+
+static cairn_code read_head(struct claiming *claiming, int64_t id, struct step_row *ret_row)
+{
+    cleanup(query_end) struct query query =
+        query_begin(sqlite_session_of(claiming->tx), Q_READ_CLAIMED_STEP);
+    bind_int(&query, ":id", id);
+    if (query_step(&query) != SQLITE_ROW)
+        return query_refused(&query, "read a ready step", claiming->reterr);
+    return read_step(&query, claiming->tx->arena, NULL, ret_row, claiming->reterr);
+}
+
+static cairn_code write_lease(struct claiming *claiming, int64_t id)
+{
+    const struct job_claim *claim = claiming->claim;
+    cleanup(query_end) struct query query =
+        query_begin(sqlite_session_of(claiming->tx), Q_LEASE_STEP);
+    bind_int(&query, ":id", id);
+    bind_text(&query, ":worker", claim->worker);
+    bind_text(&query, ":token", claim->token);
+    bind_int(&query, ":lease_until", claim->lease_until_us);
+    bind_int(&query, ":now", claiming->tx->now_us);
+    return query_run(&query, "lease a step", claiming->reterr);
+}
+
+/* The row as lease_step.sql leaves it. */
+static void apply_lease(const struct claiming *claiming, struct step_row *row)
+{
+    const struct job_claim *claim = claiming->claim;
+    if (row->status == STEP_READY)
+        row->status = STEP_RUNNING;
+    row->is_ready = false;
+    row->locked_by = claim->worker;
+    row->token = claim->token;
+    row->locked_until_us = claim->lease_until_us;
+    row->due_at_us = claim->lease_until_us + 1;
+    if (!row->started_at_us)
+        row->started_at_us = claiming->tx->now_us;
+    row->updated_at_us = claiming->tx->now_us;
+}
+
+/* Leases the heads, the best first. */
+static cairn_code take_heads(struct claiming *claiming, struct step_row *ret_rows)
+{
+    heads_sort(&claiming->heads);
+    for (size_t i = 0; i < claiming->heads.count; i++) {
+        int64_t id = claiming->heads.items[i].id;
+        cairn_code code = read_head(claiming, id, &ret_rows[i]);
+        if (!code)
+            code = write_lease(claiming, id);
+        if (code)
+            return code;
+        apply_lease(claiming, &ret_rows[i]);
+    }
+    return CAIRN_OK;
+}
+
+cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *claim,
+                              struct step_row *ret_rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr)
+{
+    assert(tx->session->kind == SESSION_WRITER);
+    struct job_claim own = claim->base;
+    own.worker = arena_strdup(tx->arena, claim->base.worker);
+    own.token = arena_strdup(tx->arena, claim->base.token);
+    struct claiming claiming = {.tx = tx,
+                                .claim = &own,
+                                .aging_rate = claim->aging_rate,
+                                .heads = {.room = room},
+                                .reterr = reterr};
+    claiming.heads.items = arena_array(tx->arena, room, sizeof(struct head));
+    if (!own.worker || !own.token || !claiming.heads.items)
+        return fail_memory(reterr);
+
+    *ret_count = 0;
+    if (room == 0)
+        return CAIRN_OK;
+    cairn_code code =
+        heads_visit_types(tx, &own, Q_NEXT_TASK_TYPE, collect_type, &claiming, reterr);
+    if (!code)
+        code = take_heads(&claiming, ret_rows);
+    if (!code)
+        *ret_count = claiming.heads.count;
+    return code;
+}
+
+cairn_code sqlite_find_claimed_steps(struct store_tx *tx, const char *worker, const char *token,
+                                     struct step_row *ret_rows, size_t room, size_t *ret_count,
+                                     cairn_error *reterr)
+{
+    cleanup(query_end) struct query query =
+        query_begin(sqlite_session_of(tx), Q_FIND_CLAIMED_STEPS);
+    bind_text(&query, ":worker", worker);
+    bind_text(&query, ":token", token);
+    bind_size(&query, ":room", room);
+    return read_steps(&query, tx, NULL, "find what a claim took", ret_rows, room, ret_count,
+                      reterr);
+}

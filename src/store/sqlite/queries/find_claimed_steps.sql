@@ -1,0 +1,24 @@
+-- find_claimed_steps: the steps that one claim holds, in the order of a claim without aging,
+-- whole, with their instances' ids.
+--
+--   :worker, :token  of the claim
+--   :room            how many at most
+--
+-- Walks idx_workflow_step_leased, which is as long as there are leases.
+
+SELECT step.id, step.name, step.kind, step.handler, step.max_attempts, step.priority, step.next,
+       step.scope_fork, step.scope_from, step.scope_to, step.status, step.attempts,
+       step.compensation_attempts, step.commit_no, step.next_run_at, step.started_at,
+       step.finished_at, step.is_ready, step.is_held, step.task_type, step.due_at,
+       step.locked_by, step.token, step.locked_until, step.call_until, step.ended_by,
+       step.ended_token, step.stop, step.waiting_event, step.deadline_at, step.is_timed_out,
+       step.remaining, step.updated_at, step.signal, step.error, step.config, step.metadata,
+       step.input, step.output, instance.id
+  FROM workflow_step AS step INDEXED BY idx_workflow_step_leased
+  JOIN workflow_instance AS instance ON instance.seq = step.id >> 20
+ WHERE step.locked_by IS NOT NULL
+   AND step.locked_by = :worker
+   AND step.token = :token
+   AND step.status IN ('running', 'compensation')
+ ORDER BY step.priority DESC, step.next_run_at, step.id
+ LIMIT :room;

@@ -1,0 +1,18 @@
+-- get_step: the step of this name between two ids, whole.
+--
+--   :from, :to  the instance's first and last
+--   :name       which
+--
+-- One row or none.  Walks the instance's steps: names are asked for by people, and an index on
+-- them would be written at every start.
+
+SELECT id, name, kind, handler, max_attempts, priority, next, scope_fork, scope_from, scope_to,
+       status, attempts, compensation_attempts, commit_no, next_run_at, started_at, finished_at,
+       is_ready, is_held, task_type, due_at, locked_by, token, locked_until, call_until,
+       ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out, remaining,
+       updated_at, signal, error, config, metadata, input, output
+  FROM workflow_step
+ WHERE id BETWEEN :from AND :to
+   AND name = :name
+ ORDER BY id
+ LIMIT 1;

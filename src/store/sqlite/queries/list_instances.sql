@@ -1,0 +1,18 @@
+-- list_instances: instances, newest first, whole.
+--
+--   :status    NULL: any
+--   :before    older than this seq
+--   :room      how many at most
+--
+-- Walks the table backwards until it has enough.
+
+SELECT seq, id, workflow, version, key, status, generation, start_at, created_at, updated_at,
+       started_at, finished_at, is_dlq, has_compensation, goal, is_undo_failed, undo_first,
+       undo_from, undo_to, undo_below, commits, active_count, wait_count, sleep_count,
+       decision_count, parked_count, awaited_count, stop_by, stop_reason, last_error, input,
+       output
+  FROM workflow_instance
+ WHERE seq < :before
+   AND (:status IS NULL OR status = :status)
+ ORDER BY seq DESC
+ LIMIT :room;

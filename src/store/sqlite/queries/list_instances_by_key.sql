@@ -1,0 +1,17 @@
+-- list_instances_by_key: as list_instances, of one key; each workflow has one at most.
+--
+--   :key       which
+--   :workflow  NULL: any
+
+SELECT seq, id, workflow, version, key, status, generation, start_at, created_at, updated_at,
+       started_at, finished_at, is_dlq, has_compensation, goal, is_undo_failed, undo_first,
+       undo_from, undo_to, undo_below, commits, active_count, wait_count, sleep_count,
+       decision_count, parked_count, awaited_count, stop_by, stop_reason, last_error, input,
+       output
+  FROM workflow_instance INDEXED BY idx_workflow_instance_key
+ WHERE key = :key
+   AND seq < :before
+   AND (:workflow IS NULL OR workflow = :workflow)
+   AND (:status IS NULL OR status = :status)
+ ORDER BY seq DESC
+ LIMIT :room;

@@ -1,0 +1,18 @@
+-- list_instances_by_status: as list_instances, of one status, which is not completed.
+--
+--   :workflow  NULL: any
+--
+-- Walks idx_workflow_instance_status backwards.
+
+SELECT seq, id, workflow, version, key, status, generation, start_at, created_at, updated_at,
+       started_at, finished_at, is_dlq, has_compensation, goal, is_undo_failed, undo_first,
+       undo_from, undo_to, undo_below, commits, active_count, wait_count, sleep_count,
+       decision_count, parked_count, awaited_count, stop_by, stop_reason, last_error, input,
+       output
+  FROM workflow_instance INDEXED BY idx_workflow_instance_status
+ WHERE status <> 'completed'
+   AND status = :status
+   AND seq < :before
+   AND (:workflow IS NULL OR workflow = :workflow)
+ ORDER BY seq DESC
+ LIMIT :room;

@@ -1,0 +1,163 @@
+/* tests/api/test_access.c - who may do what on a server, and with which options it starts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "scratch.h"
+#include "socket.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- who may do what ------------------------------------------------------------------------ */
+
+static const char *write_file(const char *text, mode_t mode)
+{
+    const char *path = scratch_path(".tokens");
+    FILE *file = fopen(path, "w");
+    fputs(text, file);
+    fclose(file);
+    chmod(path, mode);
+    return path;
+}
+
+TEST(tokens_have_roles)
+{
+    static const char tokens[] = "# who may do what\n\nproduce  pppppppp shop\nwork wwwwwwww\n"
+                                 "operate\toooooooo the operator\n";
+    /* The status without a token, and with the ones of produce, work and operate. */
+    static const struct {
+        const char *method, *target, *body;
+        int none, produce, work, operate;
+    } cases[] = {
+        {"GET", "/healthz", NULL, 200, 200, 200, 200},
+        {"GET", "/readyz", NULL, 200, 200, 200, 200},
+        {"GET", "/metrics", NULL, 401, 200, 200, 200},
+        {"GET", "/v1/clock", NULL, 401, 200, 200, 200},
+        {"POST", "/v1/jobs", "{\"type\":\"a\"}", 401, 201, 403, 201},
+        {"GET", "/v1/jobs", NULL, 401, 200, 200, 200},
+        {"HEAD", "/v1/jobs", NULL, 401, 200, 200, 200},
+        {"GET", "/v1/jobs/x", NULL, 401, 404, 404, 404},
+        {"GET", "/v1/jobs/x/events?limit=1", NULL, 401, 404, 404, 404},
+        {"POST", "/v1/jobs/x/cancel", NULL, 401, 404, 403, 404},
+        {"POST", "/v1/jobs/x/%63ancel", NULL, 401, 403, 403, 404},
+        {"POST", "/v1/jobs/x/retry", NULL, 401, 403, 403, 404},
+        {"DELETE", "/v1/jobs/x", NULL, 401, 403, 403, 404},
+        {"POST", "/v1/tasks/claim", "{\"worker\":\"w\",\"types\":[\"z\"]}", 401, 403, 200, 200},
+        {"POST", "/v1/tasks/x/complete", "{\"worker\":\"w\",\"token\":\"t\"}", 401, 403, 409,
+         409},
+        {"POST", "/v1/tasks/x/heartbeat", "{\"worker\":\"w\",\"token\":\"t\"}", 401, 403, 409,
+         409},
+        {"GET", "/v1/registry", NULL, 401, 403, 403, 200},
+        {"PUT", "/v1/registry/a", "{\"runtime\":\"go\"}", 401, 403, 403, 200},
+        {"GET", "/v1/doctor", NULL, 401, 403, 403, 200},
+        {"POST", "/v1/clock/advance", "{\"ms\":1}", 401, 403, 403, 409},
+        {"GET", "/nothing", NULL, 401, 403, 403, 404},
+    };
+    static const char *const headers[] = {"", "Authorization: Bearer pppppppp\r\n",
+                                          "Authorization: bearer  wwwwwwww\r\n",
+                                          "Authorization: Bearer oooooooo\r\n"};
+    struct server server =
+        server_start((const char *[]){"--token-file", write_file(tokens, 0600), NULL});
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int wanted[] = {cases[i].none, cases[i].produce, cases[i].work, cases[i].operate};
+        for (size_t who = 0; who < 4; who++) {
+            struct reply reply =
+                request(&server, cases[i].method, cases[i].target, headers[who], cases[i].body);
+            CHECK(reply.status == wanted[who], "%s %s %s: %d, not %d: %s", cases[i].method,
+                  cases[i].target, headers[who], reply.status, wanted[who], reply.body);
+            CHECK(reply.status != 401 || strstr(reply.head, "WWW-Authenticate: Bearer"), "%s",
+                  reply.head);
+        }
+    }
+    static const char *const wrong[] = {
+        "Authorization: Bearer ppppppp\r\n",  "Authorization: Bearer ppppppppp\r\n",
+        "Authorization: Bearer PPPPPPPP\r\n", "Authorization: Bearer \r\n",
+        "Authorization: Basic pppppppp\r\n",  "Authorization: pppppppp\r\n"};
+    for (size_t i = 0; i < 6; i++)
+        CHECK(request(&server, "GET", "/v1/jobs", wrong[i], NULL).status == 401, "%s",
+              wrong[i]);
+    CHECK_INT(server_stop(&server), 0);
+}
+
+TEST(without_tokens_no_strange_page_can_call)
+{
+    struct server server = server_start_plain();
+    char headers[100];
+    CHECK_INT(
+        request(&server, "GET", "/v1/jobs", "Origin: http://evil.example\r\n", NULL).status,
+        403);
+    CHECK_INT(request(&server, "GET", "/v1/jobs", "Origin: null\r\n", NULL).status, 403);
+    snprintf(headers, sizeof headers, "Origin: http://127.0.0.1:%d\r\n", server.port);
+    CHECK_INT(request(&server, "GET", "/v1/jobs", headers, NULL).status, 200);
+    static const struct {
+        const char *host;
+        int status;
+    } hosts[] = {{"localhost", 200},        {"LOCALHOST:80", 200},
+                 {"[::1]:80", 200},         {"127.1.2.3", 200},
+                 {"evil.example", 403},     {"127.0.0.1.evil.example", 403},
+                 {"localhost.evil.x", 403}, {"10.0.0.1:22476", 403}};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        int client = client_open(&server);
+        client_say(client, "GET /v1/jobs HTTP/1.1\r\nHost: %s\r\n\r\n", hosts[i].host);
+        CHECK(client_hear(client).status == hosts[i].status, "%s", hosts[i].host);
+        close(client);
+    }
+    CHECK_INT(server_stop(&server), 0);
+}
+
+/* ---- starting ------------------------------------------------------------------------------- */
+
+static void check_start(int code, const char *says, const char *const *options)
+{
+    char said[2000];
+    int seen = server_run(options, said, sizeof said);
+    CHECK(seen == code, "%s %s: exit code %d: %s", options[0], options[1], seen, said);
+    CHECK(strstr(said, says), "%s %s said: %s", options[0], options[1], said);
+}
+
+#define OPTIONS(...) ((const char *[]){__VA_ARGS__, NULL})
+
+TEST(wrong_usage_ends_with_2)
+{
+    check_start(2, "unknown option --lisen", OPTIONS("--lisen", "x"));
+    check_start(2, "needs a value", OPTIONS("--listen"));
+    check_start(2, "no argument \"now\"", OPTIONS("now"));
+    check_start(2, "--max-connections", OPTIONS("--max-connections", "0"));
+    check_start(2, "--idle-timeout", OPTIONS("--idle-timeout", "soon"));
+    check_start(2, "not an address", OPTIONS("--listen", "22476"));
+    check_start(2, "not an address", OPTIONS("--listen", "127.0.0.1:99999"));
+    check_start(2, "not an address", OPTIONS("--listen", "::1:80"));
+    check_start(2, "it is a server already", OPTIONS("--url", "http://127.0.0.1:1"));
+    check_start(2, "", OPTIONS("--listen", "127.0.0.1:0", "--url", "mysql://x"));
+    check_start(2, "--token-file, or listen on 127.0.0.1", OPTIONS("--listen", "0.0.0.0:0"));
+    check_start(2, "other machines can reach it", OPTIONS("--listen", "[::]:0"));
+    check_start(0, "example:", OPTIONS("--help"));
+}
+
+TEST(a_token_file_must_be_private_and_right)
+{
+    static const char good[] = "work abcdefgh\n";
+    check_start(2, "can be read by everybody", OPTIONS("--token-file", write_file(good, 0604)));
+    check_start(2, "can be written by everybody",
+                OPTIONS("--token-file", write_file(good, 0602)));
+    check_start(2, "could not open", OPTIONS("--token-file", "/nonexistent/tokens"));
+    check_start(2, "has no token", OPTIONS("--token-file", write_file("# none\n", 0600)));
+    const char *wrong = write_file("work abcdefgh\nwrok secret12\n", 0600);
+    check_start(2, "line 2", OPTIONS("--token-file", wrong));
+    char said[2000];
+    server_run(OPTIONS("--token-file", wrong), said, sizeof said);
+    CHECK(!strstr(said, "secret12"), "a token was printed: %s", said);
+    check_start(2, "line 1", OPTIONS("--token-file", write_file("operate\n", 0600)));
+}
+
+TEST(a_taken_address_or_an_unreachable_store_ends_with_3)
+{
+    struct server server = server_start_plain();
+    char address[32];
+    snprintf(address, sizeof address, "127.0.0.1:%d", server.port);
+    check_start(3, "could not listen on", OPTIONS("--listen", address, "--url", "memory:"));
+    CHECK_INT(server_stop(&server), 0);
+    check_start(3, "could not connect",
+                OPTIONS("--listen", "127.0.0.1:0", "--url", "postgres://127.0.0.1:1/x"));
+}

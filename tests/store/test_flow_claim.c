@@ -1,0 +1,460 @@
+/* tests/store/test_flow_claim.c - who gets which steps, in which order.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "flow_rig.h"
+
+/* An instance with one ready step of each of these types, priority 50. */
+static struct instance_row add_types(struct rig *rig, size_t count, const char *const *types)
+{
+    struct instance_row instance = new_instance(rig, "w");
+    for (size_t i = 0; i < count; i++)
+        add_step(rig, ready_step(&instance, (int32_t)i, types[i], 50));
+    return instance;
+}
+#define ADD_TYPES(rig, ...)                                                \
+    add_types(rig, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), \
+              (const char *[]){__VA_ARGS__})
+
+static struct steps *claim_aged(struct rig *rig, size_t room, double rate)
+{
+    static const char *const all = "%";
+    return claim_steps_by(rig, room,
+                          (struct step_claim){.base = {.patterns = &all, .pattern_count = 1},
+                                              .aging_rate = rate});
+}
+
+/* ---- what a claim does ------------------------------------------------------------------- */
+
+TEST(a_claimed_step_comes_back_whole_and_leased)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    struct step_row row = ready_step(&instance, 3, "mail", 60);
+    row.config = "{\"timeout_ms\":9}";
+    row.metadata = "[1]";
+    row.attempts = 2;
+    row.error = "before";
+    row.ended_by = "old";
+    row.ended_token = "oo";
+    row.waiting_event = "paid";
+    row.signal = "{\"id\":\"1\"}";
+    row.is_timed_out = true;
+    row.call_until_us = RIG_START_US + 77;
+    add_step(rig, row);
+    commit(rig);
+
+    pass_us(rig, 5);
+    begin_write(rig);
+    struct steps *steps = claim_steps(rig, 4, "mail");
+    CHECK_STEPS(steps, "s3");
+    struct step_row wanted = row;
+    wanted.status = STEP_RUNNING;
+    wanted.is_ready = false;
+    wanted.locked_by = "w";
+    wanted.token = "t";
+    wanted.locked_until_us = RIG_START_US + 5 + US_PER_MIN;
+    wanted.due_at_us = wanted.locked_until_us + 1;
+    wanted.started_at_us = wanted.updated_at_us = RIG_START_US + 5;
+    check_step_planned(&steps->rows[0], &wanted);
+    check_step_changing(&steps->rows[0], &wanted);
+    commit(rig);
+
+    begin_write(rig);
+    struct step_row seen = lock_step(rig, instance.id, 3);
+    check_step_planned(&seen, &wanted);
+    check_step_changing(&seen, &wanted);
+    CHECK_NO_STEPS(claim_steps(rig, 4, "%")); /* it is taken */
+}
+
+TEST(a_claim_touches_no_instance)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = ADD_TYPES(rig, "a", "b");
+    commit(rig);
+    pass_us(rig, 5);
+    begin_write(rig);
+    claim_steps(rig, 4, "%");
+    struct instance_row seen = get_instance(rig, instance.id);
+    check_instance_fixed(&seen, &instance);
+    check_instance_changing(&seen, &instance);
+}
+
+TEST(a_step_in_compensation_stays_so_when_it_is_claimed)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    struct step_row row = ready_step(&instance, 0, "refund", 50);
+    row.status = STEP_COMPENSATION;
+    row.handler = "reserve";
+    add_step(rig, row);
+    CHECK_NO_STEPS(claim_steps(rig, 4, "reserve")); /* its task is the compensation's */
+    struct steps *steps = claim_steps(rig, 4, "refund");
+    CHECK_STEPS(steps, "s0");
+    CHECK_INT(steps->rows[0].status, STEP_COMPENSATION);
+    CHECK_STR(steps->rows[0].locked_by, "w");
+    CHECK_INT(lock_step(rig, instance.id, 0).status, STEP_COMPENSATION);
+    CHECK_INT(lock_step(rig, instance.id, 0).is_ready, false);
+}
+
+TEST(a_second_claim_keeps_when_the_step_first_started)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = ADD_TYPES(rig, "a");
+    CHECK_INT(claim_steps(rig, 4, "a")->rows[0].started_at_us, RIG_START_US);
+    struct step_row row = lock_step(rig, instance.id, 0);
+    row.status = STEP_READY;
+    row.is_ready = true;
+    row.locked_by = row.token = NULL;
+    row.locked_until_us = row.due_at_us = 0;
+    row.attempts = 1;
+    update_step(rig, row);
+    commit(rig);
+    pass_us(rig, 9);
+    begin_write(rig);
+    struct steps *steps = claim_steps(rig, 4, "a");
+    CHECK_STEPS(steps, "s0");
+    CHECK_INT(steps->rows[0].started_at_us, RIG_START_US);
+    CHECK_INT(steps->rows[0].updated_at_us, RIG_START_US + 9);
+    CHECK_INT(steps->rows[0].attempts, 1);
+}
+
+TEST(only_steps_marked_ready_are_claimed)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    for (int32_t i = 0; i < 5; i++) {
+        struct step_row row = ready_step(&instance, i, "a", 50);
+        row.is_ready = i == 2;
+        row.due_at_us = i == 3 ? RIG_START_US + 1 : 0;
+        row.is_held = i == 4;
+        add_step(rig, row);
+    }
+    CHECK_STEPS(claim_steps(rig, ROWS_MAX, "%"), "s2");
+}
+
+TEST(room_takes_the_first_steps_and_leaves_the_rest)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    ADD_TYPES(rig, "x", "m", "a", "x", "m", "a");
+    CHECK_NO_STEPS(claim_steps(rig, 0, "%"));
+    CHECK_STEPS(claim_steps(rig, 2, "%"), "s0", "s1");
+    CHECK_STEPS(claim_steps(rig, 1, "%"), "s2");
+    CHECK_STEPS(claim_steps(rig, ROWS_MAX, "%"), "s3", "s4", "s5");
+    CHECK_NO_STEPS(claim_steps(rig, ROWS_MAX, "%"));
+}
+
+/* ---- which ------------------------------------------------------------------------------- */
+
+TEST(an_exact_type_takes_only_its_steps)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    ADD_TYPES(rig, "a.bb", "a", "A.B", "a.b");
+    CHECK_STEPS(claim_steps(rig, 9, "a.b"), "s3");
+    CHECK_NO_STEPS(claim_steps(rig, 9, "a."));
+    CHECK_NO_STEPS(claim_steps(rig, 9, "nothing"));
+}
+
+TEST(a_prefix_takes_the_steps_whose_type_begins_so)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    ADD_TYPES(rig, "billing.a", "billing", "billing.", "billinga", "mail", "billing.z.v1");
+    CHECK_STEPS(claim_steps(rig, 9, "billing.%"), "s0", "s2", "s5");
+    CHECK_STEPS(claim_steps(rig, 9, "%"), "s1", "s3", "s4");
+}
+
+TEST(patterns_that_overlap_take_a_step_once)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    static const char *const patterns[] = {"b", "a%", "%", "a.b", "b", "nothing"};
+    begin_write(rig);
+    ADD_TYPES(rig, "a.b", "b", "a.c");
+    CHECK_STEPS(
+        claim_steps_by(rig, ROWS_MAX,
+                       (struct step_claim){.base = {.patterns = patterns, .pattern_count = 6}}),
+        "s0", "s1", "s2");
+}
+
+TEST(odd_types_are_claimed_by_name)
+{
+    static const char *const names[] = {"_", "a%b", "it's", "\"q\"", "\xC3\xA9", "a\\b", " "};
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    add_types(rig, 7, names);
+    for (int32_t i = 0; i < 7; i++) {
+        struct steps *steps = claim_steps(rig, 9, names[i]);
+        CHECK_INT(steps->count, 1);
+        CHECK_STR(steps->rows[0].task_type, names[i]);
+    }
+}
+
+static void register_type(struct rig *rig, const char *name, const char *runtime, bool enabled)
+{
+    struct registry_row row = {
+        .name = name, .intent_type = "workflow", .runtime = runtime, .is_enabled = enabled};
+    MUST(rig, rig->ops->put_registry(rig->tx, &row, &rig->error));
+}
+
+static struct steps *claim_with_runtime(struct rig *rig, const char *pattern,
+                                        const char *runtime)
+{
+    return claim_steps_by(
+        rig, ROWS_MAX,
+        (struct step_claim){
+            .base = {.patterns = &pattern, .pattern_count = 1, .runtime = runtime}});
+}
+
+TEST(steps_of_a_disabled_type_are_not_claimed_until_it_is_enabled)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    ADD_TYPES(rig, "off", "on");
+    register_type(rig, "off", "go", false);
+    CHECK_STEPS(claim_steps(rig, 9, "%"), "s1");
+    CHECK_NO_STEPS(claim_steps(rig, 9, "off"));
+    register_type(rig, "off", "go", true);
+    CHECK_STEPS(claim_steps(rig, 9, "off"), "s0");
+}
+
+TEST(a_runtime_gets_its_own_steps_and_those_of_nobody)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    register_type(rig, "g", "go", true);
+    register_type(rig, "p", "python", true);
+    ADD_TYPES(rig, "g", "p", "x");
+    commit(rig);
+    begin_write(rig);
+    CHECK_STEPS(claim_with_runtime(rig, "%", "go"), "s0", "s2");
+    roll_back(rig);
+    begin_write(rig);
+    CHECK_STEPS(claim_with_runtime(rig, "%", "python"), "s1", "s2");
+    roll_back(rig);
+    begin_write(rig);
+    CHECK_NO_STEPS(claim_with_runtime(rig, "p", "go"));
+    CHECK_STEPS(claim_with_runtime(rig, "%", NULL), "s0", "s1", "s2");
+}
+
+TEST(jobs_and_steps_of_one_type_are_claimed_apart)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    ADD_TYPES(rig, "both");
+    const char *id = add(rig, job_of(rig, "both"));
+    CHECK_STEPS(claim_steps(rig, 9, "both"), "s0");
+    CLAIM(rig, 9, "both");
+    CHECK_ROWS(rig, id);
+}
+
+/* ---- in which order ---------------------------------------------------------------------- */
+
+TEST(the_highest_priority_goes_first)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    static const int32_t priorities[] = {50, 0, 100, 51, 99, 1};
+    for (int32_t i = 0; i < 6; i++)
+        add_step(rig, ready_step(&instance, i, i % 2 ? "a" : "b", priorities[i]));
+    CHECK_STEPS(claim_steps(rig, 9, "%"), "s2", "s4", "s3", "s0", "s5", "s1");
+}
+
+TEST(among_equals_the_earliest_goes_first_then_the_older_instance_then_the_place)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row old = new_instance(rig, "w"), young = new_instance(rig, "w");
+    add_step(rig, ready_step(&young, 3, "a", 50));
+    add_step(rig, ready_step(&young, 2, "b", 50));
+    add_step(rig, ready_step(&old, 7, "b", 50));
+    add_step(rig, ready_step(&old, 6, "a", 50));
+    struct step_row early = ready_step(&young, 9, "c", 50);
+    early.next_run_at_us = RIG_START_US - 1;
+    add_step(rig, early);
+    CHECK_STEPS(claim_steps(rig, 9, "%"), "s9", "s6", "s7", "s2", "s3");
+}
+
+/* Makes "low" (priority 10, ready since `waited`) and "rival" (this priority, ready now). */
+static void add_rivals(struct rig *rig, int64_t waited_us, int32_t rival)
+{
+    struct instance_row instance = new_instance(rig, "w");
+    struct step_row row = ready_step(&instance, 0, "a", 10);
+    row.name = "low";
+    row.next_run_at_us = rig->tx->now_us - waited_us;
+    add_step(rig, row);
+    row = ready_step(&instance, 1, "b", rival);
+    row.name = "rival";
+    row.next_run_at_us = rig->tx->now_us;
+    add_step(rig, row);
+}
+
+/* Priority 10 that has waited so long is exactly `effective`: it goes before a rival with that
+ * priority, since it is earlier, and after one with a point more. */
+static void check_effective(int64_t waited_us, double rate, int32_t effective)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    add_rivals(rig, waited_us, effective);
+    CHECK_STEPS(claim_aged(rig, 9, rate), "low", "rival");
+    roll_back(rig);
+    if (effective == 100)
+        return;
+    begin_write(rig);
+    add_rivals(rig, waited_us, effective + 1);
+    CHECK_STEPS(claim_aged(rig, 9, rate), "rival", "low");
+}
+
+TEST(waiting_raises_a_priority_by_whole_points_up_to_100)
+{
+    check_effective(0, 0.5, 10);
+    check_effective(1999999, 0.5, 10);
+    check_effective(2 * US_PER_SEC, 0.5, 11);
+    check_effective(100 * US_PER_SEC - 1, 0.5, 59);
+    check_effective(100 * US_PER_SEC, 0.5, 60);
+    check_effective(180 * US_PER_SEC - 1, 0.5, 99);
+    check_effective(180 * US_PER_SEC, 0.5, 100);
+    check_effective(100000 * US_PER_SEC, 0.5, 100);
+    check_effective(7 * US_PER_SEC, 1.0, 17);
+    check_effective(100 * US_PER_SEC, 0, 10); /* off */
+}
+
+TEST(a_step_at_the_cap_is_not_passed_by_one_that_would_be_higher)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    struct step_row earlier = ready_step(&instance, 0, "a", 10);
+    earlier.next_run_at_us = RIG_START_US - 200 * US_PER_SEC; /* 110: capped */
+    struct step_row later = ready_step(&instance, 1, "b", 90);
+    later.next_run_at_us = RIG_START_US - 199 * US_PER_SEC; /* 189: capped */
+    add_step(rig, later);
+    add_step(rig, earlier);
+    CHECK_STEPS(claim_aged(rig, 9, 0.5), "s0", "s1");
+}
+
+TEST(a_fraction_of_a_point_does_not_count)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    struct step_row half = ready_step(&instance, 0, "a", 49);
+    half.next_run_at_us = RIG_START_US - 3 * US_PER_SEC; /* 49 + 1.5: 50 */
+    struct step_row whole = ready_step(&instance, 1, "b", 50);
+    whole.next_run_at_us = RIG_START_US - 1 * US_PER_SEC; /* 50 + 0.5: 50 */
+    add_step(rig, whole);
+    add_step(rig, half);
+    CHECK_STEPS(claim_aged(rig, 9, 0.5), "s0", "s1"); /* equal, so the earlier goes first */
+}
+
+/* The law, on a crowd: a claim brings what sorting all of it would. */
+TEST(a_claim_with_aging_takes_the_best_of_all)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    static const char *const types[] = {"q", "a", "z"};
+    struct step_row crowd[ROWS_MAX];
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    for (int32_t i = 0; i < ROWS_MAX; i++) {
+        crowd[i] = ready_step(&instance, i, types[i % 3], (i * 37) % 8 * 10);
+        crowd[i].next_run_at_us = RIG_START_US - (int64_t)((i * 29) % 50) * 3 * US_PER_SEC;
+        add_step(rig, crowd[i]);
+    }
+    bool is_taken[ROWS_MAX] = {false};
+    size_t taken = 0;
+    while (taken < ROWS_MAX) {
+        struct steps *steps = claim_aged(rig, 7, 0.5);
+        for (size_t i = 0; i < steps->count; i++, taken++) {
+            int best = -1;
+            int64_t best_points = 0;
+            for (int k = 0; k < ROWS_MAX; k++) {
+                int64_t waited = (RIG_START_US - crowd[k].next_run_at_us) / US_PER_SEC;
+                int64_t points = crowd[k].priority + waited / 2;
+                points = points < 100 ? points : 100;
+                if (!is_taken[k] && (best < 0 || points > best_points ||
+                                     (points == best_points &&
+                                      crowd[k].next_run_at_us < crowd[best].next_run_at_us))) {
+                    best = k;
+                    best_points = points;
+                }
+            }
+            CHECK_STR(steps->rows[i].name, crowd[best].name);
+            is_taken[best] = true;
+        }
+        CHECK(steps->count, "steps are left");
+    }
+}
+
+/* ---- what a claim took ------------------------------------------------------------------- */
+
+static struct steps *find_claimed_steps(struct rig *rig, const char *worker, const char *token,
+                                        size_t room)
+{
+    struct steps *steps = arena_zalloc(&rig->arena, sizeof *steps);
+    MUST(rig, rig->ops->find_claimed_steps(rig->tx, worker, token, steps->rows, room,
+                                           &steps->count, &rig->error));
+    return steps;
+}
+
+TEST(what_a_claim_of_steps_took_can_be_found_again)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    add_step(rig, ready_step(&instance, 0, "b", 10));
+    add_step(rig, ready_step(&instance, 1, "a", 90));
+    add_step(rig, ready_step(&instance, 2, "b", 50));
+    struct step_row undo = ready_step(&instance, 3, "c", 95);
+    undo.status = STEP_COMPENSATION;
+    add_step(rig, undo);
+    CHECK_INT(claim_steps(rig, 9, "%")->count, 4);
+    commit(rig);
+
+    begin_write(rig);
+    struct steps *steps = find_claimed_steps(rig, "w", "t", 9);
+    CHECK_STEPS(steps, "s3", "s1", "s2", "s0");
+    CHECK_JSON(steps->rows[1].input, "{}");
+    CHECK_STEPS(find_claimed_steps(rig, "w", "t", 2), "s3", "s1");
+    CHECK_NO_STEPS(find_claimed_steps(rig, "w", "u", 9));
+    CHECK_NO_STEPS(find_claimed_steps(rig, "v", "t", 9));
+
+    struct step_row row = lock_step(rig, instance.id, 1);
+    row.status = STEP_SKIPPED; /* stopped, though the lease still stands */
+    update_step(rig, row);
+    row = lock_step(rig, instance.id, 2);
+    row.status = STEP_COMPLETED;
+    row.locked_by = row.token = NULL;
+    row.locked_until_us = 0;
+    update_step(rig, row);
+    CHECK_STEPS(find_claimed_steps(rig, "w", "t", 9), "s3", "s0");
+}
+
+TEST(steps_that_another_writer_holds_are_not_claimed)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    if (rig->ops->writers == 1)
+        return; /* one writer at a time: the second waits at begin */
+    struct store_session *second;
+    struct store_tx *tx;
+    begin_write(rig);
+    struct instance_row instance = ADD_TYPES(rig, "a", "a");
+    commit(rig);
+
+    begin_write(rig);
+    lock_step(rig, instance.id, 0);
+    MUST(rig, rig->ops->session_open(rig->store, SESSION_WRITER, &second, &rig->error));
+    MUST(rig, rig->ops->begin(second, &rig->arena, &tx, &rig->error));
+    struct store_tx *first = rig->tx;
+    rig->tx = tx;
+    CHECK_STEPS(claim_steps(rig, 9, "%"), "s1");
+    rig->tx = first;
+    rig->ops->rollback(tx);
+    rig->ops->session_close(second);
+}

@@ -1,0 +1,206 @@
+/* tests/store/test_flow_outbox.c - events for others: claimed in order, acknowledged once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "flow_rig.h"
+
+struct mail {
+    struct outbox_row rows[ROWS_MAX];
+    size_t count;
+};
+
+static void append(struct rig *rig, const char *instance_id, const char *event)
+{
+    struct outbox_row row = {.instance_id = instance_id,
+                             .step = "s0",
+                             .event = event,
+                             .payload = "[1]",
+                             .created_at_us = RIG_START_US};
+    MUST(rig, rig->ops->append_outbox(rig->tx, &row, 1, &rig->error));
+}
+
+/* A claim for ten seconds. */
+static struct mail *claim_mail(struct rig *rig, const char *worker, size_t room)
+{
+    struct mail *mail = arena_zalloc(&rig->arena, sizeof *mail);
+    mail->count = SIZE_MAX;
+    MUST(rig, rig->ops->claim_outbox(rig->tx, worker, rig->tx->now_us + 10 * US_PER_SEC,
+                                     mail->rows, room, &mail->count, &rig->error));
+    CHECK(mail->count <= room, "%zu events came into room for %zu", mail->count, room);
+    return mail;
+}
+
+static void ack(struct rig *rig, int64_t id)
+{
+    MUST(rig, rig->ops->ack_outbox(rig->tx, id, &rig->error));
+}
+
+static void check_mail(const struct mail *mail, size_t count, const char *const *events)
+{
+    for (size_t i = 0; i < count && i < mail->count; i++)
+        CHECK_STR(mail->rows[i].event, events[i]);
+    CHECK_INT(mail->count, count);
+}
+#define CHECK_MAIL(mail, ...)                                                \
+    check_mail(mail, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), \
+               (const char *[]){__VA_ARGS__})
+#define CHECK_NO_MAIL(mail) check_mail(mail, 0, NULL)
+
+TEST(an_outbox_event_comes_back_as_it_was_given_and_claimed)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *id = new_instance(rig, "w").id;
+    append(rig, id, "shipped");
+    commit(rig);
+    begin_write(rig);
+    struct mail *mail = claim_mail(rig, "me", 9);
+    CHECK_MAIL(mail, "shipped");
+    CHECK(mail->rows[0].id > 0, "id is %lld", (long long)mail->rows[0].id);
+    CHECK_STR(mail->rows[0].instance_id, id);
+    CHECK_STR(mail->rows[0].step, "s0");
+    CHECK_JSON(mail->rows[0].payload, "[1]");
+    CHECK_INT(mail->rows[0].created_at_us, RIG_START_US);
+    CHECK_STR(mail->rows[0].claimed_by, "me");
+    CHECK_INT(mail->rows[0].claimed_until_us, RIG_START_US + 10 * US_PER_SEC);
+}
+
+TEST(an_outbox_event_may_have_no_step_and_no_payload)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct outbox_row row = {
+        .instance_id = new_instance(rig, "w").id, .event = "e", .created_at_us = RIG_START_US};
+    MUST(rig, rig->ops->append_outbox(rig->tx, &row, 1, &rig->error));
+    struct mail *mail = claim_mail(rig, "me", 9);
+    CHECK_MAIL(mail, "e");
+    CHECK_TEXT(mail->rows[0].step, NULL);
+    CHECK_TEXT(mail->rows[0].payload, NULL);
+}
+
+TEST(outbox_events_are_claimed_in_order_of_id)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "w").id;
+    append(rig, b, "b1");
+    append(rig, a, "a1");
+    append(rig, b, "b2");
+    append(rig, a, "a2");
+    struct mail *mail = claim_mail(rig, "me", 3);
+    CHECK_MAIL(mail, "b1", "a1", "b2");
+    for (size_t i = 1; i < mail->count; i++)
+        CHECK(mail->rows[i - 1].id < mail->rows[i].id, "ids are not in order");
+    CHECK_MAIL(claim_mail(rig, "me", 9), "a2"); /* its own earlier ones hold nothing back */
+    CHECK_NO_MAIL(claim_mail(rig, "me", 9));
+    CHECK_NO_MAIL(claim_mail(rig, "other", 0));
+}
+
+TEST(what_another_has_claimed_holds_back_what_follows_in_its_instance)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "w").id;
+    append(rig, a, "a1");
+    append(rig, a, "a2");
+    append(rig, b, "b1");
+    append(rig, a, "a3");
+    struct mail *mine = claim_mail(rig, "me", 1);
+    CHECK_MAIL(mine, "a1");
+    commit(rig);
+
+    begin_write(rig);
+    CHECK_MAIL(claim_mail(rig, "you", 9), "b1");
+    CHECK_NO_MAIL(claim_mail(rig, "you", 9));
+    ack(rig, mine->rows[0].id);
+    CHECK_MAIL(claim_mail(rig, "you", 1), "a2");
+    CHECK_NO_MAIL(claim_mail(rig, "me", 9)); /* a3 stands behind your a2 */
+    CHECK_MAIL(claim_mail(rig, "you", 9), "a3");
+}
+
+TEST(a_claim_of_outbox_events_runs_out)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *id = new_instance(rig, "w").id;
+    append(rig, id, "e1");
+    append(rig, id, "e2");
+    CHECK_MAIL(claim_mail(rig, "me", 1), "e1");
+    commit(rig);
+
+    pass_us(rig, 10 * US_PER_SEC - 1);
+    begin_write(rig);
+    CHECK_NO_MAIL(claim_mail(rig, "you", 9));
+    commit(rig);
+    pass_us(rig, 2);
+    begin_write(rig);
+    struct mail *mail = claim_mail(rig, "you", 9);
+    CHECK_MAIL(mail, "e1", "e2");
+    CHECK_STR(mail->rows[0].claimed_by, "you");
+    CHECK_INT(mail->rows[0].claimed_until_us, rig->tx->now_us + 10 * US_PER_SEC);
+    CHECK_NO_MAIL(claim_mail(rig, "me", 9));
+}
+
+TEST(a_claim_that_ran_out_earlier_than_the_next_one_stops_at_that)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *id = new_instance(rig, "w").id;
+    append(rig, id, "e1");
+    append(rig, id, "e2");
+    append(rig, id, "e3");
+    CHECK_MAIL(claim_mail(rig, "me", 1), "e1");
+    commit(rig);
+    pass_us(rig, 5 * US_PER_SEC);
+    begin_write(rig);
+    CHECK_MAIL(claim_mail(rig, "me", 1), "e2");
+    commit(rig);
+    pass_us(rig, 6 * US_PER_SEC); /* e1 is free again, e2 is still mine */
+    begin_write(rig);
+    CHECK_MAIL(claim_mail(rig, "you", 9), "e1");
+}
+
+TEST(an_acknowledged_event_never_comes_again)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *id = new_instance(rig, "w").id;
+    append(rig, id, "e1");
+    append(rig, id, "e2");
+    struct mail *mail = claim_mail(rig, "me", 1);
+    ack(rig, mail->rows[0].id);
+    commit(rig);
+    pass_us(rig, US_PER_MIN);
+    begin_write(rig);
+    CHECK_MAIL(claim_mail(rig, "you", 9), "e2");
+}
+
+TEST(an_acknowledgement_twice_is_the_same_as_once)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    append(rig, new_instance(rig, "w").id, "e1");
+    int64_t id = claim_mail(rig, "me", 1)->rows[0].id;
+    ack(rig, id);
+    ack(rig, id);
+    commit(rig);
+    begin_write(rig);
+    ack(rig, id);
+    CHECK_INT(rig->ops->ack_outbox(rig->tx, id + 1, &rig->error), CAIRN_E_NOT_FOUND);
+    CHECK_INT(rig->ops->ack_outbox(rig->tx, 0, &rig->error), CAIRN_E_NOT_FOUND);
+    CHECK_INT(rig->ops->ack_outbox(rig->tx, INT64_MAX, &rig->error), CAIRN_E_NOT_FOUND);
+}
+
+TEST(an_event_whose_claim_was_rolled_back_can_be_acknowledged)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    append(rig, new_instance(rig, "w").id, "e1");
+    commit(rig);
+    begin_write(rig);
+    int64_t id = claim_mail(rig, "me", 1)->rows[0].id;
+    roll_back(rig);
+    begin_write(rig);
+    ack(rig, id);
+    CHECK_NO_MAIL(claim_mail(rig, "me", 9));
+}
