@@ -304,7 +304,7 @@ static bool is_within_limits(struct reading *reading, const struct element *elem
 static struct element *parse_element(struct reading *reading, const struct node *map,
                                      int nesting)
 {
-    enum element_kind kind;
+    enum element_kind kind = ELEMENT_STEP;
     if (map->kind != NODE_MAP) {
         flaw_add(reading->flaws, map->at,
                  "an element must be a mapping such as {step: NAME}, not %s", node_words(map));
