@@ -26,7 +26,7 @@ static const struct {
      "is_undo_failed, undo_first, undo_from, undo_to, undo_below, commits, active_count, "
      "wait_count, sleep_count, decision_count, parked_count, awaited_count) "
      "SELECT id, $2, 1, $3::jsonb, 'running', 1, now(), now(), now(), false, false, false, "
-     "-1, -1, -1, 0, 0, 1, 0, 0, 0, 0, 0 FROM unnest($1::uuid[]) AS given (id)"},
+     "-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 FROM unnest($1::uuid[]) AS given (id)"},
     {"steps",
      "INSERT INTO workflow.workflow_step (instance_id, instance_seq, seq, name, kind, handler, "
      "max_attempts, priority, next, scope_fork, scope_from, scope_to, status, attempts, "
@@ -34,7 +34,8 @@ static const struct {
      "is_timed_out, remaining, updated_at) "
      "SELECT id, seq, place, " NAME(
          "place") ", 'task', $2, 3, 50, "
-                  "CASE WHEN place + 1 < $3::int THEN place + 1 ELSE -1 END, -1, -1, -1, "
+                  "CASE WHEN place + 1 < $3::int THEN place + 1 ELSE -1 END, -1, 0, $3::int - "
+                  "1, "
                   "CASE place WHEN 0 THEN 'ready' ELSE 'pending' END, 0, 0, "
                   "CASE place WHEN 0 THEN $4::jsonb END, 0, CASE place WHEN 0 THEN now() END, "
                   "place = 0, "

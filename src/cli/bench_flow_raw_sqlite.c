@@ -28,15 +28,18 @@ enum {
 static const char *const statements[STATEMENTS] = {
     [STATEMENT_INSTANCE] =
         "INSERT INTO workflow_instance (id, workflow, version, status, generation, created_at, "
-        "updated_at, started_at, is_dlq, has_compensation, goal, is_undo_failed, undo_below, "
-        "commits, active_count, wait_count, sleep_count, decision_count, parked_count, "
-        "awaited_count, input) "
-        "VALUES (?1, ?2, 1, 'running', 1, ?3, ?3, ?3, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, ?4)",
+        "updated_at, started_at, is_dlq, has_compensation, goal, is_undo_failed, undo_from, "
+        "undo_to, undo_below, commits, active_count, wait_count, sleep_count, decision_count, "
+        "parked_count, awaited_count, input) "
+        "VALUES (?1, ?2, 1, 'running', 1, ?3, ?3, ?3, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, "
+        "0, "
+        "?4)",
     [STATEMENT_STEP] =
         "INSERT INTO workflow_step (id, name, kind, handler, max_attempts, priority, next, "
-        "status, attempts, compensation_attempts, next_run_at, is_ready, is_held, is_current, "
-        "task_type, stop, is_timed_out, remaining, updated_at, input) "
-        "VALUES (?1, ?2, 'task', ?3, 3, 50, ?4, ?5, 0, 0, ?6, ?7, 0, ?7, ?8, 0, 0, 0, ?9, ?10)",
+        "scope_from, scope_to, status, attempts, compensation_attempts, next_run_at, is_ready, "
+        "is_held, is_current, task_type, stop, is_timed_out, remaining, updated_at, input) "
+        "VALUES (?1, ?2, 'task', ?3, 3, 50, ?4, 0, ?11, ?5, 0, 0, ?6, ?7, 0, ?7, ?8, 0, 0, 0, "
+        "?9, ?10)",
     [STATEMENT_LEASE] =
         "UPDATE workflow_step SET status = 'running', is_ready = 0, locked_by = ?2, token = "
         "?3, "
@@ -170,6 +173,7 @@ static bool insert_step(struct raw_lite *raw, const struct raw_instance *instanc
     }
     sqlite3_bind_int64(statement, 7, is_first);
     sqlite3_bind_int64(statement, 9, raw->now_us);
+    sqlite3_bind_int64(statement, 11, raw->plan.steps - 1);
     bool is_done = sqlite3_step(statement) == SQLITE_DONE;
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
