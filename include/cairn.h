@@ -485,7 +485,8 @@ typedef struct cairn_flaw {
 } cairn_flaw;
 
 /* Checks a workflow file's text, YAML or JSON; needs no engine.  `file` is its name, for errors.
- * Fills in at most `room` flaws; CAIRN_E_BAD_INPUT if there are any. */
+ * Fills in at most `room` flaws, in the order of the file; CAIRN_E_BAD_INPUT if there are any, or
+ * CAIRN_E_TOO_LARGE if the first is beyond a limit. */
 CAIRN_API cairn_code cairn_validate(const char *file, const char *text, cairn_flaw *ret_flaws,
                                     size_t room, size_t *ret_count, cairn_error *reterr);
 

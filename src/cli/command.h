@@ -57,6 +57,10 @@ struct command {
 /* All of them, in the order of the overview; NULL ends the list. */
 extern const struct command *const commands[];
 
+extern const struct command command_deploy, command_validate, command_workflows, command_graph,
+    command_start, command_list, command_show, command_events, command_signal, command_pause,
+    command_resume, command_restart, command_retry, command_cancel, command_abort;
+
 extern const struct command command_serve, command_work, command_job_add, command_job_list,
     command_job_show, command_job_events, command_job_cancel, command_job_delete,
     command_job_retry, command_registry_list, command_registry_set, command_migrate,

@@ -2,86 +2,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/mem.h"
-#include "cli/call.h"
-#include "cli/ids.h"
-#include "cli/print.h"
-#include "cli/say.h"
-
-#include <string.h>
-
-struct control {
-    const struct args *args;
-    cairn_engine *engine;
-    const char *method, *suffix; /* of the route */
-    const char *done;            /* what has happened to the job, in a word */
-    size_t count;                /* JSON items printed so far */
-};
-
-/* A refusal among several, in the form that a batch of reports has. */
-static void print_refused(const char *id, const struct answer *answer)
-{
-    cleanup(buf_donep) struct buf text = {0};
-    struct json_out out = {.buf = &text};
-    json_open(&out, '{');
-    json_key(&out, "id");
-    json_str(&out, id);
-    json_key(&out, "code");
-    json_str(&out, text_of(answer->tree, "code"));
-    json_key(&out, "message");
-    json_str(&out, text_of(answer->tree, "message"));
-    json_close(&out, '}');
-    fputs(buf_text(&text), stdout);
-}
-
-static void print_one(struct control *control, const char *id, const struct answer *answer,
-                      bool is_done)
-{
-    if (args_wants(control->args, "json")) {
-        if (!is_done && (!ids_are_many(control->args) || !answer->tree))
-            return;
-        fputs(control->count++ ? "," : "", stdout);
-        if (is_done)
-            fwrite(answer->body, 1, answer->len, stdout);
-        else
-            print_refused(id, answer);
-    } else if (is_done && args_wants(control->args, "ids")) {
-        puts(id);
-    } else if (is_done) {
-        printf("%s  %s\n", id, control->done);
-    }
-}
-
-static int control_one(const char *id, void *arg)
-{
-    struct control *control = arg;
-    cleanup(buf_donep) struct buf target = {0};
-    cleanup(answer_done) struct answer answer = {0};
-    buf_str(&target, "/v1/jobs/");
-    target_path(&target, id);
-    buf_str(&target, control->suffix);
-    int exit_code = call(control->engine, control->method, buf_text(&target), NULL, &answer);
-    print_one(control, id, &answer, exit_code == EXIT_DONE);
-    return exit_code;
-}
+#include "cli/control.h"
 
 static int run_control(const struct args *args, const char *method, const char *suffix,
                        const char *done)
 {
-    cleanup(store_closep) cairn_engine *engine = NULL;
-    int exit_code = store_open_for(args, &engine);
-    if (exit_code)
-        return exit_code;
-
     struct control control = {
-        .args = args, .engine = engine, .method = method, .suffix = suffix, .done = done};
-    bool is_json = args_wants(args, "json");
-    bool is_list = is_json && ids_are_many(args);
-    fputs(is_list ? "{\"items\":[" : "", stdout);
-    exit_code = ids_each(args, control_one, &control);
-    fputs(is_list ? "],\"next\":null}" : "", stdout);
-    fputs(is_list || (is_json && control.count) ? "\n" : "", stdout);
-    return exit_code;
+        .path = "/v1/jobs/", .method = method, .suffix = suffix, .done = done};
+    return control_run(args, &control);
 }
 
 static int run_cancel(const struct args *args)
@@ -99,11 +27,7 @@ static int run_delete(const struct args *args)
     return run_control(args, "DELETE", "", "deleted");
 }
 
-#define MANY_IDS                                                                          \
-    " \"-\" reads ids from standard input. After a refusal the others are still done, "   \
-    "and the exit code is 1. With -o json one id gives the job; several, or \"-\", give " \
-    "{\"items\": [...], \"next\": null}, where a refused one is {\"id\", \"code\", "      \
-    "\"message\"}."
+#define MANY_IDS CONTROL_MANY("job")
 
 const struct command command_job_cancel = {
     .name = "job cancel",

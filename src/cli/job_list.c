@@ -2,11 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/clock.h"
-#include "base/mem.h"
 #include "cli/call.h"
+#include "cli/pages.h"
 #include "cli/print.h"
-#include "cli/say.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -66,76 +64,10 @@ static void print_table(const json_t *items, int64_t now_us, bool is_first)
     grid_done(&grid);
 }
 
-static void print_ids(const json_t *items)
-{
-    size_t i;
-    json_t *job;
-    json_array_foreach(items, i, job) puts(text_of(job, "id"));
-}
-
-/* The items of a page as they stand in the answer, so that all pages make one document. */
-static void print_items(const struct answer *answer, bool is_first)
-{
-    size_t len = 0;
-    const char *items = body_member(answer, "items", &len);
-    fputs(is_first ? "{\"items\":[" : "", stdout);
-    if (items && json_array_size(json_object_get(answer->tree, "items"))) {
-        fputs(is_first ? "" : ",", stdout);
-        fwrite(items + 1, 1, len - 2, stdout);
-    }
-}
-
-static void print_page(const struct args *args, cairn_engine *engine,
-                       const struct answer *answer, bool is_first)
-{
-    const json_t *items = json_object_get(answer->tree, "items");
-    int64_t now_us = 0;
-    if (args_wants(args, "ids")) {
-        print_ids(items);
-    } else if (args_wants(args, "json")) {
-        print_items(answer, is_first);
-    } else {
-        cairn_clock_now(engine, &now_us, NULL);
-        print_table(items, now_us, is_first);
-    }
-}
-
-/* What follows the last page that was printed. */
-static void print_end(const struct args *args, const char *next)
-{
-    if (args_wants(args, "json")) {
-        if (*next)
-            printf("],\"next\":\"%s\"}\n", next);
-        else
-            puts("],\"next\":null}");
-    } else if (*next) {
-        fprintf(stderr, "There are more: add --cursor %s or --all\n", next);
-    }
-}
-
 static int run_list(const struct args *args)
 {
-    cleanup(store_closep) cairn_engine *engine = NULL;
-    int exit_code = store_open_for(args, &engine);
-    if (exit_code)
-        return exit_code;
-
-    char cursor[256];
-    const char *given = args_text(args, "cursor");
-    for (bool is_first = true;; is_first = false) {
-        cleanup(buf_donep) struct buf target = {0};
-        cleanup(answer_done) struct answer answer = {0};
-        list_target(args, is_first ? given : cursor, &target);
-        exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
-        if (exit_code)
-            return exit_code;
-        print_page(args, engine, &answer, is_first);
-        snprintf(cursor, sizeof cursor, "%s", text_of(answer.tree, "next"));
-        if (!*cursor || !args_has(args, "all"))
-            break;
-    }
-    print_end(args, cursor);
-    return EXIT_DONE;
+    static const struct pages pages = {.target = list_target, .table = print_table};
+    return pages_run(args, &pages);
 }
 
 static const struct option list_options[] = {

@@ -2,17 +2,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/call.h"
+#include "cli/events.h"
 #include "cli/ids.h"
 #include "cli/print.h"
-#include "cli/say.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* What an action on each id needs to know. */
 struct showing {
@@ -122,142 +119,10 @@ const struct command command_job_show = {
 
 /* ---- events ----------------------------------------------------------------------------- */
 
-static void events_target(const struct args *args, const char *id, const char *cursor,
-                          struct buf *target)
-{
-    buf_str(target, "/v1/jobs/");
-    target_path(target, id);
-    buf_str(target, "/events");
-    target_add(target, "limit", args_text(args, "limit"));
-    target_add(target, "cursor", cursor);
-}
-
-static void print_event(const json_t *event)
-{
-    const json_t *data = json_object_get(event, "data");
-    char *text = json_dumps(data, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    cleanup(buf_donep) struct buf line = {0};
-    buf_printf(&line, "%s  %-9s  ", text_of(event, "at"), text_of(event, "type"));
-    buf_str(&line, text && strcmp(text, "null") != 0 ? text : "");
-    cleanup(buf_donep) struct buf clean = {0};
-    buf_clean(&clean, buf_text(&line), line.len);
-    puts(buf_text(&clean));
-    free(text);
-}
-
-static void print_events(const json_t *items, bool are_ids)
-{
-    size_t i;
-    json_t *event;
-    json_array_foreach(items, i, event)
-    {
-        if (are_ids)
-            puts(text_of(event, "id"));
-        else
-            print_event(event);
-    }
-    fflush(stdout);
-}
-
-/* Whether nothing more will happen to the job by itself. */
-static int job_has_ended(cairn_engine *engine, const char *id, bool *ret_ended)
-{
-    cleanup(buf_donep) struct buf target = {0};
-    cleanup(answer_done) struct answer answer = {0};
-    buf_str(&target, "/v1/jobs/");
-    target_path(&target, id);
-    int exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
-    const char *status = text_of(answer.tree, "status");
-    *ret_ended = strcmp(status, "pending") != 0 && strcmp(status, "leased") != 0;
-    return exit_code;
-}
-
-static void pause_a_second(void)
-{
-    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-}
-
-/* Prints what comes until the job has ended.  The job is asked before its events, so that the
- * last of them is not missed.  An answer on the last page names no cursor: the id of the last
- * event is one. */
-static int follow(const struct args *args, cairn_engine *engine, const char *id)
-{
-    char cursor[64] = "";
-    const char *given = args_text(args, "cursor");
-    if (given)
-        snprintf(cursor, sizeof cursor, "%s", given);
-    for (bool is_ended = false;;) {
-        size_t count;
-        int exit_code = job_has_ended(engine, id, &is_ended);
-        if (exit_code)
-            return exit_code;
-        do {
-            cleanup(buf_donep) struct buf target = {0};
-            cleanup(answer_done) struct answer answer = {0};
-            events_target(args, id, *cursor ? cursor : NULL, &target);
-            exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
-            if (exit_code)
-                return exit_code;
-            const json_t *items = json_object_get(answer.tree, "items");
-            count = json_array_size(items);
-            print_events(items, args_wants(args, "ids"));
-            if (count)
-                snprintf(cursor, sizeof cursor, "%s",
-                         text_of(json_array_get(items, count - 1), "id"));
-        } while (count);
-        if (is_ended)
-            return EXIT_DONE;
-        pause_a_second();
-    }
-}
-
 static int run_events(const struct args *args)
 {
-    const char *id = args->operands[0];
-    if (args_has(args, "follow") && args_wants(args, "json")) {
-        say_error("--follow cannot print one JSON document: leave one of them out");
-        return EXIT_USAGE;
-    }
-    cleanup(store_closep) cairn_engine *engine = NULL;
-    int exit_code = store_open_for(args, &engine);
-    if (exit_code)
-        return exit_code;
-    if (args_has(args, "follow"))
-        return follow(args, engine, id);
-
-    cleanup(buf_donep) struct buf target = {0};
-    cleanup(answer_done) struct answer answer = {0};
-    events_target(args, id, args_text(args, "cursor"), &target);
-    exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
-    if (exit_code)
-        return exit_code;
-    if (args_wants(args, "json")) {
-        print_body(&answer);
-        return EXIT_DONE;
-    }
-    print_events(json_object_get(answer.tree, "items"), args_wants(args, "ids"));
-    if (*text_of(answer.tree, "next"))
-        fprintf(stderr, "There are more: add --cursor %s\n", text_of(answer.tree, "next"));
-    return EXIT_DONE;
+    return events_run(args, "/v1/jobs/");
 }
-
-static const struct option events_options[] = {
-    {.name = "follow",
-     .letter = 'f',
-     .kind = OPTION_FLAG,
-     .help = "print what comes, until the job has ended"},
-    {.name = "limit",
-     .kind = OPTION_INT,
-     .value = "N",
-     .help = "at most so many, 1 to 1000; 100 if not given",
-     .min = 1,
-     .max = 1000},
-    {.name = "cursor",
-     .kind = OPTION_TEXT,
-     .value = "CURSOR",
-     .help = "go on where a page ended: its \"next\""},
-    {0},
-};
 
 const struct command command_job_events = {
     .name = "job events",

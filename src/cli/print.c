@@ -92,9 +92,29 @@ const char *colour_of(const char *word)
     static const struct {
         const char *word, *escape;
     } colours[] = {
-        {"pending", "\033[33m"}, {"leased", "\033[36m"},   {"succeeded", "\033[32m"},
-        {"failed", "\033[31m"},  {"cancelled", "\033[2m"}, {"ok", "\033[32m"},
-        {"warning", "\033[33m"}, {"error", "\033[31m"},
+        {"pending", "\033[33m"},
+        {"leased", "\033[36m"},
+        {"succeeded", "\033[32m"},
+        {"failed", "\033[31m"},
+        {"cancelled", "\033[2m"},
+        {"ok", "\033[32m"},
+        {"warning", "\033[33m"},
+        {"error", "\033[31m"},
+        {"completed", "\033[32m"},
+        {"running", "\033[36m"},
+        {"ready", "\033[33m"},
+        {"waiting", "\033[33m"},
+        {"waiting_signal", "\033[33m"},
+        {"waiting_decision", "\033[33m"},
+        {"paused", "\033[33m"},
+        {"aborted", "\033[31m"},
+        {"compensating", "\033[35m"},
+        {"compensation", "\033[35m"},
+        {"rolled_back", "\033[35m"},
+        {"skipped", "\033[2m"},
+        {"dlq", "\033[31m"},
+        {"confirmed", "\033[32m"},
+        {"rejected", "\033[31m"},
     };
     for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
         if (strcmp(colours[i].word, word) == 0)

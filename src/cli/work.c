@@ -59,8 +59,9 @@ static void environment_done(struct environment *environment)
 
 static bool is_task_variable(const char *entry)
 {
-    static const char *const names[] = {"CAIRN_INSTANCE=", "CAIRN_STEP=", "CAIRN_ATTEMPT=",
-                                        "CAIRN_KEY=",      "CAIRN_TASK=", "CAIRN_TYPE="};
+    static const char *const names[] = {
+        "CAIRN_INSTANCE=", "CAIRN_STEP=",   "CAIRN_ATTEMPT=", "CAIRN_KEY=", "CAIRN_TASK=",
+        "CAIRN_TYPE=",     "CAIRN_SIGNAL=", "CAIRN_REASON=",  "CAIRN_KIND="};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(entry, names[i], strlen(names[i])) == 0)
             return true;
@@ -73,7 +74,7 @@ static bool environment_make(struct environment *environment, const cairn_task *
     size_t count = 0;
     while (environ[count])
         count++;
-    char **entries = arena_array(arena, count + 8, sizeof *entries);
+    char **entries = arena_array(arena, count + 10, sizeof *entries);
     if (!entries)
         return false;
     size_t at = 0;
@@ -81,8 +82,11 @@ static bool environment_make(struct environment *environment, const cairn_task *
         if (!is_task_variable(environ[i]))
             entries[at++] = environ[i];
     char *const own[] = {
-        arena_strdup(arena, "CAIRN_INSTANCE="),
-        arena_strdup(arena, "CAIRN_STEP="),
+        arena_printf(arena, "CAIRN_INSTANCE=%s", task->instance_id ? task->instance_id : ""),
+        arena_printf(arena, "CAIRN_STEP=%s", task->step ? task->step : ""),
+        arena_printf(arena, "CAIRN_SIGNAL=%s", task->signal ? task->signal : ""),
+        arena_printf(arena, "CAIRN_REASON=%s", task->reason ? task->reason : ""),
+        arena_printf(arena, "CAIRN_KIND=%s", task->kind),
         arena_printf(arena, "CAIRN_ATTEMPT=%" PRId32, task->attempt),
         arena_printf(arena, "CAIRN_KEY=%s", task->key ? task->key : ""),
         arena_printf(arena, "CAIRN_TASK=%s", task->id),
@@ -188,7 +192,7 @@ static cairn_outcome handle(cairn_work *work, void *arg)
     buf_done(&end.output);
     if (args_has(handling->working->args, "verbose")) {
         static const char *const words[] = {"",     "completed", "failed", "to be tried again",
-                                            "dead", "released"};
+                                            "dead", "released",  "waiting"};
         say_error("%s %s, call %" PRId32 ": %s", task->type, task->id, task->attempt,
                   words[outcome]);
     }
@@ -349,8 +353,8 @@ static const struct option work_options[] = {
     {.name = "handle",
      .kind = OPTION_MANY,
      .value = "TYPE=COMMAND",
-     .help =
-         "run COMMAND for tasks of TYPE, or of a prefix such as billing.%; may be repeated"},
+     .help = "run COMMAND for jobs of TYPE and steps with that handler, or of a prefix such as "
+             "billing.%; may be repeated"},
     {.name = "concurrency",
      .kind = OPTION_INT,
      .value = "N",
@@ -388,7 +392,9 @@ const struct command command_work = {
         "later; "
         "65: failed for good; anything else: a failed attempt, with the last line of standard "
         "error as its error. The environment has CAIRN_TASK, CAIRN_TYPE, CAIRN_ATTEMPT, "
-        "CAIRN_KEY, CAIRN_INSTANCE and CAIRN_STEP. The lease is kept while the command runs. A "
+        "CAIRN_KEY and CAIRN_KIND (job, step or compensation); of a step also CAIRN_INSTANCE, "
+        "CAIRN_STEP, CAIRN_SIGNAL (the signal that ended its wait, as JSON) and CAIRN_REASON. "
+        "The lease is kept while the command runs. A "
         "task that was cancelled has its command ended: SIGTERM, after 5 seconds SIGKILL. "
         "Ctrl-C "
         "lets handlers finish, a second one kills them.",

@@ -236,7 +236,7 @@ static cairn_code evaluate_truth(const struct evaluation *evaluation, const stru
     return CAIRN_OK;
 }
 
-/* "and" ends at the first false, "or" at the first true; "not" has one argument to turn round. */
+/* "and" ends at the first false, "or" at the first true; "not" has one argument. */
 static cairn_code evaluate_logic(const struct evaluation *evaluation, const struct node *call,
                                  bool *ret_is_true)
 {

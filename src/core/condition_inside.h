@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Text becomes tokens (condition_scan.c), tokens become a tree (condition_parse.c), the tree and
- * an input become a value (condition.c).  All memory comes from the arena of one call.
+ * Text becomes tokens (condition_scan.c), tokens become a tree (condition_parse.c), the tree
+ * and an input become a value (condition.c).  All memory comes from the arena of one call.
  */
 #ifndef CORE_CONDITION_INSIDE_H
 #define CORE_CONDITION_INSIDE_H

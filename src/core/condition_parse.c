@@ -186,7 +186,7 @@ static cairn_code check_count(const struct parser *parser, enum function functio
     size_t least = functions[function].least, most = functions[function].most;
     if (count >= least && (most == ANY_NUMBER || count <= most))
         return CAIRN_OK;
-    return scan_refuse(&parser->scanner, at, "function \"%s\" takes %zu%s argument%s, not %zu:",
+    return scan_refuse(&parser->scanner, at, "function \"%s\" takes %zu%s argument%s, not %zu,",
                        functions[function].name, least, most == ANY_NUMBER ? " or more" : "",
                        least == 1 && most == 1 ? "" : "s", count);
 }

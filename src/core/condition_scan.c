@@ -55,8 +55,8 @@ static uint32_t character_code(const char *text)
     return code;
 }
 
-/* Beyond ASCII everything may be part of a name, except what only looks like a space, a quote or
- * a sign: a pasted no-break space must be noticed, not become part of a name no input has. */
+/* Beyond ASCII everything may be part of a name, except what only looks like a space, a quote
+ * or a sign: a pasted no-break space must be noticed, not become part of a name. */
 static bool is_foreign_letter(uint32_t code)
 {
     static const struct {
@@ -170,36 +170,35 @@ static cairn_code refuse_character(const struct scanner *scanner)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
+/* Dots become the NULs behind the names; one more ends the list. */
+static const char *copy_path(struct scanner *scanner, size_t begin, size_t end)
+{
+    size_t len = end - begin;
+    char *path = arena_zalloc(scanner->arena, len + 1);
+    for (size_t i = 1; path && i < len; i++)
+        path[i - 1] = scanner->text[begin + i] == '.' ? '\0' : scanner->text[begin + i];
+    return path;
+}
+
 /* ".user.age"; "." alone is the whole input. */
 static cairn_code scan_field(struct scanner *scanner, struct token *token)
 {
-    size_t begin = scanner->at;
-    /* Each name has a dot before it here and a NUL behind it there. */
-    size_t room = scanner->len - begin + 2, used = 0;
-    char *path = arena_alloc(scanner->arena, room);
-    if (!path)
-        return fail_memory(scanner->reterr);
-    size_t size;
-    while (byte_at(scanner, scanner->at) == '.' &&
-           (size = name_size(scanner, scanner->at + 1)) > 0) {
-        memcpy(path + used, scanner->text + scanner->at + 1, size);
-        path[used + size] = '\0';
-        used += size + 1;
-        scanner->at += size + 1;
-    }
-    path[used] = '\0';
-    if (used == 0)
-        scanner->at++;
-    if (is_digit(byte_at(scanner, scanner->at)))
-        return scan_refuse(scanner, scanner->at,
-                           "a name begins with a letter, and a number with a digit: found "
-                           "\".%c\"",
-                           scanner->text[scanner->at]);
-    if (byte_at(scanner, scanner->at) == '.')
-        return scan_refuse(scanner, scanner->at, "a field's name is missing after \".\"");
+    size_t begin = scanner->at, dot = begin, size;
+    while (byte_at(scanner, dot) == '.' && (size = name_size(scanner, dot + 1)) > 0)
+        dot += size + 1;
+    /* Now at a dot that is alone or has no name behind it, or at none. */
+    bool is_alone = dot == begin;
+    scanner->at = is_alone ? dot + 1 : dot;
+    char next = byte_at(scanner, dot + 1);
+    if (byte_at(scanner, dot) == '.' && is_digit(next))
+        return scan_refuse(scanner, dot,
+                           "a name begins with a letter, a number with a digit: found \".%c\"",
+                           next);
+    if (byte_at(scanner, dot) == '.' && (!is_alone || next == '.'))
+        return scan_refuse(scanner, dot, "a field's name is missing after \".\"");
     token->kind = TOKEN_FIELD;
-    token->path = path;
-    return CAIRN_OK;
+    token->path = copy_path(scanner, begin, dot);
+    return token->path ? CAIRN_OK : fail_memory(scanner->reterr);
 }
 
 /* Numbers are written as in JSON, and read by its reader, which does not ask the locale. */
@@ -323,7 +322,7 @@ static cairn_code check_utf8(const struct scanner *scanner)
     for (size_t at = 0, size; at < scanner->len; at += size) {
         size = character_size(scanner->text[at]);
         if (size > scanner->len - at || !utf8_is_valid(scanner->text + at, size))
-            return scan_refuse(scanner, at, "the expression is not UTF-8");
+            return scan_refuse(scanner, at, "the expression has broken UTF-8");
     }
     return CAIRN_OK;
 }

@@ -47,7 +47,8 @@ static size_t write_character(uint32_t code, char *to)
 }
 
 /* The escape behind a backslash: writes what it means, which is never longer than itself, and
- * says how many bytes it has (`ret_read`) and how many were written; 0 written: it is broken. */
+ * says how many bytes it has (`ret_read`) and how many were written; 0 written: it is
+ * broken. */
 static size_t decode_escape(const char *text, size_t len, char *to, size_t *ret_read)
 {
     static const char plain[] = "abfnrtv\\\"", meanings[] = "\a\b\f\n\r\t\v\\\"";

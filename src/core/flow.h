@@ -64,7 +64,10 @@ struct flow_source {
      * step; as JSON {id, event, payload}.  NULL: none. */
     cairn_code (*take_signal)(struct flow *flow, struct flow_step *step, const char *event,
                               int64_t until_us, const char **ret_signal, cairn_error *reterr);
-    cairn_code (*untake_signals)(struct flow *flow, cairn_error *reterr); /* all of them */
+
+    /* Those that this step took (NULL: all of the instance's) count as not taken. */
+    cairn_code (*untake_signals)(struct flow *flow, const struct flow_step *step,
+                                 cairn_error *reterr);
 
     cairn_code (*note)(struct flow *flow, const char *type, const struct flow_step *step,
                        const struct flow_facts *facts, cairn_error *reterr);

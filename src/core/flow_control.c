@@ -68,7 +68,7 @@ cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
     TRY(flow->source->unpark(flow, -1, reterr));
     if (is_begun)
         return goal_begin(flow, GOAL_CANCEL, NULL, STOP_CANCELLED, reterr);
-    TRY(flow_stop_for_abort(flow, reterr));
+    TRY(flow_stop_unbegun(flow, reterr));
     return flow_finish(flow, INSTANCE_CANCELLED, reterr);
 }
 
@@ -141,7 +141,7 @@ cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict, cairn_error 
     TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &steps, &count, reterr));
     for (size_t i = 0; i < count; i++)
         TRY(reset_step(flow, steps[i], reterr));
-    TRY(flow->source->untake_signals(flow, reterr));
+    TRY(flow->source->untake_signals(flow, NULL, reterr));
     TRY(flow->source->unpark(flow, -1, reterr));
     reopen_instance(flow);
     instance->commits = 0;
@@ -217,8 +217,11 @@ cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *r
     TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &steps, &count, reterr));
     for (size_t i = 0; i < count; i++) {
         bool is_open_join = steps[i]->row.kind == KIND_JOIN && !has_passed(&steps[i]->row);
-        if (is_to_be_retried(&steps[i]->row) || is_open_join)
-            TRY(reset_step(flow, steps[i], reterr));
+        if (!is_to_be_retried(&steps[i]->row) && !is_open_join)
+            continue;
+        if (steps[i]->row.started_at_us)
+            TRY(flow->source->untake_signals(flow, steps[i], reterr));
+        TRY(reset_step(flow, steps[i], reterr));
     }
     TRY(flow->source->unpark(flow, -1, reterr));
     reopen_instance(flow);

@@ -37,7 +37,10 @@ static cairn_code thaw_failed(struct flow *flow, struct flow_step *step, cairn_e
     step->row.attempts = 0;
     step->row.finished_at_us = 0;
     step->row.commit_no = 0;
-    return step_make_ready(flow, step, flow->now_us, "resumed", reterr);
+    if (step->row.kind == KIND_TASK)
+        return step_make_ready(flow, step, flow->now_us, "resumed", reterr);
+    step_reopen(flow, step, STEP_PENDING); /* it waits, or is decided about, once more */
+    return token_add(flow, step->row.seq, step->row.input, NULL, NULL, reterr);
 }
 
 static cairn_code thaw_step(struct flow *flow, struct flow_step *step, cairn_error *reterr)
@@ -48,7 +51,8 @@ static cairn_code thaw_step(struct flow *flow, struct flow_step *step, cairn_err
         return step_make_ready(flow, step, step->row.next_run_at_us, "resumed", reterr);
     case STEP_WAITING:
     case STEP_WAITING_DECISION:
-        return step_arm(flow, step, reterr);
+        TRY(step_arm(flow, step, reterr));
+        return step_timer(flow, step, reterr); /* its time may be over by now */
     case STEP_COMPLETED:
     case STEP_CONFIRMED:
     case STEP_SKIPPED:

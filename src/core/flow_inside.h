@@ -54,6 +54,9 @@ cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_err
 /* Arms what waits: takes a signal that is there, or sets the timer. */
 cairn_code step_arm(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 
+/* flow_report.c: as flow_timer(), without letting the instance come to rest. */
+cairn_code step_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+
 /* flow_forward.c */
 cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const char *signal,
                      struct flow_step *from, cairn_error *reterr);
@@ -75,6 +78,7 @@ cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error 
 cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_step *failed,
                       enum step_stop stop, cairn_error *reterr);
 cairn_code flow_stop_for_abort(struct flow *flow, cairn_error *reterr);
+cairn_code flow_stop_unbegun(struct flow *flow, cairn_error *reterr); /* cancelled before it began */
 cairn_code goal_go_on(struct flow *flow, cairn_error *reterr);
 cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr);

@@ -299,15 +299,21 @@ static cairn_code wait_over(struct flow *flow, struct flow_step *step, cairn_err
     return timeout_apply(flow, step, "WAITING_TIMEOUT", reterr);
 }
 
-cairn_code flow_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code step_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
     if (!step->row.due_at_us || step->row.due_at_us > flow->now_us)
         return CAIRN_OK;
     if (step_has_lease(step))
-        TRY(lease_over(flow, step, reterr));
-    else if (step->row.status == STEP_WAITING)
-        TRY(wait_over(flow, step, reterr));
-    else if (step->row.status == STEP_WAITING_DECISION)
-        TRY(timeout_apply(flow, step, "DECISION_TIMEOUT", reterr));
+        return lease_over(flow, step, reterr);
+    if (step->row.status == STEP_WAITING)
+        return wait_over(flow, step, reterr);
+    if (step->row.status == STEP_WAITING_DECISION)
+        return timeout_apply(flow, step, "DECISION_TIMEOUT", reterr);
+    return CAIRN_OK;
+}
+
+cairn_code flow_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    TRY(step_timer(flow, step, reterr));
     return flow_settle(flow, reterr);
 }

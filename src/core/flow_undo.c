@@ -169,6 +169,11 @@ cairn_code flow_stop_for_abort(struct flow *flow, cairn_error *reterr)
     return stop_all(flow, GOAL_NONE, NULL, STOP_ABORTED, reterr);
 }
 
+cairn_code flow_stop_unbegun(struct flow *flow, cairn_error *reterr)
+{
+    return stop_all(flow, GOAL_CANCEL, NULL, STOP_CANCELLED, reterr);
+}
+
 cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
     step_drop_lease(step);

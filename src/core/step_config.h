@@ -2,8 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Kept in the row as JSON (`config`, NULL if all is default), written by definition/plan.c and read
- * back by definition/config.c.  Keys, all optional; durations in milliseconds, places as numbers:
+ * Kept in the row as JSON (`config`, NULL if all is default), written by definition/config.c and
+ * read back by definition/config_read.c.  Keys, all optional; durations in milliseconds, places as
+ * numbers:
  *
  *   task          retry {backoff, base_ms, max_ms, jitter}, timeout_ms, on_failure, idempotent,
  *                 compensation {handler, max_attempts, retry, timeout_ms, idempotent, metadata}

@@ -150,8 +150,11 @@ static void parse_condition(const struct mapping *mapping, struct element *eleme
     if (mapping_require(mapping, "when") &&
         mapping_text(mapping, "when", &element->config.when)) {
         cairn_error why;
-        if (condition_check(element->config.when, &why))
-            flaw_add(reading->flaws, node_find(mapping->map, "when")->at, "%s: when %s",
+        cairn_code code = condition_check(element->config.when, &why);
+        if (code == CAIRN_E_OUT_OF_MEMORY)
+            reading->flaws->is_out_of_memory = true;
+        else if (code)
+            flaw_add(reading->flaws, node_find(mapping->map, "when")->at, "%s: when: %s",
                      mapping->subject, why.message);
     }
     struct element_list *lists = new_lists(reading, element, 2);

@@ -148,17 +148,11 @@ static cairn_code take_rows(struct batch *batch, struct request *request, struct
         .runtime = claim->runtime,
         .lease_until_us = instant_add(batch->tx->now_us, claim->lease_ms * US_PER_MS),
     };
-    cairn_code code = CAIRN_OK;
-    *ret_count = 0;
-    *ret_is_new = true;
-    if (request->was_unsure) {
-        code = batch->ops->find_claimed(batch->tx, claim->worker, request->token, rows,
-                                        claim->max, ret_count, reterr);
-        *ret_is_new = *ret_count == 0;
-    }
-    if (!code && *ret_is_new)
-        code = batch->ops->claim_jobs(batch->tx, &wanted, rows, room, ret_count, reterr);
-    return code;
+    *ret_is_new = !request->was_unsure;
+    if (request->was_unsure) /* what an earlier try took, if it was committed after all */
+        return batch->ops->find_claimed(batch->tx, claim->worker, request->token, rows, room,
+                                        ret_count, reterr);
+    return batch->ops->claim_jobs(batch->tx, &wanted, rows, room, ret_count, reterr);
 }
 
 static cairn_code claim_jobs(struct batch *batch, struct request *request, size_t room,
@@ -209,6 +203,19 @@ static cairn_code claim_halves(struct batch *batch, struct request *request, cla
     return code;
 }
 
+/* All that an earlier try of this claim took. */
+static cairn_code find_again(struct batch *batch, struct request *request,
+                             struct halves *halves, cairn_error *reterr)
+{
+    size_t max = request_claim(request)->max;
+    cairn_code code =
+        claim_jobs(batch, request, max, halves->first, &halves->first_count, reterr);
+    if (!code && halves->first_count < max)
+        code = flow_claim(batch, request, max - halves->first_count, halves->second,
+                          &halves->second_count, reterr);
+    return code;
+}
+
 static size_t alternate(const struct halves *halves, cairn_task *tasks)
 {
     size_t count = 0, first = 0, second = 0;
@@ -236,6 +243,14 @@ static cairn_code claim_for(struct batch *batch, struct request *request, cairn_
         return fail_memory(reterr);
     if (!request->token[0])
         token_make(&committer->rng, request->token);
+    if (request->was_unsure) {
+        cairn_code code = find_again(batch, request, &halves, reterr);
+        size_t found = code ? 0 : alternate(&halves, tasks);
+        request->out.tasks = (struct tasks_output){.items = tasks, .count = found};
+        if (code || found)
+            return code;
+        request->was_unsure = false; /* it was not committed */
+    }
 
     cairn_code code = claim_halves(batch, request, is_steps_first ? flow_claim : claim_jobs,
                                    is_steps_first ? claim_jobs : flow_claim, &halves, reterr);

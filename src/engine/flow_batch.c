@@ -294,6 +294,33 @@ static cairn_code insert_signal(struct batch *batch, struct world_instance *inst
     return world_source.note(&instance->flow, "signal_received", NULL, &facts, reterr);
 }
 
+/* The instance has ended, but the id of a signal may be known from before.  Whether it is, the
+ * insert says; if it was not, the row must not stay: the transaction fails, and since each request
+ * is then tried alone, only this one does. */
+static cairn_code signal_too_late(struct batch *batch, struct world_instance *instance,
+                                  struct request *request, cairn_error *reterr)
+{
+    enum insert_result result = INSERT_DONE;
+    bool may_be_known = request->in.signal.id || request->was_unsure;
+    if (may_be_known) {
+        cairn_code code = insert_signal(batch, instance, request, &result, reterr);
+        if (code)
+            return code;
+    }
+    if (result != INSERT_DONE) {
+        request->out.signalled = (cairn_signalled){.kept = 1, .existing = !request->was_unsure};
+        return CAIRN_OK;
+    }
+    cairn_error *error = may_be_known ? reterr : &request->error;
+    cairn_code code =
+        fail(error, CAIRN_E_WRONG_STATE, "cannot signal instance \"%s\": it is %s",
+             instance->row.id, instance_status_name(instance->row.status));
+    if (may_be_known)
+        return code;
+    request->code = code;
+    return CAIRN_OK;
+}
+
 static cairn_code apply_signal(struct batch *batch, struct request *request,
                                cairn_error *reterr)
 {
@@ -305,12 +332,8 @@ static cairn_code apply_signal(struct batch *batch, struct request *request,
         no_such_instance(request, in->instance_id);
         return CAIRN_OK;
     }
-    if (instance_is_final(instance->row.status)) {
-        request->code = fail(&request->error, CAIRN_E_WRONG_STATE,
-                             "cannot signal instance \"%s\": it is %s", instance->row.id,
-                             instance_status_name(instance->row.status));
-        return CAIRN_OK;
-    }
+    if (instance_is_final(instance->row.status))
+        return signal_too_late(batch, instance, request, reterr);
     request->out.signalled = (cairn_signalled){.kept = 1};
     cairn_code code = CAIRN_OK;
     if (in->no_latch)

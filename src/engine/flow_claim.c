@@ -89,17 +89,11 @@ static cairn_code take_rows(struct batch *batch, struct request *request, struct
                  .lease_until_us = instant_add(batch->tx->now_us, claim->lease_ms * US_PER_MS)},
         .aging_rate = AGING_RATE,
     };
-    cairn_code code = CAIRN_OK;
-    *ret_count = 0;
-    *ret_is_new = true;
-    if (request->was_unsure) {
-        code = batch->ops->find_claimed_steps(batch->tx, claim->worker, request->token, rows,
+    *ret_is_new = !request->was_unsure;
+    if (request->was_unsure)
+        return batch->ops->find_claimed_steps(batch->tx, claim->worker, request->token, rows,
                                               room, ret_count, reterr);
-        *ret_is_new = *ret_count == 0;
-    }
-    if (!code && *ret_is_new)
-        code = batch->ops->claim_steps(batch->tx, &wanted, rows, room, ret_count, reterr);
-    return code;
+    return batch->ops->claim_steps(batch->tx, &wanted, rows, room, ret_count, reterr);
 }
 
 cairn_code flow_claim(struct batch *batch, struct request *request, size_t room,

@@ -340,10 +340,12 @@ static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
     return source_note(flow, "signal_taken", step, &facts, reterr);
 }
 
-static cairn_code source_untake_signals(struct flow *flow, cairn_error *reterr)
+static cairn_code source_untake_signals(struct flow *flow, const struct flow_step *step,
+                                        cairn_error *reterr)
 {
     struct batch *batch = world_of(flow)->batch;
-    return batch->ops->mark_signal(batch->tx, flow->instance->id, 0, -1, reterr);
+    return batch->ops->mark_signal(batch->tx, flow->instance->id, 0, step ? step->row.seq : -1,
+                                   reterr);
 }
 
 /* ---- failures ------------------------------------------------------------------------------- */

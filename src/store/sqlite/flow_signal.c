@@ -79,13 +79,11 @@ cairn_code sqlite_mark_signal(struct store_tx *tx, const char *instance_id, int6
                               int32_t taken_by, cairn_error *reterr)
 {
     assert(tx->session->kind == SESSION_WRITER);
-    assert(signal_seq || taken_by == -1);
     cleanup(query_end) struct query query =
         query_begin(sqlite_session_of(tx), signal_seq ? Q_MARK_SIGNAL : Q_UNMARK_SIGNALS);
     bind_text(&query, ":instance_id", instance_id);
-    if (signal_seq) {
+    if (signal_seq)
         bind_int(&query, ":seq", signal_seq);
-        bind_place(&query, ":taken_by", taken_by);
-    }
+    bind_place(&query, ":taken_by", taken_by);
     return query_run(&query, "mark a signal", reterr);
 }

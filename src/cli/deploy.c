@@ -1,0 +1,233 @@
+/* cli/deploy.c - cairn validate, cairn deploy: workflow files.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/mem.h"
+#include "cli/call.h"
+#include "cli/say.h"
+#include "cli/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLAWS_MAX = 100 };
+
+static bool read_file(const char *file, struct buf *ret_text)
+{
+    char given[4096];
+    snprintf(given, sizeof given, "@%s", file);
+    return source_read(strcmp(file, "-") == 0 ? "-" : given, ret_text);
+}
+
+static const char *name_of(const char *file)
+{
+    return strcmp(file, "-") == 0 ? "(standard input)" : file;
+}
+
+/* ---- validate --------------------------------------------------------------------------- */
+
+struct checked {
+    cairn_flaw flaws[FLAWS_MAX];
+    size_t count;
+};
+
+static void add_flaw(struct checked *checked, const char *message)
+{
+    cairn_flaw *flaw = &checked->flaws[checked->count++];
+    *flaw = (cairn_flaw){0};
+    snprintf(flaw->message, sizeof flaw->message, "%s", message);
+}
+
+static int check_file(const char *file, const struct buf *text, struct checked *ret_checked)
+{
+    cairn_error error = {0};
+    ret_checked->count = 0;
+    if (strlen(buf_text(text)) != text->len) {
+        add_flaw(ret_checked, "the file has a NUL byte: it is no text");
+        return EXIT_NO;
+    }
+    cairn_code code = cairn_validate(name_of(file), buf_text(text), ret_checked->flaws,
+                                     FLAWS_MAX, &ret_checked->count, &error);
+    if (!code)
+        return EXIT_DONE;
+    if (ret_checked->count == 0)
+        add_flaw(ret_checked, error.message);
+    return EXIT_NO;
+}
+
+static void say_flaws(const char *file, const struct checked *checked)
+{
+    for (size_t i = 0; i < checked->count; i++) {
+        const cairn_flaw *flaw = &checked->flaws[i];
+        cleanup(buf_donep) struct buf clean = {0};
+        buf_clean(&clean, flaw->message, strlen(flaw->message));
+        if (flaw->line)
+            fprintf(stderr, "%s:%d:%d: %s\n", name_of(file), flaw->line, flaw->column,
+                    buf_text(&clean));
+        else
+            fprintf(stderr, "%s: %s\n", name_of(file), buf_text(&clean));
+    }
+}
+
+static void print_checked(const char *file, const struct checked *checked, bool is_first)
+{
+    cleanup(buf_donep) struct buf text = {0};
+    struct json_out out = {.buf = &text};
+    json_open(&out, '{');
+    json_key(&out, "file");
+    json_str(&out, name_of(file));
+    json_key(&out, "flaws");
+    json_open(&out, '[');
+    for (size_t i = 0; i < checked->count; i++) {
+        json_open(&out, '{');
+        json_key(&out, "line");
+        json_int(&out, checked->flaws[i].line);
+        json_key(&out, "column");
+        json_int(&out, checked->flaws[i].column);
+        json_key(&out, "message");
+        json_str(&out, checked->flaws[i].message);
+        json_close(&out, '}');
+    }
+    json_close(&out, ']');
+    json_close(&out, '}');
+    printf("%s%s", is_first ? "" : ",", buf_text(&text));
+}
+
+static int run_validate(const struct args *args)
+{
+    int whole = EXIT_DONE;
+    bool is_json = args_wants(args, "json");
+    struct checked *checked = mem_alloc(sizeof *checked);
+    if (!checked) {
+        say_error("memory ran out");
+        return EXIT_NO;
+    }
+    fputs(is_json ? "{\"items\":[" : "", stdout);
+    for (size_t i = 0; i < args->operand_count; i++) {
+        cleanup(buf_donep) struct buf text = {0};
+        const char *file = args->operands[i];
+        if (!read_file(file, &text)) {
+            whole = EXIT_USAGE;
+            break;
+        }
+        int exit_code = check_file(file, &text, checked);
+        if (exit_code)
+            whole = exit_code;
+        if (is_json)
+            print_checked(file, checked, i == 0);
+        else if (exit_code)
+            say_flaws(file, checked);
+        else
+            printf("%s: ok\n", name_of(file));
+    }
+    fputs(is_json ? "]}\n" : "", stdout);
+    mem_free(checked);
+    return whole;
+}
+
+const struct command command_validate = {
+    .name = "validate",
+    .operands = "FILE...",
+    .min_operands = 1,
+    .max_operands = -1,
+    .summary = "check workflow files",
+    .about =
+        "Says all that is wrong, as FILE:LINE:COLUMN: REASON, and then the exit code is 1. "
+        "Needs no store. \"-\" reads standard input. With -o json it prints {\"items\": "
+        "[{\"file\", \"flaws\": [{\"line\", \"column\", \"message\"}]}]}.",
+    .example = "cairn validate order.yaml",
+    .outputs = "table json",
+    .run = run_validate,
+};
+
+/* ---- deploy ----------------------------------------------------------------------------- */
+
+/* All are read and checked before the first is deployed. */
+static int read_all(const struct args *args, struct buf *texts)
+{
+    int whole = EXIT_DONE;
+    struct checked *checked = mem_alloc(sizeof *checked);
+    if (!checked) {
+        say_error("memory ran out");
+        return EXIT_NO;
+    }
+    for (size_t i = 0; i < args->operand_count && whole != EXIT_USAGE; i++) {
+        if (!read_file(args->operands[i], &texts[i])) {
+            whole = EXIT_USAGE;
+        } else if (check_file(args->operands[i], &texts[i], checked)) {
+            say_flaws(args->operands[i], checked);
+            whole = EXIT_NO;
+        }
+    }
+    mem_free(checked);
+    return whole;
+}
+
+static int deploy_one(const struct args *args, cairn_engine *engine, size_t index,
+                      const struct buf *text)
+{
+    cleanup(buf_donep) struct buf target = {0};
+    cleanup(answer_done) struct answer answer = {0};
+    buf_str(&target, "/v1/workflows");
+    target_add(&target, "file", name_of(args->operands[index]));
+    int exit_code = call(engine, "POST", buf_text(&target), buf_text(text), &answer);
+    if (exit_code)
+        return exit_code;
+    if (args_wants(args, "json")) {
+        fputs(index ? "," : "", stdout);
+        fwrite(answer.body, 1, answer.len, stdout);
+        return EXIT_DONE;
+    }
+    bool is_existing = json_is_true(json_object_get(answer.tree, "existing"));
+    printf("%s version %lld  %s\n", text_of(answer.tree, "name"),
+           (long long)int_of(answer.tree, "version"), is_existing ? "existing" : "deployed");
+    return EXIT_DONE;
+}
+
+static int deploy_all(const struct args *args, const struct buf *texts)
+{
+    cleanup(store_closep) cairn_engine *engine = NULL;
+    int exit_code = store_open_for(args, &engine);
+    if (exit_code)
+        return exit_code;
+    bool is_list = args_wants(args, "json") && args->operand_count > 1;
+    fputs(is_list ? "{\"items\":[" : "", stdout);
+    for (size_t i = 0; i < args->operand_count && !exit_code; i++)
+        exit_code = deploy_one(args, engine, i, &texts[i]);
+    fputs(is_list ? "],\"next\":null}" : "", stdout);
+    fputs(args_wants(args, "json") && (is_list || !exit_code) ? "\n" : "", stdout);
+    return exit_code;
+}
+
+static int run_deploy(const struct args *args)
+{
+    struct buf *texts = mem_zalloc(args->operand_count * sizeof *texts);
+    if (!texts) {
+        say_error("memory ran out");
+        return EXIT_NO;
+    }
+    int exit_code = read_all(args, texts);
+    if (!exit_code)
+        exit_code = deploy_all(args, texts);
+    for (size_t i = 0; i < args->operand_count; i++)
+        buf_done(&texts[i]);
+    mem_free(texts);
+    return exit_code;
+}
+
+const struct command command_deploy = {
+    .name = "deploy",
+    .operands = "FILE...",
+    .min_operands = 1,
+    .max_operands = -1,
+    .summary = "deploy workflows from files",
+    .about =
+        "All files are checked before the first is deployed. The same content again is the "
+        "same as once; other content under a known name and version is refused: raise the "
+        "version. \"-\" reads standard input. With -o json one file gives {\"name\", "
+        "\"version\", \"hash\", \"existing\"}; several give {\"items\": [...]}.",
+    .example = "cairn deploy order.yaml\ncairn deploy workflows/*.yaml",
+    .outputs = "table json",
+    .has_url = true,
+    .run = run_deploy,
+};
