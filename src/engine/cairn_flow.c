@@ -213,6 +213,67 @@ cairn_code cairn_abort(cairn_engine *engine, const char *id, const char *by, con
     return control(engine, OP_ABORT, &in, reterr);
 }
 
+/* ---- decisions and the DLQ ------------------------------------------------------------------
+ */
+
+cairn_code cairn_decide(cairn_engine *engine, const char *instance_id, const char *step,
+                        int is_confirmed, const char *by, const char *comment,
+                        cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, OP_DECIDE);
+    request->in.decide = (struct decide_input){.id = instance_id,
+                                               .step = step,
+                                               .by = by,
+                                               .comment = comment,
+                                               .is_confirmed = is_confirmed != 0};
+    return run_request(engine, request, reterr);
+}
+
+cairn_code cairn_dlq_list(cairn_engine *engine, const char *cursor, uint32_t limit,
+                          cairn_dlq **ret_dlq, cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, OP_DLQ_LIST);
+    request->in.page = (struct page_input){.cursor = cursor, .limit = limit};
+    return run_for_handle(engine, &request, ret_dlq, reterr);
+}
+
+cairn_code cairn_dlq_get(cairn_engine *engine, const char *id, cairn_dlq **ret_dlq,
+                         cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, OP_DLQ_GET);
+    request->in.job.id = id;
+    return run_for_handle(engine, &request, ret_dlq, reterr);
+}
+
+size_t cairn_dlq_count(const cairn_dlq *dlq)
+{
+    return to_request(dlq)->out.dlq.count;
+}
+
+const cairn_dlq_record *cairn_dlq_at(const cairn_dlq *dlq, size_t index)
+{
+    const struct dlq_output *out = &to_request(dlq)->out.dlq;
+    return index < out->count ? &out->items[index] : NULL;
+}
+
+const char *cairn_dlq_next(const cairn_dlq *dlq)
+{
+    return to_request(dlq)->out.dlq.next;
+}
+
+void cairn_dlq_free(cairn_dlq *dlq)
+{
+    request_free((struct request *)dlq);
+}
+
+cairn_code cairn_dlq_requeue(cairn_engine *engine, const char *id, const char *input,
+                             cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, OP_DLQ_REQUEUE);
+    request->in.requeue = (struct requeue_input){.record = id, .input = input};
+    return run_request(engine, request, reterr);
+}
+
 /* ---- outbox ---------------------------------------------------------------------------------
  */
 

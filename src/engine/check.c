@@ -342,6 +342,34 @@ static cairn_code check_stop(struct check *check)
     return code ? code : check_text(check, "reason", in->reason, check->limits->max_error);
 }
 
+/* A decision is kept with who made it; a comment may be left out. */
+static cairn_code check_decide(struct check *check)
+{
+    const struct decide_input *in = &check->request->in.decide;
+    cairn_code code = check_id(check, in->id);
+    if (!code)
+        code = check_name(check, "step", in->step);
+    if (!code)
+        code = check_name(check, "by", in->by);
+    if (!code && in->comment && in->comment[0])
+        code = check_text(check, "comment", in->comment, check->limits->max_error);
+    return code;
+}
+
+static cairn_code check_requeue(struct check *check)
+{
+    const struct requeue_input *in = &check->request->in.requeue;
+    cairn_code code = check_id(check, in->record);
+    return code || !in->input ? code : check_json(check, "input", in->input);
+}
+
+static cairn_code check_dlq_list(struct check *check)
+{
+    const struct page_input *in = &check->request->in.page;
+    cairn_code code = check_page(check, in->cursor, in->limit);
+    return code ? code : check_number_cursor(check, in->cursor);
+}
+
 static cairn_code check_instance_list(struct check *check)
 {
     const cairn_instance_filter *in = &check->request->in.instance_list;
@@ -392,6 +420,12 @@ static cairn_code check_flow(struct check *check)
     case OP_CANCEL:
     case OP_ABORT:
         return check_stop(check);
+    case OP_DECIDE:
+        return check_decide(check);
+    case OP_DLQ_REQUEUE:
+        return check_requeue(check);
+    case OP_DLQ_LIST:
+        return check_dlq_list(check);
     case OP_INSTANCE_LIST:
         return check_instance_list(check);
     case OP_OUTBOX_CLAIM:
@@ -426,6 +460,7 @@ static cairn_code check_one(struct check *check)
     case OP_JOB_GET:
     case OP_INSTANCE_GET:
     case OP_OUTBOX_ACK:
+    case OP_DLQ_GET:
         return check_id(check, request->in.job.id);
     case OP_REGISTRY_PUT:
         return check_registry(check);

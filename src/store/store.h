@@ -384,7 +384,7 @@ struct store_ops {
     cairn_code (*append_dlq)(struct store_tx *tx, const struct dlq_row *rows, size_t count,
                              cairn_error *reterr);
 
-    /* Keeps a decision (workflow_human_decision). */
+    /* Keeps a decision (workflow_human_decision).  A step that was reset may have several. */
     cairn_code (*insert_decision)(struct store_tx *tx, const struct decision_row *row,
                                   cairn_error *reterr);
 
@@ -439,6 +439,11 @@ struct store_ops {
     /* Open or not.  CAIRN_E_NOT_FOUND, with reterr as it was. */
     cairn_code (*get_dlq)(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
                           cairn_error *reterr);
+
+    /* What was decided about an instance's human steps, oldest first; at most `room`. */
+    cairn_code (*list_decisions)(struct store_tx *tx, const char *instance_id,
+                                 struct decision_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr);
 
     /* Instances by status: ret_counts has room for INSTANCE_STATUS_COUNT. */
     cairn_code (*count_instances)(struct store_tx *tx, uint64_t *ret_counts,

@@ -57,6 +57,8 @@ TEST(every_query_of_workflows_searches_its_index)
         {"unmark_signals", SQL_UNMARK_SIGNALS, "(instance_id=?)"},
         {"list_flow_events", SQL_LIST_FLOW_EVENTS, "(workflow_id=? AND rowid>?)"},
         {"list_all_events", SQL_LIST_ALL_EVENTS, "USING INTEGER PRIMARY KEY (rowid>?)"},
+        {"list_decisions", SQL_LIST_DECISIONS,
+         "idx_workflow_human_decision_instance (instance_id=?)"},
         {"close_dlq", SQL_CLOSE_DLQ, "idx_workflow_dlq_instance (instance_id=?)"},
         {"list_dlq", SQL_LIST_DLQ, "idx_workflow_dlq_open (id<?)"},
         {"list_dlq_of_instance", SQL_LIST_DLQ_OF_INSTANCE, "(instance_id=? AND rowid<?)"},

@@ -100,6 +100,11 @@ cairn_code faulty_append_flow_events(struct store_tx *tx, const struct flow_even
                                      size_t count, cairn_error *reterr);
 cairn_code faulty_append_dlq(struct store_tx *tx, const struct dlq_row *rows, size_t count,
                              cairn_error *reterr);
+cairn_code faulty_insert_decision(struct store_tx *tx, const struct decision_row *row,
+                                  cairn_error *reterr);
+cairn_code faulty_list_decisions(struct store_tx *tx, const char *instance_id,
+                                 struct decision_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr);
 cairn_code faulty_close_dlq(struct store_tx *tx, const char *instance_id, int32_t seq,
                             cairn_error *reterr);
 cairn_code faulty_next_flow_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr);

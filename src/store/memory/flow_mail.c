@@ -323,3 +323,35 @@ cairn_code memory_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_r
         return CAIRN_E_NOT_FOUND;
     return copy_dlq(tx, flow->dlq[id - 1], ret_row) ? CAIRN_OK : fail_memory(reterr);
 }
+
+/* ---- decisions --------------------------------------------------------------------------- */
+
+cairn_code memory_insert_decision(struct store_tx *tx, const struct decision_row *row,
+                                  cairn_error *reterr)
+{
+    assert_writer(tx);
+    struct instance *instance;
+    cairn_code code = need_instance(tx, row->instance_id, "a decision", &instance, reterr);
+    if (!code && !table_append_decision(tx_table(tx), instance, row))
+        code = fail_memory(reterr);
+    return code;
+}
+
+cairn_code memory_list_decisions(struct store_tx *tx, const char *instance_id,
+                                 struct decision_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr)
+{
+    static const size_t texts[] = {
+        offsetof(struct decision_row, instance_id), offsetof(struct decision_row, step_name),
+        offsetof(struct decision_row, decided_by), offsetof(struct decision_row, decision),
+        offsetof(struct decision_row, comment)};
+    struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
+    size_t count = instance ? instance->decision_count : 0;
+    *ret_count = count < room ? count : room;
+    for (size_t i = 0; i < *ret_count; i++) {
+        ret_rows[i] = instance->decisions[i]->row;
+        if (!texts_copy(TEXTS(texts), &ret_rows[i], tx->arena))
+            return fail_memory(reterr);
+    }
+    return CAIRN_OK;
+}

@@ -21,6 +21,9 @@ static const size_t outbox_fixed[] = {offsetof(struct outbox_row, step),
                                       offsetof(struct outbox_row, event),
                                       offsetof(struct outbox_row, payload)};
 static const size_t outbox_changing[] = {offsetof(struct outbox_row, claimed_by)};
+static const size_t decision_texts[] = {
+    offsetof(struct decision_row, step_name), offsetof(struct decision_row, decided_by),
+    offsetof(struct decision_row, decision), offsetof(struct decision_row, comment)};
 static const size_t dlq_texts[] = {
     offsetof(struct dlq_row, workflow),  offsetof(struct dlq_row, step_name),
     offsetof(struct dlq_row, step_type), offsetof(struct dlq_row, input),
@@ -103,6 +106,9 @@ void instance_free_messages(struct instance *instance)
         tree_remove(&instance->signals, node);
         mem_free(container_of(node, struct signal, by_seq));
     }
+    for (size_t i = 0; i < instance->decision_count; i++)
+        mem_free(instance->decisions[i]);
+    mem_free(instance->decisions);
 }
 
 void flow_done_messages(struct flow_table *flow)
@@ -272,6 +278,23 @@ bool table_append_dlq(struct table *table, struct instance *instance, const stru
     return true;
 }
 
+bool table_append_decision(struct table *table, struct instance *instance,
+                           const struct decision_row *row)
+{
+    if (!table_make_undo_room(table) ||
+        !array_make_room(&instance->decisions, instance->decision_count,
+                         &instance->decision_room, sizeof *instance->decisions))
+        return false;
+    struct decision decision = {.row = *row};
+    struct decision *own = block_new(&decision, sizeof decision, TEXTS(decision_texts));
+    if (!own)
+        return false;
+    own->row.instance_id = instance->now->row.id;
+    instance->decisions[instance->decision_count++] = own;
+    table_note(table, (struct undo){.kind = UNDO_DECISION, .instance = instance});
+    return true;
+}
+
 bool table_close_dlq(struct table *table, struct dlq *dlq)
 {
     assert(dlq->row.is_open);
@@ -332,6 +355,9 @@ void flow_undo_message(struct flow_table *flow, struct undo *undo)
         break;
     case UNDO_DLQ_CLOSE:
         open_dlq(flow, undo->dlq);
+        break;
+    case UNDO_DECISION:
+        mem_free(undo->instance->decisions[--undo->instance->decision_count]);
         break;
     default:
         assert(!"an undo that nobody knows");

@@ -37,6 +37,8 @@ struct instance {
     struct tree signals, signal_ids, untaken; /* by seq, by id, by (event, seq) */
     struct tree open_dlq;                     /* by id */
     struct event_list events;
+    struct decision **decisions; /* oldest first */
+    size_t decision_count, decision_room;
     uint64_t held_by; /* number of the outbox claim that may take no more from it */
     char text[];
 };
@@ -81,6 +83,10 @@ struct dlq {
     struct instance *instance;
     struct dlq_row row; /* of which is_open may change */
     char text[];
+};
+
+struct decision {
+    struct decision_row row; /* first: block_new() */
 };
 
 struct flow_table {
@@ -130,6 +136,8 @@ bool table_update_outbox(struct table *table, struct outbox *outbox,
                          const struct outbox_version *version);
 bool table_append_dlq(struct table *table, struct instance *instance,
                       const struct dlq_row *row);
+bool table_append_decision(struct table *table, struct instance *instance,
+                           const struct decision_row *row);
 bool table_close_dlq(struct table *table, struct dlq *dlq);
 
 /* NULL: there is none. */

@@ -61,7 +61,8 @@ enum undo_kind {
     UNDO_OUTBOX,
     UNDO_OUTBOX_UPDATE,
     UNDO_DLQ,
-    UNDO_DLQ_CLOSE
+    UNDO_DLQ_CLOSE,
+    UNDO_DECISION /* of the instance: the latest */
 };
 
 struct undo {

@@ -79,6 +79,8 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
 #define QUERIES(X)                \
     X(ACK_OUTBOX)                 \
     X(APPEND_DLQ)                 \
+    X(INSERT_DECISION)            \
+    X(LIST_DECISIONS)             \
     X(APPEND_EVENT)               \
     X(APPEND_FLOW_EVENT)          \
     X(APPEND_OUTBOX)              \

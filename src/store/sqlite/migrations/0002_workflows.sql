@@ -210,8 +210,8 @@ CREATE TABLE workflow_human_decision (
     decided_at  INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX idx_workflow_human_decision_step
-    ON workflow_human_decision (instance_id, step_seq);
+CREATE INDEX idx_workflow_human_decision_instance
+    ON workflow_human_decision (instance_id);
 
 CREATE TABLE workflow_dlq (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,102 @@
+/* tests/store/test_flow_decision.c - what people decided about human steps.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "flow_rig.h"
+
+static struct decision_row decision(const char *instance_id, int32_t step_seq,
+                                    const char *comment)
+{
+    return (struct decision_row){.instance_id = instance_id,
+                                 .step_seq = step_seq,
+                                 .step_name = "it's a \"step\"",
+                                 .decided_by = "ann@example.org",
+                                 .decision = "confirmed",
+                                 .comment = comment,
+                                 .decided_at_us = RIG_START_US + 4};
+}
+
+static void keep(struct rig *rig, const struct decision_row *row)
+{
+    MUST(rig, rig->ops->insert_decision(rig->tx, row, &rig->error));
+}
+
+struct decisions {
+    struct decision_row rows[ROWS_MAX];
+    size_t count;
+};
+
+static struct decisions *list_decisions(struct rig *rig, const char *instance_id, size_t room)
+{
+    struct decisions *seen = arena_zalloc(&rig->arena, sizeof *seen);
+    seen->count = SIZE_MAX;
+    MUST(rig, rig->ops->list_decisions(rig->tx, instance_id, seen->rows, room, &seen->count,
+                                       &rig->error));
+    CHECK(seen->count <= room, "%zu rows came into room for %zu", seen->count, room);
+    return seen;
+}
+
+TEST(a_decision_comes_back_as_it_was_given)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct decision_row row = decision(new_instance(rig, "w").id, 7, "looks \"fine\"");
+    keep(rig, &row);
+    commit(rig);
+    begin_read(rig);
+    struct decisions *seen = list_decisions(rig, row.instance_id, 9);
+    CHECK_INT(seen->count, 1);
+    CHECK_STR(seen->rows[0].instance_id, row.instance_id);
+    CHECK_INT(seen->rows[0].step_seq, 7);
+    CHECK_STR(seen->rows[0].step_name, row.step_name);
+    CHECK_STR(seen->rows[0].decided_by, row.decided_by);
+    CHECK_STR(seen->rows[0].decision, "confirmed");
+    CHECK_STR(seen->rows[0].comment, row.comment);
+    CHECK_INT(seen->rows[0].decided_at_us, row.decided_at_us);
+}
+
+TEST(a_decision_may_have_no_comment)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct decision_row row = decision(new_instance(rig, "w").id, 0, NULL);
+    row.decision = "rejected";
+    keep(rig, &row);
+    struct decisions *seen = list_decisions(rig, row.instance_id, 9);
+    CHECK_INT(seen->count, 1);
+    CHECK(!seen->rows[0].comment, "the comment is %s", seen->rows[0].comment);
+    CHECK_STR(seen->rows[0].decision, "rejected");
+}
+
+TEST(decisions_are_listed_by_instance_oldest_first)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct decision_row first = decision(new_instance(rig, "w").id, 3, "first");
+    struct decision_row other = decision(new_instance(rig, "w").id, 3, "other");
+    struct decision_row again = decision(first.instance_id, 3, "again");
+    keep(rig, &first);
+    keep(rig, &other);
+    keep(rig, &again);
+    struct decisions *seen = list_decisions(rig, first.instance_id, 9);
+    CHECK_INT(seen->count, 2);
+    CHECK_STR(seen->rows[0].comment, "first");
+    CHECK_STR(seen->rows[1].comment, "again");
+    CHECK_INT(list_decisions(rig, first.instance_id, 1)->count, 1);
+    CHECK_INT(list_decisions(rig, "nobody", 9)->count, 0);
+}
+
+TEST(a_decision_that_is_rolled_back_was_never_made)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct decision_row row = decision(new_instance(rig, "w").id, 0, "kept");
+    keep(rig, &row);
+    commit(rig);
+    begin_write(rig);
+    struct decision_row undone = decision(row.instance_id, 0, "undone");
+    keep(rig, &undone);
+    roll_back(rig);
+    begin_read(rig);
+    CHECK_INT(list_decisions(rig, row.instance_id, 9)->count, 1);
+}
