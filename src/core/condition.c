@@ -300,13 +300,8 @@ cairn_code condition_evaluate(const char *expression, const char *input,
     cleanup(arena_done) struct arena arena = {0};
     cleanup(release_json) json_t *tree_of_input = NULL;
     struct node *tree;
-    cairn_error why;
-    cairn_code code = condition_parse(expression, &arena, &tree, &why);
-    if (code == CAIRN_E_BAD_INPUT)
-        return fail(reterr, code, "the condition %s", why.message);
-    if (code)
-        return fail_memory(reterr);
-    if (input)
+    cairn_code code = condition_parse(expression, &arena, &tree, reterr);
+    if (!code && input)
         code = json_read(input, strlen(input), "input", &tree_of_input, reterr);
     if (code)
         return code;

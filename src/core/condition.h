@@ -36,7 +36,7 @@
 
 /* Whether the expression is well-formed: known functions, the right number of arguments, at
  * most 4096 bytes and 64 parentheses inside each other.  CAIRN_E_BAD_INPUT if not; the message
- * goes on after the name of the field ("is empty") and has the column (characters, from 1). */
+ * names the column (characters, from 1). */
 cairn_code condition_check(const char *expression, cairn_error *reterr);
 
 /* Its value for an input (JSON; NULL is as good as null).

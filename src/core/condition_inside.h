@@ -75,7 +75,7 @@ cairn_code scan_begin(struct scanner *scanner, const char *expression);
 /* The next token.  After TOKEN_END only white space may follow, which is checked with it. */
 cairn_code scan_next(struct scanner *scanner, struct token *ret_token);
 
-/* CAIRN_E_BAD_INPUT: "is malformed: ", the message, " at column 7". */
+/* CAIRN_E_BAD_INPUT: the message, then " at column 7". */
 cairn_code scan_refuse(const struct scanner *scanner, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -117,7 +117,6 @@ struct node {
     struct node *next;      /* the argument after this one */
 };
 
-/* The message of CAIRN_E_BAD_INPUT goes on after the name of the condition: "is empty". */
 cairn_code condition_parse(const char *expression, struct arena *arena, struct node **ret_tree,
                            cairn_error *reterr);
 

@@ -232,7 +232,7 @@ cairn_code condition_parse(const char *expression, struct arena *arena, struct n
     if (code)
         return code;
     if (parser.token.kind == TOKEN_END)
-        return fail(reterr, CAIRN_E_BAD_INPUT, "is empty");
+        return fail(reterr, CAIRN_E_BAD_INPUT, "the expression is empty");
     code = parse_call(&parser, ret_tree);
     if (code)
         return code;

@@ -56,7 +56,7 @@ static uint32_t character_code(const char *text)
 }
 
 /* Beyond ASCII everything may be part of a name, except what only looks like a space, a quote
- * or a sign: a pasted no-break space must be noticed, not become part of a name no input has. */
+ * or a sign: a pasted no-break space must be noticed, not become part of a name. */
 static bool is_foreign_letter(uint32_t code)
 {
     static const struct {
@@ -132,7 +132,7 @@ cairn_code scan_refuse(const struct scanner *scanner, size_t at, const char *for
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "is malformed: %s at column %zu", message,
+    return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "%s at column %zu", message,
                 scan_column(scanner->text, at));
 }
 
@@ -170,28 +170,25 @@ static cairn_code refuse_character(const struct scanner *scanner)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
+/* Dots become the NULs behind the names; one more ends the list. */
+static const char *copy_path(struct scanner *scanner, size_t begin, size_t end)
+{
+    size_t len = end - begin;
+    char *path = arena_zalloc(scanner->arena, len + 1);
+    for (size_t i = 1; path && i < len; i++)
+        path[i - 1] = scanner->text[begin + i] == '.' ? '\0' : scanner->text[begin + i];
+    return path;
+}
+
 /* ".user.age"; "." alone is the whole input. */
 static cairn_code scan_field(struct scanner *scanner, struct token *token)
 {
-    size_t begin = scanner->at;
-    /* Each name has a dot before it here and a NUL behind it there. */
-    size_t room = scanner->len - begin + 2, used = 0;
-    char *path = arena_alloc(scanner->arena, room);
-    if (!path)
-        return fail_memory(scanner->reterr);
-    size_t size;
-    while (byte_at(scanner, scanner->at) == '.' &&
-           (size = name_size(scanner, scanner->at + 1)) > 0) {
-        memcpy(path + used, scanner->text + scanner->at + 1, size);
-        path[used + size] = '\0';
-        used += size + 1;
-        scanner->at += size + 1;
-    }
-    path[used] = '\0';
-    size_t dot = scanner->at; /* alone, or without a name behind it, or not there */
-    bool is_alone = used == 0;
-    if (is_alone)
-        scanner->at++;
+    size_t begin = scanner->at, dot = begin, size;
+    while (byte_at(scanner, dot) == '.' && (size = name_size(scanner, dot + 1)) > 0)
+        dot += size + 1;
+    /* Now at a dot that is alone or has no name behind it, or at none. */
+    bool is_alone = dot == begin;
+    scanner->at = is_alone ? dot + 1 : dot;
     char next = byte_at(scanner, dot + 1);
     if (byte_at(scanner, dot) == '.' && is_digit(next))
         return scan_refuse(scanner, dot,
@@ -200,8 +197,8 @@ static cairn_code scan_field(struct scanner *scanner, struct token *token)
     if (byte_at(scanner, dot) == '.' && (!is_alone || next == '.'))
         return scan_refuse(scanner, dot, "a field's name is missing after \".\"");
     token->kind = TOKEN_FIELD;
-    token->path = path;
-    return CAIRN_OK;
+    token->path = copy_path(scanner, begin, dot);
+    return token->path ? CAIRN_OK : fail_memory(scanner->reterr);
 }
 
 /* Numbers are written as in JSON, and read by its reader, which does not ask the locale. */
@@ -325,7 +322,7 @@ static cairn_code check_utf8(const struct scanner *scanner)
     for (size_t at = 0, size; at < scanner->len; at += size) {
         size = character_size(scanner->text[at]);
         if (size > scanner->len - at || !utf8_is_valid(scanner->text + at, size))
-            return scan_refuse(scanner, at, "broken UTF-8");
+            return scan_refuse(scanner, at, "the expression has broken UTF-8");
     }
     return CAIRN_OK;
 }
@@ -336,16 +333,17 @@ cairn_code scan_begin(struct scanner *scanner, const char *expression)
     scanner->len = strnlen(expression, CONDITION_BYTES_MAX + 1);
     scanner->at = 0;
     if (scanner->len > CONDITION_BYTES_MAX)
-        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "is longer than %d bytes",
-                    CONDITION_BYTES_MAX);
+        return fail(scanner->reterr, CAIRN_E_BAD_INPUT,
+                    "the expression is longer than %d bytes", CONDITION_BYTES_MAX);
     cairn_code code = check_utf8(scanner);
     if (code)
         return code;
     skip_space(scanner);
     if (scanner->at == scanner->len)
-        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "is empty");
+        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "the expression is empty");
     if (!begins_with(scanner, scanner->at, "{{"))
-        return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "must be an expression in {{ and }}");
+        return scan_refuse(scanner, scanner->at,
+                           "the expression must stand in {{ and }}: \"{{\" is missing");
     scanner->at += 2;
     /* A dash is a trim marker only before white space: {{-1}} is a number. */
     if (byte_at(scanner, scanner->at) == '-' && is_space(byte_at(scanner, scanner->at + 1)))

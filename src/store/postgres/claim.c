@@ -13,19 +13,11 @@
 
 #include <string.h>
 
-/* A few more than wanted: what other claimers hold costs no second look. */
-enum { SPARE_HEADS = 8 };
-
-struct claim_types {
-    const char **exact, **prefixes;
-    size_t exact_count, prefix_count;
-};
-
-static cairn_code sort_patterns(struct arena *arena, const struct job_claim *claim,
-                                struct claim_types *ret_types, cairn_error *reterr)
+cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *claim,
+                                  struct postgres_types *ret_types, cairn_error *reterr)
 {
     size_t count = claim->pattern_count;
-    struct claim_types types = {
+    struct postgres_types types = {
         .exact = arena_array(arena, count, sizeof *types.exact),
         .prefixes = arena_array(arena, count, sizeof *types.prefixes),
     };
@@ -48,7 +40,7 @@ static cairn_code sort_patterns(struct arena *arena, const struct job_claim *cla
 
 /* One look at `heads` rows.  *ret_is_all: there was nothing behind them. */
 static cairn_code try_claim(struct store_tx *tx, const struct job_claim *claim,
-                            const struct claim_types *types, size_t heads,
+                            const struct postgres_types *types, size_t heads,
                             struct job_row *ret_rows, size_t room, size_t *ret_count,
                             bool *ret_is_all, cairn_error *reterr)
 {
@@ -82,11 +74,12 @@ cairn_code postgres_claim_jobs(struct store_tx *tx, const struct job_claim *clai
                                struct job_row *ret_rows, size_t room, size_t *ret_count,
                                cairn_error *reterr)
 {
-    struct claim_types types = {0};
+    struct postgres_types types = {0};
     size_t count = 0;
     bool is_all = false;
-    cairn_code code = sort_patterns(tx->arena, claim, &types, reterr);
-    for (size_t heads = room + SPARE_HEADS; !code && count < room && !is_all; heads *= 2) {
+    cairn_code code = postgres_sort_patterns(tx->arena, claim, &types, reterr);
+    for (size_t heads = room + POSTGRES_SPARE_HEADS; !code && count < room && !is_all;
+         heads *= 2) {
         size_t more = 0;
         code = try_claim(tx, claim, &types, heads, ret_rows + count, room - count, &more,
                          &is_all, reterr);

@@ -174,18 +174,16 @@ cairn_code postgres_insert_jobs(struct store_tx *tx, struct job_row *rows, size_
 /* ---- locking and writing -------------------------------------------------------------------
  */
 
-/* Locks take time to get, and a lease is judged by the moment when its row was got. */
-static void move_on(struct store_tx *tx, struct postgres_reader *reader)
+void postgres_move_on(struct store_tx *tx, struct postgres_reader *reader, int column)
 {
-    int64_t now_us = value_time(reader, LOCK_CLOCK);
+    int64_t now_us = value_time(reader, column);
     if (!tx->session->store->clock->is_virtual && now_us > tx->now_us)
         tx->now_us = now_us;
 }
 
-/* Whether the ids that were not locked are there at all. */
-static cairn_code tell_busy_from_absent(struct store_tx *tx, const char *const *ids,
-                                        size_t count, enum lock_result *results,
-                                        cairn_error *reterr)
+cairn_code postgres_tell_busy(struct store_tx *tx, enum postgres_query query,
+                              const char *const *ids, size_t count, enum lock_result *results,
+                              cairn_error *reterr)
 {
     cleanup(postgres_result_done) PGresult *result = NULL;
     struct postgres_params params = {.arena = tx->arena};
@@ -200,8 +198,7 @@ static cairn_code tell_busy_from_absent(struct store_tx *tx, const char *const *
         return CAIRN_OK;
 
     param_texts(&params, missing, missing_count);
-    cairn_code code =
-        postgres_run(postgres_session_of(tx), PG_FIND_JOBS, &params, &result, reterr);
+    cairn_code code = postgres_run(postgres_session_of(tx), query, &params, &result, reterr);
     if (code)
         return code;
     /* Both in order of id. */
@@ -237,13 +234,13 @@ cairn_code postgres_lock_jobs(struct store_tx *tx, const char *const *ids, size_
             strcmp(ids[i], PQgetvalue(result, reader.row, 1)) != 0)
             continue;
         postgres_read_job(&reader, 0, &ret_rows[i]);
-        move_on(tx, &reader);
+        postgres_move_on(tx, &reader, LOCK_CLOCK);
         ret_results[i] = LOCK_DONE;
         reader.row++;
     }
     if (reader.failed)
         return fail_memory(reterr);
-    return tell_busy_from_absent(tx, ids, count, ret_results, reterr);
+    return postgres_tell_busy(tx, PG_FIND_JOBS, ids, count, ret_results, reterr);
 }
 
 cairn_code postgres_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_rows,

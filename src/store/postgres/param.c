@@ -49,6 +49,13 @@ void param_int(struct postgres_params *params, int64_t value)
     add_copy(params, text);
 }
 
+void param_double(struct postgres_params *params, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value); /* every bit of it */
+    add_copy(params, text);
+}
+
 void param_bool(struct postgres_params *params, bool value)
 {
     add_param(params, value ? "t" : "f");

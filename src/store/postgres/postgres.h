@@ -28,6 +28,12 @@ struct postgres_watch {
     int64_t looked_us;   /* monotonic: when it last said that looking is worth it */
 };
 
+/* The next timer as it was when last read, lowered by what we wrote since; see timer.c. */
+struct postgres_due {
+    _Atomic int64_t due_us;  /* INT64_MAX: none */
+    _Atomic int64_t read_us; /* monotonic; 0: not read */
+};
+
 struct postgres_store {
     struct store base;
     char *url;
@@ -35,10 +41,7 @@ struct postgres_store {
     char name[TOKEN_TEXT]; /* says in a notification that it is ours */
     atomic_bool is_pooled; /* a pooler is in between: no session of the server is ours */
     struct postgres_watch watch;
-
-    /* The next timer as it was when last read, lowered by what we wrote since; see timer.c. */
-    _Atomic int64_t due_us;      /* INT64_MAX: none */
-    _Atomic int64_t due_read_us; /* monotonic; 0: not read */
+    struct postgres_due job_due, flow_due;
 };
 
 /* How a connection to this URL is described to libpq; both arrays end in NULL. */
@@ -101,12 +104,60 @@ enum postgres_query {
     PG_PROMOTE_JOBS,
     PG_PUT_REGISTRY,
     PG_UPDATE_JOBS,
+
+    PG_ACK_OUTBOX,
+    PG_APPEND_DLQ,
+    PG_APPEND_FLOW_EVENTS,
+    PG_APPEND_OUTBOX,
+    PG_CLAIM_OUTBOX,
+    PG_CLAIM_STEPS,
+    PG_CLOSE_DLQ,
+    PG_COUNT_INSTANCES,
+    PG_FIND_CLAIMED_STEPS,
+    PG_FIND_DUE_INSTANCES,
+    PG_FIND_DUE_STEPS,
+    PG_FIND_EXISTING_INSTANCES,
+    PG_FIND_INSTANCES,
+    PG_FIND_SIGNAL,
+    PG_FIND_SIGNAL_ID,
+    PG_GET_DEFINITION,
+    PG_GET_DLQ,
+    PG_GET_INSTANCE,
+    PG_GET_STEP,
+    PG_INSERT_INSTANCES,
+    PG_INSERT_SIGNAL,
+    PG_INSERT_STEPS,
+    PG_LIST_ALL_EVENTS,
+    PG_LIST_CURRENT_STEPS,
+    PG_LIST_DEFINITIONS,
+    PG_LIST_DLQ,
+    PG_LIST_DLQ_OF_INSTANCE,
+    PG_LIST_FLOW_EVENTS,
+    PG_LIST_INSTANCES,
+    PG_LIST_INSTANCES_BY_KEY,
+    PG_LIST_INSTANCES_BY_STATUS,
+    PG_LIST_INSTANCES_BY_WORKFLOW,
+    PG_LIST_STEPS,
+    PG_LOCK_COMMITTED_STEPS,
+    PG_LOCK_CURRENT_STEPS,
+    PG_LOCK_INSTANCES,
+    PG_LOCK_INSTANCES_WAITING,
+    PG_LOCK_STEPS,
+    PG_LOCK_STEPS_BETWEEN,
+    PG_MARK_SIGNAL,
+    PG_NEXT_FLOW_DUE,
+    PG_PROMOTE_STEPS,
+    PG_PUT_DEFINITION,
+    PG_SETTLED_EVENT,
+    PG_UNTAKE_SIGNALS,
+    PG_UPDATE_INSTANCES,
+    PG_UPDATE_STEPS,
     POSTGRES_QUERY_COUNT
 };
 
 /* Values for $1, $2, ...; add them in order.  Memory that runs out is remembered, and reported
  * when the parameters are used. */
-enum { POSTGRES_PARAMS_MAX = 20 };
+enum { POSTGRES_PARAMS_MAX = 41 };
 struct postgres_params {
     struct arena *arena;
     const char *values[POSTGRES_PARAMS_MAX];
@@ -116,6 +167,7 @@ struct postgres_params {
 
 void param_text(struct postgres_params *params, const char *text); /* NULL: null */
 void param_int(struct postgres_params *params, int64_t value);
+void param_double(struct postgres_params *params, double value);
 void param_bool(struct postgres_params *params, bool value);
 void param_time(struct postgres_params *params, int64_t us);
 void param_texts(struct postgres_params *params, const char *const *texts, size_t count);
@@ -196,6 +248,31 @@ void postgres_note_row(struct store_tx *tx, const struct job_row *row); /* its t
 
 /* Others have changed something: what was read no longer counts. */
 void postgres_forget_due(struct postgres_store *store);
+
+/* ---- claiming and locking ------------------------------------------------------------------
+ */
+
+/* A claim looks at a few more than wanted: what other claimers hold costs no second look. */
+enum { POSTGRES_SPARE_HEADS = 8 };
+
+/* The patterns of a claim: prefixes without their %. */
+struct postgres_types {
+    const char **exact, **prefixes;
+    size_t exact_count, prefix_count;
+};
+cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *claim,
+                                  struct postgres_types *ret_types, cairn_error *reterr);
+
+/* Whether the ids that were not locked are there at all; `query` finds those that are. */
+cairn_code postgres_tell_busy(struct store_tx *tx, enum postgres_query query,
+                              const char *const *ids, size_t count, enum lock_result *results,
+                              cairn_error *reterr);
+
+struct postgres_reader;
+
+/* Locks take time to get, and a lease is judged by the moment when its row was got: `column` has
+ * the clock of that moment. */
+void postgres_move_on(struct store_tx *tx, struct postgres_reader *reader, int column);
 
 /* ---- results -------------------------------------------------------------------------------
  */

@@ -4,7 +4,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "store/postgres/postgres.h"
+#include "store/postgres/flow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +30,8 @@ static struct postgres_store *store_new(const struct store_config *config)
         mem_free(store);
         return NULL;
     }
-    atomic_init(&store->due_us, INT64_MAX);
+    atomic_init(&store->job_due.due_us, INT64_MAX);
+    atomic_init(&store->flow_due.due_us, INT64_MAX);
     /* To PostgreSQL 0 means for ever. */
     uint32_t wait_ms = config->lock_wait_ms ? config->lock_wait_ms : 1;
     if (wait_ms > INT32_MAX)
@@ -102,6 +103,41 @@ const struct store_ops postgres_store_ops = {
     .count_jobs = postgres_count_jobs,
     .list_types = postgres_list_types,
     .inspect = postgres_inspect,
+    .put_definition = postgres_put_definition,
+    .insert_instances = postgres_insert_instances,
+    .insert_steps = postgres_insert_steps,
+    .lock_instances = postgres_lock_instances,
+    .update_instances = postgres_update_instances,
+    .lock_steps = postgres_lock_steps,
+    .lock_current_steps = postgres_lock_current_steps,
+    .lock_steps_between = postgres_lock_steps_between,
+    .lock_committed_steps = postgres_lock_committed_steps,
+    .update_steps = postgres_update_steps,
+    .claim_steps = postgres_claim_steps,
+    .find_claimed_steps = postgres_find_claimed_steps,
+    .promote_steps = postgres_promote_steps,
+    .find_due_steps = postgres_find_due_steps,
+    .find_due_instances = postgres_find_due_instances,
+    .insert_signal = postgres_insert_signal,
+    .find_signal = postgres_find_signal,
+    .mark_signal = postgres_mark_signal,
+    .append_outbox = postgres_append_outbox,
+    .claim_outbox = postgres_claim_outbox,
+    .ack_outbox = postgres_ack_outbox,
+    .append_flow_events = postgres_append_flow_events,
+    .append_dlq = postgres_append_dlq,
+    .close_dlq = postgres_close_dlq,
+    .next_flow_due = postgres_next_flow_due,
+    .get_definition = postgres_get_definition,
+    .list_definitions = postgres_list_definitions,
+    .get_instance = postgres_get_instance,
+    .list_instances = postgres_list_instances,
+    .list_steps = postgres_list_steps,
+    .get_step = postgres_get_step,
+    .list_flow_events = postgres_list_flow_events,
+    .list_dlq = postgres_list_dlq,
+    .get_dlq = postgres_get_dlq,
+    .count_instances = postgres_count_instances,
     .watch = postgres_watch,
     .is_changed_elsewhere = postgres_is_changed_elsewhere,
 };

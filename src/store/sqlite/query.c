@@ -103,7 +103,7 @@ void bind_size(struct query *query, const char *name, size_t size)
 
 void bind_place(struct query *query, const char *name, int32_t place)
 {
-    if (place >= 0)
+    if (place != -1)
         bind_int(query, name, place);
 }
 
@@ -134,7 +134,7 @@ void write_time(struct row_writer *writer, int64_t us)
 
 void write_place(struct row_writer *writer, int32_t place)
 {
-    if (place >= 0)
+    if (place != -1)
         write_int(writer, place);
     else
         writer->parameter++;

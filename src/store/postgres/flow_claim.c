@@ -1,0 +1,97 @@
+/* store/postgres/flow_claim.c - leasing steps that are ready, and finding those that are due.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * As for jobs: claim_steps.sql looks at heads and locks as many as are wanted, skipping what
+ * others hold; when too few are left and there may be more behind, it looks twice as far.
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/postgres/flow.h"
+
+/* One look at `heads` rows.  *ret_is_all: there was nothing behind them. */
+static cairn_code try_claim(struct store_tx *tx, const struct step_claim *claim,
+                            const struct postgres_types *types, size_t heads,
+                            struct step_row *ret_rows, size_t room, size_t *ret_count,
+                            bool *ret_is_all, cairn_error *reterr)
+{
+    cleanup(postgres_result_done) PGresult *result = NULL;
+    struct postgres_params params = {.arena = tx->arena};
+    param_texts(&params, types->exact, types->exact_count);
+    param_texts(&params, types->prefixes, types->prefix_count);
+    param_text(&params, claim->base.runtime);
+    param_time(&params, tx->now_us);
+    param_int(&params, (int64_t)heads);
+    param_int(&params, (int64_t)room);
+    param_text(&params, claim->base.worker);
+    param_text(&params, claim->base.token);
+    param_time(&params, claim->base.lease_until_us);
+    param_double(&params, claim->aging_rate);
+    cairn_code code =
+        postgres_run(postgres_session_of(tx), PG_CLAIM_STEPS, &params, &result, reterr);
+    if (code)
+        return code;
+
+    struct postgres_reader reader = {.result = result, .arena = tx->arena};
+    size_t count = 0;
+    *ret_is_all = (size_t)value_int(&reader, 0) < heads;
+    for (; reader.row < PQntuples(result); reader.row++)
+        if (!PQgetisnull(result, reader.row, 1))
+            postgres_read_step(&reader, 1, &ret_rows[count++]);
+    *ret_count = count;
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+cairn_code postgres_claim_steps(struct store_tx *tx, const struct step_claim *claim,
+                                struct step_row *ret_rows, size_t room, size_t *ret_count,
+                                cairn_error *reterr)
+{
+    struct postgres_types types = {0};
+    size_t count = 0;
+    bool is_all = false;
+    cairn_code code = postgres_sort_patterns(tx->arena, &claim->base, &types, reterr);
+    for (size_t heads = room + POSTGRES_SPARE_HEADS; !code && count < room && !is_all;
+         heads *= 2) {
+        size_t more = 0;
+        code = try_claim(tx, claim, &types, heads, ret_rows + count, room - count, &more,
+                         &is_all, reterr);
+        count += more;
+    }
+    if (count > 0)
+        postgres_note_flow_due(tx, claim->base.lease_until_us + 1);
+    *ret_count = count;
+    return code;
+}
+
+cairn_code postgres_find_claimed_steps(struct store_tx *tx, const char *worker,
+                                       const char *token, struct step_row *ret_rows,
+                                       size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    param_text(&params, worker);
+    param_text(&params, token);
+    param_int(&params, (int64_t)room);
+    return postgres_run_steps(tx, PG_FIND_CLAIMED_STEPS, &params, ret_rows, room, ret_count,
+                              reterr);
+}
+
+cairn_code postgres_find_due_steps(struct store_tx *tx, struct step_ref *ret_refs, size_t room,
+                                   size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(postgres_result_done) PGresult *result = NULL;
+    struct postgres_params params = {.arena = tx->arena};
+    param_time(&params, tx->now_us);
+    param_int(&params, (int64_t)room);
+    cairn_code code =
+        postgres_run(postgres_session_of(tx), PG_FIND_DUE_STEPS, &params, &result, reterr);
+    if (code)
+        return code;
+    struct postgres_reader reader = {.result = result, .arena = tx->arena};
+    for (; reader.row < PQntuples(result); reader.row++)
+        ret_refs[reader.row] = (struct step_ref){
+            .instance_id = value_text(&reader, 0),
+            .seq = (int32_t)value_int(&reader, 1),
+        };
+    *ret_count = (size_t)PQntuples(result);
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}

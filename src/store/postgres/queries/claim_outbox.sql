@@ -1,0 +1,57 @@
+-- claim_outbox: hands out unacknowledged events in order of id.
+--
+--   $1  who claims
+--   $2  now
+--   $3  until when
+--   $4  how many at most
+--
+-- None behind one of its instance that another has claimed.  Whoever claims events of an instance
+-- first locks the oldest that is not acknowledged: so two claimers never share an instance, and
+-- what the second reads after the lock is what the first has left.  Instances that others hold at
+-- this moment are skipped.
+
+WITH wanted AS MATERIALIZED (
+    SELECT o.id, o.instance_id
+      FROM workflow.workflow_outbox AS o
+     WHERE o.acked_at IS NULL
+       AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz)
+       AND NOT EXISTS (
+           SELECT
+             FROM workflow.workflow_outbox AS earlier
+            WHERE earlier.instance_id = o.instance_id
+              AND earlier.id < o.id
+              AND earlier.acked_at IS NULL
+              AND earlier.claimed_until > $2::timestamptz
+              AND earlier.claimed_by <> $1::text)
+     ORDER BY o.id
+     LIMIT $4::bigint
+), mine AS MATERIALIZED (
+    SELECT o.instance_id
+      FROM (SELECT DISTINCT wanted.instance_id FROM wanted) AS w
+     CROSS JOIN LATERAL (
+           SELECT first.id
+             FROM workflow.workflow_outbox AS first
+            WHERE first.instance_id = w.instance_id
+              AND first.acked_at IS NULL
+            ORDER BY first.id
+            LIMIT 1) AS oldest
+      JOIN workflow.workflow_outbox AS o ON o.id = oldest.id
+     WHERE coalesce(o.acked_at, 'epoch') = 'epoch'
+       AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz
+            OR o.claimed_by = $1::text)
+       FOR NO KEY UPDATE OF o SKIP LOCKED
+), taken AS (
+    UPDATE workflow.workflow_outbox AS o
+       SET claimed_by    = $1::text,
+           claimed_until = $3::timestamptz
+      FROM wanted
+      JOIN mine ON mine.instance_id = wanted.instance_id
+     WHERE o.id = wanted.id
+       AND coalesce(o.acked_at, 'epoch') = 'epoch'
+       AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz)
+    RETURNING o.*
+)
+SELECT o.id, o.instance_id::text, o.step, o.event, o.payload::text, o.created_at, o.claimed_by,
+       o.claimed_until
+  FROM taken AS o
+ ORDER BY o.id

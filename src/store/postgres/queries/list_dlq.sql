@@ -1,0 +1,12 @@
+-- list_dlq: open records, newest first.
+--
+--   $1  only records before this id
+--   $2  how many at most
+
+SELECT q.id, q.instance_id::text, q.workflow, q.version, q.step_seq, q.step_name, q.step_type,
+       q.input::text, q.error, q.reason, q.created_at, q.is_open
+  FROM workflow.workflow_dlq AS q
+ WHERE q.is_open
+   AND q.id < $1::bigint
+ ORDER BY q.id DESC
+ LIMIT $2::bigint

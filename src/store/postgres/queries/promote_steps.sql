@@ -1,0 +1,23 @@
+-- promote_steps: makes claimable what is due, the earliest first.
+--
+--   $1  now
+--   $2  how many at most
+--
+-- Walks idx_workflow_step_scheduled, whose condition is repeated here word for word.
+
+WITH due AS MATERIALIZED (
+    SELECT s.instance_id, s.seq
+      FROM workflow.workflow_step AS s
+     WHERE s.due_at IS NOT NULL AND s.locked_by IS NULL AND NOT s.is_held
+       AND s.status IN ('ready', 'compensation')
+       AND s.due_at <= $1::timestamptz
+     ORDER BY s.due_at
+     LIMIT $2::bigint
+       FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE workflow.workflow_step AS s
+   SET is_ready = true,
+       due_at   = NULL
+  FROM due
+ WHERE s.instance_id = due.instance_id
+   AND s.seq = due.seq
