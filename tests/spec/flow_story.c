@@ -45,6 +45,12 @@ static const char *or_none(const char *text)
     return text ? text : "-";
 }
 
+/* null and none are the same in an answer. */
+static const char *or_null(const char *json)
+{
+    return json ? json : "null";
+}
+
 static void tell_time(struct story *story, const char *name, int64_t us)
 {
     if (us)
@@ -108,8 +114,8 @@ static void tell_instances(struct story *story, cairn_code code, cairn_instances
         const cairn_instance *at = cairn_instances_at(found, i);
         fprintf(story->out,
                 "    %s %d %s key=%s in=%s out=%s generation=%d error=%s:", at->workflow,
-                at->version, at->status, or_none(at->key), or_none(at->input),
-                or_none(at->output), at->generation, at->last_error ? "yes" : "no");
+                at->version, at->status, or_none(at->key), or_null(at->input),
+                or_null(at->output), at->generation, at->last_error ? "yes" : "no");
         for (size_t k = 0; k < at->current_step_count; k++)
             fprintf(story->out, " %s", at->current_steps[k]);
         tell_time(story, "created", at->created_at_us);
@@ -145,7 +151,7 @@ static void tell_steps(struct story *story, uint32_t limit)
                 "error=%s metadata=%s event=%s by=%s",
                 at->seq, at->name, at->kind, or_none(at->handler), at->status, at->attempts,
                 at->max_attempts, at->compensation_attempts, at->priority,
-                (long long)at->commit_no, or_none(at->input), or_none(at->output),
+                (long long)at->commit_no, or_null(at->input), or_null(at->output),
                 or_none(at->error), or_none(at->metadata), or_none(at->waiting_event),
                 or_none(at->locked_by));
         tell_time(story, "next", at->next_run_at_us);
