@@ -6,61 +6,14 @@
 
 #include "base/mem.h"
 #include "cli/bench_print.h"
+#include "cli/bench_scratch.h"
 #include "cli/call.h"
 #include "cli/say.h"
 
-#include <errno.h>
-#include <ftw.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { ROUNDS = 5, SINGLES_MAX = 1000, LATENCY_SAMPLES = 300, PATH_ROOM = 512 };
-
-/* A folder for files that nobody has yet; removed when the bench is over. */
-struct scratch {
-    char folder[PATH_ROOM];
-    char url[PATH_ROOM + 32];
-    char raw_url[PATH_ROOM + 32];
-};
-
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *ftw)
-{
-    (void)info, (void)type, (void)ftw;
-    return remove(path);
-}
-
-static void scratch_done(struct scratch *scratch)
-{
-    if (scratch->folder[0])
-        nftw(scratch->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* Beside the file of a sqlite: URL, so that both are on the same disk; else in $TMPDIR or
- * /var/tmp, which unlike /tmp is not kept in memory. */
-static bool scratch_make(struct scratch *scratch, const char *url)
-{
-    const char *base = getenv("TMPDIR");
-    size_t len;
-    if (!base || !*base)
-        base = "/var/tmp";
-    len = strlen(base);
-    if (url && strncmp(url, "sqlite:", 7) == 0) {
-        const char *slash = strrchr(url + 7, '/');
-        base = slash ? url + 7 : ".";
-        len = slash && slash > base ? (size_t)(slash - base) : 1;
-    }
-    int room = snprintf(scratch->folder, PATH_ROOM, "%.*s/cairn-bench-XXXXXX", (int)len, base);
-    if (room >= PATH_ROOM || !mkdtemp(scratch->folder)) {
-        say_error("could not make a folder in \"%.*s\": %s", (int)len, base, strerror(errno));
-        scratch->folder[0] = '\0';
-        return false;
-    }
-    snprintf(scratch->url, sizeof scratch->url, "sqlite:%s/bench.db", scratch->folder);
-    snprintf(scratch->raw_url, sizeof scratch->raw_url, "sqlite:%s/raw.db", scratch->folder);
-    return true;
-}
+enum { ROUNDS = 5, SINGLES_MAX = 1000, LATENCY_SAMPLES = 300 };
 
 /* Which back end the bare statements speak to; NULL: there is none for this URL. */
 static const struct raw_ops *raw_for(const char *url)
@@ -122,13 +75,6 @@ static int measure(const struct args *args, struct bench *bench, bool is_own,
     return exit_code;
 }
 
-static uint64_t choose_seed(const struct args *args)
-{
-    struct rng rng;
-    rng_init(&rng, 0);
-    return (uint64_t)args_number(args, "seed", (int64_t)(rng_next(&rng) >> 33) + 1);
-}
-
 static int run_on(const struct args *args, struct bench *bench, bool is_own)
 {
     struct bench_report report = {.bench = bench, .is_raw = bench->raw_ops != NULL};
@@ -163,7 +109,7 @@ static int run_bench(const struct args *args)
     cleanup(scratch_done) struct scratch scratch = {0};
     const char *url = args_text(args, "url");
     struct bench bench = {
-        .seed = choose_seed(args),
+        .seed = bench_seed(args),
         .workers = (size_t)args_number(args, "workers", 1),
     };
     if (args_has(args, "raw") && url && !raw_for(url)) {

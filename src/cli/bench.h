@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BENCH_BATCH_MAX = 1000, BENCH_TYPE = 64 };
+enum { BENCH_BATCH_MAX = 1000, BENCH_TYPE = 64, BENCH_LANES_MAX = 256 };
 
 #define BENCH_WORKER "bench-worker-1"
 
@@ -67,6 +67,15 @@ extern const struct raw_ops raw_sqlite, raw_postgres;
 /* Bytes of write-ahead log that the server at this URL has written; -1: it did not say. */
 int64_t raw_postgres_written(const char *url);
 
+/* The library makes the tables, so that they are the same.  False: standard error says why. */
+bool raw_sqlite_tables(const char *url);
+
+/* The settings of the engine's own writer. */
+#define RAW_SQLITE_SETTINGS                                   \
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "  \
+    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2048; " \
+    "PRAGMA journal_size_limit = 16777216;"
+
 #define RAW_PAYLOAD "{\"n\":1}"
 #define RAW_CLAIM_DATA "{\"attempt\":1,\"worker\":\"" BENCH_WORKER "\"}"
 
@@ -81,6 +90,23 @@ struct bench {
     size_t workers;
     uint64_t seed;
 };
+
+/* One of the threads that do the same. */
+struct bench_lane {
+    struct bench *bench;
+    uint64_t count; /* its share */
+    size_t batch;
+    cairn_report *reports;      /* room for a batch */
+    const char *output;         /* of what it completes; NULL: null */
+    int64_t *stamps;            /* when each was completed, monotonic; NULL: not kept */
+    uint64_t done, stamps_room; /* how many were */
+    void *arg;                  /* for a run of its own kind */
+    cairn_code code;
+    cairn_error error;
+};
+
+void *bench_work_lane(void *lane); /* completes and claims in one call until nothing comes */
+int bench_run_lanes(struct bench_lane *lanes, size_t count, void *(*run)(void *));
 
 /* Each answers an exit code. */
 int bench_engine(struct bench *bench, uint64_t count, size_t batch,

@@ -14,16 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One of the threads that do the same. */
-struct lane {
-    struct bench *bench;
-    uint64_t count; /* its share */
-    size_t batch;
-    cairn_report *reports; /* room for a batch */
-    cairn_code code;
-    cairn_error error;
-};
-
 int64_t bench_bytes(const struct bench *bench)
 {
     if (strncmp(bench->url, "postgres", 8) == 0)
@@ -47,7 +37,7 @@ uint64_t bench_commits(const struct bench *bench)
     return cairn_stats_get(bench->engine, &stats, NULL) ? 0 : stats.commits;
 }
 
-static cairn_code enqueue_share(struct lane *lane)
+static cairn_code enqueue_share(struct bench_lane *lane)
 {
     struct bench *bench = lane->bench;
     cairn_job_spec specs[BENCH_BATCH_MAX];
@@ -67,7 +57,7 @@ static cairn_code enqueue_share(struct lane *lane)
     return CAIRN_OK;
 }
 
-static size_t make_reports(const cairn_tasks *tasks, cairn_report *reports)
+static size_t make_reports(const cairn_tasks *tasks, const char *output, cairn_report *reports)
 {
     size_t count = tasks ? cairn_tasks_count(tasks) : 0;
     for (size_t i = 0; i < count; i++) {
@@ -75,12 +65,20 @@ static size_t make_reports(const cairn_tasks *tasks, cairn_report *reports)
         reports[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
         reports[i].task_id = task->id;
         reports[i].token = task->token;
+        reports[i].output = output;
     }
     return count;
 }
 
-/* Completes and claims in one call until nothing comes back. */
-static cairn_code work_share(struct lane *lane)
+static void stamp(struct bench_lane *lane, size_t count)
+{
+    int64_t now_us = lane->stamps ? monotonic_us() : 0;
+    for (size_t i = 0; lane->stamps && i < count && lane->done + i < lane->stamps_room; i++)
+        lane->stamps[lane->done + i] = now_us;
+    lane->done += count;
+}
+
+static cairn_code work_share(struct bench_lane *lane)
 {
     struct bench *bench = lane->bench;
     cairn_tasks *tasks = NULL;
@@ -93,11 +91,12 @@ static cairn_code work_share(struct lane *lane)
     cairn_code code = cairn_claim(bench->engine, &claim, &tasks, &lane->error);
     while (!code && cairn_tasks_count(tasks) > 0) {
         cairn_tasks *next = NULL;
-        size_t count = make_reports(tasks, lane->reports);
+        size_t count = make_reports(tasks, lane->output, lane->reports);
         code = cairn_report_many(bench->engine, BENCH_WORKER, lane->reports, count, NULL,
                                  &claim, &next, &lane->error);
         cairn_tasks_free(tasks);
         tasks = next;
+        stamp(lane, count);
     }
     cairn_tasks_free(tasks);
     return code;
@@ -105,21 +104,21 @@ static cairn_code work_share(struct lane *lane)
 
 static void *run_enqueue(void *arg)
 {
-    struct lane *lane = arg;
+    struct bench_lane *lane = arg;
     lane->code = enqueue_share(lane);
     return NULL;
 }
 
-static void *run_work(void *arg)
+void *bench_work_lane(void *arg)
 {
-    struct lane *lane = arg;
+    struct bench_lane *lane = arg;
     lane->code = work_share(lane);
     return NULL;
 }
 
-static int run_lanes(struct lane *lanes, size_t count, void *(*run)(void *))
+int bench_run_lanes(struct bench_lane *lanes, size_t count, void *(*run)(void *))
 {
-    pthread_t threads[64];
+    pthread_t threads[BENCH_LANES_MAX];
     size_t started = 0;
     while (started < count && !pthread_create(&threads[started], NULL, run, &lanes[started]))
         started++;
@@ -135,15 +134,15 @@ static int run_lanes(struct lane *lanes, size_t count, void *(*run)(void *))
     return EXIT_DONE;
 }
 
-static int measure(struct bench *bench, struct lane *lanes, struct bench_cost *cost)
+static int measure(struct bench *bench, struct bench_lane *lanes, struct bench_cost *cost)
 {
     int64_t bytes = bench_bytes(bench);
     uint64_t commits = bench_commits(bench);
     int64_t begin_us = monotonic_us();
-    int exit_code = run_lanes(lanes, bench->workers, run_enqueue);
+    int exit_code = bench_run_lanes(lanes, bench->workers, run_enqueue);
     int64_t middle_us = monotonic_us();
     if (!exit_code)
-        exit_code = run_lanes(lanes, bench->workers, run_work);
+        exit_code = bench_run_lanes(lanes, bench->workers, bench_work_lane);
     cost->enqueue_us = middle_us - begin_us;
     cost->work_us = monotonic_us() - middle_us;
     cost->commits = bench_commits(bench) - commits;
@@ -153,7 +152,7 @@ static int measure(struct bench *bench, struct lane *lanes, struct bench_cost *c
 
 int bench_engine(struct bench *bench, uint64_t count, size_t batch, struct bench_cost *ret_cost)
 {
-    struct lane lanes[64];
+    struct bench_lane lanes[64];
     cleanup(mem_freep) cairn_report *reports =
         mem_zalloc(bench->workers * batch * sizeof *reports);
     if (!reports) {
@@ -161,7 +160,7 @@ int bench_engine(struct bench *bench, uint64_t count, size_t batch, struct bench
         return EXIT_NO;
     }
     for (size_t i = 0; i < bench->workers; i++)
-        lanes[i] = (struct lane){
+        lanes[i] = (struct bench_lane){
             .bench = bench,
             .count = count / bench->workers + (i < count % bench->workers),
             .batch = batch,

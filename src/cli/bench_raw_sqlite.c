@@ -56,12 +56,9 @@ static bool run_sql(struct raw_lite *raw, const char *sql)
     return sqlite3_exec(raw->db, sql, NULL, NULL, NULL) == SQLITE_OK || refused(raw);
 }
 
-/* The settings of the engine's own writer. */
 static bool prepare(struct raw_lite *raw)
 {
-    if (!run_sql(raw, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
-                      "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2048; "
-                      "PRAGMA journal_size_limit = 16777216;"))
+    if (!run_sql(raw, RAW_SQLITE_SETTINGS))
         return false;
     for (int i = 0; i < STATEMENTS; i++)
         if (sqlite3_prepare_v3(raw->db, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
@@ -70,9 +67,8 @@ static bool prepare(struct raw_lite *raw)
     return true;
 }
 
-static bool open_raw(const char *url, const char *type, void **ret_raw)
+bool raw_sqlite_tables(const char *url)
 {
-    /* The library makes the tables, so that they are the same. */
     cairn_error error = {0};
     cairn_engine *engine = NULL;
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
@@ -82,7 +78,13 @@ static bool open_raw(const char *url, const char *type, void **ret_raw)
         return false;
     }
     cairn_close(engine);
+    return true;
+}
 
+static bool open_raw(const char *url, const char *type, void **ret_raw)
+{
+    if (!raw_sqlite_tables(url))
+        return false;
     struct raw_lite *raw = mem_zalloc(sizeof *raw);
     if (!raw)
         return false;

@@ -9,17 +9,23 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-    &command_serve,         &command_work,         &command_deploy,
-    &command_validate,      &command_workflows,    &command_graph,
-    &command_start,         &command_list,         &command_show,
-    &command_events,        &command_signal,       &command_pause,
-    &command_resume,        &command_restart,      &command_retry,
-    &command_cancel,        &command_abort,        &command_job_add,
-    &command_job_list,      &command_job_show,     &command_job_events,
-    &command_job_cancel,    &command_job_retry,    &command_job_delete,
-    &command_registry_list, &command_registry_set, &command_migrate,
-    &command_doctor,        &command_bench_jobs,   &command_version,
-    &command_completion,    &command_help,         NULL,
+    &command_serve,         &command_work,
+    &command_deploy,        &command_validate,
+    &command_workflows,     &command_graph,
+    &command_start,         &command_list,
+    &command_show,          &command_events,
+    &command_signal,        &command_pause,
+    &command_resume,        &command_restart,
+    &command_retry,         &command_cancel,
+    &command_abort,         &command_job_add,
+    &command_job_list,      &command_job_show,
+    &command_job_events,    &command_job_cancel,
+    &command_job_retry,     &command_job_delete,
+    &command_registry_list, &command_registry_set,
+    &command_migrate,       &command_doctor,
+    &command_bench_jobs,    &command_bench_workflows,
+    &command_version,       &command_completion,
+    &command_help,          NULL,
 };
 
 const struct command_group command_groups[] = {

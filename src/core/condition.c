@@ -206,7 +206,7 @@ static cairn_code evaluate_comparison(const struct evaluation *evaluation,
     cairn_code code = evaluate(evaluation, call->arguments, &first);
     bool is_true = false;
     for (const struct node *n = call->arguments->next; n && !code; n = n->next) {
-        int order;
+        int order = 0;
         code = evaluate(evaluation, n, &other);
         if (code || is_true)
             continue;

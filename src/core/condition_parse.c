@@ -194,7 +194,7 @@ static cairn_code check_count(const struct parser *parser, enum function functio
 static cairn_code parse_function(struct parser *parser, enum function function,
                                  struct node **ret_node)
 {
-    size_t at = parser->token.at, count;
+    size_t at = parser->token.at, count = 0;
     struct node *node = new_node(parser, NODE_CALL);
     if (!node)
         return fail_memory(parser->scanner.reterr);

@@ -206,6 +206,37 @@ static cairn_code resend_all(struct flow *flow, struct flow_step *from, cairn_er
     return has_list ? CAIRN_OK : resend(flow, from, from->row.next, reterr);
 }
 
+/* Sets a step back to be tried again; the signals that it took count as not taken. */
+static cairn_code set_back(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    if (step->row.started_at_us)
+        TRY(flow->source->untake_signals(flow, step, reterr));
+    return reset_step(flow, step, reterr);
+}
+
+static cairn_code open_place(struct flow *flow, int32_t seq, cairn_error *reterr)
+{
+    struct flow_step *step;
+    if (seq < 0)
+        return CAIRN_OK;
+    TRY(flow->source->step(flow, seq, &step, reterr));
+    return step->row.status == STEP_SKIPPED ? set_back(flow, step, reterr) : CAIRN_OK;
+}
+
+/* What was skipped, for whatever reason, right behind a step that is tried again is open again. */
+static cairn_code open_behind(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    TRY(flow->source->config(flow, step, reterr));
+    const struct step_config *config = step->config;
+    if (step->row.kind == KIND_CONDITION) {
+        TRY(open_place(flow, config->then_list.first, reterr));
+        TRY(open_place(flow, config->else_list.first, reterr));
+    }
+    for (size_t i = 0; step->row.kind == KIND_FORK && i < config->branch_count; i++)
+        TRY(open_place(flow, config->branches[i].first, reterr));
+    return open_place(flow, step->row.next, reterr);
+}
+
 cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr)
 {
     struct flow_step **steps;
@@ -217,11 +248,10 @@ cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *r
     TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &steps, &count, reterr));
     for (size_t i = 0; i < count; i++) {
         bool is_open_join = steps[i]->row.kind == KIND_JOIN && !has_passed(&steps[i]->row);
-        if (!is_to_be_retried(&steps[i]->row) && !is_open_join)
-            continue;
-        if (steps[i]->row.started_at_us)
-            TRY(flow->source->untake_signals(flow, steps[i], reterr));
-        TRY(reset_step(flow, steps[i], reterr));
+        if (is_to_be_retried(&steps[i]->row) || is_open_join)
+            TRY(set_back(flow, steps[i], reterr));
+        if (steps[i]->row.status == STEP_PENDING)
+            TRY(open_behind(flow, steps[i], reterr));
     }
     TRY(flow->source->unpark(flow, -1, reterr));
     reopen_instance(flow);

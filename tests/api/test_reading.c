@@ -236,7 +236,7 @@ TEST(each_object_of_an_array_has_its_own_fields_and_bytes)
 {
     struct reading reading =
         begin("{\"jobs\":[{\"payload\":[ 1 ],\"n\":1},{\"n\":2},{\"payload\": \"x\"}]}");
-    struct field_items items = field_items(&reading.fields, "jobs", 3);
+    struct field_items items = field_items(&reading.fields, "jobs", 3, REQUIRED);
     struct fields one;
     static const char *const wanted[] = {"[ 1 ]", NULL, "\"x\""};
     for (size_t i = 0; i < 3; i++) {
@@ -251,7 +251,7 @@ TEST(each_object_of_an_array_has_its_own_fields_and_bytes)
     end(&reading);
 
     reading = begin("{\"jobs\":[{},{\"n\":true}]}");
-    items = field_items(&reading.fields, "jobs", 3);
+    items = field_items(&reading.fields, "jobs", 3, REQUIRED);
     while (field_items_next(&reading.fields, &items, &one))
         field_int(&one, "n", 0, 9, 0);
     CHECK(strstr(reading.request->error.message, "\"jobs[1].n\""), "%s",
