@@ -127,11 +127,19 @@ static const char *explain(const cairn_error *error, char *text, size_t room)
     return text;
 }
 
+/* The newline that ends the last line is no part of the value. */
+static void trim_end(struct buf *buf)
+{
+    while (buf->len && isspace((unsigned char)buf->text[buf->len - 1]))
+        buf->text[--buf->len] = '\0';
+}
+
 /* The command said that it is done: is what it printed an output? */
-static cairn_outcome complete(cairn_work *work, const struct process_end *end)
+static cairn_outcome complete(cairn_work *work, struct process_end *end)
 {
     cairn_error error = {0};
     char text[1024];
+    trim_end(&end->output);
     const char *output = buf_text(&end->output);
     if (end->is_too_large || buf_failed(&end->output)) {
         snprintf(text, sizeof text, "the handler's output is larger than %d bytes", OUTPUT_MAX);
@@ -146,7 +154,7 @@ static cairn_outcome complete(cairn_work *work, const struct process_end *end)
     return CAIRN_COMPLETE;
 }
 
-static cairn_outcome judge(cairn_work *work, const struct process_end *end)
+static cairn_outcome judge(cairn_work *work, struct process_end *end)
 {
     char text[64];
     /* Ended by us: the work is no longer wanted here, and that is no fault of the task's. */

@@ -35,6 +35,7 @@ struct exchange {
     cairn_error refusal; /* code: why this is not passed on */
     _Atomic enum phase phase;
     cairn_response *response;
+    struct stream_client *client; /* of GET /v1/stream, until its response owns it */
 };
 
 /* Proxies send a whole URL; what counts is its path. */
@@ -85,6 +86,7 @@ void exchange_over(void *cls, struct MHD_Connection *connection, void **held,
         pthread_mutex_unlock(&http->lock);
     }
     drop_body(exchange);
+    stream_leave(exchange->client);
     cairn_response_free(exchange->response);
     mem_free(exchange->target);
     mem_free(exchange);
@@ -344,6 +346,37 @@ static enum MHD_Result call(struct exchange *exchange, const char *method)
     return MHD_YES;
 }
 
+/* ---- the stream -----------------------------------------------------------------------------
+ */
+
+static bool is_stream(const struct exchange *exchange, const char *method)
+{
+    static const char path[] = "/v1/stream";
+    size_t len = sizeof path - 1;
+    return strcmp(method, "GET") == 0 && strncmp(exchange->target, path, len) == 0 &&
+           (exchange->target[len] == '\0' || exchange->target[len] == '?');
+}
+
+static enum MHD_Result join_stream(struct exchange *exchange)
+{
+    const char *after = header(exchange, "Last-Event-ID");
+    if (!after)
+        after =
+            MHD_lookup_connection_value(exchange->connection, MHD_GET_ARGUMENT_KIND, "cursor");
+    drop_body(exchange);
+    if (stream_join(exchange->http->stream, exchange->connection, exchange->fd, after,
+                    &exchange->client, &exchange->refusal))
+        return send_refusal(exchange);
+    return MHD_YES;
+}
+
+static enum MHD_Result send_stream(struct exchange *exchange)
+{
+    struct stream_client *client = exchange->client;
+    exchange->client = NULL;
+    return send_response(exchange, 200, "text/event-stream", stream_response(client));
+}
+
 /* libmicrohttpd calls this once with the headers, for each piece of the body, once more with
  * none, and again after a resume. */
 enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, const char *url,
@@ -369,9 +402,13 @@ enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, con
     }
     if (exchange->is_called)
         return send_answer(exchange);
+    if (exchange->client)
+        return send_stream(exchange);
     if (exchange->refusal.code)
         return send_refusal(exchange);
     if (strcmp(method, "OPTIONS") == 0)
         return send_options(exchange);
+    if (is_stream(exchange, method))
+        return join_stream(exchange);
     return call(exchange, method);
 }

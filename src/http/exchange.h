@@ -12,6 +12,7 @@
 #define HTTP_EXCHANGE_H
 
 #include "http/http.h"
+#include "http/stream.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -22,6 +23,7 @@ struct http {
     int listen_fd; /* ours again after http_quiesce(); -1 before */
     cairn_engine *engine;
     const struct tokens *tokens;
+    struct stream *stream;
     size_t body_bytes; /* that all exchanges hold now; the server thread's own */
 
     /* Held while a call is handed to the engine, so that the engine is not closed meanwhile. */

@@ -22,6 +22,7 @@ static void http_free(struct http *http)
     pthread_mutex_destroy(&http->gate);
     pthread_mutex_destroy(&http->lock);
     pthread_cond_destroy(&http->idle);
+    stream_free(http->stream);
     mem_free(http);
 }
 
@@ -29,10 +30,13 @@ cairn_code http_start(const struct http_config *config, struct http **ret_http,
                       cairn_error *reterr)
 {
     struct http *http = mem_zalloc(sizeof *http);
-    if (!http) {
+    struct stream *stream = http ? stream_new(http) : NULL;
+    if (!stream) {
+        mem_free(http);
         close(config->listen_fd);
         return fail_memory(reterr);
     }
+    http->stream = stream;
     http->listen_fd = -1;
     http->engine = config->engine;
     http->tokens = config->tokens;
@@ -67,6 +71,7 @@ void http_quiesce(struct http *http)
 void http_stop(struct http *http)
 {
     struct timespec until;
+    stream_close(http->stream);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += FAREWELL_S;
     pthread_mutex_lock(&http->lock);

@@ -54,13 +54,13 @@ static const json_t *operation(const json_t *document, const char *method, const
                            lower(method));
 }
 
-/* "/v1/jobs/{id}" becomes "/v1/jobs/x". */
+/* "/v1/jobs/{id}" becomes "/v1/jobs/1". */
 static const char *fill_in(const char *path)
 {
     static char text[100];
     size_t used = 0;
     for (; *path && used + 1 < sizeof text; path++) {
-        text[used++] = *path == '{' ? 'x' : *path;
+        text[used++] = *path == '{' ? '1' : *path;
         if (*path == '{')
             path = strchr(path, '}');
     }
@@ -222,6 +222,8 @@ TEST(inner_objects_have_the_fields_that_are_read)
         const char *schema, *target, *body;
     } cases[] = {
         {"JobSpec", "/v1/jobs", "{\"jobs\":[{\"type\":\"a\",\"surplus\":1}]}"},
+        {"Outbound", "/v1/tasks/x/complete",
+         "{\"worker\":\"w\",\"token\":\"t\",\"outbound\":[{\"event\":\"e\",\"surplus\":1}]}"},
         {"ClaimBesides", "/v1/tasks/report",
          "{\"worker\":\"w\",\"results\":[],\"claim\":{\"types\":[\"a\"],\"surplus\":1}}"},
     };
@@ -229,7 +231,7 @@ TEST(inner_objects_have_the_fields_that_are_read)
     open_described(&described);
     const json_t *schemas =
         json_object_get(json_object_get(described.document, "components"), "schemas");
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         call_for(&described.caller, 400, "POST", cases[i].target, "%s", cases[i].body);
         check_names(described.document, json_object_get(schemas, cases[i].schema),
                     text_at(&described.caller, "hint"), cases[i].schema);
@@ -326,6 +328,84 @@ TEST(answers_about_tasks_are_as_described)
         "{\"id\":\"x\",\"token\":\"y\",\"outcome\":\"dead\"}],\"claim\":{\"types\":[\"b\"]}}",
         held.id, held.token);
     check_answer(&d, 200, "POST", "/v1/tasks/report", "/v1/tasks/report", body);
+    close_described(&d);
+}
+
+TEST(answers_about_workflows_are_as_described)
+{
+    static const char flow[] = "workflow: w\nversion: 1\nsteps: [{step: a}]\n";
+    struct described d;
+    open_described(&d);
+    check_answer(&d, 201, "POST", "/v1/workflows", "/v1/workflows", flow);
+    check_answer(&d, 200, "POST", "/v1/workflows", "/v1/workflows", flow);
+    check_answer(&d, 400, "POST", "/v1/workflows", "/v1/workflows", "{");
+    check_answer(&d, 409, "POST", "/v1/workflows", "/v1/workflows",
+                 "{\"workflow\":\"w\",\"version\":1,\"steps\":[{\"step\":\"b\"}]}");
+    check_answer(&d, 200, "GET", "/v1/workflows", "/v1/workflows", NULL);
+    check_answer(&d, 200, "GET", "/v1/workflows/{name}/{version}", "/v1/workflows/w/1", NULL);
+    check_answer(&d, 404, "GET", "/v1/workflows/{name}/{version}", "/v1/workflows/w/2", NULL);
+    close_described(&d);
+}
+
+static const char *start_one(struct described *d)
+{
+    static char id[64];
+    call_for(&d->caller, 200, "POST", "/v1/workflows",
+             "workflow: w\nversion: 1\nsteps: [{step: a}, {wait: b, event: go}]\n");
+    check_answer(d, 201, "POST", "/v1/instances", "/v1/instances",
+                 "{\"workflow\":\"w\",\"key\":\"k\"}");
+    snprintf(id, sizeof id, "%s", text_at(&d->caller, "id"));
+    return id;
+}
+
+TEST(answers_about_instances_are_as_described)
+{
+    static const char *const verbs[] = {"pause", "resume", "restart"};
+    static const char stop[] = "{\"by\":\"ann\",\"reason\":\"no\"}";
+    struct described d;
+    char path[60], body[300];
+    open_described(&d);
+    call_for(&d.caller, 201, "POST", "/v1/workflows",
+             "workflow: w\nversion: 1\nsteps: [{step: a}, {wait: b, event: go}]\n");
+    const char *id = start_one(&d);
+    check_answer(&d, 200, "POST", "/v1/instances", "/v1/instances",
+                 "{\"workflow\":\"w\",\"key\":\"k\"}");
+    check_answer(&d, 404, "POST", "/v1/instances", "/v1/instances", "{\"workflow\":\"x\"}");
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "/v1/instances/{id}/%s", verbs[i]);
+        check_on_job(&d, 200, "POST", path, id);
+        check_on_job(&d, 404, "POST", path, "x");
+    }
+    check_on_job(&d, 409, "POST", "/v1/instances/{id}/retry", id);
+    check_answer(&d, 200, "POST", "/v1/tasks/claim", "/v1/tasks/claim",
+                 "{\"worker\":\"w\",\"types\":[\"a\"]}");
+    snprintf(body, sizeof body,
+             "{\"worker\":\"w\",\"token\":\"%s\",\"event\":\"now\",\"outbound\":"
+             "[{\"event\":\"e\",\"payload\":[1]}]}",
+             text_at(&d.caller, "tasks.0.token"));
+    snprintf(path, sizeof path, "/v1/tasks/%s/wait", text_at(&d.caller, "tasks.0.id"));
+    check_answer(&d, 200, "POST", "/v1/tasks/{id}/wait", path, body);
+    check_answer(&d, 201, "POST", "/v1/instances/{id}/signal",
+                 target_of("/v1/instances/{id}/signal", id),
+                 "{\"event\":\"now\",\"id\":\"s\",\"payload\":{}}");
+    check_answer(&d, 200, "POST", "/v1/instances/{id}/signal",
+                 target_of("/v1/instances/{id}/signal", id),
+                 "{\"event\":\"now\",\"id\":\"s\"}");
+    check_answer(&d, 200, "POST", "/v1/tasks/claim", "/v1/tasks/claim",
+                 "{\"worker\":\"w\",\"types\":[\"a\"]}");
+    check_on_job(&d, 200, "GET", "/v1/instances/{id}", id);
+    check_on_job(&d, 200, "GET", "/v1/instances/{id}/steps", id);
+    check_on_job(&d, 200, "GET", "/v1/instances/{id}/events", id);
+    check_answer(&d, 200, "GET", "/v1/instances", "/v1/instances?limit=1", NULL);
+    check_answer(&d, 200, "GET", "/v1/events", "/v1/events?limit=5", NULL);
+    check_answer(&d, 404, "GET", "/v1/stream", "/v1/stream", NULL);
+    check_answer(&d, 200, "POST", "/v1/outbox/claim", "/v1/outbox/claim", "{\"worker\":\"d\"}");
+    check_on_job(&d, 200, "POST", "/v1/outbox/{id}/ack", text_at(&d.caller, "events.0.id"));
+    check_on_job(&d, 404, "POST", "/v1/outbox/{id}/ack", "x");
+    check_answer(&d, 200, "POST", "/v1/instances/{id}/abort",
+                 target_of("/v1/instances/{id}/abort", id), stop);
+    check_answer(&d, 409, "POST", "/v1/instances/{id}/cancel",
+                 target_of("/v1/instances/{id}/cancel", id), stop);
     close_described(&d);
 }
 

@@ -139,6 +139,7 @@ TEST(a_list_of_all_events_never_passes_an_open_transaction)
 
     begin_write(rig);
     append(rig, a, "workflow_started", NULL); /* the lower id, not committed yet */
+    CHECK_TRAIL(list_events(rig, a, 0, 9), "workflow_started"); /* it may have been queued */
     slow = rig->tx;
     MUST(rig, rig->ops->session_open(rig->store, SESSION_WRITER, &second, &rig->error));
     MUST(rig, rig->ops->begin(second, &rig->arena, &tx, &rig->error));

@@ -99,6 +99,8 @@ cairn_code postgres_append_flow_events(struct store_tx *tx, const struct flow_ev
                                        size_t count, cairn_error *reterr);
 cairn_code postgres_append_dlq(struct store_tx *tx, const struct dlq_row *rows, size_t count,
                                cairn_error *reterr);
+cairn_code postgres_insert_decision(struct store_tx *tx, const struct decision_row *row,
+                                    cairn_error *reterr);
 cairn_code postgres_close_dlq(struct store_tx *tx, const char *instance_id, int32_t seq,
                               cairn_error *reterr);
 cairn_code postgres_next_flow_due(struct store_tx *tx, int64_t *ret_due_us,
@@ -126,6 +128,9 @@ cairn_code postgres_list_dlq(struct store_tx *tx, const char *instance_id, int64
                              cairn_error *reterr);
 cairn_code postgres_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
                             cairn_error *reterr);
+cairn_code postgres_list_decisions(struct store_tx *tx, const char *instance_id,
+                                   struct decision_row *ret_rows, size_t room,
+                                   size_t *ret_count, cairn_error *reterr);
 cairn_code postgres_count_instances(struct store_tx *tx, uint64_t *ret_counts,
                                     cairn_error *reterr);
 

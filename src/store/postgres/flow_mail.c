@@ -1,4 +1,4 @@
-/* store/postgres/flow_mail.c - what comes in and goes out: signals, the outbox, the DLQ.
+/* store/postgres/flow_mail.c - what comes in and goes out: signals, decisions, the outbox, the DLQ.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -59,6 +59,8 @@ cairn_code postgres_find_signal(struct store_tx *tx, const char *instance_id, co
 {
     cleanup(postgres_result_done) PGresult *result = NULL;
     struct postgres_params params = {.arena = tx->arena};
+    if (!id_is_valid(instance_id))
+        return CAIRN_E_NOT_FOUND;
     param_text(&params, instance_id);
     param_text(&params, event);
     param_time(&params, until_us);
@@ -85,12 +87,61 @@ cairn_code postgres_mark_signal(struct store_tx *tx, const char *instance_id,
                                 int64_t signal_seq, int32_t taken_by, cairn_error *reterr)
 {
     struct postgres_params params = {.arena = tx->arena};
+    if (!id_is_valid(instance_id))
+        return CAIRN_OK;
     param_text(&params, instance_id);
-    if (signal_seq == 0)
-        return postgres_queue(postgres_session_of(tx), PG_UNTAKE_SIGNALS, &params, reterr);
-    param_int(&params, signal_seq);
+    if (signal_seq)
+        param_int(&params, signal_seq);
     param_place(&params, taken_by);
-    return postgres_queue(postgres_session_of(tx), PG_MARK_SIGNAL, &params, reterr);
+    return postgres_queue(postgres_session_of(tx),
+                          signal_seq ? PG_MARK_SIGNAL : PG_UNTAKE_SIGNALS, &params, reterr);
+}
+
+/* ---- decisions -----------------------------------------------------------------------------
+ */
+
+cairn_code postgres_insert_decision(struct store_tx *tx, const struct decision_row *row,
+                                    cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    param_text(&params, row->instance_id);
+    param_int(&params, row->step_seq);
+    param_text(&params, row->step_name);
+    param_text(&params, row->decided_by);
+    param_text(&params, row->decision);
+    param_text(&params, row->comment);
+    param_time(&params, row->decided_at_us);
+    return postgres_queue(postgres_session_of(tx), PG_INSERT_DECISION, &params, reterr);
+}
+
+cairn_code postgres_list_decisions(struct store_tx *tx, const char *instance_id,
+                                   struct decision_row *ret_rows, size_t room,
+                                   size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(postgres_result_done) PGresult *result = NULL;
+    struct postgres_params params = {.arena = tx->arena};
+    *ret_count = 0;
+    if (!id_is_valid(instance_id))
+        return CAIRN_OK;
+    param_text(&params, instance_id);
+    param_int(&params, (int64_t)room);
+    cairn_code code =
+        postgres_run(postgres_session_of(tx), PG_LIST_DECISIONS, &params, &result, reterr);
+    if (code)
+        return code;
+    struct postgres_reader reader = {.result = result, .arena = tx->arena};
+    for (; reader.row < PQntuples(result); reader.row++)
+        ret_rows[reader.row] = (struct decision_row){
+            .instance_id = value_text(&reader, 0),
+            .step_seq = (int32_t)value_int(&reader, 1),
+            .step_name = value_text(&reader, 2),
+            .decided_by = value_text(&reader, 3),
+            .decision = value_text(&reader, 4),
+            .comment = value_text(&reader, 5),
+            .decided_at_us = value_time(&reader, 6),
+        };
+    *ret_count = (size_t)PQntuples(result);
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
 /* ---- the outbox ----------------------------------------------------------------------------
@@ -206,6 +257,8 @@ cairn_code postgres_close_dlq(struct store_tx *tx, const char *instance_id, int3
                               cairn_error *reterr)
 {
     struct postgres_params params = {.arena = tx->arena};
+    if (!id_is_valid(instance_id))
+        return CAIRN_OK;
     param_text(&params, instance_id);
     param_place(&params, seq);
     return postgres_queue(postgres_session_of(tx), PG_CLOSE_DLQ, &params, reterr);

@@ -131,7 +131,7 @@ cairn_code postgres_lock_steps(struct store_tx *tx, const struct step_ref *refs,
         return CAIRN_OK;
     for (size_t i = 0; i < count; i++) {
         ret_is_found[i] = false;
-        column_text(&columns, refs[i].instance_id);
+        column_text(&columns, id_is_valid(refs[i].instance_id) ? refs[i].instance_id : NULL);
         column_int(&columns, refs[i].seq);
         columns_end_row(&columns, 2);
     }
@@ -155,6 +155,9 @@ cairn_code postgres_lock_current_steps(struct store_tx *tx, const char *instance
                                        size_t *ret_count, cairn_error *reterr)
 {
     struct postgres_params params = {.arena = tx->arena};
+    *ret_count = 0;
+    if (!id_is_valid(instance_id))
+        return CAIRN_OK;
     param_text(&params, instance_id);
     param_int(&params, after);
     param_int(&params, (int64_t)room);
@@ -168,6 +171,9 @@ cairn_code postgres_lock_steps_between(struct store_tx *tx, const char *instance
                                        size_t *ret_count, cairn_error *reterr)
 {
     struct postgres_params params = {.arena = tx->arena};
+    *ret_count = 0;
+    if (!id_is_valid(instance_id))
+        return CAIRN_OK;
     param_text(&params, instance_id);
     param_text(&params, status ? step_status_name(status) : NULL);
     param_int(&params, from);
@@ -183,6 +189,9 @@ cairn_code postgres_lock_committed_steps(struct store_tx *tx, const char *instan
                                          size_t *ret_count, cairn_error *reterr)
 {
     struct postgres_params params = {.arena = tx->arena};
+    *ret_count = 0;
+    if (!id_is_valid(instance_id))
+        return CAIRN_OK;
     param_text(&params, instance_id);
     param_int(&params, below);
     param_int(&params, from);

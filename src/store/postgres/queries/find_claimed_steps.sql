@@ -1,10 +1,10 @@
--- find_claimed_steps: the steps leased under this worker and token.
+-- find_claimed_steps: the steps leased under this worker and token, in the order of a claim without
+-- aging.
 --
 --   $1, $2  worker, token
 --   $3      how many at most
 --
--- Looks at what is leased now; asked only after a commit whose end nobody knew.  Without aging the
--- order is the claim's.
+-- Looks at what is leased now; asked only after a commit whose end nobody knew.
 
 SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
        s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
@@ -15,6 +15,7 @@ SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.
        s.is_timed_out, s.signal::text, s.remaining, s.updated_at
   FROM workflow.workflow_step AS s
  WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
+   AND s.status IN ('running', 'compensation')
    AND s.locked_by = $1::text
    AND s.token = $2::text
  ORDER BY s.priority DESC, s.next_run_at NULLS FIRST, s.instance_seq, s.seq

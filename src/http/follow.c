@@ -1,0 +1,291 @@
+/* http/follow.c - the thread that follows what happens, for all clients of the stream.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "http/follow.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    LOOK_MS = 250, /* how often events are looked for */
+    PAGE = 500,
+    UNSENT_MAX = 1 << 20,  /* of one client; more, and it is cut off */
+    CATCH_UP_MAX = 1 << 18 /* of one that catches up, which is not pressed further */
+};
+
+#define KEEP_ALIVE_US (15 * US_PER_SEC)
+
+/* ---- asking the engine ----------------------------------------------------------------------
+ */
+
+static void on_answer(void *arg, cairn_response *response)
+{
+    struct stream *stream = arg;
+    pthread_mutex_lock(&stream->lock);
+    stream->response = response;
+    stream->is_answered = true;
+    pthread_cond_broadcast(&stream->changed);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* As an exchange does: never once the engine is being closed.  Closing it answers what waits. */
+static cairn_response *ask(struct stream *stream, const char *target)
+{
+    struct http *http = stream->http;
+    cairn_request request = CAIRN_REQUEST_DEFAULTS;
+    request.target = target;
+    request.arg = stream;
+    stream->is_answered = false;
+
+    pthread_mutex_lock(&http->gate);
+    bool is_open = !http->is_closed;
+    if (is_open)
+        cairn_call_async(http->engine, &request, on_answer);
+    pthread_mutex_unlock(&http->gate);
+    if (!is_open)
+        return NULL;
+
+    pthread_mutex_lock(&stream->lock);
+    while (!stream->is_answered)
+        pthread_cond_wait(&stream->changed, &stream->lock);
+    pthread_mutex_unlock(&stream->lock);
+    return stream->response;
+}
+
+/* A page of events; NULL: there was no answer, it is tried again later. */
+static json_t *fetch(struct stream *stream, int64_t after, int limit)
+{
+    char target[80];
+    size_t len;
+    snprintf(target, sizeof target, "/v1/events?cursor=%" PRId64 "&limit=%d", after, limit);
+    cairn_response *response = ask(stream, target);
+    if (!response)
+        return NULL;
+    const char *body = cairn_response_body(response, &len);
+    json_t *page =
+        cairn_response_status(response) == 200 ? json_loadb(body, len, 0, NULL) : NULL;
+    cairn_response_free(response);
+    return page;
+}
+
+static int64_t id_of(const json_t *event)
+{
+    const char *text = json_string_value(json_object_get(event, "id"));
+    return text ? strtoll(text, NULL, 10) : 0;
+}
+
+/* The first event after this one; 0: there is none.  False: no answer. */
+static bool look_after(struct stream *stream, int64_t after, int64_t *ret_id)
+{
+    json_t *page = fetch(stream, after, 1);
+    if (!page)
+        return false;
+    *ret_id = id_of(json_array_get(json_object_get(page, "items"), 0));
+    json_decref(page);
+    return true;
+}
+
+/* Finds the last event without reading the others: by ever larger strides past it, then by
+ * halving what lies between. */
+static bool find_present(struct stream *stream)
+{
+    int64_t low = stream->after, high = -1, stride = PAGE, id;
+    while (high < 0 || low < high) {
+        int64_t at = high < 0 ? low + stride : low + (high - low) / 2;
+        if (!look_after(stream, at, &id))
+            return false;
+        if (id)
+            low = id;
+        else
+            high = at;
+        stride *= 2;
+    }
+    stream->after = low;
+    return true;
+}
+
+/* ---- giving ---------------------------------------------------------------------------------
+ */
+
+/* "id", "event" and "data", each in one line. */
+static void write_event(const json_t *event, struct buf *text)
+{
+    const char *type = json_string_value(json_object_get(event, "type"));
+    char *data = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    buf_reset(text);
+    if (data && type && !strpbrk(type, "\r\n"))
+        buf_printf(text, "id: %" PRId64 "\nevent: %s\ndata: %s\n\n", id_of(event), type, data);
+    free(data);
+}
+
+/* With the lock held. */
+static void give(struct stream_client *client, const char *text, size_t len)
+{
+    if (client->is_over)
+        return;
+    buf_add(&client->unsent, text, len);
+    if (client->unsent.len - client->sent > UNSENT_MAX)
+        client->is_over = true;
+    client_wake(client);
+}
+
+/* Events for those whose place is before them; `only` 0: for all that are not behind `from`. */
+static void give_page(struct stream *stream, const json_t *items, int64_t from, uint64_t only)
+{
+    struct buf text = {0};
+    size_t i;
+    json_t *event;
+    json_array_foreach(items, i, event)
+    {
+        int64_t id = id_of(event);
+        write_event(event, &text);
+        pthread_mutex_lock(&stream->lock);
+        for (struct stream_client *at = stream->clients; at; at = at->next) {
+            bool is_meant = only ? at->number == only : at->after >= from;
+            if (is_meant && at->after < id) {
+                give(at, buf_text(&text), text.len);
+                at->after = id;
+            }
+        }
+        pthread_mutex_unlock(&stream->lock);
+    }
+    buf_done(&text);
+}
+
+/* What is new, to everybody who has caught up. */
+static void give_news(struct stream *stream)
+{
+    size_t count;
+    do {
+        json_t *page = fetch(stream, stream->after, PAGE);
+        const json_t *items = json_object_get(page, "items");
+        int64_t from = stream->after;
+        count = json_array_size(items);
+        if (count)
+            stream->after = id_of(json_array_get(items, count - 1));
+        give_page(stream, items, from, 0);
+        json_decref(page);
+    } while (count == PAGE);
+}
+
+/* A client that is behind and has room for more; 0: there is none. */
+static uint64_t find_behind(struct stream *stream, uint64_t above, int64_t *ret_after)
+{
+    uint64_t number = 0;
+    pthread_mutex_lock(&stream->lock);
+    for (struct stream_client *at = stream->clients; at; at = at->next) {
+        bool has_room = !at->is_over && at->unsent.len - at->sent < CATCH_UP_MAX;
+        if (at->number > above && at->after < stream->after && has_room &&
+            (!number || at->number < number)) {
+            number = at->number;
+            *ret_after = at->after;
+        }
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return number;
+}
+
+/* A page to each that is behind.  True: somebody still is. */
+static bool give_missed(struct stream *stream)
+{
+    int64_t after = 0;
+    uint64_t number = 0;
+    bool is_more = false;
+    while ((number = find_behind(stream, number, &after))) {
+        json_t *page = fetch(stream, after, PAGE);
+        const json_t *items = json_object_get(page, "items");
+        is_more |= json_array_size(items) > 0;
+        give_page(stream, items, 0, number);
+        json_decref(page);
+    }
+    return is_more;
+}
+
+/* ---- the thread -----------------------------------------------------------------------------
+ */
+
+/* Those who wanted the present have it now; all who waited for their place go on. */
+static void place_clients(struct stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    for (struct stream_client *at = stream->clients; at; at = at->next) {
+        if (at->after == FROM_THE_PRESENT)
+            at->after = stream->after;
+        if (at->unsent.len > at->sent)
+            client_wake(at);
+    }
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* A comment now and then shows both sides that the other is there.  One who has hung up is not
+ * noticed while suspended. */
+static void look_after_clients(struct stream *stream, bool is_keep_alive)
+{
+    pthread_mutex_lock(&stream->lock);
+    for (struct stream_client *at = stream->clients; at; at = at->next) {
+        struct pollfd client = {.fd = at->fd, .events = POLLRDHUP};
+        if (poll(&client, 1, 0) != 0) {
+            at->is_over = true;
+            client_wake(at);
+        } else if (is_keep_alive) {
+            give(at, ":\n\n", 3);
+        }
+    }
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* Until it is time to look again.  False: the server stops. */
+static bool rest(struct stream *stream)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_mutex_lock(&stream->lock);
+    uint64_t newest = stream->last_number;
+    while (!stream->is_stopping && stream->last_number == newest) {
+        if (!stream->clients) {
+            stream->is_placed = false; /* by then the present has moved */
+            pthread_cond_wait(&stream->changed, &stream->lock);
+        } else if (pthread_cond_timedwait(&stream->changed, &stream->lock, &until) ==
+                   ETIMEDOUT) {
+            break;
+        }
+    }
+    bool is_going = !stream->is_stopping;
+    pthread_mutex_unlock(&stream->lock);
+    return is_going;
+}
+
+void *stream_follow(void *arg)
+{
+    struct stream *stream = arg;
+    int64_t keep_alive_us = monotonic_us() + KEEP_ALIVE_US;
+    do {
+        if (!stream->is_placed)
+            stream->is_placed = find_present(stream);
+        if (!stream->is_placed)
+            continue;
+        place_clients(stream);
+        give_news(stream);
+        while (give_missed(stream))
+            continue;
+        bool is_keep_alive = monotonic_us() >= keep_alive_us;
+        if (is_keep_alive)
+            keep_alive_us = monotonic_us() + KEEP_ALIVE_US;
+        look_after_clients(stream, is_keep_alive);
+    } while (rest(stream));
+    return NULL;
+}

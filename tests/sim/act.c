@@ -1,0 +1,418 @@
+/* tests/sim/act.c - what workers and people do: requests handed in at random, answers taken.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/buf.h"
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+static void note_done(struct request *request)
+{
+    *(bool *)request->arg = true;
+}
+
+static struct request *make(enum request_op op)
+{
+    struct request *request = request_new(op);
+    if (!request)
+        abort();
+    return request;
+}
+
+static char *keep(struct request *request, const char *text)
+{
+    char *copy = arena_strdup(&request->arena, text);
+    if (!copy)
+        abort();
+    return copy;
+}
+
+/* Whether a token ends, or has ended, the lease of its task. */
+static bool is_good(const struct sim *sim, const struct held *held)
+{
+    const struct step_row *step = snapshot_step(sim->now, held->id);
+    const struct seen_job *job = snapshot_job(sim->now, held->id);
+    const char *token = step ? step->token : job ? job->row.token : NULL;
+    const char *ended = step ? step->ended_token : job ? job->row.ended_token : NULL;
+    int64_t until_us = step ? step->locked_until_us : job ? job->row.lease_until_us : 0;
+    bool is_held = token && strcmp(token, held->token) == 0 && until_us >= sim->now->now_us;
+    return is_held || (ended && strcmp(ended, held->token) == 0);
+}
+
+void act_submit(struct sim *sim, int engine, struct request *request, const struct held *held)
+{
+    int slot = 0;
+    while (slot < OPS_MAX && sim->ops[slot].request)
+        slot++;
+    if (slot == OPS_MAX)
+        abort();
+    struct op *op = &sim->ops[slot];
+    *op = (struct op){.request = request, .engine = engine};
+    if (held) {
+        op->held = *held;
+        op->may_succeed = is_good(sim, held);
+    }
+    request->done = note_done;
+    request->arg = &op->is_done;
+    struct cairn_engine *base = &sim->engines[engine].engine->base;
+    base->ops->submit(base, request);
+}
+
+void act_deploy(struct sim *sim)
+{
+    char name[16];
+    struct buf text = {0};
+    snprintf(name, sizeof name, "w%d", sim->workflow_count++);
+    workflow_make(&sim->rng, name, sim->has_forks, &text);
+    struct request *request = make(OP_DEPLOY);
+    request->in.deploy = (struct deploy_input){
+        .file = "sim.json", .text = keep(request, buf_text(&text)), .len = text.len};
+    sim_trace(sim, "deploy %s", buf_text(&text));
+    buf_done(&text);
+    act_submit(sim, 0, request, NULL);
+}
+
+static void act_start(struct sim *sim, int engine)
+{
+    char name[16], key[16];
+    struct request *request = make(OP_START);
+    snprintf(name, sizeof name, "w%d", sim_below(sim, sim->workflow_count));
+    request->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
+    request->in.start.workflow = keep(request, name);
+    request->in.start.input = sim_chance(sim, 50) ? "{\"n\": 1}" : "{\"n\": 2}";
+    snprintf(key, sizeof key, "k%zu", sim->started++);
+    request->in.start.key = keep(request, key); /* a repeated start must find the first */
+    if (sim_chance(sim, 15))
+        request->in.start.start_at_us =
+            clock_now_us(&sim->clock) + sim_below(sim, 5000) * US_PER_MS;
+    sim_trace(sim, "engine %d: start %s", engine, name);
+    act_submit(sim, engine, request, NULL);
+}
+
+static void act_enqueue(struct sim *sim, int engine)
+{
+    char key[16];
+    struct request *request = make(OP_ENQUEUE);
+    cairn_job_spec *spec = arena_zalloc(&request->arena, sizeof *spec);
+    *spec = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
+    spec->type = "j";
+    spec->max_attempts = 1 + sim_below(sim, 3);
+    snprintf(key, sizeof key, "j%zu", sim->enqueued++);
+    spec->key = keep(request, key);
+    if (sim_chance(sim, 20))
+        spec->run_at_us = clock_now_us(&sim->clock) + sim_below(sim, 5000) * US_PER_MS;
+    request->in.enqueue = (struct enqueue_input){.specs = spec, .count = 1};
+    sim_trace(sim, "engine %d: enqueue %s", engine, key);
+    act_submit(sim, engine, request, NULL);
+}
+
+static cairn_claim_options claim_options(struct sim *sim, struct request *request,
+                                         const char *worker)
+{
+    static const uint32_t leases_ms[] = {1, 800, 5000, 30000};
+    const char **types = arena_zalloc(&request->arena, sizeof *types);
+    types[0] = "%";
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    claim.worker = keep(request, worker);
+    claim.types = types;
+    claim.type_count = 1;
+    claim.max = (uint32_t)(1 + sim_below(sim, 3));
+    claim.lease_ms = sim->is_calm ? 30000 : leases_ms[sim_below(sim, 4)];
+    return claim;
+}
+
+void act_claim(struct sim *sim, int engine)
+{
+    char worker[16];
+    struct request *request = make(OP_CLAIM);
+    snprintf(worker, sizeof worker, "v%d", sim_below(sim, 3));
+    request->in.claim = claim_options(sim, request, worker);
+    sim_trace(sim, "engine %d: claim by %s", engine, worker);
+    act_submit(sim, engine, request, NULL);
+}
+
+static void fill_report(struct sim *sim, cairn_report *report)
+{
+    static const int64_t delays_ms[] = {-1, 0, 300, 4000};
+    static const int64_t timeouts_ms[] = {-1, 0, 700, 6000};
+    switch (report->outcome) {
+    case CAIRN_COMPLETE:
+        report->output = sim_chance(sim, 50) ? "{\"n\": 1}" : "{\"n\": 2}";
+        break;
+    case CAIRN_WAIT:
+        report->event = sim_chance(sim, 50) ? "e0" : "e1";
+        report->timeout_ms = timeouts_ms[sim_below(sim, 4)];
+        break;
+    case CAIRN_RELEASE:
+        report->delay_ms = delays_ms[sim_below(sim, 4)];
+        break;
+    default:
+        report->error = "oops";
+        if (report->outcome == CAIRN_RETRY)
+            report->delay_ms = delays_ms[sim_below(sim, 4)];
+    }
+}
+
+void act_report(struct sim *sim, int engine, struct held *held, cairn_outcome outcome)
+{
+    struct request *request = make(OP_REPORT);
+    cairn_report *report = arena_zalloc(&request->arena, sizeof *report);
+    *report = (cairn_report)CAIRN_REPORT_DEFAULTS;
+    report->task_id = keep(request, held->id);
+    report->token = keep(request, held->token);
+    report->outcome = outcome;
+    fill_report(sim, report);
+    request->in.report = (struct report_input){
+        .worker = keep(request, held->worker), .reports = report, .count = 1};
+    if (!sim->is_calm && sim_chance(sim, 40)) {
+        request->in.report.is_claiming = true;
+        request->in.report.claim = claim_options(sim, request, held->worker);
+    }
+    held->is_reported = true;
+    sim_trace(sim, "engine %d: %s reports %d on %s with %s", engine, held->worker, outcome,
+              held->id, held->token);
+    act_submit(sim, engine, request, held);
+}
+
+static void act_heartbeat(struct sim *sim, int engine, const struct held *held)
+{
+    struct request *request = make(OP_HEARTBEAT);
+    request->in.heartbeat = (struct heartbeat_input){.worker = keep(request, held->worker),
+                                                     .task_id = keep(request, held->id),
+                                                     .token = keep(request, held->token),
+                                                     .extend_ms = 5000};
+    sim_trace(sim, "engine %d: %s beats on %s", engine, held->worker, held->id);
+    act_submit(sim, engine, request, held);
+}
+
+void act_signal(struct sim *sim, int engine, const char *id, const char *event)
+{
+    char name[24];
+    struct request *request = make(OP_SIGNAL);
+    request->in.signal = (cairn_signal_options)CAIRN_SIGNAL_DEFAULTS;
+    request->in.signal.instance_id = keep(request, id);
+    request->in.signal.event = event;
+    int number = sim->signals_sent && sim_chance(sim, 15) ? sim_below(sim, sim->signals_sent)
+                                                          : sim->signals_sent++;
+    snprintf(name, sizeof name, "m%d", number);
+    request->in.signal.id = keep(request, name);
+    request->in.signal.no_latch = sim_chance(sim, 10);
+    sim_trace(sim, "engine %d: signal %s %s to %s", engine, event, name, id);
+    act_submit(sim, engine, request, NULL);
+}
+
+void act_control(struct sim *sim, int engine, enum request_op op, const char *id)
+{
+    struct request *request = make(op);
+    request->in.control =
+        (struct control_input){.id = keep(request, id), .by = "ann", .reason = "why not"};
+    sim_trace(sim, "engine %d: %s %s", engine, request_op_name(op), id);
+    act_submit(sim, engine, request, NULL);
+}
+
+void act_decide(struct sim *sim, int engine, const char *id, const char *step,
+                bool is_confirmed)
+{
+    struct request *request = make(OP_DECIDE);
+    request->in.decide = (struct decide_input){.id = keep(request, id),
+                                               .step = keep(request, step),
+                                               .by = "ann",
+                                               .is_confirmed = is_confirmed};
+    sim_trace(sim, "engine %d: decide about %s", engine, step);
+    act_submit(sim, engine, request, NULL);
+}
+
+/* ---- a round -------------------------------------------------------------------------------- */
+
+static void control_something(struct sim *sim, int engine)
+{
+    static const enum request_op controls[] = {OP_PAUSE,   OP_PAUSE,  OP_RESUME,
+                                               OP_RESUME,  OP_RESUME, OP_RETRY,
+                                               OP_RESTART, OP_CANCEL, OP_ABORT};
+    const char *id = sim->instances[sim_below(sim, (int)sim->instance_count)];
+    act_control(sim, engine, controls[sim_below(sim, 9)], id);
+}
+
+static void decide_something(struct sim *sim, int engine)
+{
+    for (size_t i = 0; i < sim->now->instance_count; i++) {
+        const struct seen_instance *instance = &sim->now->instances[i];
+        for (size_t k = 0; k < instance->step_count; k++)
+            if (instance->steps[k].status == STEP_WAITING_DECISION) {
+                act_decide(sim, engine, instance->row.id, instance->steps[k].name,
+                           sim_chance(sim, 80));
+                return;
+            }
+    }
+}
+
+static void work_something(struct sim *sim, int engine)
+{
+    static const cairn_outcome outcomes[] = {
+        CAIRN_COMPLETE, CAIRN_COMPLETE, CAIRN_COMPLETE, CAIRN_COMPLETE, CAIRN_COMPLETE,
+        CAIRN_COMPLETE, CAIRN_FAIL,     CAIRN_FAIL,     CAIRN_RETRY,    CAIRN_DEAD,
+        CAIRN_RELEASE,  CAIRN_WAIT,     CAIRN_WAIT};
+    /* Mostly the latest; an old one is a late or repeated report. */
+    size_t back = sim_chance(sim, 60) ? 1 : 1 + (size_t)sim_below(sim, (int)sim->held_count);
+    struct held *held = &sim->held[sim->held_count - back];
+    if (sim_chance(sim, 12))
+        act_heartbeat(sim, engine, held);
+    else
+        act_report(sim, engine, held, outcomes[sim_below(sim, 13)]);
+}
+
+static void act_one(struct sim *sim)
+{
+    int engine = sim_below(sim, ENGINES);
+    int what = sim_below(sim, 100);
+    bool may_claim = sim->held_count + 12 < HELD_MAX;
+    if (sim->started == 0 || (what < 6 && sim->started < INSTANCES_MAX))
+        act_start(sim, engine);
+    else if (what < 10 && sim->enqueued < JOBS_MAX)
+        act_enqueue(sim, engine);
+    else if (what < 45 && sim->held_count)
+        work_something(sim, engine);
+    else if (what < 58 && sim->instance_count)
+        act_signal(sim, engine, sim->instances[sim_below(sim, (int)sim->instance_count)],
+                   sim_chance(sim, 50) ? "e0" : "e1");
+    else if (what < 68 && sim->instance_count)
+        control_something(sim, engine);
+    else if (what < 74 && sim->has_forks)
+        decide_something(sim, engine);
+    else if (may_claim)
+        act_claim(sim, engine);
+}
+
+static void move_clock(struct sim *sim)
+{
+    int64_t now_us = clock_now_us(&sim->clock), due_us = sim_next_due(sim);
+    int what = sim_below(sim, 100);
+    if (what < 40)
+        return;
+    if (what < 60 && due_us > now_us)
+        now_us = due_us - (what < 46); /* to the instant, or just before it */
+    else if (what < 90)
+        now_us += sim_below(sim, 2000) * US_PER_MS;
+    else
+        now_us += sim_below(sim, 40000) * US_PER_MS;
+    sim_set_clock(sim, now_us);
+    sim_trace(sim, "it is %lld us", (long long)(now_us - SIM_START_US));
+}
+
+void act_round(struct sim *sim)
+{
+    move_clock(sim);
+    int count = sim_chance(sim, 75) ? 1 : 2 + sim_below(sim, OPS_MAX - 1);
+    for (int i = 0; i < count; i++)
+        act_one(sim);
+}
+
+/* ---- answers -------------------------------------------------------------------------------- */
+
+static void learn_instance(struct sim *sim, const char *id)
+{
+    for (size_t i = 0; i < sim->instance_count; i++)
+        if (strcmp(sim->instances[i], id) == 0)
+            return;
+    if (!snapshot_find(sim->now, id))
+        sim_broken(sim, "instance %s was promised and is not there", id);
+    snprintf(sim->instances[sim->instance_count++], ID_TEXT, "%s", id);
+}
+
+static void learn_tasks(struct sim *sim, const struct request *request, const char *worker)
+{
+    for (size_t i = 0; i < request->out.tasks.count; i++) {
+        const cairn_task *task = &request->out.tasks.items[i];
+        if (sim_chance(sim, 10) && !sim->is_calm)
+            continue; /* the worker dies with it in its hands */
+        if (sim->held_count == HELD_MAX)
+            memmove(sim->held, sim->held + 1, (--sim->held_count) * sizeof *sim->held);
+        struct held *held = &sim->held[sim->held_count++];
+        *held = (struct held){0};
+        snprintf(held->worker, sizeof held->worker, "%s", worker);
+        snprintf(held->id, sizeof held->id, "%s", task->id);
+        snprintf(held->token, sizeof held->token, "%s", task->token);
+    }
+}
+
+static void check_report(struct sim *sim, const struct op *op, cairn_code code)
+{
+    if (code == CAIRN_OK && !op->may_succeed)
+        sim_broken(sim, "a report on %s with the token %s was accepted, which had no lease",
+                   op->held.id, op->held.token);
+}
+
+static void take_answer(struct sim *sim, struct op *op)
+{
+    struct request *request = op->request;
+    cairn_code code = request->code;
+    if (!code && request->op == OP_START)
+        learn_instance(sim, request->out.enqueued[0].id);
+    if (!code && request->op == OP_CLAIM)
+        learn_tasks(sim, request, request->in.claim.worker);
+    if (!code && request->op == OP_REPORT) {
+        code = request->out.reported[0].code;
+        check_report(sim, op, code);
+        learn_tasks(sim, request, request->in.report.worker);
+    }
+    if (request->op == OP_HEARTBEAT)
+        check_report(sim, op, code);
+    if (code == CAIRN_E_INTERNAL || code == CAIRN_E_STORE || code == CAIRN_E_OUT_OF_MEMORY)
+        sim_broken(sim, "%s: %s", request_op_name(request->op), request->error.message);
+    sim_trace(sim, "    %s: %s", request_op_name(request->op), cairn_code_name(code));
+    request_free(request);
+    *op = (struct op){0};
+}
+
+void act_settle(struct sim *sim)
+{
+    for (int i = 0; i < OPS_MAX; i++)
+        if (sim->ops[i].request && sim->ops[i].is_done)
+            take_answer(sim, &sim->ops[i]);
+}
+
+static bool is_waiting(const struct sim *sim, int engine)
+{
+    for (int i = 0; i < OPS_MAX; i++)
+        if (sim->ops[i].request && !sim->ops[i].is_done && sim->ops[i].engine == engine)
+            return true;
+    return false;
+}
+
+/* After each run of a committer all rows are looked at. */
+static void run_one(struct sim *sim, int engine)
+{
+    if (!sim_run_engine(sim, engine))
+        return;
+    snapshot_take(sim);
+    for (int i = 0; i < OPS_MAX; i++)
+        if (sim->ops[i].request && !sim->ops[i].may_succeed)
+            sim->ops[i].may_succeed = is_good(sim, &sim->ops[i].held);
+    laws_check(sim);
+}
+
+void act_run(struct sim *sim)
+{
+    int first = sim_below(sim, ENGINES);
+    for (int i = 0; i < ENGINES; i++) {
+        int engine = (first + i) % ENGINES;
+        for (int tries = 0; is_waiting(sim, engine); tries++) {
+            if (tries == 50)
+                faulty_calm(sim->engines[engine].faulty);
+            if (tries == 100)
+                sim_broken(sim, "engine %d does not answer", engine);
+            if (!sim->is_calm && sim_chance(sim, 2))
+                engine_crash(sim, engine);
+            else
+                run_one(sim, engine);
+        }
+    }
+    act_settle(sim);
+    if (!sim->is_calm && sim_chance(sim, 2))
+        engine_crash(sim, sim_below(sim, ENGINES));
+}

@@ -1,0 +1,107 @@
+/* tests/sim/engines.c - several engines on one memory store, each with faults of its own.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What an engine gets instead of the memory store: the same verbs and sessions, but closing it
+ * leaves the store open for the others. */
+struct shared_store {
+    struct store base;
+    struct store_ops ops;
+    struct store *memory;
+};
+
+static cairn_code shared_session_open(struct store *store, enum session_kind kind,
+                                      struct store_session **ret_session, cairn_error *reterr)
+{
+    struct store *memory = ((struct shared_store *)store)->memory;
+    return memory->ops->session_open(memory, kind, ret_session, reterr);
+}
+
+static void shared_close(struct store *store)
+{
+    free(store);
+}
+
+static struct store *share(struct store *memory)
+{
+    struct shared_store *shared = calloc(1, sizeof *shared);
+    if (!shared)
+        abort();
+    shared->memory = memory;
+    shared->ops = *memory->ops;
+    shared->ops.session_open = shared_session_open;
+    shared->ops.close = shared_close;
+    shared->base = (struct store){.ops = &shared->ops, .clock = memory->clock};
+    return &shared->base;
+}
+
+void engine_open(struct sim *sim, int index)
+{
+    struct sim_engine *own = &sim->engines[index];
+    cairn_error error;
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    options.virtual_clock = 1;
+    options.start_us = SIM_START_US;
+    options.seed = rng_next(&sim->rng) | 1;
+    options.retry_ms = 24 * 3600 * 1000; /* real time must not decide anything */
+    double chance = sim->is_calm ? 0 : sim->fault_chance;
+    own->faulty = faulty_wrap(share(sim->memory), rng_next(&sim->rng) | 1, chance);
+    if (!own->faulty || local_engine_new(&options, own->faulty, &own->engine, &error))
+        abort();
+    clock_set_us(&own->engine->clock, clock_now_us(&sim->clock));
+}
+
+void engine_crash(struct sim *sim, int index)
+{
+    sim_trace(sim, "engine %d crashes", index);
+    cairn_close(&sim->engines[index].engine->base);
+    engine_open(sim, index);
+}
+
+void sim_open(struct sim *sim)
+{
+    cairn_error error;
+    clock_init_virtual(&sim->clock, SIM_START_US);
+    struct store_config config = {.url = "memory:", .clock = &sim->clock};
+    if (memory_store_ops.open(&config, &sim->memory, &error) ||
+        memory_store_ops.session_open(sim->memory, SESSION_READER, &sim->reader, &error))
+        abort();
+    for (int i = 0; i < ENGINES; i++)
+        engine_open(sim, i);
+    sim->before = calloc(1, sizeof *sim->before);
+    sim->now = calloc(1, sizeof *sim->now);
+    if (!sim->before || !sim->now)
+        abort();
+}
+
+void sim_close(struct sim *sim)
+{
+    for (int i = 0; i < ENGINES; i++)
+        cairn_close(&sim->engines[i].engine->base);
+    memory_store_ops.session_close(sim->reader);
+    memory_store_ops.close(sim->memory);
+    arena_done(&sim->before->arena);
+    arena_done(&sim->now->arena);
+    free(sim->before);
+    free(sim->now);
+}
+
+void sim_set_clock(struct sim *sim, int64_t now_us)
+{
+    clock_set_us(&sim->clock, now_us);
+    for (int i = 0; i < ENGINES; i++)
+        clock_set_us(&sim->engines[i].engine->clock, now_us);
+}
+
+/* A committer that rests is woken early: how long it would rest is real time. */
+bool sim_run_engine(struct sim *sim, int index)
+{
+    struct committer *committer = &sim->engines[index].engine->committers[0];
+    committer->rest_until_us = 0;
+    return committer_run_once(committer);
+}

@@ -1,0 +1,178 @@
+/* tests/sim/laws_events.c - every change has its event; signals are taken once, in order.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sim.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The events that tell of a step's new state; NULL ends the list. */
+static const char *const *events_for(enum step_status status)
+{
+    static const char *const ready[] = {"step_ready", "step_retry", NULL};
+    static const char *const running[] = {"step_started", NULL};
+    static const char *const waiting[] = {"step_waiting", NULL};
+    static const char *const completed[] = {"step_completed", NULL};
+    static const char *const decided[] = {"human_decision", NULL};
+    static const char *const failed[] = {"step_failed", "compensation_max_retries_exceeded",
+                                         NULL};
+    static const char *const parked[] = {"step_paused", NULL};
+    static const char *const undone[] = {"compensation_started", NULL};
+    static const char *const rolled_back[] = {"compensation_success", NULL};
+    static const char *const skipped[] = {"step_skipped", "step_failed", NULL};
+    static const char *const none[] = {NULL};
+    static const char *const *const lists[STEP_STATUS_COUNT] = {
+        [STEP_NONE] = none,
+        [STEP_PENDING] = none,
+        [STEP_READY] = ready,
+        [STEP_RUNNING] = running,
+        [STEP_WAITING] = waiting,
+        [STEP_WAITING_DECISION] = waiting,
+        [STEP_COMPLETED] = completed,
+        [STEP_CONFIRMED] = decided,
+        [STEP_REJECTED] = decided,
+        [STEP_FAILED] = failed,
+        [STEP_PAUSED] = parked,
+        [STEP_COMPENSATION] = undone,
+        [STEP_ROLLED_BACK] = rolled_back,
+        [STEP_SKIPPED] = skipped,
+    };
+    return lists[status];
+}
+
+static const char *event_for(enum instance_status from, enum instance_status to)
+{
+    switch (to) {
+    case INSTANCE_PAUSED:
+        return "workflow_paused";
+    case INSTANCE_DLQ:
+        return "workflow_dlq";
+    case INSTANCE_COMPLETED:
+        return "workflow_completed";
+    case INSTANCE_FAILED:
+        return "workflow_failed";
+    case INSTANCE_CANCELLED:
+        return "workflow_cancelled";
+    case INSTANCE_ABORTED:
+        return "workflow_aborted";
+    case INSTANCE_RUNNING:
+        return from == INSTANCE_PENDING ? "workflow_started" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static void law_of_step_events(struct sim *sim, const struct seen_instance *before,
+                               const struct seen_instance *now)
+{
+    for (size_t i = 0; i < now->step_count; i++) {
+        const struct step_row *step = &now->steps[i];
+        enum step_status from = before ? before->steps[i].status : STEP_PENDING;
+        bool is_told = from == step->status;
+        const char *const *types = events_for(step->status);
+        if (step->status == STEP_PENDING)
+            is_told |= has_event(now, "workflow_restarted", NULL) ||
+                       has_event(now, "workflow_retried", NULL) ||
+                       has_event(now, "dlq_requeued", NULL);
+        for (; *types && !is_told; types++)
+            is_told = has_event(now, *types, step->name);
+        if (!is_told)
+            sim_broken(sim, "no event tells that %s went from %s to %s", step->name,
+                       step_status_name(from), step_status_name(step->status));
+    }
+}
+
+static void law_of_instance_events(struct sim *sim, const struct seen_instance *before,
+                                   const struct seen_instance *now)
+{
+    enum instance_status from = before ? before->row.status : INSTANCE_PENDING;
+    enum instance_status to = now->row.status;
+    if (from == to)
+        return;
+    const char *type = event_for(from, to);
+    if (now->event_count == 0 || (type && !has_event(now, type, NULL)))
+        sim_broken(sim, "no event tells that %s went from %s to %s", now->row.id,
+                   instance_status_name(from), instance_status_name(to));
+    bool is_revived = before && instance_is_final(from);
+    if (is_revived && !has_event(now, "workflow_restarted", NULL) &&
+        !has_event(now, "workflow_retried", NULL) && !has_event(now, "dlq_requeued", NULL))
+        sim_broken(sim, "no event tells that %s was reopened", now->row.id);
+}
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+static void receive(struct sim *sim, size_t index, const char *id, const char *event)
+{
+    size_t count = sim->signal_counts[index];
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(sim->signals[index][i].id, id) == 0)
+            sim_broken(sim, "signal %s was received twice", id);
+    if (count == SIGNALS_MAX)
+        sim_broken(sim, "more signals than were sent");
+    struct signal_seen *signal = &sim->signals[index][sim->signal_counts[index]++];
+    *signal = (struct signal_seen){0};
+    snprintf(signal->id, sizeof signal->id, "%s", id);
+    snprintf(signal->event, sizeof signal->event, "%s", event);
+}
+
+static void take(struct sim *sim, size_t index, const char *id)
+{
+    struct signal_seen *signals = sim->signals[index], *taken = NULL;
+    size_t count = sim->signal_counts[index];
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(signals[i].id, id) == 0)
+            taken = &signals[i];
+    if (!taken || (taken->is_taken && !taken->is_unsure))
+        sim_broken(sim, "signal %s was taken %s", id, taken ? "twice" : "and never came");
+    for (struct signal_seen *older = signals; older < taken; older++)
+        if (!older->is_taken && !older->is_unsure && strcmp(older->event, taken->event) == 0)
+            sim_broken(sim, "signal %s was taken before %s", id, older->id);
+    taken->is_taken = true;
+    taken->is_unsure = false;
+}
+
+static void forget_taken(struct sim *sim, size_t index, bool is_restart)
+{
+    for (size_t i = 0; i < sim->signal_counts[index]; i++) {
+        struct signal_seen *signal = &sim->signals[index][i];
+        signal->is_unsure = !is_restart && (signal->is_taken || signal->is_unsure);
+        signal->is_taken = false;
+    }
+}
+
+static void law_of_signals(struct sim *sim, size_t index, const struct flow_event_row *event)
+{
+    json_t *data = json_loads(event->data, 0, NULL);
+    const char *id = json_string_value(json_object_get(data, "signal"));
+    const char *name = json_string_value(json_object_get(data, "event"));
+    if (!id || !name)
+        sim_broken(sim, "the event %s says only %s", event->type, event->data);
+    if (strcmp(event->type, "signal_received") == 0)
+        receive(sim, index, id, name);
+    else
+        take(sim, index, id);
+    json_decref(data);
+}
+
+void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *before,
+                    bool is_reopened)
+{
+    const struct seen_instance *now = &sim->now->instances[index];
+    int64_t last = before ? before->last_event : 0;
+    (void)is_reopened;
+    law_of_step_events(sim, before, now);
+    law_of_instance_events(sim, before, now);
+    for (size_t i = 0; i < now->event_count; i++) {
+        const struct flow_event_row *event = &now->events[i];
+        if (event->id <= last || event->at_us > sim->now->now_us)
+            sim_broken(sim, "event %s is out of order", event->type);
+        last = event->id;
+        if (strncmp(event->type, "signal_", 7) == 0)
+            law_of_signals(sim, index, event);
+        bool is_restart = strcmp(event->type, "workflow_restarted") == 0;
+        if (is_restart || strcmp(event->type, "workflow_retried") == 0)
+            forget_taken(sim, index, is_restart);
+    }
+}

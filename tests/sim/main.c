@@ -1,0 +1,230 @@
+/* tests/sim/main.c - plays many seeds, and says how to see a broken one again.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--forks] [--trace]
+ *
+ * With --forks the workflows also have forks, conditions, human steps and a DLQ.
+ */
+#include "sim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *program;
+
+bool sim_chance(struct sim *sim, int percent)
+{
+    return sim_below(sim, 100) < percent;
+}
+
+int sim_below(struct sim *sim, int bound)
+{
+    return (int)rng_below(&sim->rng, (uint64_t)bound);
+}
+
+void sim_trace(const struct sim *sim, const char *format, ...)
+{
+    if (!sim->is_tracing)
+        return;
+    va_list args;
+    va_start(args, format);
+    printf("# %3d  ", sim->round);
+    vprintf(format, args);
+    printf("\n");
+    va_end(args);
+}
+
+static void print_rows(const struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->instance_count; i++) {
+        const struct seen_instance *instance = &snapshot->instances[i];
+        fprintf(stderr, "  %s %s goal %d, active %d wait %d sleep %d awaited %d\n",
+                instance->row.id, instance_status_name(instance->row.status),
+                instance->row.goal, instance->row.active_count, instance->row.wait_count,
+                instance->row.sleep_count, instance->row.awaited_count);
+        for (size_t k = 0; k < instance->step_count; k++) {
+            const struct step_row *step = &instance->steps[k];
+            fprintf(
+                stderr,
+                "    %-4s %-12s attempts %d/%d undo %d token %s until %lld due %lld%s%s "
+                "stop %d\n",
+                step->name, step_status_name(step->status), step->attempts, step->max_attempts,
+                step->compensation_attempts, step->token ? step->token : "-",
+                (long long)(step->locked_until_us ? step->locked_until_us - SIM_START_US : 0),
+                (long long)(step->due_at_us ? step->due_at_us - SIM_START_US : 0),
+                step->is_ready ? " ready" : "", step->is_held ? " held" : "", step->stop);
+        }
+        for (size_t k = 0; k < instance->event_count; k++)
+            fprintf(stderr, "    + %s %s %s\n", instance->events[k].type,
+                    instance->events[k].step ? instance->events[k].step : "",
+                    instance->events[k].data);
+    }
+}
+
+void sim_broken(const struct sim *sim, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fflush(stdout);
+    fprintf(stderr, "seed %llu, round %d: ", (unsigned long long)sim->seed, sim->round);
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\nbefore:\n");
+    print_rows(sim->before);
+    fprintf(stderr, "now, %lld us:\n", (long long)(sim->now->now_us - SIM_START_US));
+    print_rows(sim->now);
+    fprintf(stderr, "replay: %s --from %llu --seeds 1 --rounds %d%s --trace\n", program,
+            (unsigned long long)sim->seed, sim->rounds, sim->has_forks ? " --forks" : "");
+    fflush(stderr);
+    va_end(args);
+    _exit(1);
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+/* What a person does about an instance that waits for one. */
+static bool help_instance(struct sim *sim, const struct seen_instance *instance)
+{
+    const char *id = instance->row.id;
+    switch (instance->row.status) {
+    case INSTANCE_PAUSED:
+        act_control(sim, 0, OP_RESUME, id);
+        return true;
+    case INSTANCE_DLQ:
+        act_control(sim, 0, OP_CANCEL, id);
+        return true;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < instance->step_count; i++) {
+        const struct step_row *step = &instance->steps[i];
+        if (step->status == STEP_WAITING && step->waiting_event) {
+            act_signal(sim, 0, id, strcmp(step->waiting_event, "e0") == 0 ? "e0" : "e1");
+            return true;
+        }
+        if (step->status == STEP_WAITING_DECISION) {
+            act_decide(sim, 0, id, step->name, true);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_over(const struct sim *sim)
+{
+    for (size_t i = 0; i < sim->now->instance_count; i++)
+        if (!instance_is_final(sim->now->instances[i].row.status))
+            return false;
+    for (size_t i = 0; i < sim->now->job_count; i++)
+        if (!job_is_final(sim->now->jobs[i].row.status))
+            return false;
+    return true;
+}
+
+/* Workers that never fail take what there is; time goes from one timer to the next. */
+static void finish_one(struct sim *sim)
+{
+    size_t known = sim->held_count;
+    act_claim(sim, sim_below(sim, ENGINES));
+    act_run(sim);
+    if (sim->held_count > known) {
+        for (size_t i = sim->held_count; i > known; i--) {
+            act_report(sim, sim_below(sim, ENGINES), &sim->held[i - 1], CAIRN_COMPLETE);
+            act_run(sim);
+        }
+        sim->held_count = known;
+        return;
+    }
+    for (size_t i = 0; i < sim->now->instance_count; i++)
+        if (help_instance(sim, &sim->now->instances[i])) {
+            act_run(sim);
+            return;
+        }
+    int64_t due_us = sim_next_due(sim);
+    if (due_us > clock_now_us(&sim->clock))
+        sim_set_clock(sim, due_us);
+}
+
+static void finish_all(struct sim *sim)
+{
+    sim->is_calm = true;
+    for (int i = 0; i < ENGINES; i++)
+        faulty_calm(sim->engines[i].faulty);
+    if (sim->held_count > HELD_MAX / 2)
+        sim->held_count = HELD_MAX / 2;
+    for (int i = 0; !is_over(sim); i++, sim->round++) {
+        if (i == 400)
+            sim_broken(sim, "something is stuck: it does not end");
+        finish_one(sim);
+    }
+}
+
+/* ---- a life --------------------------------------------------------------------------------- */
+
+static void play(uint64_t seed, int rounds, bool has_forks, bool is_tracing)
+{
+    struct sim sim = {
+        .seed = seed, .rounds = rounds, .has_forks = has_forks, .is_tracing = is_tracing};
+    rng_init(&sim.rng, seed + 1);
+    static const double chances[] = {0, 0.004, 0.02, 0.06};
+    sim.fault_chance = chances[sim_below(&sim, 4)];
+    sim_open(&sim);
+    int workflows = 1 + sim_below(&sim, 2);
+    for (int i = 0; i < workflows; i++)
+        act_deploy(&sim);
+    while (sim.ops[0].request || sim.ops[1].request)
+        sim_run_engine(&sim, 0), act_settle(&sim);
+    snapshot_take(&sim);
+    for (sim.round = 1; sim.round <= rounds; sim.round++) {
+        act_round(&sim);
+        act_run(&sim);
+    }
+    finish_all(&sim);
+    sim_close(&sim);
+}
+
+static long long number(const char *text)
+{
+    char *end;
+    long long value = strtoll(text, &end, 10);
+    if (!text[0] || *end || value < 0) {
+        fprintf(stderr, "\"%s\" is not a number\n", text);
+        exit(2);
+    }
+    return value;
+}
+
+int main(int argc, char **argv)
+{
+    long long from = 1, seeds = 200, rounds = 40;
+    bool is_tracing = false, has_forks = false;
+    program = argv[0];
+    for (int i = 1; i < argc; i++) {
+        bool has_value = i + 1 < argc;
+        if (strcmp(argv[i], "--trace") == 0)
+            is_tracing = true;
+        else if (strcmp(argv[i], "--forks") == 0)
+            has_forks = true;
+        else if (strcmp(argv[i], "--from") == 0 && has_value)
+            from = number(argv[++i]);
+        else if (strcmp(argv[i], "--seeds") == 0 && has_value)
+            seeds = number(argv[++i]);
+        else if (strcmp(argv[i], "--rounds") == 0 && has_value)
+            rounds = number(argv[++i]);
+        else {
+            fprintf(stderr,
+                    "usage: %s [--from SEED] [--seeds COUNT] [--rounds COUNT] "
+                    "[--forks] [--trace]\n",
+                    program);
+            return 2;
+        }
+    }
+    printf("TAP version 13\n1..1\n");
+    for (long long i = 0; i < seeds; i++)
+        play((uint64_t)(from + i), (int)rounds, has_forks, is_tracing);
+    printf("ok 1 - seeds %lld to %lld keep the laws\n", from, from + seeds - 1);
+    return 0;
+}

@@ -1,0 +1,173 @@
+/* tests/sim/sim.h - a world of engines, workers and people that chance plays with.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One thread, one virtual clock, one seed.  Several engines stand on one memory store, each behind
+ * a faulty one of its own.  In every round some requests are handed in, the committers run, now and
+ * then an engine dies with what it has; after each run all rows are read past the faults and the
+ * laws are checked against those before.  In the end all faults stop and everything must come to
+ * its end.
+ */
+#ifndef SIM_H
+#define SIM_H
+
+#include "base/random.h"
+#include "core/instance.h"
+#include "engine/local.h"
+#include "store/faulty/faulty.h"
+
+enum {
+    ENGINES = 3,
+    INSTANCES_MAX = 6,
+    STEPS_MAX = 24,
+    JOBS_MAX = 6,
+    HELD_MAX = 96,
+    OPS_MAX = 4,
+    EVENTS_MAX = 200
+};
+
+#define SIM_START_US (INT64_C(1800000000) * US_PER_SEC)
+
+/* ---- what the store holds -------------------------------------------------------------------- */
+
+struct seen_instance {
+    struct instance_row row;
+    struct step_row steps[STEPS_MAX];
+    size_t step_count;
+    struct flow_event_row *events; /* since the snapshot before */
+    size_t event_count;
+    int64_t last_event;
+};
+
+struct seen_job {
+    struct job_row row;
+    struct job_event_row *events;
+    size_t event_count;
+    int64_t last_event;
+};
+
+struct snapshot {
+    struct arena arena;
+    int64_t now_us;
+    struct seen_instance instances[INSTANCES_MAX]; /* the oldest first */
+    size_t instance_count;
+    struct seen_job jobs[JOBS_MAX];
+    size_t job_count;
+};
+
+/* ---- who acts ------------------------------------------------------------------------------- */
+
+/* A task that some worker believes to have. */
+struct held {
+    char worker[16], id[64], token[TOKEN_TEXT];
+    bool is_reported;
+};
+
+/* A request that has been handed in. */
+struct op {
+    struct request *request; /* NULL: no op */
+    int engine;
+    bool is_done;
+    bool may_succeed; /* reports: at some moment its token was the one that counts */
+    struct held held; /* reports and heartbeats: whose */
+};
+
+struct sim_engine {
+    struct local_engine *engine;
+    struct store *faulty;
+};
+
+enum { SIGNALS_MAX = 256 };
+
+/* A signal in an instance's log, in order of arrival. */
+struct signal_seen {
+    char id[24], event[8];
+    bool is_taken;
+    bool is_unsure; /* taken before a retry, which frees what the retried steps had taken */
+};
+
+struct sim {
+    uint64_t seed;
+    struct rng rng;
+    bool is_tracing;
+    bool has_forks;
+    struct clock clock;
+    struct store *memory;
+    struct store_session *reader;
+    struct sim_engine engines[ENGINES];
+    double fault_chance;
+    bool is_calm; /* no more faults, crashes or commands */
+    int round;
+
+    char instances[INSTANCES_MAX][ID_TEXT]; /* that somebody was told of */
+    size_t instance_count;
+    size_t started, enqueued; /* asked for */
+    int workflow_count;
+    struct held held[HELD_MAX];
+    size_t held_count;
+    struct op ops[OPS_MAX];
+    int signals_sent;
+    int rounds;
+    struct signal_seen signals[INSTANCES_MAX][SIGNALS_MAX];
+    size_t signal_counts[INSTANCES_MAX];
+
+    struct snapshot *before, *now;
+};
+
+/* Says what is wrong and how to see it again, and ends the program. */
+void sim_broken(const struct sim *sim, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
+
+/* A line of the trace, if one is wanted. */
+void sim_trace(const struct sim *sim, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+bool sim_chance(struct sim *sim, int percent);
+int sim_below(struct sim *sim, int bound);
+
+/* engines.c */
+void sim_open(struct sim *sim);
+void sim_close(struct sim *sim);
+void engine_open(struct sim *sim, int index);
+void engine_crash(struct sim *sim, int index); /* what it has is answered with CAIRN_E_CLOSED */
+void sim_set_clock(struct sim *sim, int64_t now_us);
+bool sim_run_engine(struct sim *sim, int index); /* one round of its committer */
+
+/* snapshot.c: reads all rows; the one before is kept. */
+void snapshot_take(struct sim *sim);
+const struct seen_instance *snapshot_find(const struct snapshot *snapshot, const char *id);
+const struct step_row *snapshot_step(const struct snapshot *snapshot, const char *task_id);
+const struct seen_job *snapshot_job(const struct snapshot *snapshot, const char *id);
+int64_t sim_next_due(struct sim *sim); /* 0: nothing */
+
+/* Whether a signal of this event, received in time, is there and not taken. */
+bool sim_has_signal(struct sim *sim, const char *instance_id, const char *event,
+                    int64_t until_us);
+
+/* Between two snapshots; what they say must never be broken. */
+void laws_check(struct sim *sim);                                        /* laws.c */
+void laws_of_step(struct sim *sim, const struct seen_instance *instance, /* laws_step.c */
+                  const struct step_row *before, const struct step_row *now, bool is_reopened);
+void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *before,
+                    bool is_reopened); /* laws_events.c */
+void laws_of_jobs(struct sim *sim);    /* laws_job.c */
+bool has_event(const struct seen_instance *instance, const char *type, const char *step);
+
+/* act.c */
+void act_deploy(struct sim *sim);
+void act_round(struct sim *sim); /* hands in some requests */
+void act_submit(struct sim *sim, int engine, struct request *request, const struct held *held);
+void act_settle(struct sim *sim); /* takes the answers */
+void act_claim(struct sim *sim, int engine);
+void act_report(struct sim *sim, int engine, struct held *held, cairn_outcome outcome);
+void act_signal(struct sim *sim, int engine, const char *id, const char *event);
+void act_control(struct sim *sim, int engine, enum request_op op, const char *id);
+void act_decide(struct sim *sim, int engine, const char *id, const char *step,
+                bool is_confirmed);
+void act_run(struct sim *sim); /* runs the engines until all requests are answered */
+
+/* workflows.c: a random workflow as JSON text. */
+struct buf;
+void workflow_make(struct rng *rng, const char *name, bool has_forks, struct buf *out);
+
+#endif

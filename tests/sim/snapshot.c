@@ -1,0 +1,150 @@
+/* tests/sim/snapshot.c - all rows of the store, read past the faults.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void must(const struct sim *sim, cairn_code code, const cairn_error *error)
+{
+    if (code)
+        sim_broken(sim, "could not look at the store: %s", error->message);
+}
+
+static struct store_tx *begin(struct sim *sim, struct arena *arena)
+{
+    struct store_tx *tx;
+    cairn_error error;
+    must(sim, memory_store_ops.begin(sim->reader, arena, &tx, &error), &error);
+    return tx;
+}
+
+static void read_instance(struct sim *sim, struct store_tx *tx, struct seen_instance *seen)
+{
+    cairn_error error;
+    const struct seen_instance *known = snapshot_find(sim->before, seen->row.id);
+    must(sim,
+         memory_store_ops.list_steps(tx, seen->row.id, -1, false, seen->steps, STEPS_MAX,
+                                     &seen->step_count, &error),
+         &error);
+    struct flow_event_row *events = arena_array(tx->arena, EVENTS_MAX, sizeof *events);
+    must(sim,
+         memory_store_ops.list_flow_events(tx, seen->row.id, known ? known->last_event : 0,
+                                           events, EVENTS_MAX, &seen->event_count, &error),
+         &error);
+    seen->events = events;
+    seen->last_event = seen->event_count ? events[seen->event_count - 1].id
+                       : known           ? known->last_event
+                                         : 0;
+}
+
+static void read_job(struct sim *sim, struct store_tx *tx, struct seen_job *seen)
+{
+    cairn_error error;
+    const struct seen_job *known = snapshot_job(sim->before, seen->row.id);
+    seen->events = arena_array(tx->arena, EVENTS_MAX, sizeof *seen->events);
+    must(sim,
+         memory_store_ops.list_events(tx, seen->row.id, known ? known->last_event : 0,
+                                      seen->events, EVENTS_MAX, &seen->event_count, &error),
+         &error);
+    seen->last_event = seen->event_count ? seen->events[seen->event_count - 1].id
+                       : known           ? known->last_event
+                                         : 0;
+}
+
+static void read_all(struct sim *sim, struct store_tx *tx, struct snapshot *ret)
+{
+    struct instance_row instances[INSTANCES_MAX + 1];
+    struct job_row jobs[JOBS_MAX + 1];
+    struct instance_filter every_instance = {0};
+    struct job_filter every_job = {0};
+    cairn_error error;
+    must(sim,
+         memory_store_ops.list_instances(tx, &every_instance, instances, INSTANCES_MAX + 1,
+                                         &ret->instance_count, &error),
+         &error);
+    must(
+        sim,
+        memory_store_ops.list_jobs(tx, &every_job, jobs, JOBS_MAX + 1, &ret->job_count, &error),
+        &error);
+    if (ret->instance_count > INSTANCES_MAX || ret->job_count > JOBS_MAX)
+        sim_broken(sim, "more was recorded than anybody asked for");
+    for (size_t i = 0; i < ret->instance_count; i++) {
+        ret->instances[i].row = instances[ret->instance_count - 1 - i];
+        read_instance(sim, tx, &ret->instances[i]);
+    }
+    for (size_t i = 0; i < ret->job_count; i++) {
+        ret->jobs[i].row = jobs[ret->job_count - 1 - i];
+        read_job(sim, tx, &ret->jobs[i]);
+    }
+}
+
+void snapshot_take(struct sim *sim)
+{
+    struct snapshot *oldest = sim->before;
+    sim->before = sim->now;
+    sim->now = oldest;
+    arena_done(&oldest->arena);
+    oldest->arena = (struct arena){0};
+    struct store_tx *tx = begin(sim, &oldest->arena);
+    oldest->now_us = tx->now_us;
+    read_all(sim, tx, oldest);
+    memory_store_ops.rollback(tx);
+}
+
+const struct seen_instance *snapshot_find(const struct snapshot *snapshot, const char *id)
+{
+    for (size_t i = 0; i < snapshot->instance_count; i++)
+        if (strcmp(snapshot->instances[i].row.id, id) == 0)
+            return &snapshot->instances[i];
+    return NULL;
+}
+
+const struct step_row *snapshot_step(const struct snapshot *snapshot, const char *task_id)
+{
+    char id[ID_TEXT] = "";
+    const char *dot = strchr(task_id, '.');
+    if (!dot || dot - task_id >= ID_TEXT)
+        return NULL;
+    memcpy(id, task_id, (size_t)(dot - task_id));
+    const struct seen_instance *instance = snapshot_find(snapshot, id);
+    size_t place = (size_t)atoi(dot + 1);
+    return instance && place < instance->step_count ? &instance->steps[place] : NULL;
+}
+
+const struct seen_job *snapshot_job(const struct snapshot *snapshot, const char *id)
+{
+    for (size_t i = 0; i < snapshot->job_count; i++)
+        if (strcmp(snapshot->jobs[i].row.id, id) == 0)
+            return &snapshot->jobs[i];
+    return NULL;
+}
+
+int64_t sim_next_due(struct sim *sim)
+{
+    struct arena arena = {0};
+    int64_t jobs_us = 0, flows_us = 0;
+    cairn_error error;
+    struct store_tx *tx = begin(sim, &arena);
+    must(sim, memory_store_ops.next_due(tx, &jobs_us, &error), &error);
+    must(sim, memory_store_ops.next_flow_due(tx, &flows_us, &error), &error);
+    memory_store_ops.rollback(tx);
+    arena_done(&arena);
+    return !jobs_us || (flows_us && flows_us < jobs_us) ? flows_us : jobs_us;
+}
+
+bool sim_has_signal(struct sim *sim, const char *instance_id, const char *event,
+                    int64_t until_us)
+{
+    struct arena arena = {0};
+    struct signal_row row;
+    cairn_error error;
+    struct store_tx *tx = begin(sim, &arena);
+    cairn_code code =
+        memory_store_ops.find_signal(tx, instance_id, event, until_us, &row, &error);
+    memory_store_ops.rollback(tx);
+    arena_done(&arena);
+    return code == CAIRN_OK;
+}
