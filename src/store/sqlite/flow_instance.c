@@ -216,7 +216,7 @@ static cairn_code update_row(struct store_tx *tx, const struct instance_row *row
     write_time(&writer, row->finished_at_us);
     write_changing(&writer, row);
     write_text(&writer, row->output);
-    write_int(&writer, row->seq);
+    write_text(&writer, row->id);
     write_end(&writer);
     return query_run(&query, "update an instance", reterr);
 }
@@ -226,7 +226,7 @@ static cairn_code update_status(struct store_tx *tx, const struct instance_row *
 {
     cleanup(query_end) struct query query =
         query_begin(sqlite_session_of(tx), Q_UPDATE_INSTANCE_STATUS);
-    bind_int(&query, ":seq", row->seq);
+    bind_text(&query, ":id", row->id);
     bind_text(&query, ":status", instance_status_name(row->status));
     return query_run(&query, "update an instance", reterr);
 }
@@ -236,7 +236,6 @@ cairn_code sqlite_update_instances(struct store_tx *tx, const struct instance_ro
 {
     assert(tx->session->kind == SESSION_WRITER);
     for (size_t i = 0; i < count; i++) {
-        assert(rows[i].seq > 0); /* it was read or inserted in this transaction */
         cairn_code code = update_row(tx, &rows[i], reterr);
         if (!code)
             code = update_status(tx, &rows[i], reterr);

@@ -1,7 +1,7 @@
 -- update_instance: writes what may change of an instance that was read in this transaction, but
 -- for its status.
 --
---   :seq  which
+--   :id  which
 --   and one parameter for each column that may change, in the order in which flow_instance.c
 --   writes them
 
@@ -30,4 +30,4 @@ UPDATE workflow_instance
        stop_reason      = :stop_reason,
        last_error       = :last_error,
        output           = :output
- WHERE seq = :seq;
+ WHERE id = :id;
