@@ -257,6 +257,7 @@ cairn_code flow_settle(struct flow *flow, cairn_error *reterr)
             /* Stopped on the way: who sent it holds it, or the goal makes it moot. */
             if (flow_is_frozen(flow) && token->from) {
                 token->from->row.is_held = true;
+                token->from->row.signal = token->signal;
                 step_touch(flow, token->from);
             }
             continue;

@@ -30,7 +30,8 @@ struct flow_step {
 /* What an event says; what is not set is left out. */
 struct flow_facts {
     const char *status, *error, *worker, *reason, *by, *event, *signal_id, *decision, *comment;
-    int32_t retry_count; /* -1: left out */
+    const char *step_name; /* of a step that was stopped */
+    int32_t retry_count;   /* -1: left out */
     int64_t run_at_us;
 };
 

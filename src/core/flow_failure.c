@@ -32,12 +32,12 @@ cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error
     enum step_status status = step->row.status;
     if (step_is_ended(status))
         return CAIRN_OK;
-    if (step_has_lease(step))
-        step_set_stop(flow, step, STOP_SUPERSEDED);
-    else if (step->row.started_at_us && step->row.kind == KIND_TASK)
+    if (!step_has_lease(step) && step->row.started_at_us && step->row.kind == KIND_TASK)
         step_number(flow, step);
+    step_set_stop(flow, step, STOP_SUPERSEDED);
     step->row.is_ready = false;
     step->row.is_held = false;
+    step->row.waiting_event = NULL;
     step->row.deadline_at_us = 0;
     step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
     step_set(flow, step, STEP_SKIPPED);
@@ -48,7 +48,8 @@ cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error
 
 /* ---- inside an `any` ------------------------------------------------------------------------ */
 
-/* The innermost branch around a step whose join is an `any` that can still be won without it. */
+/* The innermost branch around a step whose join is an `any` that can still be won without it.  An
+ * `any` of which this is the last branch has failed with it, so that those around it count. */
 static cairn_code find_any(struct flow *flow, const struct flow_step *step,
                            struct flow_step **ret_join, struct place_range *ret_branch,
                            cairn_error *reterr)
@@ -63,7 +64,8 @@ static cairn_code find_any(struct flow *flow, const struct flow_step *step,
         TRY(flow->source->config(flow, fork, reterr));
         TRY(flow->source->step(flow, fork->config->join, &join, reterr));
         TRY(flow->source->config(flow, join, reterr));
-        if (join->config->is_any && join->row.status == STEP_PENDING) {
+        if (join->config->is_any && join->row.status == STEP_PENDING &&
+            join->row.remaining > 1) {
             *ret_join = join;
             *ret_branch = (struct place_range){from, to};
             return CAIRN_OK;
@@ -119,17 +121,25 @@ static cairn_code pause_for(struct flow *flow, struct flow_step *step, cairn_err
     return flow_freeze(flow, reterr);
 }
 
+cairn_code failure_is_tried_again(struct flow *flow, struct flow_step *step, bool *ret_is,
+                                  cairn_error *reterr)
+{
+    struct flow_step *join;
+    struct place_range branch;
+    TRY(flow->source->config(flow, step, reterr));
+    TRY(find_any(flow, step, &join, &branch, reterr));
+    *ret_is = step->config->on_failure == POLICY_PAUSE && !flow->instance->is_dlq && !join;
+    return CAIRN_OK;
+}
+
 cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
     struct flow_step *join;
     struct place_range branch;
     step->row.is_held = false;
     TRY(find_any(flow, step, &join, &branch, reterr));
-    if (join) {
-        TRY(lose_branch(flow, join, branch, reterr));
-        if (join->row.remaining > 0)
-            return CAIRN_OK;
-    }
+    if (join)
+        return lose_branch(flow, join, branch, reterr);
     if (flow->instance->is_dlq)
         return park(flow, step, reterr);
     switch (policy_of(flow, step)) {

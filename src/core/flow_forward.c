@@ -21,6 +21,48 @@ cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const ch
     return CAIRN_OK;
 }
 
+/* Sends a token again to a place that has not had one. */
+static cairn_code resend(struct flow *flow, struct flow_step *from, int32_t seq,
+                         const char *signal, cairn_error *reterr)
+{
+    struct flow_step *to;
+    if (seq < 0)
+        return token_add(flow, seq, from->row.output, signal, from, reterr);
+    TRY(flow->source->step(flow, seq, &to, reterr));
+    if (to->row.status != STEP_PENDING)
+        return CAIRN_OK;
+    return token_add(flow, seq, from->row.output, signal, from, reterr);
+}
+
+cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal,
+                        cairn_error *reterr)
+{
+    TRY(flow->source->config(flow, from, reterr));
+    const struct step_config *config = from->config;
+    if (from->row.kind == KIND_FORK) {
+        for (size_t i = 0; i < config->branch_count; i++)
+            TRY(resend(flow, from, config->branches[i].first, signal, reterr));
+        return CAIRN_OK;
+    }
+    if (from->row.kind != KIND_CONDITION)
+        return resend(flow, from, from->row.next, signal, reterr);
+
+    struct place_range lists[2] = {config->then_list, config->else_list};
+    bool has_list = false;
+    for (int i = 0; i < 2; i++) {
+        struct flow_step *first;
+        if (lists[i].first < 0)
+            continue;
+        TRY(flow->source->step(flow, lists[i].first, &first, reterr));
+        bool is_taken = first->row.status != STEP_SKIPPED || first->row.stop ||
+                        first->row.commit_no; /* its failure was passed over */
+        has_list |= is_taken;
+        if (is_taken)
+            TRY(resend(flow, from, lists[i].first, signal, reterr));
+    }
+    return has_list ? CAIRN_OK : resend(flow, from, from->row.next, signal, reterr);
+}
+
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 static cairn_code begin_wait(struct flow *flow, struct flow_step *step, enum step_status status,
@@ -152,7 +194,9 @@ cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *
     TRY(flow->source->config(flow, join, reterr));
     join->row.remaining--;
     step_touch(flow, join);
-    if (!join->config->is_any && join->row.remaining > 0)
+    if (join->config->is_any)
+        TRY(stop_losers(flow, join, reterr));
+    else if (join->row.remaining > 0)
         return CAIRN_OK;
     join->row.is_held = true;
     step_set(flow, join, STEP_PAUSED);
@@ -164,8 +208,6 @@ cairn_code join_thaw(struct flow *flow, struct flow_step *join, cairn_error *ret
 {
     TRY(flow->source->config(flow, join, reterr));
     join->row.is_held = false;
-    if (join->config->is_any)
-        TRY(stop_losers(flow, join, reterr));
     return fire_join(flow, join, reterr);
 }
 
@@ -182,6 +224,8 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_e
     TRY(flow->source->config(flow, step, reterr));
     if (step->row.kind == KIND_JOIN)
         return arrive(flow, step, reterr);
+    if (step->row.status != STEP_PENDING)
+        return CAIRN_OK; /* its branch was lost while the token was on its way */
 
     step->row.input = token->input;
     if (step->row.kind != KIND_TASK)

@@ -29,10 +29,11 @@ cairn_code flow_freeze(struct flow *flow, cairn_error *reterr)
 
 static cairn_code thaw_failed(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
-    TRY(flow->source->config(flow, step, reterr));
+    bool is_tried_again;
+    TRY(failure_is_tried_again(flow, step, &is_tried_again, reterr));
     step->row.is_held = false;
     step_touch(flow, step);
-    if (step->config->on_failure != POLICY_PAUSE)
+    if (!is_tried_again)
         return failure_apply(flow, step, reterr);
     step->row.attempts = 0;
     step->row.finished_at_us = 0;
@@ -58,6 +59,10 @@ static cairn_code thaw_step(struct flow *flow, struct flow_step *step, cairn_err
     case STEP_SKIPPED:
         signal = step->row.signal;
         step_touch(flow, step);
+        if (step->row.kind == KIND_FORK || step->row.kind == KIND_CONDITION) {
+            step->row.is_held = false;
+            return token_resend(flow, step, signal, reterr);
+        }
         return step_pass(flow, step, step->row.kind == KIND_TASK ? NULL : signal, reterr);
     case STEP_FAILED:
         return thaw_failed(flow, step, reterr);

@@ -60,6 +60,9 @@ cairn_code step_timer(struct flow *flow, struct flow_step *step, cairn_error *re
 /* flow_forward.c */
 cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const char *signal,
                      struct flow_step *from, cairn_error *reterr);
+/* Sends the token of a step that has ended well once more, to places that have not had it. */
+cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal,
+                        cairn_error *reterr);
 /* A step ended in the DLQ before a join: the branch has arrived, the join waits, paused. */
 cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join,
                                cairn_error *reterr);
@@ -72,13 +75,23 @@ cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *erro
 cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *error,
                          cairn_error *reterr);
+/* Whether resume tries a failed step again, instead of applying its policy. */
+cairn_code failure_is_tried_again(struct flow *flow, struct flow_step *step, bool *ret_is,
+                                  cairn_error *reterr);
 cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+
+/* flow_again.c: as planned, as if nothing had happened to it. */
+cairn_code step_reset(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+
+/* flow_control.c */
+cairn_code flow_note_status(struct flow *flow, const char *type, cairn_error *reterr);
 
 /* flow_undo.c */
 cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_step *failed,
                       enum step_stop stop, cairn_error *reterr);
 cairn_code flow_stop_for_abort(struct flow *flow, cairn_error *reterr);
-cairn_code flow_stop_unbegun(struct flow *flow, cairn_error *reterr); /* cancelled before it began */
+cairn_code flow_stop_unbegun(struct flow *flow,
+                             cairn_error *reterr); /* cancelled before it began */
 cairn_code goal_go_on(struct flow *flow, cairn_error *reterr);
 cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr);

@@ -104,6 +104,9 @@ static cairn_code release(struct flow *flow, struct flow_step *step,
 {
     struct flow_facts facts = NO_FACTS;
     int64_t delay_us = report->delay_us > 0 ? report->delay_us : 0;
+    bool is_continued = step->row.attempts || step->row.is_timed_out || step->row.signal;
+    if (report->is_missing_handler && !is_continued)
+        step->row.started_at_us = 0; /* nobody has called it yet: there is nothing to undo */
     TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), "released", reterr));
     if (!report->is_missing_handler)
         return CAIRN_OK;
@@ -202,6 +205,8 @@ static cairn_code record_awaited(struct flow *flow, struct flow_step *step, cons
     struct flow_facts facts = NO_FACTS;
     step->row.output = output;
     step->row.error = error;
+    if (error)
+        step->row.attempts++;
     step_set(flow, step, output ? STEP_COMPLETED : STEP_SKIPPED);
     step_set_stop(flow, step, output ? STOP_NONE : STOP_ROLLBACK);
     step_number(flow, step);
@@ -209,6 +214,12 @@ static cairn_code record_awaited(struct flow *flow, struct flow_step *step, cons
     facts.error = error;
     TRY(flow_note(flow, output ? "step_completed" : "step_skipped", step, &facts, reterr));
     return lease_awaited_ended(flow, step, reterr);
+}
+
+static bool is_failure(const struct flow_report *report)
+{
+    return report->outcome == CAIRN_FAIL || report->outcome == CAIRN_RETRY ||
+           report->outcome == CAIRN_DEAD;
 }
 
 /* Stopped: only its lease had not ended yet.  It counts as having run. */
@@ -253,7 +264,7 @@ cairn_code flow_report(struct flow *flow, struct flow_step *step,
     else if (flow->instance->goal)
         TRY(record_awaited(flow, step,
                            report->outcome == CAIRN_COMPLETE ? report->output : NULL,
-                           report->error, reterr));
+                           is_failure(report) ? report->error : NULL, reterr));
     else
         TRY(apply_report(flow, step, report, reterr));
     return flow_settle(flow, reterr);

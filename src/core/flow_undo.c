@@ -29,11 +29,12 @@ static cairn_code skip(struct flow *flow, struct flow_step *step, enum step_stop
 {
     struct flow_facts facts = NO_FACTS;
     bool was_running = step->row.status == STEP_RUNNING;
-    if (was_called(step) && !step_has_lease(step))
+    if (was_called(step) && !step_has_lease(step) && !step->row.commit_no)
         step_number(flow, step);
     step_set_stop(flow, step, stop);
     step->row.is_ready = false;
     step->row.is_held = false;
+    step->row.waiting_event = NULL;
     step->row.deadline_at_us = 0;
     step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
     step->row.error = text;
@@ -41,6 +42,7 @@ static cairn_code skip(struct flow *flow, struct flow_step *step, enum step_stop
     facts.status = step_status_name(STEP_SKIPPED);
     facts.error = text;
     facts.reason = "workflow_stopped";
+    facts.step_name = step->row.name;
     return flow_note(flow, was_running ? "step_failed" : "step_skipped", step, &facts, reterr);
 }
 
@@ -54,6 +56,7 @@ static cairn_code abort_undo(struct flow *flow, struct flow_step *step, cairn_er
     step_set(flow, step, STEP_FAILED);
     facts.status = step_status_name(STEP_FAILED);
     facts.reason = "workflow_stopped";
+    facts.step_name = step->row.name;
     return flow_note(flow, "step_failed", step, &facts, reterr);
 }
 
@@ -190,6 +193,8 @@ cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_
 static cairn_code undo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
     struct flow_facts facts = NO_FACTS;
+    if (step->row.status != STEP_COMPLETED)
+        step->row.output = NULL; /* called, but it gave nothing */
     step_set(flow, step, STEP_COMPENSATION);
     step->row.compensation_attempts = 0;
     step->row.task_type = step->config->compensation.handler;

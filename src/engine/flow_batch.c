@@ -488,23 +488,39 @@ static cairn_code find_record(struct batch *batch, struct request *request,
     return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
 }
 
-/* Its instance is only known once the record is read, so it is locked here. */
-static cairn_code apply_requeue(struct batch *batch, struct request *request,
-                                cairn_error *reterr)
+/* Its instance is only known once the record is read; it is locked, and the record read again. */
+static cairn_code load_record(struct batch *batch, struct request *request,
+                              struct dlq_row *ret_record, struct world_instance **ret_instance,
+                              cairn_error *reterr)
 {
-    struct dlq_row record;
-    struct flow_step *step;
-    cairn_code verdict = CAIRN_OK;
-    cairn_code code = find_record(batch, request, &record, reterr);
+    *ret_instance = NULL;
+    cairn_code code = find_record(batch, request, ret_record, reterr);
     if (code || request->code)
         return code;
-    code = world_load(batch, &record.instance_id, 1, reterr);
-    struct world_instance *instance = code ? NULL : world_find(batch, record.instance_id);
+    code = world_load(batch, &ret_record->instance_id, 1, reterr);
+    struct world_instance *instance = code ? NULL : world_find(batch, ret_record->instance_id);
     if (!instance)
         return code ? code : fail(reterr, CAIRN_E_INTERNAL, "a DLQ record without instance");
     if (instance->is_busy)
         return fail(reterr, CAIRN_E_BUSY, "somebody else holds instance \"%s\"",
-                    record.instance_id);
+                    ret_record->instance_id);
+    *ret_instance = instance;
+    return find_record(batch, request, ret_record, reterr);
+}
+
+static cairn_code apply_requeue(struct batch *batch, struct request *request,
+                                cairn_error *reterr)
+{
+    struct dlq_row record;
+    struct world_instance *instance;
+    struct flow_step *step;
+    cairn_code verdict = CAIRN_OK;
+    cairn_code code = load_record(batch, request, &record, &instance, reterr);
+    if (code || request->code)
+        return code;
+    snprintf(request->signal_id, sizeof request->signal_id, "%s", record.instance_id);
+    if (!record.is_open)
+        return CAIRN_OK; /* an earlier try, whose end was unsure, has done it */
     code = world_step(instance, record.step_seq, &step, reterr);
     if (code || !step)
         return code ? code : fail(reterr, CAIRN_E_INTERNAL, "a DLQ record without step");
@@ -515,7 +531,6 @@ static cairn_code apply_requeue(struct batch *batch, struct request *request,
         request->code =
             fail(&request->error, verdict, "cannot requeue DLQ record %s: its instance is %s",
                  request->in.requeue.record, instance_status_name(instance->row.status));
-    snprintf(request->signal_id, sizeof request->signal_id, "%s", record.instance_id);
     return code;
 }
 

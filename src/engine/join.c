@@ -9,6 +9,12 @@
 
 #include <stdlib.h>
 
+/* How the branches of a fork have ended; each list in the order of commits. */
+struct arrivals {
+    struct flow_step **completed, **failed;
+    size_t completed_count, failed_count;
+};
+
 static int compare_commits(const void *a, const void *b)
 {
     const struct flow_step *left = *(struct flow_step *const *)a;
@@ -17,63 +23,92 @@ static int compare_commits(const void *a, const void *b)
            (left->row.commit_no < right->row.commit_no);
 }
 
-static int compare_branches(const void *a, const void *b)
-{
-    const struct flow_step *left = *(struct flow_step *const *)a;
-    const struct flow_step *right = *(struct flow_step *const *)b;
-    int order = (left->row.scope_from > right->row.scope_from) -
-                (left->row.scope_from < right->row.scope_from);
-    return order ? order : compare_commits(a, b);
-}
-
 /* It goes on with the join, and has ended by itself. */
 static bool has_arrived(const struct flow_step *step, const struct flow_step *join)
 {
     return step->row.next == join->row.seq && step->row.commit_no && !step->row.stop &&
-           step->row.scope_fork == join->config->fork;
+           step->row.scope_fork == join->config->fork && step->row.status != STEP_FAILED;
 }
 
-/* Of each branch the one that ended last: a condition gives way to the list that was taken. */
-static size_t last_of_each(struct flow_step **steps, size_t count)
+static struct flow_step *later_of(struct flow_step *a, struct flow_step *b)
 {
-    size_t kept = 0;
-    qsort(steps, count, sizeof *steps, compare_branches);
-    for (size_t i = 0; i < count; i++)
-        if (i + 1 == count || steps[i + 1]->row.scope_from != steps[i]->row.scope_from)
-            steps[kept++] = steps[i];
-    qsort(steps, kept, sizeof *steps, compare_commits);
-    return kept;
+    return a && a->row.commit_no > b->row.commit_no ? a : b;
 }
 
-static void write_names(struct json_out *out, struct flow_step *const *steps, size_t count,
-                        bool is_failed)
+/* A branch is named by the step that ended it: of those that go on with the join the one that ended
+ * last (a condition gives way to the list that was taken), else the one whose failure lost it. */
+static void add_branch(struct arrivals *arrivals, const struct flow_step *join,
+                       struct flow_step **steps, size_t count)
 {
+    struct flow_step *arrived = NULL, *failed = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (has_arrived(steps[i], join))
+            arrived = later_of(arrived, steps[i]);
+        else if (steps[i]->row.status == STEP_FAILED)
+            failed = later_of(failed, steps[i]);
+    }
+    if (arrived)
+        arrivals->completed[arrivals->completed_count++] = arrived;
+    else if (failed)
+        arrivals->failed[arrivals->failed_count++] = failed;
+}
+
+static cairn_code collect(struct flow *flow, const struct flow_step *join,
+                          struct arrivals *ret_arrivals, cairn_error *reterr)
+{
+    struct flow_step **steps, *fork;
+    size_t count, at = 0;
+    cairn_code code = flow->source->step(flow, join->config->fork, &fork, reterr);
+    if (!code)
+        code = flow->source->config(flow, fork, reterr);
+    if (!code)
+        code = flow->source->between(flow, STEP_NONE, fork->row.seq + 1, join->row.seq - 1,
+                                     &steps, &count, reterr);
+    if (code)
+        return code;
+    size_t branch_count = fork->config->branch_count;
+    *ret_arrivals = (struct arrivals){
+        .completed = arena_array(flow->arena, branch_count, sizeof(struct flow_step *)),
+        .failed = arena_array(flow->arena, branch_count, sizeof(struct flow_step *))};
+    if (!ret_arrivals->completed || !ret_arrivals->failed)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < branch_count; i++) { /* steps and branches are in order of place */
+        size_t begin = at;
+        while (at < count && steps[at]->row.seq <= fork->config->branches[i].last)
+            at++;
+        add_branch(ret_arrivals, join, steps + begin, at - begin);
+    }
+    qsort(ret_arrivals->completed, ret_arrivals->completed_count, sizeof *steps,
+          compare_commits);
+    qsort(ret_arrivals->failed, ret_arrivals->failed_count, sizeof *steps, compare_commits);
+    return CAIRN_OK;
+}
+
+static void write_names(struct json_out *out, const char *key, struct flow_step *const *steps,
+                        size_t count)
+{
+    json_key(out, key);
     json_open(out, '[');
     for (size_t i = 0; i < count; i++)
-        if ((steps[i]->row.status == STEP_FAILED) == is_failed)
-            json_str(out, steps[i]->row.name);
+        json_str(out, steps[i]->row.name);
     json_close(out, ']');
 }
 
 static void write_output(struct json_out *out, const struct flow_step *join,
-                         struct flow_step *const *steps, size_t count)
+                         const struct arrivals *arrivals)
 {
     json_open(out, '{');
     json_key(out, "status");
-    json_str(out, "success");
+    json_str(out, "success"); /* a join that has failed lets nobody pass */
     json_key(out, "strategy");
     json_str(out, join->config->is_any ? "any" : "all");
-    json_key(out, "completed");
-    write_names(out, steps, count, false);
-    json_key(out, "failed");
-    write_names(out, steps, count, true);
+    write_names(out, "completed", arrivals->completed, arrivals->completed_count);
+    write_names(out, "failed", arrivals->failed, arrivals->failed_count);
     json_key(out, "outputs");
     json_open(out, '{');
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i]->row.status == STEP_FAILED)
-            continue;
-        json_key(out, steps[i]->row.name);
-        json_raw(out, steps[i]->row.output);
+    for (size_t i = 0; i < arrivals->completed_count; i++) {
+        json_key(out, arrivals->completed[i]->row.name);
+        json_raw(out, arrivals->completed[i]->row.output);
     }
     json_close(out, '}');
     json_close(out, '}');
@@ -82,18 +117,11 @@ static void write_output(struct json_out *out, const struct flow_step *join,
 cairn_code join_output(struct flow *flow, const struct flow_step *join, struct buf *out,
                        cairn_error *reterr)
 {
-    struct flow_step **steps;
-    size_t count, arrived = 0;
-    cairn_code code = flow->source->between(flow, STEP_NONE, join->config->fork + 1,
-                                            join->row.seq - 1, &steps, &count, reterr);
+    struct arrivals arrivals;
+    struct json_out writer = {.buf = out};
+    cairn_code code = collect(flow, join, &arrivals, reterr);
     if (code)
         return code;
-    for (size_t i = 0; i < count; i++)
-        if (has_arrived(steps[i], join))
-            steps[arrived++] = steps[i];
-    if (arrived)
-        arrived = last_of_each(steps, arrived);
-    struct json_out writer = {.buf = out};
-    write_output(&writer, join, steps, arrived);
+    write_output(&writer, join, &arrivals);
     return buf_failed(out) ? fail_memory(reterr) : CAIRN_OK;
 }

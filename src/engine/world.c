@@ -335,9 +335,23 @@ static cairn_code write_events(struct batch *batch, cairn_error *reterr)
     return batch->ops->append_flow_events(batch->tx, rows, room, reterr);
 }
 
+/* Records that new instances have left: parked by what runs without a worker. */
+static cairn_code write_parked(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for (struct world_instance *at = batch->world; at && !code; at = at->next) {
+        if (at->parked_count)
+            code = batch->ops->append_dlq(batch->tx, at->parked, at->parked_count, reterr);
+        at->parked_count = 0;
+    }
+    return code;
+}
+
 cairn_code world_write_steps(struct batch *batch, cairn_error *reterr)
 {
     cairn_code code = write_steps(batch, NULL, true, reterr);
+    if (!code)
+        code = write_parked(batch, reterr);
     for (struct world_instance *at = batch->world; at; at = at->next)
         at->is_new = false;
     return code ? code : write_steps(batch, NULL, false, reterr);

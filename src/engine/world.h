@@ -25,6 +25,9 @@ struct world_instance {
     struct flow_event_row *events;
     size_t event_count, event_room;
 
+    struct dlq_row *parked; /* records of a new one, written with its steps */
+    size_t parked_count;
+
     struct world_instance *next;
 };
 

@@ -10,6 +10,7 @@
 #include "engine/join.h"
 #include "engine/world.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { PORTION = 256 };
@@ -43,6 +44,7 @@ static const char *facts_to_json(struct batch *batch, const struct flow_facts *f
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
     json_open(&out, '{');
+    add_text(&out, "step_name", facts->step_name);
     add_text(&out, "status", facts->status);
     if (facts->retry_count >= 0) {
         json_key(&out, "retry_count");
@@ -50,7 +52,7 @@ static const char *facts_to_json(struct batch *batch, const struct flow_facts *f
     }
     add_text(&out, "error", facts->error);
     add_text(&out, "worker", facts->worker);
-    add_text(&out, "requested_by", facts->by);
+    add_text(&out, facts->decision ? "decided_by" : "requested_by", facts->by);
     add_text(&out, "decision", facts->decision);
     add_text(&out, "comment", facts->comment);
     add_text(&out, "reason", facts->reason);
@@ -271,6 +273,32 @@ static cairn_code source_between(struct flow *flow, enum step_status status, int
     return code;
 }
 
+static int compare_committed(const void *a, const void *b)
+{
+    const struct flow_step *left = *(struct flow_step *const *)a;
+    const struct flow_step *right = *(struct flow_step *const *)b;
+    return (left->row.commit_no < right->row.commit_no) -
+           (left->row.commit_no > right->row.commit_no);
+}
+
+/* A new instance has only executed what needs no worker: all of it in one portion. */
+static cairn_code committed_new(struct world_instance *instance, int64_t below, int32_t from,
+                                int32_t to, struct found *found, cairn_error *reterr)
+{
+    size_t count = 0;
+    cairn_code code = all_new(instance, found, reterr);
+    if (code)
+        return code;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct step_row *row = &found->steps[i]->row;
+        if (row->commit_no && row->commit_no < below && row->seq >= from && row->seq <= to)
+            found->steps[count++] = found->steps[i];
+    }
+    found->count = count;
+    qsort(found->steps, count, sizeof *found->steps, compare_committed);
+    return CAIRN_OK;
+}
+
 static cairn_code source_committed(struct flow *flow, int64_t below, int32_t from, int32_t to,
                                    struct flow_step ***ret_steps, size_t *ret_count,
                                    cairn_error *reterr)
@@ -278,19 +306,21 @@ static cairn_code source_committed(struct flow *flow, int64_t below, int32_t fro
     struct world_instance *instance = world_of(flow);
     struct found found = {0};
     size_t count = 0;
-    struct step_row *rows = arena_array(flow->arena, PORTION, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
-    cairn_code code = CAIRN_OK;
-    if (!instance->is_new) { /* a new one has nothing to undo */
+    cairn_code code;
+    if (instance->is_new) {
+        code = committed_new(instance, below, from, to, &found, reterr);
+    } else {
+        struct step_row *rows = arena_array(flow->arena, PORTION, sizeof *rows);
+        if (!rows)
+            return fail_memory(reterr);
         code = world_flush(instance, reterr);
         if (!code)
             code = instance->batch->ops->lock_committed_steps(instance->batch->tx,
                                                               instance->row.id, below, from, to,
                                                               rows, PORTION, &count, reterr);
+        if (!code)
+            code = add_found(instance, &found, rows, count, reterr);
     }
-    if (!code)
-        code = add_found(instance, &found, rows, count, reterr);
     *ret_steps = found.steps;
     *ret_count = found.count;
     return code;
@@ -350,10 +380,26 @@ static cairn_code source_untake_signals(struct flow *flow, const struct flow_ste
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
+/* A record of an instance that is not in the store yet, and may turn out to be known already. */
+static cairn_code park_later(struct world_instance *instance, const struct dlq_row *row,
+                             cairn_error *reterr)
+{
+    size_t room = instance->parked_count + 1;
+    struct dlq_row *rows = arena_array(&instance->batch->arena, room, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    if (instance->parked_count)
+        memcpy(rows, instance->parked, instance->parked_count * sizeof *rows);
+    rows[instance->parked_count++] = *row;
+    instance->parked = rows;
+    return CAIRN_OK;
+}
+
 static cairn_code source_park(struct flow *flow, const struct flow_step *step,
                               const char *reason, cairn_error *reterr)
 {
-    struct batch *batch = world_of(flow)->batch;
+    struct world_instance *instance = world_of(flow);
+    struct batch *batch = instance->batch;
     struct dlq_row row = {
         .instance_id = flow->instance->id,
         .workflow = flow->instance->workflow,
@@ -367,7 +413,8 @@ static cairn_code source_park(struct flow *flow, const struct flow_step *step,
         .created_at_us = batch->tx->now_us,
         .is_open = true,
     };
-    return batch->ops->append_dlq(batch->tx, &row, 1, reterr);
+    return instance->is_new ? park_later(instance, &row, reterr)
+                            : batch->ops->append_dlq(batch->tx, &row, 1, reterr);
 }
 
 static cairn_code source_unpark(struct flow *flow, int32_t seq, cairn_error *reterr)
