@@ -69,7 +69,7 @@ digraph "order" {
 $ cairn graph order --form mermaid | head -1
 flowchart TD
 $ cairn graph nothing
-! cairn: workflow "nothing" version 0 does not exist
+! cairn: workflow "nothing" does not exist
 [1]
 $ cairn graph bad.yaml
 ! cairn: bad.yaml:2:10: workflow "bad": version must be a whole number from 1
