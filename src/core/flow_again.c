@@ -120,6 +120,16 @@ static void mark_inside(struct retrial *trial, const struct flow_step *step)
         mark(trial->is_kept, step->row.seq + 1, config->join - 1);
 }
 
+/* What follows a step that is tried again had been skipped by its own policy, perhaps, and kept its
+ * state when others were rolled back: it is open again as well. */
+static void mark_behind(struct retrial *trial, const struct flow_step *step)
+{
+    int32_t next = step->row.next;
+    if (trial->is_reset[step->row.seq] && next >= 0 &&
+        trial->steps[next]->row.status == STEP_SKIPPED)
+        trial->is_reset[next] = true;
+}
+
 static cairn_code choose(struct flow *flow, struct retrial *trial, cairn_error *reterr)
 {
     trial->is_kept = arena_zalloc(flow->arena, trial->count + 1);
@@ -132,6 +142,7 @@ static cairn_code choose(struct flow *flow, struct retrial *trial, cairn_error *
         if (is_to_be_retried(&trial->steps[i]->row) && !trial->is_kept[i])
             trial->is_reset[i] = true;
         mark_inside(trial, trial->steps[i]);
+        mark_behind(trial, trial->steps[i]);
     }
     return CAIRN_OK;
 }
