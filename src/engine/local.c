@@ -220,9 +220,11 @@ static void close_engine(cairn_engine *base)
     end_queue(&engine->writes);
     end_queue(&engine->reads);
     end_queue(&engine->parked);
-    for (int i = 0; i < engine->committer_count; i++)
+    for (int i = 0; i < engine->committer_count; i++) {
+        plans_done(&engine->committers[i].plans);
         if (engine->committers[i].session)
             engine->store->ops->session_close(engine->committers[i].session);
+    }
     engine->store->ops->close(engine->store);
     close(engine->stop_fd);
     pthread_cond_destroy(&engine->write_work);
