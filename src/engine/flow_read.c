@@ -34,6 +34,8 @@ static cairn_code get_definition(struct question *q)
     const struct definition_input *in = &q->request->in.definition;
     struct definition_row row;
     cairn_code code = q->ops->get_definition(q->tx, in->name, in->version, &row, q->error);
+    if (code == CAIRN_E_NOT_FOUND && in->version == 0)
+        return fail(q->error, code, "workflow \"%.64s\" does not exist", in->name);
     if (code == CAIRN_E_NOT_FOUND)
         return fail(q->error, code, "workflow \"%.64s\" version %d does not exist", in->name,
                     (int)in->version);

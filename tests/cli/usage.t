@@ -12,7 +12,7 @@ $ cairn job lsit
 [2]
 $ cairn lsit
 ! cairn: "lsit" is not a command
-!     Did you mean: cairn job list
+!     Did you mean: cairn list
 !     All commands: cairn help
 [2]
 $ cairn xyzzy

@@ -7,6 +7,7 @@
  */
 #include "base/mem.h"
 #include "cairn.h"
+#include "flow_story.h"
 #include "remote/scan.h"
 #include "scratch.h"
 #include "server.h"
@@ -51,7 +52,7 @@ static void check_same_text(const char *here, const char *there)
     }
 }
 
-TEST(a_story_is_the_same_here_and_there)
+static void check_story(char *(*play)(cairn_engine *engine))
 {
     struct server server;
     cairn_error error;
@@ -65,7 +66,7 @@ TEST(a_story_is_the_same_here_and_there)
     CHECK_OK(cairn_clock_now(there, &open.start_us, &error));
     CHECK_OK(cairn_open(&open, &here, &error));
 
-    char *told_here = story_play(here), *told_there = story_play(there);
+    char *told_here = play(here), *told_there = play(there);
     check_same_text(told_here, told_there);
     CHECK(strlen(told_here) > 3000, "it is a short story: %s", told_here);
     free(told_here);
@@ -73,6 +74,16 @@ TEST(a_story_is_the_same_here_and_there)
     cairn_close(here);
     cairn_close(there);
     server_stop(&server);
+}
+
+TEST(a_story_is_the_same_here_and_there)
+{
+    check_story(story_play);
+}
+
+TEST(a_story_of_workflows_is_the_same_here_and_there)
+{
+    check_story(flow_story_play);
 }
 
 TEST(a_call_is_passed_on_as_it_is)

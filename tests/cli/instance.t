@@ -1,0 +1,134 @@
+# From start to end with plain commands as handlers.
+$ look() { python3 -c "import json,sys; d=json.load(sys.stdin); print(json.dumps($1))"; }
+$ when_running() { until cairn list --workflow $1 --status running -o ids | grep -q .; do sleep 0.05; done; }
+$ cat > order.yaml <<'END'
+> workflow: order
+> version: 1
+> steps:
+>   - step: reserve
+>     handler: billing.reserve.v1
+>   - wait: settled
+>     event: payment.settled
+>   - step: ship
+>     max_attempts: 1
+> END
+$ cairn deploy order.yaml
+order version 1  deployed
+$ id=$(cairn start order --input '{"n": 3}' --key k1); echo $id
+<id1>
+$ cairn start order --key k1
+<id1>
+! existing: the key "k1" was known, nothing was written
+$ cairn list
+ID  WORKFLOW  VERSION  STATUS  STEPS  CREATED  KEY
+<id1>  order  1  running  reserve  <ago>  k1
+$ cairn show $id
+id  <id1>
+workflow  order
+version  1
+status  running
+key  k1
+generation  1
+created_at  <time> (<ago>)
+started_at  <time> (<ago>)
+input  {"n": 3}
+
+STEP  KIND  STATUS  FAILED  TOOK  NOTE
+reserve  task  ready  0/3  -
+settled  wait  pending  -  -
+ship  task  pending  0/1  -
+$ cairn work --handle 'billing.%=sed s/3/4/' --until-idle -v
+! cairn: billing.reserve.v1 <id1>.0, call 1: completed
+$ cairn list --status waiting_signal -o ids
+<id1>
+$ cairn show $id | tail -4 | sed 's/[0-9.]*s  *for/TOOK for/; s/[0-9]\.[0-9]*s/TOOK/'
+STEP     KIND  STATUS     FAILED  TOOK    NOTE
+reserve  task  completed  0/3     TOOK
+settled  wait  waiting    -       -       for payment.settled
+ship     task  pending    0/1     -
+$ cairn signal $id other --no-latch
+<id1>  dropped
+$ cairn signal $id payment.settled --payload '{"amount": 12}' --id s1
+<id1>  taken
+$ cairn signal $id payment.settled --id s1 -o json
+{"id":"s1","existing":true,"taken":false,"kept":true}
+$ cairn work --handle 'ship=echo $CAIRN_STEP $CAIRN_KIND $CAIRN_SIGNAL | tr -d " " >&2; [ $CAIRN_INSTANCE ] && cat' --until-idle
+! shipstep{"id":"s1","event":"payment.settled","payload":{"amount":12}}
+$ cairn show $id -o json | look '[d["status"], d["output"], d["current_steps"], [[s["name"], s["status"]] for s in d["steps"]]]'
+["completed", {"n": 4}, [], [["reserve", "completed"], ["settled", "completed"], ["ship", "completed"]]]
+$ cairn events $id | cut -c 27-65
+workflow_started
+step_ready            reserve
+step_started          reserve
+step_completed        reserve
+step_waiting          settled
+signal_received
+signal_taken          settled
+step_completed        settled
+step_ready            ship
+step_started          ship
+step_completed        ship
+workflow_completed
+$ cairn events $id --follow | tail -1
+<time>  workflow_completed                      {"status":"completed"}
+$ cairn show $id --follow -o json | look 'd["status"]'
+"completed"
+# Waiting for the end: 0 if it completed, else 1.
+$ printf 'workflow: one\nversion: 1\nsteps: [{step: only, max_attempts: 1}]\n' | cairn deploy -
+one version 1  deployed
+$ (when_running one; cairn work --handle 'only=cat' --until-idle) & cairn start one --input '[1]' --wait; echo $?; wait
+<id2>
+0
+! completed
+$ (when_running one; cairn work --handle 'only=echo "no van" >&2; exit 1' --until-idle) 2>/dev/null & cairn start one --wait; echo $?; wait
+<id3>
+1
+! failed: step "only": no van
+# What failed can be retried; ids come from standard input.
+$ cairn list --status failed -o ids | cairn retry -
+<id3>  running
+$ cairn work --handle 'only=cat' --until-idle
+$ cairn list --workflow one -o json | look '[[i["status"], i["generation"]] for i in d["items"]]'
+[["completed", 2], ["completed", 1]]
+# Control, and what it needs.
+$ id=$(cairn start one)
+$ cairn pause $id
+<id4>  paused
+$ cairn pause $id none
+! cairn: cannot pause instance "<id4>": it is paused
+! cairn: instance "none" does not exist
+[1]
+$ cairn resume $id -o json | look 'd["status"]'
+"running"
+$ cairn cancel $id
+! cairn: cancel needs --by WHO and --reason TEXT: both are kept with the instance
+[2]
+$ cairn cancel $id --by ann --reason 'ordered twice'
+<id4>  cancelled
+$ cairn abort $id --by ann --reason again
+! cairn: cannot abort instance "<id4>": it is cancelled
+[1]
+$ cairn restart $id
+<id4>  running
+$ cairn abort $id --by ann --reason enough
+<id4>  aborted
+$ cairn show none
+! cairn: instance "none" does not exist
+[1]
+$ cairn start none
+! cairn: workflow "none" does not exist
+!     deploy it with: cairn deploy FILE
+[1]
+$ cairn start one --input '{'
+! cairn: input is not JSON
+!     line 1, column 1: string or '}' expected near end of file
+[2]
+$ cairn start one --at 2030-01-01T00:00:00Z -o json | look 'd["existing"]'
+false
+$ cairn list --status pending | wc -l
+2
+$ cairn list --limit 1 -o ids
+<id5>
+! There are more: add --cursor <*> or --all
+$ cairn list --all -o json | look '[d["next"], len(d["items"])]'
+[null, 5]
