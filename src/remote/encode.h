@@ -14,6 +14,7 @@ void aim_at(struct transfer *transfer, const char *method, const char *path, con
             const char *rest);
 
 /* Query parameters; NULL is left out. */
+void aim_on(struct transfer *transfer, const char *name, const char *rest); /* one more name */
 void aim_query(struct transfer *transfer, const char *name, const char *value);
 void aim_page(struct transfer *transfer, const char *cursor, uint32_t limit);
 

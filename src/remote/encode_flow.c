@@ -60,6 +60,30 @@ static void encode_control(const struct control_input *in, const char *verb,
     json_close(out, '}');
 }
 
+/* Never repeated by itself: a decision, or a requeue, is made once. */
+static void encode_decide(const struct decide_input *in, struct transfer *transfer,
+                          struct json_out *out)
+{
+    aim_at(transfer, "POST", "/v1/instances/", in->id, "/steps/");
+    aim_on(transfer, in->step, "/decision");
+    json_open(out, '{');
+    put_text(out, "decision", in->is_confirmed ? "confirmed" : "rejected");
+    put_text(out, "by", in->by);
+    put_text(out, "comment", in->comment);
+    json_close(out, '}');
+}
+
+static void encode_requeue(const struct requeue_input *in, struct transfer *transfer,
+                           struct json_out *out)
+{
+    aim_at(transfer, "POST", "/v1/dlq/", in->record, "/requeue");
+    if (!in->input)
+        return;
+    json_open(out, '{');
+    put_json(out, "input", in->input);
+    json_close(out, '}');
+}
+
 static void encode_outbox_claim(const struct outbox_input *in, struct transfer *transfer,
                                 struct json_out *out)
 {
@@ -113,6 +137,13 @@ static void encode_question(const struct request *request, struct transfer *tran
     case OP_INSTANCE_EVENTS:
         encode_part(&request->in.events, "/events", transfer);
         break;
+    case OP_DLQ_LIST:
+        aim(transfer, "GET", "/v1/dlq");
+        aim_page(transfer, request->in.page.cursor, request->in.page.limit);
+        break;
+    case OP_DLQ_GET:
+        aim_at(transfer, "GET", "/v1/dlq/", request->in.job.id, "");
+        break;
     case OP_ALL_EVENTS:
         aim(transfer, "GET", "/v1/events");
         aim_page(transfer, request->in.events.cursor, request->in.events.limit);
@@ -155,6 +186,12 @@ void encode_flow(const struct request *request, struct transfer *transfer)
         break;
     case OP_ABORT:
         encode_control(&request->in.control, "/abort", transfer, &out);
+        break;
+    case OP_DECIDE:
+        encode_decide(&request->in.decide, transfer, &out);
+        break;
+    case OP_DLQ_REQUEUE:
+        encode_requeue(&request->in.requeue, transfer, &out);
         break;
     case OP_OUTBOX_CLAIM:
         encode_outbox_claim(&request->in.outbox, transfer, &out);
