@@ -106,6 +106,7 @@ struct sim {
     struct held held[HELD_MAX];
     size_t held_count;
     struct op ops[OPS_MAX];
+    struct op parked[ENGINES]; /* a claim that waits for a task, at most one at each engine */
     int signals_sent;
     int rounds;
     struct signal_seen signals[INSTANCES_MAX][SIGNALS_MAX];
