@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- requests ------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------- */
 
 static void note_done(struct request *request)
 {
@@ -238,7 +238,7 @@ void act_decide(struct sim *sim, int engine, const char *id, const char *step,
     act_submit(sim, engine, request, NULL);
 }
 
-/* ---- a round -------------------------------------------------------------------------------- */
+/* ---- a round ----------------------------------------------------------------------------- */
 
 static void control_something(struct sim *sim, int engine)
 {
@@ -323,7 +323,7 @@ void act_round(struct sim *sim)
         act_one(sim);
 }
 
-/* ---- answers -------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------- */
 
 static void learn_instance(struct sim *sim, const char *id)
 {

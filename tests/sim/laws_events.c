@@ -102,7 +102,7 @@ static void law_of_instance_events(struct sim *sim, const struct seen_instance *
         sim_broken(sim, "no event tells that %s was reopened", now->row.id);
 }
 
-/* ---- signals -------------------------------------------------------------------------------- */
+/* ---- signals ----------------------------------------------------------------------------- */
 
 static void receive(struct sim *sim, size_t index, const char *id, const char *event)
 {

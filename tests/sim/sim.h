@@ -28,7 +28,7 @@ enum {
 
 #define SIM_START_US (INT64_C(1800000000) * US_PER_SEC)
 
-/* ---- what the store holds -------------------------------------------------------------------- */
+/* ---- what the store holds ---------------------------------------------------------------- */
 
 struct seen_instance {
     struct instance_row row;
@@ -55,7 +55,7 @@ struct snapshot {
     size_t job_count;
 };
 
-/* ---- who acts ------------------------------------------------------------------------------- */
+/* ---- who acts ---------------------------------------------------------------------------- */
 
 /* A task that some worker believes to have. */
 struct held {
