@@ -182,6 +182,7 @@ cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *
     bool is_human = step->row.kind == KIND_HUMAN;
     step->row.output = output;
     step->row.error = NULL;
+    step->row.signal = signal;
     if (step->row.status != STEP_CONFIRMED)
         step_set(flow, step, is_human ? STEP_CONFIRMED : STEP_COMPLETED);
     step_number(flow, step);

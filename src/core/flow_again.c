@@ -73,6 +73,12 @@ cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict, cairn_error 
 
 /* ---- retry ---------------------------------------------------------------------------------- */
 
+/* What goes to the next step with its token: a task has used the signal itself. */
+static const char *passed_signal(const struct flow_step *step)
+{
+    return step->row.kind == KIND_TASK ? NULL : step->row.signal;
+}
+
 static bool has_passed(const struct step_row *row)
 {
     bool is_continued = row->status == STEP_SKIPPED && !row->stop && row->commit_no;
@@ -120,6 +126,16 @@ static void mark_inside(struct retrial *trial, const struct flow_step *step)
         mark(trial->is_kept, step->row.seq + 1, config->join - 1);
 }
 
+/* What follows a step that is tried again had been skipped by its own policy, perhaps, and kept its
+ * state when others were rolled back: it is open again as well. */
+static void mark_behind(struct retrial *trial, const struct flow_step *step)
+{
+    int32_t next = step->row.next;
+    if (trial->is_reset[step->row.seq] && next >= 0 &&
+        trial->steps[next]->row.status == STEP_SKIPPED)
+        trial->is_reset[next] = true;
+}
+
 static cairn_code choose(struct flow *flow, struct retrial *trial, cairn_error *reterr)
 {
     trial->is_kept = arena_zalloc(flow->arena, trial->count + 1);
@@ -132,6 +148,7 @@ static cairn_code choose(struct flow *flow, struct retrial *trial, cairn_error *
         if (is_to_be_retried(&trial->steps[i]->row) && !trial->is_kept[i])
             trial->is_reset[i] = true;
         mark_inside(trial, trial->steps[i]);
+        mark_behind(trial, trial->steps[i]);
     }
     return CAIRN_OK;
 }
@@ -160,6 +177,6 @@ cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *r
         TRY(token_add(flow, 0, flow->instance->input, NULL, NULL, reterr));
     for (size_t i = 0; i < trial.count; i++)
         if (has_passed(&trial.steps[i]->row) && !trial.is_kept[i])
-            TRY(token_resend(flow, trial.steps[i], NULL, reterr));
+            TRY(token_resend(flow, trial.steps[i], passed_signal(trial.steps[i]), reterr));
     return flow_settle(flow, reterr);
 }

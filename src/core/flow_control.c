@@ -117,7 +117,7 @@ cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confir
     TRY(flow_note(flow, "human_decision", step, &facts, reterr));
     if (!is_confirmed)
         return reject(flow, step, by, comment, reterr);
-    TRY(step_complete(flow, step, row->input, NULL, reterr));
+    TRY(step_complete(flow, step, row->input, row->signal, reterr));
     return flow_settle(flow, reterr);
 }
 

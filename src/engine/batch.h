@@ -43,7 +43,9 @@ struct batch {
     struct job_event_row *events;
     size_t event_count, event_room;
 
-    struct world_instance *world; /* instances in hand */
+    struct world_instance *world;        /* instances in hand */
+    struct world_instance **world_slots; /* the same by id, a hash table */
+    size_t world_slot_count, world_count;
     struct flow_event_row *flow_events;
     size_t flow_event_count, flow_event_room;
     struct outbox_row *outbox;

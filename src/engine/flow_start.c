@@ -90,7 +90,7 @@ cairn_code flow_batch_deploy(struct batch *batch, cairn_error *reterr)
 
 /* A workflow that this batch has read. */
 struct plan {
-    struct definition definition;
+    const struct definition *definition;
     const char *name;
     int32_t version; /* as asked for: 0 is the highest */
     struct plan *next;
@@ -115,6 +115,27 @@ static cairn_code no_such_workflow(struct request *request)
                                      "deploy it with: cairn deploy FILE");
 }
 
+static cairn_code read_plan(struct batch *batch, const struct definition_row *row,
+                            const struct definition **ret_definition, cairn_error *reterr)
+{
+    struct plans *plans = &batch->committer->plans;
+    size_t count;
+    *ret_definition = plans_find(plans, row->name, row->version, row->hash);
+    if (*ret_definition)
+        return CAIRN_OK;
+    struct definition *definition = arena_zalloc(&batch->arena, sizeof *definition);
+    if (!definition)
+        return fail_memory(reterr);
+    cairn_code code =
+        definition_read(&batch->arena, row->name, row->content, strlen(row->content),
+                        definition, NULL, 0, &count, reterr);
+    if (code)
+        return code;
+    plans_keep(plans, definition, row->hash);
+    *ret_definition = definition;
+    return CAIRN_OK;
+}
+
 static cairn_code find_plan(struct batch *batch, struct plan **plans, struct request *request,
                             struct plan **ret_plan, cairn_error *reterr)
 {
@@ -124,7 +145,6 @@ static cairn_code find_plan(struct batch *batch, struct plan **plans, struct req
             return CAIRN_OK;
 
     struct definition_row row;
-    size_t count;
     cairn_code code =
         batch->ops->get_definition(batch->tx, in->workflow, in->version, &row, reterr);
     if (code == CAIRN_E_NOT_FOUND) {
@@ -134,8 +154,7 @@ static cairn_code find_plan(struct batch *batch, struct plan **plans, struct req
     struct plan *plan = code ? NULL : arena_zalloc(&batch->arena, sizeof *plan);
     if (!plan)
         return code ? code : fail_memory(reterr);
-    code = definition_read(&batch->arena, in->workflow, row.content, strlen(row.content),
-                           &plan->definition, NULL, 0, &count, reterr);
+    code = read_plan(batch, &row, &plan->definition, reterr);
     if (code)
         return code;
     plan->name = in->workflow;
@@ -149,7 +168,7 @@ static cairn_code prepare(struct batch *batch, struct request *request, const st
                           struct starting *ret_starting, cairn_error *reterr)
 {
     const cairn_start_options *in = &request->in.start;
-    const struct definition *definition = &plan->definition;
+    const struct definition *definition = plan->definition;
     int64_t now_us = batch->tx->now_us;
     if (!request->out.enqueued) {
         request->out.enqueued = arena_zalloc(&request->arena, sizeof(cairn_enqueued));
@@ -181,7 +200,8 @@ static cairn_code prepare(struct batch *batch, struct request *request, const st
 }
 
 static cairn_code settle_started(struct batch *batch, const struct starting *starting,
-                                 const struct instance_row *row, enum insert_result result)
+                                 const struct instance_row *row, enum insert_result result,
+                                 cairn_error *reterr)
 {
     cairn_enqueued *started = starting->request->out.enqueued;
     started->existing = 0;
@@ -195,9 +215,8 @@ static cairn_code settle_started(struct batch *batch, const struct starting *sta
     starting->instance->flow.is_dirty = false; /* inserted as it has become */
     if (row->start_at_us)
         batch_due(batch, row->start_at_us);
-    world_adopt(batch, starting->instance);
     batch->tally.started++;
-    return CAIRN_OK;
+    return world_adopt(batch, starting->instance) ? CAIRN_OK : fail_memory(reterr);
 }
 
 cairn_code flow_batch_start(struct batch *batch, cairn_error *reterr)
@@ -212,6 +231,7 @@ cairn_code flow_batch_start(struct batch *batch, cairn_error *reterr)
     enum insert_result *results = arena_array(&batch->arena, room, sizeof *results);
     if (!starting || !rows || !results)
         return fail_memory(reterr);
+    plans_trim(&batch->committer->plans);
 
     cairn_code code = CAIRN_OK;
     for_each_request(request, batch)
@@ -229,6 +249,6 @@ cairn_code flow_batch_start(struct batch *batch, cairn_error *reterr)
         return code;
     code = batch->ops->insert_instances(batch->tx, rows, count, results, reterr);
     for (size_t i = 0; i < count && !code; i++)
-        code = settle_started(batch, &starting[i], &rows[i], results[i]);
+        code = settle_started(batch, &starting[i], &rows[i], results[i], reterr);
     return code;
 }

@@ -220,9 +220,11 @@ static void close_engine(cairn_engine *base)
     end_queue(&engine->writes);
     end_queue(&engine->reads);
     end_queue(&engine->parked);
-    for (int i = 0; i < engine->committer_count; i++)
+    for (int i = 0; i < engine->committer_count; i++) {
+        plans_done(&engine->committers[i].plans);
         if (engine->committers[i].session)
             engine->store->ops->session_close(engine->committers[i].session);
+    }
     engine->store->ops->close(engine->store);
     close(engine->stop_fd);
     pthread_cond_destroy(&engine->write_work);
@@ -322,6 +324,8 @@ static char *without_password(const char *url)
 cairn_code local_engine_open(const cairn_open_options *options, const char *url,
                              cairn_engine **ret_engine, cairn_error *reterr)
 {
+    if (!(options->aging_rate >= 0 && options->aging_rate <= 1e6))
+        return fail(reterr, CAIRN_E_BAD_INPUT, "aging_rate must be from 0 to 1000000");
     struct local_engine *engine = make_engine(options, reterr);
     if (!engine)
         return CAIRN_E_OUT_OF_MEMORY;

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "engine/engine.h"
+#include "engine/plans.h"
 #include "store/store.h"
 
 #include <pthread.h>
@@ -62,6 +63,7 @@ struct committer {
     struct local_engine *engine;
     struct store_session *session; /* NULL: not open yet */
     struct rng rng;
+    struct plans plans;
     bool is_steps_turn;    /* who goes first in a claim that takes jobs and steps */
     int index;             /* 0 also keeps the timers and the parked claims */
     int64_t backoff_us;    /* how long a store is left alone that could not be reached */

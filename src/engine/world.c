@@ -145,12 +145,21 @@ cairn_code world_step(struct world_instance *instance, int32_t seq, struct flow_
 
 /* ---- instances ------------------------------------------------------------------------------ */
 
+static size_t world_slot(const struct batch *batch, const char *id)
+{
+    size_t mask = batch->world_slot_count - 1;
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const char *c = id; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    size_t at = hash & mask;
+    while (batch->world_slots[at] && strcmp(batch->world_slots[at]->row.id, id) != 0)
+        at = (at + 1) & mask;
+    return at;
+}
+
 struct world_instance *world_find(const struct batch *batch, const char *id)
 {
-    for (struct world_instance *at = batch->world; at; at = at->next)
-        if (strcmp(at->row.id, id) == 0)
-            return at;
-    return NULL;
+    return batch->world_slot_count ? batch->world_slots[world_slot(batch, id)] : NULL;
 }
 
 bool world_has_moved(const struct batch *batch)
@@ -159,6 +168,19 @@ bool world_has_moved(const struct batch *batch)
         if (at->event_count)
             return true;
     return false;
+}
+
+static bool grow_world(struct batch *batch)
+{
+    size_t count = batch->world_slot_count ? batch->world_slot_count * 2 : 16;
+    struct world_instance **slots = arena_array(&batch->arena, count, sizeof *slots);
+    if (!slots)
+        return false;
+    batch->world_slots = slots;
+    batch->world_slot_count = count;
+    for (struct world_instance *at = batch->world; at; at = at->next)
+        slots[world_slot(batch, at->row.id)] = at;
+    return true;
 }
 
 static struct world_instance *make(struct batch *batch, const struct instance_row *row)
@@ -176,10 +198,15 @@ static struct world_instance *make(struct batch *batch, const struct instance_ro
     return instance;
 }
 
-void world_adopt(struct batch *batch, struct world_instance *instance)
+bool world_adopt(struct batch *batch, struct world_instance *instance)
 {
+    if (batch->world_count * 2 >= batch->world_slot_count && !grow_world(batch))
+        return false;
+    batch->world_slots[world_slot(batch, instance->row.id)] = instance;
+    batch->world_count++;
     instance->next = batch->world;
     batch->world = instance;
+    return true;
 }
 
 struct world_instance *world_new(struct batch *batch, const struct instance_row *row,
@@ -224,7 +251,8 @@ cairn_code world_load(struct batch *batch, const char **ids, size_t count, cairn
         if (!instance)
             return fail_memory(reterr);
         instance->is_busy = results[i] == LOCK_BUSY;
-        world_adopt(batch, instance);
+        if (!world_adopt(batch, instance))
+            return fail_memory(reterr);
     }
     return code;
 }

@@ -43,7 +43,7 @@ struct world_instance *world_find(const struct batch *batch, const char *id);
 /* An instance that this batch starts, with its plan; not in the world until world_adopt(). */
 struct world_instance *world_new(struct batch *batch, const struct instance_row *row,
                                  const struct step_row *plan, size_t count);
-void world_adopt(struct batch *batch, struct world_instance *instance);
+bool world_adopt(struct batch *batch, struct world_instance *instance); /* false: no memory */
 
 /* Reads steps ahead, all in one question.  Places of instances that are not in the world, or busy,
  * are passed over, as are repeats. */

@@ -19,7 +19,7 @@ import time
 import urllib.request
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
-CHECKS = 9
+CHECKS = 14
 
 
 def free_port():
@@ -33,7 +33,8 @@ class Newcomer:
         self.folder = tempfile.mkdtemp(prefix='cairn-run-', dir='/tmp')
         self.place = f'127.0.0.1:{free_port()}'
         shutil.copy(os.path.join(ROOT, 'run'), self.folder)
-        shutil.copytree(os.path.join(ROOT, 'scripts'), os.path.join(self.folder, 'scripts'))
+        for name in ['scripts', 'examples']:
+            shutil.copytree(os.path.join(ROOT, name), os.path.join(self.folder, name))
         os.makedirs(os.path.join(self.folder, 'built', 'src'))
         shutil.copy(cairn, os.path.join(self.folder, 'built', 'src', 'cairn'))
         self.popen, self.text = None, ''
@@ -66,10 +67,27 @@ class Newcomer:
         except subprocess.TimeoutExpired:
             return 'still running'
 
+    def items(self, path):
+        with urllib.request.urlopen(f'http://{self.place}/v1/{path}', timeout=10) as answer:
+            return json.load(answer)['items']
+
     def jobs(self):
-        with urllib.request.urlopen(f'http://{self.place}/v1/jobs', timeout=10) as answer:
-            items = json.load(answer)['items']
+        items = self.items('jobs')
         return {job['idempotency_key']: job for job in items}, len(items)
+
+    def instances(self):
+        items = self.items('instances')
+        return {one['key']: one for one in items}, len(items)
+
+    def type_what_it_says(self, *words):
+        """The printed lines that begin with these words, run as a reader would run them."""
+        wanted = tuple(f'  built/cairn {word} ' for word in words)
+        lines = [line for line in self.read().splitlines() if line.startswith(wanted)]
+        script = '\n'.join([f'export CAIRN_URL=http://{self.place}', *lines])
+        done = subprocess.run(['bash', '-eu', '-c', script], cwd=self.folder, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=60, check=False)
+        return done.returncode == 0 and len(lines) >= len(words), f'{script}\n{done.stdout}'
 
     def is_listening(self):
         host, port = self.place.split(':')
@@ -103,6 +121,40 @@ def are_settled(newcomer):
             jobs['demo-report']['status'] == 'pending')
 
 
+def stand_as_told(newcomer):
+    instances, _ = newcomer.instances()
+    return ({key: one['status'] for key, one in instances.items()} ==
+            {'order-1001': 'completed', 'order-1002': 'failed', 'order-1003': 'running',
+             'order-1004': 'waiting_signal', 'import-1': 'dlq'} and
+            instances['order-1003']['current_steps'] == ['approval'])
+
+
+def have_all_ended(newcomer):
+    instances, _ = newcomer.instances()
+    return all(one['finished_at'] for one in instances.values())
+
+
+def saga(newcomer, checks):
+    checks.check('the_orders_stand_as_it_tells', newcomer.wait_for(lambda: stand_as_told(newcomer)),
+                 newcomer.instances())
+    order = newcomer.instances()[0]['order-1002']['id']
+    undone = [step['name'] for step in newcomer.items(f'instances/{order}/steps')
+              if step['status'] == 'rolled_back' and step['handler']]
+    checks.check('what_was_done_for_the_failed_one_is_undone',
+                 undone == ['reserve_money', 'pack', 'ship', 'invoice'], undone)
+
+
+def going_on(newcomer, checks):
+    is_done, seen = newcomer.type_what_it_says('graph', 'show', 'events', 'approve', 'signal',
+                                               'dlq')
+    checks.check('what_it_says_to_type_works', is_done, seen)
+    is_done = newcomer.wait_for(lambda: have_all_ended(newcomer))
+    statuses = {key: one['status'] for key, one in newcomer.instances()[0].items()}
+    checks.check('then_all_that_waited_completes', is_done and
+                 all(statuses[key] == 'completed' for key in
+                     ['order-1003', 'order-1004', 'import-1']), statuses)
+
+
 def story(newcomer, checks):
     newcomer.start()
     is_up = newcomer.wait_for(lambda: 'Ctrl-C stops' in newcomer.read())
@@ -110,17 +162,20 @@ def story(newcomer, checks):
                  f'http://{newcomer.place}' in newcomer.text, newcomer.text)
     checks.check('the_demo_jobs_go_their_ways', newcomer.wait_for(lambda: are_settled(newcomer)),
                  newcomer.jobs())
-    _, count = newcomer.jobs()
+    saga(newcomer, checks)
+    counts = newcomer.jobs()[1], newcomer.instances()[1]
     code = newcomer.press_ctrl_c()
     checks.check('ctrl_c_ends_it_cleanly', code == 0, f'{code}\n{newcomer.read()}')
     checks.check('nothing_listens_any_more', not newcomer.is_listening(), newcomer.place)
 
     newcomer.start()
     newcomer.wait_for(lambda: 'Ctrl-C stops' in newcomer.read())
-    jobs, count_again = newcomer.jobs()
+    jobs, _ = newcomer.jobs()
+    counts_again = newcomer.jobs()[1], newcomer.instances()[1]
     checks.check('started_again_the_state_is_there', jobs['demo-hello']['status'] == 'succeeded' and
                  jobs['demo-hopeless']['status'] == 'failed', jobs)
-    checks.check('the_demo_jobs_are_not_added_twice', count_again == count, count_again)
+    checks.check('nothing_is_added_twice', counts_again == counts, counts_again)
+    going_on(newcomer, checks)
     newcomer.popen.send_signal(signal.SIGTERM)
     code = newcomer.popen.wait(60)
     checks.check('sigterm_ends_it_cleanly', code == 0, f'{code}\n{newcomer.read()}')
@@ -131,22 +186,25 @@ def story(newcomer, checks):
                  f'{code}\n{newcomer.text}')
 
 
-def first_example():
+def example(section):
     """The commands that the README offers for pasting."""
     with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as readme:
-        section = readme.read().partition('## A first example')[2]
-    return section.partition('```sh\n')[2].partition('```')[0]
+        text = readme.read().partition(f'## {section}\n')[2]
+    return text.partition('```sh\n')[2].partition('```')[0]
 
 
 def paste(newcomer, checks):
     os.makedirs(os.path.join(newcomer.folder, 'build'))
     os.symlink('../built/src/cairn', os.path.join(newcomer.folder, 'build', 'cairn'))
-    done = subprocess.run(['bash', '-eu', '-c', first_example()], cwd=newcomer.folder, text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=60, check=False)
-    checks.check('the_readmes_first_example_works_when_pasted', done.returncode == 0 and
-                 'succeeded' in done.stdout and 'Ada' in done.stdout,
-                 f'{done.returncode}\n{done.stdout}')
+    for section, words in {'A first example': ['succeeded', 'Ada'],
+                           'A first workflow': ['taken', 'completed', 'Lisbon']}.items():
+        done = subprocess.run(['bash', '-eu', '-c', example(section)], cwd=newcomer.folder,
+                              text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=60, check=False)
+        name = section.lower().replace(' ', '_')
+        checks.check(f'the_readmes_{name}_works_when_pasted', done.returncode == 0 and
+                     all(word in done.stdout for word in words),
+                     f'{done.returncode}\n{done.stdout}')
 
 
 def main():

@@ -358,3 +358,22 @@ TEST(a_signal_taken_by_a_step_that_is_tried_again_counts_as_not_taken)
     CHECK(strstr(task.signal, "2"), "the signal is %s", task.signal);
     wf_close(&fw);
 }
+
+TEST(a_retry_after_an_undo_tries_skipped_steps_again_too)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{step: a, compensation: {handler: u}}, {step: b, on_failure: continue}, "
+                       "{step: c}"));
+    wf_do(&fw, "a");
+    wf_do_badly(&fw, "b");
+    wf_do_badly(&fw, "c");
+    wf_undo(&fw, "a");
+    wf_check_steps(&fw, "a:rolled_back b:skipped c:rolled_back");
+    CHECK_DONE(&fw.world, wf_again(&fw));
+    wf_check_steps(&fw, "a:ready b:pending c:pending");
+    wf_do(&fw, "a");
+    wf_do(&fw, "b");
+    wf_do(&fw, "c");
+    wf_check_status(&fw, "completed");
+    wf_close(&fw);
+}

@@ -134,7 +134,9 @@ CREATE TABLE workflow.workflow_step (
     autovacuum_analyze_scale_factor = 0.05
 );
 
-CREATE UNIQUE INDEX idx_workflow_step_name ON workflow.workflow_step (instance_id, name);
+-- The name first: with the instance first this index would be as good as the primary key in the
+-- planner's eyes as long as instances have few steps, and plans are kept.
+CREATE UNIQUE INDEX idx_workflow_step_name ON workflow.workflow_step (name, instance_id);
 
 -- The claim: which types have work, of which priorities, and the head of each pair.
 CREATE INDEX idx_workflow_step_ready ON workflow.workflow_step
@@ -161,6 +163,15 @@ CREATE INDEX idx_workflow_step_current ON workflow.workflow_step (instance_id, s
 -- The order of an undo.
 CREATE INDEX idx_workflow_step_committed ON workflow.workflow_step (instance_id, commit_no)
     WHERE commit_no > 0;
+
+-- How waiting raises a priority: the formula of core/aging.h.  The microseconds are exact.
+CREATE FUNCTION workflow.effective_priority(priority integer, next_run_at timestamptz,
+                                            now timestamptz, rate double precision)
+RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$
+    SELECT least(100, priority + floor(
+               (extract(epoch FROM now - coalesce(next_run_at, timestamptz 'epoch')) * 1000000)
+               ::double precision * rate / 1e6))
+$body$;
 
 CREATE TABLE workflow.workflow_signal (
     instance_id uuid NOT NULL,

@@ -15,14 +15,14 @@ WITH wanted AS MATERIALIZED (
       FROM workflow.workflow_outbox AS o
      WHERE o.acked_at IS NULL
        AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz)
-       AND NOT EXISTS (
-           SELECT
-             FROM workflow.workflow_outbox AS earlier
-            WHERE earlier.instance_id = o.instance_id
-              AND earlier.id < o.id
-              AND earlier.acked_at IS NULL
-              AND earlier.claimed_until > $2::timestamptz
-              AND earlier.claimed_by <> $1::text)
+       AND (SELECT earlier.id       -- not EXISTS, which might be made a join of two scans
+              FROM workflow.workflow_outbox AS earlier
+             WHERE earlier.instance_id = o.instance_id
+               AND earlier.id < o.id
+               AND earlier.acked_at IS NULL
+               AND earlier.claimed_until > $2::timestamptz
+               AND earlier.claimed_by <> $1::text
+             LIMIT 1) IS NULL
      ORDER BY o.id
      LIMIT $4::bigint
 ), mine AS MATERIALIZED (

@@ -12,91 +12,99 @@
 -- Each row begins with how many heads there were: as many as $5 means that there may be more
 -- behind them.  At least one row; the columns of the step are NULL if nothing was leased.
 --
--- Waiting raises a priority up to 100, whole points at a time.  Within one type and priority the
--- earliest leads whatever the rate, so the first rows of each pair are all that can win.  Walks
--- idx_workflow_step_ready alone: from one pair that has work to the next (one probe each, at most
--- 101 a type), then the first rows of every pair.  Locks only what it takes, and skips what others
--- hold.
+-- Within one type and priority the earliest leads whatever the rate.  So idx_workflow_step_ready
+-- is walked from one pair of them that has work to the next (one probe each, at most 101 a type);
+-- of the $5 pairs whose first row is most urgent the first $5 rows are read.  No other row can be
+-- among the $5 most urgent.  Locks only what it takes, and skips what others hold.
 
-WITH RECURSIVE walk (prefix, type, priority) AS (
-    SELECT p.prefix, first.task_type, first.priority
+WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq) AS (
+    SELECT p.prefix, first.*
       FROM (SELECT e.prefix COLLATE "C" FROM unnest($2::text[]) AS e (prefix)) AS p (prefix)
      CROSS JOIN LATERAL (
-           SELECT s.task_type, s.priority
+           SELECT s.task_type, s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
               AND s.task_type >= p.prefix
-            ORDER BY s.task_type, s.priority
+            ORDER BY s.task_type, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
             LIMIT 1) AS first
      WHERE starts_with(first.task_type, p.prefix)
     UNION ALL
-    SELECT walk.prefix, next.task_type, next.priority
-      FROM walk
+    SELECT w.prefix, next.*
+      FROM prefixed AS w
      CROSS JOIN LATERAL (
-           SELECT s.task_type, s.priority
+           SELECT s.task_type, s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
-              AND (s.task_type, s.priority) > (walk.type, walk.priority)
-            ORDER BY s.task_type, s.priority
+              AND (s.task_type, s.priority) > (w.type, w.priority)
+            ORDER BY s.task_type, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
             LIMIT 1) AS next
-     WHERE starts_with(next.task_type, walk.prefix)
-), walk_exact (type, priority) AS (
-    SELECT e.type, first.priority
-      FROM (SELECT x.type COLLATE "C" FROM unnest($1::text[]) AS x (type)) AS e (type)
+     WHERE starts_with(next.task_type, w.prefix)
+), exact (type, priority, next_run_at, instance_seq, seq) AS (
+    SELECT t.type, first.*
+      FROM (SELECT e.type COLLATE "C" FROM unnest($1::text[]) AS e (type)) AS t (type)
      CROSS JOIN LATERAL (
-           SELECT s.priority
+           SELECT s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
-              AND s.task_type = e.type
-            ORDER BY s.priority
+              AND s.task_type = t.type
+            ORDER BY s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
             LIMIT 1) AS first
     UNION ALL
-    SELECT walk_exact.type, next.priority
-      FROM walk_exact
+    SELECT w.type, next.*
+      FROM exact AS w
      CROSS JOIN LATERAL (
-           SELECT s.priority
+           SELECT s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
-              AND s.task_type = walk_exact.type
-              AND s.priority > walk_exact.priority
-            ORDER BY s.priority
+              AND s.task_type = w.type
+              AND s.priority > w.priority
+            ORDER BY s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
             LIMIT 1) AS next
-), matching (type, priority) AS (
-    SELECT walk.type, walk.priority FROM walk
+), pair AS (
+    SELECT p.type, p.priority, p.next_run_at, p.instance_seq, p.seq FROM prefixed AS p
     UNION
-    SELECT walk_exact.type, walk_exact.priority FROM walk_exact
-), head AS MATERIALIZED (
-    SELECT h.instance_id, h.seq, h.instance_seq, h.next_run_at, h.effective
-      FROM matching
-     CROSS JOIN LATERAL (
-           SELECT s.instance_id, s.seq, s.instance_seq, s.next_run_at,
-                  -- core/aging.h has the formula; the microseconds are exact.
-                  least(100, s.priority + floor(
-                      (extract(epoch FROM $4::timestamptz - coalesce(s.next_run_at, 'epoch'))
-                       * 1000000)::float8 * $10::float8 / 1e6)) AS effective
-             FROM workflow.workflow_step AS s
-            WHERE s.is_ready
-              AND s.task_type = matching.type
-              AND s.priority = matching.priority
-            ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
-            LIMIT $5::bigint) AS h
+    SELECT e.type, e.priority, e.next_run_at, e.instance_seq, e.seq FROM exact AS e
+), lead AS MATERIALIZED (
+    SELECT pair.type, pair.priority
+      FROM pair
      WHERE NOT EXISTS (
            SELECT
              FROM workflow.workflow_registry AS g
-            WHERE g.workflow_name = matching.type
+            WHERE g.workflow_name = pair.type
               AND (NOT g.is_enabled OR g.runtime <> $3::text))
+     ORDER BY workflow.effective_priority(pair.priority, pair.next_run_at, $4::timestamptz,
+                                          $10::float8) DESC,
+              pair.next_run_at NULLS FIRST, pair.instance_seq, pair.seq
+     LIMIT $5::bigint
+), head AS MATERIALIZED (
+    SELECT h.instance_id, h.seq, h.effective
+      FROM lead
+     CROSS JOIN LATERAL (
+           SELECT s.instance_id, s.seq, s.instance_seq, s.next_run_at,
+                  workflow.effective_priority(s.priority, s.next_run_at, $4::timestamptz,
+                                              $10::float8) AS effective
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready
+              AND s.task_type = lead.type
+              AND s.priority = lead.priority
+            ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+            LIMIT $5::bigint) AS h
      ORDER BY h.effective DESC, h.next_run_at NULLS FIRST, h.instance_seq, h.seq
      LIMIT $5::bigint
 ), taken AS MATERIALIZED (
-    SELECT s.instance_id, s.seq, head.effective
+    -- In the order of the heads, one at a time, until there are enough.
+    SELECT held.instance_id, held.seq, head.effective
       FROM head
-      JOIN workflow.workflow_step AS s ON s.instance_id = head.instance_id AND s.seq = head.seq
-     -- Still claimable?  The row is found by its key: the cast keeps the planner from thinking of
-     -- the partial index, which it would prefer while that is nearly empty.
-     WHERE s.is_ready::int = 1
-     ORDER BY head.effective DESC, head.next_run_at NULLS FIRST, head.instance_seq, head.seq
+     CROSS JOIN LATERAL (
+           SELECT s.instance_id, s.seq
+             FROM workflow.workflow_step AS s
+            WHERE s.instance_id = head.instance_id
+              AND s.seq = head.seq
+              -- Still claimable?  The row is found by its key: the cast keeps the planner from
+              -- thinking of the partial index, which it would prefer while that is nearly empty.
+              AND s.is_ready::int = 1
+              FOR NO KEY UPDATE SKIP LOCKED) AS held
      LIMIT $6::bigint
-       FOR NO KEY UPDATE OF s SKIP LOCKED
 ), leased AS (
     UPDATE workflow.workflow_step AS s
        SET status       = CASE s.status WHEN 'ready' THEN 'running' ELSE s.status END,

@@ -5,6 +5,8 @@
 -- complete job as well.
 --
 -- Indexes are partial where they can be, so that they hold what waits and not what is done.
+-- Checks compare one by one: SQLite makes a temporary table of a list of more than two for every
+-- row that is written, which costs more than the row.
 
 CREATE TABLE workflow_run (
     seq             INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -16,7 +18,8 @@ CREATE TABLE workflow_run (
     type            TEXT NOT NULL CHECK (type <> ''),
     payload         TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(payload)),
     status          TEXT NOT NULL DEFAULT 'pending'
-                    CHECK (status IN ('pending', 'leased', 'succeeded', 'failed', 'cancelled')),
+                    CHECK (status = 'pending' OR status = 'leased' OR status = 'succeeded' OR
+                           status = 'failed' OR status = 'cancelled'),
     priority        INTEGER NOT NULL DEFAULT 100,
     run_at          INTEGER NOT NULL DEFAULT (strftime('%s', 'now') * 1000000 +
                                               substr(strftime('%f', 'now'), 4) * 1000),

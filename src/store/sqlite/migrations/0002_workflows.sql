@@ -8,7 +8,8 @@
 -- room.
 --
 -- Columns that change come before long texts, so that a change of state leaves those where they
--- are.  Indexes are partial: planned and ended steps are in none, or in one.
+-- are.  Indexes are partial: planned and ended steps are in none, or in one.  Checks compare one
+-- by one, as in 0001.
 
 CREATE TABLE workflow_definition (
     name       TEXT NOT NULL CHECK (name <> ''),
@@ -26,9 +27,11 @@ CREATE TABLE workflow_instance (
     version          INTEGER NOT NULL,
     key              TEXT,
     status           TEXT NOT NULL
-                     CHECK (status IN ('pending', 'running', 'waiting_signal', 'paused',
-                                       'compensating', 'dlq', 'completed', 'failed',
-                                       'cancelled', 'aborted')),
+                     CHECK (status = 'running' OR status = 'completed' OR
+                            status = 'pending' OR status = 'waiting_signal' OR
+                            status = 'paused' OR status = 'compensating' OR status = 'dlq' OR
+                            status = 'failed' OR status = 'cancelled' OR
+                            status = 'aborted'),
     generation       INTEGER NOT NULL,
     start_at         INTEGER,
     created_at       INTEGER NOT NULL,
@@ -80,8 +83,9 @@ CREATE TABLE workflow_step (
     seq                   INTEGER GENERATED ALWAYS AS (id & 1048575) VIRTUAL,
     name                  TEXT NOT NULL CHECK (name <> ''),
     kind                  TEXT NOT NULL
-                          CHECK (kind IN ('task', 'sleep', 'wait', 'save_point', 'condition',
-                                          'fork', 'join', 'human')),
+                          CHECK (kind = 'task' OR kind = 'sleep' OR kind = 'wait' OR
+                                 kind = 'save_point' OR kind = 'condition' OR
+                                 kind = 'fork' OR kind = 'join' OR kind = 'human'),
     handler               TEXT,
     max_attempts          INTEGER NOT NULL,
     priority              INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 100),
@@ -90,10 +94,13 @@ CREATE TABLE workflow_step (
     scope_from            INTEGER,
     scope_to              INTEGER,
     status                TEXT NOT NULL
-                          CHECK (status IN ('pending', 'ready', 'running', 'waiting',
-                                            'waiting_decision', 'completed', 'confirmed',
-                                            'rejected', 'failed', 'paused', 'compensation',
-                                            'rolled_back', 'skipped')),
+                          CHECK (status = 'pending' OR status = 'ready' OR
+                                 status = 'running' OR status = 'completed' OR
+                                 status = 'waiting' OR status = 'waiting_decision' OR
+                                 status = 'confirmed' OR status = 'rejected' OR
+                                 status = 'failed' OR status = 'paused' OR
+                                 status = 'compensation' OR status = 'rolled_back' OR
+                                 status = 'skipped'),
     attempts              INTEGER NOT NULL,
     compensation_attempts INTEGER NOT NULL,
     commit_no             INTEGER CHECK (commit_no > 0),
@@ -134,8 +141,9 @@ CREATE TABLE workflow_step (
     CHECK ((locked_by IS NULL) = (token IS NULL)),
     CHECK (is_ready = 0 OR (status IN ('ready', 'compensation') AND task_type IS NOT NULL AND
                             locked_by IS NULL AND is_held = 0)),
-    CHECK (is_current = (status IN ('ready', 'running', 'waiting', 'waiting_decision', 'paused',
-                                    'compensation') OR
+    CHECK (is_current = (status = 'ready' OR status = 'running' OR status = 'waiting' OR
+                         status = 'waiting_decision' OR status = 'paused' OR
+                         status = 'compensation' OR
                          locked_by IS NOT NULL OR is_held = 1))
 ) STRICT;
 

@@ -1,0 +1,104 @@
+/* engine/plans.c - plans of workflows that were started lately.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/plans.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* About two megabytes. */
+enum { PLANS_MAX = 64, ROWS_MAX = 4096 };
+
+struct kept_plan {
+    struct definition definition;
+    struct arena arena;
+    struct kept_plan *next;
+};
+
+static void free_plan(struct kept_plan *kept)
+{
+    arena_done(&kept->arena);
+    mem_free(kept);
+}
+
+void plans_done(struct plans *plans)
+{
+    while (plans->first) {
+        struct kept_plan *kept = plans->first;
+        plans->first = kept->next;
+        free_plan(kept);
+    }
+    *plans = (struct plans){0};
+}
+
+void plans_trim(struct plans *plans)
+{
+    if (plans->count >= PLANS_MAX || plans->rows >= ROWS_MAX)
+        plans_done(plans);
+}
+
+const struct definition *plans_find(const struct plans *plans, const char *name,
+                                    int32_t version, const char *hash)
+{
+    for (const struct kept_plan *kept = plans->first; kept; kept = kept->next) {
+        const struct definition *definition = &kept->definition;
+        if (definition->version == version && strcmp(definition->hash, hash) == 0 &&
+            strcmp(definition->name, name) == 0)
+            return definition;
+    }
+    return NULL;
+}
+
+/* Texts that are not set stay so. */
+static bool copy_text(struct arena *arena, const char **text)
+{
+    if (!*text)
+        return true;
+    *text = arena_strdup(arena, *text);
+    return *text != NULL;
+}
+
+static bool copy_row(struct arena *arena, struct step_row *row)
+{
+    return copy_text(arena, &row->name) && copy_text(arena, &row->handler) &&
+           copy_text(arena, &row->config) && copy_text(arena, &row->metadata);
+}
+
+static bool copy_plan(struct kept_plan *kept)
+{
+    struct definition *definition = &kept->definition;
+    size_t count = definition->plan_count;
+    struct step_row *rows = arena_array(&kept->arena, count, sizeof *rows);
+    if (!rows || !copy_text(&kept->arena, &definition->name))
+        return false;
+    memcpy(rows, definition->plan, count * sizeof *rows);
+    definition->plan = rows;
+    definition->content = NULL;
+    definition->workflow = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!copy_row(&kept->arena, &rows[i]))
+            return false;
+    return true;
+}
+
+void plans_keep(struct plans *plans, const struct definition *definition, const char *hash)
+{
+    if (plans->count >= PLANS_MAX || plans->rows + definition->plan_count > ROWS_MAX)
+        return;
+    struct kept_plan *kept = mem_zalloc(sizeof *kept);
+    if (!kept)
+        return;
+    kept->definition = *definition;
+    snprintf(kept->definition.hash, sizeof kept->definition.hash, "%s", hash);
+    if (!copy_plan(kept)) {
+        free_plan(kept);
+        return;
+    }
+    kept->next = plans->first;
+    plans->first = kept;
+    plans->count++;
+    plans->rows += definition->plan_count;
+}

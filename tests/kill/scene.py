@@ -1,0 +1,251 @@
+# tests/kill/scene.py - a store, and real processes around it that are killed and started again.
+#
+# SPDX-License-Identifier: Apache-2.0
+"""
+What test_kill.py and test_saga.py share: the two stores, processes that always come back, and the
+loop that kills them as the work goes on.
+"""
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PRIVATE_POSTGRES = os.path.join(HERE, '..', '..', 'scripts', 'private-postgres')
+
+LEASE = '2s'
+STUCK_SECONDS = 90          # without a single piece of work finished: something is broken
+
+
+def say(text):
+    print(f'# {text}', flush=True)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+def post(url, body):
+    """The answer's JSON; whatever goes wrong is an exception.  A text is sent as it is."""
+    text = body if isinstance(body, str) else json.dumps(body)
+    request = urllib.request.Request(url, text.encode(), {'Content-Type': 'application/json'})
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return json.loads(answer.read())
+
+
+class Sqlite:
+    def __init__(self, folder):
+        self.path = os.path.join(folder, 'kill.db')
+        self.url = f'sqlite:{self.path}'
+
+    def ask(self, sql):
+        with sqlite3.connect(f'file:{self.path}?mode=ro', uri=True, timeout=30) as connection:
+            rows = connection.execute(sql.replace('workflow.', '')).fetchall()
+        connection.close()
+        return [tuple(str(value) for value in row) for row in rows]
+
+    def is_intact(self):
+        return self.ask('PRAGMA integrity_check') == [('ok',)]
+
+    restart = None
+
+    def stop(self):
+        pass
+
+
+class Postgres:
+    def __init__(self, folder):
+        self.folder = os.path.join(folder, 'pg')
+        self.url = self.run('start')
+        self.psql = shutil.which('psql') or '/usr/bin/psql'
+
+    def run(self, verb):
+        env = dict(os.environ, CAIRN_PRIVATE_NO_PGBOUNCER='1')
+        answer = subprocess.run([PRIVATE_POSTGRES, verb, self.folder], env=env, check=True,
+                                stdout=subprocess.PIPE, text=True).stdout
+        return answer.partition('CAIRN_TEST_POSTGRES=')[2].strip()
+
+    def ask(self, sql):
+        done = subprocess.run([self.psql, '-X', '-At', '-F', '\t', '-d', self.url, '-c', sql],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              check=False)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip())
+        return [tuple(line.split('\t')) for line in done.stdout.splitlines()]
+
+    def is_intact(self):
+        return self.ask('SELECT 1') == [('1',)]
+
+    def restart(self):
+        self.run('restart')
+
+    def stop(self):
+        self.run('stop')
+
+
+class Process:
+    """A program that is started again whenever it was killed."""
+
+    def __init__(self, name, command, folder):
+        self.name, self.command = name, command
+        self.log = open(os.path.join(folder, f'{name}.log'), 'ab')
+        self.popen = None
+        self.ended = []         # (exit code, when it was started) of ends that nobody asked for
+        self.started = None
+
+    def start(self):
+        self.started = time.monotonic()
+        self.popen = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=self.log,
+                                      stderr=self.log, start_new_session=True)
+
+    def kill(self):
+        self.popen.kill()
+        self.popen.wait()
+
+    def look_after(self):
+        """Starts it again if it ended by itself, which a healthy program does not."""
+        if self.popen.poll() is not None:
+            self.ended.append((self.popen.returncode, self.started))
+            self.start()
+
+    def end(self):
+        self.popen.terminate()
+        try:
+            return self.popen.wait(30)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return 'no answer to SIGTERM'
+
+
+class Scene:
+    """Servers and workers on one store.  The first half of the workers goes through the servers,
+    the others are on the store itself."""
+
+    def __init__(self, cairn, kind, servers, workers):
+        self.folder = tempfile.mkdtemp(prefix='cairn-kill-', dir='/tmp')
+        self.store = {'sqlite': Sqlite, 'postgres': Postgres}[kind](self.folder)
+        self.server_urls, self.servers, self.workers = [], [], []
+        for number in range(servers):
+            port = free_port()
+            self.server_urls.append(f'http://127.0.0.1:{port}')
+            self.servers.append(Process(f'serve{number}', [
+                cairn, 'serve', '--url', self.store.url, '--listen', f'127.0.0.1:{port}'],
+                self.folder))
+        for number in range(workers):
+            url = self.store.url
+            if number < workers // 2:
+                url = self.server_urls[number % servers]
+            self.workers.append(Process(f'work{number}', [
+                cairn, 'work', '--url', url, '--concurrency', '4', '--lease', LEASE] +
+                self.handlers(), self.folder))
+        self.processes = self.servers + self.workers
+        self.kills = 0
+        self.absences = []      # (from, to): when the database was away
+
+    def handlers(self):
+        """What the workers' command lines say beyond where they work."""
+        raise NotImplementedError
+
+    def count_sql(self):
+        """How much work has ended."""
+        raise NotImplementedError
+
+    def start(self):
+        self.servers[0].start()
+        self.wait_for_tables()
+        for process in self.processes[1:]:
+            process.start()
+
+    def wait_for_tables(self):
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if self.count_finished() is not None:
+                return
+            time.sleep(0.05)
+        raise RuntimeError('the server made no tables within 30 s')
+
+    def count_finished(self):
+        """None while the store cannot be asked."""
+        try:
+            return int(self.store.ask(self.count_sql())[0][0])
+        except Exception:
+            return None
+
+    def kill(self, victim):
+        """A process, or None: the database."""
+        self.kills += 1
+        if victim is None:
+            began = time.monotonic()
+            self.store.restart()
+            self.absences.append((began, time.monotonic()))
+        else:
+            victim.kill()
+            victim.start()
+
+    def run(self, total, plan, pauses, tell):
+        """Until so much work has ended.  plan: [(work ended, victims)], rising; pauses: as many
+        seconds to wait before each.  tell(finished) hears of progress and says whether to go on."""
+        finished, moved = 0, time.monotonic()
+        while finished < total and time.monotonic() - moved < STUCK_SECONDS:
+            for process in self.processes:
+                process.look_after()
+            now_finished = self.count_finished()
+            if now_finished is not None and now_finished != finished:
+                finished, moved = now_finished, time.monotonic()
+            if not tell(finished):
+                break
+            while plan and plan[0][0] <= finished:
+                time.sleep(pauses.pop())        # anywhere in what it is just doing
+                for victim in plan.pop(0)[1]:
+                    self.kill(victim)
+            time.sleep(0.02)
+        return finished
+
+    def strange_ends(self):
+        """Ends that nobody asked for.  Who is started while the database is away may say so and
+        end with 3; who was running has to wait for it."""
+        return [(process.name, code) for process in self.processes
+                for code, started in process.ended
+                if code != 3 or not any(began - 1 < started < ended
+                                        for began, ended in self.absences)]
+
+    def end(self):
+        """The servers first: a worker must be able to end without them."""
+        return {process.name: process.end() for process in self.processes}
+
+    def clean_up(self, is_good):
+        for process in self.processes:
+            if process.popen and process.popen.poll() is None:
+                process.kill()
+            process.log.close()
+        self.store.stop()
+        try:
+            for process in self.processes if not is_good else []:
+                self.show_log(process)
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    @staticmethod
+    def show_log(process):
+        with open(process.log.name, encoding='utf-8', errors='replace') as log:
+            for line in log.read().splitlines()[-15:]:
+                say(f'{process.name}: {line}')
+
+
+class Checks:
+    def __init__(self):
+        self.number, self.is_good = 0, True
+
+    def check(self, name, is_so, seen):
+        self.number += 1
+        print(f'{"" if is_so else "not "}ok {self.number} - {name}', flush=True)
+        if not is_so:
+            self.is_good = False
+            say(f'seen: {seen}')

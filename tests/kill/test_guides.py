@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# tests/kill/test_guides.py - the commands of the guides, pasted into a shell one after the other.
+#
+# SPDX-License-Identifier: Apache-2.0
+"""
+  test_guides.py CAIRN GUIDE...
+
+A block of ```sh is run; each line of a block of ```text behind it must be found in what was printed.
+Ids, times, durations and the number of blanks do not matter.
+"""
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+
+MARK = '--- block'
+VARYING = [
+    (r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', '<id>'),
+    (r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z', '<time>'),
+    (r'\d+\.\d{3}s', '<took>'),
+    (r'\b(now|\d+s ago)(?= |$)', '<ago>'),
+    (r'in (\d+[dhms])', 'in <left>'),
+    (r'\s+', ' '),
+]
+
+
+def plain(line):
+    for pattern, word in VARYING:
+        line = re.sub(pattern, word, line)
+    return line.strip()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+def blocks_of(guide):
+    """[commands, lines that must be printed] of each block."""
+    blocks, place = [], f'127.0.0.1:{free_port()}'
+    with open(guide, encoding='utf-8') as text:
+        found = re.findall(r'^```(sh|text)\n(.*?)^```', text.read(), re.M | re.S)
+    for kind, body in found:
+        if kind == 'sh':
+            blocks.append([body.replace('127.0.0.1:22476', place), []])
+        else:
+            blocks[-1][1] += [plain(line) for line in body.splitlines()]
+    return blocks
+
+
+def run(cairn, blocks):
+    script = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + ''.join(f'{body}\necho "{MARK}"\n' for body, _ in blocks)
+    with tempfile.TemporaryDirectory(prefix='cairn-guide-', dir='/tmp') as folder:
+        os.mkdir(os.path.join(folder, 'bin'))
+        os.symlink(os.path.abspath(cairn), os.path.join(folder, 'bin', 'cairn'))
+        env = dict(os.environ, PATH=f'{folder}/bin:{os.environ["PATH"]}', NO_COLOR='1')
+        env.pop('CAIRN_URL', None)
+        done = subprocess.run(['bash', '-eu', '-c', script], cwd=folder, env=env, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=100, check=False)
+    return done.returncode, done.stdout.split(f'{MARK}\n')
+
+
+def missing(lines, printed):
+    seen = [plain(line) for line in printed.splitlines()]
+    return [line for line in lines if not any(line in other for other in seen)]
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    is_good = True
+    print(f'1..{len(sys.argv) - 2}', flush=True)
+    for number, guide in enumerate(sys.argv[2:], 1):
+        blocks = blocks_of(guide)
+        code, printed = run(sys.argv[1], blocks)
+        faults = [f'exit code {code}\n{printed[-1]}'] if code or not blocks else []
+        for (_, lines), text in zip(blocks, printed):
+            absent = missing(lines, text)
+            if absent:
+                faults.append('not printed: ' + '\n'.join(absent) + f'\nbut:\n{text}')
+        name = os.path.splitext(os.path.basename(guide))[0]
+        print(f'{"not " if faults else ""}ok {number} - the_commands_of_the_guide_{name}_work')
+        is_good = is_good and not faults
+        for line in '\n'.join(faults).splitlines():
+            print(f'# {line}', flush=True)
+    return 0 if is_good else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,467 @@
+/* tests/sim/differential.c - the same random operations on memory and on a database give the same
+ * answers, rows and events, after every operation.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Ids and tokens come from the engines' seed, so they must be the same, too.  $CAIRN_SIM_FROM and
+ * $CAIRN_SIM_SEEDS choose the seeds.
+ */
+#include "base/buf.h"
+#include "cairn.h"
+#include "scratch.h"
+#include "sim.h"
+#include "test.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+enum { OPERATIONS = 40, TASKS_MAX = 128, SUBJECTS_MAX = 8 };
+
+/* One of the two engines, and what its latest operation answered. */
+struct side {
+    cairn_engine *engine;
+    struct buf answer;
+};
+
+struct known_task {
+    char worker[8], id[64], token[32];
+};
+
+struct twins {
+    uint64_t seed;
+    int operation;
+    struct rng rng;
+    struct side sides[2]; /* memory, and the other */
+    struct known_task tasks[TASKS_MAX];
+    size_t task_count;
+    char instances[SUBJECTS_MAX][40], jobs[SUBJECTS_MAX][40];
+    size_t instance_count, job_count;
+    int workflows, signals;
+    int64_t now_us;
+};
+
+static int below(struct twins *twins, int bound)
+{
+    return (int)rng_below(&twins->rng, (uint64_t)bound);
+}
+
+/* ---- texts that can be compared -------------------------------------------------------------- */
+
+/* JSON by value: keys in order, numbers as numbers. */
+static void add_json(struct buf *out, const char *text)
+{
+    json_t *value =
+        text ? json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL) : NULL;
+    char *canonical =
+        value ? json_dumps(value, JSON_SORT_KEYS | JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    buf_printf(out, " %s", canonical ? canonical : "-");
+    free(canonical);
+    json_decref(value);
+}
+
+static void add_text(struct buf *out, const char *text)
+{
+    buf_printf(out, " %s", text ? text : "-");
+}
+
+static void add_time(struct buf *out, int64_t at_us)
+{
+    buf_printf(out, " %lld", (long long)(at_us ? at_us - SIM_START_US : -1));
+}
+
+static void add_step(struct buf *out, const cairn_step *step)
+{
+    buf_printf(out, "\n  %d %s %s %s %d/%d undo %d priority %d commit %lld", step->seq,
+               step->name, step->kind, step->status, step->attempts, step->max_attempts,
+               step->compensation_attempts, step->priority, (long long)step->commit_no);
+    add_text(out, step->id);
+    add_text(out, step->handler);
+    add_text(out, step->error);
+    add_text(out, step->waiting_event);
+    add_text(out, step->locked_by);
+    add_json(out, step->input);
+    add_json(out, step->output);
+    add_json(out, step->metadata);
+    add_time(out, step->next_run_at_us);
+    add_time(out, step->started_at_us);
+    add_time(out, step->finished_at_us);
+    add_time(out, step->deadline_at_us);
+    add_time(out, step->locked_until_us);
+}
+
+static void add_events(struct buf *out, const cairn_events *events)
+{
+    for (size_t i = 0; i < cairn_events_count(events); i++) {
+        const cairn_event *event = cairn_events_at(events, i);
+        buf_printf(out, "\n  %s", event->type);
+        add_text(out, event->step);
+        add_json(out, event->data);
+        add_time(out, event->at_us);
+    }
+}
+
+static void dump_instance(struct side *side, const char *id, struct buf *out)
+{
+    cairn_error error = {0};
+    cairn_instances *instances = NULL;
+    cairn_steps *steps = NULL;
+    cairn_events *events = NULL;
+    CHECK_OK(cairn_instance_get(side->engine, id, &instances, &error));
+    const cairn_instance *row = cairn_instances_at(instances, 0);
+    buf_printf(out, "\n%s %s %d %s generation %d", row->id, row->workflow, row->version,
+               row->status, row->generation);
+    add_text(out, row->key);
+    add_json(out, row->input);
+    add_json(out, row->output);
+    add_json(out, row->last_error);
+    add_time(out, row->created_at_us);
+    add_time(out, row->started_at_us);
+    add_time(out, row->finished_at_us);
+    add_time(out, row->start_at_us);
+    for (size_t i = 0; i < row->current_step_count; i++)
+        add_text(out, row->current_steps[i]);
+    CHECK_OK(cairn_step_list(side->engine, id, NULL, 1000, &steps, &error));
+    for (size_t i = 0; i < cairn_steps_count(steps); i++)
+        add_step(out, cairn_steps_at(steps, i));
+    CHECK_OK(cairn_instance_events(side->engine, id, NULL, 1000, &events, &error));
+    add_events(out, events);
+    cairn_events_free(events);
+    cairn_steps_free(steps);
+    cairn_instances_free(instances);
+}
+
+static void dump_job(struct side *side, const char *id, struct buf *out)
+{
+    cairn_error error = {0};
+    cairn_jobs *jobs = NULL;
+    cairn_events *events = NULL;
+    CHECK_OK(cairn_job_get(side->engine, id, &jobs, &error));
+    const cairn_job *row = cairn_jobs_at(jobs, 0);
+    buf_printf(out, "\n%s %s %s %d/%d", row->id, row->type, row->status, row->attempt,
+               row->max_attempts);
+    add_text(out, row->leased_by);
+    add_text(out, row->last_error);
+    add_json(out, row->payload);
+    add_json(out, row->result);
+    add_time(out, row->run_at_us);
+    add_time(out, row->lease_until_us);
+    add_time(out, row->updated_at_us);
+    CHECK_OK(cairn_job_events(side->engine, id, NULL, 1000, &events, &error));
+    add_events(out, events);
+    cairn_events_free(events);
+    cairn_jobs_free(jobs);
+}
+
+static void check_same(struct twins *twins, const char *what, const struct buf *first,
+                       const struct buf *second)
+{
+    const char *a = buf_text(first), *b = buf_text(second);
+    size_t same = 0;
+    while (a[same] && a[same] == b[same])
+        same++;
+    size_t from = same > 200 ? same - 200 : 0;
+    CHECK(strcmp(a, b) == 0,
+          "seed %llu, operation %d: %s differ\n--- memory\n...%.600s\n--- %s\n...%.600s\n"
+          "replay: CAIRN_TEST_STORE=%s CAIRN_SIM_FROM=%llu CAIRN_SIM_SEEDS=1 test_differential",
+          (unsigned long long)twins->seed, twins->operation, what, a + from, scratch_kind(),
+          b + from, scratch_kind(), (unsigned long long)twins->seed);
+}
+
+static void compare(struct twins *twins)
+{
+    struct buf dumps[2] = {{0}, {0}};
+    check_same(twins, "the answers", &twins->sides[0].answer, &twins->sides[1].answer);
+    for (int i = 0; i < 2; i++) {
+        for (size_t k = 0; k < twins->instance_count; k++)
+            dump_instance(&twins->sides[i], twins->instances[k], &dumps[i]);
+        for (size_t k = 0; k < twins->job_count; k++)
+            dump_job(&twins->sides[i], twins->jobs[k], &dumps[i]);
+    }
+    check_same(twins, "the rows", &dumps[0], &dumps[1]);
+    buf_done(&dumps[0]);
+    buf_done(&dumps[1]);
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static void answer(struct side *side, const char *what, cairn_code code)
+{
+    buf_printf(&side->answer, "%s: %s", what, cairn_code_name(code));
+}
+
+#define for_both(side, twins) \
+    for (struct side *side = (twins)->sides; side < (twins)->sides + 2; side++)
+
+static void deploy(struct twins *twins)
+{
+    char name[16];
+    struct buf text = {0};
+    snprintf(name, sizeof name, "w%d", twins->workflows++);
+    workflow_make(&twins->rng, name, false, &text);
+    for_both(side, twins) answer(
+        side, "deploy", cairn_deploy(side->engine, "w.json", buf_text(&text), NULL, NULL));
+    buf_done(&text);
+}
+
+static void start(struct twins *twins)
+{
+    char name[16];
+    cairn_enqueued started = {0};
+    cairn_start_options options = CAIRN_START_DEFAULTS;
+    snprintf(name, sizeof name, "w%d", below(twins, twins->workflows));
+    options.workflow = name;
+    options.input = "{\"n\": 1, \"b\": [true, null], \"a\": \"\\u00fc\"}";
+    options.key = below(twins, 4) ? NULL : "same";
+    if (below(twins, 5) == 0)
+        options.start_at_us = twins->now_us + below(twins, 5000) * US_PER_MS;
+    for_both(side, twins)
+    {
+        started = (cairn_enqueued){0};
+        answer(side, "start", cairn_start(side->engine, &options, &started, NULL));
+        buf_printf(&side->answer, " %s %d", started.id, started.existing);
+    }
+    if (started.id[0] && !started.existing)
+        strcpy(twins->instances[twins->instance_count++], started.id);
+}
+
+static void enqueue(struct twins *twins)
+{
+    cairn_enqueued enqueued = {0};
+    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    spec.type = "j";
+    spec.max_attempts = 1 + below(twins, 3);
+    for_both(side, twins)
+    {
+        answer(side, "enqueue", cairn_enqueue(side->engine, &spec, 1, &enqueued, NULL));
+        buf_printf(&side->answer, " %s", enqueued.id);
+    }
+    strcpy(twins->jobs[twins->job_count++], enqueued.id);
+}
+
+static void learn(struct twins *twins, const char *worker, const cairn_task *task)
+{
+    if (twins->task_count == TASKS_MAX)
+        return;
+    struct known_task *known = &twins->tasks[twins->task_count++];
+    snprintf(known->worker, sizeof known->worker, "%s", worker);
+    snprintf(known->id, sizeof known->id, "%s", task->id);
+    snprintf(known->token, sizeof known->token, "%s", task->token);
+}
+
+static void claim(struct twins *twins)
+{
+    const char *all = "%";
+    cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
+    options.worker = below(twins, 2) ? "v0" : "v1";
+    options.types = &all;
+    options.type_count = 1;
+    options.max = (uint32_t)(1 + below(twins, 3));
+    options.lease_ms = below(twins, 2) ? 1000 : 30000;
+    for_both(side, twins)
+    {
+        cairn_tasks *tasks = NULL;
+        answer(side, "claim", cairn_claim(side->engine, &options, &tasks, NULL));
+        for (size_t i = 0; tasks && i < cairn_tasks_count(tasks); i++) {
+            const cairn_task *task = cairn_tasks_at(tasks, i);
+            buf_printf(&side->answer, "\n  %s %s %s %s %d/%d", task->id, task->token,
+                       task->kind, task->type, task->attempt, task->max_attempts);
+            add_json(&side->answer, task->input);
+            add_json(&side->answer, task->signal);
+            add_text(&side->answer, task->step);
+            add_text(&side->answer, task->reason);
+            add_time(&side->answer, task->lease_until_us);
+            if (side == twins->sides)
+                learn(twins, options.worker, task);
+        }
+        cairn_tasks_free(tasks);
+    }
+}
+
+static void report(struct twins *twins)
+{
+    static const cairn_outcome outcomes[] = {CAIRN_COMPLETE, CAIRN_COMPLETE, CAIRN_COMPLETE,
+                                             CAIRN_COMPLETE, CAIRN_FAIL,     CAIRN_RETRY,
+                                             CAIRN_DEAD,     CAIRN_RELEASE,  CAIRN_WAIT};
+    size_t back = below(twins, 3) ? 1 : 1 + (size_t)below(twins, (int)twins->task_count);
+    const struct known_task *task = &twins->tasks[twins->task_count - back];
+    cairn_outbound outbound = CAIRN_OUTBOUND_DEFAULTS;
+    cairn_report what = CAIRN_REPORT_DEFAULTS;
+    what.task_id = task->id;
+    what.token = task->token;
+    what.outcome = outcomes[below(twins, 9)];
+    if (what.outcome == CAIRN_COMPLETE) {
+        what.output = below(twins, 2) ? "{\"z\": 1.5, \"n\": 2}" : NULL;
+        outbound.event = "told";
+        what.outbound = &outbound;
+        what.outbound_count = strchr(task->id, '.') && below(twins, 3) == 0;
+    } else if (what.outcome == CAIRN_WAIT) {
+        what.event = below(twins, 2) ? "e0" : "e1";
+        what.timeout_ms = below(twins, 2) ? -1 : below(twins, 3000);
+    } else if (what.outcome == CAIRN_RETRY) {
+        what.delay_ms = below(twins, 3) - 1;
+    }
+    if (what.outcome != CAIRN_COMPLETE && what.outcome != CAIRN_WAIT &&
+        what.outcome != CAIRN_RELEASE)
+        what.error = "oops";
+    for_both(side, twins)
+    {
+        cairn_reported reported = {0};
+        answer(side, "report",
+               cairn_report_many(side->engine, task->worker, &what, 1, &reported, NULL, NULL,
+                                 NULL));
+        buf_printf(&side->answer, " %s %s", cairn_code_name(reported.code), reported.status);
+    }
+}
+
+static void heartbeat(struct twins *twins)
+{
+    const struct known_task *task = &twins->tasks[below(twins, (int)twins->task_count)];
+    for_both(side, twins)
+    {
+        int64_t until_us = 0;
+        const char *stop = NULL;
+        answer(side, "heartbeat",
+               cairn_heartbeat(side->engine, task->worker, task->id, task->token, 5000,
+                               &until_us, &stop, NULL));
+        add_text(&side->answer, stop);
+        add_time(&side->answer, until_us);
+    }
+}
+
+static void send_signal(struct twins *twins, const char *instance)
+{
+    char id[16];
+    cairn_signal_options options = CAIRN_SIGNAL_DEFAULTS;
+    options.instance_id = instance;
+    options.event = below(twins, 2) ? "e0" : "e1";
+    options.payload = "{\"p\": 1}";
+    snprintf(id, sizeof id, "m%d", below(twins, 6) ? twins->signals++ : below(twins, 5));
+    options.id = below(twins, 3) ? id : NULL;
+    options.no_latch = below(twins, 6) == 0;
+    for_both(side, twins)
+    {
+        cairn_signalled signalled = {0};
+        answer(side, "signal", cairn_signal(side->engine, &options, &signalled, NULL));
+        buf_printf(&side->answer, " %d %d %d", signalled.existing, signalled.taken,
+                   signalled.kept);
+    }
+}
+
+static void control(struct twins *twins, const char *id)
+{
+    int what = below(twins, 9);
+    for_both(side, twins)
+    {
+        cairn_engine *engine = side->engine;
+        answer(side, "control",
+               what < 2   ? cairn_pause(engine, id, NULL)
+               : what < 5 ? cairn_resume(engine, id, 0, NULL)
+               : what < 6 ? cairn_retry(engine, id, NULL)
+               : what < 7 ? cairn_restart(engine, id, NULL)
+               : what < 8 ? cairn_cancel(engine, id, "ann", "why not", NULL)
+                          : cairn_abort(engine, id, "bob", "why not", NULL));
+        buf_printf(&side->answer, " %d", what);
+    }
+}
+
+static void advance(struct twins *twins)
+{
+    int64_t ms = below(twins, 2) ? below(twins, 3000) : below(twins, 40000);
+    for_both(side, twins)
+    {
+        answer(side, "advance", cairn_clock_advance(side->engine, ms, &twins->now_us, NULL));
+        add_time(&side->answer, twins->now_us);
+    }
+}
+
+static void deliver(struct twins *twins)
+{
+    bool is_acknowledged = below(twins, 2);
+    uint32_t max = (uint32_t)(1 + below(twins, 3));
+    for_both(side, twins)
+    {
+        cairn_outbox *outbox = NULL;
+        answer(side, "outbox", cairn_outbox_claim(side->engine, "d", max, 2000, &outbox, NULL));
+        for (size_t i = 0; outbox && i < cairn_outbox_count(outbox); i++) {
+            const cairn_outbox_event *event = cairn_outbox_at(outbox, i);
+            buf_printf(&side->answer, "\n  %s %s %s", event->instance_id, event->step,
+                       event->event);
+            add_json(&side->answer, event->payload);
+            add_time(&side->answer, event->created_at_us);
+            if (is_acknowledged)
+                answer(side, " ack", cairn_outbox_ack(side->engine, event->id, NULL));
+        }
+        cairn_outbox_free(outbox);
+    }
+}
+
+static void operate(struct twins *twins)
+{
+    int what = below(twins, 100);
+    const char *instance = twins->instance_count
+                               ? twins->instances[below(twins, (int)twins->instance_count)]
+                               : NULL;
+    if (!instance || (what < 8 && twins->instance_count < SUBJECTS_MAX))
+        start(twins);
+    else if (what < 12 && twins->job_count < SUBJECTS_MAX)
+        enqueue(twins);
+    else if (what < 40 && twins->task_count)
+        report(twins);
+    else if (what < 44 && twins->task_count)
+        heartbeat(twins);
+    else if (what < 56)
+        send_signal(twins, instance);
+    else if (what < 66)
+        control(twins, instance);
+    else if (what < 78)
+        advance(twins);
+    else if (what < 82)
+        deliver(twins);
+    else
+        claim(twins);
+}
+
+static void open_side(struct side *side, const char *url, uint64_t seed)
+{
+    cairn_error error = {0};
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    options.url = url;
+    options.seed = seed;
+    options.virtual_clock = 1;
+    options.start_us = SIM_START_US;
+    CHECK_OK(cairn_open(&options, &side->engine, &error));
+}
+
+static void play_twins(uint64_t seed)
+{
+    struct twins twins = {.seed = seed, .now_us = SIM_START_US};
+    rng_init(&twins.rng, seed + 1);
+    open_side(&twins.sides[0], scratch_store_of("memory"), seed + 7);
+    open_side(&twins.sides[1], scratch_store(), seed + 7);
+    for (int i = 0; i < 2; i++)
+        deploy(&twins);
+    for (twins.operation = 1; twins.operation <= OPERATIONS; twins.operation++) {
+        buf_reset(&twins.sides[0].answer);
+        buf_reset(&twins.sides[1].answer);
+        operate(&twins);
+        compare(&twins);
+    }
+    for_both(side, &twins)
+    {
+        cairn_close(side->engine);
+        buf_done(&side->answer);
+    }
+}
+
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+TEST(the_same_operations_give_the_same_rows_and_events)
+{
+    uint64_t from = setting("CAIRN_SIM_FROM", 1), count = setting("CAIRN_SIM_SEEDS", 20);
+    for (uint64_t i = 0; i < count; i++)
+        play_twins(from + i);
+}

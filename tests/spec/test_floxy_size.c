@@ -1,0 +1,4 @@
+#include "saga.h"
+TEST(nothing_yet)
+{
+}

@@ -1,0 +1,392 @@
+/* tests/store/test_postgres_flow.c - workflows on PostgreSQL: strangers' locks, claims side by side,
+ * followers of events, plans.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "flow_rig.h"
+#include "foreign.h"
+#include "postgres_queries.h"
+
+#include <limits.h>
+
+static const char *new_url(void)
+{
+    return scratch_store_of("postgres");
+}
+
+/* ---- locks --------------------------------------------------------------------------------- */
+
+TEST(an_instance_that_a_stranger_holds_is_busy)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    begin_write(rig);
+    const char *ids[3] = {new_instance(rig, "w").id, new_instance(rig, "w").id,
+                          "ffffffff-ffff-4fff-8fff-ffffffffffff"};
+    commit(rig);
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "BEGIN; SELECT id FROM workflow.workflow_instance WHERE id = '%s' FOR UPDATE",
+             ids[0]);
+    foreign_run(foreign, sql);
+
+    struct instance_row rows[3];
+    enum lock_result results[3];
+    begin_write(rig);
+    MUST(rig, rig->ops->lock_instances(rig->tx, ids, 3, false, rows, results, &rig->error));
+    CHECK_INT(results[0], LOCK_BUSY);
+    CHECK_INT(results[1], LOCK_DONE);
+    CHECK_STR(rows[1].id, ids[1]);
+    CHECK_INT(results[2], LOCK_ABSENT);
+    commit(rig);
+
+    begin_write(rig);
+    CHECK_INT(rig->ops->lock_instances(rig->tx, ids, 1, true, rows, results, &rig->error),
+              CAIRN_E_BUSY);
+    roll_back(rig);
+    foreign_run(foreign, "ROLLBACK");
+    begin_write(rig);
+    MUST(rig, rig->ops->lock_instances(rig->tx, ids, 1, true, rows, results, &rig->error));
+    CHECK_INT(results[0], LOCK_DONE);
+}
+
+TEST(a_step_that_a_stranger_holds_is_waited_for_and_then_busy)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    add_pending_steps(rig, &instance, 2);
+    commit(rig);
+    foreign_run(foreign, "BEGIN; SELECT seq FROM workflow.workflow_step WHERE seq = 1"
+                         " FOR UPDATE");
+
+    struct step_ref refs[2] = {{instance.id, 1}, {instance.id, 0}};
+    struct step_row rows[2];
+    bool is_found[2];
+    begin_write(rig);
+    CHECK_INT(rig->ops->lock_steps(rig->tx, refs, 2, rows, is_found, &rig->error),
+              CAIRN_E_BUSY);
+    roll_back(rig);
+    foreign_run(foreign, "ROLLBACK");
+    begin_write(rig);
+    MUST(rig, rig->ops->lock_steps(rig->tx, refs, 2, rows, is_found, &rig->error));
+    CHECK(is_found[0] && is_found[1], "a step is missing");
+    CHECK_INT(rows[0].seq, 1);
+    CHECK_INT(rows[1].seq, 0);
+}
+
+/* ---- claims side by side ------------------------------------------------------------------- */
+
+static void check_places(const struct steps *steps, int32_t first, size_t count)
+{
+    CHECK_INT(steps->count, count);
+    for (size_t i = 0; i < count; i++)
+        CHECK_INT(steps->rows[i].seq, first + (int32_t)i);
+}
+
+TEST(claims_at_the_same_time_take_different_steps)
+{
+    cleanup(rig_closep) struct rig *first = rig_open_url(new_url());
+    cleanup(rig_closep) struct rig *second = rig_open_url(first->url);
+    cleanup(rig_closep) struct rig *third = rig_open_url(first->url);
+    begin_write(first);
+    struct instance_row instance = new_instance(first, "w");
+    for (int32_t i = 0; i < 50; i++)
+        add_step(first, ready_step(&instance, i, i % 2 ? "a.x" : "a.y", 50));
+    commit(first);
+
+    /* Far more are held than the second looks at first. */
+    begin_write(first);
+    check_places(claim_steps(first, 40, "a.%"), 0, 40);
+    begin_write(second);
+    check_places(claim_steps(second, 3, "a.%"), 40, 3);
+    begin_write(third);
+    check_places(claim_steps(third, 64, "a.%"), 43, 7);
+
+    /* What was given back can be taken. */
+    roll_back(first);
+    commit(second);
+    begin_write(first);
+    check_places(claim_steps(first, 64, "a.%"), 0, 40);
+}
+
+static size_t claim_outbox(struct rig *rig, const char *worker, size_t room,
+                           struct outbox_row *ret_rows)
+{
+    size_t count = SIZE_MAX;
+    MUST(rig, rig->ops->claim_outbox(rig->tx, worker, rig->tx->now_us + US_PER_MIN, ret_rows,
+                                     room, &count, &rig->error));
+    return count;
+}
+
+TEST(claims_of_the_outbox_at_the_same_time_share_no_instance)
+{
+    cleanup(rig_closep) struct rig *first = rig_open_url(new_url());
+    cleanup(rig_closep) struct rig *second = rig_open_url(first->url);
+    struct outbox_row rows[9];
+    begin_write(first);
+    const char *a = new_instance(first, "w").id, *b = new_instance(first, "w").id;
+    const char *owners[4] = {a, a, b, a};
+    for (size_t i = 0; i < 4; i++) {
+        struct outbox_row row = {
+            .instance_id = owners[i], .event = "e", .payload = "{}", .created_at_us = 1};
+        MUST(first, first->ops->append_outbox(first->tx, &row, 1, &first->error));
+    }
+    commit(first);
+
+    begin_write(first);
+    CHECK_INT(claim_outbox(first, "one", 1, rows), 1);
+    begin_write(second);
+    CHECK_INT(claim_outbox(second, "two", 9, rows), 1);
+    CHECK_STR(rows[0].instance_id, b);
+    commit(first);
+    CHECK_INT(claim_outbox(second, "two", 9, rows), 0);
+    commit(second);
+    begin_write(first);
+    CHECK_INT(claim_outbox(first, "one", 9, rows), 2);
+    CHECK_STR(rows[0].instance_id, a);
+    CHECK_STR(rows[1].instance_id, a);
+}
+
+/* ---- followers ----------------------------------------------------------------------------- */
+
+static size_t follow(struct rig *rig, struct flow_event_row rows[ROWS_MAX])
+{
+    size_t count = SIZE_MAX;
+    begin_read(rig);
+    MUST(rig,
+         rig->ops->list_flow_events(rig->tx, NULL, 0, rows, ROWS_MAX, &count, &rig->error));
+    commit(rig);
+    return count;
+}
+
+/* The case that transaction ids do not tell: who began first takes its event's id last. */
+TEST(a_follower_does_not_pass_an_open_transaction_that_began_later)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *early = foreign_open(rig->url);
+    cleanup(foreign_closep) PGconn *late = foreign_open(rig->url);
+    struct flow_event_row rows[ROWS_MAX];
+    foreign_run(early, "INSERT INTO workflow.workflow_run (type) VALUES ('a')");
+    CHECK_INT(follow(rig, rows), 1);
+
+    static const char insert[] = "INSERT INTO workflow.workflow_event (workflow_id, event_type)"
+                                 " SELECT id, 'heartbeat' FROM workflow.workflow_run";
+    foreign_run(early, "BEGIN; SELECT pg_current_xact_id()");
+    foreign_run(late, "BEGIN; SELECT pg_current_xact_id()");
+    foreign_run(late, insert);
+    foreign_run(early, insert);
+    foreign_run(early, "COMMIT");
+    CHECK_INT(follow(rig, rows), 1);
+    foreign_run(late, "COMMIT");
+    CHECK_INT(follow(rig, rows), 3);
+    CHECK(rows[1].id < rows[2].id, "the events are not in order");
+}
+
+TEST(a_follower_passes_what_was_rolled_back)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *lost = foreign_open(rig->url);
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    struct flow_event_row rows[ROWS_MAX];
+    foreign_run(lost, "BEGIN; INSERT INTO workflow.workflow_run (type) VALUES ('a')");
+    foreign_run(foreign, "INSERT INTO workflow.workflow_run (type) VALUES ('b')");
+    CHECK_INT(follow(rig, rows), 0);
+    foreign_run(lost, "ROLLBACK");
+    CHECK_INT(follow(rig, rows), 1);
+}
+
+/* The mark that a savepoint's rollback takes away is set again by the next event. */
+TEST(a_follower_knows_of_events_after_a_savepoint)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *slow = foreign_open(rig->url);
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    struct flow_event_row rows[ROWS_MAX];
+    foreign_run(slow, "INSERT INTO workflow.workflow_run (type) VALUES ('a')");
+    CHECK_INT(follow(rig, rows), 1);
+    foreign_run(slow, "BEGIN; SAVEPOINT s;"
+                      "INSERT INTO workflow.workflow_run (type) VALUES ('a'); ROLLBACK TO s;"
+                      "INSERT INTO workflow.workflow_run (type) VALUES ('a')");
+    foreign_run(foreign, "INSERT INTO workflow.workflow_run (type) VALUES ('b')");
+    CHECK_INT(follow(rig, rows), 1);
+    foreign_run(slow, "COMMIT");
+    CHECK_INT(follow(rig, rows), 3);
+}
+
+/* One lock a transaction, not one an event. */
+TEST(many_events_in_a_transaction_take_one_lock)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    foreign_run(foreign, "BEGIN; INSERT INTO workflow.workflow_run (type)"
+                         " SELECT 'a' FROM generate_series(1, 1000)");
+    CHECK_INT(foreign_number(foreign,
+                             "SELECT count(*) FROM pg_locks"
+                             " WHERE locktype = 'advisory' AND pid = pg_backend_pid()"),
+              1);
+    foreign_run(foreign, "COMMIT");
+    CHECK_INT(foreign_number(foreign, "SELECT count(*) FROM workflow.workflow_event"), 1000);
+}
+
+TEST(a_stranger_may_write_events_of_instances_but_not_of_nobody)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    begin_write(rig);
+    new_instance(rig, "w");
+    commit(rig);
+    foreign_run(foreign, "INSERT INTO workflow.workflow_event (workflow_id, event_type)"
+                         " SELECT id, 'note' FROM workflow.workflow_instance");
+    PGresult *result = PQexec(foreign, "INSERT INTO workflow.workflow_event"
+                                       " (workflow_id, event_type)"
+                                       " VALUES (gen_random_uuid(), 'note')");
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    CHECK_STR(state ? state : "", "23503");
+    PQclear(result);
+}
+
+/* ---- plans --------------------------------------------------------------------------------- */
+
+static void begin_as_engine(PGconn *conn)
+{
+    const char *wait = "1000ms";
+    foreign_run(conn, "BEGIN");
+    PGresult *result = PQexecParams(conn, SQL_BEGIN_SETTINGS, 1, NULL, &wait, NULL, NULL, 0);
+    CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));
+    PQclear(result);
+}
+
+static void prepare(PGconn *conn, const char *name, const char *sql)
+{
+    PGresult *result = PQprepare(conn, name, sql, 0, NULL);
+    CHECK(PQresultStatus(result) == PGRES_COMMAND_OK, "%s", PQerrorMessage(conn));
+    PQclear(result);
+}
+
+/* Every look at a table must name a key: a join filter means that one of its sides is read whole.
+ */
+static void check_plan_line(const char *execute, const char *line)
+{
+    static const char *const unwanted[] = {"Seq Scan", "Bitmap", "Join Filter"};
+    for (size_t i = 0; i < 3; i++)
+        CHECK(!strstr(line, unwanted[i]), "the plan of %s has a %s", execute, unwanted[i]);
+}
+
+/* The pages that a statement touches. */
+static long pages_of(PGconn *conn, const char *execute)
+{
+    char sql[512];
+    long pages = 0;
+    begin_as_engine(conn);
+    snprintf(sql, sizeof sql, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE %s",
+             execute);
+    PGresult *result = PQexec(conn, sql);
+    CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));
+    for (int i = 0; i < PQntuples(result); i++) {
+        const char *line = PQgetvalue(result, i, 0);
+        check_plan_line(execute, line);
+        const char *hit = strstr(line, "shared hit="), *read = strstr(line, "read=");
+        if (pages == 0 && (hit || read))
+            pages = (hit ? atol(hit + 11) : 0) + (read ? atol(read + 5) : 0);
+    }
+    PQclear(result);
+    foreign_run(conn, "ROLLBACK");
+    return pages;
+}
+
+static long claim_pages(PGconn *conn)
+{
+    return pages_of(conn, "claim_steps('{}', '{a.}', NULL, now(), 18, 10, 'w', 't',"
+                          " now() + interval '1 minute', 0.5)");
+}
+
+/* Instances of one step each: ten types of three priorities, waiting for up to 1000 seconds. */
+static void load(PGconn *conn, int count)
+{
+    char sql[1024];
+    snprintf(
+        sql, sizeof sql,
+        "INSERT INTO workflow.workflow_step (instance_id, instance_seq, seq, name, kind,"
+        " max_attempts, priority, next, scope_fork, scope_from, scope_to, status, attempts,"
+        " compensation_attempts, commit_no, next_run_at, is_ready, task_type, is_held,"
+        " is_timed_out, remaining, updated_at)"
+        " SELECT gen_random_uuid(), i, 0, 's', 'task', 3, i %% 3 * 10, -1, -1, 0, 0,"
+        " 'ready', 0, 0, 0, now() - i %% 1000 * interval '1 second', true, 'a.' || i %% 10,"
+        " false, false, 0, now() FROM generate_series(1, %d) AS i",
+        count);
+    foreign_run(conn, sql);
+}
+
+TEST(a_claim_of_steps_costs_the_same_however_much_waits)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    prepare(foreign, "claim_steps", SQL_CLAIM_STEPS);
+    foreign_run(foreign, "ALTER TABLE workflow.workflow_step SET (autovacuum_enabled = off)");
+
+    /* The plan is made while there is nothing at all, and kept. */
+    claim_pages(foreign);
+    load(foreign, 3000);
+    claim_pages(foreign);
+    long few = claim_pages(foreign);
+    load(foreign, 97000);
+    claim_pages(foreign);
+    long many = claim_pages(foreign);
+    CHECK(many < few * 3 / 2, "%ld pages with 3,000 steps, %ld with 100,000", few, many);
+
+    /* What was claimed lies dead at the head of the index.  A claim that passes it marks it, as soon
+     * as no transaction on this server, perhaps another test's, is older. */
+    foreign_run(foreign,
+                "UPDATE workflow.workflow_step SET status = 'completed',"
+                " is_ready = false WHERE next_run_at < now() - interval '700 seconds'");
+    long after = LONG_MAX;
+    for (int tries = 0; tries < 100 && after >= few * 2; tries++)
+        after = claim_pages(foreign);
+    CHECK(after < few * 2, "%ld pages, and %ld after 30,000 claims", few, after);
+}
+
+#define ONE "00000000-0000-4000-8000-000000000001"
+
+/* One instance of many steps: what finds a step must not read the instance. */
+static void load_one(PGconn *conn, int count)
+{
+    char sql[1024];
+    snprintf(
+        sql, sizeof sql,
+        "INSERT INTO workflow.workflow_step (instance_id, instance_seq, seq, name, kind,"
+        " max_attempts, priority, next, scope_fork, scope_from, scope_to, status, attempts,"
+        " compensation_attempts, commit_no, is_ready, is_held, is_timed_out, remaining,"
+        " updated_at)"
+        " SELECT '" ONE "', 1, i, 's' || i, 'task', 3, 50,"
+        " -1, -1, 0, 0, CASE i WHEN 5000 THEN 'waiting' ELSE 'completed' END, 0, 0, i, false,"
+        " false, false, 0, now() FROM generate_series(0, %d) AS i",
+        count - 1);
+    foreign_run(conn, sql);
+}
+
+TEST(finding_a_step_does_not_read_its_instance)
+{
+    static const struct {
+        const char *name, *sql, *execute;
+    } queries[] = {
+        {"lock_steps", SQL_LOCK_STEPS, "lock_steps('{" ONE "}', '{9000}')"},
+        {"lock_current", SQL_LOCK_CURRENT_STEPS, "lock_current('" ONE "', -1, 100)"},
+        {"list_current", SQL_LIST_CURRENT_STEPS, "list_current('" ONE "', -1, 100)"},
+        {"committed", SQL_LOCK_COMMITTED_STEPS, "committed('" ONE "', 9000, 0, 9999, 5)"},
+        {"get_step", SQL_GET_STEP, "get_step('" ONE "', 's9000')"},
+    };
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    for (size_t i = 0; i < 5; i++) { /* the plans are made while there is nothing */
+        prepare(foreign, queries[i].name, queries[i].sql);
+        pages_of(foreign, queries[i].execute);
+    }
+    load_one(foreign, 10000);
+    for (size_t i = 0; i < 5; i++) {
+        pages_of(foreign, queries[i].execute);
+        long pages = pages_of(foreign, queries[i].execute);
+        CHECK(pages > 0 && pages < 40, "%s touches %ld pages", queries[i].name, pages);
+    }
+}
