@@ -122,7 +122,7 @@ static bool has_job(struct fixture *f)
 }
 
 /* The verbs of workflows are passed on alike; the store suite runs through the wrapper, too. */
-enum { LAST_JOB_VERB = FAULTY_INSPECT };
+static const enum faulty_verb LAST_JOB_VERB = FAULTY_INSPECT;
 
 TEST(without_faults_it_passes_every_verb_on)
 {
