@@ -28,7 +28,7 @@ enum {
 
 #define SIM_START_US (INT64_C(1800000000) * US_PER_SEC)
 
-/* ---- what the store holds -------------------------------------------------------------------- */
+/* ---- what the store holds ---------------------------------------------------------------- */
 
 struct seen_instance {
     struct instance_row row;
@@ -55,7 +55,7 @@ struct snapshot {
     size_t job_count;
 };
 
-/* ---- who acts ------------------------------------------------------------------------------- */
+/* ---- who acts ---------------------------------------------------------------------------- */
 
 /* A task that some worker believes to have. */
 struct held {
@@ -106,6 +106,7 @@ struct sim {
     struct held held[HELD_MAX];
     size_t held_count;
     struct op ops[OPS_MAX];
+    struct op parked[ENGINES]; /* a claim that waits for a task, at most one at each engine */
     int signals_sent;
     int rounds;
     struct signal_seen signals[INSTANCES_MAX][SIGNALS_MAX];
