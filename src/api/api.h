@@ -67,8 +67,8 @@ struct route_list {
     size_t count;
 };
 extern const struct route_list job_routes, task_routes, registry_routes, system_routes;
-extern const struct route_list workflow_routes, instance_routes, outbox_routes, event_routes,
-    dlq_routes;
+extern const struct route_list workflow_routes, instance_routes, outbox_routes, event_routes;
+extern const struct route_list dlq_routes;
 
 /* Every route, for the test that compares them with the OpenAPI description; NULL: past the
  * end. */
@@ -105,7 +105,7 @@ void read_events(struct call *call, struct request *request);
 void write_events(const struct call *call, const struct request *request,
                   struct answer *answer);
 
-/* instances.c: the one instance that was asked for, or as a command has left it. */
+/* instances.c: the instance as it is now. */
 void write_instance_now(const struct call *call, const struct request *request,
                         struct answer *answer);
 

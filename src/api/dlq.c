@@ -25,17 +25,16 @@ static void write_record(struct json_out *out, const cairn_dlq_record *record)
     json_str(out, record->error);
     json_key(out, "reason");
     json_str(out, record->reason);
-    json_key(out, "created_at");
-    json_time(out, record->created_at_us);
     json_key(out, "is_open");
     json_bool(out, record->is_open);
+    json_key(out, "created_at");
+    json_time(out, record->created_at_us);
     json_close(out, '}');
 }
 
 static void read_list(struct call *call, struct request *request)
 {
-    request->in.page =
-        (struct page_input){.cursor = target_param(&call->target, "cursor"), .limit = 100};
+    request->in.page.cursor = target_param(&call->target, "cursor");
     target_limit(&call->target, request, &request->in.page.limit);
 }
 
@@ -54,12 +53,12 @@ static void write_list(const struct call *call, const struct request *request,
     json_close(&answer->out, '}');
 }
 
-static void read_get(struct call *call, struct request *request)
+static void read_one(struct call *call, struct request *request)
 {
     request->in.job.id = route_param(call);
 }
 
-static void write_get(const struct call *call, const struct request *request,
+static void write_one(const struct call *call, const struct request *request,
                       struct answer *answer)
 {
     (void)call;
@@ -68,13 +67,15 @@ static void write_get(const struct call *call, const struct request *request,
 
 static void read_requeue(struct call *call, struct request *request)
 {
-    request->in.requeue = (struct requeue_input){.record = route_param(call),
-                                                 .input = field_json(&call->body, "input")};
+    request->in.requeue = (struct requeue_input){
+        .record = route_param(call),
+        .input = field_json(&call->body, "input"),
+    };
 }
 
 static const struct route routes[] = {
     {"GET", "/v1/dlq", OP_DLQ_LIST, page_params, read_list, write_list, 0},
-    {"GET", "/v1/dlq/{id}", OP_DLQ_GET, NULL, read_get, write_get, 0},
+    {"GET", "/v1/dlq/{id}", OP_DLQ_GET, NULL, read_one, write_one, 0},
     {"POST", "/v1/dlq/{id}/requeue", OP_DLQ_REQUEUE, NULL, read_requeue, write_instance_now, 0},
 };
 

@@ -20,14 +20,14 @@ const struct command *const commands[] = {
     &command_show,
     &command_events,
     &command_signal,
+    &command_approve,
+    &command_reject,
     &command_pause,
     &command_resume,
     &command_restart,
     &command_retry,
     &command_cancel,
     &command_abort,
-    &command_approve,
-    &command_reject,
     &command_dlq_list,
     &command_dlq_show,
     &command_dlq_requeue,
@@ -51,7 +51,7 @@ const struct command *const commands[] = {
 };
 
 const struct command_group command_groups[] = {
-    {"dlq", "look at what has failed, and try it again"},
+    {"dlq", "look at what has failed for good, and try it again"},
     {"job", "record jobs, look at them, change their course"},
     {"registry", "say which runtime owns a type"},
     {"bench", "measure this machine"},

@@ -4,7 +4,6 @@
  */
 #include "base/mem.h"
 #include "cli/call.h"
-#include "cli/print.h"
 #include "cli/say.h"
 
 #include <stdio.h>
@@ -26,7 +25,7 @@ static void write_decision(const struct args *args, const char *decision, struct
     json_close(&out, '}');
 }
 
-static int run_decide(const struct args *args, const char *decision)
+static int decide(const struct args *args, const char *decision)
 {
     if (!args_has(args, "by")) {
         say_error("%s needs --by WHO: it is kept with the decision", args->command->name);
@@ -57,17 +56,17 @@ static int run_decide(const struct args *args, const char *decision)
 
 static int run_approve(const struct args *args)
 {
-    return run_decide(args, "confirmed");
+    return decide(args, "confirmed");
 }
 
 static int run_reject(const struct args *args)
 {
-    return run_decide(args, "rejected");
+    return decide(args, "rejected");
 }
 
 static const struct option decide_options[] = {
     {.name = "by", .kind = OPTION_TEXT, .value = "WHO", .help = "who decides"},
-    {.name = "comment", .kind = OPTION_TEXT, .value = "TEXT", .help = "why"},
+    {.name = "comment", .kind = OPTION_TEXT, .value = "TEXT", .help = "why, or anything else"},
     {0},
 };
 
@@ -76,10 +75,10 @@ const struct command command_approve = {
     .operands = "ID STEP",
     .min_operands = 2,
     .max_operands = 2,
-    .summary = "confirm a human step, so that its instance goes on",
-    .about = "A step is decided about once; afterwards the answer is no. Prints what the "
-             "instance is then.",
-    .example = "cairn approve " EXAMPLE_ID " approval --by ann",
+    .summary = "decide about a human step: the instance goes on",
+    .about = "What follows is ready in the same commit. A step is decided about once. Prints "
+             "what the instance is then.",
+    .example = "cairn approve " EXAMPLE_ID " approval --by ann --comment 'well done'",
     .options = decide_options,
     .outputs = "table json",
     .has_url = true,
@@ -91,10 +90,10 @@ const struct command command_reject = {
     .operands = "ID STEP",
     .min_operands = 2,
     .max_operands = 2,
-    .summary = "reject a human step, which aborts its instance",
-    .about = "Nothing is undone. A step is decided about once; afterwards the answer is no. "
-             "Prints what the instance is then.",
-    .example = "cairn reject " EXAMPLE_ID " approval --by ann --comment 'too dear'",
+    .summary = "decide about a human step: the instance is aborted",
+    .about = "Nothing is undone. A step is decided about once. Prints what the instance is "
+             "then.",
+    .example = "cairn reject " EXAMPLE_ID " approval --by ann --comment 'too expensive'",
     .options = decide_options,
     .outputs = "table json",
     .has_url = true,

@@ -87,8 +87,8 @@ static const struct field dlq_fields[] = {
     FIELD(cairn_dlq_record, input, "input", FIELD_JSON),
     FIELD(cairn_dlq_record, error, "error", FIELD_TEXT),
     FIELD(cairn_dlq_record, reason, "reason", FIELD_TEXT),
-    FIELD(cairn_dlq_record, created_at_us, "created_at", FIELD_TIME),
     FIELD(cairn_dlq_record, is_open, "is_open", FIELD_BOOL),
+    FIELD(cairn_dlq_record, created_at_us, "created_at", FIELD_TIME),
     END_OF_FIELDS,
 };
 
@@ -230,10 +230,10 @@ static cairn_code read_dlq(struct reader *reader, struct slice answer, bool is_p
                            struct dlq_output *out)
 {
     void *items = NULL;
-    cairn_code code = is_page ? read_page(reader, answer, dlq_fields, sizeof(cairn_dlq_record),
-                                          &items, &out->count, &out->next)
-                              : read_single(reader, answer, dlq_fields,
-                                            sizeof(cairn_dlq_record), &items, &out->count);
+    size_t size = sizeof(cairn_dlq_record);
+    cairn_code code =
+        is_page ? read_page(reader, answer, dlq_fields, size, &items, &out->count, &out->next)
+                : read_single(reader, answer, dlq_fields, size, &items, &out->count);
     out->items = items;
     return code;
 }

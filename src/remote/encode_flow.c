@@ -60,12 +60,11 @@ static void encode_control(const struct control_input *in, const char *verb,
     json_close(out, '}');
 }
 
-/* Never repeated by itself: a decision, or a requeue, is made once. */
 static void encode_decide(const struct decide_input *in, struct transfer *transfer,
                           struct json_out *out)
 {
     aim_at(transfer, "POST", "/v1/instances/", in->id, "/steps/");
-    aim_on(transfer, in->step, "/decision");
+    aim_more(transfer, in->step, "/decision");
     json_open(out, '{');
     put_text(out, "decision", in->is_confirmed ? "confirmed" : "rejected");
     put_text(out, "by", in->by);
@@ -137,16 +136,16 @@ static void encode_question(const struct request *request, struct transfer *tran
     case OP_INSTANCE_EVENTS:
         encode_part(&request->in.events, "/events", transfer);
         break;
+    case OP_ALL_EVENTS:
+        aim(transfer, "GET", "/v1/events");
+        aim_page(transfer, request->in.events.cursor, request->in.events.limit);
+        break;
     case OP_DLQ_LIST:
         aim(transfer, "GET", "/v1/dlq");
         aim_page(transfer, request->in.page.cursor, request->in.page.limit);
         break;
     case OP_DLQ_GET:
         aim_at(transfer, "GET", "/v1/dlq/", request->in.job.id, "");
-        break;
-    case OP_ALL_EVENTS:
-        aim(transfer, "GET", "/v1/events");
-        aim_page(transfer, request->in.events.cursor, request->in.events.limit);
         break;
     default:
         assert(request->op == OP_OUTBOX_ACK);
