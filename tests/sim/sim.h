@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * One thread, one virtual clock, one seed.  Several engines stand on one memory store, each behind
- * a faulty one of its own.  In every round some requests are handed in, the committers run, now and
- * then an engine dies with what it has; after each run all rows are read past the faults and the
- * laws are checked against those before.  In the end all faults stop and everything must come to
- * its end.
+ * One thread, one virtual clock, one seed.  Several engines stand on one memory store, each
+ * behind a faulty one of its own.  In every round some requests are handed in, the committers
+ * run, now and then an engine dies with what it has; after each run all rows are read past the
+ * faults and the laws are checked against those before.  In the end all faults stop and
+ * everything must come to its end.
  */
 #ifndef SIM_H
 #define SIM_H

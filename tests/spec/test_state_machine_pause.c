@@ -1,5 +1,5 @@
-/* tests/spec/test_state_machine_pause.c - pause, resume, restart and retry: state-machine.md, and
- * the design's corners about them.
+/* tests/spec/test_state_machine_pause.c - pause, resume, restart and retry: state-machine.md,
+ * and the design's corners about them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
