@@ -109,12 +109,13 @@ typedef struct cairn_open_options {
     size_t max_name;    /* bytes of a type, key, worker or runtime */
     size_t max_error;   /* bytes of an error text that are kept; the rest is cut */
     size_t max_batch;   /* jobs in one enqueue, tasks in one claim, results in one report */
+    double aging_rate;  /* points of priority that a waiting step gains a second; 0: none */
 } cairn_open_options;
 
 #define CAIRN_OPEN_DEFAULTS                                                            \
     {                                                                                  \
         .size = sizeof(cairn_open_options), .retry_ms = 10000, .max_payload = 1 << 20, \
-        .max_name = 256, .max_error = 4096, .max_batch = 1000                          \
+        .max_name = 256, .max_error = 4096, .max_batch = 1000, .aging_rate = 0.5 \
     }
 
 /* Opens a store, first bringing its tables up to this library's version.

@@ -2,34 +2,34 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/arena.h"
-#include "base/mem.h"
 #include "cli/args.h"
 #include "cli/say.h"
 #include "server/server.h"
 
-/* Hands on what was given, as --name=value, whatever form and place it had. */
+#include <stdlib.h>
+
 static int run_serve(const struct args *args)
 {
-    struct arena arena = {0};
-    char *argv[OPTIONS_MAX + 2] = {(char[]){"serve"}};
-    int argc = 1;
-    const struct option *option;
-    for (size_t i = 0; (option = command_option(args->command, i)); i++) {
-        const char *value = args->options[i].text;
-        if (!value)
-            continue;
-        argv[argc] = arena_printf(&arena, "--%s%s%s", option->name,
-                                  option->kind == OPTION_FLAG ? "" : "=", value);
-        if (!argv[argc++]) {
-            arena_done(&arena);
-            say_error("memory ran out");
-            return EXIT_NO;
+    struct serve_options options = SERVE_DEFAULTS;
+    if (args_has(args, "listen"))
+        options.listen = args_text(args, "listen");
+    options.url = args_text(args, "url");
+    options.token_file = args_text(args, "token-file");
+    options.max_connections =
+        (unsigned)args_number(args, "max-connections", options.max_connections);
+    options.idle_s = (unsigned)args_number(args, "idle-timeout", options.idle_s);
+    options.is_virtual = args_has(args, "virtual-clock");
+    options.is_quiet = args_has(args, "quiet");
+    if (args_has(args, "aging-rate")) {
+        char *end;
+        const char *text = args_text(args, "aging-rate");
+        options.aging_rate = strtod(text, &end);
+        if (end == text || *end || !(options.aging_rate >= 0 && options.aging_rate <= 1e6)) {
+            say_error("--aging-rate must be a number from 0 to 1000000, not \"%s\"", text);
+            return EXIT_USAGE;
         }
     }
-    int exit_code = cmd_serve(argc, argv);
-    arena_done(&arena);
-    return exit_code;
+    return serve_run(&options);
 }
 
 static const struct option serve_options[] = {
@@ -58,6 +58,11 @@ static const struct option serve_options[] = {
      .help = "close a connection on which nothing moves for so long; 60 if not given",
      .min = 1,
      .max = 86400},
+    {.name = "aging-rate",
+     .kind = OPTION_TEXT,
+     .value = "POINTS",
+     .help =
+         "points of priority that a waiting step gains a second; 0.5 if not given, 0: none"},
     {.name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .help = "say nothing but errors"},
     {0},
 };

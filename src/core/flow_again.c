@@ -73,6 +73,12 @@ cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict, cairn_error 
 
 /* ---- retry ---------------------------------------------------------------------------------- */
 
+/* What goes to the next step with its token: a task has used the signal itself. */
+static const char *passed_signal(const struct flow_step *step)
+{
+    return step->row.kind == KIND_TASK ? NULL : step->row.signal;
+}
+
 static bool has_passed(const struct step_row *row)
 {
     bool is_continued = row->status == STEP_SKIPPED && !row->stop && row->commit_no;
@@ -171,6 +177,6 @@ cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *r
         TRY(token_add(flow, 0, flow->instance->input, NULL, NULL, reterr));
     for (size_t i = 0; i < trial.count; i++)
         if (has_passed(&trial.steps[i]->row) && !trial.is_kept[i])
-            TRY(token_resend(flow, trial.steps[i], NULL, reterr));
+            TRY(token_resend(flow, trial.steps[i], passed_signal(trial.steps[i]), reterr));
     return flow_settle(flow, reterr);
 }

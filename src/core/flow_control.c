@@ -117,7 +117,7 @@ cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confir
     TRY(flow_note(flow, "human_decision", step, &facts, reterr));
     if (!is_confirmed)
         return reject(flow, step, by, comment, reterr);
-    TRY(step_complete(flow, step, row->input, NULL, reterr));
+    TRY(step_complete(flow, step, row->input, row->signal, reterr));
     return flow_settle(flow, reterr);
 }
 
@@ -145,7 +145,8 @@ static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const 
     row->input = given;
     if (flow->instance->status == INSTANCE_DLQ)
         instance_set(flow, INSTANCE_RUNNING, false);
-    TRY(token_add(flow, row->seq, given, NULL, NULL, reterr));
+    /* First of all, since what is held may park the instance again. */
+    TRY(token_move(flow, &(struct flow_token){.seq = row->seq, .input = given}, reterr));
     return flow_thaw(flow, reterr);
 }
 

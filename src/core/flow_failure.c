@@ -200,5 +200,5 @@ cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *
     facts.error = error;
     facts.reason = "on_timeout: continue";
     TRY(flow_note(flow, "step_skipped", step, &facts, reterr));
-    return step_pass(flow, step, NULL, reterr);
+    return step_pass(flow, step, step->row.signal, reterr);
 }

@@ -228,11 +228,11 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_e
         return CAIRN_OK; /* its branch was lost while the token was on its way */
 
     step->row.input = token->input;
+    step->row.signal = token->signal; /* for the next handler, and for a retry from here */
     if (step->row.kind != KIND_TASK)
         step->row.started_at_us = flow->now_us;
     switch (step->row.kind) {
     case KIND_TASK:
-        step->row.signal = token->signal;
         return step_make_ready(flow, step, flow->now_us, NULL, reterr);
     case KIND_SLEEP:
         return begin_wait(flow, step, STEP_WAITING, step->config->for_us, reterr);

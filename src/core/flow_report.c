@@ -299,7 +299,7 @@ static cairn_code wait_over(struct flow *flow, struct flow_step *step, cairn_err
         return CAIRN_OK;
     row->due_at_us = 0;
     if (row->kind == KIND_SLEEP)
-        return step_complete(flow, step, row->input, NULL, reterr);
+        return step_complete(flow, step, row->input, row->signal, reterr);
     if (row->kind == KIND_TASK) {
         row->waiting_event = NULL;
         row->deadline_at_us = 0;

@@ -394,6 +394,21 @@ static bool is_as_asked(enum request_op op, enum instance_status status)
     }
 }
 
+/* What a control asks an instance to become. */
+static const char *asked_status(enum request_op op)
+{
+    switch (op) {
+    case OP_PAUSE:
+        return instance_status_name(INSTANCE_PAUSED);
+    case OP_CANCEL:
+        return instance_status_name(INSTANCE_CANCELLED);
+    case OP_ABORT:
+        return instance_status_name(INSTANCE_ABORTED);
+    default:
+        return instance_status_name(INSTANCE_RUNNING);
+    }
+}
+
 static cairn_code apply_control(struct batch *batch, struct request *request,
                                 cairn_error *reterr)
 {
@@ -409,8 +424,9 @@ static cairn_code apply_control(struct batch *batch, struct request *request,
         return code;
     if (verdict && !(request->was_unsure && is_as_asked(request->op, before))) {
         request->code =
-            fail(&request->error, verdict, "cannot %s instance \"%s\": it is %s",
-                 request_op_name(request->op), instance->row.id, instance_status_name(before));
+            fail(&request->error, verdict, "cannot %s instance \"%s\": %s cannot become %s",
+                 request_op_name(request->op), instance->row.id, instance_status_name(before),
+                 asked_status(request->op));
         return CAIRN_OK;
     }
     return CAIRN_OK;

@@ -8,9 +8,6 @@
 #include "definition/definition.h"
 #include "engine/world.h"
 
-/* What waiting is worth: points of priority a second. */
-static const double AGING_RATE = 0.5;
-
 /* A compensation is told what the step was given and what it gave. */
 static const char *undo_input(struct arena *arena, const struct step_row *row)
 {
@@ -87,7 +84,7 @@ static cairn_code take_rows(struct batch *batch, struct request *request, struct
                  .pattern_count = claim->type_count,
                  .runtime = claim->runtime,
                  .lease_until_us = instant_add(batch->tx->now_us, claim->lease_ms * US_PER_MS)},
-        .aging_rate = AGING_RATE,
+        .aging_rate = batch->engine->base.options.aging_rate,
     };
     *ret_is_new = !request->was_unsure;
     if (request->was_unsure)

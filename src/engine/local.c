@@ -324,6 +324,8 @@ static char *without_password(const char *url)
 cairn_code local_engine_open(const cairn_open_options *options, const char *url,
                              cairn_engine **ret_engine, cairn_error *reterr)
 {
+    if (!(options->aging_rate >= 0 && options->aging_rate <= 1e6))
+        return fail(reterr, CAIRN_E_BAD_INPUT, "aging_rate must be from 0 to 1000000");
     struct local_engine *engine = make_engine(options, reterr);
     if (!engine)
         return CAIRN_E_OUT_OF_MEMORY;

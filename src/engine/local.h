@@ -117,6 +117,9 @@ void request_end(struct request *request, cairn_code code, const cairn_error *wh
 
 /* park.c; all with the lock held. */
 void park_add(struct local_engine *engine, struct request *request);
+/* Takes those who wait for these types (NULL: all), in order, with room for so many tasks. */
+void park_take(struct local_engine *engine, const struct ready_types *ready, size_t room,
+               struct request_queue *ret_taken);
 void park_wake(struct local_engine *engine, const struct ready_types *ready); /* NULL: all */
 void park_expire(struct local_engine *engine, struct request_queue *ret_expired);
 

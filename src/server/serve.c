@@ -9,7 +9,6 @@
 #include "server/server.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,35 +22,6 @@ enum { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_UNREACHABLE = 3 };
 /* File descriptors that are not connections: the store's, the log's, the threads'. */
 enum { SPARE_FILES = 64 };
 
-struct serve_options {
-    const char *listen, *url, *token_file;
-    unsigned max_connections, idle_s;
-    bool is_virtual, is_quiet, is_help;
-};
-
-static const char usage[] =
-    "usage: cairn serve [options]\n"
-    "\n"
-    "Serves the HTTP interface (GET /openapi.json describes it) and applies timers, until it\n"
-    "receives SIGINT or SIGTERM.\n"
-    "\n"
-    "  --listen HOST:PORT     where (default 127.0.0.1:22476; port 0: any free one)\n"
-    "  --url URL              the store: sqlite:FILE or postgres://HOST/DB\n"
-    "                         (default $CAIRN_URL, else sqlite:cairn.db)\n"
-    "  --token-file FILE      take only requests with a token; lines of ROLE TOKEN [NAME], "
-    "where\n"
-    "                         ROLE is produce, work or operate.  Without it only loopback\n"
-    "                         addresses may be listened on\n"
-    "  --virtual-clock        time stands still until POST /v1/clock/advance\n"
-    "  --max-connections N    connections at once (default 10000)\n"
-    "  --idle-timeout SEC     close a connection on which nothing moves (default 60)\n"
-    "  -q, --quiet            say nothing but errors\n"
-    "  -h, --help             show this\n"
-    "\n"
-    "example:\n"
-    "  cairn serve --url sqlite:orders.db &\n"
-    "  curl -d '{\"type\": \"billing.invoice.v1\"}' http://127.0.0.1:22476/v1/jobs\n";
-
 static void complain(const cairn_error *error)
 {
     fprintf(stderr, "cairn: %s\n", error->message);
@@ -59,80 +29,6 @@ static void complain(const cairn_error *error)
         fprintf(stderr, "    %s\n", error->detail);
     if (error->hint[0])
         fprintf(stderr, "    %s\n", error->hint);
-}
-
-static bool parse_number(const char *name, const char *text, unsigned least, unsigned most,
-                         unsigned *ret_number)
-{
-    size_t digits = strspn(text, "0123456789");
-    unsigned long value = digits && digits <= 9 && !text[digits] ? strtoul(text, NULL, 10) : 0;
-    if (value >= least && value <= most) {
-        *ret_number = (unsigned)value;
-        return true;
-    }
-    fprintf(stderr, "cairn: %s must be an integer from %u to %u, not \"%s\"\n", name, least,
-            most, text);
-    return false;
-}
-
-static bool parse_options(int argc, char **argv, struct serve_options *options)
-{
-    static const struct option known[] = {
-        {"listen", required_argument, NULL, 'l'},
-        {"url", required_argument, NULL, 'u'},
-        {"token-file", required_argument, NULL, 't'},
-        {"virtual-clock", no_argument, NULL, 'v'},
-        {"max-connections", required_argument, NULL, 'm'},
-        {"idle-timeout", required_argument, NULL, 'i'},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int letter;
-    bool is_good = true;
-    optind = 0;
-    opterr = 0;
-    while (is_good && (letter = getopt_long(argc, argv, ":qh", known, NULL)) != -1) {
-        switch (letter) {
-        case 'l':
-            options->listen = optarg;
-            break;
-        case 'u':
-            options->url = optarg;
-            break;
-        case 't':
-            options->token_file = optarg;
-            break;
-        case 'v':
-            options->is_virtual = true;
-            break;
-        case 'm':
-            is_good = parse_number("--max-connections", optarg, 1, 1000000,
-                                   &options->max_connections);
-            break;
-        case 'i':
-            is_good = parse_number("--idle-timeout", optarg, 1, 86400, &options->idle_s);
-            break;
-        case 'q':
-            options->is_quiet = true;
-            break;
-        case 'h':
-            options->is_help = true;
-            return true;
-        default:
-            fprintf(stderr,
-                    letter == ':' ? "cairn: %s needs a value\n" : "cairn: unknown option %s\n",
-                    argv[optind - 1]);
-            is_good = false;
-        }
-    }
-    if (is_good && optind < argc) {
-        fprintf(stderr, "cairn: serve takes no argument \"%s\"\n", argv[optind]);
-        is_good = false;
-    }
-    if (!is_good)
-        fprintf(stderr, "    cairn serve --help shows the options\n");
-    return is_good;
 }
 
 /* A server of a server would only add a hop and hide the tokens of the one behind. */
@@ -205,6 +101,7 @@ static int open_store(const struct serve_options *options, cairn_engine **ret_en
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
     open.url = options->url;
     open.virtual_clock = options->is_virtual;
+    open.aging_rate = options->aging_rate;
     cairn_code code = cairn_open(&open, ret_engine, &error);
     if (!code)
         return EXIT_DONE;
@@ -244,20 +141,15 @@ static int serve(const struct serve_options *options, int listen_fd, const char 
     return EXIT_DONE;
 }
 
-int cmd_serve(int argc, char **argv)
+int serve_run(const struct serve_options *given)
 {
-    struct serve_options options = {
-        .listen = "127.0.0.1:22476", .max_connections = 10000, .idle_s = 60};
+    struct serve_options options = *given;
     cleanup(tokens_freep) struct tokens *tokens = NULL;
     cairn_error error;
     char where[LISTEN_TEXT];
     int listen_fd;
-    if (!parse_options(argc, argv, &options) || !is_store_url(options.url))
+    if (!is_store_url(options.url))
         return EXIT_USAGE;
-    if (options.is_help) {
-        fputs(usage, stdout);
-        return EXIT_DONE;
-    }
     if (options.token_file && tokens_read(options.token_file, &tokens, &error)) {
         complain(&error);
         return EXIT_USAGE;

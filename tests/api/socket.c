@@ -20,12 +20,12 @@ enum { PATIENCE_S = 20, ARGS_MAX = 24 };
 /* Starts the program with its standard error in a pipe. */
 static pid_t spawn(const char *const *options, int *ret_fd)
 {
-    char *args[ARGS_MAX] = {(char *)"serve"};
+    char *args[ARGS_MAX] = {(char *)"cairn", (char *)"serve"};
     int ends[2];
-    const char *program = getenv("CAIRN_TEST_SERVE");
-    CHECK(program, "CAIRN_TEST_SERVE is not set; run this by ./test or meson test");
-    for (size_t i = 0; options[i] && i < ARGS_MAX - 2; i++)
-        args[i + 1] = (char *)options[i];
+    const char *program = getenv("CAIRN_PROGRAM");
+    CHECK(program, "CAIRN_PROGRAM is not set; run this by ./test or meson test");
+    for (size_t i = 0; options[i] && i < ARGS_MAX - 3; i++)
+        args[i + 2] = (char *)options[i];
     CHECK(pipe2(ends, 0) == 0, "no pipe");
     pid_t pid = fork();
     if (pid == 0) {

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * $CAIRN_TEST_SERVE is the program to start.  Sockets give up after 20 seconds, so that a server
+ * $CAIRN_PROGRAM is the program to start.  Sockets give up after 20 seconds, so that a server
  * that does not answer fails the test instead of hanging it.
  */
 #ifndef SOCKET_H

@@ -143,9 +143,9 @@ static void check_start(int code, const char *says, const char *const *options)
 
 TEST(wrong_usage_ends_with_2)
 {
-    check_start(2, "unknown option --lisen", OPTIONS("--lisen", "x"));
-    check_start(2, "needs a value", OPTIONS("--listen"));
-    check_start(2, "no argument \"now\"", OPTIONS("now"));
+    check_start(2, "Did you mean: --listen", OPTIONS("--lisen", "x"));
+    check_start(2, "--listen", OPTIONS("--listen"));
+    check_start(2, "cannot take \"now\"", OPTIONS("now"));
     check_start(2, "--max-connections", OPTIONS("--max-connections", "0"));
     check_start(2, "--idle-timeout", OPTIONS("--idle-timeout", "soon"));
     check_start(2, "not an address", OPTIONS("--listen", "22476"));
@@ -155,7 +155,7 @@ TEST(wrong_usage_ends_with_2)
     check_start(2, "", OPTIONS("--listen", "127.0.0.1:0", "--url", "mysql://x"));
     check_start(2, "--token-file, or listen on 127.0.0.1", OPTIONS("--listen", "0.0.0.0:0"));
     check_start(2, "other machines can reach it", OPTIONS("--listen", "[::]:0"));
-    check_start(0, "example:", OPTIONS("--help"));
+    check_start(0, "Example:", OPTIONS("--help"));
 }
 
 TEST(a_token_file_must_be_private_and_right)

@@ -121,7 +121,8 @@ static void law_of_time(struct sim *sim, const struct step_row *before,
 static void law_of_results(struct sim *sim, const struct step_row *before,
                            const struct step_row *now, bool is_reopened)
 {
-    if (!before->output || is_reopened)
+    bool is_result = before->output && before->status != STEP_SKIPPED; /* that is its input */
+    if (!is_result || is_reopened)
         return;
     if (!is_same(before->output, now->output))
         sim_broken(sim, "the result of %s changed from %s to %s", now->name, before->output,

@@ -57,6 +57,34 @@ TEST(a_wait_step_with_nothing_else_makes_the_instance_waiting_signal)
     wf_close(&fw);
 }
 
+TEST(a_signal_goes_on_to_the_next_handler_through_what_lies_between)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{wait: s, event: go}, {sleep: z, for: 1s}, {wait: t, event: more, "
+                       "timeout: 1s, on_timeout: continue}, {step: b}, {step: c}"));
+    wf_signal(&fw, "go", "{\"x\": 1}");
+    wf_advance(&fw, 2 * SECOND_MS);
+    struct task task = wf_take_step(&fw, "b");
+    CHECK(strstr(task.signal, "\"x\""), "the signal is %s", task.signal);
+    CHECK_INT(wf_report(&fw, &task, CAIRN_COMPLETE, "1"), CAIRN_OK);
+    task = wf_take_step(&fw, "c");
+    CHECK_STR(task.signal, "");
+    wf_close(&fw);
+}
+
+TEST(a_step_that_is_retried_gets_its_signal_again)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{wait: s, event: go}, {save_point: p}, {step: b}"));
+    wf_signal(&fw, "go", "{\"x\": 1}");
+    wf_do_badly(&fw, "b");
+    wf_check_status(&fw, "failed");
+    CHECK_INT(wf_again(&fw), CAIRN_OK);
+    struct task task = wf_take_step(&fw, "b");
+    CHECK(strstr(task.signal, "\"x\""), "the signal is %s", task.signal);
+    wf_close(&fw);
+}
+
 TEST(a_wait_step_takes_a_signal_that_is_already_there)
 {
     struct flow_world fw;
@@ -123,7 +151,7 @@ TEST(waits_sleeps_and_steps_survive_a_crash)
     wf_close(&fw);
 }
 
-/* ---- fields --------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------ */
 
 TEST(current_steps_names_what_the_instance_is_at)
 {

@@ -7,6 +7,8 @@
 #include "foreign.h"
 #include "postgres_queries.h"
 
+#include <limits.h>
+
 static const char *new_url(void)
 {
     return scratch_store_of("postgres");
@@ -202,13 +204,15 @@ TEST(a_follower_knows_of_events_after_a_savepoint)
     cleanup(foreign_closep) PGconn *slow = foreign_open(rig->url);
     cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
     struct flow_event_row rows[ROWS_MAX];
+    foreign_run(slow, "INSERT INTO workflow.workflow_run (type) VALUES ('a')");
+    CHECK_INT(follow(rig, rows), 1);
     foreign_run(slow, "BEGIN; SAVEPOINT s;"
                       "INSERT INTO workflow.workflow_run (type) VALUES ('a'); ROLLBACK TO s;"
                       "INSERT INTO workflow.workflow_run (type) VALUES ('a')");
     foreign_run(foreign, "INSERT INTO workflow.workflow_run (type) VALUES ('b')");
-    CHECK_INT(follow(rig, rows), 0);
+    CHECK_INT(follow(rig, rows), 1);
     foreign_run(slow, "COMMIT");
-    CHECK_INT(follow(rig, rows), 2);
+    CHECK_INT(follow(rig, rows), 3);
 }
 
 /* One lock a transaction, not one an event. */
@@ -332,12 +336,14 @@ TEST(a_claim_of_steps_costs_the_same_however_much_waits)
     long many = claim_pages(foreign);
     CHECK(many < few * 3 / 2, "%ld pages with 3,000 steps, %ld with 100,000", few, many);
 
-    /* What was claimed lies dead at the head of the index. */
+    /* What was claimed lies dead at the head of the index.  A claim that passes it marks it, as soon
+     * as no transaction on this server, perhaps another test's, is older. */
     foreign_run(foreign,
                 "UPDATE workflow.workflow_step SET status = 'completed',"
                 " is_ready = false WHERE next_run_at < now() - interval '700 seconds'");
-    claim_pages(foreign);
-    long after = claim_pages(foreign);
+    long after = LONG_MAX;
+    for (int tries = 0; tries < 100 && after >= few * 2; tries++)
+        after = claim_pages(foreign);
     CHECK(after < few * 2, "%ld pages, and %ld after 30,000 claims", few, after);
 }
 

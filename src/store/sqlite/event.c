@@ -9,27 +9,53 @@
 #include <assert.h>
 #include <string.h>
 
-static cairn_code append_one(struct store_tx *tx, const struct job_event_row *event,
-                             cairn_error *reterr)
+enum { LINES_AT_ONCE = 16 }; /* as append_events.sql has it */
+
+static cairn_code append_some(struct store_tx *tx, enum query_number number,
+                              const struct event_line *lines, size_t count, cairn_error *reterr)
 {
-    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_APPEND_EVENT);
-    bind_text(&query, ":job_id", event->job_id);
-    bind_text(&query, ":type", job_event_name(event->type));
-    bind_text(&query, ":data", event->data);
-    bind_int(&query, ":now", tx->now_us);
-    return query_run(&query, "append an event", reterr);
+    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), number);
+    struct row_writer writer = {.query = &query};
+    for (size_t i = 0; i < count; i++) {
+        write_text(&writer, lines[i].subject);
+        write_text(&writer, lines[i].type);
+        write_text(&writer, lines[i].step);
+        write_text(&writer, lines[i].data);
+        write_int(&writer, tx->now_us);
+    }
+    write_end(&writer);
+    return query_run(&query, "append events", reterr);
+}
+
+cairn_code append_lines(struct store_tx *tx, struct event_line (*line_of)(const void *, size_t),
+                        const void *events, size_t count, cairn_error *reterr)
+{
+    struct event_line lines[LINES_AT_ONCE];
+    cairn_code code = CAIRN_OK;
+    for (size_t at = 0; at < count && !code;) {
+        bool is_full = count - at >= LINES_AT_ONCE;
+        size_t portion = is_full ? LINES_AT_ONCE : 1;
+        for (size_t i = 0; i < portion; i++)
+            lines[i] = line_of(events, at + i);
+        code =
+            append_some(tx, is_full ? Q_APPEND_EVENTS : Q_APPEND_EVENT, lines, portion, reterr);
+        at += portion;
+    }
+    return code;
+}
+
+static struct event_line job_line(const void *events, size_t index)
+{
+    const struct job_event_row *event = (const struct job_event_row *)events + index;
+    return (struct event_line){
+        .subject = event->job_id, .type = job_event_name(event->type), .data = event->data};
 }
 
 cairn_code sqlite_append_events(struct store_tx *tx, const struct job_event_row *events,
                                 size_t count, cairn_error *reterr)
 {
     assert(tx->session->kind == SESSION_WRITER);
-    for (size_t i = 0; i < count; i++) {
-        cairn_code code = append_one(tx, &events[i], reterr);
-        if (code)
-            return code;
-    }
-    return CAIRN_OK;
+    return append_lines(tx, job_line, events, count, reterr);
 }
 
 /* EVENT_NONE: somebody else's word. */

@@ -8,29 +8,20 @@
 
 #include <assert.h>
 
-static cairn_code append_one(struct store_tx *tx, const struct flow_event_row *event,
-                             cairn_error *reterr)
+static struct event_line flow_line(const void *events, size_t index)
 {
-    cleanup(query_end) struct query query =
-        query_begin(sqlite_session_of(tx), Q_APPEND_FLOW_EVENT);
-    bind_text(&query, ":instance_id", event->instance_id);
-    bind_text(&query, ":type", event->type);
-    bind_text(&query, ":step", event->step);
-    bind_text(&query, ":data", event->data);
-    bind_int(&query, ":now", tx->now_us);
-    return query_run(&query, "append an event", reterr);
+    const struct flow_event_row *event = (const struct flow_event_row *)events + index;
+    return (struct event_line){.subject = event->instance_id,
+                               .type = event->type,
+                               .step = event->step,
+                               .data = event->data};
 }
 
 cairn_code sqlite_append_flow_events(struct store_tx *tx, const struct flow_event_row *events,
                                      size_t count, cairn_error *reterr)
 {
     assert(tx->session->kind == SESSION_WRITER);
-    for (size_t i = 0; i < count; i++) {
-        cairn_code code = append_one(tx, &events[i], reterr);
-        if (code)
-            return code;
-    }
-    return CAIRN_OK;
+    return append_lines(tx, flow_line, events, count, reterr);
 }
 
 static cairn_code read_event(struct query *query, struct arena *arena,

@@ -82,7 +82,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     X(INSERT_DECISION)            \
     X(LIST_DECISIONS)             \
     X(APPEND_EVENT)               \
-    X(APPEND_FLOW_EVENT)          \
+    X(APPEND_EVENTS)              \
     X(APPEND_OUTBOX)              \
     X(CLAIM_HEADS)                \
     X(CLAIM_OUTBOX)               \
@@ -270,6 +270,12 @@ cairn_code sqlite_find_claimed(struct store_tx *tx, const char *worker, const ch
 cairn_code sqlite_promote_jobs(struct store_tx *tx, size_t limit, size_t *ret_count,
                                cairn_error *reterr);
 cairn_code sqlite_next_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr);
+/* A line of the audit trail, a job's or an instance's. */
+struct event_line {
+    const char *subject, *type, *step, *data;
+};
+cairn_code append_lines(struct store_tx *tx, struct event_line (*line_of)(const void *, size_t),
+                        const void *events, size_t count, cairn_error *reterr);
 cairn_code sqlite_append_events(struct store_tx *tx, const struct job_event_row *events,
                                 size_t count, cairn_error *reterr);
 cairn_code sqlite_list_events(struct store_tx *tx, const char *job_id, int64_t after,

@@ -7,7 +7,11 @@ SELECT current_setting('server_version'),
        clock_timestamp(),
        (SELECT count(*)
           FROM workflow.workflow_run AS r
-         WHERE r.status = 'leased' AND r.lease_until < $1::timestamptz),
+         WHERE r.status = 'leased' AND r.lease_until < $1::timestamptz)
+       + (SELECT count(*)
+            FROM workflow.workflow_step AS s
+           WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
+             AND s.due_at <= $1::timestamptz),
        pg_database_size(current_database()),
        format('fsync=%s synchronous_commit=%s encoding=%s',
               current_setting('fsync'), current_setting('synchronous_commit'),

@@ -1,6 +1,6 @@
 -- append_event: one line of the audit trail.
 --
---   :job_id, :type, :data, :now
+--   whose, its type, the step (or NULL), data, when
 
-INSERT INTO workflow_event (workflow_id, event_type, data, created_at)
-VALUES (:job_id, :type, :data, :now);
+INSERT INTO workflow_event (workflow_id, event_type, step, data, created_at)
+VALUES (?, ?, ?, ?, ?);

@@ -1,0 +1,131 @@
+/* cli/show.h - what cairn show draws: an instance, its steps as a tree, and how both are followed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   show_state.c   the instance, its steps, its definition and its records in the DLQ, as they are
+ *   show_plan.c    the steps as a tree, as the definition nests them
+ *   show_short.c   long lists of branches, shortened
+ *   show_pen.c     lines of text: colours, columns, cutting
+ *   show_step.c    what a step's line says
+ *   show_draw.c    the head and the tree
+ *   show_follow.c  drawn again whenever it has changed
+ */
+#ifndef CLI_SHOW_H
+#define CLI_SHOW_H
+
+#include "base/arena.h"
+#include "cli/call.h"
+
+/* ---- state ------------------------------------------------------------------------------- */
+
+struct show_state {
+    struct answer instance;
+    struct buf steps_text;  /* a JSON array, as it came */
+    json_t *steps;          /* the same as a tree */
+    const json_t *contents; /* of the workflow file; NULL: it is gone */
+    json_t *dlq;            /* id of a step -> {"id", "is_undo"}: its open record */
+    int64_t now_us;
+};
+
+/* What does not change from one look to the next. */
+struct show_source {
+    cairn_engine *engine;
+    json_t *contents; /* of the definition that was read last */
+    char *workflow;
+    int64_t version;
+};
+
+/* The instance and its steps, which is all that -o json needs. */
+int show_state_read(struct show_source *source, const char *id, struct show_state *state);
+/* The rest: what drawing needs in addition.  None of it may be missing for good reason. */
+void show_state_complete(struct show_source *source, struct show_state *state);
+void show_print_json(const struct show_state *state);
+void show_state_done(struct show_state *state);
+void show_source_done(struct show_source *source);
+
+const char *show_status(const struct show_state *state); /* of the instance */
+bool show_is_ended(const struct show_state *state);
+
+/* ---- tree -------------------------------------------------------------------------------- */
+
+struct show_node {
+    const json_t *step; /* NULL: a label */
+    const json_t
+        *element; /* of the file; a join has that of its fork; NULL: unknown, a label */
+    const char *label;
+    bool is_untaken;   /* a label: the list that the condition did not take */
+    bool has_branches; /* its children are branches (and a join) that may be shortened */
+    bool is_hidden;    /* counted in a label instead of drawn */
+    struct show_node *first, *last, *next;
+};
+
+/* The steps below a root that is not drawn.  Where the definition is gone, or is not that of the
+ * steps, they are a flat list.  NULL: memory has run out. */
+struct show_node *show_plan(struct arena *arena, const json_t *steps, const json_t *contents);
+struct show_node *show_node_add(struct arena *arena, struct show_node *parent);
+
+/* Hides most of the branches where there are very many, and adds a label that counts them. */
+void show_shorten(struct arena *arena, struct show_node *root);
+
+/* ---- lines ------------------------------------------------------------------------------- */
+
+struct screen {
+    bool is_terminal, is_coloured, is_utf8;
+    size_t columns, rows;
+};
+
+void screen_look(struct screen *screen);
+
+/* Lines of text, each ended by a newline. */
+struct picture {
+    struct buf text;
+    size_t lines;
+    size_t active; /* the first line that tells of something going on; SIZE_MAX: none */
+};
+
+/* Writes one line at a time.  Whatever is written is cleaned of control characters. */
+struct pen {
+    struct picture *picture;
+    const struct screen *screen;
+    size_t column; /* where it stands */
+    bool is_dim;   /* the whole line, whatever colours are asked for */
+};
+
+#define COLOUR_DIM "\033[2m"
+
+void pen_text(struct pen *pen, const char *colour, const char *text);
+void pen_pad(struct pen *pen, size_t column);
+void pen_cut(struct pen *pen, const char *colour, const char *text); /* as much as fits */
+void pen_end(struct pen *pen);
+
+size_t text_columns(const struct screen *screen, const char *text);
+
+/* ---- steps ------------------------------------------------------------------------------- */
+
+/* How urgent a status is (0: most), how it looks. */
+struct look {
+    const char *status, *symbol, *colour;
+    bool needs_somebody;
+};
+size_t look_count(void);
+const struct look *look_at(size_t urgency);
+size_t look_urgency(const char *status);
+
+/* The status of a step as a person sees it: a fork runs until its join has ended. */
+const char *shown_status(const struct show_state *state, const struct show_node *node);
+void shown_name(const struct show_node *node, struct buf *text); /* "stock (condition)" */
+void shown_note(const struct show_state *state, const struct show_node *node, struct buf *text);
+void shown_hint(const struct show_state *state, const struct show_node *node, struct buf *text);
+void shown_took(const struct show_state *state, const json_t *step, struct buf *text);
+void duration_text(int64_t us, struct buf *text); /* "412ms", "3m 12s" */
+
+/* ---- drawing ----------------------------------------------------------------------------- */
+
+/* False: memory has run out. */
+bool show_draw(const struct show_state *state, const struct screen *screen,
+               struct picture *picture);
+
+/* Until it has ended: EXIT_DONE if it completed, EXIT_NO if not, or what went wrong. */
+int show_follow(struct show_source *source, const char *id, bool is_json);
+
+#endif

@@ -1,0 +1,320 @@
+/* cli/show_draw.c - an instance for eyes: the head, then its steps as a tree.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     ✓ reserve                   completed  412ms
+ *     ✓ in_stock (condition)      completed         {{ gt .count 0 }}
+ *     ├─ then
+ *     │  └─ ● pick                running    1.2s   1/3 failed, by shop:4711:8f3a0c11
+ *     └─ else, not taken
+ *        └─ – restock             skipped
+ *     ○ close                     pending
+ */
+#include "base/mem.h"
+#include "cli/print.h"
+#include "cli/show.h"
+
+#include <string.h>
+
+enum { HEAD_COLUMN = 13, NAME_COLUMNS_MAX = 44, TREE_COLUMNS = 3, GAP = 2 };
+
+struct drawing {
+    const struct show_state *state;
+    const struct screen *screen;
+    struct pen pen;
+    struct buf prefix;                  /* what stands before each line of the list */
+    size_t status_at, took_at, note_at; /* columns */
+};
+
+/* ---- head -------------------------------------------------------------------------------- */
+
+static void head_line(struct pen *pen, const char *name, const char *value)
+{
+    if (!*value)
+        return;
+    pen_text(pen, "", name);
+    pen_pad(pen, HEAD_COLUMN);
+    pen_cut(pen, colour_of(value), value);
+    pen_end(pen);
+}
+
+static void head_time(struct drawing *drawing, const char *key)
+{
+    char text[BOTH_TEXT];
+    int64_t at_us = time_of(drawing->state->instance.tree, key);
+    if (!at_us)
+        return;
+    both_times(at_us, drawing->state->now_us, text);
+    head_line(&drawing->pen, key, text);
+}
+
+static void head_took(struct drawing *drawing)
+{
+    cleanup(buf_donep) struct buf text = {0};
+    int64_t from_us = time_of(drawing->state->instance.tree, "started_at");
+    int64_t to_us = time_of(drawing->state->instance.tree, "finished_at");
+    if (from_us && to_us)
+        duration_text(to_us - from_us, &text);
+    head_line(&drawing->pen, "took", buf_text(&text));
+}
+
+/* JSON of the user's, as its own bytes. */
+static void head_json(struct drawing *drawing, const char *key)
+{
+    cleanup(buf_donep) struct buf text = {0};
+    size_t len = 0;
+    const char *found = body_member(&drawing->state->instance, key, &len);
+    if (!found || (len == 4 && memcmp(found, "null", 4) == 0))
+        return;
+    buf_add(&text, found, len);
+    head_line(&drawing->pen, key, buf_text(&text));
+}
+
+static void head_error(struct drawing *drawing)
+{
+    cleanup(buf_donep) struct buf text = {0};
+    const json_t *error = json_object_get(drawing->state->instance.tree, "last_error");
+    if (json_is_object(error))
+        buf_printf(&text, "%s: %s (call %lld)", text_of(error, "step"),
+                   text_of(error, "message"), (long long)int_of(error, "attempt"));
+    head_line(&drawing->pen, "last_error", buf_text(&text));
+}
+
+static void draw_head(struct drawing *drawing)
+{
+    static const char *const times[] = {"created_at", "start_at", "started_at", "finished_at"};
+    const json_t *instance = drawing->state->instance.tree;
+    cleanup(buf_donep) struct buf workflow = {0};
+    char generation[32];
+    buf_printf(&workflow, "%s, version %lld", text_of(instance, "workflow"),
+               (long long)int_of(instance, "version"));
+    snprintf(generation, sizeof generation, "%lld", (long long)int_of(instance, "generation"));
+    head_line(&drawing->pen, "id", text_of(instance, "id"));
+    head_line(&drawing->pen, "workflow", buf_text(&workflow));
+    head_line(&drawing->pen, "status", text_of(instance, "status"));
+    head_line(&drawing->pen, "key", text_of(instance, "key"));
+    if (int_of(instance, "generation") > 1)
+        head_line(&drawing->pen, "generation", generation);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        head_time(drawing, times[i]);
+    head_took(drawing);
+    head_error(drawing);
+    head_json(drawing, "input");
+    head_json(drawing, "output");
+    pen_end(&drawing->pen);
+}
+
+/* ---- columns ----------------------------------------------------------------------------- */
+
+static void widen(size_t *width, size_t columns)
+{
+    if (*width < columns)
+        *width = columns;
+}
+
+static size_t symbol_columns(const struct screen *screen)
+{
+    return screen->is_utf8 ? 2 : 0;
+}
+
+/* How wide names, states and durations are; _at hold widths until they are added up. */
+static void measure(struct drawing *drawing, const struct show_node *list, size_t indent)
+{
+    for (const struct show_node *node = list->first; node; node = node->next) {
+        if (node->is_hidden)
+            continue;
+        measure(drawing, node, indent + TREE_COLUMNS);
+        if (!node->step)
+            continue;
+        cleanup(buf_donep) struct buf name = {0};
+        cleanup(buf_donep) struct buf took = {0};
+        shown_name(node, &name);
+        shown_took(drawing->state, node->step, &took);
+        widen(&drawing->status_at, indent + symbol_columns(drawing->screen) +
+                                       text_columns(drawing->screen, buf_text(&name)));
+        widen(&drawing->took_at, strlen(shown_status(drawing->state, node)));
+        widen(&drawing->note_at, took.len);
+    }
+}
+
+static void set_columns(struct drawing *drawing, const struct show_node *root)
+{
+    measure(drawing, root, 0);
+    if (drawing->status_at > NAME_COLUMNS_MAX)
+        drawing->status_at = NAME_COLUMNS_MAX;
+    drawing->status_at += GAP;
+    drawing->took_at += drawing->status_at + GAP;
+    drawing->note_at += drawing->took_at + (drawing->note_at ? GAP : 0);
+}
+
+/* ---- tree -------------------------------------------------------------------------------- */
+
+/* What a branch of the tree looks like; in ASCII where UTF-8 is not understood. */
+static const char *bar(const struct drawing *drawing, const char *utf8, const char *ascii)
+{
+    return drawing->screen->is_utf8 ? utf8 : ascii;
+}
+
+/* A column of the line; at least one blank after what is there. */
+static void go_to(struct pen *pen, size_t column)
+{
+    if (pen->column && pen->column >= column)
+        column = pen->column + 1;
+    pen_pad(pen, column);
+}
+
+/* A further line about the step above. */
+static void draw_more(struct drawing *drawing, const struct show_node *node, bool is_dim,
+                      const char *colour, const char *text)
+{
+    struct pen *pen = &drawing->pen;
+    pen->is_dim = is_dim;
+    pen_text(pen, COLOUR_DIM, buf_text(&drawing->prefix));
+    pen_text(pen, COLOUR_DIM, node->first ? bar(drawing, "│ ", "| ") : "  ");
+    pen_cut(pen, colour, text);
+    pen_end(pen);
+}
+
+/* Why a step was skipped is no alarm. */
+static const char *error_colour(const json_t *step)
+{
+    return strcmp(text_of(step, "status"), "skipped") == 0 ? COLOUR_DIM : "\033[31m";
+}
+
+/* Adds to the line what fits on it; false: it needs a line of its own. */
+static bool draw_behind(struct drawing *drawing, const char *colour, const char *text)
+{
+    struct pen *pen = &drawing->pen;
+    size_t at = pen->column + GAP > drawing->note_at ? pen->column + GAP : drawing->note_at;
+    if (!*text)
+        return true;
+    if (at + text_columns(drawing->screen, text) > drawing->screen->columns)
+        return false;
+    pen_pad(pen, at);
+    pen_text(pen, colour, text);
+    return true;
+}
+
+static void note_active(struct drawing *drawing, const char *status)
+{
+    static const char *const words[] = {"running", "compensation", "ready", "waiting",
+                                        "waiting_decision"};
+    struct picture *picture = drawing->pen.picture;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (picture->active == SIZE_MAX && strcmp(words[i], status) == 0)
+            picture->active = picture->lines;
+}
+
+/* Symbol, name, status, duration. */
+static void draw_start(struct drawing *drawing, const struct show_node *node)
+{
+    cleanup(buf_donep) struct buf name = {0}, took = {0};
+    struct pen *pen = &drawing->pen;
+    const char *status = shown_status(drawing->state, node);
+    const struct look *look = look_at(look_urgency(status));
+    shown_name(node, &name);
+    shown_took(drawing->state, node->step, &took);
+    if (!node->has_branches)
+        note_active(drawing, status);
+    if (drawing->screen->is_utf8) {
+        pen_text(pen, look->colour, look->symbol);
+        pen_text(pen, "", " ");
+    }
+    pen_cut(pen, strcmp(status, "pending") ? "" : COLOUR_DIM, buf_text(&name));
+    go_to(pen, drawing->status_at);
+    pen_cut(pen, look->colour, status);
+    if (took.len) {
+        go_to(pen, drawing->took_at);
+        pen_cut(pen, "", buf_text(&took));
+    }
+}
+
+static void draw_step(struct drawing *drawing, const struct show_node *node, bool is_dim)
+{
+    cleanup(buf_donep) struct buf note = {0}, hint = {0};
+    const char *error = text_of(node->step, "error"), *colour = error_colour(node->step);
+    shown_note(drawing->state, node, &note);
+    shown_hint(drawing->state, node, &hint);
+    draw_start(drawing, node);
+    bool is_noted = draw_behind(drawing, COLOUR_DIM, buf_text(&note));
+    bool is_told = is_noted && draw_behind(drawing, colour, error);
+    pen_end(&drawing->pen);
+    if (!is_noted)
+        draw_more(drawing, node, is_dim, COLOUR_DIM, buf_text(&note));
+    if (!is_told && *error)
+        draw_more(drawing, node, is_dim, colour, error);
+    if (hint.len)
+        draw_more(drawing, node, is_dim, "\033[33m", buf_text(&hint));
+}
+
+static void draw_label(struct drawing *drawing, const struct show_node *node)
+{
+    struct pen *pen = &drawing->pen;
+    if (!node->first)
+        pen_text(pen, COLOUR_DIM, bar(drawing, "… ", "... "));
+    pen_cut(pen, COLOUR_DIM, node->label);
+    if (node->is_untaken)
+        pen_cut(pen, COLOUR_DIM, ", not taken");
+    pen_end(pen);
+}
+
+static void draw_list(struct drawing *drawing, const struct show_node *list, bool is_dim,
+                      bool is_top);
+
+static bool is_last(const struct show_node *node)
+{
+    for (node = node->next; node; node = node->next)
+        if (!node->is_hidden)
+            return false;
+    return true;
+}
+
+static void draw_node(struct drawing *drawing, const struct show_node *node, bool is_dim,
+                      bool is_top)
+{
+    struct buf *prefix = &drawing->prefix;
+    size_t len = prefix->len;
+    drawing->pen.is_dim = is_dim;
+    if (!is_top) {
+        pen_text(&drawing->pen, COLOUR_DIM, buf_text(prefix));
+        pen_text(&drawing->pen, COLOUR_DIM,
+                 is_last(node) ? bar(drawing, "└─ ", "`- ") : bar(drawing, "├─ ", "|- "));
+        buf_str(prefix, is_last(node) ? "   " : bar(drawing, "│  ", "|  "));
+    }
+    if (node->step)
+        draw_step(drawing, node, is_dim);
+    else
+        draw_label(drawing, node);
+    draw_list(drawing, node, is_dim || node->is_untaken, false);
+    if (prefix->text) {
+        prefix->len = len;
+        prefix->text[len] = '\0';
+    }
+}
+
+static void draw_list(struct drawing *drawing, const struct show_node *list, bool is_dim,
+                      bool is_top)
+{
+    for (const struct show_node *node = list->first; node; node = node->next)
+        if (!node->is_hidden)
+            draw_node(drawing, node, is_dim, is_top);
+}
+
+bool show_draw(const struct show_state *state, const struct screen *screen,
+               struct picture *picture)
+{
+    cleanup(arena_done) struct arena arena = {0};
+    struct drawing drawing = {
+        .state = state, .screen = screen, .pen = {.picture = picture, .screen = screen}};
+    struct show_node *root = show_plan(&arena, state->steps, state->contents);
+    picture->active = SIZE_MAX;
+    if (!root)
+        return false;
+    show_shorten(&arena, root);
+    set_columns(&drawing, root);
+    draw_head(&drawing);
+    draw_list(&drawing, root, false, true);
+    bool is_drawn = !buf_failed(&picture->text) && !buf_failed(&drawing.prefix);
+    buf_done(&drawing.prefix);
+    return is_drawn;
+}

@@ -1,0 +1,185 @@
+/* cli/show_plan.c - the steps as a tree, as the definition nests them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Steps stand in the order of the file: an element's step, then those of its lists, then, for a
+ * fork or a parallel, its join.  So one walk over the definition meets them all, in order.  The
+ * depth is bounded by that of the JSON, which the parser bounds.
+ */
+#include "cli/show.h"
+
+#include <string.h>
+
+struct walk {
+    struct arena *arena;
+    const json_t *steps;
+    size_t at;     /* the next step */
+    bool is_unfit; /* the definition is not that of the steps, or memory has run out */
+};
+
+struct show_node *show_node_add(struct arena *arena, struct show_node *parent)
+{
+    struct show_node *node = arena_zalloc(arena, sizeof *node);
+    if (!node)
+        return NULL;
+    if (parent->last)
+        parent->last->next = node;
+    else
+        parent->first = node;
+    parent->last = node;
+    return node;
+}
+
+/* ---- taking steps ------------------------------------------------------------------------ */
+
+static struct show_node *take_step(struct walk *walk, struct show_node *parent,
+                                   const char *name, const char *suffix)
+{
+    const json_t *step = json_array_get(walk->steps, walk->at);
+    const char *step_name = text_of(step, "name");
+    size_t len = strlen(name);
+    bool is_it = step && strncmp(step_name, name, len) == 0 && !strcmp(step_name + len, suffix);
+    struct show_node *node = is_it ? show_node_add(walk->arena, parent) : NULL;
+    if (!node) {
+        walk->is_unfit = true;
+        return NULL;
+    }
+    node->step = step;
+    walk->at++;
+    return node;
+}
+
+static struct show_node *add_label(struct walk *walk, struct show_node *parent,
+                                   const char *label)
+{
+    struct show_node *node = show_node_add(walk->arena, parent);
+    if (node)
+        node->label = arena_strdup(walk->arena, label);
+    if (!node || !node->label) {
+        walk->is_unfit = true;
+        return NULL;
+    }
+    return node;
+}
+
+/* The element's name: the value of the key that is its kind. */
+static const char *element_name(const json_t *element, const char **ret_kind)
+{
+    static const char *const kinds[] = {"step",     "save_point", "condition", "fork",
+                                        "parallel", "human",      "wait",      "sleep"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const char *name = json_string_value(json_object_get(element, kinds[i]));
+        if (name) {
+            *ret_kind = kinds[i];
+            return name;
+        }
+    }
+    return NULL;
+}
+
+/* ---- the walk ---------------------------------------------------------------------------- */
+
+static void walk_list(struct walk *walk, struct show_node *parent, const json_t *list);
+
+/* The list that is not taken is skipped in the condition's own commit. */
+static bool is_untaken(const json_t *condition, const struct show_node *list)
+{
+    const json_t *first = list->first ? list->first->step : NULL;
+    int64_t decided_us = time_of(condition, "finished_at");
+    return decided_us && first && strcmp(text_of(first, "status"), "skipped") == 0 &&
+           !time_of(first, "started_at") && time_of(first, "finished_at") == decided_us;
+}
+
+static void walk_choice(struct walk *walk, struct show_node *condition, const char *name)
+{
+    const json_t *list = json_object_get(condition->element, name);
+    struct show_node *label = json_array_size(list) ? add_label(walk, condition, name) : NULL;
+    if (!label)
+        return;
+    walk_list(walk, label, list);
+    label->is_untaken = is_untaken(condition->step, label);
+}
+
+/* A branch of a single element needs no label. */
+static void walk_branches(struct walk *walk, struct show_node *fork)
+{
+    size_t i;
+    json_t *branch;
+    json_array_foreach(json_object_get(fork->element, "branches"), i, branch)
+    {
+        char name[32];
+        snprintf(name, sizeof name, "branch %zu", i + 1);
+        bool is_single = json_array_size(branch) == 1;
+        struct show_node *parent = is_single ? fork : add_label(walk, fork, name);
+        if (walk->is_unfit)
+            return;
+        walk_list(walk, parent, branch);
+    }
+}
+
+static void walk_join(struct walk *walk, struct show_node *fork, const char *name)
+{
+    struct show_node *join = walk->is_unfit ? NULL : take_step(walk, fork, name, "_join");
+    fork->has_branches = true;
+    if (join)
+        join->element = fork->element;
+}
+
+static void walk_element(struct walk *walk, struct show_node *parent, const json_t *element)
+{
+    const char *kind = "", *name = element_name(element, &kind);
+    struct show_node *node = take_step(walk, parent, name ? name : "", "");
+    if (!node)
+        return;
+    node->element = element;
+    if (strcmp(kind, "condition") == 0) {
+        walk_choice(walk, node, "then");
+        walk_choice(walk, node, "else");
+    } else if (strcmp(kind, "fork") == 0) {
+        walk_branches(walk, node);
+        walk_join(walk, node, name);
+    } else if (strcmp(kind, "parallel") == 0) {
+        walk_list(walk, node, json_object_get(element, "steps"));
+        walk_join(walk, node, name);
+    }
+}
+
+static void walk_list(struct walk *walk, struct show_node *parent, const json_t *list)
+{
+    size_t i;
+    json_t *element;
+    json_array_foreach(list, i, element)
+    {
+        if (walk->is_unfit)
+            return;
+        walk_element(walk, parent, element);
+    }
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+static struct show_node *flat(struct arena *arena, const json_t *steps)
+{
+    struct show_node *root = arena_zalloc(arena, sizeof *root);
+    size_t i;
+    json_t *step;
+    json_array_foreach(steps, i, step)
+    {
+        struct show_node *node = root ? show_node_add(arena, root) : NULL;
+        if (!node)
+            return NULL;
+        node->step = step;
+    }
+    return root;
+}
+
+struct show_node *show_plan(struct arena *arena, const json_t *steps, const json_t *contents)
+{
+    struct walk walk = {.arena = arena, .steps = steps};
+    struct show_node *root = arena_zalloc(arena, sizeof *root);
+    if (!root)
+        return NULL;
+    walk_list(&walk, root, json_object_get(contents, "steps"));
+    bool is_whole = !walk.is_unfit && walk.at == json_array_size(steps);
+    return is_whole ? root : flat(arena, steps);
+}

@@ -1,0 +1,212 @@
+/* tests/spec/test_worker_flow.c - the callback style with steps: waits, events, compensations.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Handlers run in other threads, so they only note what they see; the test looks afterwards.
+ */
+#include "cairn.h"
+#include "scratch.h"
+#include "test.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct world {
+    cairn_engine *engine;
+    cairn_worker *worker;
+    char id[64];
+};
+
+static struct world open_world(const char *workflow)
+{
+    struct world world = {0};
+    cairn_error error;
+    cairn_open_options open = CAIRN_OPEN_DEFAULTS;
+    cairn_worker_options options = CAIRN_WORKER_DEFAULTS;
+    cairn_start_options start = CAIRN_START_DEFAULTS;
+    cairn_enqueued started;
+    open.url = scratch_store();
+    options.concurrency = 2;
+    options.until_idle = 1;
+    CHECK_OK(cairn_open(&open, &world.engine, &error));
+    CHECK_OK(cairn_worker_new(world.engine, &options, &world.worker, &error));
+    CHECK_OK(cairn_deploy(world.engine, "w.yaml", workflow, NULL, &error));
+    start.workflow = "w";
+    start.input = "{\"n\": 1}";
+    CHECK_OK(cairn_start(world.engine, &start, &started, &error));
+    snprintf(world.id, sizeof world.id, "%s", started.id);
+    return world;
+}
+
+static void close_world(struct world *world)
+{
+    cairn_worker_free(world->worker);
+    cairn_close(world->engine);
+}
+
+static void handle(struct world *world, const char *type, cairn_handler handler, void *arg)
+{
+    cairn_error error;
+    CHECK_OK(cairn_worker_handle(world->worker, type, handler, arg, &error));
+}
+
+static void run(struct world *world)
+{
+    cairn_error error;
+    CHECK_OK(cairn_worker_run(world->worker, &error));
+}
+
+static void check_status(struct world *world, const char *status)
+{
+    cairn_error error;
+    cairn_instances *found;
+    CHECK_OK(cairn_instance_get(world->engine, world->id, &found, &error));
+    CHECK_STR(cairn_instances_at(found, 0)->status, status);
+    cairn_instances_free(found);
+}
+
+static void send_signal(struct world *world, const char *event)
+{
+    cairn_error error;
+    cairn_signal_options options = CAIRN_SIGNAL_DEFAULTS;
+    options.instance_id = world->id;
+    options.event = event;
+    options.payload = "7";
+    CHECK_OK(cairn_signal(world->engine, &options, NULL, &error));
+}
+
+/* What a handler was given, in order. */
+struct notes {
+    atomic_int calls;
+    char text[4][400];
+};
+
+static void note(struct notes *notes, const cairn_task *task)
+{
+    int call = atomic_fetch_add(&notes->calls, 1);
+    if (call < 4)
+        snprintf(notes->text[call], sizeof notes->text[0], "%s %s %s %s reason=%s signal=%s",
+                 task->kind, task->type, task->step, task->metadata ? task->metadata : "-",
+                 task->reason ? task->reason : "-", task->signal ? "yes" : "no");
+}
+
+static cairn_outcome note_and_complete(cairn_work *work, void *arg)
+{
+    note(arg, cairn_work_task(work));
+    return CAIRN_COMPLETE;
+}
+
+static cairn_outcome wait_once(cairn_work *work, void *arg)
+{
+    const cairn_task *task = cairn_work_task(work);
+    note(arg, task);
+    if (task->signal) {
+        cairn_work_emit(work, "second", NULL);
+        return CAIRN_COMPLETE;
+    }
+    cairn_work_emit(work, "first", "{\"a\": 1}");
+    cairn_work_wait(work, "go", 60000);
+    return CAIRN_WAIT;
+}
+
+TEST(a_handler_waits_and_is_called_again_with_what_came)
+{
+    struct world world = open_world(
+        "workflow: w\nversion: 1\nsteps: [{step: a, handler: x.v1, metadata: {t: 1}}]\n");
+    struct notes notes = {0};
+    cairn_error error;
+    cairn_outbox *outbox;
+    handle(&world, "x.%", wait_once, &notes);
+    run(&world);
+    CHECK_INT(notes.calls, 1);
+    check_status(&world, "running");
+    send_signal(&world, "go");
+    run(&world);
+    CHECK_INT(notes.calls, 2);
+    check_status(&world, "completed");
+    CHECK(strncmp(notes.text[0], "step x.v1 a {", 13) == 0, "%s", notes.text[0]);
+    CHECK(strstr(notes.text[0], "reason=- signal=no"), "%s", notes.text[0]);
+    CHECK(strstr(notes.text[1], "reason=- signal=yes"), "%s", notes.text[1]);
+
+    CHECK_OK(cairn_outbox_claim(world.engine, "d", 10, 1000, &outbox, &error));
+    CHECK_INT(cairn_outbox_count(outbox), 2);
+    CHECK_STR(cairn_outbox_at(outbox, 0)->event, "first");
+    CHECK_STR(cairn_outbox_at(outbox, 0)->payload, "{\"a\": 1}");
+    CHECK_STR(cairn_outbox_at(outbox, 1)->event, "second");
+    CHECK_STR(cairn_outbox_at(outbox, 1)->payload, "null");
+    cairn_outbox_free(outbox);
+    close_world(&world);
+}
+
+static cairn_outcome wait_for_nothing(cairn_work *work, void *arg)
+{
+    note(arg, cairn_work_task(work));
+    return cairn_work_wait(work, "", 1) == CAIRN_E_BAD_INPUT &&
+                   cairn_work_emit(work, "e", "{") == CAIRN_E_BAD_JSON
+               ? CAIRN_WAIT
+               : CAIRN_COMPLETE;
+}
+
+TEST(a_wait_for_nothing_is_a_failed_attempt)
+{
+    struct world world =
+        open_world("workflow: w\nversion: 1\nsteps: [{step: a, max_attempts: 1}]\n");
+    struct notes notes = {0};
+    cairn_error error;
+    cairn_instances *found;
+    handle(&world, "a", wait_for_nothing, &notes);
+    run(&world);
+    check_status(&world, "failed");
+    CHECK_OK(cairn_instance_get(world.engine, world.id, &found, &error));
+    const char *why = cairn_instances_at(found, 0)->last_error;
+    CHECK(strstr(why, "did not say for which event"), "%s", why);
+    cairn_instances_free(found);
+    close_world(&world);
+}
+
+TEST(a_job_whose_handler_waits_has_failed_an_attempt)
+{
+    struct world world = open_world("workflow: w\nversion: 1\nsteps: [{step: unused}]\n");
+    struct notes notes = {0};
+    cairn_error error;
+    cairn_jobs *jobs;
+    cairn_enqueued enqueued;
+    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    spec.type = "j.v1";
+    CHECK_OK(cairn_enqueue(world.engine, &spec, 1, &enqueued, &error));
+    handle(&world, "j.v1", wait_once, &notes);
+    run(&world);
+    CHECK_OK(cairn_job_get(world.engine, enqueued.id, &jobs, &error));
+    CHECK_STR(cairn_jobs_at(jobs, 0)->status, "pending");
+    CHECK_INT(cairn_jobs_at(jobs, 0)->attempt, 1);
+    const char *why = cairn_jobs_at(jobs, 0)->last_error;
+    CHECK(why && strstr(why, "cannot wait"), "%s", why);
+    cairn_jobs_free(jobs);
+    close_world(&world);
+}
+
+static cairn_outcome fail_for_good(cairn_work *work, void *arg)
+{
+    note(arg, cairn_work_task(work));
+    cairn_work_set_error(work, "no van");
+    return CAIRN_DEAD;
+}
+
+TEST(compensations_run_through_the_same_handlers)
+{
+    struct world world = open_world("workflow: w\nversion: 1\nsteps:\n"
+                                    "  - step: a\n    compensation: {handler: undo.a}\n"
+                                    "  - step: b\n");
+    struct notes forward = {0}, undo = {0}, failing = {0};
+    handle(&world, "a", note_and_complete, &forward);
+    handle(&world, "b", fail_for_good, &failing);
+    handle(&world, "undo.%", note_and_complete, &undo);
+    run(&world);
+    check_status(&world, "failed");
+    CHECK_INT(forward.calls, 1);
+    CHECK_INT(failing.calls, 1);
+    CHECK_INT(undo.calls, 1);
+    CHECK(strncmp(undo.text[0], "compensation undo.a a ", 22) == 0, "%s", undo.text[0]);
+    close_world(&world);
+}
