@@ -68,6 +68,7 @@ struct route_list {
 };
 extern const struct route_list job_routes, task_routes, registry_routes, system_routes;
 extern const struct route_list workflow_routes, instance_routes, outbox_routes, event_routes;
+extern const struct route_list dlq_routes;
 
 /* Every route, for the test that compares them with the OpenAPI description; NULL: past the
  * end. */
@@ -103,6 +104,10 @@ void write_created(struct json_out *out, const cairn_enqueued *created);
 void read_events(struct call *call, struct request *request);
 void write_events(const struct call *call, const struct request *request,
                   struct answer *answer);
+
+/* instances.c: the instance as it is now. */
+void write_instance_now(const struct call *call, const struct request *request,
+                        struct answer *answer);
 
 /* Lists end with their cursor: "next": "..." or null. */
 void write_next(struct json_out *out, const char *next);

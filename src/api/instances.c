@@ -1,4 +1,4 @@
-/* api/instances.c - /v1/instances: start, look, signal, control.
+/* api/instances.c - /v1/instances: start, look, signal, decide, control.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,8 +75,8 @@ static void read_id(struct call *call, struct request *request)
     request->in.job.id = route_param(call);
 }
 
-static void write_one(const struct call *call, const struct request *request,
-                      struct answer *answer)
+void write_instance_now(const struct call *call, const struct request *request,
+                        struct answer *answer)
 {
     (void)call;
     write_instance(&answer->out, request->out.instances.items);
@@ -258,21 +258,50 @@ static void read_stop(struct call *call, struct request *request)
     request->in.control.reason = field_text(&call->body, "reason", REQUIRED);
 }
 
+/* ---- decisions ------------------------------------------------------------------------------
+ */
+
+static bool read_decision(struct fields *fields)
+{
+    struct request *request = fields->request;
+    const char *text = field_text(fields, "decision", REQUIRED);
+    bool is_confirmed = text && strcmp(text, "confirmed") == 0;
+    if (text && !is_confirmed && strcmp(text, "rejected") != 0 && !request->code)
+        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                             "field \"decision\" must be \"confirmed\" or \"rejected\", not "
+                             "\"%.64s\"",
+                             text);
+    return is_confirmed;
+}
+
+static void read_decide(struct call *call, struct request *request)
+{
+    request->in.decide = (struct decide_input){
+        .id = call->target.segments[2],
+        .step = call->target.segments[4],
+        .is_confirmed = read_decision(&call->body),
+        .by = field_text(&call->body, "by", REQUIRED),
+        .comment = field_text(&call->body, "comment", OPTIONAL),
+    };
+}
+
 #define INSTANCE "/v1/instances/{id}"
+#define DECISION INSTANCE "/steps/{step}/decision"
 
 static const struct route routes[] = {
     {"POST", "/v1/instances", OP_START, NULL, read_start, write_started, 0},
     {"GET", "/v1/instances", OP_INSTANCE_LIST, list_params, read_list, write_list, 0},
-    {"GET", INSTANCE, OP_INSTANCE_GET, NULL, read_id, write_one, 0},
+    {"GET", INSTANCE, OP_INSTANCE_GET, NULL, read_id, write_instance_now, 0},
     {"GET", INSTANCE "/steps", OP_STEP_LIST, page_params, read_events, write_steps, 0},
     {"GET", INSTANCE "/events", OP_INSTANCE_EVENTS, page_params, read_events, write_events, 0},
     {"POST", INSTANCE "/signal", OP_SIGNAL, NULL, read_signal, write_signalled, 0},
-    {"POST", INSTANCE "/pause", OP_PAUSE, NULL, read_control, write_one, 0},
-    {"POST", INSTANCE "/resume", OP_RESUME, NULL, read_resume, write_one, 0},
-    {"POST", INSTANCE "/restart", OP_RESTART, NULL, read_control, write_one, 0},
-    {"POST", INSTANCE "/retry", OP_RETRY, NULL, read_control, write_one, 0},
-    {"POST", INSTANCE "/cancel", OP_CANCEL, NULL, read_stop, write_one, 0},
-    {"POST", INSTANCE "/abort", OP_ABORT, NULL, read_stop, write_one, 0},
+    {"POST", DECISION, OP_DECIDE, NULL, read_decide, write_instance_now, 0},
+    {"POST", INSTANCE "/pause", OP_PAUSE, NULL, read_control, write_instance_now, 0},
+    {"POST", INSTANCE "/resume", OP_RESUME, NULL, read_resume, write_instance_now, 0},
+    {"POST", INSTANCE "/restart", OP_RESTART, NULL, read_control, write_instance_now, 0},
+    {"POST", INSTANCE "/retry", OP_RETRY, NULL, read_control, write_instance_now, 0},
+    {"POST", INSTANCE "/cancel", OP_CANCEL, NULL, read_stop, write_instance_now, 0},
+    {"POST", INSTANCE "/abort", OP_ABORT, NULL, read_stop, write_instance_now, 0},
 };
 
 const struct route_list instance_routes = {routes, sizeof routes / sizeof *routes};

@@ -95,7 +95,6 @@ struct pen {
 
 void pen_text(struct pen *pen, const char *colour, const char *text);
 void pen_pad(struct pen *pen, size_t column);
-bool pen_fits(const struct pen *pen, const char *text); /* on what is left of the line */
 void pen_cut(struct pen *pen, const char *colour, const char *text); /* as much as fits */
 void pen_end(struct pen *pen);
 

@@ -175,21 +175,24 @@ static void draw_more(struct drawing *drawing, const struct show_node *node, boo
     pen_end(pen);
 }
 
-/* The error behind the note if it is short enough, else on a line of its own. */
-static void end_with_error(struct drawing *drawing, const struct show_node *node, bool is_dim)
+/* Why a step was skipped is no alarm. */
+static const char *error_colour(const json_t *step)
+{
+    return strcmp(text_of(step, "status"), "skipped") == 0 ? COLOUR_DIM : "\033[31m";
+}
+
+/* Adds to the line what fits on it; false: it needs a line of its own. */
+static bool draw_behind(struct drawing *drawing, const char *colour, const char *text)
 {
     struct pen *pen = &drawing->pen;
-    const char *error = text_of(node->step, "error");
-    bool is_here =
-        *error && pen->column + GAP < drawing->screen->columns &&
-        text_columns(drawing->screen, error) + pen->column + GAP <= drawing->screen->columns;
-    if (is_here) {
-        go_to(pen, pen->column + GAP > drawing->note_at ? pen->column + GAP : drawing->note_at);
-        pen_cut(pen, "\033[31m", error);
-    }
-    pen_end(pen);
-    if (*error && !is_here)
-        draw_more(drawing, node, is_dim, "\033[31m", error);
+    size_t at = pen->column + GAP > drawing->note_at ? pen->column + GAP : drawing->note_at;
+    if (!*text)
+        return true;
+    if (at + text_columns(drawing->screen, text) > drawing->screen->columns)
+        return false;
+    pen_pad(pen, at);
+    pen_text(pen, colour, text);
+    return true;
 }
 
 static void note_active(struct drawing *drawing, const char *status)
@@ -202,16 +205,15 @@ static void note_active(struct drawing *drawing, const char *status)
             picture->active = picture->lines;
 }
 
-static void draw_step(struct drawing *drawing, const struct show_node *node, bool is_dim)
+/* Symbol, name, status, duration. */
+static void draw_start(struct drawing *drawing, const struct show_node *node)
 {
-    cleanup(buf_donep) struct buf name = {0}, took = {0}, note = {0}, hint = {0};
+    cleanup(buf_donep) struct buf name = {0}, took = {0};
     struct pen *pen = &drawing->pen;
     const char *status = shown_status(drawing->state, node);
     const struct look *look = look_at(look_urgency(status));
     shown_name(node, &name);
     shown_took(drawing->state, node->step, &took);
-    shown_note(drawing->state, node, &note);
-    shown_hint(drawing->state, node, &hint);
     if (!node->has_branches)
         note_active(drawing, status);
     if (drawing->screen->is_utf8) {
@@ -225,11 +227,22 @@ static void draw_step(struct drawing *drawing, const struct show_node *node, boo
         go_to(pen, drawing->took_at);
         pen_cut(pen, "", buf_text(&took));
     }
-    if (note.len) {
-        go_to(pen, drawing->note_at);
-        pen_cut(pen, COLOUR_DIM, buf_text(&note));
-    }
-    end_with_error(drawing, node, is_dim);
+}
+
+static void draw_step(struct drawing *drawing, const struct show_node *node, bool is_dim)
+{
+    cleanup(buf_donep) struct buf note = {0}, hint = {0};
+    const char *error = text_of(node->step, "error"), *colour = error_colour(node->step);
+    shown_note(drawing->state, node, &note);
+    shown_hint(drawing->state, node, &hint);
+    draw_start(drawing, node);
+    bool is_noted = draw_behind(drawing, COLOUR_DIM, buf_text(&note));
+    bool is_told = is_noted && draw_behind(drawing, colour, error);
+    pen_end(&drawing->pen);
+    if (!is_noted)
+        draw_more(drawing, node, is_dim, COLOUR_DIM, buf_text(&note));
+    if (!is_told && *error)
+        draw_more(drawing, node, is_dim, colour, error);
     if (hint.len)
         draw_more(drawing, node, is_dim, "\033[33m", buf_text(&hint));
 }
@@ -287,15 +300,10 @@ static void draw_list(struct drawing *drawing, const struct show_node *list, boo
             draw_node(drawing, node, is_dim, is_top);
 }
 
-static void arena_donep(struct arena *arena)
-{
-    arena_done(arena);
-}
-
 bool show_draw(const struct show_state *state, const struct screen *screen,
                struct picture *picture)
 {
-    cleanup(arena_donep) struct arena arena = {0};
+    cleanup(arena_done) struct arena arena = {0};
     struct drawing drawing = {
         .state = state, .screen = screen, .pen = {.picture = picture, .screen = screen}};
     struct show_node *root = show_plan(&arena, state->steps, state->contents);

@@ -35,6 +35,12 @@ static void following_done(struct following *following)
     json_decref(following->steps);
 }
 
+static int say_out_of_memory(void)
+{
+    say_error("could not draw the instance: out of memory");
+    return EXIT_STORE;
+}
+
 /* ---- in place ---------------------------------------------------------------------------- */
 
 static const char *skip_lines(const char *text, size_t count)
@@ -54,24 +60,28 @@ static void add_lines(struct buf *out, const char *text, size_t count)
     }
 }
 
-/* As many lines as there is room for: what goes on is among them. */
+static size_t add_hidden(struct buf *out, size_t count, const char *where)
+{
+    if (count)
+        buf_printf(out, "... %zu lines %s\033[K\n", count, where);
+    return count > 0;
+}
+
+/* As many lines as there is room for: what goes on is among them.  Answers how many. */
 static size_t add_window(struct buf *out, const struct picture *picture, size_t rows)
 {
-    const char *more = "... ";
-    size_t room = rows - 1; /* the cursor stands below */
-    if (rows < ROWS_MIN || picture->lines <= room) {
+    if (rows < ROWS_MIN || picture->lines < rows) {
         add_lines(out, buf_text(&picture->text), picture->lines);
         return picture->lines;
     }
-    room -= 2; /* for what is above and below */
+    size_t room = rows - 3; /* the cursor stands below; and for what is above and below */
     size_t middle = picture->active == SIZE_MAX ? 0 : picture->active;
     size_t first = middle > room / 2 ? middle - room / 2 : 0;
     if (first + room > picture->lines)
         first = picture->lines - room;
-    buf_printf(out, "%s%zu lines above\033[K\n", more, first);
+    size_t above = add_hidden(out, first, "above");
     add_lines(out, skip_lines(buf_text(&picture->text), first), room);
-    buf_printf(out, "%s%zu lines below\033[K\n", more, picture->lines - first - room);
-    return rows - 1;
+    return above + room + add_hidden(out, picture->lines - first - room, "below");
 }
 
 /* To the first line of what stands there; a screen of another size is begun anew. */
@@ -105,8 +115,7 @@ static int follow_in_place(struct following *following, const struct show_state 
         was.columns != following->screen.columns || was.rows != following->screen.rows;
     if (!show_draw(state, &following->screen, &picture)) {
         buf_done(&picture.text);
-        say_error("could not draw the instance: out of memory");
-        return EXIT_STORE;
+        return say_out_of_memory();
     }
     bool is_same = strcmp(buf_text(&picture.text), buf_text(&following->before.text)) == 0;
     if (is_last || is_resized || !is_same)
@@ -142,24 +151,33 @@ static void print_change(const struct show_state *state, const char *name, const
     puts(buf_text(&clean));
 }
 
-static void print_step(const struct show_state *state, const json_t *step)
+static void print_step(const struct show_state *state, const struct show_node *node)
 {
-    const struct show_node node = {.step = step};
     cleanup(buf_donep) struct buf note = {0};
-    shown_note(state, &node, &note);
-    print_change(state, text_of(step, "name"), text_of(step, "status"), buf_text(&note),
-                 text_of(step, "error"));
+    shown_note(state, node, &note);
+    print_change(state, text_of(node->step, "name"), text_of(node->step, "status"),
+                 buf_text(&note), text_of(node->step, "error"));
+}
+
+/* In the order of the file, which is that of their places. */
+static void print_changed(const struct following *following, const struct show_state *state,
+                          const struct show_node *list)
+{
+    for (const struct show_node *node = list->first; node; node = node->next) {
+        size_t place = (size_t)int_of(node->step, "seq");
+        if (node->step && is_changed(json_array_get(following->steps, place), node->step))
+            print_step(state, node);
+        print_changed(following, state, node);
+    }
 }
 
 static int follow_lines(struct following *following, struct show_state *state)
 {
-    size_t i;
-    json_t *step;
-    json_array_foreach(state->steps, i, step)
-    {
-        if (is_changed(json_array_get(following->steps, i), step))
-            print_step(state, step);
-    }
+    cleanup(arena_done) struct arena arena = {0};
+    const struct show_node *root = show_plan(&arena, state->steps, state->contents);
+    if (!root)
+        return say_out_of_memory();
+    print_changed(following, state, root);
     if (strcmp(following->status, show_status(state)) != 0)
         print_change(state, following->id, show_status(state), "", "");
     snprintf(following->status, sizeof following->status, "%s", show_status(state));

@@ -39,7 +39,8 @@ static void look_at_size(struct screen *screen)
     screen->rows = SIZE_MAX;
     if (!screen->is_terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
         return;
-    screen->columns = size.ws_col < COLUMNS_MIN ? COLUMNS_MIN : size.ws_col;
+    /* Not the last column: wiping the rest of a line that ends there would wipe its end. */
+    screen->columns = size.ws_col <= COLUMNS_MIN ? COLUMNS_MIN : size.ws_col - 1U;
     screen->rows = size.ws_row ? size.ws_row : SIZE_MAX;
 }
 
@@ -125,11 +126,6 @@ void pen_pad(struct pen *pen, size_t column)
 static size_t room_left(const struct pen *pen)
 {
     return pen->column < pen->screen->columns ? pen->screen->columns - pen->column : 0;
-}
-
-bool pen_fits(const struct pen *pen, const char *text)
-{
-    return text_columns(pen->screen, text) <= room_left(pen);
 }
 
 void pen_cut(struct pen *pen, const char *colour, const char *text)

@@ -138,9 +138,12 @@ static void note_attempts(const struct show_node *node, struct buf *text)
         buf_printf(text, "%lld/%lld failed", failed,
                    (long long)int_of(node->step, "max_attempts"));
     }
-    if (undo_failed && compensation_of(node)) {
+    if (undo_failed) {
         part(text);
-        buf_printf(text, "undo %lld/%lld failed", undo_failed, undo_attempts_max(node));
+        buf_printf(text, "undo %lld", undo_failed);
+        if (compensation_of(node))
+            buf_printf(text, "/%lld", undo_attempts_max(node));
+        buf_str(text, " failed");
     }
 }
 

@@ -247,6 +247,23 @@ static void follow_counts(struct flow *flow)
         instance_set(flow, INSTANCE_RUNNING, false);
 }
 
+/* Stopped on its way: who sent it holds it, or the step that is to have it; a goal makes it moot. */
+static cairn_code token_stop(struct flow *flow, const struct flow_token *token,
+                             cairn_error *reterr)
+{
+    struct flow_step *step = token->from;
+    if (!flow_is_frozen(flow))
+        return CAIRN_OK;
+    if (!step) {
+        TRY(flow->source->step(flow, token->seq, &step, reterr));
+        step->row.input = token->input;
+    }
+    step->row.is_held = true;
+    step->row.signal = token->signal;
+    step_touch(flow, step);
+    return CAIRN_OK;
+}
+
 cairn_code flow_settle(struct flow *flow, cairn_error *reterr)
 {
     struct flow_token *token;
@@ -254,16 +271,8 @@ cairn_code flow_settle(struct flow *flow, cairn_error *reterr)
         flow->tokens = token->next;
         if (!flow->tokens)
             flow->last_token = NULL;
-        if (flow->instance->goal || flow_is_frozen(flow)) {
-            /* Stopped on the way: who sent it holds it, or the goal makes it moot. */
-            if (flow_is_frozen(flow) && token->from) {
-                token->from->row.is_held = true;
-                token->from->row.signal = token->signal;
-                step_touch(flow, token->from);
-            }
-            continue;
-        }
-        TRY(token_move(flow, token, reterr));
+        bool is_stopped = flow->instance->goal || flow_is_frozen(flow);
+        TRY(is_stopped ? token_stop(flow, token, reterr) : token_move(flow, token, reterr));
     }
     follow_counts(flow);
     return follow_parked(flow, reterr);

@@ -145,7 +145,8 @@ static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const 
     row->input = given;
     if (flow->instance->status == INSTANCE_DLQ)
         instance_set(flow, INSTANCE_RUNNING, false);
-    TRY(token_add(flow, row->seq, given, NULL, NULL, reterr));
+    /* First of all, since what is held may park the instance again. */
+    TRY(token_move(flow, &(struct flow_token){.seq = row->seq, .input = given}, reterr));
     return flow_thaw(flow, reterr);
 }
 

@@ -48,6 +48,10 @@ static cairn_code thaw_step(struct flow *flow, struct flow_step *step, cairn_err
 {
     const char *signal;
     switch (step->row.status) {
+    case STEP_PENDING: /* it was about to begin */
+        step->row.is_held = false;
+        step_touch(flow, step);
+        return token_add(flow, step->row.seq, step->row.input, step->row.signal, NULL, reterr);
     case STEP_READY:
         return step_make_ready(flow, step, step->row.next_run_at_us, "resumed", reterr);
     case STEP_WAITING:

@@ -163,6 +163,10 @@ static void try_later(struct committer *committer, struct request_queue *request
     }
     rest(committer);
     pthread_mutex_lock(&engine->lock);
+    if (is_unsure) { /* it may have made anything claimable, and a second try will not say so */
+        engine->ready_epoch++;
+        park_wake(engine, NULL);
+    }
     queue_prepend(&engine->writes, &later);
     pthread_mutex_unlock(&engine->lock);
     while ((request = queue_pop(&over)) != NULL)

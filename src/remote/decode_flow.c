@@ -77,6 +77,21 @@ static const struct field outbox_fields[] = {
     END_OF_FIELDS,
 };
 
+static const struct field dlq_fields[] = {
+    FIELD(cairn_dlq_record, id, "id", FIELD_TEXT),
+    FIELD(cairn_dlq_record, instance_id, "instance_id", FIELD_TEXT),
+    FIELD(cairn_dlq_record, workflow_id, "workflow_id", FIELD_TEXT),
+    FIELD(cairn_dlq_record, step_id, "step_id", FIELD_TEXT),
+    FIELD(cairn_dlq_record, step_name, "step_name", FIELD_TEXT),
+    FIELD(cairn_dlq_record, step_type, "step_type", FIELD_TEXT),
+    FIELD(cairn_dlq_record, input, "input", FIELD_JSON),
+    FIELD(cairn_dlq_record, error, "error", FIELD_TEXT),
+    FIELD(cairn_dlq_record, reason, "reason", FIELD_TEXT),
+    FIELD(cairn_dlq_record, is_open, "is_open", FIELD_BOOL),
+    FIELD(cairn_dlq_record, created_at_us, "created_at", FIELD_TIME),
+    END_OF_FIELDS,
+};
+
 static const struct field stream_fields[] = {
     FIELD(struct stream_event, subject, "subject", FIELD_TEXT),
     FIELD(struct stream_event, event.id, "id", FIELD_NUMBER),
@@ -211,6 +226,18 @@ static cairn_code read_outbox(struct reader *reader, struct slice answer,
     return code;
 }
 
+static cairn_code read_dlq(struct reader *reader, struct slice answer, bool is_page,
+                           struct dlq_output *out)
+{
+    void *items = NULL;
+    size_t size = sizeof(cairn_dlq_record);
+    cairn_code code =
+        is_page ? read_page(reader, answer, dlq_fields, size, &items, &out->count, &out->next)
+                : read_single(reader, answer, dlq_fields, size, &items, &out->count);
+    out->items = items;
+    return code;
+}
+
 cairn_code decode_flow(struct reader *reader, struct slice answer, struct request *request)
 {
     switch (request->op) {
@@ -236,8 +263,13 @@ cairn_code decode_flow(struct reader *reader, struct slice answer, struct reques
         return read_outbox(reader, answer, &request->out.outbox);
     case OP_OUTBOX_ACK:
         return CAIRN_OK;
+    case OP_DLQ_LIST:
+        return read_dlq(reader, answer, true, &request->out.dlq);
+    case OP_DLQ_GET:
+        return read_dlq(reader, answer, false, &request->out.dlq);
     default:
-        assert(request->op == OP_INSTANCE_GET ||
+        assert(request->op == OP_INSTANCE_GET || request->op == OP_DECIDE ||
+               request->op == OP_DLQ_REQUEUE ||
                (request->op >= OP_PAUSE && request->op <= OP_ABORT));
         return read_instance(reader, answer, &request->out.instances);
     }

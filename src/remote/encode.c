@@ -48,6 +48,12 @@ void aim_at(struct transfer *transfer, const char *method, const char *path, con
     buf_str(&transfer->url, rest);
 }
 
+void aim_more(struct transfer *transfer, const char *name, const char *rest)
+{
+    add_escaped(&transfer->url, name);
+    buf_str(&transfer->url, rest);
+}
+
 void aim_query(struct transfer *transfer, const char *name, const char *value)
 {
     if (!value)

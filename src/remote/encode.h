@@ -13,6 +13,8 @@ void aim(struct transfer *transfer, const char *method, const char *path);
 void aim_at(struct transfer *transfer, const char *method, const char *path, const char *name,
             const char *rest);
 
+void aim_more(struct transfer *transfer, const char *name, const char *rest); /* behind it */
+
 /* Query parameters; NULL is left out. */
 void aim_query(struct transfer *transfer, const char *name, const char *value);
 void aim_page(struct transfer *transfer, const char *cursor, uint32_t limit);

@@ -60,6 +60,29 @@ static void encode_control(const struct control_input *in, const char *verb,
     json_close(out, '}');
 }
 
+static void encode_decide(const struct decide_input *in, struct transfer *transfer,
+                          struct json_out *out)
+{
+    aim_at(transfer, "POST", "/v1/instances/", in->id, "/steps/");
+    aim_more(transfer, in->step, "/decision");
+    json_open(out, '{');
+    put_text(out, "decision", in->is_confirmed ? "confirmed" : "rejected");
+    put_text(out, "by", in->by);
+    put_text(out, "comment", in->comment);
+    json_close(out, '}');
+}
+
+static void encode_requeue(const struct requeue_input *in, struct transfer *transfer,
+                           struct json_out *out)
+{
+    aim_at(transfer, "POST", "/v1/dlq/", in->record, "/requeue");
+    if (!in->input)
+        return;
+    json_open(out, '{');
+    put_json(out, "input", in->input);
+    json_close(out, '}');
+}
+
 static void encode_outbox_claim(const struct outbox_input *in, struct transfer *transfer,
                                 struct json_out *out)
 {
@@ -117,6 +140,13 @@ static void encode_question(const struct request *request, struct transfer *tran
         aim(transfer, "GET", "/v1/events");
         aim_page(transfer, request->in.events.cursor, request->in.events.limit);
         break;
+    case OP_DLQ_LIST:
+        aim(transfer, "GET", "/v1/dlq");
+        aim_page(transfer, request->in.page.cursor, request->in.page.limit);
+        break;
+    case OP_DLQ_GET:
+        aim_at(transfer, "GET", "/v1/dlq/", request->in.job.id, "");
+        break;
     default:
         assert(request->op == OP_OUTBOX_ACK);
         aim_at(transfer, "POST", "/v1/outbox/", request->in.job.id, "/ack");
@@ -155,6 +185,12 @@ void encode_flow(const struct request *request, struct transfer *transfer)
         break;
     case OP_ABORT:
         encode_control(&request->in.control, "/abort", transfer, &out);
+        break;
+    case OP_DECIDE:
+        encode_decide(&request->in.decide, transfer, &out);
+        break;
+    case OP_DLQ_REQUEUE:
+        encode_requeue(&request->in.requeue, transfer, &out);
         break;
     case OP_OUTBOX_CLAIM:
         encode_outbox_claim(&request->in.outbox, transfer, &out);

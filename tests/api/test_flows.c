@@ -309,6 +309,70 @@ TEST(control_asks_for_what_it_needs_and_answers_the_instance)
     caller_close(&caller);
 }
 
+static const char with_approval[] =
+    "workflow: leave\nversion: 1\nsteps: [{human: the approval}, {step: book}]\n";
+
+TEST(a_human_step_is_decided_about_once)
+{
+    struct caller caller;
+    caller_open(&caller);
+    deploy_for(&caller, 201, with_approval);
+    const char *id = start(&caller, "leave", "");
+    const char *target = about(id, "/steps/the%20approval/decision");
+    call_for(&caller, 400, "POST", target, "{\"decision\":\"confirmed\"}");
+    call_for(&caller, 400, "POST", target, "{\"decision\":\"maybe\",\"by\":\"ann\"}");
+    CHECK(strstr(text_at(&caller, "message"), "\"rejected\""), "%s", caller.text);
+    call_for(&caller, 404, "POST", about(id, "/steps/none/decision"),
+             "{\"decision\":\"confirmed\",\"by\":\"ann\"}");
+    call_for(&caller, 409, "POST", about(id, "/steps/book/decision"),
+             "{\"decision\":\"confirmed\",\"by\":\"ann\"}");
+    call_for(&caller, 200, "POST", target,
+             "{\"decision\":\"confirmed\",\"by\":\"ann\",\"comment\":\"fine\"}");
+    CHECK_STR(text_at(&caller, "current_steps.0"), "book");
+    call_for(&caller, 409, "POST", target, "{\"decision\":\"rejected\",\"by\":\"ann\"}");
+    CHECK_STR(text_at(&caller, "code"), "wrong_state");
+    id = start(&caller, "leave", "");
+    call_for(&caller, 200, "POST", about(id, "/steps/the%20approval/decision"),
+             "{\"decision\":\"rejected\",\"by\":\"ann\"}");
+    CHECK_STR(text_at(&caller, "status"), "aborted");
+    caller_close(&caller);
+}
+
+TEST(what_is_parked_is_listed_and_requeued_once)
+{
+    struct caller caller;
+    caller_open(&caller);
+    deploy_for(&caller, 201,
+               "workflow: load\nversion: 1\ndlq: true\nsteps: [{step: read}, {step: write}]\n");
+    const char *id = start(&caller, "load", ",\"input\":{\"file\":1}");
+    struct task_held held = take(&caller, "read");
+    report_for(&caller, 200, &held, "dead", ",\"error\":\"no such file\"");
+    CHECK_STR(status_of(&caller, id), "dlq");
+    call_for(&caller, 200, "GET", "/v1/dlq?limit=1", NULL);
+    CHECK_STR(text_at(&caller, "items.0.instance_id"), id);
+    CHECK_STR(text_at(&caller, "items.0.workflow_id"), "load/1");
+    CHECK_STR(text_at(&caller, "items.0.step_name"), "read");
+    CHECK_STR(text_at(&caller, "items.0.error"), "no such file");
+    CHECK_INT(int_at(&caller, "items.0.input.file"), 1);
+    char record[64], target[120];
+    snprintf(record, sizeof record, "/v1/dlq/%s", text_at(&caller, "items.0.id"));
+    snprintf(target, sizeof target, "%s/requeue", record);
+    call_for(&caller, 200, "GET", record, NULL);
+    CHECK(json_is_true(part(&caller, "is_open")), "%s", caller.text);
+    call_for(&caller, 404, "GET", "/v1/dlq/none", NULL);
+    call_for(&caller, 404, "POST", "/v1/dlq/none/requeue", NULL);
+    call_for(&caller, 200, "POST", target, "{\"input\":{\"file\":2}}");
+    CHECK_STR(text_at(&caller, "status"), "running");
+    call_for(&caller, 409, "POST", target, NULL);
+    call_for(&caller, 200, "GET", record, NULL);
+    CHECK(json_is_false(part(&caller, "is_open")), "%s", caller.text);
+    call_for(&caller, 200, "POST", "/v1/tasks/claim", "{\"worker\":\"w\",\"types\":[\"read\"]}");
+    CHECK_INT(int_at(&caller, "tasks.0.input.file"), 2);
+    call_for(&caller, 200, "GET", "/v1/dlq", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items")), 0);
+    caller_close(&caller);
+}
+
 TEST(a_signal_is_kept_taken_once_or_dropped)
 {
     struct caller caller;

@@ -6,11 +6,13 @@
 # step's number, $SAGA_CALLS the file that gets a line for each call, $SAGA_SEED the run's seed.
 # What becomes of a call depends on the order, the step and the attempt alone; test_saga.py has the
 # same sum: one in ten fails whenever it is called, another one in ten fails when called first.
+echo "$CAIRN_INSTANCE $CAIRN_STEP $CAIRN_KIND $CAIRN_ATTEMPT $$" >>"$SAGA_CALLS"
+
 read -r input || :
 order=${input#*'"order":'}
 order=${order# }
 order=${order%%[!0-9]*}
-echo "$order $CAIRN_STEP $CAIRN_KIND $CAIRN_ATTEMPT $CAIRN_INSTANCE $$" >>"$SAGA_CALLS"
+[ "$order" ] || exit 1      # the worker was killed before it had said everything
 
 hash=$(((order * 7919 + salt * 104729 + SAGA_SEED) & 0xffffffff))
 hash=$((((hash >> 16) ^ hash) * 73244475 & 0xffffffff))

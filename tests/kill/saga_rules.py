@@ -2,11 +2,12 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 """
-RULES: a sentence, and SQL for both stores that finds whatever breaks it.  The rules know the file
+RULES: a sentence, and SQL on a copy of the rows that finds whatever breaks it.  The rules know the file
 only through STEPS and REACH below, and nothing of how the engine keeps an undo: what failed first
 and in which order things were undone is read from the events.
 """
 import collections
+import sqlite3
 
 # The tasks.  Their numbers are the salts of saga_handler.sh.
 Step = collections.namedtuple('Step', 'name max_attempts undo_max is_once is_undo_once',
@@ -46,40 +47,76 @@ def fate_of(order, salt, seed):
     return number % 100, number
 
 
-def values(rows):
-    return ', '.join('(' + ', '.join(f"'{value}'" if isinstance(value, str) else str(int(value))
-                                     for value in row) + ')' for row in rows)
+# The rows are looked at in a database of our own: one dialect, and indexes where the rules need them.
+# s: steps; e: events; both know their instance as iid.  The queries suit both stores.
+COPIES = {
+    's(iid, ended, name, kind, status, attempts, max_attempts, undo_attempts, commit_no, is_busy)': '''
+        SELECT i.id, i.status, s.name, s.kind, s.status, s.attempts, s.max_attempts,
+               s.compensation_attempts, coalesce(s.commit_no, 0),
+               CASE WHEN s.is_ready OR s.is_held OR s.locked_by IS NOT NULL OR s.due_at IS NOT NULL
+                    THEN 1 ELSE 0 END
+          FROM workflow.workflow_step s
+          JOIN workflow.workflow_instance i ON i.seq = s.instance_seq''',
+    'e(iid, id, type, step, status, reason)': '''
+        SELECT workflow_id, id, event_type, coalesce(step, ''), coalesce(data ->> 'status', ''),
+               coalesce(data ->> 'reason', '')
+          FROM workflow.workflow_event''',
+    'instance(id, status, counts, awaited)': '''
+        SELECT id, status, active_count + wait_count + sleep_count + decision_count + parked_count,
+               awaited_count
+          FROM workflow.workflow_instance''',
+    'dlq(iid, step, is_open, reason)': '''
+        SELECT instance_id, step_name, CASE WHEN is_open THEN 1 ELSE 0 END, reason
+          FROM workflow.workflow_dlq''',
+    'decision(iid)': 'SELECT instance_id FROM workflow.workflow_human_decision',
+}
 
-
-# s: steps; e: events; began: the failure that an undo began with; reach: what it undoes;
-# undone: the end of each undo, also of those that need no handler.
-TABLES = f'''
-WITH plan(name, undo_max) AS (VALUES {values((step.name, step.undo_max) for step in STEPS)}),
-reach(first, name) AS (VALUES {values(
-    (first, name) for first, names in REACH.items() for name in names)}),
-s AS (SELECT i.id AS iid, i.status AS ended, s.*
-        FROM workflow.workflow_step s JOIN workflow.workflow_instance i ON i.seq = s.instance_seq),
-e AS (SELECT workflow_id AS iid, id, event_type AS type, step, data ->> 'status' AS status,
-             data ->> 'reason' AS reason
-        FROM workflow.workflow_event),
-began AS (SELECT e.iid, e.id, e.step AS name
-            FROM e JOIN (SELECT min(id) AS id FROM e
-                          WHERE type = 'step_failed' AND status = 'failed' GROUP BY iid) AS least
-              ON least.id = e.id),
-undone AS (SELECT iid, id, step, type FROM e
-            WHERE type IN ('compensation_success', 'compensation_max_retries_exceeded'))
+# began: the failure that an undo began with; reach: what it undoes; undone: the end of each undo,
+# also of those that need no handler.
+MORE = '''
+    CREATE INDEX s_iid ON s (iid, name);
+    CREATE INDEX e_step ON e (iid, step, type);
+    CREATE INDEX e_id ON e (iid, id);
+    CREATE TABLE began AS
+           SELECT iid, min(id) AS id, step AS name FROM e
+            WHERE type = 'step_failed' AND status = 'failed' GROUP BY iid;
+    CREATE TABLE undone AS
+           SELECT iid, id, step, type FROM e
+            WHERE type IN ('compensation_success', 'compensation_max_retries_exceeded');
+    CREATE INDEX began_iid ON began (iid);
+    CREATE INDEX undone_iid ON undone (iid, step);
 '''
+
+
+def fill(database, table, rows):
+    columns = table[table.index('(') + 1:-1].split(', ')
+    number = ('id', 'attempts', 'max_attempts', 'undo_attempts', 'commit_no', 'is_busy', 'counts',
+              'awaited', 'is_open', 'undo_max')
+    kinds = [f'{column} {"INTEGER" if column in number else "TEXT"}' for column in columns]
+    database.execute(f'CREATE TABLE {table[:table.index("(")]} ({", ".join(kinds)})')
+    database.executemany(f'INSERT INTO {table} VALUES ({", ".join("?" for _ in columns)})', rows)
+
+
+def copy(store):
+    """What RULES can be asked of."""
+    database = sqlite3.connect(':memory:')
+    fill(database, 'plan(name, undo_max)', [(step.name, step.undo_max) for step in STEPS])
+    fill(database, 'reach(first, name)', [(first, name) for first, names in REACH.items()
+                                          for name in names])
+    for table, sql in COPIES.items():
+        fill(database, table, store.ask(sql))
+    database.executescript(MORE)
+    return database
+
 
 RULES = {
     'nothing_is_left_under_way': '''
-        SELECT iid, ended, name, status, locked_by FROM s
-         WHERE status NOT IN ('completed', 'confirmed', 'rejected', 'failed', 'rolled_back',
-                              'skipped')
-            OR is_ready OR is_held OR locked_by IS NOT NULL OR due_at IS NOT NULL''',
+        SELECT iid, ended, name, status FROM s
+         WHERE is_busy OR status NOT IN ('completed', 'confirmed', 'rejected', 'failed',
+                                         'rolled_back', 'skipped')''',
     'the_instances_counts_are_at_rest': '''
-        SELECT id, status FROM workflow.workflow_instance
-         WHERE active_count + wait_count + sleep_count + decision_count + parked_count <> 0
-            OR (awaited_count <> 0 AND status <> 'aborted')''',
+        SELECT id, status, counts, awaited FROM instance
+         WHERE counts <> 0 OR (awaited <> 0 AND status <> 'aborted')''',
 
     # ---- completed
     'a_completed_instance_has_every_step_done_or_passed_over': '''
@@ -107,9 +144,8 @@ RULES = {
           JOIN reach ON reach.first = began.name AND reach.name = s.name
          WHERE ended = 'failed' AND s.status NOT IN ('rolled_back', 'skipped') AND NOT (
                s.status = 'failed' AND EXISTS (
-               SELECT 1 FROM workflow.workflow_dlq d
-                WHERE d.instance_id = s.iid AND d.step_name = s.name AND d.is_open
-                  AND d.reason = 'compensation max retries exceeded'))''',
+               SELECT 1 FROM dlq WHERE dlq.iid = s.iid AND dlq.step = s.name AND is_open
+                  AND reason = 'compensation max retries exceeded'))''',
     'a_failed_instance_keeps_what_is_before_its_save_point': '''
         SELECT s.iid, began.name AS first, s.name, s.status
           FROM s JOIN began ON began.iid = s.iid
@@ -124,15 +160,14 @@ RULES = {
           JOIN e ON e.iid = s.iid AND e.step = s.name AND e.type = 'step_started'
          WHERE ended = 'failed' AND s.status = 'skipped' ''',
     'a_failed_instance_has_a_failure': '''
-        SELECT i.id FROM workflow.workflow_instance i LEFT JOIN began ON began.iid = i.id
+        SELECT i.id FROM instance i LEFT JOIN began ON began.iid = i.id
          WHERE i.status = 'failed' AND began.iid IS NULL''',
     'nothing_starts_after_the_failure': '''
         SELECT e.iid, e.step, e.type FROM e JOIN began ON began.iid = e.iid AND began.id < e.id
          WHERE e.type IN ('step_started', 'step_ready', 'step_retry')
            AND e.status <> 'compensation' ''',
     'only_a_failed_undo_is_in_the_dlq': '''
-        SELECT d.instance_id, d.step_name, s.status FROM workflow.workflow_dlq d
-          JOIN s ON s.iid = d.instance_id AND s.name = d.step_name
+        SELECT s.iid, s.name, s.status FROM dlq JOIN s ON s.iid = dlq.iid AND s.name = dlq.step
          WHERE s.status <> 'failed' OR NOT EXISTS (
                SELECT 1 FROM undone WHERE undone.iid = s.iid AND undone.step = s.name
                   AND undone.type = 'compensation_max_retries_exceeded')''',
@@ -192,15 +227,15 @@ RULES = {
                   AND e.step IN ('ship', 'is_large', 'label', 'file', 'approval')) <>
                CASE j.step WHEN 'fulfilment_join' THEN 3 ELSE 5 END''',
     'attempts_never_exceed_max_attempts': '''
-        SELECT iid, s.name, attempts, compensation_attempts FROM s JOIN plan ON plan.name = s.name
-         WHERE attempts > max_attempts OR compensation_attempts > undo_max''',
+        SELECT iid, s.name, attempts, undo_attempts FROM s JOIN plan ON plan.name = s.name
+         WHERE attempts > max_attempts OR undo_attempts > undo_max''',
     'a_decision_is_made_once': '''
         SELECT s.iid, s.status FROM s LEFT JOIN e ON e.iid = s.iid AND e.type = 'human_decision'
          WHERE s.name = 'approval' GROUP BY s.iid, s.status
         HAVING count(e.id) > 1 OR (s.status IN ('confirmed', 'rejected') AND count(e.id) <> 1)''',
     'a_decision_is_written_down_once': '''
-        SELECT e.iid FROM e LEFT JOIN workflow.workflow_human_decision d ON d.instance_id = e.iid
-         WHERE e.type = 'human_decision' GROUP BY e.iid HAVING count(d.id) <> 1''',
+        SELECT e.iid FROM e LEFT JOIN decision d ON d.iid = e.iid
+         WHERE e.type = 'human_decision' GROUP BY e.iid HAVING count(d.iid) <> 1''',
     'only_a_rejection_aborts_and_nothing_is_undone_then': '''
         SELECT s.iid, s.name, s.status FROM s
          WHERE (ended = 'aborted' AND (s.status IN ('rolled_back', 'failed') OR
@@ -209,11 +244,11 @@ RULES = {
 
     # ---- the audit
     'each_instance_started_once': '''
-        SELECT i.id, count(e.id) FROM workflow.workflow_instance i
+        SELECT i.id, count(e.id) FROM instance i
           LEFT JOIN e ON e.iid = i.id AND e.type = 'workflow_started'
          GROUP BY i.id HAVING count(e.id) <> 1''',
     'each_end_has_its_event_and_only_that': '''
-        SELECT i.id, i.status, count(e.id), min(e.type) FROM workflow.workflow_instance i
+        SELECT i.id, i.status, count(e.id), min(e.type) FROM instance i
           LEFT JOIN e ON e.iid = i.id AND e.type IN ('workflow_completed', 'workflow_failed',
                                                      'workflow_cancelled', 'workflow_aborted')
          GROUP BY i.id, i.status
@@ -231,4 +266,3 @@ RULES = {
                WHEN 'skipped' THEN e.type IN ('step_skipped', 'step_failed')
                WHEN 'failed' THEN e.type = 'compensation_max_retries_exceeded' END)''',
 }
-RULES = {name: TABLES + sql for name, sql in RULES.items()}

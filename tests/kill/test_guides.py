@@ -19,7 +19,7 @@ MARK = '--- block'
 VARYING = [
     (r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', '<id>'),
     (r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z', '<time>'),
-    (r'\d+\.\d{3}s', '<took>'),
+    (r'\b\d+(\.\d+)?m?s\b(?! ago)', '<took>'),
     (r'\b(now|\d+s ago)(?= |$)', '<ago>'),
     (r'in (\d+[dhms])', 'in <left>'),
     (r'\s+', ' '),

@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 """
-  test_saga.py CAIRN sqlite|postgres
+  test_saga.py CAIRN DECIDE sqlite|postgres
 
 Many instances of saga.yaml, a fifth of whose steps fail, are started, executed, decided about and
 undone, while servers and workers are killed with SIGKILL, one of each at a time, and started again.
@@ -17,6 +17,7 @@ import itertools
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -24,7 +25,7 @@ import urllib.error
 
 sys.dont_write_bytecode = True      # the sources may not be ours to write to
 import scene as stage       # pylint: disable=wrong-import-position
-from saga_rules import RULES, STEPS, fate_of        # pylint: disable=wrong-import-position
+from saga_rules import RULES, STEPS, copy, fate_of        # pylint: disable=wrong-import-position
 from scene import Checks, post, say     # pylint: disable=wrong-import-position
 
 SEED = int(os.environ.get('CAIRN_KILL_SEED') or random.SystemRandom().randrange(1, 10**6))
@@ -34,6 +35,7 @@ SIZES = {       # instances, kills of a server and a worker, servers, workers
 }
 AHEAD = 120                 # instances that may be under way
 STARTERS = 4                # threads that start them
+REJECT_SALT = 50            # of no step
 
 
 class Caller(threading.Thread):
@@ -79,12 +81,15 @@ class Starter(Caller):
                                        'input': {'order': order}})
 
 
-class Decider(Caller):
-    """The human: decides what waits for a decision.  One in eight is rejected."""
+class Decider(threading.Thread):
+    """The human: decides what waits for a decision, through the library.  One in eight is
+    rejected."""
 
-    def __init__(self, server_urls, store):
-        super().__init__(server_urls)
-        self.store, self.decided = store, set()
+    def __init__(self, program, store, log):
+        super().__init__(daemon=True)
+        self.program, self.store, self.log = program, store, log
+        self.repeats, self.refused, self.is_over = 0, None, False
+        self.answers = collections.Counter()
 
     def waiting(self):
         try:
@@ -94,20 +99,28 @@ class Decider(Caller):
         except Exception:
             return []
 
+    def decide(self, helper, instance, order):
+        word = 'rejected' if fate_of(order, REJECT_SALT, SEED)[1] % 8 == 0 else 'confirmed'
+        helper.stdin.write(f'{instance} {word}\n')
+        helper.stdin.flush()
+        answer = helper.stdout.readline().partition(' ')[2].strip()
+        self.answers[answer] += 1
+        if answer not in ('decided', 'wrong_state'):    # wrong_state: stopped in the meantime
+            self.refused = f'decision about {instance}: {answer!r}'
+
     def run(self):
-        while not self.refused and not self.is_over:
-            for instance, key in self.waiting():
-                order = int(key.partition('-')[2])
-                word = 'rejected' if fate_of(order, 50, SEED)[1] % 8 == 0 else 'confirmed'
-                # 409: it has been decided by the call whose answer got lost, or it was stopped.
-                if self.ask(f'/v1/instances/{instance}/steps/approval/decision',
-                            {'decision': word, 'by': 'test'}):
-                    self.decided.add(instance)
-            time.sleep(0.1)
+        with open(self.log, 'ab') as log, subprocess.Popen(
+                [self.program, self.store.url, 'approval'], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=log, text=True) as helper:
+            while not self.refused and not self.is_over:
+                for instance, key in self.waiting():
+                    self.decide(helper, instance, int(key.partition('-')[2]))
+                time.sleep(0.1)
+            helper.stdin.close()
 
 
 class Scene(stage.Scene):
-    def __init__(self, cairn, kind):
+    def __init__(self, cairn, decide, kind):
         total, kills, servers, workers = SIZES[kind]
         self.total = int(os.environ.get('CAIRN_KILL_SAGAS', total))
         self.planned = int(os.environ.get('CAIRN_KILL_KILLS', kills))
@@ -116,7 +129,7 @@ class Scene(stage.Scene):
         os.environ.update(SAGA_CALLS=self.calls, SAGA_SEED=str(SEED))
         self.starters = [Starter(self.server_urls, range(number, self.total, STARTERS))
                          for number in range(STARTERS)]
-        self.decider = Decider(self.server_urls, self.store)
+        self.decider = Decider(decide, self.store, os.path.join(self.folder, 'decide.log'))
         self.callers = self.starters + [self.decider]
 
     def handlers(self):
@@ -157,6 +170,7 @@ class Scene(stage.Scene):
             caller.is_over = True
         for caller in self.callers:
             caller.join(25)
+        say(f'decisions: {dict(self.decider.answers)}')
         self.wait_for_leases()
         return finished
 
@@ -168,11 +182,9 @@ class Scene(stage.Scene):
             time.sleep(0.1)
 
     def read_calls(self):
-        """Counter of (key, step, kind)."""
+        """How often each (instance, step, kind) was called."""
         with open(self.calls, encoding='utf-8') as file:
-            calls = [line.split() for line in file]
-        return collections.Counter((f'order-{order}', step, kind)
-                                   for order, step, kind, *_ in calls)
+            return collections.Counter(tuple(line.split()[:3]) for line in file)
 
 
 def examine_calls(scene, checks):
@@ -188,22 +200,20 @@ def examine_calls(scene, checks):
     checks.check('nothing_was_called_more_often_than_max_attempts', not wrong, wrong[:5])
 
     rows = scene.store.ask(
-        'SELECT i.key, s.name, s.kind, s.status, s.attempts, s.commit_no '
-        'FROM workflow.workflow_step s '
-        'JOIN workflow.workflow_instance i ON i.seq = s.instance_seq')
-    undo = {step.name for step in STEPS if step.undo_max}
-    wrong = [(key, name) for key, name, kind, status, _, _ in rows if kind == 'task' and (
-        (status == 'completed' and not calls[key, name, 'step']) or
-        (status == 'rolled_back' and name in undo and not calls[key, name, 'compensation']))]
+        'SELECT i.id, i.key, s.name, s.status, s.attempts FROM workflow.workflow_step s '
+        "JOIN workflow.workflow_instance i ON i.seq = s.instance_seq WHERE s.kind = 'task'")
+    wrong = [row for row in rows
+             if (row[3] == 'completed' and not calls[row[0], row[2], 'step']) or
+             (row[3] == 'rolled_back' and limits[row[2], 'compensation'] and
+              not calls[row[0], row[2], 'compensation'])]
     checks.check('what_is_done_or_undone_was_called', not wrong, wrong[:5])
 
     salts = {step.name: salt for salt, step in enumerate(STEPS)}
     wrong = []
-    for key, name, kind, status, attempts, _ in rows:
-        if kind == 'task' and status == 'completed':
-            fate = fate_of(int(key.partition('-')[2]), salts[name], SEED)[0]
-            if fate < 10 or (fate < 20 and int(attempts) == 0):
-                wrong.append((key, name, attempts, fate))
+    for _, key, name, status, attempts in rows:
+        fate = fate_of(int(key.partition('-')[2]), salts[name], SEED)[0]
+        if status == 'completed' and (fate < 10 or (fate < 20 and attempts == '0')):
+            wrong.append((key, name, attempts, fate))
     checks.check('nothing_completed_whose_handler_failed', not wrong, wrong[:5])
 
 
@@ -218,8 +228,9 @@ def examine(scene, checks, finished):
     checks.check('every_instance_ended', finished == scene.total and
                  {status for status, _ in rows} <= {'completed', 'failed', 'aborted'},
                  f'{rows}, {finished} when the clock ran out')
+    rows_copy = copy(scene.store)
     for name, sql in RULES.items():
-        rows = ask(sql + ' LIMIT 5')
+        rows = rows_copy.execute(sql + ' LIMIT 5').fetchall()
         checks.check(name, not rows, rows)
     examine_calls(scene, checks)
     lost = ask("SELECT count(*) FROM workflow.workflow_event WHERE event_type IN "
@@ -231,13 +242,13 @@ def examine(scene, checks, finished):
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[2] not in SIZES:
+    if len(sys.argv) != 4 or sys.argv[3] not in SIZES:
         sys.exit(__doc__)
     checks = Checks()
     print(f'1..{4 + 2 + len(RULES) + 4 + 2}', flush=True)
     say(f'CAIRN_KILL_SEED={SEED} repeats this')
     began = time.monotonic()
-    scene = Scene(sys.argv[1], sys.argv[2])
+    scene = Scene(*sys.argv[1:])
     try:
         finished = scene.live(random.Random(SEED))
         say(f'{finished} instances, {sum(scene.read_calls().values())} calls, {scene.kills} kills, '

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- requests ------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------- */
 
 static void note_done(struct request *request)
 {
@@ -44,14 +44,9 @@ static bool is_good(const struct sim *sim, const struct held *held)
     return is_held || (ended && strcmp(ended, held->token) == 0);
 }
 
-void act_submit(struct sim *sim, int engine, struct request *request, const struct held *held)
+static void submit_as(struct sim *sim, struct op *op, int engine, struct request *request,
+                      const struct held *held)
 {
-    int slot = 0;
-    while (slot < OPS_MAX && sim->ops[slot].request)
-        slot++;
-    if (slot == OPS_MAX)
-        abort();
-    struct op *op = &sim->ops[slot];
     *op = (struct op){.request = request, .engine = engine};
     if (held) {
         op->held = *held;
@@ -61,6 +56,16 @@ void act_submit(struct sim *sim, int engine, struct request *request, const stru
     request->arg = &op->is_done;
     struct cairn_engine *base = &sim->engines[engine].engine->base;
     base->ops->submit(base, request);
+}
+
+void act_submit(struct sim *sim, int engine, struct request *request, const struct held *held)
+{
+    int slot = 0;
+    while (slot < OPS_MAX && sim->ops[slot].request)
+        slot++;
+    if (slot == OPS_MAX)
+        abort();
+    submit_as(sim, &sim->ops[slot], engine, request, held);
 }
 
 void act_deploy(struct sim *sim)
@@ -132,8 +137,14 @@ void act_claim(struct sim *sim, int engine)
     struct request *request = make(OP_CLAIM);
     snprintf(worker, sizeof worker, "v%d", sim_below(sim, 3));
     request->in.claim = claim_options(sim, request, worker);
-    sim_trace(sim, "engine %d: claim by %s", engine, worker);
-    act_submit(sim, engine, request, NULL);
+    bool is_patient = !sim->is_calm && !sim->parked[engine].request && sim_chance(sim, 25);
+    sim_trace(sim, "engine %d: claim by %s%s", engine, worker, is_patient ? ", who waits" : "");
+    if (!is_patient) {
+        act_submit(sim, engine, request, NULL);
+        return;
+    }
+    request->in.claim.wait_ms = 24 * 3600 * 1000; /* real time, which does not pass here */
+    submit_as(sim, &sim->parked[engine], engine, request, NULL);
 }
 
 static void fill_report(struct sim *sim, cairn_report *report)
@@ -227,7 +238,7 @@ void act_decide(struct sim *sim, int engine, const char *id, const char *step,
     act_submit(sim, engine, request, NULL);
 }
 
-/* ---- a round -------------------------------------------------------------------------------- */
+/* ---- a round ----------------------------------------------------------------------------- */
 
 static void control_something(struct sim *sim, int engine)
 {
@@ -312,7 +323,7 @@ void act_round(struct sim *sim)
         act_one(sim);
 }
 
-/* ---- answers -------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------- */
 
 static void learn_instance(struct sim *sim, const char *id)
 {
@@ -374,6 +385,9 @@ void act_settle(struct sim *sim)
     for (int i = 0; i < OPS_MAX; i++)
         if (sim->ops[i].request && sim->ops[i].is_done)
             take_answer(sim, &sim->ops[i]);
+    for (int i = 0; i < ENGINES; i++)
+        if (sim->parked[i].request && sim->parked[i].is_done)
+            take_answer(sim, &sim->parked[i]);
 }
 
 static bool is_waiting(const struct sim *sim, int engine)
@@ -385,15 +399,39 @@ static bool is_waiting(const struct sim *sim, int engine)
 }
 
 /* After each run of a committer all rows are looked at. */
-static void run_one(struct sim *sim, int engine)
+static bool run_one(struct sim *sim, int engine)
 {
     if (!sim_run_engine(sim, engine))
-        return;
+        return false;
     snapshot_take(sim);
     for (int i = 0; i < OPS_MAX; i++)
         if (sim->ops[i].request && !sim->ops[i].may_succeed)
             sim->ops[i].may_succeed = is_good(sim, &sim->ops[i].held);
     laws_check(sim);
+    return true;
+}
+
+/* Which steps are claimable, a bit each. */
+static void list_ready(const struct sim *sim, uint32_t ret_ready[INSTANCES_MAX])
+{
+    memset(ret_ready, 0, INSTANCES_MAX * sizeof *ret_ready);
+    for (size_t i = 0; i < sim->now->instance_count; i++) {
+        const struct seen_instance *instance = &sim->now->instances[i];
+        for (size_t k = 0; k < instance->step_count && k < STEPS_MAX; k++)
+            if (instance->steps[k].is_ready)
+                ret_ready[i] |= UINT32_C(1) << k;
+    }
+}
+
+/* A claim that waits at an engine has been given what became claimable there. */
+static void law_of_wakes(struct sim *sim, int engine, const uint32_t before[INSTANCES_MAX])
+{
+    uint32_t ready[INSTANCES_MAX];
+    list_ready(sim, ready);
+    for (size_t i = 0; i < INSTANCES_MAX; i++)
+        if (sim->parked[engine].request && !sim->parked[engine].is_done &&
+            ready[i] & ~before[i])
+            sim_broken(sim, "a worker waits at engine %d for what is there", engine);
 }
 
 void act_run(struct sim *sim)
@@ -401,16 +439,21 @@ void act_run(struct sim *sim)
     int first = sim_below(sim, ENGINES);
     for (int i = 0; i < ENGINES; i++) {
         int engine = (first + i) % ENGINES;
-        for (int tries = 0; is_waiting(sim, engine); tries++) {
+        uint32_t ready[INSTANCES_MAX];
+        list_ready(sim, ready);
+        for (int tries = 0;; tries++) {
             if (tries == 50)
                 faulty_calm(sim->engines[engine].faulty);
             if (tries == 100)
                 sim_broken(sim, "engine %d does not answer", engine);
-            if (!sim->is_calm && sim_chance(sim, 2))
+            if (!sim->is_calm && is_waiting(sim, engine) && sim_chance(sim, 2))
                 engine_crash(sim, engine);
-            else
-                run_one(sim, engine);
+            else if (!run_one(sim, engine))
+                break;
         }
+        if (is_waiting(sim, engine))
+            sim_broken(sim, "engine %d rests, but has not answered", engine);
+        law_of_wakes(sim, engine, ready);
     }
     act_settle(sim);
     if (!sim->is_calm && sim_chance(sim, 2))

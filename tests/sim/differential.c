@@ -1,10 +1,10 @@
-/* tests/sim/differential.c - the same random operations on memory and on a database give the same
- * answers, rows and events, after every operation.
+/* tests/sim/differential.c - the same random operations on memory and on a database give the
+ * same answers, rows and events, after every operation.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Ids and tokens come from the engines' seed, so they must be the same, too.  $CAIRN_SIM_FROM and
- * $CAIRN_SIM_SEEDS choose the seeds.
+ * Ids and tokens come from the engines' seed, so they must be the same, too.  $CAIRN_SIM_FROM
+ * and $CAIRN_SIM_SEEDS choose the seeds.
  */
 #include "base/buf.h"
 #include "cairn.h"
@@ -45,7 +45,7 @@ static int below(struct twins *twins, int bound)
     return (int)rng_below(&twins->rng, (uint64_t)bound);
 }
 
-/* ---- texts that can be compared -------------------------------------------------------------- */
+/* ---- texts that can be compared ---------------------------------------------------------- */
 
 /* JSON by value: keys in order, numbers as numbers. */
 static void add_json(struct buf *out, const char *text)
@@ -182,7 +182,7 @@ static void compare(struct twins *twins)
     buf_done(&dumps[1]);
 }
 
-/* ---- operations ------------------------------------------------------------------------------ */
+/* ---- operations -------------------------------------------------------------------------- */
 
 static void answer(struct side *side, const char *what, cairn_code code)
 {

@@ -83,6 +83,8 @@ void sim_close(struct sim *sim)
 {
     for (int i = 0; i < ENGINES; i++)
         cairn_close(&sim->engines[i].engine->base);
+    for (int i = 0; i < ENGINES; i++)
+        request_free(sim->parked[i].request);
     memory_store_ops.session_close(sim->reader);
     memory_store_ops.close(sim->memory);
     arena_done(&sim->before->arena);

@@ -36,7 +36,9 @@ static void law_of_status(struct sim *sim, const struct seen_instance *before,
         sim_broken(sim, "the generation of %s falls", id);
     bool is_begun =
         to != INSTANCE_PENDING && to != INSTANCE_CANCELLED && to != INSTANCE_ABORTED;
-    if (from == INSTANCE_PENDING && is_begun && now->row.start_at_us > sim->now->now_us)
+    bool is_waiting =
+        now->row.start_at_us > sim->now->now_us; /* unless cancelled, then restarted */
+    if (from == INSTANCE_PENDING && is_begun && is_waiting && !is_reopened)
         sim_broken(sim, "%s was started early", id);
     if (instance_is_final(to) != (now->row.finished_at_us != 0))
         sim_broken(sim, "%s is %s, finished at %lld", id, instance_status_name(to),

@@ -83,7 +83,7 @@ void sim_broken(const struct sim *sim, const char *format, ...)
     _exit(1);
 }
 
-/* ---- the end -------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------- */
 
 /* What a person does about an instance that waits for one. */
 static bool help_instance(struct sim *sim, const struct seen_instance *instance)
@@ -162,7 +162,7 @@ static void finish_all(struct sim *sim)
     }
 }
 
-/* ---- a life --------------------------------------------------------------------------------- */
+/* ---- a life ------------------------------------------------------------------------------ */
 
 static void play(uint64_t seed, int rounds, bool has_forks, bool is_tracing)
 {

@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * One thread, one virtual clock, one seed.  Several engines stand on one memory store, each behind
- * a faulty one of its own.  In every round some requests are handed in, the committers run, now and
- * then an engine dies with what it has; after each run all rows are read past the faults and the
- * laws are checked against those before.  In the end all faults stop and everything must come to
- * its end.
+ * One thread, one virtual clock, one seed.  Several engines stand on one memory store, each
+ * behind a faulty one of its own.  In every round some requests are handed in, the committers
+ * run, now and then an engine dies with what it has; after each run all rows are read past the
+ * faults and the laws are checked against those before.  In the end all faults stop and
+ * everything must come to its end.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -28,7 +28,7 @@ enum {
 
 #define SIM_START_US (INT64_C(1800000000) * US_PER_SEC)
 
-/* ---- what the store holds -------------------------------------------------------------------- */
+/* ---- what the store holds ---------------------------------------------------------------- */
 
 struct seen_instance {
     struct instance_row row;
@@ -55,7 +55,7 @@ struct snapshot {
     size_t job_count;
 };
 
-/* ---- who acts ------------------------------------------------------------------------------- */
+/* ---- who acts ---------------------------------------------------------------------------- */
 
 /* A task that some worker believes to have. */
 struct held {
@@ -106,6 +106,7 @@ struct sim {
     struct held held[HELD_MAX];
     size_t held_count;
     struct op ops[OPS_MAX];
+    struct op parked[ENGINES]; /* a claim that waits for a task, at most one at each engine */
     int signals_sent;
     int rounds;
     struct signal_seen signals[INSTANCES_MAX][SIGNALS_MAX];

@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-/* ---- opening -------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------- */
 
 void wf_open(struct flow_world *fw)
 {
@@ -72,7 +72,7 @@ void wf_begin(struct flow_world *fw, const char *text)
     CHECK_INT(started.existing, 0);
 }
 
-/* ---- working -------------------------------------------------------------------------------- */
+/* ---- working ----------------------------------------------------------------------------- */
 
 static void copy(char *to, size_t room, const char *from)
 {
@@ -216,7 +216,7 @@ void wf_do_badly(struct flow_world *fw, const char *step)
     CHECK_DONE(&fw->world, wf_report(fw, &task, CAIRN_DEAD, "no good"));
 }
 
-/* ---- people --------------------------------------------------------------------------------- */
+/* ---- people ------------------------------------------------------------------------------ */
 
 cairn_code wf_signal_as(struct flow_world *fw, const char *event, const char *id,
                         cairn_signalled *ret_signalled)
@@ -270,7 +270,7 @@ cairn_code wf_abort(struct flow_world *fw)
     return cairn_abort(fw->world.engine, fw->id, "bob", "hopeless", &fw->world.error);
 }
 
-/* ---- looking -------------------------------------------------------------------------------- */
+/* ---- looking ----------------------------------------------------------------------------- */
 
 const cairn_instance *wf_instance(struct flow_world *fw)
 {
@@ -390,7 +390,7 @@ void wf_check_last_error(struct flow_world *fw, const char *step, const char *me
     json_decref(error);
 }
 
-/* ---- past the engine ------------------------------------------------------------------------ */
+/* ---- past the engine --------------------------------------------------------------------- */
 
 static void sql_sqlite(const char *file, const char *statement, long long *ret_value)
 {

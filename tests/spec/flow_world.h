@@ -1,4 +1,4 @@
-/* tests/spec/flow_world.h - workflows in a world of their own: deploy, start, take, report, look.
+/* tests/spec/flow_world.h - workflows in a world of their own: deploy, start, take, report.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -1,5 +1,5 @@
-/* tests/spec/test_linear_start.c - starting: section "Start Flow" of linear-workflow.md, and the
- * design's rulings on definitions, keys and limits.
+/* tests/spec/test_linear_start.c - starting: section "Start Flow" of linear-workflow.md, and
+ * the design's rulings on definitions, keys and limits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

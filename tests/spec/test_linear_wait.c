@@ -249,7 +249,7 @@ TEST(a_wait_needs_an_event)
     wf_close(&fw);
 }
 
-/* ---- outbox --------------------------------------------------------------------------------- */
+/* ---- outbox ------------------------------------------------------------------------------ */
 
 static cairn_code report_with(struct flow_world *fw, const struct task *task,
                               cairn_outcome outcome, const char *first, const char *second)

@@ -101,7 +101,7 @@ TEST(continue_at_the_end_completes_the_instance)
     wf_close(&fw);
 }
 
-/* ---- compensate ----------------------------------------------------------------------------- */
+/* ---- compensate -------------------------------------------------------------------------- */
 
 #define SAGA                                                           \
     FLOW("{step: a, compensation: {handler: undo_a}}, {step: b}, "     \
@@ -264,7 +264,7 @@ TEST(steps_that_never_ran_are_not_undone)
     wf_close(&fw);
 }
 
-/* ---- timeout -------------------------------------------------------------------------------- */
+/* ---- timeout ----------------------------------------------------------------------------- */
 
 TEST(a_call_that_takes_too_long_has_failed)
 {

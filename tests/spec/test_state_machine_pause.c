@@ -1,5 +1,5 @@
-/* tests/spec/test_state_machine_pause.c - pause, resume, restart and retry: state-machine.md, and
- * the design's corners about them.
+/* tests/spec/test_state_machine_pause.c - pause, resume, restart and retry: state-machine.md,
+ * and the design's corners about them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -184,7 +184,7 @@ TEST(a_pause_is_refused_where_nothing_can_be_paused)
     wf_close(&fw);
 }
 
-/* ---- restart -------------------------------------------------------------------------------- */
+/* ---- restart ----------------------------------------------------------------------------- */
 
 TEST(a_restart_refuses_the_report_of_the_old_run)
 {
@@ -281,7 +281,7 @@ TEST(a_signal_taken_before_a_restart_counts_as_not_taken)
     wf_close(&fw);
 }
 
-/* ---- retry ---------------------------------------------------------------------------------- */
+/* ---- retry ------------------------------------------------------------------------------- */
 
 TEST(a_retry_tries_the_failed_step_again_with_fresh_attempts)
 {
@@ -362,8 +362,9 @@ TEST(a_signal_taken_by_a_step_that_is_tried_again_counts_as_not_taken)
 TEST(a_retry_after_an_undo_tries_skipped_steps_again_too)
 {
     struct flow_world fw;
-    wf_begin(&fw, FLOW("{step: a, compensation: {handler: u}}, {step: b, on_failure: continue}, "
-                       "{step: c}"));
+    wf_begin(&fw,
+             FLOW("{step: a, compensation: {handler: u}}, {step: b, on_failure: continue}, "
+                  "{step: c}"));
     wf_do(&fw, "a");
     wf_do_badly(&fw, "b");
     wf_do_badly(&fw, "c");

@@ -151,7 +151,7 @@ TEST(waits_sleeps_and_steps_survive_a_crash)
     wf_close(&fw);
 }
 
-/* ---- fields --------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------ */
 
 TEST(current_steps_names_what_the_instance_is_at)
 {

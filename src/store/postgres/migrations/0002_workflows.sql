@@ -267,9 +267,9 @@ CREATE FUNCTION workflow.event_before_write() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN
     IF current_setting('cairn.events', true) IS DISTINCT FROM '1' THEN
-        PERFORM pg_advisory_xact_lock_shared(
-                    (25441::bigint << 40) | (s.last_value - CASE WHEN s.is_called THEN 0 ELSE 1 END))
-           FROM workflow.workflow_event_id_seq AS s;
+        PERFORM pg_advisory_xact_lock_shared((25441::bigint << 40) | given.last_id)
+           FROM (SELECT q.last_value - CASE WHEN q.is_called THEN 0 ELSE 1 END AS last_id
+                   FROM workflow.workflow_event_id_seq AS q) AS given;
         PERFORM set_config('cairn.events', '1', true);
     END IF;
     RETURN NULL;
