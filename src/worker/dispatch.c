@@ -160,7 +160,9 @@ static void stats_answered(struct cairn_worker *worker, struct call *call)
         ask_again(worker);
     } else if (call->request->code) {
         be_quiet(worker); /* a token that may not ask: the claims must do */
-    } else if (stats->leased == 0 && stats->ready == 0) {
+    } else if (stats->steps_leased) {
+        ask_again(worker); /* whatever its type: the step after it may be ours */
+    } else if (stats->leased == 0 && stats->ready == 0 && stats->steps_ready == 0) {
         worker->is_ending = true;
     } else if (stats->leased == 0) {
         be_quiet(worker);

@@ -297,6 +297,24 @@ static void tell_events(struct story *story)
     cairn_events_free(found);
 }
 
+static void tell_figures(struct story *story)
+{
+    cairn_stats stats = {.size = sizeof stats};
+    tell(story, "stats", cairn_stats_get(story->engine, &stats, &story->error));
+    const uint64_t figures[] = {stats.steps_ready,
+                                stats.steps_leased,
+                                stats.instances_pending,
+                                stats.instances_running,
+                                stats.instances_waiting_signal,
+                                stats.instances_paused,
+                                stats.instances_compensating,
+                                stats.instances_dlq,
+                                stats.started};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        fprintf(story->out, "    %llu", (unsigned long long)figures[i]);
+    fprintf(story->out, "\n");
+}
+
 static void control(struct story *story)
 {
     cairn_engine *engine = story->engine;
@@ -304,6 +322,7 @@ static void control(struct story *story)
     const char *id = story->id;
     tell(story, "pause", cairn_pause(engine, id, error));
     look(story);
+    tell_figures(story);
     tell(story, "retry", cairn_retry(engine, id, error));
     tell(story, "resume", cairn_resume(engine, id, 1, error));
     tell(story, "cancel", cairn_cancel(engine, id, "ann", NULL, error));
