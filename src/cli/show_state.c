@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { DLQ_LOOK = 1000 }; /* so many of the newest records are looked through */
+enum { DLQ_LOOK = 100 }; /* so many of the newest records are looked through */
 
 const char *show_status(const struct show_state *state)
 {

@@ -1,5 +1,5 @@
 # An instance is drawn as its workflow nests it.
-$ words='completed|skipped|waiting|compensation|rolled_back|failed|ready|running'
+$ words='completed|paused|skipped|waiting|compensation|rolled_back|failed|ready|running'
 $ tree() { cairn show "$@" | sed -E "1,/^$/d; s/  +[0-9.]+m?s( +|$)/  TOOK  /; s/ ($words)  +/ \\1  /"; }
 $ work() { cairn work "$@" --until-idle 2>/dev/null; }
 $ cat > order.yaml <<'END'
@@ -76,7 +76,7 @@ $ work --handle reserve=cat --handle restock=cat; tree $id
 ○ cool_off (sleep)               pending
 ○ close                          pending
 # Waiting: for what, until when, and how to go on.
-$ work --handle pack=cat --handle ship=cat --handle mail=cat --handle 'text it=cat'; tree $id
+$ work --handle pack=cat; work --handle ship=cat; work --handle mail=cat; work --handle 'text it=cat'; tree $id
 ✓ reserve                        completed  TOOK
 ✓ reserved (save point)          completed
 ✓ in_stock (condition)           completed  {{ gt .count 0 }}
@@ -141,7 +141,7 @@ output  {"n": 1}
 ✓ b  completed  TOOK
 # Failed, and undone back to the save point.
 $ id=$(cairn start order --input '{"count": 1}')
-$ work --handle reserve=cat --handle pick=cat --handle pack=cat --handle 'ship=exit 65' --handle 'fetch=echo "no wheels" >&2; exit 65'; tree $id
+$ work --handle reserve=cat --handle pick=cat; work --handle pack=cat; work --handle 'ship=exit 65'; work --handle 'fetch=echo "no wheels" >&2; exit 65'; tree $id
 ✓ reserve                        completed  TOOK
 ✓ reserved (save point)          completed
 ✓ in_stock (condition)           completed  {{ gt .count 0 }}
@@ -190,6 +190,18 @@ one version 1  deployed
 $ id=$(cairn start one); work --handle 'only=printf "a\033[31mb\n" >&2; exit 1'; tree $id
 ✗ only  failed  TOOK  1/1 failed  a?[31mb
 – then  skipped  Stopped due to workflow failure
+# A decision, and who is asked for it; a step parked in the DLQ.
+$ printf 'workflow: ask\nversion: 1\ndlq: true\nsteps: [{human: "may I", timeout: 3d}, {step: go, max_attempts: 1}]\n' | cairn deploy -
+ask version 1  deployed
+$ ask=$(cairn start ask); tree $ask
+… may I (human)  waiting_decision  TOOK  until <time> (in 2d)
+  cairn approve <id3> 'may I' --by WHO
+○ go             pending
+$ cairn approve $ask 'may I' --by ann; work --handle 'go=echo stuck >&2; exit 1'; tree $ask
+<id3>  running
+✓ may I (human)  confirmed  TOOK
+‖ go             paused  1/1 failed, DLQ record 2  stuck
+  cairn dlq requeue 2
 # Running: who does it.
 $ run=$(cairn start one); cairn work --handle 'only=touch on; until [ -e off ]; do sleep 0.05; done' --until-idle & until [ -e on ]; do sleep 0.05; done; tree $run; touch off; wait
 ● only  running  TOOK  by <worker>
@@ -198,16 +210,16 @@ $ run=$(cairn start one); cairn work --handle 'only=touch on; until [ -e off ]; 
 $ cairn show $id --follow | cut -c 27-
 only  failed  1/1 failed  a?[31mb
 then  skipped  Stopped due to workflow failure
-<id3>  failed
+<id4>  failed
 $ cairn show $id --follow >/dev/null
 [1]
 $ id=$(cairn start two); (work --handle '%=cat') & cairn show $id --follow | tail -1 | cut -c 27-; wait
-<id4>  completed
+<id5>  completed
 $ cairn show $id --follow > followed; echo $?; cut -c 27- followed
 0
 a  completed
 b  completed
-<id4>  completed
+<id5>  completed
 # Of very many branches some are drawn: the first, and those that need somebody.
 $ python3 -c 'print("workflow: many\nversion: 1\nsteps: [{fork: f, join: all, branches: [" + ", ".join("[{step: s%d, handler: h%d, max_attempts: 1}]" % (i, i == 77) for i in range(1000)) + "]}]")' | cairn deploy -
 many version 1  deployed
@@ -241,7 +253,7 @@ $ on_terminal() { python3 -c 'import fcntl, os, pty, struct, sys, termios
 > except OSError: pass' "$@" | tr -d '\r' | sed 's/\x1b/ESC/g'; }
 $ id=$(cairn start one --input "\"$(printf %0200d 7)\""); work --handle 'only=echo a long story of what went wrong in the night of the big storm >&2; exit 1'
 $ on_terminal cairn show $id | sed '/^[cf].*_at/d; /^started_at/d; /^took/d' | sed -E 's/ +[0-9.]+m?s/ TOOK/'
-id           <id5>
+id           <id6>
 workflow     one, version 1
 status       ESC[31mfailedESC[0m
 last_error   only: a long story of what went wrong in the …
