@@ -8,13 +8,15 @@
 #include "engine/world.h"
 
 /* A new try begins from nothing; only what makes tries recognisable (ids, tokens) is kept. */
+static void forget_answer(struct request *request)
+{
+    request->code = CAIRN_OK;
+    error_clear(&request->error);
+}
+
 static void forget_answers(struct batch *batch)
 {
-    for_each_request(request, batch)
-    {
-        request->code = CAIRN_OK;
-        error_clear(&request->error);
-    }
+    for_each_request(request, batch) forget_answer(request);
 }
 
 static bool has_claims(const struct batch *batch)
@@ -46,6 +48,28 @@ static void put_busy_aside(struct batch *batch, struct request_queue *busy)
     *batch->requests = rest;
 }
 
+/* Room in a batch for claims that join it late, so that a commit stays short. */
+enum { JOINING_TASKS_MAX = 1000 };
+
+/* Claims that wait for what has just become ready join the batch: they get it in the same commit,
+ * so that work starts after one and not after two. */
+static cairn_code let_parked_join(struct batch *batch, cairn_error *reterr)
+{
+    struct local_engine *engine = batch->engine;
+    struct request_queue woken = {0};
+    if (batch->is_alone || (!batch->ready.count && !batch->ready.is_any))
+        return CAIRN_OK;
+    pthread_mutex_lock(&engine->lock);
+    park_take(engine, &batch->ready, JOINING_TASKS_MAX, &woken);
+    pthread_mutex_unlock(&engine->lock);
+    if (!woken.count)
+        return CAIRN_OK;
+    for (struct request *request = woken.first; request; request = request->next)
+        forget_answer(request);
+    queue_append(batch->requests, &woken);
+    return batch_check_runtimes(batch, reterr);
+}
+
 static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_error *reterr)
 {
     cairn_code code = CAIRN_OK;
@@ -75,6 +99,8 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_e
         code = world_write_steps(batch, reterr);
     if (!code)
         code = batch_registry(batch, reterr);
+    if (!code)
+        code = let_parked_join(batch, reterr);
     if (!code)
         code = batch_claim(batch, reterr);
     if (!code)

@@ -158,8 +158,9 @@ static void try_later(struct committer *committer, struct request_queue *request
     struct request *request;
     int64_t now_us = monotonic_us();
     while ((request = queue_pop(requests)) != NULL) {
+        bool has_time = request->give_up_us > now_us || request->wait_until_us > now_us;
         request->was_unsure |= is_unsure;
-        queue_push(request->give_up_us > now_us ? &later : &over, request);
+        queue_push(has_time ? &later : &over, request);
     }
     rest(committer);
     pthread_mutex_lock(&engine->lock);

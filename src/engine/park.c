@@ -23,18 +23,27 @@ static bool is_waiting_for(const struct request *request, const struct ready_typ
     return false;
 }
 
+void park_take(struct local_engine *engine, const struct ready_types *ready, size_t room,
+               struct request_queue *ret_taken)
+{
+    struct request_queue rest = {0};
+    struct request *request;
+    while ((request = queue_pop(&engine->parked)) != NULL) {
+        size_t tasks = request_claim(request)->max;
+        bool is_meant =
+            tasks <= room && (!ready || ready->is_any || is_waiting_for(request, ready));
+        queue_push(is_meant ? ret_taken : &rest, request);
+        if (is_meant)
+            room -= tasks;
+    }
+    engine->parked = rest;
+}
+
 /* Those who wait for these types go back into the queue, in order. */
 void park_wake(struct local_engine *engine, const struct ready_types *ready)
 {
-    struct request_queue woken = {0}, rest = {0};
-    struct request *request;
-    if (!ready || ready->is_any) {
-        queue_append(&woken, &engine->parked);
-    } else {
-        while ((request = queue_pop(&engine->parked)) != NULL)
-            queue_push(is_waiting_for(request, ready) ? &woken : &rest, request);
-        engine->parked = rest;
-    }
+    struct request_queue woken = {0};
+    park_take(engine, ready, SIZE_MAX, &woken);
     if (woken.count)
         pthread_cond_broadcast(&engine->write_work);
     queue_append(&engine->writes, &woken);

@@ -88,6 +88,40 @@ TEST(a_workflow_is_deployed_once_and_its_content_never_changes)
     caller_close(&caller);
 }
 
+TEST(steps_and_instances_are_counted)
+{
+    static const char *const lines[] = {
+        "\ncairn_instances_started_total 3\n",
+        "\ncairn_steps{state=\"ready\"} 1\n",
+        "\ncairn_steps{state=\"leased\"} 1\n",
+        "\ncairn_instances{status=\"pending\"} 0\n",
+        "\ncairn_instances{status=\"running\"} 2\n",
+        "\ncairn_instances{status=\"waiting_signal\"} 0\n",
+        "\ncairn_instances{status=\"paused\"} 1\n",
+        "\ncairn_instances{status=\"compensating\"} 0\n",
+        "\ncairn_instances{status=\"dlq\"} 0\n",
+        "\n# TYPE cairn_instances gauge\n",
+    };
+    struct caller caller;
+    caller_open(&caller);
+    deploy_for(&caller, 201, two_steps);
+    start(&caller, "order", "");
+    take(&caller, "billing.reserve.v1");
+    start(&caller, "order", "");
+    call_for(&caller, 200, "POST", about(start(&caller, "order", ""), "/pause"), NULL);
+    call_for(&caller, 200, "GET", "/v1/stats", NULL);
+    CHECK_INT(int_at(&caller, "started"), 3);
+    CHECK_INT(int_at(&caller, "steps_ready"), 1);
+    CHECK_INT(int_at(&caller, "steps_leased"), 1);
+    CHECK_INT(int_at(&caller, "instances_running"), 2);
+    CHECK_INT(int_at(&caller, "instances_paused"), 1);
+    CHECK_INT(int_at(&caller, "instances_dlq"), 0);
+    call_for(&caller, 200, "GET", "/metrics", NULL);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        CHECK(strstr(caller.text, lines[i]), "no %s in %s", lines[i], caller.text);
+    caller_close(&caller);
+}
+
 TEST(all_that_is_wrong_with_a_workflow_is_told_with_its_place)
 {
     struct caller caller;

@@ -101,6 +101,45 @@ TEST(a_waiting_claim_is_given_what_comes_later)
     rig_done(&rig);
 }
 
+TEST(what_a_claim_waits_for_is_recorded_and_handed_out_in_one_commit)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *claim = rig_claim(&rig, "a.%", 60000);
+    rig_submit(&rig, claim);
+    rig_run(&rig);
+    uint64_t commits = rig.engine->counters.commits;
+
+    struct request *job = rig_enqueue(&rig, "a.v1", NULL);
+    rig_do(&rig, job);
+    CHECK(rig_is_done(claim), "it still waits");
+    CHECK_INT(claim->out.tasks.count, 1);
+    CHECK_INT(rig.engine->counters.commits - commits, 1);
+    CHECK_STR(rig_events(&rig, enqueued_id(job)), "created leased started");
+    rig_done(&rig);
+}
+
+TEST(a_batch_that_fails_does_not_end_the_claims_that_joined_it)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *claim = rig_claim(&rig, "a.%", 60000);
+    rig_submit(&rig, claim);
+    rig_run(&rig);
+
+    fail_calls(&rig, FAULTY_APPEND_EVENTS, 2, CAIRN_E_STORE_FULL);
+    struct request *job = rig_enqueue(&rig, "a.v1", NULL);
+    rig_do(&rig, job);
+    CHECK_INT(job->code, CAIRN_E_STORE_FULL);
+    rig_run(&rig);
+    CHECK(!rig_is_done(claim), "it ended with %d", claim->code);
+
+    rig_do(&rig, rig_enqueue(&rig, "a.v1", NULL));
+    CHECK(rig_is_done(claim), "it still waits");
+    CHECK_INT(claim->out.tasks.count, 1);
+    rig_done(&rig);
+}
+
 TEST(the_claim_that_has_waited_longest_is_served_first)
 {
     struct rig rig;
