@@ -103,6 +103,21 @@ TEST(max_attempts_counts_all_calls_of_a_compensation_and_the_rest_is_still_undon
     wf_close(&fw);
 }
 
+TEST(a_failed_step_whose_own_undo_failed_is_not_undone_twice)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW(U("a") ", {step: b, compensation: {handler: ub, max_attempts: 1}}"));
+    sg_do(&fw, "a");
+    sg_fail(&fw, "b");
+    struct task task = sg_take_undo(&fw, "b");
+    CHECK_DONE(&fw.world, wf_report(&fw, &task, CAIRN_FAIL, "no refund"));
+    sg_undo_all(&fw, "a");
+    wf_check_status(&fw, "failed");
+    wf_check_steps(&fw, "a:rolled_back b:failed");
+    CHECK_INT(sg_count_records(&fw), 1);
+    wf_close(&fw);
+}
+
 TEST(a_compensation_with_no_attempts_is_never_called_and_goes_straight_to_the_dlq)
 {
     struct flow_world fw;
