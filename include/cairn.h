@@ -420,7 +420,8 @@ typedef struct cairn_worker_options {
     uint32_t concurrency; /* threads that run handlers */
     uint32_t lease_ms;    /* kept alive by itself while a handler runs */
     uint32_t wait_ms;     /* how long one claim waits; shorter only makes more requests */
-    int until_idle; /* 1: cairn_worker_run() returns when nothing is claimable or leased */
+    int until_idle; /* 1: cairn_worker_run() returns when nothing is claimable or leased: no job
+                     * that it handles, and no step at all, since the next may be its own */
 } cairn_worker_options;
 
 #define CAIRN_WORKER_DEFAULTS                                                      \
@@ -752,6 +753,11 @@ typedef struct cairn_stats {
     uint64_t commit_us, commit_us_max;     /* time spent in them, from begin to answer */
     uint64_t pending, ready, leased; /* jobs now: waiting, of which due, and being worked on */
     uint64_t oldest_waiting_us;      /* how long the oldest due job has waited; 0: none */
+    uint64_t steps_ready, steps_leased; /* steps now: claimable, and being worked on */
+    /* Instances now, by status; those that have ended are not counted. */
+    uint64_t instances_pending, instances_running, instances_waiting_signal, instances_paused,
+        instances_compensating, instances_dlq;
+    uint64_t started; /* instances */
 } cairn_stats;
 
 CAIRN_API cairn_code cairn_stats_get(cairn_engine *engine, cairn_stats *ret_stats,

@@ -50,6 +50,15 @@ static void write_stats(const struct call *call, const struct request *request,
         {"ready", stats->ready},
         {"leased", stats->leased},
         {"oldest_waiting_us", stats->oldest_waiting_us},
+        {"steps_ready", stats->steps_ready},
+        {"steps_leased", stats->steps_leased},
+        {"instances_pending", stats->instances_pending},
+        {"instances_running", stats->instances_running},
+        {"instances_waiting_signal", stats->instances_waiting_signal},
+        {"instances_paused", stats->instances_paused},
+        {"instances_compensating", stats->instances_compensating},
+        {"instances_dlq", stats->instances_dlq},
+        {"started", stats->started},
     };
     json_open(&answer->out, '{');
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
@@ -101,13 +110,52 @@ static void metric_seconds(struct buf *buf, const char *name, const char *type, 
     buf_printf(buf, "%s %" PRIu64 ".%06" PRIu64 "\n", name, us / 1000000, us % 1000000);
 }
 
+struct state_count {
+    const char *name;
+    uint64_t count;
+};
+
+/* One gauge, a line for each state. */
+static void metric_states(struct buf *buf, const char *name, const char *label,
+                          const char *help, const struct state_count *states, size_t count)
+{
+    metric_head(buf, name, "gauge", help);
+    for (size_t i = 0; i < count; i++)
+        buf_printf(buf, "%s{%s=\"%s\"} %" PRIu64 "\n", name, label, states[i].name,
+                   states[i].count);
+}
+
 static void write_depth(struct buf *buf, const cairn_stats *stats)
 {
-    uint64_t scheduled = stats->pending > stats->ready ? stats->pending - stats->ready : 0;
-    metric_head(buf, "cairn_queue_depth", "gauge", "Jobs that have not ended, by state.");
-    buf_printf(buf, "cairn_queue_depth{state=\"ready\"} %" PRIu64 "\n", stats->ready);
-    buf_printf(buf, "cairn_queue_depth{state=\"scheduled\"} %" PRIu64 "\n", scheduled);
-    buf_printf(buf, "cairn_queue_depth{state=\"leased\"} %" PRIu64 "\n", stats->leased);
+    const struct state_count jobs[] = {
+        {"ready", stats->ready},
+        {"scheduled", stats->pending > stats->ready ? stats->pending - stats->ready : 0},
+        {"leased", stats->leased},
+    };
+    metric_states(buf, "cairn_queue_depth", "state", "Jobs that have not ended, by state.",
+                  jobs, sizeof jobs / sizeof *jobs);
+}
+
+static void write_flows(struct buf *buf, const cairn_stats *stats)
+{
+    const struct state_count steps[] = {
+        {"ready", stats->steps_ready},
+        {"leased", stats->steps_leased},
+    };
+    const struct state_count instances[] = {
+        {"pending", stats->instances_pending},
+        {"running", stats->instances_running},
+        {"waiting_signal", stats->instances_waiting_signal},
+        {"paused", stats->instances_paused},
+        {"compensating", stats->instances_compensating},
+        {"dlq", stats->instances_dlq},
+    };
+    metric(buf, "cairn_instances_started_total", "counter", stats->started,
+           "Instances started.");
+    metric_states(buf, "cairn_steps", "state", "Steps that can be claimed or are leased.",
+                  steps, sizeof steps / sizeof *steps);
+    metric_states(buf, "cairn_instances", "status", "Instances that have not ended, by status.",
+                  instances, sizeof instances / sizeof *instances);
 }
 
 static void write_metrics(const struct call *call, const struct request *request,
@@ -134,6 +182,7 @@ static void write_metrics(const struct call *call, const struct request *request
     write_depth(buf, stats);
     metric_seconds(buf, "cairn_oldest_waiting_seconds", "gauge", stats->oldest_waiting_us,
                    "How long the oldest due job has waited.");
+    write_flows(buf, stats);
     metric(buf, "cairn_commits_total", "counter", stats->commits, "Commits.");
     metric(buf, "cairn_commit_requests_total", "counter", stats->commit_requests,
            "Requests answered by commits; over cairn_commits_total, the batch size.");

@@ -67,7 +67,8 @@ static void look_at_clock(struct local_engine *engine, struct doctor_output *out
 }
 
 static void look_at_work(struct doctor_output *out, const struct store_facts *facts,
-                         const struct job_counts *counts, int64_t now_us)
+                         const struct job_counts *counts, const struct step_counts *steps,
+                         int64_t now_us)
 {
     if (facts->expired_leases)
         find(out, "leases", "warning",
@@ -76,8 +77,9 @@ static void look_at_work(struct doctor_output *out, const struct store_facts *fa
              "server running?",
              facts->expired_leases);
     else
-        find(out, "leases", "ok", "%" PRIu64 " jobs are leased, none past its time",
-             counts->leased);
+        find(out, "leases", "ok",
+             "%" PRIu64 " jobs and %" PRIu64 " steps are leased, none past its time",
+             counts->leased, steps->leased);
 
     int64_t waited_s =
         counts->oldest_ready_us ? (now_us - counts->oldest_ready_us) / US_PER_SEC : 0;
@@ -144,6 +146,7 @@ cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx, struct r
     struct doctor_output *out = &request->out.doctor;
     struct store_facts facts = {0};
     struct job_counts counts = {0};
+    struct step_counts steps = {0};
     *out = (struct doctor_output){
         .items = arena_array(&request->arena, FINDINGS_MAX, sizeof(cairn_finding))};
     if (!out->items)
@@ -152,10 +155,12 @@ cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx, struct r
     cairn_code code = ops->inspect(tx, &facts, &request->error);
     if (!code)
         code = ops->count_jobs(tx, &counts, &request->error);
+    if (!code)
+        code = ops->count_steps(tx, &steps, &request->error);
     if (code)
         return code;
     look_at_store(out, &facts);
     look_at_clock(engine, out, &facts);
-    look_at_work(out, &facts, &counts, tx->now_us);
+    look_at_work(out, &facts, &counts, &steps, tx->now_us);
     return look_at_types(ops, tx, out, &request->error);
 }

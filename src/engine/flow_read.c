@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURRENT_MAX = 1000 };
+enum { CURRENT_MAX = 1000, CURRENT_PORTION = 8 };
 
 struct question {
     const struct store_ops *ops;
@@ -87,21 +87,44 @@ static bool is_shown(const struct step_row *row)
            row->kind == KIND_HUMAN;
 }
 
+/* Room for more names; they are doubled, since most instances have one current step. */
+static bool grow_names(struct arena *arena, const char ***names, size_t count, size_t *room)
+{
+    if (count < *room)
+        return true;
+    size_t more = *room ? *room * 2 : 4;
+    const char **grown = arena_array(arena, more, sizeof *grown);
+    if (!grown)
+        return false;
+    if (count)
+        memcpy(grown, *names, count * sizeof *grown);
+    *names = grown;
+    *room = more;
+    return true;
+}
+
 static cairn_code add_current(struct question *q, cairn_instance *instance)
 {
-    size_t count = 0, shown = 0;
-    struct step_row *rows = arena_array(q->arena, CURRENT_MAX, sizeof *rows);
-    const char **names = arena_array(q->arena, CURRENT_MAX, sizeof *names);
-    if (!rows || !names)
-        return fail_memory(q->error);
-    cairn_code code =
-        q->ops->list_steps(q->tx, instance->id, -1, true, rows, CURRENT_MAX, &count, q->error);
-    for (size_t i = 0; i < count && !code; i++)
-        if (is_shown(&rows[i]))
+    struct step_row rows[CURRENT_PORTION];
+    const char **names = NULL;
+    size_t count = CURRENT_PORTION, shown = 0, room = 0;
+    for (int32_t after = -1; count == CURRENT_PORTION && shown < CURRENT_MAX;) {
+        cairn_code code = q->ops->list_steps(q->tx, instance->id, after, true, rows,
+                                             CURRENT_PORTION, &count, q->error);
+        if (code)
+            return code;
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].seq;
+            if (!is_shown(&rows[i]))
+                continue;
+            if (!grow_names(q->arena, &names, shown, &room))
+                return fail_memory(q->error);
             names[shown++] = rows[i].name;
+        }
+    }
     instance->current_steps = names;
     instance->current_step_count = shown;
-    return code;
+    return CAIRN_OK;
 }
 
 static cairn_code instance_to_public(struct question *q, const struct instance_row *row,

@@ -55,6 +55,10 @@ struct ready_types {
     bool is_any;
 };
 
+/* How often the trail tells of a handler that is missing: once a minute for a type, give or take types
+ * that share an entry. */
+enum { MISSING_NOTED = 32, MISSING_QUIET_US = 60 * 1000 * 1000 };
+
 enum { WRITERS_MAX = 4, BATCH_MAX = 1000 };
 
 /* Owns one connection and commits what waits.  The thread only calls committer_run_once(), so a
@@ -66,6 +70,7 @@ struct committer {
     struct plans plans;
     bool is_steps_turn;    /* who goes first in a claim that takes jobs and steps */
     int index;             /* 0 also keeps the timers and the parked claims */
+    int64_t missing_noted_us[MISSING_NOTED];
     int64_t backoff_us;    /* how long a store is left alone that could not be reached */
     int64_t rest_until_us; /* monotonic: until when it is */
     pthread_t thread;

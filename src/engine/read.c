@@ -163,7 +163,13 @@ static cairn_code get_stats(struct question *q)
 {
     const struct counters *from = &q->engine->counters;
     struct job_counts counts = {0};
+    struct step_counts steps = {0};
+    uint64_t instances[INSTANCE_STATUS_COUNT] = {0};
     cairn_code code = q->ops->count_jobs(q->tx, &counts, q->error);
+    if (!code)
+        code = q->ops->count_steps(q->tx, &steps, q->error);
+    if (!code)
+        code = q->ops->count_instances(q->tx, instances, q->error);
     if (code)
         return code;
     int64_t waited_us = counts.oldest_ready_us ? q->tx->now_us - counts.oldest_ready_us : 0;
@@ -187,6 +193,15 @@ static cairn_code get_stats(struct question *q)
         .ready = counts.ready,
         .leased = counts.leased,
         .oldest_waiting_us = waited_us > 0 ? (uint64_t)waited_us : 0,
+        .steps_ready = steps.ready,
+        .steps_leased = steps.leased,
+        .instances_pending = instances[INSTANCE_PENDING],
+        .instances_running = instances[INSTANCE_RUNNING],
+        .instances_waiting_signal = instances[INSTANCE_WAITING_SIGNAL],
+        .instances_paused = instances[INSTANCE_PAUSED],
+        .instances_compensating = instances[INSTANCE_COMPENSATING],
+        .instances_dlq = instances[INSTANCE_DLQ],
+        .started = from->started,
     };
     return CAIRN_OK;
 }

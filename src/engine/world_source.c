@@ -99,11 +99,26 @@ cairn_code world_note(struct batch *batch, const char *instance_id, const char *
     return CAIRN_OK;
 }
 
+static bool is_worth_telling(struct batch *batch, const char *task_type)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *at = task_type; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    int64_t *noted_us = &batch->committer->missing_noted_us[hash % MISSING_NOTED];
+    if (*noted_us && batch->tx->now_us - *noted_us < MISSING_QUIET_US)
+        return false;
+    *noted_us = batch->tx->now_us;
+    return true;
+}
+
 static cairn_code source_note(struct flow *flow, const char *type, const struct flow_step *step,
                               const struct flow_facts *facts, cairn_error *reterr)
 {
     struct world_instance *instance = world_of(flow);
     struct batch *batch = instance->batch;
+    if (strcmp(type, "step_skipped_missing_handler") == 0 &&
+        !is_worth_telling(batch, step->row.task_type))
+        return CAIRN_OK;
     struct flow_event_row event = {.instance_id = instance->row.id,
                                    .type = type,
                                    .step = step ? step->row.name : NULL,

@@ -108,12 +108,17 @@ struct job_counts {
     int64_t oldest_ready_us; /* run_at of the due job that has waited longest; 0: none */
 };
 
+struct step_counts {
+    uint64_t ready;  /* can be claimed now */
+    uint64_t leased; /* locked_by is set, whatever the status */
+};
+
 /* What doctor wants to know. */
 struct store_facts {
     char product[96]; /* "SQLite 3.40.1", "PostgreSQL 15.8 (pooled)" */
     int schema_version, newest_schema_version;
     int64_t clock_us;        /* the database's clock now; 0: it has none of its own */
-    uint64_t expired_leases; /* leased, though lease_until has passed */
+    uint64_t expired_leases; /* of jobs and steps: held, though their time has passed */
     uint64_t size_bytes;     /* 0: unknown */
     char settings[128];      /* such as "journal_mode=wal synchronous=full"; "" for none */
     bool is_intact;          /* the database's own quick check passed */
@@ -445,9 +450,14 @@ struct store_ops {
                                  struct decision_row *ret_rows, size_t room, size_t *ret_count,
                                  cairn_error *reterr);
 
-    /* Instances by status: ret_counts has room for INSTANCE_STATUS_COUNT. */
+    /* Unfinished instances by status: ret_counts has room for INSTANCE_STATUS_COUNT.  History is
+     * not read: what is final counts 0. */
     cairn_code (*count_instances)(struct store_tx *tx, uint64_t *ret_counts,
                                   cairn_error *reterr);
+
+    /* Reads only the indexes of what is ready and what is leased. */
+    cairn_code (*count_steps)(struct store_tx *tx, struct step_counts *ret_counts,
+                              cairn_error *reterr);
 
     /* ---- other processes ----------------------------------------------------------------- */
 

@@ -17,7 +17,6 @@ enum {
     REPORT_BYTES = 256 * 1024, /* of one report, beyond its first outcome */
     IDLE_WAIT_MS = 1000,       /* until_idle: no claim waits longer */
     HEARTBEAT_LEAST_US = 5 * 1000,
-    MISSING_QUIET_US = 60 * 1000 * 1000, /* between two events that say so */
     MISSING_REST_MS = 5000,              /* before a task without handler is offered again */
 };
 
@@ -46,27 +45,11 @@ static void expect_heartbeat(struct cairn_worker *worker, struct cairn_work *wor
 /* ---- what has come --------------------------------------------------------------------------
  */
 
-/* Whether the trail should say that this worker lacks a handler: at most once a minute for a type,
- * give or take types that share an entry. */
-static bool is_worth_noting(struct cairn_worker *worker, const char *type)
-{
-    uint32_t hash = 2166136261u;
-    for (const char *at = type; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 16777619u;
-    int64_t *noted_us = &worker->missing_noted_us[hash % MISSING_NOTED];
-    int64_t now_us = monotonic_us();
-    if (*noted_us && now_us - *noted_us < MISSING_QUIET_US)
-        return false;
-    *noted_us = now_us;
-    return true;
-}
-
 /* Nobody here can execute it: others get the chance, and not all at the same moment. */
 static void release_task(struct cairn_worker *worker, struct cairn_work *work)
 {
     work->outcome = CAIRN_RELEASE;
-    work->is_missing_handler =
-        work->task.instance_id && is_worth_noting(worker, work->task.type);
+    work->is_missing_handler = work->task.instance_id != NULL;
     work->delay_ms =
         MISSING_REST_MS * 4 / 5 + (int64_t)rng_below(&worker->rng, MISSING_REST_MS * 2 / 5);
     works_push(&worker->unreported, work);
@@ -177,7 +160,9 @@ static void stats_answered(struct cairn_worker *worker, struct call *call)
         ask_again(worker);
     } else if (call->request->code) {
         be_quiet(worker); /* a token that may not ask: the claims must do */
-    } else if (stats->leased == 0 && stats->ready == 0) {
+    } else if (stats->steps_leased) {
+        ask_again(worker); /* whatever its type: the step after it may be ours */
+    } else if (stats->leased == 0 && stats->ready == 0 && stats->steps_ready == 0) {
         worker->is_ending = true;
     } else if (stats->leased == 0) {
         be_quiet(worker);

@@ -83,16 +83,12 @@ struct call {
     atomic_int state;        /* of enum call_state; decides who frees it */
 };
 
-/* Entries of missing_noted_us; types share them. */
-enum { MISSING_NOTED = 32 };
-
 struct cairn_worker {
     cairn_engine *engine;
     char *name, *runtime; /* runtime NULL: any */
     uint32_t concurrency, lease_ms, wait_ms;
     bool is_until_idle;
     struct rng rng;                          /* jitter */
-    int64_t missing_noted_us[MISSING_NOTED]; /* when a missing handler was last told, by type */
     struct handler *handlers;
     size_t handler_count;
 

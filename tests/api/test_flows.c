@@ -88,6 +88,40 @@ TEST(a_workflow_is_deployed_once_and_its_content_never_changes)
     caller_close(&caller);
 }
 
+TEST(steps_and_instances_are_counted)
+{
+    static const char *const lines[] = {
+        "\ncairn_instances_started_total 3\n",
+        "\ncairn_steps{state=\"ready\"} 1\n",
+        "\ncairn_steps{state=\"leased\"} 1\n",
+        "\ncairn_instances{status=\"pending\"} 0\n",
+        "\ncairn_instances{status=\"running\"} 2\n",
+        "\ncairn_instances{status=\"waiting_signal\"} 0\n",
+        "\ncairn_instances{status=\"paused\"} 1\n",
+        "\ncairn_instances{status=\"compensating\"} 0\n",
+        "\ncairn_instances{status=\"dlq\"} 0\n",
+        "\n# TYPE cairn_instances gauge\n",
+    };
+    struct caller caller;
+    caller_open(&caller);
+    deploy_for(&caller, 201, two_steps);
+    start(&caller, "order", "");
+    take(&caller, "billing.reserve.v1");
+    start(&caller, "order", "");
+    call_for(&caller, 200, "POST", about(start(&caller, "order", ""), "/pause"), NULL);
+    call_for(&caller, 200, "GET", "/v1/stats", NULL);
+    CHECK_INT(int_at(&caller, "started"), 3);
+    CHECK_INT(int_at(&caller, "steps_ready"), 1);
+    CHECK_INT(int_at(&caller, "steps_leased"), 1);
+    CHECK_INT(int_at(&caller, "instances_running"), 2);
+    CHECK_INT(int_at(&caller, "instances_paused"), 1);
+    CHECK_INT(int_at(&caller, "instances_dlq"), 0);
+    call_for(&caller, 200, "GET", "/metrics", NULL);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        CHECK(strstr(caller.text, lines[i]), "no %s in %s", lines[i], caller.text);
+    caller_close(&caller);
+}
+
 TEST(all_that_is_wrong_with_a_workflow_is_told_with_its_place)
 {
     struct caller caller;
@@ -272,6 +306,70 @@ TEST(control_asks_for_what_it_needs_and_answers_the_instance)
     CHECK_STR(text_at(&caller, "status"), "cancelled");
     call_for(&caller, 409, "POST", about(id, "/abort"), "{\"by\":\"a\",\"reason\":\"r\"}");
     CHECK_STR(text_at(&caller, "code"), "wrong_state");
+    caller_close(&caller);
+}
+
+static const char with_approval[] =
+    "workflow: leave\nversion: 1\nsteps: [{human: the approval}, {step: book}]\n";
+
+TEST(a_human_step_is_decided_about_once)
+{
+    struct caller caller;
+    caller_open(&caller);
+    deploy_for(&caller, 201, with_approval);
+    const char *id = start(&caller, "leave", "");
+    const char *target = about(id, "/steps/the%20approval/decision");
+    call_for(&caller, 400, "POST", target, "{\"decision\":\"confirmed\"}");
+    call_for(&caller, 400, "POST", target, "{\"decision\":\"maybe\",\"by\":\"ann\"}");
+    CHECK(strstr(text_at(&caller, "message"), "\"rejected\""), "%s", caller.text);
+    call_for(&caller, 404, "POST", about(id, "/steps/none/decision"),
+             "{\"decision\":\"confirmed\",\"by\":\"ann\"}");
+    call_for(&caller, 409, "POST", about(id, "/steps/book/decision"),
+             "{\"decision\":\"confirmed\",\"by\":\"ann\"}");
+    call_for(&caller, 200, "POST", target,
+             "{\"decision\":\"confirmed\",\"by\":\"ann\",\"comment\":\"fine\"}");
+    CHECK_STR(text_at(&caller, "current_steps.0"), "book");
+    call_for(&caller, 409, "POST", target, "{\"decision\":\"rejected\",\"by\":\"ann\"}");
+    CHECK_STR(text_at(&caller, "code"), "wrong_state");
+    id = start(&caller, "leave", "");
+    call_for(&caller, 200, "POST", about(id, "/steps/the%20approval/decision"),
+             "{\"decision\":\"rejected\",\"by\":\"ann\"}");
+    CHECK_STR(text_at(&caller, "status"), "aborted");
+    caller_close(&caller);
+}
+
+TEST(what_is_parked_is_listed_and_requeued_once)
+{
+    struct caller caller;
+    caller_open(&caller);
+    deploy_for(&caller, 201,
+               "workflow: load\nversion: 1\ndlq: true\nsteps: [{step: read}, {step: write}]\n");
+    const char *id = start(&caller, "load", ",\"input\":{\"file\":1}");
+    struct task_held held = take(&caller, "read");
+    report_for(&caller, 200, &held, "dead", ",\"error\":\"no such file\"");
+    CHECK_STR(status_of(&caller, id), "dlq");
+    call_for(&caller, 200, "GET", "/v1/dlq?limit=1", NULL);
+    CHECK_STR(text_at(&caller, "items.0.instance_id"), id);
+    CHECK_STR(text_at(&caller, "items.0.workflow_id"), "load/1");
+    CHECK_STR(text_at(&caller, "items.0.step_name"), "read");
+    CHECK_STR(text_at(&caller, "items.0.error"), "no such file");
+    CHECK_INT(int_at(&caller, "items.0.input.file"), 1);
+    char record[64], target[120];
+    snprintf(record, sizeof record, "/v1/dlq/%s", text_at(&caller, "items.0.id"));
+    snprintf(target, sizeof target, "%s/requeue", record);
+    call_for(&caller, 200, "GET", record, NULL);
+    CHECK(json_is_true(part(&caller, "is_open")), "%s", caller.text);
+    call_for(&caller, 404, "GET", "/v1/dlq/none", NULL);
+    call_for(&caller, 404, "POST", "/v1/dlq/none/requeue", NULL);
+    call_for(&caller, 200, "POST", target, "{\"input\":{\"file\":2}}");
+    CHECK_STR(text_at(&caller, "status"), "running");
+    call_for(&caller, 409, "POST", target, NULL);
+    call_for(&caller, 200, "GET", record, NULL);
+    CHECK(json_is_false(part(&caller, "is_open")), "%s", caller.text);
+    call_for(&caller, 200, "POST", "/v1/tasks/claim", "{\"worker\":\"w\",\"types\":[\"read\"]}");
+    CHECK_INT(int_at(&caller, "tasks.0.input.file"), 2);
+    call_for(&caller, 200, "GET", "/v1/dlq", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items")), 0);
     caller_close(&caller);
 }
 

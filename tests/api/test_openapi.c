@@ -409,6 +409,48 @@ TEST(answers_about_instances_are_as_described)
     close_described(&d);
 }
 
+static void check_decisions(struct described *d)
+{
+    static const char path[] = "/v1/instances/{id}/steps/{step}/decision";
+    static const char yes[] = "{\"decision\":\"confirmed\",\"by\":\"ann\"}";
+    char target[120];
+    call_for(&d->caller, 201, "POST", "/v1/instances", "{\"workflow\":\"h\"}");
+    snprintf(target, sizeof target, "/v1/instances/%s/steps/ask/decision",
+             text_at(&d->caller, "id"));
+    check_answer(d, 400, "POST", path, target, "{}");
+    check_answer(d, 200, "POST", path, target, yes);
+    check_answer(d, 409, "POST", path, target, yes);
+    check_answer(d, 404, "POST", path, "/v1/instances/x/steps/ask/decision", yes);
+}
+
+static void check_dlq(struct described *d)
+{
+    char body[120], target[120], id[32];
+    struct task_held held = take(&d->caller, "a");
+    snprintf(target, sizeof target, "/v1/tasks/%s/dead", held.id);
+    snprintf(body, sizeof body, "{\"worker\":\"w\",\"token\":\"%s\"}", held.token);
+    check_answer(d, 200, "POST", "/v1/tasks/{id}/dead", target, body);
+    check_answer(d, 200, "GET", "/v1/dlq", "/v1/dlq?limit=5", NULL);
+    snprintf(id, sizeof id, "%s", text_at(&d->caller, "items.0.id"));
+    check_on_job(d, 200, "GET", "/v1/dlq/{id}", id);
+    check_on_job(d, 404, "GET", "/v1/dlq/{id}", "x");
+    check_answer(d, 200, "POST", "/v1/dlq/{id}/requeue",
+                 target_of("/v1/dlq/{id}/requeue", id), "{\"input\":[1]}");
+    check_on_job(d, 409, "POST", "/v1/dlq/{id}/requeue", id);
+    check_on_job(d, 404, "POST", "/v1/dlq/{id}/requeue", "x");
+}
+
+TEST(answers_about_decisions_and_the_dlq_are_as_described)
+{
+    struct described d;
+    open_described(&d);
+    call_for(&d.caller, 201, "POST", "/v1/workflows",
+             "workflow: h\nversion: 1\ndlq: true\nsteps: [{human: ask}, {step: a}]\n");
+    check_decisions(&d);
+    check_dlq(&d);
+    close_described(&d);
+}
+
 TEST(the_other_answers_are_as_described)
 {
     struct described d;

@@ -24,28 +24,25 @@ ID  WORKFLOW  VERSION  STATUS  STEPS  CREATED  KEY
 <id1>  order  1  running  reserve  <ago>  k1
 $ cairn show $id
 id  <id1>
-workflow  order
-version  1
+workflow  order, version 1
 status  running
 key  k1
-generation  1
 created_at  <time> (<ago>)
 started_at  <time> (<ago>)
 input  {"n": 3}
 
-STEP  KIND  STATUS  FAILED  TOOK  NOTE
-reserve  task  ready  0/3  -
-settled  wait  pending  -  -
-ship  task  pending  0/1  -
+○ reserve  ready
+○ settled (wait)  pending
+○ ship  pending
 $ cairn work --handle 'billing.%=sed s/3/4/' --until-idle -v
 ! cairn: billing.reserve.v1 <id1>.0, call 1: completed
 $ cairn list --status waiting_signal -o ids
 <id1>
-$ cairn show $id | tail -4 | sed 's/[0-9.]*s  *for/TOOK for/; s/[0-9]\.[0-9]*s/TOOK/'
-STEP     KIND  STATUS     FAILED  TOOK    NOTE
-reserve  task  completed  0/3     TOOK
-settled  wait  waiting    -       -       for payment.settled
-ship     task  pending    0/1     -
+$ cairn show $id | tail -4 | sed -E 's/  +[0-9.]+m?s( +|$)/  TOOK  /'
+✓ reserve         completed  TOOK
+… settled (wait)  waiting  TOOK  for payment.settled
+  cairn signal <id1> payment.settled
+○ ship            pending
 $ cairn signal $id other --no-latch
 <id1>  dropped
 $ cairn signal $id payment.settled --payload '{"amount": 12}' --id s1

@@ -77,6 +77,7 @@ MORE = '''
     CREATE INDEX s_iid ON s (iid, name);
     CREATE INDEX e_step ON e (iid, step, type);
     CREATE INDEX e_id ON e (iid, id);
+    CREATE INDEX e_type ON e (iid, type);
     CREATE TABLE began AS
            SELECT iid, min(id) AS id, step AS name FROM e
             WHERE type = 'step_failed' AND status = 'failed' GROUP BY iid;
@@ -85,6 +86,7 @@ MORE = '''
             WHERE type IN ('compensation_success', 'compensation_max_retries_exceeded');
     CREATE INDEX began_iid ON began (iid);
     CREATE INDEX undone_iid ON undone (iid, step);
+    ANALYZE;
 '''
 
 

@@ -20,6 +20,7 @@ PRIVATE_POSTGRES = os.path.join(HERE, '..', '..', 'scripts', 'private-postgres')
 
 LEASE = '2s'
 STUCK_SECONDS = 90          # without a single piece of work finished: something is broken
+ENDS = 20                   # so often did a program end by itself: it will not get better
 
 
 def say(text):
@@ -199,7 +200,7 @@ class Scene:
             now_finished = self.count_finished()
             if now_finished is not None and now_finished != finished:
                 finished, moved = now_finished, time.monotonic()
-            if not tell(finished):
+            if not tell(finished) or any(len(process.ended) > ENDS for process in self.processes):
                 break
             while plan and plan[0][0] <= finished:
                 time.sleep(pauses.pop())        # anywhere in what it is just doing

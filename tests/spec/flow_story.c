@@ -297,6 +297,24 @@ static void tell_events(struct story *story)
     cairn_events_free(found);
 }
 
+static void tell_figures(struct story *story)
+{
+    cairn_stats stats = {.size = sizeof stats};
+    tell(story, "stats", cairn_stats_get(story->engine, &stats, &story->error));
+    const uint64_t figures[] = {stats.steps_ready,
+                                stats.steps_leased,
+                                stats.instances_pending,
+                                stats.instances_running,
+                                stats.instances_waiting_signal,
+                                stats.instances_paused,
+                                stats.instances_compensating,
+                                stats.instances_dlq,
+                                stats.started};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        fprintf(story->out, "    %llu", (unsigned long long)figures[i]);
+    fprintf(story->out, "\n");
+}
+
 static void control(struct story *story)
 {
     cairn_engine *engine = story->engine;
@@ -304,6 +322,7 @@ static void control(struct story *story)
     const char *id = story->id;
     tell(story, "pause", cairn_pause(engine, id, error));
     look(story);
+    tell_figures(story);
     tell(story, "retry", cairn_retry(engine, id, error));
     tell(story, "resume", cairn_resume(engine, id, 1, error));
     tell(story, "cancel", cairn_cancel(engine, id, "ann", NULL, error));
@@ -314,6 +333,63 @@ static void control(struct story *story)
     tell(story, "abort", cairn_abort(engine, id, "ann", "no", error));
     look(story);
     tell(story, "pause", cairn_pause(engine, "none", error));
+}
+
+/* ---- decisions and the DLQ ------------------------------------------------------------------ */
+
+static void decide(struct story *story, const char *step, int is_confirmed, const char *by)
+{
+    tell(story, "decide",
+         cairn_decide(story->engine, story->id, step, is_confirmed, by, "well", &story->error));
+    look(story);
+}
+
+static void tell_record(struct story *story, const cairn_dlq_record *record)
+{
+    fprintf(story->out, "record: %s %s %s at %s, %s, %s, open %d", record->workflow_id,
+            record->step_name, or_none(record->step_type), strchr(record->step_id, '.'),
+            or_none(record->error), or_none(record->reason), record->is_open);
+    tell_time(story, "created", record->created_at_us);
+    fprintf(story->out, " %s %s\n", or_null(record->input),
+            strcmp(record->instance_id, story->id) == 0 ? "its own" : "another's");
+}
+
+static void tell_dlq(struct story *story)
+{
+    cairn_dlq *page = NULL;
+    char id[32];
+    CHECK_STORY(cairn_dlq_list(story->engine, NULL, 1, &page, &story->error));
+    fprintf(story->out, "%zu records%s\n", cairn_dlq_count(page),
+            cairn_dlq_next(page) ? " and more" : "");
+    tell_record(story, cairn_dlq_at(page, 0));
+    snprintf(id, sizeof id, "%s", cairn_dlq_at(page, 0)->id);
+    cairn_dlq_free(page);
+    tell(story, "requeue", cairn_dlq_requeue(story->engine, id, "{\"n\": 2}", &story->error));
+    look(story);
+    tell(story, "requeue", cairn_dlq_requeue(story->engine, id, NULL, &story->error));
+    CHECK_STORY(cairn_dlq_get(story->engine, id, &page, &story->error));
+    tell_record(story, cairn_dlq_at(page, 0));
+    cairn_dlq_free(page);
+    tell(story, "record", cairn_dlq_get(story->engine, "none", &page, &story->error));
+}
+
+static void people(struct story *story)
+{
+    deploy(story, "h.yaml",
+           "workflow: h\nversion: 1\ndlq: true\n"
+           "steps: [{human: a b, timeout: 1h}, {step: h, max_attempts: 1}]\n");
+    start(story, "h", NULL, 0);
+    decide(story, "a b", 1, "ann");
+    decide(story, "a b", 0, "ann");
+    cairn_report bad = CAIRN_REPORT_DEFAULTS;
+    bad.outcome = CAIRN_FAIL;
+    bad.error = "bad";
+    work(story, "h", bad);
+    look(story);
+    tell_dlq(story);
+    complete(story, "h", "1");
+    start(story, "h", NULL, 0);
+    decide(story, "a b", 0, "ann");
 }
 
 char *flow_story_play(cairn_engine *engine)
@@ -351,6 +427,7 @@ char *flow_story_play(cairn_engine *engine)
     list(story, "pending", "a", 10);
     list(story, "odd", NULL, 10);
     control(story);
+    people(story);
     fclose(story->out);
     return text;
 }

@@ -435,3 +435,74 @@ TEST(at_most_once_is_one_call_ever)
     wf_check_status(&fw, "failed");
     wf_close(&fw);
 }
+
+static cairn_stats figures(struct flow_world *fw)
+{
+    cairn_stats stats = {.size = sizeof stats};
+    CHECK_DONE(&fw->world, cairn_stats_get(fw->world.engine, &stats, &fw->world.error));
+    return stats;
+}
+
+TEST(the_figures_say_where_steps_and_instances_stand)
+{
+    struct flow_world fw;
+    wf_begin(&fw, ABC);
+    cairn_stats stats = figures(&fw);
+    CHECK_INT(stats.started, 1);
+    CHECK_INT(stats.instances_running, 1);
+    CHECK_INT(stats.steps_ready, 1);
+    CHECK_INT(stats.steps_leased, 0);
+    CHECK_INT(stats.ready + stats.pending + stats.leased, 0); /* jobs */
+
+    struct task task = wf_take(&fw, "w");
+    cairn_start_options later = CAIRN_START_DEFAULTS;
+    later.workflow = "w";
+    later.start_at_us = START_US + HOUR_MS * 1000;
+    CHECK_DONE(&fw.world, wf_start(&fw, &later, NULL));
+    stats = figures(&fw);
+    CHECK_INT(stats.started, 2);
+    CHECK_INT(stats.instances_pending, 1);
+    CHECK_INT(stats.instances_running, 1);
+    CHECK_INT(stats.steps_ready, 0);
+    CHECK_INT(stats.steps_leased, 1);
+
+    CHECK_DONE(&fw.world, wf_report(&fw, &task, CAIRN_COMPLETE, NULL));
+    CHECK_DONE(&fw.world, wf_abort(&fw)); /* the one for later: what has ended is not counted */
+    stats = figures(&fw);
+    CHECK_INT(stats.instances_pending, 0);
+    CHECK_INT(stats.instances_running, 1);
+    CHECK_INT(stats.steps_ready, 1);
+    CHECK_INT(stats.steps_leased, 0);
+    wf_close(&fw);
+}
+
+TEST(the_figures_tell_instances_that_are_held_up_apart)
+{
+    struct flow_world fw;
+    wf_begin(&fw, "{workflow: w, version: 1, dlq: true, steps: [{step: a}]}");
+    wf_do_badly(&fw, "a");
+    CHECK_DONE(&fw.world, wf_deploy(&fw, "{workflow: p, version: 1, steps: [{step: a}]}"));
+    CHECK_DONE(&fw.world, wf_deploy(&fw, "{workflow: s, version: 1, steps:"
+                                         " [{wait: a, event: e}]}"));
+    CHECK_DONE(&fw.world,
+               wf_deploy(&fw, "{workflow: u, version: 1, steps:"
+                              " [{step: x, compensation: {handler: y}}, {step: z}]}"));
+    cairn_start_options options = CAIRN_START_DEFAULTS;
+    options.workflow = "u";
+    CHECK_DONE(&fw.world, wf_start(&fw, &options, NULL));
+    wf_do(&fw, "x");
+    CHECK_DONE(&fw.world, wf_cancel(&fw));
+    options.workflow = "s";
+    CHECK_DONE(&fw.world, wf_start(&fw, &options, NULL));
+    options.workflow = "p";
+    CHECK_DONE(&fw.world, wf_start(&fw, &options, NULL));
+    CHECK_DONE(&fw.world, wf_pause(&fw));
+    cairn_stats stats = figures(&fw);
+    CHECK_INT(stats.instances_dlq, 1);
+    CHECK_INT(stats.instances_compensating, 1);
+    CHECK_INT(stats.instances_waiting_signal, 1);
+    CHECK_INT(stats.instances_paused, 1);
+    CHECK_INT(stats.instances_running, 0);
+    CHECK_INT(stats.steps_ready, 1); /* the undo */
+    wf_close(&fw);
+}

@@ -8,9 +8,13 @@
 #include "scratch.h"
 #include "test.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { PATIENCE_S = 60 }; /* only for the day that something is broken */
 
 struct world {
     cairn_engine *engine;
@@ -208,5 +212,60 @@ TEST(compensations_run_through_the_same_handlers)
     CHECK_INT(failing.calls, 1);
     CHECK_INT(undo.calls, 1);
     CHECK(strncmp(undo.text[0], "compensation undo.a a ", 22) == 0, "%s", undo.text[0]);
+    close_world(&world);
+}
+
+static void *run_beside(void *arg)
+{
+    struct world *world = arg;
+    return cairn_worker_run(world->worker, NULL) ? world : NULL;
+}
+
+/* Until the worker has asked in vain, more than once. */
+static void await_claims(struct world *world, uint64_t before)
+{
+    cairn_error error;
+    cairn_stats stats = {.size = sizeof stats};
+    for (time_t since = time(NULL);
+         stats.commit_requests < before + 2 && time(NULL) - since < PATIENCE_S;)
+        CHECK_OK(cairn_stats_get(world->engine, &stats, &error));
+}
+
+/* A step of another type, whose end makes one of ours ready. */
+TEST(until_idle_waits_for_steps_that_others_hold)
+{
+    struct world world = open_world(
+        "workflow: w\nversion: 1\nsteps: [{step: a, handler: theirs.v1}, {step: b}]\n");
+    struct notes notes = {0};
+    cairn_error error;
+    cairn_tasks *tasks;
+    cairn_stats stats = {.size = sizeof stats};
+    pthread_t thread;
+    void *failed = NULL;
+    handle(&world, "b", note_and_complete, &notes);
+    run(&world); /* a is ready, but not for us, and nobody works on it */
+    CHECK_INT(notes.calls, 0);
+
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    claim.worker = "somebody else";
+    claim.types = (const char *[]){"theirs.v1"};
+    claim.type_count = 1;
+    CHECK_OK(cairn_claim(world.engine, &claim, &tasks, &error));
+    CHECK_INT(cairn_tasks_count(tasks), 1);
+    CHECK_OK(cairn_stats_get(world.engine, &stats, &error));
+    CHECK_INT(stats.steps_leased, 1);
+    CHECK_INT(pthread_create(&thread, NULL, run_beside, &world), 0);
+    await_claims(&world, stats.commit_requests);
+    cairn_report report = CAIRN_REPORT_DEFAULTS;
+    report.task_id = cairn_tasks_at(tasks, 0)->id;
+    report.token = cairn_tasks_at(tasks, 0)->token;
+    report.outcome = CAIRN_COMPLETE;
+    CHECK_OK(
+        cairn_report_many(world.engine, "somebody else", &report, 1, NULL, NULL, NULL, &error));
+    pthread_join(thread, &failed);
+    CHECK(!failed, "the worker failed");
+    CHECK_INT(notes.calls, 1);
+    check_status(&world, "completed");
+    cairn_tasks_free(tasks);
     close_world(&world);
 }

@@ -458,3 +458,78 @@ TEST(steps_that_another_writer_holds_are_not_claimed)
     rig->ops->rollback(tx);
     rig->ops->session_close(second);
 }
+
+static void check_counts(struct rig *rig, uint64_t ready, uint64_t leased)
+{
+    struct step_counts counts = {99, 99};
+    MUST(rig, rig->ops->count_steps(rig->tx, &counts, &rig->error));
+    CHECK_INT(counts.ready, ready);
+    CHECK_INT(counts.leased, leased);
+}
+
+TEST(steps_are_counted_that_are_ready_or_leased)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    check_counts(rig, 0, 0);
+    struct instance_row instance = new_instance(rig, "w");
+    add_pending_steps(rig, &instance, 4); /* planned: they count for nothing */
+    struct instance_row other = new_instance(rig, "w");
+    for (int32_t seq = 0; seq < 5; seq++)
+        add_step(rig, ready_step(&other, seq, seq < 3 ? "a" : "b", 50));
+    struct step_row later = ready_step(&other, 5, "a", 50);
+    later.is_ready = false;
+    later.due_at_us = RIG_START_US + US_PER_SEC;
+    add_step(rig, later);
+    check_counts(rig, 5, 0);
+    commit(rig);
+
+    begin_write(rig);
+    CHECK_STEPS(claim_steps(rig, 2, "a"), "s0", "s1");
+    check_counts(rig, 3, 2);
+    roll_back(rig);
+    begin_write(rig);
+    check_counts(rig, 5, 0);
+    CHECK_STEPS(claim_steps(rig, 2, "a"), "s0", "s1");
+
+    /* Its worker is at it until it reports, whatever has become of the step. */
+    struct step_row skipped = lock_step(rig, other.id, 0);
+    skipped.status = STEP_SKIPPED;
+    update_step(rig, skipped);
+    check_counts(rig, 3, 2);
+    struct step_row ended = lock_step(rig, other.id, 1);
+    ended.status = STEP_COMPLETED;
+    ended.locked_by = ended.token = NULL;
+    ended.locked_until_us = ended.due_at_us = 0;
+    update_step(rig, ended);
+    check_counts(rig, 3, 1);
+    commit(rig);
+    begin_read(rig);
+    check_counts(rig, 3, 1);
+}
+
+TEST(inspection_counts_leases_of_steps_past_their_time)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct store_facts facts;
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    for (int32_t seq = 0; seq < 3; seq++)
+        add_step(rig, ready_step(&instance, seq, "a", 50));
+    struct step_row asleep = step_of(&instance, 3);
+    asleep.kind = KIND_SLEEP;
+    asleep.status = STEP_WAITING;
+    asleep.due_at_us = RIG_START_US + 1; /* due, but no lease */
+    add_step(rig, asleep);
+    CHECK_STEPS(claim_steps(rig, 2, "a"), "s0", "s1"); /* for a minute */
+    commit(rig);
+    pass_us(rig, 60 * US_PER_SEC);
+    begin_read(rig);
+    MUST(rig, rig->ops->inspect(rig->tx, &facts, &rig->error));
+    CHECK_INT(facts.expired_leases, 0);
+    roll_back(rig);
+    pass_us(rig, 1);
+    begin_read(rig);
+    MUST(rig, rig->ops->inspect(rig->tx, &facts, &rig->error));
+    CHECK_INT(facts.expired_leases, 2);
+}

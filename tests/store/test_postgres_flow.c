@@ -376,15 +376,17 @@ TEST(finding_a_step_does_not_read_its_instance)
         {"list_current", SQL_LIST_CURRENT_STEPS, "list_current('" ONE "', -1, 100)"},
         {"committed", SQL_LOCK_COMMITTED_STEPS, "committed('" ONE "', 9000, 0, 9999, 5)"},
         {"get_step", SQL_GET_STEP, "get_step('" ONE "', 's9000')"},
+        {"count_steps", SQL_COUNT_STEPS, "count_steps"},
     };
+    enum { COUNT = sizeof queries / sizeof *queries };
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
     cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
-    for (size_t i = 0; i < 5; i++) { /* the plans are made while there is nothing */
+    for (size_t i = 0; i < COUNT; i++) { /* the plans are made while there is nothing */
         prepare(foreign, queries[i].name, queries[i].sql);
         pages_of(foreign, queries[i].execute);
     }
     load_one(foreign, 10000);
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < COUNT; i++) {
         pages_of(foreign, queries[i].execute);
         long pages = pages_of(foreign, queries[i].execute);
         CHECK(pages > 0 && pages < 40, "%s touches %ld pages", queries[i].name, pages);

@@ -60,6 +60,7 @@ TEST(every_query_of_workflows_searches_its_index)
         {"list_decisions", SQL_LIST_DECISIONS,
          "idx_workflow_human_decision_instance (instance_id=?)"},
         {"close_dlq", SQL_CLOSE_DLQ, "idx_workflow_dlq_instance (instance_id=?)"},
+        {"count_instances", SQL_COUNT_INSTANCES, "idx_workflow_instance_status (status=?)"},
         {"list_dlq", SQL_LIST_DLQ, "idx_workflow_dlq_open (id<?)"},
         {"list_dlq_of_instance", SQL_LIST_DLQ_OF_INSTANCE, "(instance_id=? AND rowid<?)"},
         {"list_definitions", SQL_LIST_DEFINITIONS, "((name,version)>(?,?))"},
@@ -84,7 +85,8 @@ TEST(no_query_of_workflows_walks_a_table_without_an_index)
     } queries[] = {{"next_flow_due", SQL_NEXT_FLOW_DUE},
                    {"find_claimed_steps", SQL_FIND_CLAIMED_STEPS},
                    {"find_outbox", SQL_FIND_OUTBOX},
-                   {"count_instances", SQL_COUNT_INSTANCES},
+                   {"count_steps", SQL_COUNT_STEPS},
+                   {"count_expired", SQL_COUNT_EXPIRED},
                    {"list_instances_by_key", SQL_LIST_INSTANCES_BY_KEY}};
     cleanup(rig_closep) struct rig *rig = rig_open();
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
@@ -475,6 +477,7 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
     bool is_found;
     size_t count;
     uint64_t counts[INSTANCE_STATUS_COUNT];
+    struct step_counts step_counts;
 
     cairn_code code = ops->put_definition(tx, &definition, &put, NULL);
     if (!code)
@@ -510,6 +513,8 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
         code = ops->list_instances(tx, &filter, &again, 1, &count, NULL);
     if (!code)
         code = ops->count_instances(tx, counts, NULL);
+    if (!code)
+        code = ops->count_steps(tx, &step_counts, NULL);
     if (!code)
         code = ops->insert_signal(tx, &signal, &result, NULL);
     if (!code)

@@ -71,6 +71,7 @@ static const char *const verb_names[FAULTY_VERB_COUNT] = {
     [FAULTY_LIST_DLQ] = "list_dlq",
     [FAULTY_GET_DLQ] = "get_dlq",
     [FAULTY_COUNT_INSTANCES] = "count_instances",
+    [FAULTY_COUNT_STEPS] = "count_steps",
 };
 
 struct faulty_store {
@@ -477,6 +478,7 @@ static const struct store_ops faulty_ops = {
     .list_dlq = faulty_list_dlq,
     .get_dlq = faulty_get_dlq,
     .count_instances = faulty_count_instances,
+    .count_steps = faulty_count_steps,
     .watch = faulty_watch,
     .is_changed_elsewhere = faulty_is_changed_elsewhere,
 };

@@ -257,3 +257,9 @@ cairn_code faulty_count_instances(struct store_tx *tx, uint64_t *ret_counts,
 {
     pass_on(FAULTY_COUNT_INSTANCES, count_instances(inner, ret_counts, reterr));
 }
+
+cairn_code faulty_count_steps(struct store_tx *tx, struct step_counts *ret_counts,
+                              cairn_error *reterr)
+{
+    pass_on(FAULTY_COUNT_STEPS, count_steps(inner, ret_counts, reterr));
+}

@@ -133,5 +133,7 @@ cairn_code faulty_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_r
                           cairn_error *reterr);
 cairn_code faulty_count_instances(struct store_tx *tx, uint64_t *ret_counts,
                                   cairn_error *reterr);
+cairn_code faulty_count_steps(struct store_tx *tx, struct step_counts *ret_counts,
+                              cairn_error *reterr);
 
 #endif

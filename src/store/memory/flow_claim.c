@@ -223,6 +223,15 @@ cairn_code memory_find_due_steps(struct store_tx *tx, struct step_ref *ret_refs,
     return CAIRN_OK;
 }
 
+uint64_t memory_count_expired_steps(struct store_tx *tx)
+{
+    uint64_t count = 0;
+    for (struct tree_node *node = tree_first(&tx_table(tx)->flow.timers);
+         node && due_step(node)->now->row.due_at_us <= tx->now_us; node = tree_next(node))
+        count += due_step(node)->now->row.locked_by != NULL;
+    return count;
+}
+
 cairn_code memory_find_due_instances(struct store_tx *tx, const char **ret_ids, size_t room,
                                      size_t *ret_count, cairn_error *reterr)
 {

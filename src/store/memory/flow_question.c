@@ -243,7 +243,10 @@ cairn_code memory_count_instances(struct store_tx *tx, uint64_t *ret_counts,
 {
     (void)reterr;
     const struct flow_table *flow = &tx_table(tx)->flow;
-    memcpy(ret_counts, flow->status_counts, sizeof flow->status_counts);
+    ret_counts[INSTANCE_NONE] = 0;
+    for (enum instance_status status = INSTANCE_PENDING; status < INSTANCE_STATUS_COUNT;
+         status++)
+        ret_counts[status] = instance_is_final(status) ? 0 : flow->status_counts[status];
     return CAIRN_OK;
 }
 
@@ -288,6 +291,14 @@ cairn_code memory_list_steps(struct store_tx *tx, const char *instance_id, int32
             return fail_memory(reterr);
     }
     *ret_count = count;
+    return CAIRN_OK;
+}
+
+cairn_code memory_count_steps(struct store_tx *tx, struct step_counts *ret_counts,
+                              cairn_error *reterr)
+{
+    (void)reterr;
+    *ret_counts = tx_table(tx)->flow.step_counts;
     return CAIRN_OK;
 }
 

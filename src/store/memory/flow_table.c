@@ -203,6 +203,8 @@ static void enter_step(struct flow_table *flow, struct step *step)
         tree_add(&step->instance->current, &step->in_current);
     if (row->commit_no > 0)
         tree_add(&step->instance->committed, &step->in_committed);
+    flow->step_counts.ready += step->now->type != NULL;
+    flow->step_counts.leased += row->locked_by != NULL;
 }
 
 static void leave_step(struct flow_table *flow, struct step *step)
@@ -219,6 +221,8 @@ static void leave_step(struct flow_table *flow, struct step *step)
         tree_remove(&step->instance->current, &step->in_current);
     if (row->commit_no > 0)
         tree_remove(&step->instance->committed, &step->in_committed);
+    flow->step_counts.ready -= step->now->type != NULL;
+    flow->step_counts.leased -= row->locked_by != NULL;
 }
 
 /* ---- making and freeing ------------------------------------------------------------------ */

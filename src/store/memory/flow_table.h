@@ -13,6 +13,7 @@
 #include "store/memory/event.h"
 #include "store/memory/hash.h"
 #include "store/memory/tree.h"
+#include "store/store.h"
 
 struct table;
 struct type;
@@ -104,6 +105,7 @@ struct flow_table {
 
     struct tree promotable, timers; /* steps with due_at: those promote_steps() takes, others */
     struct tree leased;             /* running or in compensation; by (token, worker, turn) */
+    struct step_counts step_counts;
 
     int64_t last_signal_seq;
     struct outbox **outbox; /* the one with id n at n - 1 */

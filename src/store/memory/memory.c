@@ -229,5 +229,6 @@ const struct store_ops memory_store_ops = {
     .list_dlq = memory_list_dlq,
     .get_dlq = memory_get_dlq,
     .count_instances = memory_count_instances,
+    .count_steps = memory_count_steps,
     .is_changed_elsewhere = memory_is_changed_elsewhere,
 };

@@ -166,6 +166,9 @@ cairn_code memory_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_r
                           cairn_error *reterr);
 cairn_code memory_count_instances(struct store_tx *tx, uint64_t *ret_counts,
                                   cairn_error *reterr);
+uint64_t memory_count_expired_steps(struct store_tx *tx); /* leases past their time */
+cairn_code memory_count_steps(struct store_tx *tx, struct step_counts *ret_counts,
+                              cairn_error *reterr);
 
 /* The types that a claim may take from, once each, in the transaction's arena.  False: memory
  * ran out. */

@@ -198,5 +198,6 @@ cairn_code memory_inspect(struct store_tx *tx, struct store_facts *ret_facts,
     for (struct job *job = timed_first(&tx_table(tx)->leased);
          job && job->now->row.lease_until_us < tx->now_us; job = timed_next(job))
         ret_facts->expired_leases++;
+    ret_facts->expired_leases += memory_count_expired_steps(tx);
     return CAIRN_OK;
 }

@@ -133,5 +133,7 @@ cairn_code postgres_list_decisions(struct store_tx *tx, const char *instance_id,
                                    size_t *ret_count, cairn_error *reterr);
 cairn_code postgres_count_instances(struct store_tx *tx, uint64_t *ret_counts,
                                     cairn_error *reterr);
+cairn_code postgres_count_steps(struct store_tx *tx, struct step_counts *ret_counts,
+                                cairn_error *reterr);
 
 #endif

@@ -329,3 +329,17 @@ cairn_code postgres_count_instances(struct store_tx *tx, uint64_t *ret_counts,
             (uint64_t)value_int(&reader, 1);
     return CAIRN_OK;
 }
+
+cairn_code postgres_count_steps(struct store_tx *tx, struct step_counts *ret_counts,
+                                cairn_error *reterr)
+{
+    cleanup(postgres_result_done) PGresult *result = NULL;
+    cairn_code code =
+        postgres_run(postgres_session_of(tx), PG_COUNT_STEPS, NULL, &result, reterr);
+    if (code)
+        return code;
+    struct postgres_reader reader = {.result = result};
+    *ret_counts = (struct step_counts){.ready = (uint64_t)value_int(&reader, 0),
+                                       .leased = (uint64_t)value_int(&reader, 1)};
+    return CAIRN_OK;
+}

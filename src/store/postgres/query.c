@@ -54,6 +54,7 @@ static const struct {
     [PG_CLAIM_STEPS] = {"claim_steps", SQL_CLAIM_STEPS, "claim steps"},
     [PG_CLOSE_DLQ] = {"close_dlq", SQL_CLOSE_DLQ, "write DLQ records"},
     [PG_COUNT_INSTANCES] = {"count_instances", SQL_COUNT_INSTANCES, "count instances"},
+    [PG_COUNT_STEPS] = {"count_steps", SQL_COUNT_STEPS, "count steps"},
     [PG_FIND_CLAIMED_STEPS] = {"find_claimed_steps", SQL_FIND_CLAIMED_STEPS,
                                "find claimed steps"},
     [PG_FIND_DUE_INSTANCES] = {"find_due_instances", SQL_FIND_DUE_INSTANCES,

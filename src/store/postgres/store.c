@@ -140,6 +140,7 @@ const struct store_ops postgres_store_ops = {
     .get_dlq = postgres_get_dlq,
     .list_decisions = postgres_list_decisions,
     .count_instances = postgres_count_instances,
+    .count_steps = postgres_count_steps,
     .watch = postgres_watch,
     .is_changed_elsewhere = postgres_is_changed_elsewhere,
 };

@@ -100,6 +100,8 @@ cairn_code sqlite_find_due_steps(struct store_tx *tx, struct step_ref *ret_refs,
 cairn_code sqlite_find_due_instances(struct store_tx *tx, const char **ret_ids, size_t room,
                                      size_t *ret_count, cairn_error *reterr);
 cairn_code sqlite_next_flow_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr);
+cairn_code sqlite_count_steps(struct store_tx *tx, struct step_counts *ret_counts,
+                              cairn_error *reterr);
 
 /* ---- Messages (flow_signal.c, flow_outbox.c, flow_event.c, flow_dlq.c) ----------------------
  */

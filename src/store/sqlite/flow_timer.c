@@ -67,3 +67,15 @@ cairn_code sqlite_next_flow_due(struct store_tx *tx, int64_t *ret_due_us, cairn_
     *ret_due_us = sqlite3_column_int64(query.statement, 0); /* NULL reads as 0: never */
     return CAIRN_OK;
 }
+
+cairn_code sqlite_count_steps(struct store_tx *tx, struct step_counts *ret_counts,
+                              cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_COUNT_STEPS);
+    if (query_step(&query) != SQLITE_ROW)
+        return query_refused(&query, "count steps", reterr);
+    struct row_reader reader = {.query = &query};
+    ret_counts->ready = (uint64_t)read_int(&reader);
+    ret_counts->leased = (uint64_t)read_int(&reader);
+    return CAIRN_OK;
+}

@@ -298,6 +298,7 @@ const struct store_ops sqlite_store_ops = {
     .get_instance = sqlite_get_instance,
     .list_instances = sqlite_list_instances,
     .count_instances = sqlite_count_instances,
+    .count_steps = sqlite_count_steps,
     .insert_steps = sqlite_insert_steps,
     .lock_steps = sqlite_lock_steps,
     .lock_current_steps = sqlite_lock_current_steps,

@@ -92,6 +92,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     X(COUNT_FEW_PENDING)          \
     X(COUNT_INSTANCES)            \
     X(COUNT_JOBS)                 \
+    X(COUNT_STEPS)                \
     X(FIND_CLAIMED)               \
     X(FIND_CLAIMED_STEPS)         \
     X(FIND_DUE_INSTANCES)         \
