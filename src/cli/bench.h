@@ -99,6 +99,7 @@ struct bench_lane {
     cairn_report *reports;      /* room for a batch */
     const char *output;         /* of what it completes; NULL: null */
     int64_t *stamps;            /* when each was completed, monotonic; NULL: not kept */
+    int64_t *cpu_stamps;        /* and how much CPU this process had used by then */
     uint64_t done, stamps_room; /* how many were */
     void *arg;                  /* for a run of its own kind */
     cairn_code code;
@@ -119,6 +120,7 @@ int bench_drain(struct bench *bench); /* completes what a backlog has left */
 
 int64_t bench_bytes(const struct bench *bench);
 uint64_t bench_commits(const struct bench *bench);
+int64_t bench_cpu_us(void);                                     /* of this process, so far */
 int64_t percentile(int64_t *values, size_t count, int percent); /* sorts them */
 
 #endif

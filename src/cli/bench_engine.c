@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 int64_t bench_bytes(const struct bench *bench)
 {
@@ -35,6 +36,15 @@ uint64_t bench_commits(const struct bench *bench)
 {
     cairn_stats stats = {.size = sizeof stats};
     return cairn_stats_get(bench->engine, &stats, NULL) ? 0 : stats.commits;
+}
+
+int64_t bench_cpu_us(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage))
+        return 0;
+    return ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * US_PER_SEC +
+           usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
 }
 
 static cairn_code enqueue_share(struct bench_lane *lane)
@@ -73,8 +83,11 @@ static size_t make_reports(const cairn_tasks *tasks, const char *output, cairn_r
 static void stamp(struct bench_lane *lane, size_t count)
 {
     int64_t now_us = lane->stamps ? monotonic_us() : 0;
-    for (size_t i = 0; lane->stamps && i < count && lane->done + i < lane->stamps_room; i++)
+    int64_t cpu_us = lane->stamps ? bench_cpu_us() : 0;
+    for (size_t i = 0; lane->stamps && i < count && lane->done + i < lane->stamps_room; i++) {
         lane->stamps[lane->done + i] = now_us;
+        lane->cpu_stamps[lane->done + i] = cpu_us;
+    }
     lane->done += count;
 }
 

@@ -28,8 +28,9 @@ enum { FLOW_PORTION = 1000 };
 
 /* What a step of a long instance costs, at its beginning and at its end. */
 struct flow_length {
-    int64_t first_us, last_us; /* for FLOW_PORTION steps each */
-    int64_t peak_bytes;        /* of this process's memory */
+    int64_t first_us, last_us;         /* medians of the first and the last FLOW_PORTION */
+    int64_t first_cpu_us, last_cpu_us; /* of CPU, for all of them */
+    int64_t peak_bytes;                /* of this process's memory */
 };
 
 /* Bytes of the database, by table, indexes included; all -1: nobody here knows. */

@@ -74,7 +74,7 @@ int flow_start_all(struct flow_bench *bench, const char *workflow, uint64_t coun
 
 /* ---- working ---------------------------------------------------------------------------- */
 
-static int work_all(struct flow_bench *bench, size_t batch, int64_t *stamps, uint64_t room)
+static int work_all(struct flow_bench *bench, size_t batch, int64_t *stamps)
 {
     size_t workers = bench->base.workers;
     cleanup(mem_freep) struct bench_lane *lanes = mem_zalloc(workers * sizeof *lanes);
@@ -89,7 +89,8 @@ static int work_all(struct flow_bench *bench, size_t batch, int64_t *stamps, uin
                                        .reports = reports + i * batch,
                                        .output = RAW_PAYLOAD,
                                        .stamps = i == 0 ? stamps : NULL,
-                                       .stamps_room = room};
+                                       .cpu_stamps = stamps ? stamps + bench->steps : NULL,
+                                       .stamps_room = (uint64_t)bench->steps};
     return bench_run_lanes(lanes, workers, bench_work_lane);
 }
 
@@ -106,6 +107,27 @@ static bool is_long(const struct flow_bench *bench, uint64_t count, size_t batch
            bench->base.workers == 1;
 }
 
+/* The median, so that a disk that is busy with something else for a while does not count. */
+static int64_t median_step_us(const int64_t *stamps)
+{
+    int64_t took_us[FLOW_PORTION];
+    for (size_t i = 0; i < FLOW_PORTION; i++)
+        took_us[i] = stamps[i + 1] - stamps[i];
+    return percentile(took_us, FLOW_PORTION, 50);
+}
+
+static void note_length(const struct flow_bench *bench, const int64_t *stamps,
+                        struct flow_length *length)
+{
+    size_t last = (size_t)bench->steps - 1, from = last - FLOW_PORTION;
+    const int64_t *cpu = stamps + bench->steps;
+    *length = (struct flow_length){.first_us = median_step_us(stamps),
+                                   .last_us = median_step_us(stamps + from),
+                                   .first_cpu_us = cpu[FLOW_PORTION] - cpu[0],
+                                   .last_cpu_us = cpu[last] - cpu[from],
+                                   .peak_bytes = peak_bytes()};
+}
+
 static int measure(struct flow_bench *bench, uint64_t count, size_t batch, int64_t *stamps,
                    struct flow_cost *cost)
 {
@@ -116,7 +138,7 @@ static int measure(struct flow_bench *bench, uint64_t count, size_t batch, int64
                                    batch > bench->base.workers ? batch : bench->base.workers);
     int64_t middle_us = monotonic_us();
     if (!exit_code)
-        exit_code = work_all(bench, batch, stamps, (uint64_t)bench->steps);
+        exit_code = work_all(bench, batch, stamps);
     cost->start_us = middle_us - begin_us;
     cost->work_us = monotonic_us() - middle_us;
     cost->commits = bench_commits(&bench->base) - commits;
@@ -131,18 +153,14 @@ int flow_engine(struct flow_bench *bench, uint64_t count, size_t batch,
     *ret_cost = (struct flow_cost){.instances = count, .steps = count * (uint64_t)bench->steps};
     say_progress("engine: %" PRIu64 " instances in batches of %zu", count, batch);
     if (is_long(bench, count, batch)) {
-        stamps = mem_zalloc((size_t)bench->steps * sizeof *stamps);
+        stamps = mem_zalloc(2 * (size_t)bench->steps * sizeof *stamps);
         if (!stamps) {
             say_error("memory ran out");
             return EXIT_NO;
         }
     }
     int exit_code = measure(bench, count, batch, stamps, ret_cost);
-    if (!exit_code && stamps) {
-        size_t last = (size_t)bench->steps - 1;
-        ret_length->first_us = stamps[FLOW_PORTION] - stamps[0];
-        ret_length->last_us = stamps[last] - stamps[last - FLOW_PORTION];
-        ret_length->peak_bytes = peak_bytes();
-    }
+    if (!exit_code && stamps)
+        note_length(bench, stamps, ret_length);
     return exit_code;
 }

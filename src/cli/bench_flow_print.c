@@ -67,10 +67,14 @@ static void add_ratio(struct grid *grid, const struct flow_run *run)
 
 static void print_length(const struct flow_length *length)
 {
-    printf("\ncost of a step:     %.1f us in the first thousand, %.1f us in the last: %.2f "
-           "times; peak memory %.1f MB\n",
-           (double)length->first_us / FLOW_PORTION, (double)length->last_us / FLOW_PORTION,
-           ratio(length->last_us, length->first_us), (double)length->peak_bytes / 1e6);
+    printf("\ncost of a step:     %" PRId64 " us in the first thousand, %" PRId64
+           " us in the last: %.2f times (medians)\n",
+           length->first_us, length->last_us, ratio(length->last_us, length->first_us));
+    printf(
+        "CPU of a step:      %.1f us in the first thousand, %.1f us in the last: %.2f times\n",
+        (double)length->first_cpu_us / FLOW_PORTION, (double)length->last_cpu_us / FLOW_PORTION,
+        ratio(length->last_cpu_us, length->first_cpu_us));
+    printf("peak memory:        %.1f MB\n", (double)length->peak_bytes / 1e6);
 }
 
 static void print_sleep(const struct flow_sleep *sleep)
@@ -173,9 +177,12 @@ static void put_length(struct json_out *out, const struct flow_length *length)
 {
     json_key(out, "length");
     json_open(out, '{');
-    put_real(out, "first_step_us", (double)length->first_us / FLOW_PORTION);
-    put_real(out, "last_step_us", (double)length->last_us / FLOW_PORTION);
+    put_int(out, "first_step_us", length->first_us);
+    put_int(out, "last_step_us", length->last_us);
     put_real(out, "ratio", ratio(length->last_us, length->first_us));
+    put_real(out, "first_step_cpu_us", (double)length->first_cpu_us / FLOW_PORTION);
+    put_real(out, "last_step_cpu_us", (double)length->last_cpu_us / FLOW_PORTION);
+    put_real(out, "cpu_ratio", ratio(length->last_cpu_us, length->first_cpu_us));
     put_known(out, "peak_bytes", length->peak_bytes);
     json_close(out, '}');
 }

@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 enum { CALLERS = 200, IDLE_SECONDS = 3 };
@@ -37,21 +36,12 @@ static struct flow_sizes sizes_now(const struct flow_bench *bench)
     return sizes;
 }
 
-static int64_t cpu_us(void)
-{
-    struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage))
-        return 0;
-    return ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * US_PER_SEC +
-           usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
-}
-
 static void watch_idle(struct flow_sleep *sleep)
 {
-    int64_t began_us = monotonic_us(), before_us = cpu_us();
+    int64_t began_us = monotonic_us(), before_us = bench_cpu_us();
     nanosleep(&(struct timespec){.tv_sec = IDLE_SECONDS}, NULL);
     sleep->idle_us = monotonic_us() - began_us;
-    sleep->cpu_us = cpu_us() - before_us;
+    sleep->cpu_us = bench_cpu_us() - before_us;
 }
 
 static void note_growth(struct flow_sleep *sleep, struct flow_sizes before,
