@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--forks] [--trace]
+ *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--sagas] [--trace]
  *
- * With --forks the workflows also have forks, conditions, human steps and a DLQ.
+ * With --sagas the workflows are graphs of all kinds: forks, conditions, human steps, a DLQ.
  */
 #include "sim.h"
 
@@ -77,7 +77,7 @@ void sim_broken(const struct sim *sim, const char *format, ...)
     fprintf(stderr, "now, %lld us:\n", (long long)(sim->now->now_us - SIM_START_US));
     print_rows(sim->now);
     fprintf(stderr, "replay: %s --from %llu --seeds 1 --rounds %d%s --trace\n", program,
-            (unsigned long long)sim->seed, sim->rounds, sim->has_forks ? " --forks" : "");
+            (unsigned long long)sim->seed, sim->rounds, sim->has_sagas ? " --sagas" : "");
     fflush(stderr);
     va_end(args);
     _exit(1);
@@ -94,7 +94,10 @@ static bool help_instance(struct sim *sim, const struct seen_instance *instance)
         act_control(sim, 0, OP_RESUME, id);
         return true;
     case INSTANCE_DLQ:
-        act_control(sim, 0, OP_CANCEL, id);
+        if (instance->record_count && sim_chance(sim, 70))
+            act_requeue(sim, 0, &instance->records[0]);
+        else
+            act_control(sim, 0, OP_CANCEL, id);
         return true;
     default:
         break;
@@ -164,10 +167,10 @@ static void finish_all(struct sim *sim)
 
 /* ---- a life ------------------------------------------------------------------------------ */
 
-static void play(uint64_t seed, int rounds, bool has_forks, bool is_tracing)
+static void play(uint64_t seed, int rounds, bool has_sagas, bool is_tracing)
 {
     struct sim sim = {
-        .seed = seed, .rounds = rounds, .has_forks = has_forks, .is_tracing = is_tracing};
+        .seed = seed, .rounds = rounds, .has_sagas = has_sagas, .is_tracing = is_tracing};
     rng_init(&sim.rng, seed + 1);
     static const double chances[] = {0, 0.004, 0.02, 0.06};
     sim.fault_chance = chances[sim_below(&sim, 4)];
@@ -200,14 +203,14 @@ static long long number(const char *text)
 int main(int argc, char **argv)
 {
     long long from = 1, seeds = 200, rounds = 40;
-    bool is_tracing = false, has_forks = false;
+    bool is_tracing = false, has_sagas = false;
     program = argv[0];
     for (int i = 1; i < argc; i++) {
         bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--trace") == 0)
             is_tracing = true;
-        else if (strcmp(argv[i], "--forks") == 0)
-            has_forks = true;
+        else if (strcmp(argv[i], "--sagas") == 0)
+            has_sagas = true;
         else if (strcmp(argv[i], "--from") == 0 && has_value)
             from = number(argv[++i]);
         else if (strcmp(argv[i], "--seeds") == 0 && has_value)
@@ -217,14 +220,14 @@ int main(int argc, char **argv)
         else {
             fprintf(stderr,
                     "usage: %s [--from SEED] [--seeds COUNT] [--rounds COUNT] "
-                    "[--forks] [--trace]\n",
+                    "[--sagas] [--trace]\n",
                     program);
             return 2;
         }
     }
     printf("TAP version 13\n1..1\n");
     for (long long i = 0; i < seeds; i++)
-        play((uint64_t)(from + i), (int)rounds, has_forks, is_tracing);
+        play((uint64_t)(from + i), (int)rounds, has_sagas, is_tracing);
     printf("ok 1 - seeds %lld to %lld keep the laws\n", from, from + seeds - 1);
     return 0;
 }
