@@ -85,6 +85,7 @@ enum { SIGNALS_MAX = 256 };
 /* A signal in an instance's log, in order of arrival. */
 struct signal_seen {
     char id[24], event[8];
+    char by[16]; /* the step that took it */
     bool is_taken;
     bool is_unsure; /* taken before a retry, which frees what the retried steps had taken */
 };
