@@ -109,7 +109,7 @@ static bool help_instance(struct sim *sim, const struct seen_instance *instance)
             return true;
         }
         if (step->status == STEP_WAITING_DECISION) {
-            act_decide(sim, 0, id, step->name, true);
+            act_decide(sim, 0, id, step->name, !sim->has_sagas || sim_chance(sim, 85));
             return true;
         }
     }
@@ -127,7 +127,8 @@ static bool is_over(const struct sim *sim)
     return true;
 }
 
-/* Workers that never fail take what there is; time goes from one timer to the next. */
+/* Workers take what there is; time goes from one timer to the next.  Only sagas still fail now and
+ * then, so that long ones are undone, too. */
 static void finish_one(struct sim *sim)
 {
     size_t known = sim->held_count;
@@ -135,7 +136,9 @@ static void finish_one(struct sim *sim)
     act_run(sim);
     if (sim->held_count > known) {
         for (size_t i = sim->held_count; i > known; i--) {
-            act_report(sim, sim_below(sim, ENGINES), &sim->held[i - 1], CAIRN_COMPLETE);
+            bool is_failing = sim->has_sagas && sim_chance(sim, 15);
+            act_report(sim, sim_below(sim, ENGINES), &sim->held[i - 1],
+                       is_failing ? CAIRN_FAIL : CAIRN_COMPLETE);
             act_run(sim);
         }
         sim->held_count = known;
@@ -151,6 +154,29 @@ static void finish_one(struct sim *sim)
         sim_set_clock(sim, due_us);
 }
 
+static void finish_rest(struct sim *sim)
+{
+    for (int i = 0; !is_over(sim); i++, sim->round++) {
+        if (i == 1000)
+            sim_broken(sim, "something is stuck: it does not end");
+        finish_one(sim);
+    }
+}
+
+/* Somebody looks at the undos that have failed. */
+static void redo_some(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->now->instance_count; i++) {
+        const struct seen_instance *instance = &sim->now->instances[i];
+        if (instance->record_count == 0 || sim_chance(sim, 50))
+            continue;
+        act_requeue(sim, 0, &instance->records[0]);
+        if (instance->record_count > 1)
+            act_requeue(sim, 1, &instance->records[instance->record_count - 1]);
+        act_run(sim);
+    }
+}
+
 static void finish_all(struct sim *sim)
 {
     sim->is_calm = true;
@@ -158,11 +184,11 @@ static void finish_all(struct sim *sim)
         faulty_calm(sim->engines[i].faulty);
     if (sim->held_count > HELD_MAX / 2)
         sim->held_count = HELD_MAX / 2;
-    for (int i = 0; !is_over(sim); i++, sim->round++) {
-        if (i == 400)
-            sim_broken(sim, "something is stuck: it does not end");
-        finish_one(sim);
-    }
+    finish_rest(sim);
+    if (!sim->has_sagas)
+        return;
+    redo_some(sim);
+    finish_rest(sim);
 }
 
 /* ---- a life ------------------------------------------------------------------------------ */
