@@ -85,12 +85,12 @@ static bool has_passed(const struct step_row *row)
     return row->status == STEP_COMPLETED || row->status == STEP_CONFIRMED || is_continued;
 }
 
-/* Failed, rolled back, skipped because it was stopped; or a join that has not let anybody pass. */
+/* Failed, rolled back, or skipped because it was stopped.  What a condition has skipped stays so,
+ * joins included, unless the condition is executed once more. */
 static bool is_to_be_retried(const struct step_row *row)
 {
     return row->status == STEP_FAILED || row->status == STEP_ROLLED_BACK ||
-           (row->status == STEP_SKIPPED && row->stop) ||
-           (row->kind == KIND_JOIN && !has_passed(row));
+           (row->status == STEP_SKIPPED && row->stop);
 }
 
 /* What becomes of the steps at the places of an instance, all of which are at hand. */

@@ -73,7 +73,7 @@ void act_deploy(struct sim *sim)
     char name[16];
     struct buf text = {0};
     snprintf(name, sizeof name, "w%d", sim->workflow_count++);
-    workflow_make(&sim->rng, name, sim->has_forks, &text);
+    workflow_make(&sim->rng, name, sim->has_sagas, &text);
     struct request *request = make(OP_DEPLOY);
     request->in.deploy = (struct deploy_input){
         .file = "sim.json", .text = keep(request, buf_text(&text)), .len = text.len};
@@ -238,6 +238,18 @@ void act_decide(struct sim *sim, int engine, const char *id, const char *step,
     act_submit(sim, engine, request, NULL);
 }
 
+void act_requeue(struct sim *sim, int engine, const struct dlq_row *record)
+{
+    char id[24];
+    struct request *request = make(OP_DLQ_REQUEUE);
+    snprintf(id, sizeof id, "%lld", (long long)record->id);
+    request->in.requeue = (struct requeue_input){
+        .record = keep(request, id), .input = sim_chance(sim, 30) ? "{\"n\": 2}" : NULL};
+    sim_trace(sim, "engine %d: requeue record %s, %s of %s", engine, id, record->step_name,
+              record->instance_id);
+    act_submit(sim, engine, request, NULL);
+}
+
 /* ---- a round ----------------------------------------------------------------------------- */
 
 static void control_something(struct sim *sim, int engine)
@@ -259,6 +271,18 @@ static void decide_something(struct sim *sim, int engine)
                            sim_chance(sim, 80));
                 return;
             }
+    }
+}
+
+static void requeue_something(struct sim *sim, int engine)
+{
+    for (size_t i = 0; i < sim->now->instance_count; i++) {
+        const struct seen_instance *instance = &sim->now->instances[i];
+        if (instance->record_count == 0 || sim_chance(sim, 30))
+            continue;
+        size_t which = (size_t)sim_below(sim, (int)instance->record_count);
+        act_requeue(sim, engine, &instance->records[which]);
+        return;
     }
 }
 
@@ -293,8 +317,10 @@ static void act_one(struct sim *sim)
                    sim_chance(sim, 50) ? "e0" : "e1");
     else if (what < 68 && sim->instance_count)
         control_something(sim, engine);
-    else if (what < 74 && sim->has_forks)
+    else if (what < 74 && sim->has_sagas)
         decide_something(sim, engine);
+    else if (what < 79 && sim->has_sagas)
+        requeue_something(sim, engine);
     else if (may_claim)
         act_claim(sim, engine);
 }
@@ -373,6 +399,8 @@ static void take_answer(struct sim *sim, struct op *op)
     }
     if (request->op == OP_HEARTBEAT)
         check_report(sim, op, code);
+    if (request->op == OP_DEPLOY && code == CAIRN_E_BAD_INPUT)
+        sim_broken(sim, "a workflow was refused: %s", request->error.message);
     if (code == CAIRN_E_INTERNAL || code == CAIRN_E_STORE || code == CAIRN_E_OUT_OF_MEMORY)
         sim_broken(sim, "%s: %s", request_op_name(request->op), request->error.message);
     sim_trace(sim, "    %s: %s", request_op_name(request->op), cairn_code_name(code));
@@ -412,21 +440,21 @@ static bool run_one(struct sim *sim, int engine)
 }
 
 /* Which steps are claimable, a bit each. */
-static void list_ready(const struct sim *sim, uint32_t ret_ready[INSTANCES_MAX])
+static void list_ready(const struct sim *sim, uint64_t ret_ready[INSTANCES_MAX])
 {
     memset(ret_ready, 0, INSTANCES_MAX * sizeof *ret_ready);
     for (size_t i = 0; i < sim->now->instance_count; i++) {
         const struct seen_instance *instance = &sim->now->instances[i];
         for (size_t k = 0; k < instance->step_count && k < STEPS_MAX; k++)
             if (instance->steps[k].is_ready)
-                ret_ready[i] |= UINT32_C(1) << k;
+                ret_ready[i] |= UINT64_C(1) << k;
     }
 }
 
 /* A claim that waits at an engine has been given what became claimable there. */
-static void law_of_wakes(struct sim *sim, int engine, const uint32_t before[INSTANCES_MAX])
+static void law_of_wakes(struct sim *sim, int engine, const uint64_t before[INSTANCES_MAX])
 {
-    uint32_t ready[INSTANCES_MAX];
+    uint64_t ready[INSTANCES_MAX];
     list_ready(sim, ready);
     for (size_t i = 0; i < INSTANCES_MAX; i++)
         if (sim->parked[engine].request && !sim->parked[engine].is_done &&
@@ -439,7 +467,7 @@ void act_run(struct sim *sim)
     int first = sim_below(sim, ENGINES);
     for (int i = 0; i < ENGINES; i++) {
         int engine = (first + i) % ENGINES;
-        uint32_t ready[INSTANCES_MAX];
+        uint64_t ready[INSTANCES_MAX];
         list_ready(sim, ready);
         for (int tries = 0;; tries++) {
             if (tries == 50)

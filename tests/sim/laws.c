@@ -105,7 +105,7 @@ static void law_of_life(struct sim *sim, const struct seen_instance *now)
                    instance_status_name(status));
     if (instance_is_final(status) && current)
         sim_broken(sim, "%s has ended, but a step has not", now->row.id);
-    if (!sim->has_forks && current > 1)
+    if (!sim->has_sagas && current > 1)
         sim_broken(sim, "%d steps of a linear instance at once", current);
 }
 
@@ -174,6 +174,7 @@ static void laws_of_instance(struct sim *sim, size_t index)
     law_of_commits(sim, now);
     law_of_waits(sim, now);
     laws_of_events(sim, index, before, is_reopened(now));
+    laws_of_saga(sim, index, before);
 }
 
 void laws_check(struct sim *sim)

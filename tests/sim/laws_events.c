@@ -118,7 +118,7 @@ static void receive(struct sim *sim, size_t index, const char *id, const char *e
     snprintf(signal->event, sizeof signal->event, "%s", event);
 }
 
-static void take(struct sim *sim, size_t index, const char *id)
+static void take(struct sim *sim, size_t index, const char *id, const char *step)
 {
     struct signal_seen *signals = sim->signals[index], *taken = NULL;
     size_t count = sim->signal_counts[index];
@@ -132,6 +132,7 @@ static void take(struct sim *sim, size_t index, const char *id)
             sim_broken(sim, "signal %s was taken before %s", id, older->id);
     taken->is_taken = true;
     taken->is_unsure = false;
+    snprintf(taken->by, sizeof taken->by, "%s", step);
 }
 
 static void forget_taken(struct sim *sim, size_t index, bool is_restart)
@@ -140,6 +141,16 @@ static void forget_taken(struct sim *sim, size_t index, bool is_restart)
         struct signal_seen *signal = &sim->signals[index][i];
         signal->is_unsure = !is_restart && (signal->is_taken || signal->is_unsure);
         signal->is_taken = false;
+    }
+}
+
+/* What a requeued step had taken counts as not taken. */
+static void free_taken(struct sim *sim, size_t index, const char *step)
+{
+    for (size_t i = 0; i < sim->signal_counts[index]; i++) {
+        struct signal_seen *signal = &sim->signals[index][i];
+        if (strcmp(signal->by, step) == 0)
+            signal->is_taken = signal->is_unsure = false;
     }
 }
 
@@ -153,7 +164,7 @@ static void law_of_signals(struct sim *sim, size_t index, const struct flow_even
     if (strcmp(event->type, "signal_received") == 0)
         receive(sim, index, id, name);
     else
-        take(sim, index, id);
+        take(sim, index, id, event->step);
     json_decref(data);
 }
 
@@ -175,5 +186,8 @@ void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *b
         bool is_restart = strcmp(event->type, "workflow_restarted") == 0;
         if (is_restart || strcmp(event->type, "workflow_retried") == 0)
             forget_taken(sim, index, is_restart);
+        bool is_undo = strstr(event->data, "\"compensation\"") != NULL;
+        if (strcmp(event->type, "dlq_requeued") == 0 && !is_undo)
+            free_taken(sim, index, event->step);
     }
 }

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--forks] [--trace]
+ *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--sagas] [--trace]
  *
- * With --forks the workflows also have forks, conditions, human steps and a DLQ.
+ * With --sagas the workflows are graphs of all kinds: forks, conditions, human steps, a DLQ.
  */
 #include "sim.h"
 
@@ -77,7 +77,7 @@ void sim_broken(const struct sim *sim, const char *format, ...)
     fprintf(stderr, "now, %lld us:\n", (long long)(sim->now->now_us - SIM_START_US));
     print_rows(sim->now);
     fprintf(stderr, "replay: %s --from %llu --seeds 1 --rounds %d%s --trace\n", program,
-            (unsigned long long)sim->seed, sim->rounds, sim->has_forks ? " --forks" : "");
+            (unsigned long long)sim->seed, sim->rounds, sim->has_sagas ? " --sagas" : "");
     fflush(stderr);
     va_end(args);
     _exit(1);
@@ -94,7 +94,10 @@ static bool help_instance(struct sim *sim, const struct seen_instance *instance)
         act_control(sim, 0, OP_RESUME, id);
         return true;
     case INSTANCE_DLQ:
-        act_control(sim, 0, OP_CANCEL, id);
+        if (instance->record_count && sim_chance(sim, 70))
+            act_requeue(sim, 0, &instance->records[0]);
+        else
+            act_control(sim, 0, OP_CANCEL, id);
         return true;
     default:
         break;
@@ -106,7 +109,7 @@ static bool help_instance(struct sim *sim, const struct seen_instance *instance)
             return true;
         }
         if (step->status == STEP_WAITING_DECISION) {
-            act_decide(sim, 0, id, step->name, true);
+            act_decide(sim, 0, id, step->name, !sim->has_sagas || sim_chance(sim, 85));
             return true;
         }
     }
@@ -124,7 +127,8 @@ static bool is_over(const struct sim *sim)
     return true;
 }
 
-/* Workers that never fail take what there is; time goes from one timer to the next. */
+/* Workers take what there is; time goes from one timer to the next.  Only sagas still fail now and
+ * then, so that long ones are undone, too. */
 static void finish_one(struct sim *sim)
 {
     size_t known = sim->held_count;
@@ -132,7 +136,9 @@ static void finish_one(struct sim *sim)
     act_run(sim);
     if (sim->held_count > known) {
         for (size_t i = sim->held_count; i > known; i--) {
-            act_report(sim, sim_below(sim, ENGINES), &sim->held[i - 1], CAIRN_COMPLETE);
+            bool is_failing = sim->has_sagas && sim_chance(sim, 15);
+            act_report(sim, sim_below(sim, ENGINES), &sim->held[i - 1],
+                       is_failing ? CAIRN_FAIL : CAIRN_COMPLETE);
             act_run(sim);
         }
         sim->held_count = known;
@@ -148,6 +154,29 @@ static void finish_one(struct sim *sim)
         sim_set_clock(sim, due_us);
 }
 
+static void finish_rest(struct sim *sim)
+{
+    for (int i = 0; !is_over(sim); i++, sim->round++) {
+        if (i == 1000)
+            sim_broken(sim, "something is stuck: it does not end");
+        finish_one(sim);
+    }
+}
+
+/* Somebody looks at the undos that have failed. */
+static void redo_some(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->now->instance_count; i++) {
+        const struct seen_instance *instance = &sim->now->instances[i];
+        if (instance->record_count == 0 || sim_chance(sim, 50))
+            continue;
+        act_requeue(sim, 0, &instance->records[0]);
+        if (instance->record_count > 1)
+            act_requeue(sim, 1, &instance->records[instance->record_count - 1]);
+        act_run(sim);
+    }
+}
+
 static void finish_all(struct sim *sim)
 {
     sim->is_calm = true;
@@ -155,19 +184,19 @@ static void finish_all(struct sim *sim)
         faulty_calm(sim->engines[i].faulty);
     if (sim->held_count > HELD_MAX / 2)
         sim->held_count = HELD_MAX / 2;
-    for (int i = 0; !is_over(sim); i++, sim->round++) {
-        if (i == 400)
-            sim_broken(sim, "something is stuck: it does not end");
-        finish_one(sim);
-    }
+    finish_rest(sim);
+    if (!sim->has_sagas)
+        return;
+    redo_some(sim);
+    finish_rest(sim);
 }
 
 /* ---- a life ------------------------------------------------------------------------------ */
 
-static void play(uint64_t seed, int rounds, bool has_forks, bool is_tracing)
+static void play(uint64_t seed, int rounds, bool has_sagas, bool is_tracing)
 {
     struct sim sim = {
-        .seed = seed, .rounds = rounds, .has_forks = has_forks, .is_tracing = is_tracing};
+        .seed = seed, .rounds = rounds, .has_sagas = has_sagas, .is_tracing = is_tracing};
     rng_init(&sim.rng, seed + 1);
     static const double chances[] = {0, 0.004, 0.02, 0.06};
     sim.fault_chance = chances[sim_below(&sim, 4)];
@@ -200,14 +229,14 @@ static long long number(const char *text)
 int main(int argc, char **argv)
 {
     long long from = 1, seeds = 200, rounds = 40;
-    bool is_tracing = false, has_forks = false;
+    bool is_tracing = false, has_sagas = false;
     program = argv[0];
     for (int i = 1; i < argc; i++) {
         bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--trace") == 0)
             is_tracing = true;
-        else if (strcmp(argv[i], "--forks") == 0)
-            has_forks = true;
+        else if (strcmp(argv[i], "--sagas") == 0)
+            has_sagas = true;
         else if (strcmp(argv[i], "--from") == 0 && has_value)
             from = number(argv[++i]);
         else if (strcmp(argv[i], "--seeds") == 0 && has_value)
@@ -217,14 +246,14 @@ int main(int argc, char **argv)
         else {
             fprintf(stderr,
                     "usage: %s [--from SEED] [--seeds COUNT] [--rounds COUNT] "
-                    "[--forks] [--trace]\n",
+                    "[--sagas] [--trace]\n",
                     program);
             return 2;
         }
     }
     printf("TAP version 13\n1..1\n");
     for (long long i = 0; i < seeds; i++)
-        play((uint64_t)(from + i), (int)rounds, has_forks, is_tracing);
+        play((uint64_t)(from + i), (int)rounds, has_sagas, is_tracing);
     printf("ok 1 - seeds %lld to %lld keep the laws\n", from, from + seeds - 1);
     return 0;
 }

@@ -19,11 +19,12 @@
 enum {
     ENGINES = 3,
     INSTANCES_MAX = 6,
-    STEPS_MAX = 24,
+    STEPS_MAX = 64,
     JOBS_MAX = 6,
     HELD_MAX = 96,
     OPS_MAX = 4,
-    EVENTS_MAX = 200
+    EVENTS_MAX = 400,
+    RECORDS_MAX = 64
 };
 
 #define SIM_START_US (INT64_C(1800000000) * US_PER_SEC)
@@ -37,6 +38,8 @@ struct seen_instance {
     struct flow_event_row *events; /* since the snapshot before */
     size_t event_count;
     int64_t last_event;
+    struct dlq_row *records; /* open ones */
+    size_t record_count;
 };
 
 struct seen_job {
@@ -82,15 +85,27 @@ enum { SIGNALS_MAX = 256 };
 /* A signal in an instance's log, in order of arrival. */
 struct signal_seen {
     char id[24], event[8];
+    char by[16]; /* the step that took it */
     bool is_taken;
     bool is_unsure; /* taken before a retry, which frees what the retried steps had taken */
+};
+
+/* What has happened to an instance since it was begun, restarted or retried. */
+struct saga_seen {
+    uint8_t completed[STEPS_MAX]; /* how often a step did */
+    uint8_t undone[STEPS_MAX];    /* how often its undo has begun */
+    uint8_t requeued[STEPS_MAX];  /* of these, how often somebody asked for it */
+    bool has_run[STEPS_MAX];      /* it was called */
+    bool is_undoing;              /* something has been undone */
+    int64_t undone_no;            /* the commit number of what was undone last */
+    bool is_over;                 /* the instance is terminal */
 };
 
 struct sim {
     uint64_t seed;
     struct rng rng;
     bool is_tracing;
-    bool has_forks;
+    bool has_sagas;
     struct clock clock;
     struct store *memory;
     struct store_session *reader;
@@ -111,6 +126,7 @@ struct sim {
     int rounds;
     struct signal_seen signals[INSTANCES_MAX][SIGNALS_MAX];
     size_t signal_counts[INSTANCES_MAX];
+    struct saga_seen sagas[INSTANCES_MAX];
 
     struct snapshot *before, *now;
 };
@@ -152,6 +168,9 @@ void laws_of_step(struct sim *sim, const struct seen_instance *instance, /* laws
 void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *before,
                     bool is_reopened); /* laws_events.c */
 void laws_of_jobs(struct sim *sim);    /* laws_job.c */
+void laws_of_saga(struct sim *sim, size_t index,
+                  const struct seen_instance *before); /* laws_saga.c */
+void law_of_ends(struct sim *sim, size_t index);       /* laws_end.c */
 bool has_event(const struct seen_instance *instance, const char *type, const char *step);
 
 /* act.c */
@@ -165,10 +184,11 @@ void act_signal(struct sim *sim, int engine, const char *id, const char *event);
 void act_control(struct sim *sim, int engine, enum request_op op, const char *id);
 void act_decide(struct sim *sim, int engine, const char *id, const char *step,
                 bool is_confirmed);
+void act_requeue(struct sim *sim, int engine, const struct dlq_row *record);
 void act_run(struct sim *sim); /* runs the engines until all requests are answered */
 
 /* workflows.c: a random workflow as JSON text. */
 struct buf;
-void workflow_make(struct rng *rng, const char *name, bool has_forks, struct buf *out);
+void workflow_make(struct rng *rng, const char *name, bool has_sagas, struct buf *out);
 
 #endif

@@ -34,6 +34,11 @@ static void read_instance(struct sim *sim, struct store_tx *tx, struct seen_inst
          memory_store_ops.list_flow_events(tx, seen->row.id, known ? known->last_event : 0,
                                            events, EVENTS_MAX, &seen->event_count, &error),
          &error);
+    seen->records = arena_array(tx->arena, RECORDS_MAX, sizeof *seen->records);
+    must(sim,
+         memory_store_ops.list_dlq(tx, seen->row.id, 0, seen->records, RECORDS_MAX,
+                                   &seen->record_count, &error),
+         &error);
     seen->events = events;
     seen->last_event = seen->event_count ? events[seen->event_count - 1].id
                        : known           ? known->last_event

@@ -9,7 +9,8 @@ struct writer {
     struct rng *rng;
     struct buf *out;
     int names; /* given so far */
-    bool has_forks;
+    int rows;  /* an instance will have so far */
+    bool has_sagas;
 };
 
 static int below(struct writer *writer, int bound)
@@ -38,30 +39,42 @@ static void add_retry(struct writer *writer)
                pick(writer, backoffs, 4), pick(writer, durations, 4));
 }
 
+/* What is not idempotent is called once. */
+static void add_attempts(struct writer *writer, int least)
+{
+    if (chance(writer, 10))
+        buf_printf(writer->out, ", \"max_attempts\": %d, \"idempotent\": false",
+                   below(writer, 2) ? 1 : least);
+    else
+        buf_printf(writer->out, ", \"max_attempts\": %d", least + below(writer, 3));
+}
+
+static void add_compensation(struct writer *writer)
+{
+    buf_printf(writer->out, ", \"compensation\": {\"handler\": \"u%d\"", writer->names - 1);
+    add_attempts(writer, 0);
+    if (chance(writer, 30))
+        add_retry(writer);
+    if (writer->has_sagas && chance(writer, 20))
+        buf_printf(writer->out, ", \"timeout\": \"%s\"", pick(writer, durations + 1, 3));
+    buf_str(writer->out, "}");
+}
+
 static void add_step(struct writer *writer)
 {
-    buf_printf(writer->out, "{\"step\": \"s%d\", \"max_attempts\": %d", writer->names++,
-               1 + below(writer, 3));
+    buf_printf(writer->out, "{\"step\": \"s%d\"", writer->names++);
+    writer->rows++;
+    add_attempts(writer, 1);
     if (chance(writer, 50))
         add_retry(writer);
     if (chance(writer, 20))
         buf_printf(writer->out, ", \"timeout\": \"%s\"", pick(writer, durations + 1, 3));
     if (chance(writer, 40))
         buf_printf(writer->out, ", \"on_failure\": \"%s\"", pick(writer, policies, 4));
-    if (chance(writer, 10))
-        buf_str(writer->out, ", \"idempotent\": false");
     if (chance(writer, 20))
         buf_printf(writer->out, ", \"priority\": %d", below(writer, 101));
-    if (chance(writer, 35)) {
-        buf_printf(writer->out,
-                   ", \"compensation\": {\"handler\": \"u%d\", \"max_attempts\": %d",
-                   writer->names - 1, below(writer, 4));
-        if (chance(writer, 30))
-            add_retry(writer);
-        if (chance(writer, 10))
-            buf_str(writer->out, ", \"idempotent\": false");
-        buf_str(writer->out, "}");
-    }
+    if (chance(writer, writer->has_sagas ? 60 : 35))
+        add_compensation(writer);
     buf_str(writer->out, "}");
 }
 
@@ -69,6 +82,7 @@ static void add_wait(struct writer *writer)
 {
     buf_printf(writer->out, "{\"wait\": \"w%d\", \"event\": \"e%d\"", writer->names++,
                below(writer, 2));
+    writer->rows++;
     if (chance(writer, 50)) {
         buf_printf(writer->out, ", \"timeout\": \"%s\"", pick(writer, durations, 4));
         if (chance(writer, 40))
@@ -79,30 +93,55 @@ static void add_wait(struct writer *writer)
     buf_str(writer->out, "}");
 }
 
+/* ---- constructs -------------------------------------------------------------------------- */
+
+enum { DEPTH_MAX = 3 };
+
 static void add_list(struct writer *writer, int count, int depth);
 
-static void add_fork(struct writer *writer, int depth)
+/* At the end of a list a fork needs no join. */
+static void add_fork(struct writer *writer, int depth, bool is_last)
 {
     int branches = 1 + below(writer, 3);
-    buf_printf(writer->out, "{\"fork\": \"f%d\", \"join\": \"%s\", \"branches\": [",
-               writer->names++, chance(writer, 50) ? "all" : "any");
+    buf_printf(writer->out, "{\"fork\": \"f%d\"", writer->names++);
+    writer->rows += 2;
+    if (!is_last || chance(writer, 60))
+        buf_printf(writer->out, ", \"join\": \"%s\"", chance(writer, 50) ? "all" : "any");
+    buf_str(writer->out, ", \"branches\": [");
     for (int i = 0; i < branches; i++) {
         buf_str(writer->out, i ? ", [" : "[");
-        add_list(writer, 1 + below(writer, 2), depth + 1);
+        add_list(writer, 1 + below(writer, 3), depth + 1);
         buf_str(writer->out, "]");
     }
     buf_str(writer->out, "]}");
 }
 
+static void add_parallel(struct writer *writer)
+{
+    int steps = 1 + below(writer, 3);
+    buf_printf(writer->out, "{\"parallel\": \"l%d\", \"steps\": [", writer->names++);
+    writer->rows += 2;
+    for (int i = 0; i < steps; i++) {
+        buf_str(writer->out, i ? ", " : "");
+        add_step(writer);
+    }
+    buf_str(writer->out, "]}");
+}
+
+/* The instance's input or a step's output may be anything; the last of these yields no boolean. */
+static const char *const expressions[] = {"gt .n 1", "eq .n 1", "not (ge .n 2)", "and .n 1"};
+
 static void add_condition(struct writer *writer, int depth)
 {
-    buf_printf(writer->out, "{\"condition\": \"c%d\", \"when\": \"{{ %s .n 1 }}\", \"then\": [",
-               writer->names++, chance(writer, 50) ? "gt" : "eq");
-    add_list(writer, 1, depth + 1);
-    buf_str(writer->out, "]");
-    if (chance(writer, 50)) {
-        buf_str(writer->out, ", \"else\": [");
-        add_list(writer, 1, depth + 1);
+    int lists = 1 + below(writer, 3); /* then, else, or both */
+    buf_printf(writer->out, "{\"condition\": \"c%d\", \"when\": \"{{ %s }}\"", writer->names++,
+               expressions[chance(writer, 4) ? 3 : below(writer, 3)]);
+    writer->rows++;
+    for (int i = 0; i < 2; i++) {
+        if (!(lists >> i & 1))
+            continue;
+        buf_str(writer->out, i ? ", \"else\": [" : ", \"then\": [");
+        add_list(writer, 1 + below(writer, 2), depth + 1);
         buf_str(writer->out, "]");
     }
     buf_str(writer->out, "}");
@@ -111,26 +150,43 @@ static void add_condition(struct writer *writer, int depth)
 static void add_human(struct writer *writer)
 {
     buf_printf(writer->out, "{\"human\": \"h%d\"", writer->names++);
-    if (chance(writer, 40))
+    writer->rows++;
+    if (chance(writer, 50)) {
         buf_printf(writer->out, ", \"timeout\": \"%s\"", pick(writer, durations, 4));
+        if (chance(writer, 40))
+            buf_str(writer->out, ", \"on_timeout\": \"continue\"");
+    }
+    if (chance(writer, 30))
+        buf_printf(writer->out, ", \"on_failure\": \"%s\"", pick(writer, policies, 4));
     buf_str(writer->out, "}");
 }
 
-static void add_element(struct writer *writer, int depth)
+static void add_construct(struct writer *writer, int depth, bool is_last)
 {
-    if (writer->has_forks && depth < 2 && writer->names < 8 && chance(writer, 30)) {
-        if (chance(writer, 70))
-            add_fork(writer, depth);
-        else
-            add_condition(writer, depth);
-    } else if (writer->has_forks && chance(writer, 8)) {
+    int what = below(writer, 100);
+    if (what < 50)
+        add_fork(writer, depth, is_last);
+    else if (what < 65)
+        add_parallel(writer);
+    else
+        add_condition(writer, depth);
+}
+
+static void add_element(struct writer *writer, int depth, bool is_last)
+{
+    bool has_room = depth < DEPTH_MAX && writer->rows < 14;
+    if (writer->has_sagas && has_room && chance(writer, 35)) {
+        add_construct(writer, depth, is_last);
+    } else if (writer->has_sagas && chance(writer, 8)) {
         add_human(writer);
     } else if (chance(writer, 10)) {
+        writer->rows++;
         buf_printf(writer->out, "{\"sleep\": \"z%d\", \"for\": \"%s\"}", writer->names++,
                    pick(writer, durations, 4));
     } else if (chance(writer, 12)) {
         add_wait(writer);
-    } else if (chance(writer, 8)) {
+    } else if (chance(writer, writer->has_sagas ? 14 : 8)) {
+        writer->rows++;
         buf_printf(writer->out, "{\"save_point\": \"p%d\"}", writer->names++);
     } else {
         add_step(writer);
@@ -141,15 +197,15 @@ static void add_list(struct writer *writer, int count, int depth)
 {
     for (int i = 0; i < count; i++) {
         buf_str(writer->out, i ? ", " : "");
-        add_element(writer, depth);
+        add_element(writer, depth, i == count - 1);
     }
 }
 
-void workflow_make(struct rng *rng, const char *name, bool has_forks, struct buf *out)
+void workflow_make(struct rng *rng, const char *name, bool has_sagas, struct buf *out)
 {
-    struct writer writer = {.rng = rng, .out = out, .has_forks = has_forks};
+    struct writer writer = {.rng = rng, .out = out, .has_sagas = has_sagas};
     buf_printf(out, "{\"workflow\": \"%s\", \"version\": 1, \"dlq\": %s, \"steps\": [", name,
-               has_forks && chance(&writer, 20) ? "true" : "false");
+               has_sagas && chance(&writer, 25) ? "true" : "false");
     add_list(&writer, 1 + below(&writer, 4), 0);
     buf_str(out, "]}");
 }

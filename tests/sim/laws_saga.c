@@ -1,0 +1,161 @@
+/* tests/sim/laws_saga.c - what must hold while an instance is undone, and after it has ended.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sim.h"
+
+#include <string.h>
+
+static bool is_type(const struct flow_event_row *event, const char *type)
+{
+    return strcmp(event->type, type) == 0;
+}
+
+static int place_of(const struct seen_instance *instance, const char *name)
+{
+    for (size_t i = 0; name && i < instance->step_count; i++)
+        if (strcmp(instance->steps[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+/* One compensation at a time, and none while anybody else has a lease. */
+static void law_of_undoing(struct sim *sim, const struct seen_instance *now)
+{
+    const struct step_row *undone = NULL, *leased = NULL;
+    for (size_t i = 0; i < now->step_count; i++) {
+        const struct step_row *step = &now->steps[i];
+        bool is_undo = step->status == STEP_COMPENSATION;
+        if (is_undo && !step->is_held && undone)
+            sim_broken(sim, "%s and %s are undone at once", undone->name, step->name);
+        if (is_undo && !step->is_held)
+            undone = step;
+        if (step->locked_by && (!is_undo || step->is_held))
+            leased = step;
+    }
+    if (undone && leased)
+        sim_broken(sim, "%s is undone while %s has a lease", undone->name, leased->name);
+}
+
+/* Nothing starts any more. */
+static void law_of_stopping(struct sim *sim, const struct seen_instance *now)
+{
+    bool is_final = instance_is_final(now->row.status);
+    bool is_undoing = now->row.status == INSTANCE_COMPENSATING;
+    for (size_t i = 0; i < now->step_count && (is_final || now->row.goal); i++) {
+        const struct step_row *step = &now->steps[i];
+        bool is_undo = step->status == STEP_COMPENSATION;
+        if (step->is_ready && (is_final || !is_undo))
+            sim_broken(sim, "%s is claimable, but its instance is %s", step->name,
+                       instance_status_name(now->row.status));
+        if (step->locked_by && !step->stop && (is_final || (is_undoing && !is_undo)))
+            sim_broken(sim, "the worker of %s is not told to stop", step->name);
+        if (step->status == STEP_PENDING ||
+            (!is_undo && step->status != STEP_RUNNING && step_is_current(step->status)))
+            sim_broken(sim, "%s is %s, but its instance has been stopped", step->name,
+                       step_status_name(step->status));
+    }
+}
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+static bool is_forward_or_undo(const struct flow_event_row *event)
+{
+    static const char *const types[] = {"step_ready",  "step_started", "step_completed",
+                                        "step_retry",  "step_waiting", "step_paused",
+                                        "step_failed", "signal_taken"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (is_type(event, types[i]))
+            return true;
+    return strncmp(event->type, "compensation_", 13) == 0;
+}
+
+/* First the step that failed, then the others by descending commit numbers. */
+static void law_of_order(struct sim *sim, const struct seen_instance *now,
+                         struct saga_seen *saga, int place)
+{
+    const struct step_row *step = &now->steps[place];
+    bool is_first = !saga->is_undoing;
+    saga->is_undoing = true;
+    if (is_first && now->row.undo_first >= 0) {
+        if (place != now->row.undo_first)
+            sim_broken(sim, "%s is undone before %s, which failed", step->name,
+                       now->steps[now->row.undo_first].name);
+        saga->undone_no = INT64_MAX;
+        return;
+    }
+    if (!step->commit_no)
+        sim_broken(sim, "%s is undone and has no commit number", step->name);
+    if (!is_first && step->commit_no >= saga->undone_no)
+        sim_broken(sim, "%s, commit %lld, is undone after commit %lld", step->name,
+                   (long long)step->commit_no, (long long)saga->undone_no);
+    saga->undone_no = step->commit_no;
+}
+
+static void law_of_undo_event(struct sim *sim, const struct seen_instance *now,
+                              struct saga_seen *saga, const struct flow_event_row *event,
+                              bool is_begun_anew)
+{
+    int place = place_of(now, event->step);
+    bool is_nothing = is_type(event, "compensation_success") &&
+                      strstr(event->data, "nothing to undo") != NULL;
+    if (!is_type(event, "compensation_started") && !is_nothing)
+        return;
+    saga->undone[place]++;
+    if (saga->undone[place] > 1 + saga->requeued[place])
+        sim_broken(sim, "%s is undone again", event->step);
+    if (now->steps[place].kind == KIND_TASK && !saga->has_run[place])
+        sim_broken(sim, "%s is undone and was never called", event->step);
+    if (!saga->requeued[place] && !is_begun_anew)
+        law_of_order(sim, now, saga, place);
+}
+
+static void follow_event(struct sim *sim, const struct seen_instance *now,
+                         struct saga_seen *saga, const struct flow_event_row *event,
+                         bool is_begun_anew)
+{
+    int place = place_of(now, event->step);
+    bool is_undo = strstr(event->data, "\"compensation\"") != NULL;
+    if (saga->is_over && is_forward_or_undo(event))
+        sim_broken(sim, "%s of %s after the end", event->type, event->step);
+    if (is_type(event, "workflow_restarted") || is_type(event, "workflow_retried")) {
+        bool has_run[STEPS_MAX];
+        memcpy(has_run, saga->has_run, sizeof has_run);
+        *saga = (struct saga_seen){0};
+        memcpy(saga->has_run, has_run, sizeof has_run);
+    } else if (is_type(event, "dlq_requeued")) {
+        saga->is_over = false;
+        saga->requeued[place] += is_undo;
+    } else if (is_type(event, "step_started")) {
+        saga->has_run[place] |= !is_undo;
+    } else if (is_type(event, "step_completed") && ++saga->completed[place] > 1) {
+        sim_broken(sim, "%s was completed twice", event->step);
+    } else if (strncmp(event->type, "compensation_", 13) == 0) {
+        law_of_undo_event(sim, now, saga, event, is_begun_anew);
+    } else if (is_type(event, "workflow_completed") || is_type(event, "workflow_failed") ||
+               is_type(event, "workflow_cancelled") || is_type(event, "workflow_aborted")) {
+        saga->is_over = true;
+    }
+}
+
+void laws_of_saga(struct sim *sim, size_t index, const struct seen_instance *before)
+{
+    const struct seen_instance *now = &sim->now->instances[index];
+    struct saga_seen *saga = &sim->sagas[index];
+    bool is_begun_anew =
+        has_event(now, "workflow_restarted", NULL) || has_event(now, "workflow_retried", NULL);
+    law_of_undoing(sim, now);
+    law_of_stopping(sim, now);
+    for (size_t i = 0; i < now->event_count; i++)
+        follow_event(sim, now, saga, &now->events[i], is_begun_anew);
+    for (size_t i = 0; i < now->step_count; i++)
+        if (!now->steps[i].started_at_us)
+            saga->has_run[i] = false; /* as planned again */
+    if (instance_is_final(now->row.status) != saga->is_over)
+        sim_broken(sim, "%s is %s, its events say otherwise", now->row.id,
+                   instance_status_name(now->row.status));
+    if (saga->is_over && (now->event_count || !before))
+        law_of_ends(sim, index);
+}
