@@ -131,7 +131,11 @@ class Scene:
 
     def __init__(self, cairn, kind, servers, workers):
         self.folder = tempfile.mkdtemp(prefix='cairn-kill-', dir='/tmp')
-        self.store = {'sqlite': Sqlite, 'postgres': Postgres}[kind](self.folder)
+        try:
+            self.store = {'sqlite': Sqlite, 'postgres': Postgres}[kind](self.folder)
+        except Exception:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
         self.server_urls, self.servers, self.workers = [], [], []
         for number in range(servers):
             port = free_port()
