@@ -16,8 +16,9 @@ $ cairn approve $a approval --by ann 2>&1 | cut -d: -f1-2
 cairn: cannot decide about step "approval"
 $ cairn reject $b approval --by ann -o json | grep -o '"status":"[a-z]*"'
 "status":"aborted"
-$ cairn events $b | grep -o 'human_decision.*' | sed 's/  */ /g'
-human_decision approval {"decided_by":"ann","decision":"rejected"}
+$ cairn events $b | grep 'human_decision' | grep -oE '"(decided_by|decision)": ?"[a-z]*"' | tr -d ' ' | sort
+"decided_by":"ann"
+"decision":"rejected"
 $ cairn approve $a none --by ann
 ! cairn: instance "<id1>" has no step "none"
 [1]

@@ -252,7 +252,7 @@ $ on_terminal() { python3 -c 'import fcntl, os, pty, struct, sys, termios
 >     while data := os.read(fd, 4096): sys.stdout.buffer.write(data)
 > except OSError: pass' "$@" | tr -d '\r' | sed 's/\x1b/ESC/g'; }
 $ id=$(cairn start one --input "\"$(printf %0200d 7)\""); work --handle 'only=echo a long story of what went wrong in the night of the big storm >&2; exit 1'
-$ on_terminal cairn show $id | sed '/^[cf].*_at/d; /^started_at/d; /^took/d' | sed -E 's/ +[0-9.]+m?s/ TOOK/'
+$ on_terminal cairn show $id | sed '/^[cf].*_at/d; /^started_at/d; /^took/d' | sed -E 's/ +[0-9.]+m?s/ TOOK/' | sed -E 's/(skippedESC\[0m) +/\1  /'
 id           <id6>
 workflow     one, version 1
 status       ESC[31mfailedESC[0m
@@ -261,7 +261,7 @@ input        "00000000000000000000000000000000000000000000…
 
 ESC[31m✗ESC[0m only  ESC[31mfailedESC[0m TOOK  ESC[2m1/1 failedESC[0m
 ESC[2m  ESC[0mESC[31ma long story of what went wrong in the night of the big ESC[0mESC[31m…ESC[0m
-ESC[2m–ESC[0m then  ESC[2mskippedESC[0m        ESC[2mStopped due to workflow failureESC[0m
+ESC[2m–ESC[0m then  ESC[2mskippedESC[0m  ESC[2mStopped due to workflow failureESC[0m
 $ NO_COLOR=1 on_terminal cairn show $id | grep -c ESC
 0
 [1]
