@@ -78,7 +78,8 @@ static cairn_code enqueue_samples(struct waiter *waiter, int64_t *call_us, int64
         if (waiter->code)
             return CAIRN_OK; /* the waiter's own error is told instead */
         call_us[i] = waiter->started_us[i] - begin_us;
-        answer_us[i] = waiter->started_us[i] - end_us;
+        /* One commit answers both, so the worker may even be told first. */
+        answer_us[i] = waiter->started_us[i] > end_us ? waiter->started_us[i] - end_us : 0;
         if (i % 20 == 0)
             say_progress("latency: %zu of %zu", i, waiter->samples);
     }
