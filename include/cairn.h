@@ -72,6 +72,9 @@ typedef struct cairn_registry cairn_registry; /* the registry's entries */
 typedef struct cairn_response cairn_response; /* the answer to a cairn_call */
 typedef struct cairn_worker cairn_worker;     /* handlers, and the threads that run them */
 typedef struct cairn_work cairn_work;         /* a task in the hands of a handler */
+typedef struct cairn_passage cairn_passage;   /* one run of a function, from the top */
+typedef struct cairn_logs cairn_logs;         /* a page of what functions have logged */
+typedef struct cairn_memory cairn_memory;     /* what a function remembers, with its task */
 
 /* Why a call failed.  Holds no memory of its own, so there is nothing to free. */
 typedef struct cairn_error {
@@ -287,7 +290,7 @@ CAIRN_API void cairn_registry_free(cairn_registry *registry);
 typedef struct cairn_task {
     const char *id;
     const char *token; /* say it with every report: it proves that the lease is yours */
-    const char *kind;  /* "job", "step", "compensation" */
+    const char *kind;  /* "job", "step", "compensation", "function" */
     const char *type;
     const char *input; /* JSON */
     const char *key;   /* the job's key; NULL: none */
@@ -301,6 +304,8 @@ typedef struct cairn_task {
     const char *metadata; /* JSON; NULL: none */
     const char *reason;   /* "WAITING_TIMEOUT": the handler's own wait ran out */
     const char *signal;   /* JSON {id, event, payload}: what ended the wait before this call */
+
+    const cairn_memory *memory; /* of functions; NULL for all others */
 } cairn_task;
 
 typedef struct cairn_claim_options {
@@ -701,6 +706,225 @@ CAIRN_API size_t cairn_outbox_count(const cairn_outbox *outbox);
 CAIRN_API const cairn_outbox_event *cairn_outbox_at(const cairn_outbox *outbox, size_t index);
 CAIRN_API void cairn_outbox_free(cairn_outbox *outbox);
 
+/* ---- Functions ------------------------------------------------------------------------------
+ *
+ * A function is a workflow that is written as code.  Its steps have keys; what a step gave is
+ * remembered.  The code runs from the top at each *passage*: steps that have finished answer from
+ * memory, the first one that has not is executed.  A sleep, a wait or a retry suspends: the
+ * passage ends with CAIRN_E_SUSPENDED, which the code passes on, and the next one begins when
+ * there is something to do.  So code outside of steps must do the same each time: it asks for
+ * the time, for chance and for the outside world through the calls below.
+ *
+ *     static cairn_code order(cairn_passage *passage, void *arg)
+ *     {
+ *         cairn_step_options charge = CAIRN_STEP_DEFAULTS;
+ *         charge.key = "charge";
+ *         charge.run = charge_card;
+ *         charge.compensation = "order.refund.v1";
+ *         cairn_code code = cairn_passage_step(passage, &charge, NULL, NULL);
+ *         if (!code)
+ *             code = cairn_passage_sleep(passage, "cool_off", 3600 * 1000, NULL);
+ *         if (!code)
+ *             code = cairn_passage_wait_event(passage, "paid", "payment.settled", -1, NULL, NULL);
+ *         return code;
+ *     }
+ *
+ * In a loop a key repeats: its second use is remembered as "key#2", and so on.  Texts that a call
+ * hands out live as long as the passage.
+ */
+
+/* The code of a function.  CAIRN_OK: it has completed, see cairn_passage_set_output().
+ * CAIRN_E_SUSPENDED, passed on from a call: it goes on later.  Any other code: it has failed, with
+ * the text of cairn_passage_set_error(), else with the error of the call that returned it. */
+typedef cairn_code (*cairn_function)(cairn_passage *passage, void *arg);
+
+/* What a crash repeats. */
+typedef enum cairn_commit_mode {
+    CAIRN_COMMIT_STEP = 1, /* each finished step is committed before the next begins: at most the
+                            * step that was being executed is called again */
+    CAIRN_COMMIT_PASSAGE   /* all steps of a passage are committed at its end: the whole passage
+                            * may be repeated, for a fraction of the commits */
+} cairn_commit_mode;
+
+typedef struct cairn_function_options {
+    size_t size;
+    const char *name; /* what instances are started as, and the type of its tasks */
+    int32_t version;  /* from 1 */
+    cairn_function run;
+    void *arg;
+    cairn_commit_mode commit;
+    int32_t max_attempts; /* leases lost in a row, without any commit, until it has failed */
+    int dlq;              /* 1: when it fails, it is parked in the DLQ */
+} cairn_function_options;
+
+#define CAIRN_FUNCTION_DEFAULTS                                                      \
+    {                                                                                \
+        .size = sizeof(cairn_function_options), .version = 1,                        \
+        .commit = CAIRN_COMMIT_STEP, .max_attempts = 3                               \
+    }
+
+/* Has a worker execute a function: it is deployed under its name and version (as the workflow file
+ * {"function": NAME, "version": N}), so that cairn_start() finds it, and its passages are claimed
+ * like other tasks.  Several versions of one name may be registered: an instance is given to its own
+ * version, or else to the highest.  Before cairn_worker_run(). */
+CAIRN_API cairn_code cairn_worker_function(cairn_worker *worker,
+                                           const cairn_function_options *options,
+                                           cairn_error *reterr);
+
+/* A step of a function.  Its code is a handler like any other: it reads cairn_work_task() (type and
+ * step are the key) and says how the call ended.  CAIRN_COMPLETE with an output; CAIRN_FAIL or
+ * CAIRN_RETRY: called again after the backoff, while calls are left; CAIRN_DEAD: never again. */
+typedef struct cairn_step_options {
+    size_t size;
+    const char *key; /* not empty, without '#' */
+    cairn_handler run;
+    void *arg;
+    const char *input;   /* JSON, for its code and its compensation; NULL: null */
+    int32_t retries;     /* calls after the first */
+    const char *backoff; /* fixed, linear, exponential, quadratic */
+    int64_t base_ms, max_ms; /* before the second call; the longest */
+    double jitter;
+    int64_t timeout_ms; /* a call that took longer has failed (TIMEOUT); 0: no limit */
+
+    /* The type of the task that undoes it, with {"input", "output"}, should the function fail or be
+     * cancelled later; any worker that handles the type executes it.  NULL: nothing to undo. */
+    const char *compensation;
+    int32_t compensation_max_attempts; /* calls; 0: straight to the DLQ */
+    int64_t compensation_timeout_ms;   /* 0: no limit */
+} cairn_step_options;
+
+#define CAIRN_STEP_DEFAULTS                                                                 \
+    {                                                                                       \
+        .size = sizeof(cairn_step_options), .retries = 2, .backoff = "exponential",         \
+        .base_ms = 1000, .max_ms = 300000, .compensation_max_attempts = 3                   \
+    }
+
+/* Executes a step, or answers from memory.
+ *
+ * CAIRN_E_SUSPENDED         pass it on.
+ * CAIRN_E_STEP_FAILED       no call is left, or it said CAIRN_DEAD.  The function may go on.
+ * CAIRN_E_VERSION_MISMATCH  the code asks for another step than is remembered: pass it on; the
+ *                           instance pauses, and `resume --force` accepts the new code.
+ * CAIRN_E_LEASE_LOST, CAIRN_E_UNREACHABLE, ...  this passage is over: pass it on. */
+CAIRN_API cairn_code cairn_passage_step(cairn_passage *passage,
+                                        const cairn_step_options *options,
+                                        const char **ret_output, cairn_error *reterr);
+
+/* The same in two halves, for callers that cannot be called back (options->run is not used).
+ * *ret_work NULL: it was remembered, as cairn_passage_step() would tell.  Else it is to be executed
+ * now; then end it, once. */
+CAIRN_API cairn_code cairn_passage_begin_step(cairn_passage *passage,
+                                              const cairn_step_options *options,
+                                              cairn_work **ret_work, const char **ret_output,
+                                              cairn_error *reterr);
+CAIRN_API cairn_code cairn_passage_end_step(cairn_passage *passage, cairn_work *work,
+                                            cairn_outcome outcome, const char **ret_output,
+                                            cairn_error *reterr);
+
+/* Suspends, unless the time has come.  key NULL: "sleep". */
+CAIRN_API cairn_code cairn_passage_sleep(cairn_passage *passage, const char *key, int64_t ms,
+                                         cairn_error *reterr);
+CAIRN_API cairn_code cairn_passage_sleep_until(cairn_passage *passage, const char *key,
+                                               int64_t at_us, cairn_error *reterr);
+
+/* Suspends until a signal of this event has come; each is taken once, the oldest first.  key NULL:
+ * the event.  timeout_ms -1: without end.  CAIRN_E_TIMED_OUT: none came in time. */
+CAIRN_API cairn_code cairn_passage_wait_event(cairn_passage *passage, const char *key,
+                                              const char *event, int64_t timeout_ms,
+                                              const char **ret_payload, cairn_error *reterr);
+
+/* Remembered: the same in every passage.  The store's time; 0 <= random < 1; a UUID. */
+CAIRN_API cairn_code cairn_passage_now(cairn_passage *passage, int64_t *ret_now_us,
+                                       cairn_error *reterr);
+CAIRN_API cairn_code cairn_passage_random(cairn_passage *passage, double *ret_value,
+                                          cairn_error *reterr);
+CAIRN_API cairn_code cairn_passage_uuid(cairn_passage *passage, char ret_id[40],
+                                        cairn_error *reterr);
+
+/* Recorded in the commit that remembers it: once, or not at all.  A spec's key may be NULL; if it is
+ * known, nothing new is recorded.  key NULL: the type, the workflow. */
+CAIRN_API cairn_code cairn_passage_start_job(cairn_passage *passage, const char *key,
+                                             const cairn_job_spec *spec, char ret_id[40],
+                                             cairn_error *reterr);
+CAIRN_API cairn_code cairn_passage_start_workflow(cairn_passage *passage, const char *key,
+                                                  const cairn_start_options *options,
+                                                  char ret_id[40], cairn_error *reterr);
+
+/* Kept with the next commit; not repeated while the code goes through what is remembered.  level:
+ * debug, info, warn, error.  data is JSON; NULL: none. */
+CAIRN_API cairn_code cairn_passage_log(cairn_passage *passage, const char *level,
+                                       const char *message, const char *data,
+                                       cairn_error *reterr);
+
+CAIRN_API const cairn_task *cairn_passage_task(const cairn_passage *passage); /* with its input */
+
+/* Why the function should come to its end ("cancelled", "paused", ...), or NULL.  Every call above
+ * looks by itself. */
+CAIRN_API const char *cairn_passage_stop(const cairn_passage *passage);
+
+/* Copied.  The output must be JSON. */
+CAIRN_API cairn_code cairn_passage_set_output(cairn_passage *passage, const char *json,
+                                              cairn_error *reterr);
+CAIRN_API cairn_code cairn_passage_set_error(cairn_passage *passage, const char *text);
+
+/* For those who claim tasks themselves (bindings): a passage of a task of the kind "function", and
+ * its end with the code that the function returned.  Who executes long steps keeps the lease alive
+ * with cairn_heartbeat().  cairn_passage_end() commits what is left and releases the passage,
+ * whatever it returns; ret_status (or NULL) is what became of the function: "completed",
+ * "failed", "waiting", "ready". */
+CAIRN_API cairn_code cairn_passage_open(cairn_engine *engine, const char *worker,
+                                        const cairn_task *task, cairn_commit_mode commit,
+                                        uint32_t lease_ms, cairn_passage **ret_passage,
+                                        cairn_error *reterr);
+CAIRN_API cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code,
+                                       char ret_status[24], cairn_error *reterr);
+
+/* What a passage has cost so far: requests to the engine since it was opened, and their kinds. */
+typedef struct cairn_passage_costs {
+    size_t size;
+    uint32_t commits, heartbeats;
+} cairn_passage_costs;
+
+CAIRN_API void cairn_passage_count(const cairn_passage *passage, cairn_passage_costs *ret_costs);
+
+/* Something that a function has logged. */
+typedef struct cairn_log {
+    int64_t id; /* rises */
+    const char *level, *message;
+    const char *data; /* JSON; NULL: none */
+    const char *step; /* the key of the step that logged it; NULL: the function itself */
+    int32_t attempt;  /* of that step, from 1; 0: the function itself */
+    int64_t at_us;
+} cairn_log;
+
+/* What an instance has logged, oldest first.  CAIRN_E_NOT_FOUND. */
+CAIRN_API cairn_code cairn_log_list(cairn_engine *engine, const char *instance_id,
+                                    const char *cursor, uint32_t limit, cairn_logs **ret_logs,
+                                    cairn_error *reterr);
+CAIRN_API size_t cairn_logs_count(const cairn_logs *logs);
+CAIRN_API const cairn_log *cairn_logs_at(const cairn_logs *logs, size_t index);
+CAIRN_API const char *cairn_logs_next(const cairn_logs *logs);
+CAIRN_API void cairn_logs_free(cairn_logs *logs); /* NULL is welcome */
+
+/* A signal that has come and that nobody has taken. */
+typedef struct cairn_received {
+    const char *id, *event, *payload;
+    int64_t received_at_us;
+} cairn_received;
+
+/* What a function's task brings: everything that it remembers.  Made for bindings; a
+ * cairn_passage reads it by itself. */
+struct cairn_memory {
+    int32_t version;  /* of the function, as the instance was started */
+    int64_t revision; /* of the instance, said again with every commit */
+    int32_t places;   /* the place of the next new step */
+    int is_forced;    /* resumed with force: what does not match is executed anew */
+    const cairn_step *steps; /* by place, from 1: place 0 is the function itself */
+    size_t step_count;
+    const cairn_received *events; /* untaken, oldest first */
+    size_t event_count;
+};
+
 /* ---- Everything, as JSON --------------------------------------------------------------------
  */
 
@@ -758,6 +982,8 @@ typedef struct cairn_stats {
     uint64_t instances_pending, instances_running, instances_waiting_signal, instances_paused,
         instances_compensating, instances_dlq;
     uint64_t started; /* instances */
+    uint64_t passages, passage_commits; /* of functions: begun, and commits that they made */
+    uint64_t passage_conflicts; /* commits that met another version than they had read */
 } cairn_stats;
 
 CAIRN_API cairn_code cairn_stats_get(cairn_engine *engine, cairn_stats *ret_stats,

@@ -30,6 +30,7 @@ enum step_stop {
     STOP_ABORTED,
     STOP_ROLLBACK,
     STOP_SUPERSEDED,
+    STOP_PAUSED, /* functions only: one last commit is welcome */
     STOP_COUNT
 };
 
@@ -66,6 +67,13 @@ struct instance_row {
     int32_t decision_count; /* waiting for a human */
     int32_t parked_count;   /* paused in the DLQ */
     int32_t awaited_count;  /* leases whose end must come before the goal is gone for */
+
+    /* Of functions. */
+    bool is_function;
+    int64_t revision; /* rises with every commit that writes this row */
+    int32_t places;   /* the next place for what is remembered; places are never used again */
+    bool is_forced;   /* its code was accepted, though it does not match what is remembered */
+    bool is_woken;    /* something came while a passage was running: another one is due */
 };
 
 struct step_row {
@@ -75,7 +83,7 @@ struct step_row {
     int32_t seq; /* place in the plan, in the order of the file, from 0 */
     const char *name;
     enum step_kind kind;
-    const char *handler; /* KIND_TASK */
+    const char *handler; /* KIND_TASK, KIND_FUNCTION; NULL: a remembered step, never claimed */
     int32_t max_attempts;
     int32_t priority;
     int32_t next;                 /* where the flow goes on; -1: the end */
@@ -153,6 +161,16 @@ struct flow_event_row {
     const char *type; /* a word of spec/events.txt */
     const char *step; /* its name; NULL: the instance's own */
     const char *data; /* JSON */
+    int64_t at_us;
+};
+
+/* What a function has logged. */
+struct log_row {
+    int64_t id;
+    const char *instance_id, *level, *message;
+    const char *data; /* JSON; NULL: none */
+    const char *step; /* NULL: the function itself */
+    int32_t attempt;  /* 0: the function itself */
     int64_t at_us;
 };
 

@@ -42,6 +42,8 @@ static const char *const kind_names[STEP_KIND_COUNT] = {
     [KIND_WAIT] = "wait",           [KIND_SAVE_POINT] = "save_point",
     [KIND_CONDITION] = "condition", [KIND_FORK] = "fork",
     [KIND_JOIN] = "join",           [KIND_HUMAN] = "human",
+    [KIND_FUNCTION] = "function",   [KIND_VALUE] = "value",
+    [KIND_START] = "start",
 };
 
 /* Sets of states, a bit each. */
@@ -62,14 +64,10 @@ static const unsigned instance_next[INSTANCE_STATUS_COUNT] = {
 
 /* The same for restart, retry and requeue. */
 static const unsigned instance_reopened[INSTANCE_STATUS_COUNT] = {
-    [INSTANCE_RUNNING] = I(RUNNING),
-    [INSTANCE_WAITING_SIGNAL] = I(RUNNING),
-    [INSTANCE_PAUSED] = I(RUNNING),
-    [INSTANCE_DLQ] = I(RUNNING),
-    [INSTANCE_COMPLETED] = I(RUNNING),
-    [INSTANCE_FAILED] = I(RUNNING) | I(COMPENSATING),
-    [INSTANCE_CANCELLED] = I(RUNNING),
-    [INSTANCE_ABORTED] = I(RUNNING),
+    [INSTANCE_RUNNING] = I(RUNNING),   [INSTANCE_WAITING_SIGNAL] = I(RUNNING),
+    [INSTANCE_PAUSED] = I(RUNNING),    [INSTANCE_DLQ] = I(RUNNING),
+    [INSTANCE_COMPLETED] = I(RUNNING), [INSTANCE_FAILED] = I(RUNNING) | I(COMPENSATING),
+    [INSTANCE_CANCELLED] = I(RUNNING), [INSTANCE_ABORTED] = I(RUNNING),
 };
 
 static const unsigned step_next[STEP_STATUS_COUNT] = {

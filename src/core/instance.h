@@ -54,6 +54,10 @@ enum step_kind {
     KIND_FORK, /* parallel is a fork, too */
     KIND_JOIN,
     KIND_HUMAN,
+    KIND_FUNCTION, /* place 0 of a function: the passage.  What it remembers is a task without
+                    * handler, a sleep, a wait, or one of: */
+    KIND_VALUE,    /* a time, a random number, a UUID */
+    KIND_START,    /* a job or an instance that it started */
     STEP_KIND_COUNT
 };
 

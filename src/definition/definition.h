@@ -22,6 +22,7 @@
 struct definition {
     const char *name;
     int32_t version;
+    bool is_function; /* its plan is one row; the rest is code */
     bool is_dlq;
     bool has_compensation;
     char hash[65];         /* SHA-256 of content, hexadecimal */

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#include <string.h>
+
 static const char *const op_names[OP_COUNT] = {
     [OP_ENQUEUE] = "enqueue",
     [OP_CLAIM] = "claim",
@@ -45,7 +47,27 @@ static const char *const op_names[OP_COUNT] = {
     [OP_STEP_LIST] = "step list",
     [OP_INSTANCE_EVENTS] = "instance events",
     [OP_ALL_EVENTS] = "all events",
+    [OP_COMMIT] = "commit",
+    [OP_LOG_LIST] = "log list",
 };
+
+static const char *const outcome_names[PASSAGE_OUTCOME_COUNT] = {
+    [PASSAGE_GO_ON] = "go_on",     [PASSAGE_COMPLETE] = "complete", [PASSAGE_FAIL] = "fail",
+    [PASSAGE_SUSPEND] = "suspend", [PASSAGE_MISMATCH] = "mismatch",
+};
+
+const char *passage_outcome_name(enum passage_outcome outcome)
+{
+    return outcome_names[outcome];
+}
+
+enum passage_outcome passage_outcome_from(const char *name)
+{
+    for (int i = 1; i < PASSAGE_OUTCOME_COUNT; i++)
+        if (strcmp(outcome_names[i], name) == 0)
+            return (enum passage_outcome)i;
+    return PASSAGE_NONE;
+}
 
 struct request *request_new(enum request_op op)
 {

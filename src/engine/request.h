@@ -40,6 +40,7 @@ enum request_op {
     OP_OUTBOX_ACK,              /* in.job: the event's id */
     OP_DECIDE,                  /* in.decide       out.instances: the instance as it is now */
     OP_DLQ_REQUEUE,             /* in.requeue      out.instances */
+    OP_COMMIT,                  /* in.commit       out.committed, out.tasks */
     OP_FIRST_READ,              /* those below change nothing */
     OP_JOB_GET = OP_FIRST_READ, /* in.job   out.jobs: one */
     OP_JOB_LIST,                /* in.job_list     out.jobs */
@@ -57,6 +58,7 @@ enum request_op {
     OP_ALL_EVENTS,              /* in.events: after the cursor  out.stream */
     OP_DLQ_LIST,                /* in.page         out.dlq */
     OP_DLQ_GET,                 /* in.job: the record's id   out.dlq: one */
+    OP_LOG_LIST,                /* in.events       out.logs */
     OP_COUNT
 };
 
@@ -119,6 +121,92 @@ struct outbox_input {
     uint32_t max, lease_ms;
 };
 
+/* ---- a function's commit -------------------------------------------------------------------- */
+
+/* What a passage wants remembered of a step, new or changed. */
+struct commit_step {
+    int32_t seq;        /* its place: a known one, or the next free one, in order */
+    const char *key;    /* with its "#2" */
+    const char *kind;   /* task, sleep, wait, value, start */
+    const char *status; /* completed, failed, ready (to be called again), waiting (sleep, wait),
+                         * forgotten (its row goes; a key may be remembered anew) */
+    const char *input, *output; /* JSON; NULL: null */
+    const char *error;          /* failed, ready */
+    int32_t attempts;           /* calls that ended in an error */
+    int32_t max_attempts;
+    int64_t delay_ms;   /* ready: until the next call; a sleep: how long */
+    int64_t until_us;   /* a sleep: until then, instead of delay_ms; 0: not given */
+    const char *event;  /* a wait */
+    int64_t timeout_ms; /* a wait; -1: without end */
+    const char
+        *signal_id; /* a completed wait: the signal that it took from the task's events */
+    const char *compensation; /* the type that undoes it; NULL: none */
+    int32_t compensation_max_attempts;
+    int64_t compensation_timeout_ms;
+    const cairn_outbound *outbound; /* what its code emitted */
+    size_t outbound_count;
+};
+
+struct commit_log {
+    const char *level, *message, *data, *step; /* data, step: NULL: none */
+    int32_t attempt;
+};
+
+struct commit_job {
+    const char *id; /* made by the passage */
+    cairn_job_spec spec;
+};
+
+struct commit_start {
+    const char *id;
+    cairn_start_options options;
+};
+
+/* How a passage goes on after a commit. */
+enum passage_outcome {
+    PASSAGE_NONE,
+    PASSAGE_GO_ON,    /* it does; the lease is extended */
+    PASSAGE_COMPLETE, /* output */
+    PASSAGE_FAIL,     /* error, failed_step */
+    PASSAGE_SUSPEND,  /* until what it waits for has come, a retry is due, or at once */
+    PASSAGE_MISMATCH, /* error: pauses with version_mismatch */
+    PASSAGE_OUTCOME_COUNT
+};
+
+struct commit_input {
+    const char *worker, *task_id, *token;
+    int64_t revision; /* that was read */
+    struct commit_step *steps;
+    size_t step_count;
+    struct commit_log *logs;
+    size_t log_count;
+    struct commit_job *jobs;
+    size_t job_count;
+    struct commit_start *starts;
+    size_t start_count;
+    enum passage_outcome outcome;
+    const char *output, *error,
+        *failed_step;   /* failed_step: whose error it is; NULL: its own */
+    uint32_t extend_ms; /* GO_ON */
+    bool is_claiming;   /* also claim, in the same commit */
+    cairn_claim_options claim;
+};
+
+struct committed_output {
+    const char *status;     /* of the function's step now: a constant text */
+    const char *stop;       /* why it is to end, as for a heartbeat; NULL: it is not */
+    int64_t lease_until_us; /* 0: the lease has ended */
+    int64_t revision;       /* to be said with the next commit */
+    bool
+        is_conflict; /* the revision was another one: events holds all untaken ones, read anew */
+    cairn_received *events;
+    size_t event_count;
+};
+
+/* "go_on", "complete", "fail", "suspend", "mismatch"; from: NONE: no such word. */
+const char *passage_outcome_name(enum passage_outcome outcome);
+enum passage_outcome passage_outcome_from(const char *name);
+
 /* Lists: items, and where the next page begins (NULL: this was the last). */
 struct tasks_output {
     cairn_task *items;
@@ -172,6 +260,12 @@ struct dlq_output {
     const char *next;
 };
 
+struct logs_output {
+    cairn_log *items;
+    size_t count;
+    const char *next;
+};
+
 /* An event of the stream: of whom, and what. */
 struct stream_event {
     const char *subject; /* the job's or instance's id */
@@ -213,6 +307,7 @@ struct request {
         struct definition_input definition;
         cairn_instance_filter instance_list;
         struct outbox_input outbox;
+        struct commit_input commit;
         cairn_registry_entry registry;
         struct {
             int64_t ms;
@@ -237,6 +332,8 @@ struct request {
         cairn_signalled signalled;
         struct outbox_output outbox;
         struct dlq_output dlq;
+        struct committed_output committed;
+        struct logs_output logs;
         struct stream_output stream;
         struct doctor_output doctor;
         cairn_stats stats;

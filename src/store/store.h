@@ -276,7 +276,8 @@ struct store_ops {
     cairn_code (*insert_instances)(struct store_tx *tx, struct instance_row *rows, size_t count,
                                    enum insert_result *ret_results, cairn_error *reterr);
 
-    /* The plans of new instances: many rows, instance_id and instance_seq given. */
+    /* The plans of new instances, and what functions remember: many rows, instance_id and
+     * instance_seq given. */
     cairn_code (*insert_steps)(struct store_tx *tx, const struct step_row *rows, size_t count,
                                cairn_error *reterr);
 
@@ -320,6 +321,11 @@ struct store_ops {
     /* Writes all that may change: everything below "planned at the start" in struct step_row.
      * The rows are locked by this transaction, or were inserted by it. */
     cairn_code (*update_steps)(struct store_tx *tx, const struct step_row *rows, size_t count,
+                               cairn_error *reterr);
+
+    /* Removes steps that this transaction has locked, as if they had never been: what a function
+     * forgets.  Those that are not there are passed over. */
+    cairn_code (*delete_steps)(struct store_tx *tx, const struct step_ref *refs, size_t count,
                                cairn_error *reterr);
 
     /* Leases steps that are ready (is_ready, task_type matches) and returns them whole, as
@@ -368,6 +374,11 @@ struct store_ops {
     cairn_code (*mark_signal)(struct store_tx *tx, const char *instance_id, int64_t signal_seq,
                               int32_t taken_by, cairn_error *reterr);
 
+    /* Signals of one instance that are not taken, oldest first. */
+    cairn_code (*list_signals)(struct store_tx *tx, const char *instance_id,
+                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr);
+
     cairn_code (*append_outbox)(struct store_tx *tx, const struct outbox_row *rows, size_t count,
                                 cairn_error *reterr);
 
@@ -388,6 +399,10 @@ struct store_ops {
 
     cairn_code (*append_dlq)(struct store_tx *tx, const struct dlq_row *rows, size_t count,
                              cairn_error *reterr);
+
+    /* In order, at tx->now_us; ids rise. */
+    cairn_code (*append_logs)(struct store_tx *tx, const struct log_row *rows, size_t count,
+                              cairn_error *reterr);
 
     /* Keeps a decision (workflow_human_decision).  A step that was reset may have several. */
     cairn_code (*insert_decision)(struct store_tx *tx, const struct decision_row *row,
@@ -434,6 +449,11 @@ struct store_ops {
     cairn_code (*list_flow_events)(struct store_tx *tx, const char *instance_id, int64_t after,
                                    struct flow_event_row *ret_rows, size_t room,
                                    size_t *ret_count, cairn_error *reterr);
+
+    /* What an instance has logged after the row with id `after` (0: all), oldest first. */
+    cairn_code (*list_logs)(struct store_tx *tx, const char *instance_id, int64_t after,
+                            struct log_row *ret_rows, size_t room, size_t *ret_count,
+                            cairn_error *reterr);
 
     /* Those before `before_id` (0: from the newest), newest first; instance_id NULL: of all; open
      * ones only. */
