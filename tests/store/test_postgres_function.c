@@ -287,3 +287,41 @@ TEST(who_waits_for_a_function_reads_it_anew)
     CHECK(!PQgetResult(control), "another result came");
     CHECK_INT(foreign_number(control, "SELECT count(*) FROM workflow.workflow_step"), 2);
 }
+
+/* All of it is sent at once, and the server takes it in the order in which it was given. */
+TEST(one_batch_updates_forgets_and_adds_steps_of_a_function)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    const char *id = new_function(rig).id;
+    struct step_row rows[ROWS_MAX];
+    size_t count = SIZE_MAX;
+    for (int i = 0; i < 2; i++) {
+        begin_write(rig);
+        remember_one(rig, id);
+        commit(rig);
+    }
+
+    begin_write(rig);
+    struct instance_row row = lock_instance(rig, id);
+    struct step_row kept = lock_step(rig, id, 1), forgotten = lock_step(rig, id, 2);
+    struct step_row anew = forgotten;
+    kept.status = STEP_SKIPPED;
+    anew.seq = row.places++;
+    anew.kind = KIND_VALUE; /* the same key, and another kind */
+    update_step(rig, kept);
+    MUST(rig, rig->ops->delete_steps(rig->tx, &(struct step_ref){id, 2}, 1, &rig->error));
+    add_step(rig, anew);
+    anew.output = "7";
+    update_step(rig, anew);
+    update_instance(rig, row);
+    commit(rig);
+
+    begin_read(rig);
+    MUST(rig, rig->ops->list_steps(rig->tx, id, 0, false, rows, ROWS_MAX, &count, &rig->error));
+    CHECK_INT(count, 2);
+    check_step_planned(&rows[0], &kept);
+    check_step_changing(&rows[0], &kept);
+    check_step_planned(&rows[1], &anew);
+    check_step_changing(&rows[1], &anew);
+    CHECK_INT(get_instance(rig, id).places, 4);
+}
