@@ -94,7 +94,7 @@ const struct command command_show = {
     .about =
         "Steps are drawn as the workflow nests them, with their states, how long they took, "
         "how many calls failed of those that are allowed, and errors. Of very many branches "
-        "only some are drawn.\n\n"
+        "only some are drawn. Of a function, what it remembers is drawn below it, in order.\n\n"
         "--follow draws in place on a terminal; elsewhere it prints a line for every step that "
         "has changed. It ends with the instance: exit code 0 if it completed, else 1.\n\n"
         "With -o json one id gives the instance with its steps in \"steps\"; several, or "
