@@ -21,6 +21,8 @@ static int32_t *count_of(struct flow *flow, const struct step_row *row)
     case STEP_RUNNING:
         return row->stop ? NULL : &instance->active_count;
     case STEP_WAITING:
+        if (row->kind == KIND_FUNCTION)
+            return NULL; /* what it waits for is counted */
         return row->kind == KIND_WAIT ? &instance->wait_count : &instance->sleep_count;
     case STEP_WAITING_DECISION:
         return &instance->decision_count;
@@ -118,11 +120,12 @@ cairn_code flow_note(struct flow *flow, const char *type, const struct flow_step
 
 /* ---- ready ---------------------------------------------------------------------------------- */
 
+/* What a function remembers has no type: it is called within a passage, never claimed. */
 static void make_claimable(struct flow *flow, struct flow_step *step)
 {
     struct step_row *row = &step->row;
-    row->is_ready = row->next_run_at_us <= flow->now_us;
-    row->due_at_us = row->is_ready ? 0 : row->next_run_at_us;
+    row->is_ready = row->next_run_at_us <= flow->now_us && row->task_type;
+    row->due_at_us = row->is_ready || !row->task_type ? 0 : row->next_run_at_us;
     if (row->is_ready)
         flow->source->ready(flow, row->task_type);
 }
@@ -300,16 +303,18 @@ static const char *awaited_event(const struct flow_step *step)
 }
 
 /* A signal has come for a step that waits: the wait step ends, a handler is called again. */
-static cairn_code wake(struct flow *flow, struct flow_step *step, const char *signal,
-                       cairn_error *reterr)
+static cairn_code wake(struct flow *flow, struct flow_step *step,
+                       const struct taken_signal *signal, cairn_error *reterr)
 {
     step->row.waiting_event = NULL;
     step->row.deadline_at_us = 0;
     step->row.due_at_us = 0;
     step->row.is_held = false;
+    if (flow->instance->is_function)
+        return step_complete(flow, step, signal->payload, NULL, reterr);
     if (step->row.kind == KIND_WAIT)
-        return step_complete(flow, step, step->row.input, signal, reterr);
-    step->row.signal = signal;
+        return step_complete(flow, step, step->row.input, signal->json, reterr);
+    step->row.signal = signal->json;
     return step_make_ready(flow, step, flow->now_us, "signal", reterr);
 }
 
@@ -323,10 +328,10 @@ cairn_code step_arm(struct flow *flow, struct flow_step *step, cairn_error *rete
     if (!event || row->is_held)
         return CAIRN_OK;
 
-    const char *signal = NULL;
+    struct taken_signal signal;
     int64_t until_us = row->deadline_at_us ? row->deadline_at_us : INT64_MAX;
     TRY(flow->source->take_signal(flow, step, event, until_us, &signal, reterr));
-    return signal ? wake(flow, step, signal, reterr) : CAIRN_OK;
+    return signal.json ? wake(flow, step, &signal, reterr) : CAIRN_OK;
 }
 
 cairn_code flow_is_awaited(struct flow *flow, const char *event, bool *ret_is_awaited,

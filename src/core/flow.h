@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "cairn.h"
 #include "core/flow_row.h"
+#include "core/passage.h"
 #include "core/step_config.h"
 
 /* A step of the instance in hand. */
@@ -25,6 +26,8 @@ struct flow_step {
     struct step_row row;
     struct step_config *config; /* read when it is first asked for */
     bool is_dirty;              /* must be written */
+    bool is_new;                /* its row is to be inserted */
+    bool is_gone;               /* forgotten: there is no such step any more */
 };
 
 /* What an event says; what is not set is left out. */
@@ -38,6 +41,11 @@ struct flow_facts {
 #define NO_FACTS ((struct flow_facts){.retry_count = -1})
 
 struct flow;
+
+struct taken_signal {
+    const char *json; /* {id, event, payload} */
+    const char *id, *payload;
+};
 
 /* Where the rows come from.  Steps are handed out by reference, always the same for a place. */
 struct flow_source {
@@ -61,10 +69,19 @@ struct flow_source {
 
     cairn_code (*config)(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 
+    /* A row that was not planned: something that a function remembers. */
+    cairn_code (*insert)(struct flow *flow, const struct step_row *row,
+                         struct flow_step **ret_step, cairn_error *reterr);
+
+    /* Their rows are deleted. */
+    cairn_code (*forget)(struct flow *flow, struct flow_step **steps, size_t count,
+                         cairn_error *reterr);
+
     /* The oldest untaken signal of an event that came at or before until_us, now taken by this
-     * step; as JSON {id, event, payload}.  NULL: none. */
+     * step.  json NULL: none. */
     cairn_code (*take_signal)(struct flow *flow, struct flow_step *step, const char *event,
-                              int64_t until_us, const char **ret_signal, cairn_error *reterr);
+                              int64_t until_us, struct taken_signal *ret_signal,
+                              cairn_error *reterr);
 
     /* Those that this step took (NULL: all of the instance's) count as not taken. */
     cairn_code (*untake_signals)(struct flow *flow, const struct flow_step *step,
@@ -114,6 +131,7 @@ struct flow_report {
 /* What became of it. */
 struct flow_verdict {
     cairn_code code;  /* CAIRN_OK, CAIRN_E_LEASE_LOST, CAIRN_E_WRONG_STATE, BAD_INPUT */
+    const char *flaw; /* BAD_INPUT: what is wrong */
     const char *stop; /* heartbeat: why it is no longer wanted */
     bool is_repeated; /* a report that had been taken before: nothing changed */
 };
@@ -126,9 +144,15 @@ cairn_code flow_report(struct flow *flow, struct flow_step *step,
                        const struct flow_report *report, struct flow_verdict *ret_verdict,
                        cairn_error *reterr);
 
-/* Needs the step alone, not the instance; changes the lease only. */
+/* Needs the step alone, not the instance; changes the lease only (extend_us 0: nothing). */
 struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
                                    const char *token, int64_t extend_us, int64_t now_us);
+
+/* flow_function.c: what a passage has done, and how it goes on.  verdict->stop: why the passage is
+ * to end, if it does not end with this. */
+cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
+                       const struct passage_commit *commit, struct flow_verdict *ret_verdict,
+                       cairn_error *reterr);
 
 /* A claimed step: its call's limit shortens the lease.  Needs the step alone. */
 void flow_claimed(struct flow_step *step, int64_t now_us);
@@ -139,7 +163,9 @@ cairn_code flow_timer(struct flow *flow, struct flow_step *step, cairn_error *re
 /* flow_control.c: each answers CAIRN_E_WRONG_STATE in the verdict where the state does not allow
  * it. */
 cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr);
-cairn_code flow_resume(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr);
+/* is_forced: a function goes on with whatever code it has now. */
+cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdict,
+                       cairn_error *reterr);
 cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr);
 cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr);
 cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,

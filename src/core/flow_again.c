@@ -57,6 +57,8 @@ cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict, cairn_error 
     if (is_refused)
         return CAIRN_OK;
 
+    if (instance->is_function)
+        TRY(function_forget(flow, true, reterr));
     TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &steps, &count, reterr));
     for (size_t i = 0; i < count; i++)
         TRY(step_reset(flow, steps[i], reterr));
@@ -153,12 +155,28 @@ static cairn_code choose(struct flow *flow, struct retrial *trial, cairn_error *
     return CAIRN_OK;
 }
 
+/* A function runs again from the top; what went well is remembered. */
+static cairn_code retry_function(struct flow *flow, cairn_error *reterr)
+{
+    struct flow_step *runner;
+    TRY(function_forget(flow, false, reterr));
+    TRY(flow->source->step(flow, 0, &runner, reterr));
+    TRY(step_reset(flow, runner, reterr));
+    TRY(flow->source->unpark(flow, -1, reterr));
+    reopen_instance(flow);
+    TRY(flow_note_status(flow, "workflow_retried", reterr));
+    TRY(token_add(flow, 0, flow->instance->input, NULL, NULL, reterr));
+    return flow_settle(flow, reterr);
+}
+
 cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr)
 {
     struct retrial trial;
     *ret_verdict = flow->instance->status == INSTANCE_FAILED ? CAIRN_OK : CAIRN_E_WRONG_STATE;
     if (*ret_verdict)
         return CAIRN_OK;
+    if (flow->instance->is_function)
+        return retry_function(flow, reterr);
 
     TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &trial.steps, &trial.count,
                               reterr));

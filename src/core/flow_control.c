@@ -31,12 +31,15 @@ cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict, cairn_error *r
     return flow_freeze(flow, reterr);
 }
 
-cairn_code flow_resume(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr)
+cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdict,
+                       cairn_error *reterr)
 {
     *ret_verdict = flow->instance->status == INSTANCE_PAUSED ? CAIRN_OK : CAIRN_E_WRONG_STATE;
     if (*ret_verdict)
         return CAIRN_OK;
     instance_set(flow, INSTANCE_RUNNING, false);
+    if (is_forced && flow->instance->is_function)
+        flow->instance->is_forced = true;
     TRY(flow_note_status(flow, "workflow_resumed", reterr));
     return flow_thaw(flow, reterr);
 }
@@ -141,6 +144,8 @@ static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const 
     struct step_row *row = &step->row;
     const char *given = input ? input : row->input;
     TRY(flow->source->untake_signals(flow, step, reterr));
+    if (flow->instance->is_function)
+        TRY(function_forget(flow, false, reterr));
     TRY(step_reset(flow, step, reterr));
     row->input = given;
     if (flow->instance->status == INSTANCE_DLQ)

@@ -216,11 +216,15 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_e
     struct flow_step *step;
     if (token->seq < 0) {
         flow->instance->output = token->input;
+        if (flow->instance->is_function)
+            TRY(function_leave(flow, reterr));
         if (flow->instance->status == INSTANCE_WAITING_SIGNAL)
             instance_set(flow, INSTANCE_RUNNING, false);
         return flow_finish(flow, INSTANCE_COMPLETED, reterr);
     }
     TRY(flow->source->step(flow, token->seq, &step, reterr));
+    if (step->row.kind == KIND_FUNCTION)
+        return function_wake(flow, step, token->input, reterr);
     TRY(flow->source->config(flow, step, reterr));
     if (step->row.kind == KIND_JOIN)
         return arrive(flow, step, reterr);

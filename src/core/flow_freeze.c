@@ -17,6 +17,8 @@ cairn_code flow_freeze(struct flow *flow, cairn_error *reterr)
         struct step_row *row = &steps[i]->row;
         bool is_idle = row->status == STEP_READY || row->status == STEP_WAITING ||
                        row->status == STEP_WAITING_DECISION;
+        if (row->kind == KIND_FUNCTION && row->status == STEP_RUNNING && !row->stop)
+            step_set_stop(flow, steps[i], STOP_PAUSED); /* one last commit is awaited */
         if (!is_idle || step_has_lease(steps[i]))
             continue;
         row->is_held = true;
@@ -89,8 +91,11 @@ cairn_code flow_thaw(struct flow *flow, cairn_error *reterr)
     struct flow_step **steps;
     size_t count;
     TRY(flow->source->current(flow, &steps, &count, reterr));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (steps[i]->row.stop == STOP_PAUSED)
+            step_set_stop(flow, steps[i], STOP_NONE); /* it has not noticed, and goes on */
         if (steps[i]->row.is_held && !flow->instance->goal && !flow_is_frozen(flow))
             TRY(thaw_step(flow, steps[i], reterr));
+    }
     return flow_settle(flow, reterr);
 }

@@ -54,6 +54,17 @@ cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_err
 /* Arms what waits: takes a signal that is there, or sets the timer. */
 cairn_code step_arm(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 
+/* flow_report.c: leases. */
+bool lease_is_held_by(const struct step_row *row, const char *worker, const char *token,
+                      int64_t now_us);
+bool lease_was_ended_by(const struct step_row *row, const char *worker, const char *token);
+void lease_extend(struct step_row *row, int64_t until_us);
+void lease_end(struct flow *flow, struct flow_step *step, const char *worker,
+               const char *token);
+const char *stop_name(enum step_stop stop);
+bool step_is_stopped(const struct flow_step *step); /* its lease stands, and nothing else */
+cairn_code step_end_stopped(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+
 /* flow_report.c: as flow_timer(), without letting the instance come to rest. */
 cairn_code step_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 
@@ -97,6 +108,17 @@ cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_
 cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 cairn_code undo_succeeded(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 cairn_code undo_exhausted(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+
+cairn_code step_skip(struct flow *flow, struct flow_step *step, enum step_stop stop,
+                     const char *text, cairn_error *reterr);
+
+/* flow_function.c: something has come for a function, or it begins. */
+cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char *input,
+                         cairn_error *reterr);
+/* It has completed: whatever it had begun to wait for is skipped. */
+cairn_code function_leave(struct flow *flow, cairn_error *reterr);
+/* What failed or was undone is forgotten (is_all: everything), so that it is done again. */
+cairn_code function_forget(struct flow *flow, bool is_all, cairn_error *reterr);
 
 /* flow_freeze.c */
 cairn_code flow_freeze(struct flow *flow, cairn_error *reterr);

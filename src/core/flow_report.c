@@ -11,25 +11,33 @@
 /* ---- leases --------------------------------------------------------------------------------- */
 
 static const char *const stop_names[STOP_COUNT] = {
-    [STOP_CANCELLED] = "cancelled",
-    [STOP_ABORTED] = "aborted",
-    [STOP_ROLLBACK] = "rollback",
-    [STOP_SUPERSEDED] = "superseded",
+    [STOP_CANCELLED] = "cancelled",   [STOP_ABORTED] = "aborted", [STOP_ROLLBACK] = "rollback",
+    [STOP_SUPERSEDED] = "superseded", [STOP_PAUSED] = "paused",
 };
+
+const char *stop_name(enum step_stop stop)
+{
+    return stop_names[stop];
+}
 
 static bool is_same(const char *a, const char *b)
 {
     return a && b && strcmp(a, b) == 0;
 }
 
-static bool is_holder(const struct step_row *row, const char *worker, const char *token,
+bool lease_is_held_by(const struct step_row *row, const char *worker, const char *token,
                       int64_t now_us)
 {
     return is_same(row->locked_by, worker) && is_same(row->token, token) &&
            row->locked_until_us >= now_us;
 }
 
-static void set_lease(struct step_row *row, int64_t until_us)
+bool lease_was_ended_by(const struct step_row *row, const char *worker, const char *token)
+{
+    return is_same(row->ended_by, worker) && is_same(row->ended_token, token);
+}
+
+void lease_extend(struct step_row *row, int64_t until_us)
 {
     if (row->call_until_us && until_us > row->call_until_us)
         until_us = row->call_until_us;
@@ -45,7 +53,7 @@ void flow_claimed(struct flow_step *step, int64_t now_us)
     if (!timeout_us)
         return;
     step->row.call_until_us = instant_add(now_us, timeout_us);
-    set_lease(&step->row, step->row.locked_until_us);
+    lease_extend(&step->row, step->row.locked_until_us);
     step->is_dirty = true;
 }
 
@@ -53,22 +61,25 @@ struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
                                    const char *token, int64_t extend_us, int64_t now_us)
 {
     struct step_row *row = &step->row;
-    if (!is_holder(row, worker, token, now_us))
+    if (!lease_is_held_by(row, worker, token, now_us))
         return (struct flow_verdict){.code = CAIRN_E_LEASE_LOST};
     if (row->stop)
         return (struct flow_verdict){.stop = stop_names[row->stop]};
-    set_lease(row, instant_add(now_us, extend_us));
+    if (extend_us == 0)
+        return (struct flow_verdict){.code = CAIRN_OK}; /* it only looks */
+    lease_extend(row, instant_add(now_us, extend_us));
     row->updated_at_us = now_us;
     step->is_dirty = true;
     return (struct flow_verdict){.code = CAIRN_OK};
 }
 
 /* The worker has ended its lease by reporting: remembered, in case its report is repeated. */
-static void end_lease(struct flow *flow, struct flow_step *step,
-                      const struct flow_report *report)
+void lease_end(struct flow *flow, struct flow_step *step, const char *worker, const char *token)
 {
-    step->row.ended_by = report->worker;
-    step->row.ended_token = report->token;
+    if (step->row.stop == STOP_PAUSED)
+        step_set_stop(flow, step, STOP_NONE);
+    step->row.ended_by = worker;
+    step->row.ended_token = token;
     step_drop_lease(step);
     step_touch(flow, step);
 }
@@ -223,14 +234,14 @@ static bool is_failure(const struct flow_report *report)
 }
 
 /* Stopped: only its lease had not ended yet.  It counts as having run. */
-static cairn_code end_stopped(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code step_end_stopped(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
     if (step->row.status == STEP_SKIPPED)
         step_number(flow, step);
     return lease_awaited_ended(flow, step, reterr);
 }
 
-static bool is_stopped(const struct flow_step *step)
+bool step_is_stopped(const struct flow_step *step)
 {
     return step->row.status != STEP_RUNNING && step->row.status != STEP_COMPENSATION;
 }
@@ -243,22 +254,24 @@ cairn_code flow_report(struct flow *flow, struct flow_step *step,
 {
     struct step_row *row = &step->row;
     *ret_verdict = (struct flow_verdict){0};
-    if (!is_holder(row, report->worker, report->token, flow->now_us)) {
-        ret_verdict->is_repeated =
-            is_same(row->ended_by, report->worker) && is_same(row->ended_token, report->token);
+    if (!lease_is_held_by(row, report->worker, report->token, flow->now_us)) {
+        ret_verdict->is_repeated = lease_was_ended_by(row, report->worker, report->token);
         ret_verdict->code = ret_verdict->is_repeated ? CAIRN_OK : CAIRN_E_LEASE_LOST;
         return CAIRN_OK;
     }
-    if (row->status == STEP_COMPENSATION && report->outcome == CAIRN_WAIT) {
+    bool is_undo = row->status == STEP_COMPENSATION, is_function = row->kind == KIND_FUNCTION;
+    if ((is_undo || is_function) && report->outcome == CAIRN_WAIT) {
         ret_verdict->code = CAIRN_E_BAD_INPUT;
+        ret_verdict->flaw = is_undo ? "a compensation cannot wait for an event"
+                                    : "a function waits by what it commits";
         return CAIRN_OK;
     }
-    if (is_stopped(step)) {
+    if (step_is_stopped(step)) {
         ret_verdict->code = CAIRN_E_LEASE_LOST;
-        TRY(end_stopped(flow, step, reterr));
+        TRY(step_end_stopped(flow, step, reterr));
         return flow_settle(flow, reterr);
     }
-    end_lease(flow, step, report);
+    lease_end(flow, step, report->worker, report->token);
     if (row->status == STEP_COMPENSATION)
         TRY(apply_undo_report(flow, step, report, reterr));
     else if (flow->instance->goal)
@@ -277,10 +290,12 @@ static cairn_code lease_over(struct flow *flow, struct flow_step *step, cairn_er
     bool is_timeout =
         step->row.call_until_us && step->row.locked_until_us >= step->row.call_until_us;
     const char *error = is_timeout ? "TIMEOUT" : "LEASE_EXPIRED";
-    if (is_stopped(step))
-        return end_stopped(flow, step, reterr);
+    if (step_is_stopped(step))
+        return step_end_stopped(flow, step, reterr);
     if (step->row.status == STEP_RUNNING && flow->instance->goal)
         return record_awaited(flow, step, NULL, error, reterr);
+    if (step->row.stop == STOP_PAUSED)
+        step_set_stop(flow, step, STOP_NONE);
     step_drop_lease(step);
     step_touch(flow, step);
     int64_t delay_us = is_timeout ? -1 : 0; /* a lost lease is ready at once */

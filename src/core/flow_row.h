@@ -70,8 +70,8 @@ struct instance_row {
 
     /* Of functions. */
     bool is_function;
-    int64_t revision; /* rises with every commit that writes this row */
-    int32_t places;   /* the next place for what is remembered; places are never used again */
+    int64_t revision; /* rises with everything that happens to it */
+    int32_t places;   /* the next place for what is remembered; used again only by a restart */
     bool is_forced;   /* its code was accepted, though it does not match what is remembered */
     bool is_woken;    /* something came while a passage was running: another one is due */
 };

@@ -24,8 +24,8 @@ static bool was_called(const struct flow_step *step)
 }
 
 /* A step that is not to be executed (any more).  One that was called counts as having run. */
-static cairn_code skip(struct flow *flow, struct flow_step *step, enum step_stop stop,
-                       const char *text, cairn_error *reterr)
+cairn_code step_skip(struct flow *flow, struct flow_step *step, enum step_stop stop,
+                     const char *text, cairn_error *reterr)
 {
     struct flow_facts facts = NO_FACTS;
     bool was_running = step->row.status == STEP_RUNNING;
@@ -73,7 +73,8 @@ static cairn_code stop_step(struct flow *flow, struct flow_step *step, enum inst
     if (!step_is_current(step->row.status))
         return CAIRN_OK;
     if (!step_has_lease(step) || goal == GOAL_CANCEL || stop == STOP_ABORTED)
-        return skip(flow, step, stop ? stop : STOP_ROLLBACK, stop_text(goal, stop), reterr);
+        return step_skip(flow, step, stop ? stop : STOP_ROLLBACK, stop_text(goal, stop),
+                         reterr);
     if (stop)
         step_set_stop(flow, step, stop); /* still running: its result is awaited */
     return CAIRN_OK;
@@ -91,7 +92,8 @@ static cairn_code stop_all(struct flow *flow, enum instance_goal goal, struct fl
             TRY(stop_step(flow, steps[i], goal, stop, reterr));
     TRY(flow->source->between(flow, STEP_PENDING, 0, INT32_MAX, &steps, &count, reterr));
     for (size_t i = 0; i < count; i++)
-        TRY(skip(flow, steps[i], stop ? stop : STOP_ROLLBACK, stop_text(goal, stop), reterr));
+        TRY(step_skip(flow, steps[i], stop ? stop : STOP_ROLLBACK, stop_text(goal, stop),
+                      reterr));
     return CAIRN_OK;
 }
 

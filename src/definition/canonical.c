@@ -189,15 +189,19 @@ static void write_list(struct json_out *out, const struct element_list *list)
 static void write_workflow(struct json_out *out, const struct workflow *workflow)
 {
     json_open(out, '{');
-    write_text(out, "workflow", workflow->name);
+    write_text(out, workflow->is_function ? "function" : "workflow", workflow->name);
     json_key(out, "version");
     json_int(out, workflow->version);
     if (workflow->is_dlq) {
         json_key(out, "dlq");
         json_bool(out, true);
     }
-    json_key(out, "steps");
-    write_list(out, &workflow->elements);
+    if (workflow->is_function) {
+        write_attempts(out, workflow->elements.first->max_attempts, ATTEMPTS_DEFAULT, true);
+    } else {
+        json_key(out, "steps");
+        write_list(out, &workflow->elements);
+    }
     json_close(out, '}');
 }
 

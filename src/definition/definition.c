@@ -73,6 +73,7 @@ static cairn_code make_definition(struct arena *arena, struct workflow *workflow
     struct definition definition = {
         .name = workflow->name,
         .version = workflow->version,
+        .is_function = workflow->is_function,
         .is_dlq = workflow->is_dlq,
         .has_compensation = has_compensation(&workflow->elements),
         .workflow = workflow,

@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * YAML and JSON are one format (docs/workflow-files.md).  A file is read into a tree of elements
- * that know their line and column; the tree is checked; from it come the canonical JSON text that
- * is stored and hashed, the plan of rows that an instance starts with, and the drawings.
+ * that know their line and column (a function is a single one: its steps are code); the tree is
+ * checked; from it come the canonical JSON text that is stored and hashed, the plan of rows that
+ * an instance starts with, and the drawings.
  */
 #ifndef DEFINITION_DEFINITION_H
 #define DEFINITION_DEFINITION_H

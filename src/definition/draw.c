@@ -48,6 +48,8 @@ void element_describe(const struct element *element, struct buf *lines)
     const struct step_config *config = &element->config;
     if (element->handler && strcmp(element->handler, element->name) != 0)
         add_line(lines, "", element->handler);
+    if (element->kind == ELEMENT_FUNCTION)
+        add_line(lines, "", "its steps are code");
     if (config->when)
         add_line(lines, "", config->when);
     if (config->event)

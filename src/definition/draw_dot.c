@@ -11,6 +11,7 @@ static const char *const shapes[ELEMENT_KIND_COUNT] = {
     [ELEMENT_CONDITION] = "diamond",  [ELEMENT_FORK] = "trapezium",
     [ELEMENT_PARALLEL] = "trapezium", [ELEMENT_HUMAN] = "house",
     [ELEMENT_WAIT] = "cds",           [ELEMENT_SLEEP] = "octagon",
+    [ELEMENT_FUNCTION] = "component",
 };
 
 /* Inside quotes: a line break is \n, and what would end the text is escaped. */

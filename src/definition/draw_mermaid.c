@@ -13,6 +13,7 @@ static const struct {
     [ELEMENT_CONDITION] = {"{", "}"},   [ELEMENT_FORK] = {"[/", "\\]"},
     [ELEMENT_PARALLEL] = {"[/", "\\]"}, [ELEMENT_HUMAN] = {"[\\", "\\]"},
     [ELEMENT_WAIT] = {"{{", "}}"},      [ELEMENT_SLEEP] = {"((", "))"},
+    [ELEMENT_FUNCTION] = {"[[", "]]"},
 };
 
 /* Mermaid knows characters by name or number between # and ;. */

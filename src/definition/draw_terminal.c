@@ -109,11 +109,19 @@ static void tree_done(struct tree *tree)
     buf_done(&tree->lines);
 }
 
+static const char *dlq_words(const struct definition *definition)
+{
+    if (!definition->is_dlq)
+        return "";
+    return definition->is_function ? ", parks in the DLQ when it fails"
+                                   : ", failed steps park in the DLQ";
+}
+
 void draw_terminal(const struct definition *definition, struct buf *out)
 {
     cleanup(tree_done) struct tree tree = {.out = out};
     buf_printf(out, "%s, version %d%s\n", definition->name, definition->version,
-               definition->is_dlq ? ", failed steps park in the DLQ" : "");
+               dlq_words(definition));
     draw_list(&tree, &definition->workflow->elements, false);
     if (buf_failed(&tree.prefix) || buf_failed(&tree.lines))
         out->failed = true;

@@ -40,6 +40,9 @@ enum element_kind {
     ELEMENT_HUMAN,
     ELEMENT_WAIT,
     ELEMENT_SLEEP,
+    ELEMENT_IN_LIST_COUNT, /* those above stand in lists */
+    /* All that a function's file has. */
+    ELEMENT_FUNCTION = ELEMENT_IN_LIST_COUNT,
     ELEMENT_KIND_COUNT
 };
 
@@ -56,8 +59,8 @@ struct element {
     const char *name;
     struct element *next;      /* behind it in the same list */
     const char *metadata;      /* canonical JSON; NULL: none */
-    const char *handler;       /* step */
-    int32_t max_attempts;      /* step */
+    const char *handler;       /* step, function */
+    int32_t max_attempts;      /* step, function */
     int32_t priority;          /* step */
     struct step_config config; /* the values; the places are known to the plan */
 
@@ -74,6 +77,7 @@ struct element {
 struct workflow {
     const char *name;
     int32_t version;
+    bool is_function;
     bool is_dlq;
     bool has_compensation;
     struct element_list elements;

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const kinds[ELEMENT_KIND_COUNT + 1] = {
+/* What may stand in a list. */
+static const char *const kinds[ELEMENT_IN_LIST_COUNT + 1] = {
     [ELEMENT_STEP] = "step",           [ELEMENT_SAVE_POINT] = "save_point",
     [ELEMENT_CONDITION] = "condition", [ELEMENT_FORK] = "fork",
     [ELEMENT_PARALLEL] = "parallel",   [ELEMENT_HUMAN] = "human",
@@ -20,7 +21,7 @@ static const char *const kinds[ELEMENT_KIND_COUNT + 1] = {
 static const char *const joins[] = {"all", "any", NULL};
 
 /* What may stand in an element; the first is its kind and holds its name. */
-static const char *const known_keys[ELEMENT_KIND_COUNT][12] = {
+static const char *const known_keys[ELEMENT_IN_LIST_COUNT][12] = {
     [ELEMENT_STEP] = {"step", "handler", "max_attempts", "retry", "timeout", "on_failure",
                       "idempotent", "priority", "compensation", "metadata"},
     [ELEMENT_SAVE_POINT] = {"save_point", "metadata"},
@@ -34,7 +35,7 @@ static const char *const known_keys[ELEMENT_KIND_COUNT][12] = {
 
 const char *element_kind_name(enum element_kind kind)
 {
-    return kinds[kind];
+    return kind == ELEMENT_FUNCTION ? "function" : kinds[kind];
 }
 
 bool element_is_fork(const struct element *element)
@@ -55,7 +56,7 @@ static bool find_kind(struct reading *reading, const struct node *map,
                       enum element_kind *ret_kind)
 {
     size_t found = 0;
-    for (enum element_kind kind = 0; kind < ELEMENT_KIND_COUNT; kind++)
+    for (enum element_kind kind = 0; kind < ELEMENT_IN_LIST_COUNT; kind++)
         if (node_find(map, kinds[kind]) && found++ == 0)
             *ret_kind = kind;
     if (found == 1)
@@ -271,7 +272,8 @@ static struct element *new_element(struct reading *reading, enum element_kind ki
         return NULL;
     }
     element->kind = kind;
-    element->max_attempts = kind == ELEMENT_STEP ? ATTEMPTS_DEFAULT : 1;
+    bool is_called = kind == ELEMENT_STEP || kind == ELEMENT_FUNCTION;
+    element->max_attempts = is_called ? ATTEMPTS_DEFAULT : 1;
     element->priority = PRIORITY_DEFAULT;
     element->config.retry = backoff_for_steps;
     element->config.is_idempotent = true;
@@ -362,10 +364,68 @@ static void parse_list(struct reading *reading, const struct node *list, int nes
         refuse_endless_fork(reading, element);
 }
 
+/* The keys that both kinds of file have; `kind` is also the key that holds the name. */
+static void parse_head(const struct mapping *mapping, const char *kind,
+                       struct workflow *ret_workflow)
+{
+    if (mapping_require(mapping, kind) && mapping_name(mapping, kind, &ret_workflow->name) &&
+        has_control_character(ret_workflow->name))
+        flaw_add(mapping->reading->flaws, node_find(mapping->map, kind)->at,
+                 "%s: the name contains a control character", mapping->subject);
+    if (mapping_require(mapping, "version"))
+        mapping_int(mapping, "version", 1, INT32_MAX, &ret_workflow->version);
+    mapping_bool(mapping, "dlq", &ret_workflow->is_dlq);
+}
+
+/* A function has no list of steps: they are in its code. */
+static void refuse_workflow_keys(const struct mapping *mapping)
+{
+    for (const struct node *key = mapping->map->first; key; key = key->next->next)
+        if (strcmp(key->text, "workflow") == 0 || strcmp(key->text, "steps") == 0)
+            flaw_add(mapping->reading->flaws, key->at,
+                     "%s: %s cannot stand beside function; a function's steps are code",
+                     mapping->subject, key->text);
+}
+
+static void parse_function(const struct mapping *mapping, struct workflow *ret_workflow)
+{
+    static const char *const known[] = {"function", "version", "dlq", "max_attempts",
+                                        "workflow", "steps",   NULL};
+    struct reading *reading = mapping->reading;
+    struct element *element = new_element(reading, ELEMENT_FUNCTION);
+    if (!element)
+        return;
+    mapping_check_keys(mapping, known);
+    refuse_workflow_keys(mapping);
+    parse_head(mapping, "function", ret_workflow);
+    mapping_int(mapping, "max_attempts", 1, INT32_MAX, &element->max_attempts);
+    element->at = node_find(mapping->map, "function")->at;
+    element->name = element->handler = ret_workflow->name;
+    ret_workflow->is_function = true;
+    ret_workflow->elements = (struct element_list){element, element, 1};
+    ret_workflow->rows = reading->rows = 1;
+}
+
+static void parse_workflow(const struct mapping *mapping, struct workflow *ret_workflow)
+{
+    static const char *const known[] = {"workflow", "version",  "dlq",
+                                        "steps",    "function", NULL};
+    struct reading *reading = mapping->reading;
+    mapping_check_keys(mapping, known);
+    parse_head(mapping, "workflow", ret_workflow);
+    if (!mapping_require(mapping, "steps"))
+        return;
+    const struct node *steps = mapping_list(mapping, "steps");
+    if (steps && steps->count == 0)
+        flaw_add(reading->flaws, steps->at, "%s: steps is empty", mapping->subject);
+    if (steps)
+        parse_list(reading, steps, 0, &ret_workflow->elements);
+    ret_workflow->rows = reading->rows;
+}
+
 void workflow_parse(struct reading *reading, const struct node *root,
                     struct workflow *ret_workflow)
 {
-    static const char *const known[] = {"workflow", "version", "dlq", "steps", NULL};
     *ret_workflow = (struct workflow){0};
     if (root->kind != NODE_MAP) {
         flaw_add(reading->flaws, root->at,
@@ -374,23 +434,12 @@ void workflow_parse(struct reading *reading, const struct node *root,
         return;
     }
     struct mapping mapping = {.reading = reading, .map = root};
-    const struct node *name = node_find(root, "workflow");
-    name_subject(&mapping, "workflow", name);
-    mapping_check_keys(&mapping, known);
-    if (mapping_require(&mapping, "workflow") &&
-        mapping_name(&mapping, "workflow", &ret_workflow->name) &&
-        has_control_character(ret_workflow->name))
-        flaw_add(reading->flaws, name->at, "%s: the name contains a control character",
-                 mapping.subject);
-    if (mapping_require(&mapping, "version"))
-        mapping_int(&mapping, "version", 1, INT32_MAX, &ret_workflow->version);
-    mapping_bool(&mapping, "dlq", &ret_workflow->is_dlq);
-    if (!mapping_require(&mapping, "steps"))
-        return;
-    const struct node *steps = mapping_list(&mapping, "steps");
-    if (steps && steps->count == 0)
-        flaw_add(reading->flaws, steps->at, "%s: steps is empty", mapping.subject);
-    if (steps)
-        parse_list(reading, steps, 0, &ret_workflow->elements);
-    ret_workflow->rows = reading->rows;
+    const struct node *function = node_find(root, "function");
+    if (function) {
+        name_subject(&mapping, "function", function);
+        parse_function(&mapping, ret_workflow);
+    } else {
+        name_subject(&mapping, "workflow", node_find(root, "workflow"));
+        parse_workflow(&mapping, ret_workflow);
+    }
 }

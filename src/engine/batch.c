@@ -127,6 +127,9 @@ void batch_count(struct batch *batch)
     counters->lease_expiries += tally->lease_expiries;
     counters->late_reports += tally->late_reports;
     counters->started += tally->started;
+    counters->passages += tally->passages;
+    counters->passage_commits += tally->passage_commits;
+    counters->passage_conflicts += tally->passage_conflicts;
 }
 
 static void count_commit(struct batch *batch, int64_t began_us)
@@ -149,7 +152,8 @@ static void put_empty_aside(struct batch *batch, struct request_queue *empty)
     while ((request = queue_pop(batch->requests)) != NULL) {
         bool is_waiting = !request->code && request_is_claiming(request) &&
                           request->out.tasks.count == 0 && request_claim(request)->wait_ms > 0;
-        request->is_reported |= request->op == OP_REPORT && !request->code;
+        request->is_reported |=
+            (request->op == OP_REPORT || request->op == OP_COMMIT) && !request->code;
         request->was_unsure = false;
         queue_push(is_waiting ? empty : &rest, request);
     }

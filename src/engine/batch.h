@@ -12,10 +12,14 @@
 
 #include "engine/local.h"
 
+/* What an instance of a function may remember. */
+enum { FUNCTION_STEPS_MAX = 10000 };
+
 /* Counted while applying, added to the engine's counters once the commit has succeeded. */
 struct tally {
     uint64_t enqueued, claimed, completed, failed, retried, cancelled, released, heartbeats;
     uint64_t lease_expiries, late_reports, started;
+    uint64_t passages, passage_commits, passage_conflicts;
 };
 
 /* A claim that brought less than it could take, so another like it would bring nothing. */
@@ -50,6 +54,8 @@ struct batch {
     size_t flow_event_count, flow_event_room;
     struct outbox_row *outbox;
     size_t outbox_count, outbox_room;
+    struct log_row *logs;
+    size_t log_count, log_room;
 
     struct dry_claim *dry;
     struct tally tally;
@@ -79,6 +85,10 @@ cairn_code batch_append_events(struct batch *batch, cairn_error *reterr);
 
 /* batch_jobs.c */
 cairn_code batch_insert(struct batch *batch, cairn_error *reterr);
+/* What a function starts in its commit. */
+cairn_code batch_insert_children(struct batch *batch, const struct commit_job *jobs,
+                                 size_t count, cairn_enqueued *ret_enqueued,
+                                 cairn_error *reterr);
 cairn_code batch_lock(struct batch *batch, cairn_error *reterr);
 cairn_code batch_change(struct batch *batch, cairn_error *reterr);
 cairn_code batch_registry(struct batch *batch, cairn_error *reterr);
@@ -109,12 +119,41 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
 cairn_code flow_batch_heartbeat(struct batch *batch, struct request *request,
                                 cairn_error *reterr);
 bool is_step_id(const char *task_id);
+
+/* The step that a task's id names; NULL: there is none. */
+cairn_code flow_find_task(struct batch *batch, const char *task_id,
+                          struct world_instance **ret_instance, struct flow_step **ret_step,
+                          cairn_error *reterr);
+cairn_code flow_emit(struct batch *batch, const struct world_instance *instance,
+                     const char *step, const cairn_outbound *events, size_t count,
+                     cairn_error *reterr);
 cairn_code lease_lost(cairn_error *error, const char *id, const char *worker,
                       const char *status, const char *holder);
 
 /* flow_start.c */
 cairn_code flow_batch_deploy(struct batch *batch, cairn_error *reterr);
 cairn_code flow_batch_start(struct batch *batch, cairn_error *reterr);
+
+struct child {
+    const struct commit_start *start;
+    const struct definition *definition;
+    struct world_instance *instance;
+};
+/* Finds the workflows; if one is not there, the request is refused. */
+cairn_code flow_plan_children(struct batch *batch, struct request *request,
+                              struct child *children, size_t count, cairn_error *reterr);
+cairn_code flow_start_children(struct batch *batch, struct child *children, size_t count,
+                               cairn_enqueued *ret_started, cairn_error *reterr);
+
+/* flow_commit.c */
+cairn_code flow_batch_commit(struct batch *batch, struct request *request, cairn_error *reterr);
+
+/* flow_memory.c: what a claimed function remembers. */
+cairn_code flow_memory(struct batch *batch, struct request *request, const char *instance_id,
+                       const cairn_memory **ret_memory, cairn_error *reterr);
+/* Untaken signals, into the request's arena. */
+cairn_code flow_events(struct batch *batch, struct request *request, const char *instance_id,
+                       cairn_received **ret_events, size_t *ret_count, cairn_error *reterr);
 
 /* flow_timer.c */
 cairn_code flow_timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr);

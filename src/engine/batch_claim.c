@@ -11,12 +11,20 @@
 bool request_is_claiming(const struct request *request)
 {
     return request->op == OP_CLAIM ||
-           (request->op == OP_REPORT && request->in.report.is_claiming);
+           (request->op == OP_REPORT && request->in.report.is_claiming) ||
+           (request->op == OP_COMMIT && request->in.commit.is_claiming);
 }
 
 const cairn_claim_options *request_claim(const struct request *request)
 {
-    return request->op == OP_CLAIM ? &request->in.claim : &request->in.report.claim;
+    switch (request->op) {
+    case OP_CLAIM:
+        return &request->in.claim;
+    case OP_COMMIT:
+        return &request->in.commit.claim;
+    default:
+        return &request->in.report.claim;
+    }
 }
 
 /* ---- the registry's word --------------------------------------------------------------------

@@ -132,6 +132,26 @@ cairn_code batch_insert(struct batch *batch, cairn_error *reterr)
     return code;
 }
 
+cairn_code batch_insert_children(struct batch *batch, const struct commit_job *jobs,
+                                 size_t count, cairn_enqueued *ret_enqueued,
+                                 cairn_error *reterr)
+{
+    struct job_row *rows = arena_array(&batch->arena, count, sizeof *rows);
+    enum insert_result *results = arena_array(&batch->arena, count, sizeof *results);
+    if (count == 0)
+        return CAIRN_OK;
+    if (!rows || !results)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(ret_enqueued[i].id, sizeof ret_enqueued[i].id, "%s", jobs[i].id);
+        rows[i] = new_row(batch, &jobs[i].spec, jobs[i].id);
+    }
+    cairn_code code = batch->ops->insert_jobs(batch->tx, rows, count, results, reterr);
+    for (size_t i = 0; i < count && !code; i++)
+        code = note_inserted(batch, &rows[i], results[i], &ret_enqueued[i], reterr);
+    return code;
+}
+
 /* ---- rows that change -----------------------------------------------------------------------
  */
 
@@ -356,10 +376,10 @@ static cairn_code change_by_report(struct batch *batch, struct request *request,
     *reported = (cairn_reported){0};
 
     if (row && (report->outcome == CAIRN_WAIT || report->outbound_count)) {
-        reported->code = fail(&reported->error, CAIRN_E_BAD_INPUT,
-                              "job \"%.64s\" cannot %s: only the steps of workflows can",
-                              report->task_id,
-                              report->outcome == CAIRN_WAIT ? "wait" : "emit events");
+        reported->code =
+            fail(&reported->error, CAIRN_E_BAD_INPUT,
+                 "job \"%.64s\" cannot %s: only the steps of workflows can", report->task_id,
+                 report->outcome == CAIRN_WAIT ? "wait" : "emit events");
         return CAIRN_OK;
     }
     if (row) {

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/check.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -11,46 +12,39 @@
 
 #include <string.h>
 
-struct check {
-    const cairn_open_options *limits;
-    struct request *request;
-    cairn_error *error;
-};
-
-static cairn_code bad(struct check *check, const char *what, const char *why)
+cairn_code check_bad(struct check *check, const char *what, const char *why)
 {
     return fail(check->error, CAIRN_E_BAD_INPUT, "%s %s", what, why);
 }
 
-static cairn_code check_text(struct check *check, const char *what, const char *text,
-                             size_t max)
+cairn_code check_text(struct check *check, const char *what, const char *text, size_t max)
 {
     if (!text)
-        return bad(check, what, "is missing");
+        return check_bad(check, what, "is missing");
     size_t len = strlen(text);
     if (len == 0)
-        return bad(check, what, "is empty");
+        return check_bad(check, what, "is empty");
     if (len > max) {
         fail(check->error, CAIRN_E_TOO_LARGE, "%s is too long", what);
         return fail_detail(check->error, CAIRN_E_TOO_LARGE, "%zu bytes, %zu are allowed", len,
                            max);
     }
     if (!utf8_is_valid(text, len))
-        return bad(check, what, "is not UTF-8");
+        return check_bad(check, what, "is not UTF-8");
     return CAIRN_OK;
 }
 
-static cairn_code check_name(struct check *check, const char *what, const char *text)
+cairn_code check_name(struct check *check, const char *what, const char *text)
 {
     return check_text(check, what, text, check->limits->max_name);
 }
 
-static cairn_code check_optional(struct check *check, const char *what, const char *text)
+cairn_code check_optional(struct check *check, const char *what, const char *text)
 {
     return text ? check_name(check, what, text) : CAIRN_OK;
 }
 
-static cairn_code check_json(struct check *check, const char *what, const char *text)
+cairn_code check_json(struct check *check, const char *what, const char *text)
 {
     size_t len = strlen(text);
     if (len > check->limits->max_payload) {
@@ -61,10 +55,10 @@ static cairn_code check_json(struct check *check, const char *what, const char *
     return json_check(text, len, what, check->error);
 }
 
-static cairn_code check_count(struct check *check, const char *what, size_t count, size_t least)
+cairn_code check_count(struct check *check, const char *what, size_t count, size_t least)
 {
     if (count < least)
-        return bad(check, what, "is empty");
+        return check_bad(check, what, "is empty");
     if (count > check->limits->max_batch) {
         fail(check->error, CAIRN_E_TOO_LARGE, "%s has too many entries", what);
         return fail_detail(check->error, CAIRN_E_TOO_LARGE, "%zu, %zu are allowed", count,
@@ -73,8 +67,8 @@ static cairn_code check_count(struct check *check, const char *what, size_t coun
     return CAIRN_OK;
 }
 
-static cairn_code check_range(struct check *check, const char *what, int64_t value,
-                              int64_t least, int64_t most)
+cairn_code check_range(struct check *check, const char *what, int64_t value, int64_t least,
+                       int64_t most)
 {
     if (value >= least && value <= most)
         return CAIRN_OK;
@@ -82,7 +76,7 @@ static cairn_code check_range(struct check *check, const char *what, int64_t val
                 what, (long long)value, (long long)least, (long long)most);
 }
 
-static cairn_code check_spec(struct check *check, cairn_job_spec *spec)
+cairn_code check_spec(struct check *check, cairn_job_spec *spec)
 {
     cairn_code code = check_name(check, "type", spec->type);
     if (!spec->payload)
@@ -112,7 +106,7 @@ static cairn_code check_enqueue(struct check *check)
     return code;
 }
 
-static cairn_code check_claim(struct check *check, const cairn_claim_options *claim)
+cairn_code check_claim(struct check *check, const cairn_claim_options *claim)
 {
     cairn_code code = check_name(check, "worker", claim->worker);
     if (!code)
@@ -130,7 +124,7 @@ static cairn_code check_claim(struct check *check, const cairn_claim_options *cl
 
 /* Cuts an error text to what is kept, and makes it UTF-8: a worker's outcome must not be lost
  * because its program printed something odd. */
-static cairn_code trim_error(struct check *check, const char **error)
+cairn_code check_trim_error(struct check *check, const char **error)
 {
     if (!*error)
         return CAIRN_OK;
@@ -151,11 +145,10 @@ static cairn_code trim_error(struct check *check, const char **error)
     return CAIRN_OK;
 }
 
-static cairn_code check_outbound(struct check *check, cairn_report *report)
+cairn_code check_outbound(struct check *check, const cairn_outbound *events, size_t count)
 {
-    cairn_outbound *events = (cairn_outbound *)report->outbound;
-    cairn_code code = check_count(check, "outbound", report->outbound_count, 0);
-    for (size_t i = 0; i < report->outbound_count && !code; i++) {
+    cairn_code code = check_count(check, "outbound", count, 0);
+    for (size_t i = 0; i < count && !code; i++) {
         code = check_name(check, "event", events[i].event);
         if (!code && events[i].payload)
             code = check_json(check, "payload", events[i].payload);
@@ -176,15 +169,15 @@ static cairn_code check_extras(struct check *check, cairn_report *report)
         code =
             check_range(check, "timeout_ms", report->timeout_ms, -1, INSTANT_MAX / US_PER_MS);
     if (!code && report->outbound_count && !is_waiting && report->outcome != CAIRN_COMPLETE)
-        code = bad(check, "outbound", "goes only with complete and wait");
-    return code ? code : check_outbound(check, report);
+        code = check_bad(check, "outbound", "goes only with complete and wait");
+    return code ? code : check_outbound(check, report->outbound, report->outbound_count);
 }
 
 static cairn_code check_report(struct check *check, cairn_report *report)
 {
     cairn_code code = CAIRN_OK;
     if (!report->task_id || !report->token)
-        code = bad(check, report->task_id ? "token" : "id", "is missing");
+        code = check_bad(check, report->task_id ? "token" : "id", "is missing");
     if (!code)
         code = check_range(check, "outcome", report->outcome, CAIRN_COMPLETE, CAIRN_WAIT);
     if (!code)
@@ -192,7 +185,7 @@ static cairn_code check_report(struct check *check, cairn_report *report)
     if (!code)
         code = check_extras(check, report);
     if (!code)
-        code = trim_error(check, &report->error);
+        code = check_trim_error(check, &report->error);
     return code;
 }
 
@@ -214,9 +207,9 @@ static cairn_code check_heartbeat(struct check *check)
     const struct heartbeat_input *in = &check->request->in.heartbeat;
     cairn_code code = check_name(check, "worker", in->worker);
     if (!code && (!in->task_id || !in->token))
-        code = bad(check, in->task_id ? "token" : "id", "is missing");
+        code = check_bad(check, in->task_id ? "token" : "id", "is missing");
     if (!code)
-        code = check_range(check, "extend_ms", in->extend_ms, 1, UINT32_MAX);
+        code = check_range(check, "extend_ms", in->extend_ms, 0, UINT32_MAX);
     return code;
 }
 
@@ -224,7 +217,7 @@ static cairn_code check_page(struct check *check, const char *cursor, uint32_t l
 {
     cairn_code code = check_range(check, "limit", limit, 1, 1000);
     if (!code && cursor && strlen(cursor) > check->limits->max_name)
-        code = bad(check, "cursor", "is not one of ours");
+        code = check_bad(check, "cursor", "is not one of ours");
     return code;
 }
 
@@ -235,7 +228,7 @@ static cairn_code check_number_cursor(struct check *check, const char *cursor)
         return CAIRN_OK;
     size_t digits = strspn(cursor, "0123456789");
     if (digits == 0 || digits > 18 || cursor[digits])
-        return bad(check, "cursor", "is not one of ours");
+        return check_bad(check, "cursor", "is not one of ours");
     return CAIRN_OK;
 }
 
@@ -279,7 +272,7 @@ static cairn_code check_deploy(struct check *check)
 {
     struct deploy_input *in = &check->request->in.deploy;
     if (!in->text || in->len == 0)
-        return bad(check, "workflow", "is empty");
+        return check_bad(check, "workflow", "is empty");
     if (in->len > check->limits->max_payload) {
         fail(check->error, CAIRN_E_TOO_LARGE, "workflow is too large");
         return fail_detail(check->error, CAIRN_E_TOO_LARGE, "%zu bytes, %zu are allowed",
@@ -297,9 +290,8 @@ static cairn_code check_definition(struct check *check)
     return code ? code : check_range(check, "version", in->version, 0, INT32_MAX);
 }
 
-static cairn_code check_start(struct check *check)
+cairn_code check_start(struct check *check, cairn_start_options *in)
 {
-    cairn_start_options *in = &check->request->in.start;
     cairn_code code = check_name(check, "workflow", in->workflow);
     if (!in->input)
         in->input = "{}";
@@ -316,7 +308,7 @@ static cairn_code check_start(struct check *check)
 
 static cairn_code check_id(struct check *check, const char *id)
 {
-    return id ? CAIRN_OK : bad(check, "id", "is missing");
+    return id ? CAIRN_OK : check_bad(check, "id", "is missing");
 }
 
 static cairn_code check_signal(struct check *check)
@@ -409,7 +401,7 @@ static cairn_code check_flow(struct check *check)
     case OP_DEFINITION_GET:
         return check_definition(check);
     case OP_START:
-        return check_start(check);
+        return check_start(check, &check->request->in.start);
     case OP_SIGNAL:
         return check_signal(check);
     case OP_PAUSE:
@@ -430,6 +422,8 @@ static cairn_code check_flow(struct check *check)
         return check_instance_list(check);
     case OP_OUTBOX_CLAIM:
         return check_outbox(check);
+    case OP_COMMIT:
+        return check_commit(check);
     default:
         return CAIRN_OK;
     }
@@ -471,6 +465,7 @@ static cairn_code check_one(struct check *check)
     case OP_JOB_EVENTS:
     case OP_INSTANCE_EVENTS:
     case OP_STEP_LIST:
+    case OP_LOG_LIST:
         return check_part(check);
     case OP_REGISTRY_LIST:
     case OP_DEFINITION_LIST:

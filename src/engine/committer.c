@@ -38,6 +38,8 @@ static size_t weight(const struct request *request)
         rows += request->in.enqueue.count;
     if (request->op == OP_REPORT)
         rows += request->in.report.count;
+    if (request->op == OP_COMMIT)
+        rows += request->in.commit.step_count;
     if (request_is_claiming(request))
         rows += request_claim(request)->max;
     return rows;

@@ -32,7 +32,20 @@ static size_t named_instances(const struct request *request)
         return 0;
     if (request->op == OP_REPORT)
         return request->is_reported ? 0 : request->in.report.count;
+    if (request->op == OP_COMMIT)
+        return !request->is_reported;
     return names_one_instance(request->op) ? 1 : 0;
+}
+
+static bool names_tasks(enum request_op op)
+{
+    return op == OP_REPORT || op == OP_COMMIT;
+}
+
+static const char *named_task(const struct request *request, size_t index)
+{
+    return request->op == OP_COMMIT ? request->in.commit.task_id
+                                    : request->in.report.reports[index].task_id;
 }
 
 static const char *the_instance(const struct request *request)
@@ -55,8 +68,8 @@ static const char *named_instance(struct batch *batch, const struct request *req
     const char *given;
     *ret_seq = -1;
     *ret_is_lost = false;
-    if (request->op == OP_REPORT) {
-        if (!step_id_split(request->in.report.reports[index].task_id, id, ret_seq))
+    if (names_tasks(request->op)) {
+        if (!step_id_split(named_task(request, index), id, ret_seq))
             return NULL;
         given = arena_strdup(&batch->arena, id);
         *ret_is_lost = !given;
@@ -108,9 +121,9 @@ bool flow_names_busy(const struct batch *batch, const struct request *request)
     int32_t seq;
     for (size_t i = 0; i < named_instances(request); i++) {
         const char *name = id;
-        if (request->op != OP_REPORT)
+        if (!names_tasks(request->op))
             name = the_instance(request);
-        else if (!step_id_split(request->in.report.reports[i].task_id, id, &seq))
+        else if (!step_id_split(named_task(request, i), id, &seq))
             continue;
         const struct world_instance *instance = world_find(batch, name);
         if (instance && instance->is_busy)
@@ -136,17 +149,17 @@ static bool make_outbox_room(struct batch *batch, size_t more)
     return true;
 }
 
-static cairn_code emit(struct batch *batch, const struct world_instance *instance,
-                       const struct flow_step *step, const cairn_report *report,
-                       cairn_error *reterr)
+cairn_code flow_emit(struct batch *batch, const struct world_instance *instance,
+                     const char *step, const cairn_outbound *events, size_t count,
+                     cairn_error *reterr)
 {
-    if (!make_outbox_room(batch, report->outbound_count))
+    if (!make_outbox_room(batch, count))
         return fail_memory(reterr);
-    for (size_t i = 0; i < report->outbound_count; i++) {
-        const cairn_outbound *event = &report->outbound[i];
+    for (size_t i = 0; i < count; i++) {
+        const cairn_outbound *event = &events[i];
         batch->outbox[batch->outbox_count++] = (struct outbox_row){
             .instance_id = instance->row.id,
-            .step = step->row.name,
+            .step = step,
             .event = event->event,
             .payload = event->payload ? event->payload : "null",
             .created_at_us = batch->tx->now_us,
@@ -169,9 +182,9 @@ static void count_outcome(struct tally *tally, const struct flow_step *step,
         tally->failed++;
 }
 
-static cairn_code find_reported(struct batch *batch, const char *task_id,
-                                struct world_instance **ret_instance,
-                                struct flow_step **ret_step, cairn_error *reterr)
+cairn_code flow_find_task(struct batch *batch, const char *task_id,
+                          struct world_instance **ret_instance, struct flow_step **ret_step,
+                          cairn_error *reterr)
 {
     char id[ID_TEXT];
     int32_t seq;
@@ -192,7 +205,7 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
     struct flow_step *step;
     struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
     *reported = (cairn_reported){0};
-    cairn_code code = find_reported(batch, given->task_id, &instance, &step, reterr);
+    cairn_code code = flow_find_task(batch, given->task_id, &instance, &step, reterr);
     if (code)
         return code;
     if (step) {
@@ -210,10 +223,13 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
         code = flow_report(&instance->flow, step, &report, &verdict, reterr);
         if (!code && !verdict.code && !verdict.is_repeated) {
             count_outcome(&batch->tally, step, given->outcome);
-            code = emit(batch, instance, step, given, reterr);
+            code = flow_emit(batch, instance, step->row.name, given->outbound,
+                             given->outbound_count, reterr);
         }
         if (code)
             return code;
+        if (!verdict.code)
+            world_revise(instance);
     }
     reported->code = verdict.code;
     if (verdict.code == CAIRN_E_LEASE_LOST) {
@@ -222,7 +238,7 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
                    step ? step_status_name(step->row.status) : NULL,
                    step ? step->row.locked_by : NULL);
     } else if (verdict.code) {
-        fail(&reported->error, verdict.code, "a compensation cannot wait for an event");
+        fail(&reported->error, verdict.code, "%s", verdict.flaw);
     } else {
         snprintf(reported->status, sizeof reported->status, "%s",
                  step_status_name(step->row.status));
@@ -349,6 +365,8 @@ static cairn_code apply_signal(struct batch *batch, struct request *request,
         return code;
     request->out.signalled.existing = result == INSERT_EXISTING && !request->was_unsure;
     if (result == INSERT_DONE)
+        world_revise(instance);
+    if (result == INSERT_DONE)
         code = flow_signal(&instance->flow, in->event, &is_taken, reterr);
     request->out.signalled.taken = is_taken;
     return code;
@@ -364,7 +382,7 @@ static cairn_code control(struct flow *flow, const struct request *request,
     case OP_PAUSE:
         return flow_pause(flow, ret_verdict, reterr);
     case OP_RESUME:
-        return flow_resume(flow, ret_verdict, reterr);
+        return flow_resume(flow, in->is_forced, ret_verdict, reterr);
     case OP_RESTART:
         return flow_restart(flow, ret_verdict, reterr);
     case OP_RETRY:
@@ -422,6 +440,8 @@ static cairn_code apply_control(struct batch *batch, struct request *request,
     cairn_code code = control(&instance->flow, request, &verdict, reterr);
     if (code)
         return code;
+    if (!verdict)
+        world_revise(instance);
     if (verdict && !(request->was_unsure && is_as_asked(request->op, before))) {
         request->code =
             fail(&request->error, verdict, "cannot %s instance \"%s\": %s cannot become %s",
@@ -543,6 +563,8 @@ static cairn_code apply_requeue(struct batch *batch, struct request *request,
     bool is_undo = strncmp(record.reason, "compensation", strlen("compensation")) == 0;
     code = flow_requeue(&instance->flow, step, is_undo, request->in.requeue.input, &verdict,
                         reterr);
+    if (!code && !verdict)
+        world_revise(instance);
     if (!code && verdict)
         request->code =
             fail(&request->error, verdict, "cannot requeue DLQ record %s: its instance is %s",
@@ -616,9 +638,13 @@ cairn_code flow_batch_apply(struct batch *batch, cairn_error *reterr)
             code = apply_requeue(batch, request, reterr);
         else if (request->op == OP_OUTBOX_ACK)
             code = ack_outbox(batch, request, reterr);
+        else if (request->op == OP_COMMIT && !request->is_reported)
+            code = flow_batch_commit(batch, request, reterr);
     }
     if (!code && batch->outbox_count)
         code = batch->ops->append_outbox(batch->tx, batch->outbox, batch->outbox_count, reterr);
+    if (!code && batch->log_count)
+        code = batch->ops->append_logs(batch->tx, batch->logs, batch->log_count, reterr);
     for_each_request(request, batch)
     {
         if (!code && !request->code && request->op == OP_OUTBOX_CLAIM)

@@ -33,7 +33,9 @@ static cairn_code fill_task(struct request *request, const struct flow_step *ste
     *ret_task = (cairn_task){
         .id = step_id_make(arena, row->instance_id, row->seq),
         .token = request->token,
-        .kind = is_undo ? "compensation" : "step",
+        .kind = is_undo                      ? "compensation"
+                : row->kind == KIND_FUNCTION ? "function"
+                                             : "step",
         .type = row->task_type,
         .input = is_undo      ? undo_input(arena, row)
                  : row->input ? row->input
@@ -62,6 +64,7 @@ static cairn_code note_claimed(struct batch *batch, struct request *request,
     flow_claimed(step, batch->tx->now_us);
     batch_due(batch, row->due_at_us);
     batch->tally.claimed++;
+    batch->tally.passages += row->kind == KIND_FUNCTION;
     facts.status = step_status_name(row->status);
     facts.retry_count = is_undo ? row->compensation_attempts : row->attempts;
     facts.worker = request_claim(request)->worker;
@@ -113,6 +116,9 @@ cairn_code flow_claim(struct batch *batch, struct request *request, size_t room,
             code = note_claimed(batch, request, &step, reterr);
         if (!code)
             code = fill_task(request, &step, &ret_tasks[i], reterr);
+        if (!code && rows[i].kind == KIND_FUNCTION)
+            code =
+                flow_memory(batch, request, rows[i].instance_id, &ret_tasks[i].memory, reterr);
     }
     *ret_count = count;
     return code;

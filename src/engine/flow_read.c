@@ -80,9 +80,11 @@ static cairn_code list_definitions(struct question *q)
 
 /* ---- instances ------------------------------------------------------------------------------ */
 
-/* Never fork, join, condition or save point. */
+/* Never fork, join, condition or save point; a function that waits is told by what it waits for. */
 static bool is_shown(const struct step_row *row)
 {
+    if (row->kind == KIND_FUNCTION)
+        return row->status != STEP_WAITING;
     return row->kind == KIND_TASK || row->kind == KIND_SLEEP || row->kind == KIND_WAIT ||
            row->kind == KIND_HUMAN;
 }
@@ -203,11 +205,11 @@ static cairn_code list_instances(struct question *q)
 
 /* ---- steps and events ----------------------------------------------------------------------- */
 
-static cairn_code step_to_public(struct question *q, const struct step_row *row,
-                                 cairn_step *ret)
+cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn_step *ret,
+                          cairn_error *reterr)
 {
     *ret = (cairn_step){
-        .id = step_id_make(q->arena, row->instance_id, row->seq),
+        .id = step_id_make(arena, row->instance_id, row->seq),
         .name = row->name,
         .kind = step_kind_name(row->kind),
         .handler = row->handler,
@@ -230,7 +232,7 @@ static cairn_code step_to_public(struct question *q, const struct step_row *row,
         .deadline_at_us = row->deadline_at_us,
         .locked_until_us = row->locked_until_us,
     };
-    return ret->id ? CAIRN_OK : fail_memory(q->error);
+    return ret->id ? CAIRN_OK : fail_memory(reterr);
 }
 
 static cairn_code list_steps(struct question *q)
@@ -256,7 +258,40 @@ static cairn_code list_steps(struct question *q)
             return fail_memory(q->error);
     }
     for (size_t i = 0; i < out->count && !code; i++)
-        code = step_to_public(q, &rows[i], &items[i]);
+        code = step_to_public(q->arena, &rows[i], &items[i], q->error);
+    return code;
+}
+
+static cairn_code list_logs(struct question *q)
+{
+    const struct events_input *in = &q->request->in.events;
+    struct instance_row instance;
+    size_t count, room = in->limit + 1;
+    cairn_code code = find_instance(q, in->id, &instance);
+    if (code)
+        return code;
+    struct log_row *rows = arena_array(q->arena, room, sizeof *rows);
+    cairn_log *items = arena_array(q->arena, room, sizeof *items);
+    if (!rows || !items)
+        return fail_memory(q->error);
+    code = q->ops->list_logs(q->tx, in->id, in->cursor ? strtoll(in->cursor, NULL, 10) : 0,
+                             rows, room, &count, q->error);
+    struct logs_output *out = &q->request->out.logs;
+    *out = (struct logs_output){.items = items, .count = code ? 0 : count};
+    if (!code && count == room) {
+        out->count = in->limit;
+        out->next = arena_printf(q->arena, "%lld", (long long)rows[in->limit - 1].id);
+        if (!out->next)
+            return fail_memory(q->error);
+    }
+    for (size_t i = 0; i < out->count; i++)
+        items[i] = (cairn_log){.id = rows[i].id,
+                               .level = rows[i].level,
+                               .message = rows[i].message,
+                               .data = rows[i].data,
+                               .step = rows[i].step,
+                               .attempt = rows[i].attempt,
+                               .at_us = rows[i].at_us};
     return code;
 }
 
@@ -422,6 +457,8 @@ cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
         return list_dlq(&q);
     case OP_DLQ_GET:
         return get_dlq(&q);
+    case OP_LOG_LIST:
+        return list_logs(&q);
     default:
         return fail(q.error, CAIRN_E_INTERNAL, "request %d is no question", (int)request->op);
     }

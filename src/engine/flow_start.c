@@ -98,13 +98,13 @@ struct plan {
 
 /* An instance that is about to be inserted. */
 struct starting {
-    struct request *request;
+    cairn_enqueued *started;
+    bool was_unsure; /* an earlier try may have inserted it */
     struct world_instance *instance;
 };
 
-static cairn_code no_such_workflow(struct request *request)
+static cairn_code no_such_workflow(struct request *request, const cairn_start_options *in)
 {
-    const cairn_start_options *in = &request->in.start;
     if (in->version)
         fail(&request->error, CAIRN_E_NOT_FOUND, "workflow \"%.64s\" version %d does not exist",
              in->workflow, (int)in->version);
@@ -136,10 +136,11 @@ static cairn_code read_plan(struct batch *batch, const struct definition_row *ro
     return CAIRN_OK;
 }
 
+/* NULL in *ret_plan: there is no such workflow, and the request is refused. */
 static cairn_code find_plan(struct batch *batch, struct plan **plans, struct request *request,
-                            struct plan **ret_plan, cairn_error *reterr)
+                            const cairn_start_options *in, struct plan **ret_plan,
+                            cairn_error *reterr)
 {
-    const cairn_start_options *in = &request->in.start;
     for (*ret_plan = *plans; *ret_plan; *ret_plan = (*ret_plan)->next)
         if ((*ret_plan)->version == in->version && strcmp((*ret_plan)->name, in->workflow) == 0)
             return CAIRN_OK;
@@ -148,7 +149,7 @@ static cairn_code find_plan(struct batch *batch, struct plan **plans, struct req
     cairn_code code =
         batch->ops->get_definition(batch->tx, in->workflow, in->version, &row, reterr);
     if (code == CAIRN_E_NOT_FOUND) {
-        no_such_workflow(request);
+        no_such_workflow(request, in);
         return CAIRN_OK;
     }
     struct plan *plan = code ? NULL : arena_zalloc(&batch->arena, sizeof *plan);
@@ -164,20 +165,13 @@ static cairn_code find_plan(struct batch *batch, struct plan **plans, struct req
     return CAIRN_OK;
 }
 
-static cairn_code prepare(struct batch *batch, struct request *request, const struct plan *plan,
-                          struct starting *ret_starting, cairn_error *reterr)
+static cairn_code prepare(struct batch *batch, const cairn_start_options *in, const char *id,
+                          const struct definition *definition,
+                          struct world_instance **ret_instance, cairn_error *reterr)
 {
-    const cairn_start_options *in = &request->in.start;
-    const struct definition *definition = plan->definition;
     int64_t now_us = batch->tx->now_us;
-    if (!request->out.enqueued) {
-        request->out.enqueued = arena_zalloc(&request->arena, sizeof(cairn_enqueued));
-        if (!request->out.enqueued)
-            return fail_memory(reterr);
-        id_make(&batch->committer->rng, now_us, request->out.enqueued->id);
-    }
     struct instance_row row = {
-        .id = request->out.enqueued->id,
+        .id = id,
         .workflow = definition->name,
         .version = definition->version,
         .key = in->key,
@@ -187,6 +181,9 @@ static cairn_code prepare(struct batch *batch, struct request *request, const st
         .start_at_us = in->start_at_us > now_us ? in->start_at_us : 0,
         .created_at_us = now_us,
         .updated_at_us = now_us,
+        .is_function = definition->is_function,
+        .revision = 1,
+        .places = (int32_t)definition->plan_count,
         .is_dlq = definition->is_dlq,
         .has_compensation = definition->has_compensation,
         .undo_first = UNDO_FIRST_NONE,
@@ -195,18 +192,35 @@ static cairn_code prepare(struct batch *batch, struct request *request, const st
         world_new(batch, &row, definition->plan, definition->plan_count);
     if (!instance)
         return fail_memory(reterr);
-    *ret_starting = (struct starting){.request = request, .instance = instance};
+    *ret_instance = instance;
     return row.start_at_us ? CAIRN_OK : flow_start(&instance->flow, reterr);
+}
+
+/* The id is made once and kept over tries. */
+static cairn_code prepare_request(struct batch *batch, struct request *request,
+                                  const struct plan *plan, struct starting *ret_starting,
+                                  cairn_error *reterr)
+{
+    if (!request->out.enqueued) {
+        request->out.enqueued = arena_zalloc(&request->arena, sizeof(cairn_enqueued));
+        if (!request->out.enqueued)
+            return fail_memory(reterr);
+        id_make(&batch->committer->rng, batch->tx->now_us, request->out.enqueued->id);
+    }
+    *ret_starting =
+        (struct starting){.started = request->out.enqueued, .was_unsure = request->was_unsure};
+    return prepare(batch, &request->in.start, request->out.enqueued->id, plan->definition,
+                   &ret_starting->instance, reterr);
 }
 
 static cairn_code settle_started(struct batch *batch, const struct starting *starting,
                                  const struct instance_row *row, enum insert_result result,
                                  cairn_error *reterr)
 {
-    cairn_enqueued *started = starting->request->out.enqueued;
+    cairn_enqueued *started = starting->started;
     started->existing = 0;
     if (result == INSERT_EXISTING) {
-        started->existing = strcmp(row->id, started->id) != 0 || !starting->request->was_unsure;
+        started->existing = strcmp(row->id, started->id) != 0 || !starting->was_unsure;
         snprintf(started->id, sizeof started->id, "%s", row->id);
     }
     if (result != INSERT_DONE)
@@ -239,9 +253,9 @@ cairn_code flow_batch_start(struct batch *batch, cairn_error *reterr)
         struct plan *plan = NULL;
         if (code || request->op != OP_START || request->code)
             continue;
-        code = find_plan(batch, &plans, request, &plan, reterr);
+        code = find_plan(batch, &plans, request, &request->in.start, &plan, reterr);
         if (!code && plan)
-            code = prepare(batch, request, plan, &starting[count], reterr);
+            code = prepare_request(batch, request, plan, &starting[count], reterr);
         if (!code && plan)
             rows[count] = starting[count].instance->row, count++;
     }
@@ -250,5 +264,39 @@ cairn_code flow_batch_start(struct batch *batch, cairn_error *reterr)
     code = batch->ops->insert_instances(batch->tx, rows, count, results, reterr);
     for (size_t i = 0; i < count && !code; i++)
         code = settle_started(batch, &starting[i], &rows[i], results[i], reterr);
+    return code;
+}
+
+/* ---- what functions start ------------------------------------------------------------------- */
+
+cairn_code flow_plan_children(struct batch *batch, struct request *request,
+                              struct child *children, size_t count, cairn_error *reterr)
+{
+    struct plan *plans = NULL, *plan;
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < count && !code && !request->code; i++) {
+        code = find_plan(batch, &plans, request, &children[i].start->options, &plan, reterr);
+        if (!code && plan)
+            children[i].definition = plan->definition;
+    }
+    return code;
+}
+
+cairn_code flow_start_children(struct batch *batch, struct child *children, size_t count,
+                               cairn_enqueued *ret_started, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < count && !code; i++) {
+        enum insert_result result;
+        struct starting starting = {.started = &ret_started[i], .was_unsure = true};
+        snprintf(ret_started[i].id, sizeof ret_started[i].id, "%s", children[i].start->id);
+        code = prepare(batch, &children[i].start->options, ret_started[i].id,
+                       children[i].definition, &starting.instance, reterr);
+        struct instance_row row = code ? (struct instance_row){0} : starting.instance->row;
+        if (!code)
+            code = batch->ops->insert_instances(batch->tx, &row, 1, &result, reterr);
+        if (!code)
+            code = settle_started(batch, &starting, &row, result, reterr);
+    }
     return code;
 }

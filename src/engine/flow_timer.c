@@ -42,6 +42,7 @@ static cairn_code apply_steps(struct batch *batch, cairn_error *reterr)
         batch->tally.lease_expiries +=
             step->row.locked_by && step->row.due_at_us <= batch->tx->now_us;
         code = flow_timer(&instance->flow, step, reterr);
+        world_revise(instance);
     }
     return code;
 }

@@ -43,6 +43,7 @@ struct counters {
     _Atomic uint64_t enqueued, claimed, completed, failed, retried, cancelled, released,
         heartbeats;
     _Atomic uint64_t lease_expiries, late_reports, started;
+    _Atomic uint64_t passages, passage_commits, passage_conflicts;
     _Atomic uint64_t commits, commit_requests, commit_us, commit_us_max;
 };
 
@@ -68,8 +69,8 @@ struct committer {
     struct store_session *session; /* NULL: not open yet */
     struct rng rng;
     struct plans plans;
-    bool is_steps_turn;    /* who goes first in a claim that takes jobs and steps */
-    int index;             /* 0 also keeps the timers and the parked claims */
+    bool is_steps_turn; /* who goes first in a claim that takes jobs and steps */
+    int index;          /* 0 also keeps the timers and the parked claims */
     int64_t missing_noted_us[MISSING_NOTED];
     int64_t backoff_us;    /* how long a store is left alone that could not be reached */
     int64_t rest_until_us; /* monotonic: until when it is */
@@ -160,6 +161,8 @@ cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx,
                       struct request *request);
 
 /* Fills in the public shapes. */
+cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn_step *ret,
+                          cairn_error *reterr);
 void job_to_public(const struct job_row *row, cairn_job *ret_job);
 
 #endif

@@ -202,6 +202,9 @@ static cairn_code get_stats(struct question *q)
         .instances_compensating = instances[INSTANCE_COMPENSATING],
         .instances_dlq = instances[INSTANCE_DLQ],
         .started = from->started,
+        .passages = from->passages,
+        .passage_commits = from->passage_commits,
+        .passage_conflicts = from->passage_conflicts,
     };
     return CAIRN_OK;
 }

@@ -6,8 +6,6 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 static const char *const op_names[OP_COUNT] = {
     [OP_ENQUEUE] = "enqueue",
     [OP_CLAIM] = "claim",
@@ -50,24 +48,6 @@ static const char *const op_names[OP_COUNT] = {
     [OP_COMMIT] = "commit",
     [OP_LOG_LIST] = "log list",
 };
-
-static const char *const outcome_names[PASSAGE_OUTCOME_COUNT] = {
-    [PASSAGE_GO_ON] = "go_on",     [PASSAGE_COMPLETE] = "complete", [PASSAGE_FAIL] = "fail",
-    [PASSAGE_SUSPEND] = "suspend", [PASSAGE_MISMATCH] = "mismatch",
-};
-
-const char *passage_outcome_name(enum passage_outcome outcome)
-{
-    return outcome_names[outcome];
-}
-
-enum passage_outcome passage_outcome_from(const char *name)
-{
-    for (int i = 1; i < PASSAGE_OUTCOME_COUNT; i++)
-        if (strcmp(outcome_names[i], name) == 0)
-            return (enum passage_outcome)i;
-    return PASSAGE_NONE;
-}
 
 struct request *request_new(enum request_op op)
 {

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "cairn.h"
+#include "core/passage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,7 +78,7 @@ struct report_input {
 
 struct heartbeat_input {
     const char *worker, *task_id, *token;
-    uint32_t extend_ms;
+    uint32_t extend_ms; /* 0: only look */
 };
 
 struct events_input {
@@ -154,23 +155,14 @@ struct commit_log {
 
 struct commit_job {
     const char *id; /* made by the passage */
+    int32_t seq; /* the step that remembers it; its output is put right if the key is known */
     cairn_job_spec spec;
 };
 
 struct commit_start {
     const char *id;
+    int32_t seq;
     cairn_start_options options;
-};
-
-/* How a passage goes on after a commit. */
-enum passage_outcome {
-    PASSAGE_NONE,
-    PASSAGE_GO_ON,    /* it does; the lease is extended */
-    PASSAGE_COMPLETE, /* output */
-    PASSAGE_FAIL,     /* error, failed_step */
-    PASSAGE_SUSPEND,  /* until what it waits for has come, a retry is due, or at once */
-    PASSAGE_MISMATCH, /* error: pauses with version_mismatch */
-    PASSAGE_OUTCOME_COUNT
 };
 
 struct commit_input {
@@ -202,10 +194,6 @@ struct committed_output {
     cairn_received *events;
     size_t event_count;
 };
-
-/* "go_on", "complete", "fail", "suspend", "mismatch"; from: NONE: no such word. */
-const char *passage_outcome_name(enum passage_outcome outcome);
-enum passage_outcome passage_outcome_from(const char *name);
 
 /* Lists: items, and where the next page begins (NULL: this was the last). */
 struct tasks_output {

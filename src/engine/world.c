@@ -57,15 +57,22 @@ static bool grow(struct world_instance *instance)
     return true;
 }
 
-static struct flow_step *find_step(const struct world_instance *instance, int32_t seq)
+/* A forgotten one keeps its slot, so that the rows behind it are found. */
+static struct flow_step *find_slot(const struct world_instance *instance, int32_t seq)
 {
     return instance->slot_count ? instance->slots[slot_of(instance, seq)] : NULL;
+}
+
+static struct flow_step *find_step(const struct world_instance *instance, int32_t seq)
+{
+    struct flow_step *step = find_slot(instance, seq);
+    return step && !step->is_gone ? step : NULL;
 }
 
 /* Keeps a row that was read; one that is there already stays as it is, being newer. */
 struct flow_step *world_keep(struct world_instance *instance, const struct step_row *row)
 {
-    struct flow_step *step = find_step(instance, row->seq);
+    struct flow_step *step = find_slot(instance, row->seq);
     if (step)
         return step;
     if (instance->step_count * 2 >= instance->slot_count && !grow(instance))
@@ -79,12 +86,37 @@ struct flow_step *world_keep(struct world_instance *instance, const struct step_
     return step;
 }
 
+struct flow_step *world_insert(struct world_instance *instance, const struct step_row *row)
+{
+    struct flow_step *step = world_keep(instance, row);
+    if (!step)
+        return NULL;
+    *step = (struct flow_step){.row = *row, .is_dirty = true, .is_new = true};
+    return step;
+}
+
+cairn_code world_forget(struct world_instance *instance, struct flow_step **steps, size_t count,
+                        cairn_error *reterr)
+{
+    struct batch *batch = instance->batch;
+    size_t written = 0;
+    struct step_ref *refs = arena_array(&batch->arena, count, sizeof *refs);
+    if (!refs)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        if (!steps[i]->is_new)
+            refs[written++] = (struct step_ref){instance->row.id, steps[i]->row.seq};
+        steps[i]->is_gone = true;
+    }
+    return written ? batch->ops->delete_steps(batch->tx, refs, written, reterr) : CAIRN_OK;
+}
+
 /* Whether a place is worth asking for. */
 static bool is_wanted(const struct batch *batch, const struct step_ref *refs, size_t index)
 {
     const struct world_instance *instance = world_find(batch, refs[index].instance_id);
     if (!instance || instance->is_busy || instance->is_new ||
-        find_step(instance, refs[index].seq))
+        find_slot(instance, refs[index].seq))
         return false;
     return true;
 }
@@ -257,27 +289,44 @@ cairn_code world_load(struct batch *batch, const char **ids, size_t count, cairn
     return code;
 }
 
+void world_revise(struct world_instance *instance)
+{
+    if (!instance->row.is_function)
+        return;
+    instance->row.revision++;
+    instance->flow.is_dirty = true;
+}
+
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static size_t count_dirty(const struct world_instance *instance)
+/* Whether a step is to be inserted (is_new) or updated. */
+static bool is_to_write(const struct world_instance *instance, const struct flow_step *step,
+                        bool is_new)
+{
+    if (!step || step->is_gone || (instance->is_new || step->is_new) != is_new)
+        return false;
+    return is_new || step->is_dirty;
+}
+
+static size_t count_dirty(const struct world_instance *instance, bool is_new)
 {
     size_t count = 0;
     for (size_t i = 0; i < instance->slot_count; i++)
-        count += instance->slots[i] && (instance->slots[i]->is_dirty || instance->is_new);
+        count += is_to_write(instance, instance->slots[i], is_new);
     return count;
 }
 
 /* Appends what is dirty to rows; it is then clean. */
-static size_t take_dirty(struct world_instance *instance, struct step_row *rows)
+static size_t take_dirty(struct world_instance *instance, bool is_new, struct step_row *rows)
 {
     size_t count = 0;
     for (size_t i = 0; i < instance->slot_count; i++) {
         struct flow_step *step = instance->slots[i];
-        if (!step || !(step->is_dirty || instance->is_new))
+        if (!is_to_write(instance, step, is_new))
             continue;
         rows[count++] = step->row;
         rows[count - 1].instance_seq = instance->row.seq;
-        step->is_dirty = false;
+        step->is_dirty = step->is_new = false;
         if (step->row.due_at_us)
             batch_due(instance->batch, step->row.due_at_us);
     }
@@ -292,22 +341,22 @@ static int compare_places(const void *a, const void *b)
     return order ? order : (left->seq > right->seq) - (left->seq < right->seq);
 }
 
-/* Steps of old instances are updated, those of new ones inserted with all that has happened. */
+/* Steps that are in the store are updated, new ones inserted with all that has happened. */
 static cairn_code write_steps(struct batch *batch, struct world_instance *only, bool is_new,
                               cairn_error *reterr)
 {
     size_t room = 0, count = 0;
     for (struct world_instance *at = batch->world; at; at = at->next)
-        if ((!only || at == only) && at->is_new == is_new)
-            room += count_dirty(at);
+        if (!only || at == only)
+            room += count_dirty(at, is_new);
     if (room == 0)
         return CAIRN_OK;
     struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
     if (!rows)
         return fail_memory(reterr);
     for (struct world_instance *at = batch->world; at; at = at->next)
-        if ((!only || at == only) && at->is_new == is_new)
-            count += take_dirty(at, rows + count);
+        if (!only || at == only)
+            count += take_dirty(at, is_new, rows + count);
     qsort(rows, count, sizeof *rows, compare_places);
     if (is_new)
         return batch->ops->insert_steps(batch->tx, rows, count, reterr);
@@ -317,7 +366,8 @@ static cairn_code write_steps(struct batch *batch, struct world_instance *only, 
 cairn_code world_flush(struct world_instance *instance, cairn_error *reterr)
 {
     assert(!instance->is_new);
-    return write_steps(instance->batch, instance, false, reterr);
+    cairn_code code = write_steps(instance->batch, instance, true, reterr);
+    return code ? code : write_steps(instance->batch, instance, false, reterr);
 }
 
 cairn_code world_write_instances(struct batch *batch, cairn_error *reterr)

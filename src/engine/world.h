@@ -53,6 +53,16 @@ cairn_code world_prefetch(struct batch *batch, const struct step_ref *refs, size
 /* Keeps a row that was read; one that is there already stays, being newer.  NULL: no memory. */
 struct flow_step *world_keep(struct world_instance *instance, const struct step_row *row);
 
+/* A row that was not planned; written with the others.  NULL: no memory. */
+struct flow_step *world_insert(struct world_instance *instance, const struct step_row *row);
+
+/* Deletes their rows. */
+cairn_code world_forget(struct world_instance *instance, struct flow_step **steps, size_t count,
+                        cairn_error *reterr);
+
+/* Something has happened to it: a function that goes on from what it has read will notice. */
+void world_revise(struct world_instance *instance);
+
 /* Writes the changed steps of one instance, so that questions to the store see them. */
 cairn_code world_flush(struct world_instance *instance, cairn_error *reterr);
 

@@ -178,7 +178,8 @@ static cairn_code add_found(struct world_instance *instance, struct found *found
         struct flow_step *step = world_keep(instance, &rows[i]);
         if (!step)
             return fail_memory(reterr);
-        found->steps[found->count++] = step;
+        if (!step->is_gone)
+            found->steps[found->count++] = step;
     }
     return CAIRN_OK;
 }
@@ -341,6 +342,19 @@ static cairn_code source_committed(struct flow *flow, int64_t below, int32_t fro
     return code;
 }
 
+static cairn_code source_insert(struct flow *flow, const struct step_row *row,
+                                struct flow_step **ret_step, cairn_error *reterr)
+{
+    *ret_step = world_insert(world_of(flow), row);
+    return *ret_step ? CAIRN_OK : fail_memory(reterr);
+}
+
+static cairn_code source_forget(struct flow *flow, struct flow_step **steps, size_t count,
+                                cairn_error *reterr)
+{
+    return world_forget(world_of(flow), steps, count, reterr);
+}
+
 /* ---- signals -------------------------------------------------------------------------------- */
 
 static const char *signal_to_json(struct batch *batch, const struct signal_row *signal)
@@ -360,13 +374,13 @@ static const char *signal_to_json(struct batch *batch, const struct signal_row *
 
 static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
                                      const char *event, int64_t until_us,
-                                     const char **ret_signal, cairn_error *reterr)
+                                     struct taken_signal *ret_signal, cairn_error *reterr)
 {
     struct world_instance *instance = world_of(flow);
     struct batch *batch = instance->batch;
     struct signal_row signal;
     struct flow_facts facts = NO_FACTS;
-    *ret_signal = NULL;
+    *ret_signal = (struct taken_signal){0};
     if (instance->is_new)
         return CAIRN_OK;
     cairn_code code =
@@ -377,8 +391,9 @@ static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
         batch->ops->mark_signal(batch->tx, instance->row.id, signal.seq, step->row.seq, reterr);
     if (code)
         return code;
-    *ret_signal = signal_to_json(batch, &signal);
-    if (!*ret_signal)
+    *ret_signal = (struct taken_signal){
+        .json = signal_to_json(batch, &signal), .id = signal.id, .payload = signal.payload};
+    if (!ret_signal->json)
         return fail_memory(reterr);
     facts.event = event;
     facts.signal_id = signal.id;
@@ -502,6 +517,8 @@ const struct flow_source world_source = {
     .between = source_between,
     .committed = source_committed,
     .config = source_config,
+    .insert = source_insert,
+    .forget = source_forget,
     .take_signal = source_take_signal,
     .untake_signals = source_untake_signals,
     .note = source_note,

@@ -98,6 +98,11 @@ void check_instance_changing(const struct instance_row *seen, const struct insta
     CHECK_INT(seen->decision_count, wanted->decision_count);
     CHECK_INT(seen->parked_count, wanted->parked_count);
     CHECK_INT(seen->awaited_count, wanted->awaited_count);
+    CHECK_INT(seen->is_function, wanted->is_function);
+    CHECK_INT(seen->revision, wanted->revision);
+    CHECK_INT(seen->places, wanted->places);
+    CHECK_INT(seen->is_forced, wanted->is_forced);
+    CHECK_INT(seen->is_woken, wanted->is_woken);
 }
 
 /* ---- steps ------------------------------------------------------------------------------- */

@@ -41,7 +41,12 @@ TEST(an_instance_comes_back_with_every_field)
                                .sleep_count = 3,
                                .decision_count = 4,
                                .parked_count = 5,
-                               .awaited_count = INT32_MAX};
+                               .awaited_count = INT32_MAX,
+                               .is_function = true,
+                               .revision = INT64_MAX,
+                               .places = INT32_MAX,
+                               .is_forced = true,
+                               .is_woken = true};
     begin_write(rig);
     row = add_instance(rig, row);
     commit(rig);
@@ -278,7 +283,12 @@ static struct instance_row changed_instance(const struct instance_row *before)
                                  .sleep_count = 8,
                                  .decision_count = 9,
                                  .parked_count = 10,
-                                 .awaited_count = 11};
+                                 .awaited_count = 11,
+                                 .is_function = true,
+                                 .revision = 12,
+                                 .places = 13,
+                                 .is_forced = true,
+                                 .is_woken = true};
 }
 
 TEST(an_update_of_an_instance_writes_what_may_change_and_nothing_else)

@@ -171,3 +171,94 @@ TEST(all_signals_of_one_instance_can_be_marked_as_not_taken)
     CHECK_TEXT(found(rig, a, "f", RIG_START_US), "2");
     CHECK_TEXT(found(rig, b, "e", RIG_START_US), NULL);
 }
+
+/* ---- those that wait --------------------------------------------------------------------- */
+
+/* Whether the instance's waiting signals are those with these ids: one letter each. */
+static void check_signals(struct rig *rig, const char *instance_id, size_t room,
+                          const char *letters)
+{
+    struct signal_row rows[ROWS_MAX];
+    size_t count = SIZE_MAX;
+    MUST(rig, rig->ops->list_signals(rig->tx, instance_id, rows, room, &count, &rig->error));
+    CHECK(count == strlen(letters), "%zu signals came, not %zu", count, strlen(letters));
+    for (size_t i = 0; i < count; i++)
+        CHECK(rows[i].id[0] == letters[i] && !rows[i].id[1], "signal %zu is %s, not %c", i,
+              rows[i].id, letters[i]);
+}
+
+TEST(signals_that_wait_are_listed_oldest_first)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "w").id;
+    check_signals(rig, a, ROWS_MAX, "");
+    add_signal(rig, a, "z", "paid", RIG_START_US);
+    add_signal(rig, b, "z", "paid", RIG_START_US);
+    add_signal(rig, a, "y", "zipped", RIG_START_US);
+    add_signal(rig, a, "x", "paid", RIG_START_US - 9); /* arrival counts, not the clock */
+    add_signal(rig, a, "w", "asked", RIG_START_US + 9);
+    check_signals(rig, a, ROWS_MAX, "zyxw");
+    commit(rig);
+    begin_read(rig);
+    check_signals(rig, a, ROWS_MAX, "zyxw");
+    check_signals(rig, b, ROWS_MAX, "z");
+    check_signals(rig, "nobody", ROWS_MAX, "");
+    check_signals(rig, a, 4, "zyxw");
+    check_signals(rig, a, 3, "zyx");
+    check_signals(rig, a, 1, "z");
+    check_signals(rig, a, 0, "");
+}
+
+TEST(a_listed_signal_is_as_it_was_sent)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct signal_row seen[2],
+        bare = {.id = "2", .event = "e", .received_at_us = RIG_START_US + 8, .taken_by = -1};
+    enum insert_result result;
+    size_t count = 0;
+    begin_write(rig);
+    const char *id = new_instance(rig, "w").id;
+    int64_t seq = add_signal(rig, id, "it's \"1\"", "payment.settled", RIG_START_US + 7);
+    bare.instance_id = id;
+    MUST(rig, rig->ops->insert_signal(rig->tx, &bare, &result, &rig->error));
+    commit(rig);
+    begin_read(rig);
+    MUST(rig, rig->ops->list_signals(rig->tx, id, seen, 2, &count, &rig->error));
+    CHECK_INT(count, 2);
+    CHECK_INT(seen[0].seq, seq);
+    CHECK_STR(seen[0].instance_id, id);
+    CHECK_STR(seen[0].id, "it's \"1\"");
+    CHECK_STR(seen[0].event, "payment.settled");
+    CHECK_JSON(seen[0].payload, "{\"n\":1}");
+    CHECK_INT(seen[0].received_at_us, RIG_START_US + 7);
+    CHECK_INT(seen[0].taken_by, -1);
+    CHECK_INT(seen[1].seq, bare.seq);
+    CHECK_TEXT(seen[1].payload, NULL);
+}
+
+TEST(a_signal_that_is_taken_does_not_wait)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "w").id;
+    int64_t first = add_signal(rig, a, "x", "e", RIG_START_US);
+    int64_t second = add_signal(rig, a, "y", "e", RIG_START_US);
+    add_signal(rig, a, "z", "e", RIG_START_US);
+    add_signal(rig, b, "x", "e", RIG_START_US);
+    mark(rig, a, second, 0); /* a place as any other */
+    check_signals(rig, a, ROWS_MAX, "xz");
+    mark(rig, a, first, 3);
+    check_signals(rig, a, ROWS_MAX, "z");
+    commit(rig);
+    begin_write(rig);
+    check_signals(rig, a, ROWS_MAX, "z");
+    check_signals(rig, b, ROWS_MAX, "x");
+    mark(rig, a, 0, 3); /* the step at place 3 gives back what it took */
+    check_signals(rig, a, ROWS_MAX, "xz");
+    mark(rig, a, 0, -1);
+    check_signals(rig, a, ROWS_MAX, "xyz");
+    roll_back(rig);
+    begin_read(rig);
+    check_signals(rig, a, ROWS_MAX, "z");
+}

@@ -83,6 +83,13 @@ static const struct word words[] = {
     {"state-machine.md, step", "`cancelled`", "`skipped`"},
     {"floxy-engine.md, step", "`pending`", "`pending`, `ready`"},
     {"floxy-engine.md", "all other words", "the same words"},
+    {"state-flow.md, instance", "`complete`", "`completed`"},
+    {"state-flow.md, instance", "`paused`", "`paused`"},
+    {"state-flow.md, instance", "`waiting`", "`waiting_signal`, `running`"},
+    {"state-flow.md, instance", "`errored`", "`failed`"},
+    {"state-flow.md, instance", "terminated", "`aborted`"},
+    {"state-flow.md, task", "`pending`", "`ready`"},
+    {"state-flow.md, task", "`processing`", "`running`"},
     {"simple-workflow.md", "`pending leased succeeded failed cancelled`",
      "the job's own words"},
 };

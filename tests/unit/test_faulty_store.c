@@ -272,3 +272,49 @@ TEST(wrapping_runs_out_of_memory_cleanly)
     CHECK_OK(use_every_verb(&f));
     tear_down(&f);
 }
+
+/* One call of a verb that functions need, each on an instance that is not there. */
+static cairn_code call_function_verb(struct fixture *f, enum faulty_verb verb)
+{
+    const struct store_ops *ops = f->store->ops;
+    struct step_ref ref = {.instance_id = JOB_ID};
+    struct log_row log = {.instance_id = JOB_ID, .level = "info", .message = "m"};
+    struct signal_row signal;
+    size_t count;
+    switch (verb) {
+    case FAULTY_DELETE_STEPS:
+        return ops->delete_steps(f->tx, &ref, 1, &error);
+    case FAULTY_LIST_SIGNALS:
+        return ops->list_signals(f->tx, JOB_ID, &signal, 1, &count, &error);
+    case FAULTY_APPEND_LOGS:
+        return ops->append_logs(f->tx, &log, 0, &error);
+    default:
+        return ops->list_logs(f->tx, JOB_ID, 0, &log, 1, &count, &error);
+    }
+}
+
+TEST(the_verbs_of_functions_fail_on_cue)
+{
+    static const struct {
+        enum faulty_verb verb;
+        const char *name;
+    } verbs[] = {{FAULTY_DELETE_STEPS, "delete_steps"},
+                 {FAULTY_LIST_SIGNALS, "list_signals"},
+                 {FAULTY_APPEND_LOGS, "append_logs"},
+                 {FAULTY_LIST_LOGS, "list_logs"}};
+    struct fixture f;
+    set_up(&f, 0, 0);
+    CHECK_OK(f.store->ops->session_open(f.store, SESSION_WRITER, &f.session, &error));
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        struct faulty_rule rule = {.verb = verbs[i].verb, .call = 2, .code = CAIRN_E_BUSY};
+        CHECK(faulty_add(f.store, &rule), "no memory");
+        CHECK_OK(f.store->ops->begin(f.session, &f.arena, &f.tx, &error));
+        CHECK_OK(call_function_verb(&f, verbs[i].verb));
+        CHECK(call_function_verb(&f, verbs[i].verb) == CAIRN_E_BUSY, "%s", verbs[i].name);
+        f.store->ops->rollback(f.tx);
+        CHECK_INT(faulty_calls(f.store, verbs[i].verb), 2);
+        CHECK_INT(faulty_failures(f.store), i + 1);
+        CHECK_STR(faulty_verb_name(verbs[i].verb), verbs[i].name);
+    }
+    tear_down(&f);
+}

@@ -77,6 +77,12 @@ cairn_code faulty_update_steps(struct store_tx *tx, const struct step_row *rows,
     pass_on(FAULTY_UPDATE_STEPS, update_steps(inner, rows, count, reterr));
 }
 
+cairn_code faulty_delete_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                               cairn_error *reterr)
+{
+    pass_on(FAULTY_DELETE_STEPS, delete_steps(inner, refs, count, reterr));
+}
+
 cairn_code faulty_claim_steps(struct store_tx *tx, const struct step_claim *claim,
                               struct step_row *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr)
@@ -130,6 +136,14 @@ cairn_code faulty_mark_signal(struct store_tx *tx, const char *instance_id, int6
     pass_on(FAULTY_MARK_SIGNAL, mark_signal(inner, instance_id, signal_seq, taken_by, reterr));
 }
 
+cairn_code faulty_list_signals(struct store_tx *tx, const char *instance_id,
+                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr)
+{
+    pass_on(FAULTY_LIST_SIGNALS,
+            list_signals(inner, instance_id, ret_rows, room, ret_count, reterr));
+}
+
 cairn_code faulty_append_outbox(struct store_tx *tx, const struct outbox_row *rows,
                                 size_t count, cairn_error *reterr)
 {
@@ -159,6 +173,12 @@ cairn_code faulty_append_dlq(struct store_tx *tx, const struct dlq_row *rows, si
                              cairn_error *reterr)
 {
     pass_on(FAULTY_APPEND_DLQ, append_dlq(inner, rows, count, reterr));
+}
+
+cairn_code faulty_append_logs(struct store_tx *tx, const struct log_row *rows, size_t count,
+                              cairn_error *reterr)
+{
+    pass_on(FAULTY_APPEND_LOGS, append_logs(inner, rows, count, reterr));
 }
 
 cairn_code faulty_insert_decision(struct store_tx *tx, const struct decision_row *row,
@@ -236,6 +256,14 @@ cairn_code faulty_list_flow_events(struct store_tx *tx, const char *instance_id,
 {
     pass_on(FAULTY_LIST_FLOW_EVENTS,
             list_flow_events(inner, instance_id, after, ret_rows, room, ret_count, reterr));
+}
+
+cairn_code faulty_list_logs(struct store_tx *tx, const char *instance_id, int64_t after,
+                            struct log_row *ret_rows, size_t room, size_t *ret_count,
+                            cairn_error *reterr)
+{
+    pass_on(FAULTY_LIST_LOGS,
+            list_logs(inner, instance_id, after, ret_rows, room, ret_count, reterr));
 }
 
 cairn_code faulty_list_dlq(struct store_tx *tx, const char *instance_id, int64_t before_id,

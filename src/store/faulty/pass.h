@@ -71,6 +71,8 @@ cairn_code faulty_lock_committed_steps(struct store_tx *tx, const char *instance
                                        size_t *ret_count, cairn_error *reterr);
 cairn_code faulty_update_steps(struct store_tx *tx, const struct step_row *rows, size_t count,
                                cairn_error *reterr);
+cairn_code faulty_delete_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                               cairn_error *reterr);
 cairn_code faulty_claim_steps(struct store_tx *tx, const struct step_claim *claim,
                               struct step_row *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr);
@@ -90,6 +92,9 @@ cairn_code faulty_find_signal(struct store_tx *tx, const char *instance_id, cons
                               cairn_error *reterr);
 cairn_code faulty_mark_signal(struct store_tx *tx, const char *instance_id, int64_t signal_seq,
                               int32_t taken_by, cairn_error *reterr);
+cairn_code faulty_list_signals(struct store_tx *tx, const char *instance_id,
+                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr);
 cairn_code faulty_append_outbox(struct store_tx *tx, const struct outbox_row *rows,
                                 size_t count, cairn_error *reterr);
 cairn_code faulty_claim_outbox(struct store_tx *tx, const char *worker, int64_t until_us,
@@ -100,6 +105,8 @@ cairn_code faulty_append_flow_events(struct store_tx *tx, const struct flow_even
                                      size_t count, cairn_error *reterr);
 cairn_code faulty_append_dlq(struct store_tx *tx, const struct dlq_row *rows, size_t count,
                              cairn_error *reterr);
+cairn_code faulty_append_logs(struct store_tx *tx, const struct log_row *rows, size_t count,
+                              cairn_error *reterr);
 cairn_code faulty_insert_decision(struct store_tx *tx, const struct decision_row *row,
                                   cairn_error *reterr);
 cairn_code faulty_list_decisions(struct store_tx *tx, const char *instance_id,
@@ -126,6 +133,9 @@ cairn_code faulty_get_step(struct store_tx *tx, const char *instance_id, const c
 cairn_code faulty_list_flow_events(struct store_tx *tx, const char *instance_id, int64_t after,
                                    struct flow_event_row *ret_rows, size_t room,
                                    size_t *ret_count, cairn_error *reterr);
+cairn_code faulty_list_logs(struct store_tx *tx, const char *instance_id, int64_t after,
+                            struct log_row *ret_rows, size_t room, size_t *ret_count,
+                            cairn_error *reterr);
 cairn_code faulty_list_dlq(struct store_tx *tx, const char *instance_id, int64_t before_id,
                            struct dlq_row *ret_rows, size_t room, size_t *ret_count,
                            cairn_error *reterr);

@@ -241,3 +241,15 @@ cairn_code memory_update_steps(struct store_tx *tx, const struct step_row *rows,
     }
     return CAIRN_OK;
 }
+
+cairn_code memory_delete_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                               cairn_error *reterr)
+{
+    assert_writer(tx);
+    for (size_t i = 0; i < count; i++) {
+        struct step *step = find_step(tx, refs[i].instance_id, refs[i].seq);
+        if (step && !table_delete_step(tx_table(tx), step))
+            return fail_memory(reterr);
+    }
+    return CAIRN_OK;
+}

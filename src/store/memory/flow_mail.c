@@ -1,4 +1,4 @@
-/* store/memory/flow_mail.c - the verbs for signals, outbox, events and dead letters.
+/* store/memory/flow_mail.c - the verbs for signals, outbox, events, dead letters and logs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,6 +54,16 @@ cairn_code memory_insert_signal(struct store_tx *tx, struct signal_row *row,
                                                                        : fail_memory(reterr);
 }
 
+static bool copy_signal(struct store_tx *tx, const struct signal_row *row,
+                        struct signal_row *ret_row)
+{
+    static const size_t texts[] = {
+        offsetof(struct signal_row, instance_id), offsetof(struct signal_row, id),
+        offsetof(struct signal_row, event), offsetof(struct signal_row, payload)};
+    *ret_row = *row;
+    return texts_copy(TEXTS(texts), ret_row, tx->arena);
+}
+
 static int probe_event(const struct tree_node *node, const void *key)
 {
     return strcmp(SIGNAL_ROW(node, in_untaken)->event, key);
@@ -71,11 +81,22 @@ cairn_code memory_find_signal(struct store_tx *tx, const char *instance_id, cons
     if (!node || probe_event(node, event) != 0)
         return CAIRN_E_NOT_FOUND;
 
-    static const size_t texts[] = {
-        offsetof(struct signal_row, instance_id), offsetof(struct signal_row, id),
-        offsetof(struct signal_row, event), offsetof(struct signal_row, payload)};
-    *ret_row = *SIGNAL_ROW(node, in_untaken);
-    return texts_copy(TEXTS(texts), ret_row, tx->arena) ? CAIRN_OK : fail_memory(reterr);
+    return copy_signal(tx, SIGNAL_ROW(node, in_untaken), ret_row) ? CAIRN_OK
+                                                                  : fail_memory(reterr);
+}
+
+cairn_code memory_list_signals(struct store_tx *tx, const char *instance_id,
+                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr)
+{
+    struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
+    size_t count = 0;
+    for (struct tree_node *node = instance ? tree_first(&instance->unread) : NULL;
+         node && count < room; node = tree_next(node))
+        if (!copy_signal(tx, SIGNAL_ROW(node, in_unread), &ret_rows[count++]))
+            return fail_memory(reterr);
+    *ret_count = count;
+    return CAIRN_OK;
 }
 
 static int probe_signal_seq(const struct tree_node *node, const void *key)
@@ -353,5 +374,58 @@ cairn_code memory_list_decisions(struct store_tx *tx, const char *instance_id,
         if (!texts_copy(TEXTS(texts), &ret_rows[i], tx->arena))
             return fail_memory(reterr);
     }
+    return CAIRN_OK;
+}
+
+/* ---- logs -------------------------------------------------------------------------------- */
+
+cairn_code memory_append_logs(struct store_tx *tx, const struct log_row *rows, size_t count,
+                              cairn_error *reterr)
+{
+    assert_writer(tx);
+    for (size_t i = 0; i < count; i++) {
+        struct instance *instance;
+        cairn_code code = need_instance(tx, rows[i].instance_id, "a log", &instance, reterr);
+        if (code)
+            return code;
+        struct log_row row = rows[i];
+        row.at_us = tx->now_us;
+        if (!table_append_log(tx_table(tx), instance, &row))
+            return fail_memory(reterr);
+    }
+    return CAIRN_OK;
+}
+
+/* The index of the first log with a greater id. */
+static size_t log_after(const struct instance *instance, int64_t after)
+{
+    size_t low = 0, high = instance->log_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (instance->logs[middle]->row.id > after)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+cairn_code memory_list_logs(struct store_tx *tx, const char *instance_id, int64_t after,
+                            struct log_row *ret_rows, size_t room, size_t *ret_count,
+                            cairn_error *reterr)
+{
+    static const size_t texts[] = {
+        offsetof(struct log_row, instance_id), offsetof(struct log_row, level),
+        offsetof(struct log_row, message), offsetof(struct log_row, data),
+        offsetof(struct log_row, step)};
+    struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
+    size_t count = 0;
+    for (size_t i = instance ? log_after(instance, after) : 0;
+         instance && i < instance->log_count && count < room; i++) {
+        ret_rows[count] = instance->logs[i]->row;
+        if (!texts_copy(TEXTS(texts), &ret_rows[count++], tx->arena))
+            return fail_memory(reterr);
+    }
+    *ret_count = count;
     return CAIRN_OK;
 }

@@ -1,4 +1,4 @@
-/* store/memory/flow_message.c - definitions, signals, outbox, dead letters: their rows.
+/* store/memory/flow_message.c - definitions, signals, outbox, dead letters, logs: their rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,6 +24,9 @@ static const size_t outbox_changing[] = {offsetof(struct outbox_row, claimed_by)
 static const size_t decision_texts[] = {
     offsetof(struct decision_row, step_name), offsetof(struct decision_row, decided_by),
     offsetof(struct decision_row, decision), offsetof(struct decision_row, comment)};
+static const size_t log_texts[] = {
+    offsetof(struct log_row, level), offsetof(struct log_row, message),
+    offsetof(struct log_row, data), offsetof(struct log_row, step)};
 static const size_t dlq_texts[] = {
     offsetof(struct dlq_row, workflow),  offsetof(struct dlq_row, step_name),
     offsetof(struct dlq_row, step_type), offsetof(struct dlq_row, input),
@@ -58,6 +61,11 @@ static int compare_untaken(const struct tree_node *a, const struct tree_node *b)
     return order ? order : compare_int(x->seq, y->seq);
 }
 
+static int compare_unread(const struct tree_node *a, const struct tree_node *b)
+{
+    return compare_int(SIGNAL_ROW(a, in_unread)->seq, SIGNAL_ROW(b, in_unread)->seq);
+}
+
 static int compare_outbox(const struct tree_node *a, const struct tree_node *b)
 {
     return compare_int(container_of(a, struct outbox, in_open)->now->row.id,
@@ -88,6 +96,7 @@ void instance_init_messages(struct instance *instance)
     instance->signals.compare = compare_signal_seq;
     instance->signal_ids.compare = compare_signal_id;
     instance->untaken.compare = compare_untaken;
+    instance->unread.compare = compare_unread;
     instance->open_dlq.compare = compare_instance_dlq;
 }
 
@@ -109,6 +118,9 @@ void instance_free_messages(struct instance *instance)
     for (size_t i = 0; i < instance->decision_count; i++)
         mem_free(instance->decisions[i]);
     mem_free(instance->decisions);
+    for (size_t i = 0; i < instance->log_count; i++)
+        mem_free(instance->logs[i]);
+    mem_free(instance->logs);
 }
 
 void flow_done_messages(struct flow_table *flow)
@@ -141,6 +153,23 @@ bool table_put_definition(struct table *table, const struct definition_row *row)
     return true;
 }
 
+/* A signal that is not taken is in two trees more. */
+static void enter_signal(struct signal *signal)
+{
+    if (signal->row.taken_by >= 0)
+        return;
+    tree_add(&signal->instance->untaken, &signal->in_untaken);
+    tree_add(&signal->instance->unread, &signal->in_unread);
+}
+
+static void leave_signal(struct signal *signal)
+{
+    if (signal->row.taken_by >= 0)
+        return;
+    tree_remove(&signal->instance->untaken, &signal->in_untaken);
+    tree_remove(&signal->instance->unread, &signal->in_unread);
+}
+
 bool table_insert_signal(struct table *table, struct instance *instance,
                          const struct signal_row *row, int64_t *ret_seq)
 {
@@ -157,20 +186,16 @@ bool table_insert_signal(struct table *table, struct instance *instance,
     signal->row.seq = *ret_seq = ++table->flow.last_signal_seq;
     tree_add(&instance->signals, &signal->by_seq);
     tree_add(&instance->signal_ids, &signal->by_id);
-    if (row->taken_by < 0)
-        tree_add(&instance->untaken, &signal->in_untaken);
+    enter_signal(signal);
     table_note(table, (struct undo){.kind = UNDO_SIGNAL, .signal = signal});
     return true;
 }
 
 static void set_taken_by(struct signal *signal, int32_t taken_by)
 {
-    struct instance *instance = signal->instance;
-    if (signal->row.taken_by < 0)
-        tree_remove(&instance->untaken, &signal->in_untaken);
+    leave_signal(signal);
     signal->row.taken_by = taken_by;
-    if (taken_by < 0)
-        tree_add(&instance->untaken, &signal->in_untaken);
+    enter_signal(signal);
 }
 
 bool table_mark_signal(struct table *table, struct signal *signal, int32_t taken_by)
@@ -295,6 +320,23 @@ bool table_append_decision(struct table *table, struct instance *instance,
     return true;
 }
 
+bool table_append_log(struct table *table, struct instance *instance, const struct log_row *row)
+{
+    if (!table_make_undo_room(table) ||
+        !array_make_room(&instance->logs, instance->log_count, &instance->log_room,
+                         sizeof *instance->logs))
+        return false;
+    struct log log = {.row = *row};
+    struct log *own = block_new(&log, sizeof log, TEXTS(log_texts));
+    if (!own)
+        return false;
+    own->row.id = ++table->flow.last_log_id;
+    own->row.instance_id = instance->now->row.id;
+    instance->logs[instance->log_count++] = own;
+    table_note(table, (struct undo){.kind = UNDO_LOG, .instance = instance});
+    return true;
+}
+
 bool table_close_dlq(struct table *table, struct dlq *dlq)
 {
     assert(dlq->row.is_open);
@@ -311,8 +353,7 @@ static void undo_signal(struct flow_table *flow, struct signal *signal)
 {
     struct instance *instance = signal->instance;
     flow->last_signal_seq--;
-    if (signal->row.taken_by < 0)
-        tree_remove(&instance->untaken, &signal->in_untaken);
+    leave_signal(signal);
     tree_remove(&instance->signal_ids, &signal->by_id);
     tree_remove(&instance->signals, &signal->by_seq);
     mem_free(signal);
@@ -358,6 +399,10 @@ void flow_undo_message(struct flow_table *flow, struct undo *undo)
         break;
     case UNDO_DECISION:
         mem_free(undo->instance->decisions[--undo->instance->decision_count]);
+        break;
+    case UNDO_LOG:
+        flow->last_log_id--;
+        mem_free(undo->instance->logs[--undo->instance->log_count]);
         break;
     default:
         assert(!"an undo that nobody knows");

@@ -374,15 +374,27 @@ bool table_update_instance(struct table *table, struct instance *instance,
     return true;
 }
 
+static void add_step(struct flow_table *flow, struct step *step)
+{
+    tree_add(&step->instance->steps, &step->by_place);
+    tree_add(&step->instance->names, &step->by_name);
+    enter_step(flow, step);
+}
+
+static void remove_step(struct flow_table *flow, struct step *step)
+{
+    leave_step(flow, step);
+    tree_remove(&step->instance->names, &step->by_name);
+    tree_remove(&step->instance->steps, &step->by_place);
+}
+
 bool table_insert_step(struct table *table, struct instance *instance,
                        const struct step_row *row)
 {
     struct step *step = table_make_undo_room(table) ? step_new(table, instance, row) : NULL;
     if (!step)
         return false;
-    tree_add(&instance->steps, &step->by_place);
-    tree_add(&instance->names, &step->by_name);
-    enter_step(&table->flow, step);
+    add_step(&table->flow, step);
     table_note(table, (struct undo){.kind = UNDO_STEP, .step = step});
     return true;
 }
@@ -418,6 +430,21 @@ bool table_update_step(struct table *table, struct step *step, const struct step
     return true;
 }
 
+bool table_delete_step(struct table *table, struct step *step)
+{
+    if (!table_make_undo_room(table))
+        return false;
+    table_note(table, (struct undo){.kind = UNDO_STEP_DELETE, .step = step});
+    remove_step(&table->flow, step);
+    return true;
+}
+
+void flow_keep(struct undo *undo)
+{
+    if (undo->kind == UNDO_STEP_DELETE)
+        step_free(undo->step);
+}
+
 /* ---- undoing ----------------------------------------------------------------------------- */
 
 static void undo_instance(struct flow_table *flow, struct instance *instance)
@@ -430,14 +457,6 @@ static void undo_instance(struct flow_table *flow, struct instance *instance)
         tree_remove(&flow->keys, &instance->by_key);
     hash_remove(&flow->by_id, &instance->by_id);
     instance_free(instance);
-}
-
-static void undo_step(struct flow_table *flow, struct step *step)
-{
-    leave_step(flow, step);
-    tree_remove(&step->instance->names, &step->by_name);
-    tree_remove(&step->instance->steps, &step->by_place);
-    step_free(step);
 }
 
 void flow_undo(struct flow_table *flow, struct undo *undo)
@@ -453,7 +472,11 @@ void flow_undo(struct flow_table *flow, struct undo *undo)
         enter_instance(flow, undo->instance);
         break;
     case UNDO_STEP:
-        undo_step(flow, undo->step);
+        remove_step(flow, undo->step);
+        step_free(undo->step);
+        break;
+    case UNDO_STEP_DELETE:
+        add_step(flow, undo->step);
         break;
     case UNDO_STEP_UPDATE:
         leave_step(flow, undo->step);

@@ -4,7 +4,8 @@
  *
  * As in table.h: what may change of a row is a version that is only replaced, and every change
  * is noted in the table's one undo log.  A step is in those trees that its version says;
- * entering and leaving them cannot fail.
+ * entering and leaving them cannot fail.  Steps of an instance are a tree, too: one that was
+ * deleted leaves nothing behind, and its place costs nothing.
  */
 #ifndef STORE_MEMORY_FLOW_TABLE_H
 #define STORE_MEMORY_FLOW_TABLE_H
@@ -32,14 +33,17 @@ struct instance {
     struct hash_link by_id;
     struct tree_node by_key, by_status, by_workflow, by_both, by_start;
     struct instance_version *now;
-    struct tree steps, names;                 /* all, by place and by name */
-    struct tree current;                      /* what lock_current_steps() reads, by place */
-    struct tree committed;                    /* highest commit number first */
-    struct tree signals, signal_ids, untaken; /* by seq, by id, by (event, seq) */
-    struct tree open_dlq;                     /* by id */
+    struct tree steps, names;        /* all, by place and by name */
+    struct tree current;             /* what lock_current_steps() reads, by place */
+    struct tree committed;           /* highest commit number first */
+    struct tree signals, signal_ids; /* all, by seq and by id */
+    struct tree untaken, unread;     /* those not taken, by (event, seq) and by seq */
+    struct tree open_dlq;            /* by id */
     struct event_list events;
     struct decision **decisions; /* oldest first */
     size_t decision_count, decision_room;
+    struct log **logs; /* oldest first */
+    size_t log_count, log_room;
     uint64_t held_by; /* number of the outbox claim that may take no more from it */
     char text[];
 };
@@ -61,7 +65,7 @@ struct step {
 };
 
 struct signal {
-    struct tree_node by_seq, by_id, in_untaken;
+    struct tree_node by_seq, by_id, in_untaken, in_unread;
     struct instance *instance;
     struct signal_row row; /* of which taken_by may change */
     char text[];
@@ -90,6 +94,10 @@ struct decision {
     struct decision_row row; /* first: block_new() */
 };
 
+struct log {
+    struct log_row row; /* first: block_new() */
+};
+
 struct flow_table {
     struct tree definitions; /* by (name, version) */
 
@@ -107,7 +115,7 @@ struct flow_table {
     struct tree leased;             /* running or in compensation; by (token, worker, turn) */
     struct step_counts step_counts;
 
-    int64_t last_signal_seq;
+    int64_t last_signal_seq, last_log_id;
     struct outbox **outbox; /* the one with id n at n - 1 */
     size_t outbox_count, outbox_room;
     struct tree open_outbox; /* not acknowledged, by id */
@@ -119,6 +127,7 @@ struct flow_table {
 
 bool flow_init(struct flow_table *flow); /* false: memory ran out */
 void flow_undo(struct flow_table *flow, struct undo *undo);
+void flow_keep(struct undo *undo); /* what was deleted goes */
 void flow_done(struct flow_table *flow);
 
 /* These answer false when memory has run out; the table is then as it was. */
@@ -128,6 +137,7 @@ bool table_update_instance(struct table *table, struct instance *instance,
 bool table_insert_step(struct table *table, struct instance *instance,
                        const struct step_row *row);
 bool table_update_step(struct table *table, struct step *step, const struct step_row *row);
+bool table_delete_step(struct table *table, struct step *step);
 bool table_put_definition(struct table *table, const struct definition_row *row);
 bool table_insert_signal(struct table *table, struct instance *instance,
                          const struct signal_row *row, int64_t *ret_seq);
@@ -140,6 +150,8 @@ bool table_append_dlq(struct table *table, struct instance *instance,
                       const struct dlq_row *row);
 bool table_append_decision(struct table *table, struct instance *instance,
                            const struct decision_row *row);
+bool table_append_log(struct table *table, struct instance *instance,
+                      const struct log_row *row);
 bool table_close_dlq(struct table *table, struct dlq *dlq);
 
 /* NULL: there is none. */

@@ -133,6 +133,16 @@ cairn_code memory_append_flow_events(struct store_tx *tx, const struct flow_even
                                      size_t count, cairn_error *reterr);
 cairn_code memory_append_dlq(struct store_tx *tx, const struct dlq_row *rows, size_t count,
                              cairn_error *reterr);
+cairn_code memory_delete_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                               cairn_error *reterr);
+cairn_code memory_list_signals(struct store_tx *tx, const char *instance_id,
+                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr);
+cairn_code memory_append_logs(struct store_tx *tx, const struct log_row *rows, size_t count,
+                              cairn_error *reterr);
+cairn_code memory_list_logs(struct store_tx *tx, const char *instance_id, int64_t after,
+                            struct log_row *ret_rows, size_t room, size_t *ret_count,
+                            cairn_error *reterr);
 cairn_code memory_insert_decision(struct store_tx *tx, const struct decision_row *row,
                                   cairn_error *reterr);
 cairn_code memory_list_decisions(struct store_tx *tx, const char *instance_id,

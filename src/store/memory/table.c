@@ -298,8 +298,10 @@ bool table_put_registry(struct table *table, const struct registry_row *row)
 
 void table_keep(struct table *table)
 {
-    for (size_t i = 0; i < table->undo_count; i++)
+    for (size_t i = 0; i < table->undo_count; i++) {
+        flow_keep(&table->undos[i]);
         mem_free(table->undos[i].before);
+    }
     table->undo_count = 0;
 }
 

@@ -56,13 +56,15 @@ enum undo_kind {
     UNDO_INSTANCE_UPDATE,
     UNDO_STEP,
     UNDO_STEP_UPDATE,
+    UNDO_STEP_DELETE, /* the step is out of all trees, and goes with the commit */
     UNDO_SIGNAL,
     UNDO_SIGNAL_MARK,
     UNDO_OUTBOX,
     UNDO_OUTBOX_UPDATE,
     UNDO_DLQ,
     UNDO_DLQ_CLOSE,
-    UNDO_DECISION /* of the instance: the latest */
+    UNDO_DECISION, /* of the instance: the latest */
+    UNDO_LOG       /* likewise */
 };
 
 struct undo {

@@ -78,6 +78,8 @@ cairn_code sqlite_lock_committed_steps(struct store_tx *tx, const char *instance
                                        size_t *ret_count, cairn_error *reterr);
 cairn_code sqlite_update_steps(struct store_tx *tx, const struct step_row *rows, size_t count,
                                cairn_error *reterr);
+cairn_code sqlite_delete_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                               cairn_error *reterr);
 cairn_code sqlite_list_steps(struct store_tx *tx, const char *instance_id, int32_t after,
                              bool is_current, struct step_row *ret_rows, size_t room,
                              size_t *ret_count, cairn_error *reterr);
@@ -103,7 +105,7 @@ cairn_code sqlite_next_flow_due(struct store_tx *tx, int64_t *ret_due_us, cairn_
 cairn_code sqlite_count_steps(struct store_tx *tx, struct step_counts *ret_counts,
                               cairn_error *reterr);
 
-/* ---- Messages (flow_signal.c, flow_outbox.c, flow_event.c, flow_dlq.c) ----------------------
+/* ---- Messages (flow_signal.c, flow_outbox.c, flow_event.c, flow_dlq.c, flow_log.c) ----------
  */
 
 cairn_code sqlite_insert_signal(struct store_tx *tx, struct signal_row *row,
@@ -113,6 +115,9 @@ cairn_code sqlite_find_signal(struct store_tx *tx, const char *instance_id, cons
                               cairn_error *reterr);
 cairn_code sqlite_mark_signal(struct store_tx *tx, const char *instance_id, int64_t signal_seq,
                               int32_t taken_by, cairn_error *reterr);
+cairn_code sqlite_list_signals(struct store_tx *tx, const char *instance_id,
+                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr);
 cairn_code sqlite_append_outbox(struct store_tx *tx, const struct outbox_row *rows,
                                 size_t count, cairn_error *reterr);
 cairn_code sqlite_claim_outbox(struct store_tx *tx, const char *worker, int64_t until_us,
@@ -138,5 +143,10 @@ cairn_code sqlite_list_dlq(struct store_tx *tx, const char *instance_id, int64_t
                            cairn_error *reterr);
 cairn_code sqlite_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
                           cairn_error *reterr);
+cairn_code sqlite_append_logs(struct store_tx *tx, const struct log_row *rows, size_t count,
+                              cairn_error *reterr);
+cairn_code sqlite_list_logs(struct store_tx *tx, const char *instance_id, int64_t after,
+                            struct log_row *ret_rows, size_t room, size_t *ret_count,
+                            cairn_error *reterr);
 
 #endif

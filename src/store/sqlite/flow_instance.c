@@ -43,6 +43,11 @@ static void read_columns(struct row_reader *reader, struct instance_row *row)
     row->decision_count = (int32_t)read_int(reader);
     row->parked_count = (int32_t)read_int(reader);
     row->awaited_count = (int32_t)read_int(reader);
+    row->is_function = read_int(reader) != 0;
+    row->revision = read_int(reader);
+    row->places = (int32_t)read_int(reader);
+    row->is_forced = read_int(reader) != 0;
+    row->is_woken = read_int(reader) != 0;
     row->stop_by = read_text(reader);
     row->stop_reason = read_text(reader);
     row->last_error = read_text(reader);
@@ -131,6 +136,11 @@ static void write_changing(struct row_writer *writer, const struct instance_row 
     write_int(writer, row->decision_count);
     write_int(writer, row->parked_count);
     write_int(writer, row->awaited_count);
+    write_int(writer, row->is_function);
+    write_int(writer, row->revision);
+    write_int(writer, row->places);
+    write_int(writer, row->is_forced);
+    write_int(writer, row->is_woken);
     write_text(writer, row->stop_by);
     write_text(writer, row->stop_reason);
     write_text(writer, row->last_error);

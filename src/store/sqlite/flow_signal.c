@@ -87,3 +87,21 @@ cairn_code sqlite_mark_signal(struct store_tx *tx, const char *instance_id, int6
     bind_place(&query, ":taken_by", taken_by);
     return query_run(&query, "mark a signal", reterr);
 }
+
+cairn_code sqlite_list_signals(struct store_tx *tx, const char *instance_id,
+                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_LIST_SIGNALS);
+    bind_text(&query, ":instance_id", instance_id);
+    bind_size(&query, ":room", room);
+    size_t count = 0;
+    while (count < room && query_step(&query) == SQLITE_ROW) {
+        cairn_code code = read_signal(&query, tx->arena, instance_id, &ret_rows[count], reterr);
+        if (code)
+            return code;
+        count++;
+    }
+    *ret_count = count;
+    return query_ended(&query, "list signals", reterr);
+}

@@ -1,4 +1,4 @@
-/* store/sqlite/flow_step.c - steps: insert, read, lock, update, list.
+/* store/sqlite/flow_step.c - steps: insert, read, lock, update, delete, list.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -346,7 +346,7 @@ cairn_code sqlite_insert_steps(struct store_tx *tx, const struct step_row *rows,
         assert(rows[i].instance_seq > 0 && rows[i].seq >= 0);
         if (rows[i].seq >= PLACES_MAX)
             return fail(reterr, CAIRN_E_TOO_LARGE,
-                        "cannot start instance \"%s\": SQLite holds %d steps of an instance",
+                        "cannot add a step to instance \"%s\": SQLite holds %d of one instance",
                         rows[i].instance_id, (int)PLACES_MAX);
         cairn_code code = insert_one(tx, &rows[i], reterr);
         if (code)
@@ -373,6 +373,37 @@ cairn_code sqlite_update_steps(struct store_tx *tx, const struct step_row *rows,
     for (size_t i = 0; i < count; i++) {
         assert(rows[i].instance_seq > 0); /* it was read or inserted in this transaction */
         cairn_code code = update_one(tx, &rows[i], reterr);
+        if (code)
+            return code;
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code delete_one(struct store_tx *tx, int64_t id, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_DELETE_STEP);
+    bind_int(&query, ":id", id);
+    return query_run(&query, "forget a step", reterr);
+}
+
+cairn_code sqlite_delete_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                               cairn_error *reterr)
+{
+    assert(tx->session->kind == SESSION_WRITER);
+    const char *owner = NULL; /* whose number owner_seq is; 0: nobody's */
+    int64_t owner_seq = 0;
+    for (size_t i = 0; i < count; i++) {
+        cairn_code code = CAIRN_OK;
+        if (!owner || strcmp(owner, refs[i].instance_id) != 0) {
+            owner = refs[i].instance_id;
+            owner_seq = 0;
+            code = find_instance_seq(tx, owner, &owner_seq, reterr);
+            if (code == CAIRN_E_NOT_FOUND)
+                code = CAIRN_OK;
+        }
+        bool is_place = refs[i].seq >= 0 && refs[i].seq < PLACES_MAX;
+        if (!code && owner_seq && is_place)
+            code = delete_one(tx, step_id(owner_seq, refs[i].seq), reterr);
         if (code)
             return code;
     }

@@ -83,6 +83,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     X(LIST_DECISIONS)             \
     X(APPEND_EVENT)               \
     X(APPEND_EVENTS)              \
+    X(APPEND_LOG)                 \
     X(APPEND_OUTBOX)              \
     X(CLAIM_HEADS)                \
     X(CLAIM_OUTBOX)               \
@@ -93,6 +94,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     X(COUNT_INSTANCES)            \
     X(COUNT_JOBS)                 \
     X(COUNT_STEPS)                \
+    X(DELETE_STEP)                \
     X(FIND_CLAIMED)               \
     X(FIND_CLAIMED_STEPS)         \
     X(FIND_DUE_INSTANCES)         \
@@ -132,8 +134,10 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     X(LIST_JOBS)                  \
     X(LIST_JOBS_BY_KEY)           \
     X(LIST_LEASED_JOBS)           \
+    X(LIST_LOGS)                  \
     X(LIST_REGISTRY)              \
     X(LIST_SHOWN_STEPS)           \
+    X(LIST_SIGNALS)               \
     X(LIST_STEPS)                 \
     X(LIST_TYPES)                 \
     X(LIST_UNSUCCESSFUL_JOBS)     \

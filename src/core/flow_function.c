@@ -1,0 +1,463 @@
+/* core/flow_function.c - a function: what its passages leave behind, and when the next one begins.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Place 0 is the function itself, the *runner*: claimed and leased like a task.  What it remembers
+ * stands at the places behind it.  Sleeps and waits among those are carried out like those of a
+ * workflow; their token goes to place 0 and wakes the runner.
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "core/flow_inside.h"
+
+#include <string.h>
+
+/* ---- waking --------------------------------------------------------------------------------- */
+
+cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char *input,
+                         cairn_error *reterr)
+{
+    switch (runner->row.status) {
+    case STEP_PENDING:
+        runner->row.input = input;
+        return step_make_ready(flow, runner, flow->now_us, NULL, reterr);
+    case STEP_READY:
+        if (runner->row.next_run_at_us <= flow->now_us)
+            return CAIRN_OK;
+        return step_make_ready(flow, runner, flow->now_us, "woken", reterr);
+    case STEP_WAITING:
+        return step_make_ready(flow, runner, flow->now_us, "woken", reterr);
+    case STEP_RUNNING: /* the passage may have read its memory before: another one will see it */
+        flow->instance->is_woken = true;
+        flow->is_dirty = true;
+        return CAIRN_OK;
+    default:
+        return CAIRN_OK;
+    }
+}
+
+/* ---- remembering ---------------------------------------------------------------------------- */
+
+/* A sleep or a wait that is there belongs to the engine, and what has ended stays as it is: a
+ * commit that comes twice changes nothing. */
+static bool is_settled(const struct step_row *row)
+{
+    return step_is_ended(row->status) || row->kind == KIND_SLEEP || row->kind == KIND_WAIT;
+}
+
+static cairn_code note_ended(struct flow *flow, struct flow_step *step, enum step_status status,
+                             cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    if (step->row.status == STEP_READY)
+        step_set(flow, step, STEP_RUNNING); /* it was called once more */
+    step_set(flow, step, status);
+    step_number(flow, step);
+    facts.status = step_status_name(status);
+    facts.error = step->row.error;
+    facts.retry_count = step->row.attempts ? step->row.attempts : -1;
+    return flow_note(flow, status == STEP_FAILED ? "step_failed" : "step_completed", step,
+                     &facts, reterr);
+}
+
+/* The passage took the oldest signal of this event that its claim had brought.  Nobody else takes
+ * signals while it holds the lease, so it is still the oldest. */
+static cairn_code take_again(struct flow *flow, struct flow_step *step, const struct memo *memo,
+                             cairn_error *reterr)
+{
+    struct taken_signal signal;
+    TRY(flow->source->take_signal(flow, step, memo->event, INT64_MAX, &signal, reterr));
+    if (!signal.json || strcmp(signal.id, memo->signal_id) != 0)
+        return fail(reterr, CAIRN_E_CONFLICT,
+                    "step \"%.64s\" cannot take signal \"%.64s\": it is not the oldest of its "
+                    "event",
+                    memo->key, memo->signal_id);
+    step->row.output = signal.payload;
+    return CAIRN_OK;
+}
+
+static cairn_code remember_failed(struct flow *flow, struct flow_step *step,
+                                  const struct memo *memo, cairn_error *reterr)
+{
+    int32_t attempt = memo->attempts ? memo->attempts : 1;
+    TRY(flow->source->set_last_error(flow, step, memo->error, attempt, reterr));
+    flow->is_dirty = true;
+    return note_ended(flow, step, STEP_FAILED, reterr);
+}
+
+/* It will be called again, in a passage that begins then. */
+static cairn_code remember_retry(struct flow *flow, struct flow_step *step,
+                                 const struct memo *memo, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    TRY(flow->source->set_last_error(flow, step, memo->error, memo->attempts, reterr));
+    flow->is_dirty = true;
+    step->row.next_run_at_us = instant_add(flow->now_us, memo->delay_us);
+    if (step->row.status != STEP_READY)
+        step_set(flow, step, STEP_READY);
+    facts.status = step_status_name(STEP_READY);
+    facts.error = memo->error;
+    facts.retry_count = memo->attempts;
+    facts.run_at_us = step->row.next_run_at_us;
+    return flow_note(flow, "step_retry", step, &facts, reterr);
+}
+
+static int64_t wait_deadline(const struct flow *flow, const struct memo *memo)
+{
+    if (memo->kind == KIND_SLEEP)
+        return memo->until_us ? memo->until_us : instant_add(flow->now_us, memo->delay_us);
+    return memo->timeout_us < 0 ? 0 : instant_add(flow->now_us, memo->timeout_us);
+}
+
+static cairn_code remember_waiting(struct flow *flow, struct flow_step *step,
+                                   const struct memo *memo, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    step->row.waiting_event = memo->event;
+    step->row.deadline_at_us = wait_deadline(flow, memo);
+    step_set(flow, step, STEP_WAITING);
+    facts.status = step_status_name(STEP_WAITING);
+    facts.event = memo->event;
+    facts.run_at_us = step->row.deadline_at_us;
+    TRY(flow_note(flow, "step_waiting", step, &facts, reterr));
+    return step_arm(flow, step, reterr);
+}
+
+static cairn_code insert_memo(struct flow *flow, const struct memo *memo,
+                              struct flow_step **ret_step, cairn_error *reterr)
+{
+    bool is_waking = memo->kind == KIND_SLEEP || memo->kind == KIND_WAIT;
+    struct step_row row = {
+        .instance_id = flow->instance->id,
+        .instance_seq = flow->instance->seq,
+        .seq = memo->seq,
+        .name = memo->key,
+        .kind = memo->kind,
+        .max_attempts = memo->max_attempts,
+        .priority = 50,
+        .next = is_waking ? 0 : -1,
+        .scope_fork = -1,
+        .config = memo->config,
+        .status = STEP_PENDING,
+        .input = memo->input ? memo->input : "null",
+    };
+    flow->instance->places = memo->seq + 1;
+    flow->instance->has_compensation |= memo->has_compensation;
+    flow->is_dirty = true;
+    return flow->source->insert(flow, &row, ret_step, reterr);
+}
+
+static cairn_code forget_one(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    if (step->row.kind == KIND_WAIT)
+        TRY(flow->source->untake_signals(flow, step, reterr));
+    step_reopen(flow, step, STEP_PENDING); /* leaves the counts */
+    return flow->source->forget(flow, &step, 1, reterr);
+}
+
+/* *ret_is_news: it was not known. */
+static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret_is_news,
+                           cairn_error *reterr)
+{
+    struct flow_step *step;
+    bool is_new = memo->seq == flow->instance->places;
+    if (is_new)
+        TRY(insert_memo(flow, memo, &step, reterr));
+    else
+        TRY(flow->source->step(flow, memo->seq, &step, reterr));
+    *ret_is_news = true;
+    if (memo->status == STEP_NONE)
+        return forget_one(flow, step, reterr);
+    *ret_is_news = is_new || !is_settled(&step->row);
+    if (!*ret_is_news)
+        return CAIRN_OK;
+
+    struct step_row *row = &step->row;
+    row->attempts = memo->attempts;
+    row->error = memo->status == STEP_COMPLETED ? NULL : memo->error;
+    row->output = memo->status == STEP_COMPLETED ? memo->output ? memo->output : "null" : NULL;
+    if (!row->started_at_us)
+        row->started_at_us = flow->now_us;
+    step_touch(flow, step);
+    switch (memo->status) {
+    case STEP_FAILED:
+        return remember_failed(flow, step, memo, reterr);
+    case STEP_READY:
+        return remember_retry(flow, step, memo, reterr);
+    case STEP_WAITING:
+        return remember_waiting(flow, step, memo, reterr);
+    default:
+        if (memo->kind == KIND_WAIT)
+            TRY(take_again(flow, step, memo, reterr));
+        return note_ended(flow, step, STEP_COMPLETED, reterr);
+    }
+}
+
+/* ---- what may be committed ------------------------------------------------------------------ */
+
+/* Places are known ones, or the next, in order. */
+static cairn_code find_flaw(struct flow *flow, const struct passage_commit *commit,
+                            const char **ret_flaw, cairn_error *reterr)
+{
+    int32_t next = flow->instance->places;
+    *ret_flaw = NULL;
+    for (size_t i = 0; i < commit->memo_count && !*ret_flaw; i++) {
+        const struct memo *memo = &commit->memos[i];
+        struct flow_step *step = NULL;
+        *ret_flaw = memo_flaw(memo);
+        if (*ret_flaw)
+            continue;
+        if (memo->seq >= flow->instance->places) {
+            if (memo->seq != next++ || memo->status == STEP_NONE)
+                *ret_flaw = "a new step has the next place";
+            continue;
+        }
+        cairn_code code = flow->source->step(flow, memo->seq, &step, NULL);
+        if (code && code != CAIRN_E_INTERNAL)
+            return fail(reterr, code, "could not read step %d", (int)memo->seq);
+        bool is_other = code || strcmp(step->row.name, memo->key) != 0 ||
+                        (memo->status && step->row.kind != memo->kind);
+        if (is_other)
+            *ret_flaw = "another step is remembered at this place, or none";
+    }
+    return CAIRN_OK;
+}
+
+/* ---- how it goes on ------------------------------------------------------------------------- */
+
+static const struct memo *find_key(const struct passage_commit *commit, const char *key)
+{
+    for (size_t i = 0; i < commit->memo_count; i++)
+        if (strcmp(commit->memos[i].key, key) == 0)
+            return &commit->memos[i];
+    return NULL;
+}
+
+/* last_error names the step whose error it is, though the function is what failed. */
+static cairn_code blame(struct flow *flow, const struct passage_commit *commit,
+                        cairn_error *reterr)
+{
+    if (!commit->failed_step)
+        return CAIRN_OK;
+    const struct memo *memo = find_key(commit, commit->failed_step);
+    struct flow_step step = {.row = {.name = commit->failed_step}};
+    flow->is_dirty = true;
+    return flow->source->set_last_error(flow, &step, commit->error,
+                                        memo && memo->attempts ? memo->attempts : 1, reterr);
+}
+
+/* The earliest retry among what is remembered; INT64_MAX: there is none. */
+static cairn_code next_retry(struct flow *flow, const struct passage_commit *commit,
+                             int64_t *ret_at_us, cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count, known = 0;
+    size_t others = (size_t)flow->instance->active_count - 1; /* beside the runner */
+    *ret_at_us = INT64_MAX;
+    for (size_t i = 0; i < commit->memo_count; i++) {
+        if (commit->memos[i].status != STEP_READY)
+            continue;
+        int64_t at_us = instant_add(flow->now_us, commit->memos[i].delay_us);
+        if (at_us < *ret_at_us)
+            *ret_at_us = at_us;
+        known++;
+    }
+    if (known >= others)
+        return CAIRN_OK;
+    TRY(flow->source->current(flow, &steps, &count, reterr));
+    for (size_t i = 0; i < count; i++) {
+        const struct step_row *row = &steps[i]->row;
+        if (row->seq > 0 && row->status == STEP_READY && row->next_run_at_us < *ret_at_us)
+            *ret_at_us = row->next_run_at_us;
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code suspend(struct flow *flow, struct flow_step *runner,
+                          const struct passage_commit *commit, cairn_error *reterr)
+{
+    struct instance_row *instance = flow->instance;
+    struct flow_facts facts = NO_FACTS;
+    int64_t at_us;
+    bool is_woken = instance->is_woken;
+    TRY(next_retry(flow, commit, &at_us, reterr));
+    bool is_waiting = instance->wait_count + instance->sleep_count > 0 || flow->tokens;
+    instance->is_woken = false;
+    flow->is_dirty = true;
+    if (is_woken || (at_us == INT64_MAX && !is_waiting))
+        return step_make_ready(flow, runner, flow->now_us, "woken", reterr);
+    if (at_us != INT64_MAX)
+        return step_make_ready(flow, runner, at_us, "retry", reterr);
+    runner->row.next_run_at_us = 0;
+    step_set(flow, runner, STEP_WAITING);
+    facts.status = step_status_name(STEP_WAITING);
+    return flow_note(flow, "step_waiting", runner, &facts, reterr);
+}
+
+/* Its code is another than the one that is remembered: a person decides. */
+static cairn_code pause_mismatched(struct flow *flow, struct flow_step *runner,
+                                   const struct passage_commit *commit, cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    TRY(flow->source->set_last_error(flow, runner, commit->error, 1, reterr));
+    TRY(blame(flow, commit, reterr));
+    if (flow->instance->status != INSTANCE_PAUSED) {
+        instance_set(flow, INSTANCE_PAUSED, false);
+        facts.status = instance_status_name(INSTANCE_PAUSED);
+        facts.reason = "version_mismatch";
+        facts.error = commit->error;
+        TRY(flow_note(flow, "workflow_paused", NULL, &facts, reterr));
+    }
+    TRY(step_make_ready(flow, runner, flow->now_us, "version_mismatch", reterr));
+    return flow_freeze(flow, reterr);
+}
+
+static cairn_code go_on(struct flow *flow, struct flow_step *runner,
+                        const struct passage_commit *commit, cairn_error *reterr)
+{
+    switch (commit->outcome) {
+    case PASSAGE_COMPLETE:
+        return step_complete(flow, runner, commit->output, NULL, reterr);
+    case PASSAGE_FAIL:
+        TRY(step_fail(flow, runner, commit->error, 1, reterr));
+        return blame(flow, commit, reterr);
+    case PASSAGE_MISMATCH:
+        return pause_mismatched(flow, runner, commit, reterr);
+    default:
+        return suspend(flow, runner, commit, reterr);
+    }
+}
+
+/* ---- the commit ----------------------------------------------------------------------------- */
+
+/* Cancelled while it ran: steps that have finished are welcome, so that they can be undone; one that
+ * was called counts as having run.  Nothing begins any more. */
+static cairn_code remember_last(struct flow *flow, const struct passage_commit *commit,
+                                cairn_error *reterr)
+{
+    for (size_t i = 0; i < commit->memo_count; i++) {
+        struct memo memo = commit->memos[i];
+        struct flow_step *step;
+        bool is_news;
+        if (memo.status == STEP_WAITING || memo.status == STEP_NONE)
+            continue;
+        if (memo.seq >= flow->instance->places)
+            memo.seq = flow->instance->places; /* those that wait have left a gap */
+        TRY(remember(flow, &memo, &is_news, reterr));
+        if (memo.status != STEP_READY)
+            continue;
+        TRY(flow->source->step(flow, memo.seq, &step, reterr));
+        if (step->row.status == STEP_READY)
+            TRY(step_skip(flow, step, STOP_CANCELLED, "Stopped due to workflow cancellation",
+                          reterr));
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code commit_stopped(struct flow *flow, struct flow_step *runner,
+                                 const struct passage_commit *commit,
+                                 struct flow_verdict *verdict, cairn_error *reterr)
+{
+    bool is_welcome = runner->row.stop == STOP_CANCELLED && flow->instance->goal == GOAL_CANCEL;
+    if (is_welcome) {
+        verdict->stop = stop_name(STOP_CANCELLED);
+        TRY(remember_last(flow, commit, reterr));
+        runner->row.ended_by = commit->worker;
+        runner->row.ended_token = commit->token;
+    } else {
+        verdict->code = CAIRN_E_LEASE_LOST;
+    }
+    TRY(step_end_stopped(flow, runner, reterr));
+    return flow_settle(flow, reterr);
+}
+
+cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
+                       const struct passage_commit *commit, struct flow_verdict *ret_verdict,
+                       cairn_error *reterr)
+{
+    struct step_row *row = &runner->row;
+    *ret_verdict = (struct flow_verdict){0};
+    if (row->kind != KIND_FUNCTION) {
+        ret_verdict->code = CAIRN_E_BAD_INPUT;
+        ret_verdict->flaw = "the task is not a function's";
+        return CAIRN_OK;
+    }
+    if (!lease_is_held_by(row, commit->worker, commit->token, flow->now_us)) {
+        ret_verdict->is_repeated = lease_was_ended_by(row, commit->worker, commit->token);
+        ret_verdict->code = ret_verdict->is_repeated ? CAIRN_OK : CAIRN_E_LEASE_LOST;
+        return CAIRN_OK;
+    }
+    TRY(find_flaw(flow, commit, &ret_verdict->flaw, reterr));
+    if (ret_verdict->flaw) {
+        ret_verdict->code = CAIRN_E_BAD_INPUT;
+        return CAIRN_OK;
+    }
+    if (step_is_stopped(runner))
+        return commit_stopped(flow, runner, commit, ret_verdict, reterr);
+
+    row->attempts = 0; /* leases lost in a row */
+    flow->is_dirty = true;
+    step_touch(flow, runner);
+    size_t news = 0;
+    for (size_t i = 0; i < commit->memo_count; i++) {
+        bool is_news;
+        TRY(remember(flow, &commit->memos[i], &is_news, reterr));
+        news += is_news;
+    }
+    if (commit->outcome == PASSAGE_GO_ON) {
+        ret_verdict->is_repeated = commit->memo_count > 0 && news == 0;
+        ret_verdict->stop = row->stop ? stop_name(row->stop) : NULL;
+        if (!row->stop)
+            lease_extend(row, instant_add(flow->now_us, commit->extend_us));
+    } else {
+        lease_end(flow, runner, commit->worker, commit->token);
+        TRY(go_on(flow, runner, commit, reterr));
+    }
+    return flow_settle(flow, reterr);
+}
+
+/* ---- leaving and forgetting ----------------------------------------------------------------- */
+
+cairn_code function_leave(struct flow *flow, cairn_error *reterr)
+{
+    const struct instance_row *instance = flow->instance;
+    struct flow_step **steps;
+    size_t count;
+    if (instance->active_count + instance->wait_count + instance->sleep_count == 0)
+        return CAIRN_OK;
+    TRY(flow->source->current(flow, &steps, &count, reterr));
+    for (size_t i = 0; i < count; i++)
+        if (steps[i]->row.seq > 0 && step_is_current(steps[i]->row.status))
+            TRY(step_skip(flow, steps[i], STOP_SUPERSEDED, "The function has completed",
+                          reterr));
+    return CAIRN_OK;
+}
+
+static bool is_forgettable(const struct step_row *row)
+{
+    return row->status == STEP_FAILED || row->status == STEP_ROLLED_BACK ||
+           (row->status == STEP_SKIPPED && row->stop);
+}
+
+cairn_code function_forget(struct flow *flow, bool is_all, cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count, chosen = 0;
+    TRY(flow->source->between(flow, STEP_NONE, 1, INT32_MAX, &steps, &count, reterr));
+    for (size_t i = 0; i < count; i++) {
+        if (!is_all && !is_forgettable(&steps[i]->row))
+            continue;
+        if (steps[i]->row.kind == KIND_WAIT)
+            TRY(flow->source->untake_signals(flow, steps[i], reterr));
+        if (steps[i]->row.status != STEP_PENDING)
+            step_reopen(flow, steps[i], STEP_PENDING); /* leaves the counts */
+        steps[chosen++] = steps[i];
+    }
+    if (is_all) {
+        flow->instance->places = 1;
+        flow->instance->is_forced = false;
+    }
+    flow->instance->is_woken = false;
+    flow->is_dirty = true;
+    return chosen ? flow->source->forget(flow, steps, chosen, reterr) : CAIRN_OK;
+}

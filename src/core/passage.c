@@ -1,0 +1,61 @@
+/* core/passage.c - the words of a commit, and which of them go together.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/passage.h"
+
+#include <string.h>
+
+static const char *const outcome_names[PASSAGE_OUTCOME_COUNT] = {
+    [PASSAGE_GO_ON] = "go_on",     [PASSAGE_COMPLETE] = "complete", [PASSAGE_FAIL] = "fail",
+    [PASSAGE_SUSPEND] = "suspend", [PASSAGE_MISMATCH] = "mismatch",
+};
+
+const char *passage_outcome_name(enum passage_outcome outcome)
+{
+    return outcome_names[outcome];
+}
+
+enum passage_outcome passage_outcome_from(const char *name)
+{
+    for (int i = 1; i < PASSAGE_OUTCOME_COUNT; i++)
+        if (strcmp(outcome_names[i], name) == 0)
+            return (enum passage_outcome)i;
+    return PASSAGE_NONE;
+}
+
+/* Which states a kind of step can be remembered in. */
+static bool may_be(enum step_kind kind, enum step_status status)
+{
+    switch (kind) {
+    case KIND_TASK:
+        return status == STEP_COMPLETED || status == STEP_FAILED || status == STEP_READY;
+    case KIND_SLEEP:
+    case KIND_WAIT:
+        return status == STEP_COMPLETED || status == STEP_WAITING;
+    case KIND_VALUE:
+        return status == STEP_COMPLETED;
+    case KIND_START:
+        return status == STEP_COMPLETED || status == STEP_FAILED;
+    default:
+        return false;
+    }
+}
+
+const char *memo_flaw(const struct memo *memo)
+{
+    bool is_wait = memo->kind == KIND_WAIT;
+    if (memo->seq < 1)
+        return "a remembered step has a place from 1";
+    if (memo->status == STEP_NONE)
+        return NULL;
+    if (!may_be(memo->kind, memo->status))
+        return "this kind of step cannot be remembered in this status";
+    if (is_wait && !memo->event)
+        return "a wait names its event";
+    if (is_wait && memo->status == STEP_COMPLETED && !memo->signal_id)
+        return "a completed wait names the signal that it took";
+    if (memo->has_compensation && memo->kind != KIND_TASK)
+        return "only a task can have a compensation";
+    return NULL;
+}

@@ -1,0 +1,62 @@
+/* core/passage.h - what a passage of a function says in a commit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A passage runs a function's code from the top.  What it has done since its last commit comes in
+ * one piece: steps to remember, and how it goes on.
+ */
+#ifndef CORE_PASSAGE_H
+#define CORE_PASSAGE_H
+
+#include "core/instance.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a passage goes on after a commit. */
+enum passage_outcome {
+    PASSAGE_NONE,
+    PASSAGE_GO_ON,    /* it does; the lease is extended */
+    PASSAGE_COMPLETE, /* output */
+    PASSAGE_FAIL,     /* error, failed_step */
+    PASSAGE_SUSPEND,  /* until what it waits for has come, a retry is due, or at once */
+    PASSAGE_MISMATCH, /* error: pauses with version_mismatch */
+    PASSAGE_OUTCOME_COUNT
+};
+
+/* "go_on", "complete", "fail", "suspend", "mismatch"; from: NONE: no such word. */
+const char *passage_outcome_name(enum passage_outcome outcome);
+enum passage_outcome passage_outcome_from(const char *name);
+
+/* A step to be remembered, new or changed.  Texts that are not set are NULL. */
+struct memo {
+    int32_t seq;
+    const char *key;
+    enum step_kind kind;
+    enum step_status status; /* COMPLETED, FAILED, READY, WAITING; NONE: forgotten */
+    const char *input, *output, *error;
+    int32_t attempts, max_attempts;
+    int64_t delay_us;      /* READY: until the next call; a sleep: how long */
+    int64_t until_us;      /* a sleep: until then; 0: delay_us counts */
+    const char *event;     /* a wait */
+    int64_t timeout_us;    /* a wait; -1: without end */
+    const char *signal_id; /* a completed wait: what it took */
+    const char *config;    /* JSON as in core/step_config.h */
+    bool has_compensation;
+};
+
+struct passage_commit {
+    const char *worker, *token;
+    const struct memo *memos;
+    size_t memo_count;
+    enum passage_outcome outcome;
+    const char *output, *error;
+    const char *failed_step; /* the key of the step whose error it is; NULL: its own */
+    int64_t extend_us;
+};
+
+/* What must hold of a memo whatever is remembered: NULL, or what is wrong with it. */
+const char *memo_flaw(const struct memo *memo);
+
+#endif

@@ -1,0 +1,259 @@
+/* engine/flow_commit.c - a passage's commit: steps, logs, what it starts, and how it goes on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "engine/world.h"
+
+#include <string.h>
+
+/* ---- what core is told ---------------------------------------------------------------------- */
+
+/* As core/step_config.h says. */
+static const char *compensation_config(struct batch *batch, const struct commit_step *step)
+{
+    struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    json_open(&out, '{');
+    json_key(&out, "compensation");
+    json_open(&out, '{');
+    json_key(&out, "handler");
+    json_str(&out, step->compensation);
+    json_key(&out, "max_attempts");
+    json_int(&out, step->compensation_max_attempts);
+    if (step->compensation_timeout_ms) {
+        json_key(&out, "timeout_ms");
+        json_int(&out, step->compensation_timeout_ms);
+    }
+    json_close(&out, '}');
+    json_close(&out, '}');
+    const char *text =
+        buf_failed(&buf) ? NULL : arena_strndup(&batch->arena, buf.text, buf.len);
+    buf_done(&buf);
+    return text;
+}
+
+static cairn_code fill_memo(struct batch *batch, const struct commit_step *step,
+                            struct memo *ret_memo, cairn_error *reterr)
+{
+    *ret_memo = (struct memo){
+        .seq = step->seq,
+        .key = step->key,
+        .kind = step_kind_from(step->kind),
+        .status = step_status_from(step->status), /* NONE: forgotten */
+        .input = step->input,
+        .output = step->output,
+        .error = step->error,
+        .attempts = step->attempts,
+        .max_attempts = step->max_attempts,
+        .delay_us = step->delay_ms * US_PER_MS,
+        .until_us = step->until_us,
+        .event = step->event,
+        .timeout_us = step->timeout_ms < 0 ? -1 : step->timeout_ms * US_PER_MS,
+        .signal_id = step->signal_id,
+        .has_compensation = step->compensation != NULL,
+    };
+    if (ret_memo->kind == KIND_WAIT)
+        ret_memo->config = "{\"on_timeout\":\"continue\"}"; /* the function is told */
+    if (step->compensation) {
+        ret_memo->config = compensation_config(batch, step);
+        if (!ret_memo->config)
+            return fail_memory(reterr);
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code fill_commit(struct batch *batch, const struct commit_input *in,
+                              struct passage_commit *ret_commit, cairn_error *reterr)
+{
+    struct memo *memos = arena_array(&batch->arena, in->step_count + 1, sizeof *memos);
+    cairn_code code = memos ? CAIRN_OK : fail_memory(reterr);
+    for (size_t i = 0; i < in->step_count && !code; i++)
+        code = fill_memo(batch, &in->steps[i], &memos[i], reterr);
+    *ret_commit = (struct passage_commit){
+        .worker = in->worker,
+        .token = in->token,
+        .memos = memos,
+        .memo_count = in->step_count,
+        .outcome = in->outcome,
+        .output = in->output,
+        .error = in->error,
+        .failed_step = in->failed_step,
+        .extend_us = in->extend_ms * US_PER_MS,
+    };
+    return code;
+}
+
+/* ---- what goes with it ---------------------------------------------------------------------- */
+
+static bool make_log_room(struct batch *batch, size_t more)
+{
+    if (batch->log_count + more <= batch->log_room)
+        return true;
+    size_t room = (batch->log_count + more) * 2;
+    struct log_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    if (!rows)
+        return false;
+    if (batch->log_count)
+        memcpy(rows, batch->logs, batch->log_count * sizeof *rows);
+    batch->logs = rows;
+    batch->log_room = room;
+    return true;
+}
+
+static cairn_code keep_logs(struct batch *batch, const struct world_instance *instance,
+                            const struct commit_input *in, cairn_error *reterr)
+{
+    if (!make_log_room(batch, in->log_count))
+        return fail_memory(reterr);
+    for (size_t i = 0; i < in->log_count; i++)
+        batch->logs[batch->log_count++] = (struct log_row){.instance_id = instance->row.id,
+                                                           .level = in->logs[i].level,
+                                                           .message = in->logs[i].message,
+                                                           .data = in->logs[i].data,
+                                                           .step = in->logs[i].step,
+                                                           .attempt = in->logs[i].attempt,
+                                                           .at_us = batch->tx->now_us};
+    return CAIRN_OK;
+}
+
+static cairn_code emit_all(struct batch *batch, const struct world_instance *instance,
+                           const struct commit_input *in, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < in->step_count && !code; i++)
+        code = flow_emit(batch, instance, in->steps[i].key, in->steps[i].outbound,
+                         in->steps[i].outbound_count, reterr);
+    return code;
+}
+
+/* A key was known, and stands for something else than the passage had thought. */
+static cairn_code put_right(struct world_instance *instance, int32_t seq, const char *id,
+                            cairn_error *reterr)
+{
+    struct flow_step *step;
+    cairn_code code = world_step(instance, seq, &step, reterr);
+    if (code || !step || step->row.kind != KIND_START)
+        return code;
+    step->row.output = arena_printf(&instance->batch->arena, "{\"id\":\"%s\"}", id);
+    step->is_dirty = true;
+    return step->row.output ? CAIRN_OK : fail_memory(reterr);
+}
+
+static cairn_code start_all(struct batch *batch, struct world_instance *instance,
+                            struct request *request, struct child *children,
+                            cairn_error *reterr)
+{
+    const struct commit_input *in = &request->in.commit;
+    size_t count = in->job_count + in->start_count;
+    if (count == 0)
+        return CAIRN_OK;
+    cairn_enqueued *started = arena_array(&request->arena, count, sizeof *started);
+    if (!started)
+        return fail_memory(reterr);
+    cairn_code code = batch_insert_children(batch, in->jobs, in->job_count, started, reterr);
+    if (!code)
+        code = flow_start_children(batch, children, in->start_count, started + in->job_count,
+                                   reterr);
+    for (size_t i = 0; i < count && !code; i++) {
+        int32_t seq = i < in->job_count ? in->jobs[i].seq : in->starts[i - in->job_count].seq;
+        if (started[i].existing)
+            code = put_right(instance, seq, started[i].id, reterr);
+    }
+    request->out.committed.started = started;
+    return code;
+}
+
+/* ---- the commit ----------------------------------------------------------------------------- */
+
+static void refuse(struct batch *batch, struct request *request, const struct flow_step *runner,
+                   const struct flow_verdict *verdict)
+{
+    const struct commit_input *in = &request->in.commit;
+    if (verdict->code != CAIRN_E_LEASE_LOST) {
+        request->code =
+            fail(&request->error, verdict->code, "cannot commit: %s", verdict->flaw);
+        return;
+    }
+    batch->tally.late_reports++;
+    request->code = lease_lost(&request->error, in->task_id, in->worker,
+                               runner ? step_status_name(runner->row.status) : NULL,
+                               runner ? runner->row.locked_by : NULL);
+}
+
+static cairn_code answer(struct batch *batch, struct request *request,
+                         const struct world_instance *instance, const struct flow_step *runner,
+                         const struct flow_verdict *verdict, bool is_conflict,
+                         cairn_error *reterr)
+{
+    struct committed_output *out = &request->out.committed;
+    out->status = step_status_name(runner->row.status);
+    out->stop = verdict->stop;
+    out->lease_until_us = runner->row.locked_until_us;
+    out->revision = instance->row.revision;
+    out->is_conflict = is_conflict;
+    if (!is_conflict || request->in.commit.outcome != PASSAGE_GO_ON)
+        return CAIRN_OK;
+    return flow_events(batch, request, instance->row.id, &out->events, &out->event_count,
+                       reterr);
+}
+
+static struct child *plan_children(struct batch *batch, struct request *request,
+                                   cairn_code *ret_code, cairn_error *reterr)
+{
+    const struct commit_input *in = &request->in.commit;
+    struct child *children = arena_array(&batch->arena, in->start_count + 1, sizeof *children);
+    if (!children) {
+        *ret_code = fail_memory(reterr);
+        return NULL;
+    }
+    for (size_t i = 0; i < in->start_count; i++)
+        children[i] = (struct child){.start = &in->starts[i]};
+    *ret_code = flow_plan_children(batch, request, children, in->start_count, reterr);
+    return children;
+}
+
+cairn_code flow_batch_commit(struct batch *batch, struct request *request, cairn_error *reterr)
+{
+    const struct commit_input *in = &request->in.commit;
+    struct world_instance *instance;
+    struct flow_step *runner;
+    struct passage_commit commit;
+    struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
+    request->out.committed = (struct committed_output){0};
+    cairn_code code = flow_find_task(batch, in->task_id, &instance, &runner, reterr);
+    if (code)
+        return code;
+    if (!runner) {
+        refuse(batch, request, NULL, &verdict);
+        return CAIRN_OK;
+    }
+    struct child *children = plan_children(batch, request, &code, reterr);
+    if (!code && !request->code)
+        code = fill_commit(batch, in, &commit, reterr);
+    if (code || request->code)
+        return code;
+
+    bool is_conflict = in->revision != instance->row.revision;
+    code = flow_commit(&instance->flow, runner, &commit, &verdict, reterr);
+    if (code)
+        return code;
+    if (verdict.code) {
+        refuse(batch, request, runner, &verdict);
+        return CAIRN_OK;
+    }
+    if (!verdict.is_repeated) {
+        world_revise(instance);
+        batch->tally.passage_commits++;
+        batch->tally.passage_conflicts += is_conflict;
+        code = start_all(batch, instance, request, children, reterr);
+        if (!code)
+            code = emit_all(batch, instance, in, reterr);
+        if (!code)
+            code = keep_logs(batch, instance, in, reterr);
+    }
+    return code ? code
+                : answer(batch, request, instance, runner, &verdict, is_conflict, reterr);
+}

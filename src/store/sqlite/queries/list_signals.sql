@@ -1,0 +1,17 @@
+-- list_signals: signals of an instance that nobody has taken, oldest first.
+--
+--   :instance_id  whose
+--   :room         how many at most
+--
+-- Walks idx_workflow_signal_untaken.  That is in the order of events, so what waits is sorted, but
+-- by number and before any row is read.
+
+SELECT seq, id, event, payload, received_at
+  FROM workflow_signal
+ WHERE seq IN (SELECT seq
+                 FROM workflow_signal INDEXED BY idx_workflow_signal_untaken
+                WHERE taken_by IS NULL
+                  AND instance_id = :instance_id
+                ORDER BY seq
+                LIMIT :room)
+ ORDER BY seq;
