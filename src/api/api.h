@@ -68,7 +68,7 @@ struct route_list {
 };
 extern const struct route_list job_routes, task_routes, registry_routes, system_routes;
 extern const struct route_list workflow_routes, instance_routes, outbox_routes, event_routes;
-extern const struct route_list dlq_routes;
+extern const struct route_list dlq_routes, commit_routes;
 
 /* Every route, for the test that compares them with the OpenAPI description; NULL: past the
  * end. */
@@ -97,6 +97,20 @@ cairn_response *response_of_error(const cairn_error *error);
 /* The tasks of a claim: {"tasks": [...]} without the outer brackets. */
 void write_tasks(struct json_out *out, const struct tasks_output *tasks);
 
+/* tasks.c: a claim in the body's field `claim`, by this worker; false: there is none. */
+bool read_claim_beside(struct call *call, const char *worker, cairn_claim_options *ret_claim);
+
+/* tasks.c: the events of a field `outbound`; NULL: memory ran out. */
+const cairn_outbound *read_outbound(const struct call *call, struct fields *fields,
+                                    size_t *ret_count);
+
+/* What a job and an instance to be started say. */
+void read_job_spec(struct fields *fields, cairn_job_spec *ret_spec);
+void read_start_spec(struct fields *fields, cairn_start_options *ret_start);
+
+/* commit.c: what a function's task remembers, without the outer brackets. */
+void write_memory(struct json_out *out, const cairn_memory *memory);
+
 /* {"id", "existing"}: what creating answers. */
 void write_created(struct json_out *out, const cairn_enqueued *created);
 
@@ -105,9 +119,13 @@ void read_events(struct call *call, struct request *request);
 void write_events(const struct call *call, const struct request *request,
                   struct answer *answer);
 
-/* instances.c: the instance as it is now. */
+/* logs.c: a page of what an instance has logged. */
+void write_logs(const struct call *call, const struct request *request, struct answer *answer);
+
+/* instances.c: the instance as it is now, and a step. */
 void write_instance_now(const struct call *call, const struct request *request,
                         struct answer *answer);
+void write_step(struct json_out *out, const cairn_step *step);
 
 /* Lists end with their cursor: "next": "..." or null. */
 void write_next(struct json_out *out, const char *next);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FULL_NAME = 160 };
+enum { FULL_NAME = 192, WORD_LIST = 160 };
 
 static const char *kind_of(const json_t *value)
 {
@@ -34,16 +34,27 @@ static const char *kind_of(const json_t *value)
     }
 }
 
-/* "type", "claim.max" or "jobs[3].type". */
+/* Where an object stands: "claim." or "steps[3].outbound[0]."; its length. */
+static size_t place_name(const struct fields *fields, char room[FULL_NAME])
+{
+    size_t used = fields->parent ? place_name(fields->parent, room) : 0;
+    if (!fields->name || used >= FULL_NAME)
+        return used;
+    if (fields->index < 0)
+        used += (size_t)snprintf(room + used, FULL_NAME - used, "%s.", fields->name);
+    else
+        used += (size_t)snprintf(room + used, FULL_NAME - used, "%s[%ld].", fields->name,
+                                 fields->index);
+    return used;
+}
+
+/* "type", "claim.max", "jobs[3].type" or "steps[3].outbound[0].event". */
 static const char *full_name(const struct fields *fields, const char *name,
                              char room[FULL_NAME])
 {
-    if (!fields->name)
-        snprintf(room, FULL_NAME, "%.64s", name);
-    else if (fields->index < 0)
-        snprintf(room, FULL_NAME, "%s.%.64s", fields->name, name);
-    else
-        snprintf(room, FULL_NAME, "%s[%ld].%.64s", fields->name, fields->index, name);
+    size_t used = place_name(fields, room);
+    if (used < FULL_NAME)
+        snprintf(room + used, FULL_NAME - used, "%.64s", name);
     return room;
 }
 
@@ -159,6 +170,34 @@ const char *field_text(struct fields *fields, const char *name, enum need need)
         return NULL;
     }
     return copy_text(fields, value);
+}
+
+/* "a, b or c" */
+static void list_words(const char *const *words, char room[WORD_LIST])
+{
+    size_t used = 0;
+    for (size_t i = 0; words[i] && used < WORD_LIST; i++) {
+        const char *before = i == 0 ? "" : words[i + 1] ? ", " : " or ";
+        used += (size_t)snprintf(room + used, WORD_LIST - used, "%s%s", before, words[i]);
+    }
+}
+
+const char *field_word(struct fields *fields, const char *name, const char *const *words,
+                       enum need need)
+{
+    struct request *request = fields->request;
+    char room[FULL_NAME], list[WORD_LIST] = "";
+    const char *text = field_text(fields, name, need);
+    if (!text)
+        return NULL;
+    for (size_t i = 0; words[i]; i++)
+        if (strcmp(words[i], text) == 0)
+            return words[i];
+    list_words(words, list);
+    request->code =
+        fail(&request->error, CAIRN_E_BAD_INPUT, "field \"%s\" must be %s, not \"%.64s\"",
+             full_name(fields, name, room), list, text);
+    return NULL;
 }
 
 static int64_t to_int(struct fields *fields, const char *name, const json_t *value,
@@ -280,8 +319,11 @@ bool field_object(struct fields *fields, const char *name, struct fields *ret_in
         refuse(fields, name, "an object", value);
         return false;
     }
-    *ret_inner =
-        (struct fields){.request = fields->request, .object = value, .name = name, .index = -1};
+    *ret_inner = (struct fields){.request = fields->request,
+                                 .object = value,
+                                 .parent = fields,
+                                 .name = name,
+                                 .index = -1};
     raw_member(fields->raw, name, &ret_inner->raw);
     return true;
 }
@@ -322,6 +364,7 @@ bool field_items_next(struct fields *fields, struct field_items *items,
     }
     *ret_inner = (struct fields){.request = fields->request,
                                  .object = entry,
+                                 .parent = fields,
                                  .name = items->name,
                                  .index = (long)items->index};
     bool is_there = raw_items_next(&items->raw, &ret_inner->raw);

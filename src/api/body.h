@@ -16,15 +16,16 @@
 
 enum need { OPTIONAL, REQUIRED };
 
-enum { FIELDS_MAX = 12 };
+enum { FIELDS_MAX = 16 };
 
 /* An object being read. */
 struct fields {
     struct request *request;
-    const json_t *object; /* NULL: nothing was sent */
-    struct raw raw;       /* the same in the text */
-    const char *name;     /* of the field it stands in; NULL: it is the body itself */
-    long index;           /* in that field's array; -1: it is no array */
+    const json_t *object;        /* NULL: nothing was sent */
+    struct raw raw;              /* the same in the text */
+    const struct fields *parent; /* what it stands in, which outlives it; NULL: nothing */
+    const char *name;            /* of the field it stands in; NULL: it is the body itself */
+    long index;                  /* in that field's array; -1: it is no array */
     const char *asked[FIELDS_MAX];
     size_t asked_count, found;
 };
@@ -43,6 +44,11 @@ cairn_code body_read(const char *text, size_t len, struct request *request,
                      struct fields *ret_fields, json_t **ret_tree);
 
 const char *field_text(struct fields *fields, const char *name, enum need need);
+
+/* One of the words, which end with NULL. */
+const char *field_word(struct fields *fields, const char *name, const char *const *words,
+                       enum need need);
+
 int64_t field_int(struct fields *fields, const char *name, int64_t least, int64_t most,
                   int64_t fallback);
 int64_t field_int_needed(struct fields *fields, const char *name, int64_t least, int64_t most);

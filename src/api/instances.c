@@ -10,16 +10,20 @@
 /* ---- starting -------------------------------------------------------------------------------
  */
 
-static void read_start(struct call *call, struct request *request)
+void read_start_spec(struct fields *fields, cairn_start_options *ret_start)
 {
     static const cairn_start_options defaults = CAIRN_START_DEFAULTS;
-    cairn_start_options *start = &request->in.start;
-    *start = defaults;
-    start->workflow = field_text(&call->body, "workflow", REQUIRED);
-    start->version = (int32_t)field_int(&call->body, "version", 1, INT32_MAX, 0);
-    start->input = field_json(&call->body, "input");
-    start->key = field_text(&call->body, "key", OPTIONAL);
-    start->start_at_us = field_time(&call->body, "start_at");
+    *ret_start = defaults;
+    ret_start->workflow = field_text(fields, "workflow", REQUIRED);
+    ret_start->version = (int32_t)field_int(fields, "version", 1, INT32_MAX, 0);
+    ret_start->input = field_json(fields, "input");
+    ret_start->key = field_text(fields, "key", OPTIONAL);
+    ret_start->start_at_us = field_time(fields, "start_at");
+}
+
+static void read_start(struct call *call, struct request *request)
+{
+    read_start_spec(&call->body, &request->in.start);
 }
 
 static void write_started(const struct call *call, const struct request *request,
@@ -144,7 +148,7 @@ static void write_step_rest(struct json_out *out, const cairn_step *step)
     json_int(out, step->commit_no);
 }
 
-static void write_step(struct json_out *out, const cairn_step *step)
+void write_step(struct json_out *out, const cairn_step *step)
 {
     json_open(out, '{');
     json_key(out, "id");
@@ -294,6 +298,7 @@ static const struct route routes[] = {
     {"GET", INSTANCE, OP_INSTANCE_GET, NULL, read_id, write_instance_now, 0},
     {"GET", INSTANCE "/steps", OP_STEP_LIST, page_params, read_events, write_steps, 0},
     {"GET", INSTANCE "/events", OP_INSTANCE_EVENTS, page_params, read_events, write_events, 0},
+    {"GET", INSTANCE "/logs", OP_LOG_LIST, page_params, read_events, write_logs, 0},
     {"POST", INSTANCE "/signal", OP_SIGNAL, NULL, read_signal, write_signalled, 0},
     {"POST", DECISION, OP_DECIDE, NULL, read_decide, write_instance_now, 0},
     {"POST", INSTANCE "/pause", OP_PAUSE, NULL, read_control, write_instance_now, 0},

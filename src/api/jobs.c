@@ -5,7 +5,7 @@
 #include "api/api.h"
 #include "base/error.h"
 
-static void read_spec(struct fields *fields, cairn_job_spec *ret_spec)
+void read_job_spec(struct fields *fields, cairn_job_spec *ret_spec)
 {
     static const cairn_job_spec defaults = CAIRN_JOB_DEFAULTS;
     *ret_spec = defaults;
@@ -31,7 +31,7 @@ static void read_many(struct call *call, struct request *request)
         return;
     }
     while (field_items_next(&call->body, &items, &one)) {
-        read_spec(&one, &specs[items.index - 1]);
+        read_job_spec(&one, &specs[items.index - 1]);
         fields_end(&one);
     }
     request->in.enqueue = (struct enqueue_input){specs, items.count};
@@ -49,7 +49,7 @@ static void read_enqueue(struct call *call, struct request *request)
         request->code = fail_memory(&request->error);
         return;
     }
-    read_spec(&call->body, spec);
+    read_job_spec(&call->body, spec);
     request->in.enqueue = (struct enqueue_input){spec, 1};
 }
 

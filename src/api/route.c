@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const struct route_list *const lists[] = {
-    &job_routes, &task_routes,   &registry_routes, &workflow_routes, &instance_routes,
-    &dlq_routes, &outbox_routes, &event_routes,    &system_routes,
+    &job_routes,      &task_routes, &commit_routes, &registry_routes, &workflow_routes,
+    &instance_routes, &dlq_routes,  &outbox_routes, &event_routes,    &system_routes,
 };
 
 enum { LIST_COUNT = sizeof lists / sizeof *lists };

@@ -59,6 +59,9 @@ static void write_stats(const struct call *call, const struct request *request,
         {"instances_compensating", stats->instances_compensating},
         {"instances_dlq", stats->instances_dlq},
         {"started", stats->started},
+        {"passages", stats->passages},
+        {"passage_commits", stats->passage_commits},
+        {"passage_conflicts", stats->passage_conflicts},
     };
     json_open(&answer->out, '{');
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
@@ -158,6 +161,16 @@ static void write_flows(struct buf *buf, const cairn_stats *stats)
                   instances, sizeof instances / sizeof *instances);
 }
 
+static void write_passages(struct buf *buf, const cairn_stats *stats)
+{
+    metric(buf, "cairn_passages_total", "counter", stats->passages,
+           "Passages of functions begun.");
+    metric(buf, "cairn_passage_commits_total", "counter", stats->passage_commits,
+           "Commits made by passages.");
+    metric(buf, "cairn_passage_conflicts_total", "counter", stats->passage_conflicts,
+           "Commits of passages that met another revision than they had read.");
+}
+
 static void write_metrics(const struct call *call, const struct request *request,
                           struct answer *answer)
 {
@@ -183,6 +196,7 @@ static void write_metrics(const struct call *call, const struct request *request
     metric_seconds(buf, "cairn_oldest_waiting_seconds", "gauge", stats->oldest_waiting_us,
                    "How long the oldest due job has waited.");
     write_flows(buf, stats);
+    write_passages(buf, stats);
     metric(buf, "cairn_commits_total", "counter", stats->commits, "Commits.");
     metric(buf, "cairn_commit_requests_total", "counter", stats->commit_requests,
            "Requests answered by commits; over cairn_commits_total, the batch size.");

@@ -39,7 +39,7 @@ static const struct outcome *find_outcome(const char *name)
 }
 
 /* Everything but the worker, which stands beside a claim in a report. */
-static void read_claim_fields(struct call *call, struct fields *fields,
+static void read_claim_fields(const struct call *call, struct fields *fields,
                               cairn_claim_options *ret_claim)
 {
     static const cairn_claim_options defaults = CAIRN_CLAIM_DEFAULTS;
@@ -52,6 +52,17 @@ static void read_claim_fields(struct call *call, struct fields *fields,
     ret_claim->runtime = field_text(fields, "runtime", OPTIONAL);
     int64_t wait_ms = field_int(fields, "wait_ms", 0, INT64_MAX, 0);
     ret_claim->wait_ms = (uint32_t)(wait_ms < WAIT_MS_MAX ? wait_ms : WAIT_MS_MAX);
+}
+
+bool read_claim_beside(struct call *call, const char *worker, cairn_claim_options *ret_claim)
+{
+    struct fields inner;
+    if (!field_object(&call->body, "claim", &inner))
+        return false;
+    read_claim_fields(call, &inner, ret_claim);
+    ret_claim->worker = worker;
+    fields_end(&inner);
+    return true;
 }
 
 static void read_claim(struct call *call, struct request *request)
@@ -99,6 +110,8 @@ static void write_task(struct json_out *out, const cairn_task *task)
     json_time(out, task->lease_until_us);
     if (task->instance_id)
         write_step_part(out, task);
+    if (task->memory)
+        write_memory(out, task->memory);
     json_close(out, '}');
 }
 
@@ -120,16 +133,19 @@ static void write_claimed(const struct call *call, const struct request *request
     json_close(&answer->out, '}');
 }
 
-static void read_outbound(struct fields *fields, size_t most, cairn_report *report)
+const cairn_outbound *read_outbound(const struct call *call, struct fields *fields,
+                                    size_t *ret_count)
 {
     static const cairn_outbound defaults = CAIRN_OUTBOUND_DEFAULTS;
     struct request *request = fields->request;
     struct fields one;
-    struct field_items items = field_items(fields, "outbound", most, OPTIONAL);
+    struct field_items items =
+        field_items(fields, "outbound", call->engine->options.max_batch, OPTIONAL);
     cairn_outbound *events = arena_array(&request->arena, items.count + 1, sizeof *events);
+    *ret_count = 0;
     if (!events) {
         request->code = fail_memory(&request->error);
-        return;
+        return NULL;
     }
     while (field_items_next(fields, &items, &one)) {
         cairn_outbound *event = &events[items.index - 1];
@@ -138,8 +154,8 @@ static void read_outbound(struct fields *fields, size_t most, cairn_report *repo
         event->payload = field_json(&one, "payload");
         fields_end(&one);
     }
-    report->outbound = events;
-    report->outbound_count = items.count;
+    *ret_count = items.count;
+    return events;
 }
 
 static bool read_missing_handler(struct fields *fields)
@@ -169,7 +185,7 @@ static void read_outcome(const struct call *call, struct fields *fields,
         report->timeout_ms = field_int(fields, "timeout_ms", 0, DURATION_MS_MAX, -1);
     }
     if (outcome->says & SAYS_OUTBOUND)
-        read_outbound(fields, call->engine->options.max_batch, report);
+        report->outbound = read_outbound(call, fields, &report->outbound_count);
     if (outcome->says & SAYS_REASON)
         report->is_missing_handler = read_missing_handler(fields);
 }
@@ -248,12 +264,7 @@ static void read_report_many(struct call *call, struct request *request)
         read_result(call, &one, &in->reports[items.index - 1]);
         fields_end(&one);
     }
-    if (field_object(&call->body, "claim", &one)) {
-        in->is_claiming = true;
-        read_claim_fields(call, &one, &in->claim);
-        in->claim.worker = in->worker;
-        fields_end(&one);
-    }
+    in->is_claiming = read_claim_beside(call, in->worker, &in->claim);
 }
 
 static void write_reported(struct json_out *out, const char *id, const cairn_reported *reported)
@@ -293,7 +304,7 @@ static void read_heartbeat(struct call *call, struct request *request)
     in->task_id = route_param(call);
     in->worker = field_text(&call->body, "worker", REQUIRED);
     in->token = field_text(&call->body, "token", REQUIRED);
-    in->extend_ms = (uint32_t)field_int(&call->body, "extend_ms", 1, UINT32_MAX, 30000);
+    in->extend_ms = (uint32_t)field_int(&call->body, "extend_ms", 0, UINT32_MAX, 30000);
 }
 
 static void write_heartbeat(const struct call *call, const struct request *request,

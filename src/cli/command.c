@@ -19,6 +19,7 @@ const struct command *const commands[] = {
     &command_list,
     &command_show,
     &command_events,
+    &command_logs,
     &command_signal,
     &command_approve,
     &command_reject,

@@ -58,9 +58,10 @@ struct command {
 extern const struct command *const commands[];
 
 extern const struct command command_deploy, command_validate, command_workflows, command_graph,
-    command_start, command_list, command_show, command_events, command_signal, command_pause,
-    command_resume, command_restart, command_retry, command_cancel, command_abort,
-    command_approve, command_reject, command_dlq_list, command_dlq_show, command_dlq_requeue;
+    command_start, command_list, command_show, command_events, command_logs, command_signal,
+    command_pause, command_resume, command_restart, command_retry, command_cancel,
+    command_abort, command_approve, command_reject, command_dlq_list, command_dlq_show,
+    command_dlq_requeue;
 
 extern const struct command command_serve, command_work, command_job_add, command_job_list,
     command_job_show, command_job_events, command_job_cancel, command_job_delete,

@@ -1,4 +1,4 @@
-/* cli/events.c - what happened to a job or an instance, and what happens to it.
+/* cli/events.c - what happened to a job or an instance, or was logged, and what comes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,48 +12,56 @@
 #include <string.h>
 #include <time.h>
 
-/* Whose events they are. */
-struct subject {
-    const char *path, *id;
-};
-
-static void events_target(const struct args *args, const struct subject *of, const char *cursor,
-                          struct buf *target)
+/* One entry after another of what belongs to the first operand. */
+static void feed_target(const struct args *args, const struct feed *feed, const char *cursor,
+                        struct buf *target)
 {
-    buf_str(target, of->path);
-    target_path(target, of->id);
-    buf_str(target, "/events");
+    buf_str(target, feed->path);
+    target_path(target, args->operands[0]);
+    buf_str(target, feed->part);
     target_add(target, "limit", args_text(args, "limit"));
     target_add(target, "cursor", cursor);
 }
 
-static void print_event(const json_t *event, bool is_flow)
+void print_entry(const struct buf *start, const json_t *data)
 {
-    const json_t *data = json_object_get(event, "data");
     char *text = json_dumps(data, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    cleanup(buf_donep) struct buf line = {0};
-    if (is_flow)
-        buf_printf(&line, "%s  %-20s  %-16s  ", text_of(event, "at"), text_of(event, "type"),
-                   text_of(event, "step"));
-    else
-        buf_printf(&line, "%s  %-9s  ", text_of(event, "at"), text_of(event, "type"));
+    cleanup(buf_donep) struct buf line = {0}, clean = {0};
+    buf_add(&line, buf_text(start), start->len);
     buf_str(&line, text && strcmp(text, "null") != 0 ? text : "");
-    cleanup(buf_donep) struct buf clean = {0};
     buf_clean(&clean, buf_text(&line), line.len);
     puts(buf_text(&clean));
     free(text);
 }
 
-static void print_events(const struct subject *of, const json_t *items, bool are_ids)
+static void print_job_event(const json_t *event)
+{
+    cleanup(buf_donep) struct buf start = {0};
+    buf_printf(&start, "%s  %-9s  ", text_of(event, "at"), text_of(event, "type"));
+    print_entry(&start, json_object_get(event, "data"));
+}
+
+static void print_flow_event(const json_t *event)
+{
+    cleanup(buf_donep) struct buf start = {0};
+    buf_printf(&start, "%s  %-20s  %-16s  ", text_of(event, "at"), text_of(event, "type"),
+               text_of(event, "step"));
+    print_entry(&start, json_object_get(event, "data"));
+}
+
+const struct feed job_events = {"/v1/jobs/", "/events", print_job_event};
+const struct feed instance_events = {"/v1/instances/", "/events", print_flow_event};
+
+static void print_entries(const struct args *args, const struct feed *feed, const json_t *items)
 {
     size_t i;
-    json_t *event;
-    json_array_foreach(items, i, event)
+    json_t *entry;
+    json_array_foreach(items, i, entry)
     {
-        if (are_ids)
-            puts(text_of(event, "id"));
+        if (args_wants(args, "ids"))
+            puts(text_of(entry, "id"));
         else
-            print_event(event, strcmp(of->path, "/v1/jobs/") != 0);
+            feed->print(entry);
     }
     fflush(stdout);
 }
@@ -69,12 +77,13 @@ bool status_is_final(const char *status)
 }
 
 /* Whether nothing more will happen to it by itself. */
-static int has_ended(cairn_engine *engine, const struct subject *of, bool *ret_ended)
+static int has_ended(const struct args *args, cairn_engine *engine, const struct feed *feed,
+                     bool *ret_ended)
 {
     cleanup(buf_donep) struct buf target = {0};
     cleanup(answer_done) struct answer answer = {0};
-    buf_str(&target, of->path);
-    target_path(&target, of->id);
+    buf_str(&target, feed->path);
+    target_path(&target, args->operands[0]);
     int exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
     *ret_ended = status_is_final(text_of(answer.tree, "status"));
     return exit_code;
@@ -86,10 +95,10 @@ void pause_ms(int ms)
     nanosleep(&pause, NULL);
 }
 
-/* Prints what comes until it has ended.  It is asked before its events, so that the
+/* Prints what comes until it has ended.  It is asked before its entries, so that the
  * last of them is not missed.  An answer on the last page names no cursor: the id of the last
- * event is one. */
-static int follow(const struct args *args, cairn_engine *engine, const struct subject *of)
+ * entry is one. */
+static int follow(const struct args *args, cairn_engine *engine, const struct feed *feed)
 {
     char cursor[64] = "";
     const char *given = args_text(args, "cursor");
@@ -97,19 +106,19 @@ static int follow(const struct args *args, cairn_engine *engine, const struct su
         snprintf(cursor, sizeof cursor, "%s", given);
     for (bool is_ended = false;;) {
         size_t count;
-        int exit_code = has_ended(engine, of, &is_ended);
+        int exit_code = has_ended(args, engine, feed, &is_ended);
         if (exit_code)
             return exit_code;
         do {
             cleanup(buf_donep) struct buf target = {0};
             cleanup(answer_done) struct answer answer = {0};
-            events_target(args, of, *cursor ? cursor : NULL, &target);
+            feed_target(args, feed, *cursor ? cursor : NULL, &target);
             exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
             if (exit_code)
                 return exit_code;
             const json_t *items = json_object_get(answer.tree, "items");
             count = json_array_size(items);
-            print_events(of, items, args_wants(args, "ids"));
+            print_entries(args, feed, items);
             if (count)
                 snprintf(cursor, sizeof cursor, "%s",
                          text_of(json_array_get(items, count - 1), "id"));
@@ -120,10 +129,8 @@ static int follow(const struct args *args, cairn_engine *engine, const struct su
     }
 }
 
-int events_run(const struct args *args, const char *path)
+int feed_run(const struct args *args, const struct feed *feed)
 {
-    const struct subject subject = {.path = path, .id = args->operands[0]};
-    const struct subject *of = &subject;
     if (args_has(args, "follow") && args_wants(args, "json")) {
         say_error("--follow cannot print one JSON document: leave one of them out");
         return EXIT_USAGE;
@@ -133,11 +140,11 @@ int events_run(const struct args *args, const char *path)
     if (exit_code)
         return exit_code;
     if (args_has(args, "follow"))
-        return follow(args, engine, of);
+        return follow(args, engine, feed);
 
     cleanup(buf_donep) struct buf target = {0};
     cleanup(answer_done) struct answer answer = {0};
-    events_target(args, of, args_text(args, "cursor"), &target);
+    feed_target(args, feed, args_text(args, "cursor"), &target);
     exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
     if (exit_code)
         return exit_code;
@@ -145,13 +152,13 @@ int events_run(const struct args *args, const char *path)
         print_body(&answer);
         return EXIT_DONE;
     }
-    print_events(of, json_object_get(answer.tree, "items"), args_wants(args, "ids"));
+    print_entries(args, feed, json_object_get(answer.tree, "items"));
     if (*text_of(answer.tree, "next"))
         fprintf(stderr, "There are more: add --cursor %s\n", text_of(answer.tree, "next"));
     return EXIT_DONE;
 }
 
-const struct option events_options[] = {
+const struct option feed_options[] = {
     {.name = "follow",
      .letter = 'f',
      .kind = OPTION_FLAG,

@@ -197,8 +197,10 @@ const struct command command_resume = {
     .min_operands = 1,
     .max_operands = -1,
     .summary = "let paused instances go on",
-    .about = "A step whose failure paused its instance is tried again with fresh "
-             "attempts." MANY_IDS,
+    .about = "A step whose failure paused its instance is tried again with fresh attempts. A "
+             "function that is paused with version_mismatch goes on if its code matches again, "
+             "or with --force: what matches answers from memory, the rest is executed "
+             "anew." MANY_IDS,
     .example = "cairn list --status paused -o ids | cairn resume -",
     .options = resume_options,
     .outputs = "table json ids",

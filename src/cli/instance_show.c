@@ -94,7 +94,7 @@ const struct command command_show = {
     .about =
         "Steps are drawn as the workflow nests them, with their states, how long they took, "
         "how many calls failed of those that are allowed, and errors. Of very many branches "
-        "only some are drawn.\n\n"
+        "only some are drawn. Of a function, what it remembers is drawn below it, in order.\n\n"
         "--follow draws in place on a terminal; elsewhere it prints a line for every step that "
         "has changed. It ends with the instance: exit code 0 if it completed, else 1.\n\n"
         "With -o json one id gives the instance with its steps in \"steps\"; several, or "
@@ -112,7 +112,7 @@ const struct command command_show = {
 
 static int run_events(const struct args *args)
 {
-    return events_run(args, "/v1/instances/");
+    return feed_run(args, &instance_events);
 }
 
 const struct command command_events = {
@@ -122,7 +122,7 @@ const struct command command_events = {
     .max_operands = 1,
     .summary = "tell what happened to an instance, oldest first",
     .example = "cairn events 0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e5f --follow",
-    .options = events_options,
+    .options = feed_options,
     .outputs = "table json ids",
     .has_url = true,
     .run = run_events,

@@ -121,7 +121,7 @@ const struct command command_job_show = {
 
 static int run_events(const struct args *args)
 {
-    return events_run(args, "/v1/jobs/");
+    return feed_run(args, &job_events);
 }
 
 const struct command command_job_events = {
@@ -131,7 +131,7 @@ const struct command command_job_events = {
     .max_operands = 1,
     .summary = "tell what happened to a job, oldest first",
     .example = "cairn job events 0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e5f --follow",
-    .options = events_options,
+    .options = feed_options,
     .outputs = "table json ids",
     .has_url = true,
     .run = run_events,

@@ -4,6 +4,7 @@
  *
  *   show_state.c   the instance, its steps, its definition and its records in the DLQ, as they are
  *   show_plan.c    the steps as a tree, as the definition nests them
+ *   show_function.c  what is special of functions: what they remember
  *   show_short.c   long lists of branches, shortened
  *   show_pen.c     lines of text: colours, columns, cutting
  *   show_step.c    what a step's line says
@@ -114,10 +115,22 @@ size_t look_urgency(const char *status);
 /* The status of a step as a person sees it: a fork runs until its join has ended. */
 const char *shown_status(const struct show_state *state, const struct show_node *node);
 void shown_name(const struct show_node *node, struct buf *text); /* "stock (condition)" */
+void part(struct buf *text); /* a comma, if there is something before it */
 void shown_note(const struct show_state *state, const struct show_node *node, struct buf *text);
 void shown_hint(const struct show_state *state, const struct show_node *node, struct buf *text);
 void shown_took(const struct show_state *state, const json_t *step, struct buf *text);
 void duration_text(int64_t us, struct buf *text); /* "412ms", "3m 12s" */
+
+/* ---- functions --------------------------------------------------------------------------- */
+
+bool step_is_function(const json_t *step);   /* the function itself, of which it is the first */
+bool step_is_remembered(const json_t *step); /* of its steps one that no worker is given */
+
+/* What its code has done at that step, or waits for; nothing for the steps of workflows. */
+void note_remembered(const struct show_state *state, const json_t *step, struct buf *text);
+
+/* Why the code no longer matches what is remembered; "": it does. */
+const char *shown_mismatch(const struct show_state *state);
 
 /* ---- drawing ----------------------------------------------------------------------------- */
 

@@ -75,8 +75,9 @@ static void head_error(struct drawing *drawing)
     cleanup(buf_donep) struct buf text = {0};
     const json_t *error = json_object_get(drawing->state->instance.tree, "last_error");
     if (json_is_object(error))
-        buf_printf(&text, "%s: %s (call %lld)", text_of(error, "step"),
-                   text_of(error, "message"), (long long)int_of(error, "attempt"));
+        buf_printf(&text, "%s: %s", text_of(error, "step"), text_of(error, "message"));
+    if (int_of(error, "attempt"))
+        buf_printf(&text, " (call %lld)", (long long)int_of(error, "attempt"));
     head_line(&drawing->pen, "last_error", buf_text(&text));
 }
 
@@ -181,6 +182,13 @@ static const char *error_colour(const json_t *step)
     return strcmp(text_of(step, "status"), "skipped") == 0 ? COLOUR_DIM : "\033[31m";
 }
 
+/* A function whose code does not match has no error of its own, but needs somebody. */
+static const char *shown_error(const struct show_state *state, const json_t *step)
+{
+    const char *error = text_of(step, "error");
+    return !*error && step_is_function(step) ? shown_mismatch(state) : error;
+}
+
 /* Adds to the line what fits on it; false: it needs a line of its own. */
 static bool draw_behind(struct drawing *drawing, const char *colour, const char *text)
 {
@@ -214,7 +222,7 @@ static void draw_start(struct drawing *drawing, const struct show_node *node)
     const struct look *look = look_at(look_urgency(status));
     shown_name(node, &name);
     shown_took(drawing->state, node->step, &took);
-    if (!node->has_branches)
+    if (!node->has_branches && !step_is_function(node->step))
         note_active(drawing, status);
     if (drawing->screen->is_utf8) {
         pen_text(pen, look->colour, look->symbol);
@@ -232,7 +240,8 @@ static void draw_start(struct drawing *drawing, const struct show_node *node)
 static void draw_step(struct drawing *drawing, const struct show_node *node, bool is_dim)
 {
     cleanup(buf_donep) struct buf note = {0}, hint = {0};
-    const char *error = text_of(node->step, "error"), *colour = error_colour(node->step);
+    const char *error = shown_error(drawing->state, node->step);
+    const char *colour = error_colour(node->step);
     shown_note(drawing->state, node, &note);
     shown_hint(drawing->state, node, &hint);
     draw_start(drawing, node);
@@ -314,6 +323,9 @@ bool show_draw(const struct show_state *state, const struct screen *screen,
     set_columns(&drawing, root);
     draw_head(&drawing);
     draw_list(&drawing, root, false, true);
+    /* A function goes on behind what it remembers. */
+    if (picture->active == SIZE_MAX && step_is_function(json_array_get(state->steps, 0)))
+        picture->active = picture->lines - 1;
     bool is_drawn = !buf_failed(&picture->text) && !buf_failed(&drawing.prefix);
     buf_done(&drawing.prefix);
     return is_drawn;

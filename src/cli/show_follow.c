@@ -159,13 +159,25 @@ static void print_step(const struct show_state *state, const struct show_node *n
                  buf_text(&note), text_of(node->step, "error"));
 }
 
+/* The step of this place.  Places rise, and none is skipped but those that a function has forgotten,
+ * so that it stands at that index or before it. */
+static const json_t *step_at(const json_t *steps, int64_t place)
+{
+    size_t count = json_array_size(steps);
+    size_t at = (size_t)place < count ? (size_t)place + 1 : count;
+    while (at > 0 && int_of(json_array_get(steps, at - 1), "seq") > place)
+        at--;
+    const json_t *step = at ? json_array_get(steps, at - 1) : NULL;
+    return int_of(step, "seq") == place ? step : NULL;
+}
+
 /* In the order of the file, which is that of their places. */
 static void print_changed(const struct following *following, const struct show_state *state,
                           const struct show_node *list)
 {
     for (const struct show_node *node = list->first; node; node = node->next) {
-        size_t place = (size_t)int_of(node->step, "seq");
-        if (node->step && is_changed(json_array_get(following->steps, place), node->step))
+        int64_t place = int_of(node->step, "seq");
+        if (node->step && is_changed(step_at(following->steps, place), node->step))
             print_step(state, node);
         print_changed(following, state, node);
     }

@@ -156,6 +156,27 @@ static void walk_list(struct walk *walk, struct show_node *parent, const json_t 
     }
 }
 
+/* ---- functions --------------------------------------------------------------------------- */
+
+/* The function, and below it what it remembers, in the order in which that came. */
+static struct show_node *function_tree(struct arena *arena, const json_t *steps)
+{
+    struct show_node *root = arena_zalloc(arena, sizeof *root);
+    struct show_node *parent = root;
+    size_t i;
+    json_t *step;
+    json_array_foreach(steps, i, step)
+    {
+        struct show_node *node = parent ? show_node_add(arena, parent) : NULL;
+        if (!node)
+            return NULL;
+        node->step = step;
+        if (i == 0)
+            parent = node;
+    }
+    return root;
+}
+
 /* ---- the whole --------------------------------------------------------------------------- */
 
 static struct show_node *flat(struct arena *arena, const json_t *steps)
@@ -175,6 +196,8 @@ static struct show_node *flat(struct arena *arena, const json_t *steps)
 
 struct show_node *show_plan(struct arena *arena, const json_t *steps, const json_t *contents)
 {
+    if (step_is_function(json_array_get(steps, 0)))
+        return function_tree(arena, steps);
     struct walk walk = {.arena = arena, .steps = steps};
     struct show_node *root = arena_zalloc(arena, sizeof *root);
     if (!root)

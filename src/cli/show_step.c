@@ -96,6 +96,8 @@ void shown_took(const struct show_state *state, const json_t *step, struct buf *
     bool is_lasting = false;
     for (size_t i = 0; i < sizeof lasting / sizeof *lasting; i++)
         is_lasting |= strcmp(text_of(step, "kind"), lasting[i]) == 0;
+    if (step_is_remembered(step) && strcmp(text_of(step, "kind"), "task") == 0)
+        return; /* it is told when it has ended, not when it began */
     bool is_open = has_status(step, "running") || has_status(step, "waiting") ||
                    has_status(step, "waiting_decision");
     if (is_lasting && from_us && (to_us || is_open))
@@ -104,7 +106,7 @@ void shown_took(const struct show_state *state, const json_t *step, struct buf *
 
 /* ---- note -------------------------------------------------------------------------------- */
 
-static void part(struct buf *text)
+void part(struct buf *text)
 {
     buf_str(text, text->len ? ", " : "");
 }
@@ -133,10 +135,10 @@ static void note_attempts(const struct show_node *node, struct buf *text)
 {
     long long failed = int_of(node->step, "attempts");
     long long undo_failed = int_of(node->step, "compensation_attempts");
-    if (failed && *text_of(node->step, "handler")) {
+    if (failed && (*text_of(node->step, "handler") || has_status(node->step, "failed"))) {
         part(text);
-        buf_printf(text, "%lld/%lld failed", failed,
-                   (long long)int_of(node->step, "max_attempts"));
+        buf_printf(text, "%lld/%lld %s", failed, (long long)int_of(node->step, "max_attempts"),
+                   step_is_function(node->step) ? "leases lost" : "failed");
     }
     if (undo_failed) {
         part(text);
@@ -172,7 +174,8 @@ static void note_later(const struct show_state *state, const json_t *step, struc
     char relative[RELATIVE_TEXT];
     int64_t next_us = time_of(step, "next_run_at");
     bool is_queued = has_status(step, "ready") || has_status(step, "compensation");
-    if (!is_queued || *text_of(step, "locked_by") || next_us <= state->now_us)
+    if (!is_queued || step_is_remembered(step) || *text_of(step, "locked_by") ||
+        next_us <= state->now_us)
         return;
     part(text);
     relative_time(next_us, state->now_us, relative);
@@ -225,6 +228,7 @@ void shown_note(const struct show_state *state, const struct show_node *node, st
     note_attempts(node, text);
     note_undo(state, node, text);
     note_later(state, step, text);
+    note_remembered(state, step, text);
     note_waiting(state, step, text);
     note_worker(step, text);
     note_record(state, step, text);
@@ -271,5 +275,7 @@ void shown_hint(const struct show_state *state, const struct show_node *node, st
         shell_word(text, event);
     } else if (record) {
         buf_printf(text, "cairn dlq requeue %s", text_of(record, "id"));
+    } else if (step_is_function(step) && *shown_mismatch(state)) {
+        buf_printf(text, "cairn resume %s --force", id);
     }
 }

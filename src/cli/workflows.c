@@ -22,22 +22,29 @@ static void list_target(const struct args *args, const char *cursor, struct buf 
     target_add(target, "cursor", cursor);
 }
 
+/* Code that workers have, or steps that the file says. */
+static const char *kind_of(const json_t *item)
+{
+    const json_t *definition = json_object_get(item, "definition");
+    return json_object_get(definition, "function") ? "function" : "workflow";
+}
+
 static void print_table(const json_t *items, int64_t now_us, bool is_first)
 {
-    static const char *const head[] = {"NAME", "VERSION", "DEPLOYED", "HASH"};
+    static const char *const head[] = {"NAME", "VERSION", "KIND", "DEPLOYED", "HASH"};
     size_t i;
     json_t *item;
     struct grid grid = {0};
     if (is_first)
-        grid_row(&grid, head, 4);
+        grid_row(&grid, head, 5);
     json_array_foreach(items, i, item)
     {
         char version[24], created[RELATIVE_TEXT], hash[16];
         snprintf(version, sizeof version, "%lld", (long long)int_of(item, "version"));
         snprintf(hash, sizeof hash, "%.12s", text_of(item, "hash"));
         relative_time(time_of(item, "created_at"), now_us, created);
-        const char *cells[] = {text_of(item, "name"), version, created, hash};
-        grid_row(&grid, cells, 4);
+        const char *cells[] = {text_of(item, "name"), version, kind_of(item), created, hash};
+        grid_row(&grid, cells, 5);
     }
     grid_print(&grid);
     grid_done(&grid);
@@ -66,7 +73,7 @@ static const struct option workflows_options[] = {
 
 const struct command command_workflows = {
     .name = "workflows",
-    .summary = "list deployed workflows, by name and version",
+    .summary = "list deployed workflows and functions, by name and version",
     .about = "With -o json the items carry the whole definition.",
     .example = "cairn workflows",
     .options = workflows_options,

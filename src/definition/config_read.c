@@ -7,9 +7,9 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/scan.h"
 #include "definition/element.h"
 #include "definition/number.h"
-#include "remote/scan.h"
 
 #include <string.h>
 

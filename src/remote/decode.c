@@ -53,7 +53,7 @@ static const struct field task_fields[] = {
     END_OF_FIELDS,
 };
 
-const struct field event_fields[] = {
+static const struct field event_fields[] = {
     FIELD(cairn_event, id, "id", FIELD_NUMBER),   FIELD(cairn_event, type, "type", FIELD_TEXT),
     FIELD(cairn_event, step, "step", FIELD_TEXT), FIELD(cairn_event, data, "data", FIELD_VALUE),
     FIELD(cairn_event, at_us, "at", FIELD_TIME),  END_OF_FIELDS,
@@ -106,6 +106,9 @@ static const struct field stats_fields[] = {
     STAT(instances_compensating),
     STAT(instances_dlq),
     STAT(started),
+    STAT(passages),
+    STAT(passage_commits),
+    STAT(passage_conflicts),
     END_OF_FIELDS,
 };
 
@@ -172,16 +175,22 @@ static cairn_code read_reported(struct reader *reader, struct slice item,
     return CAIRN_OK;
 }
 
-static cairn_code read_tasks(struct reader *reader, struct slice answer,
-                             struct tasks_output *ret_tasks)
+cairn_code read_tasks(struct reader *reader, struct slice answer,
+                      struct tasks_output *ret_tasks)
 {
-    void *items = NULL;
-    cairn_code code = read_list(reader, scan_find(answer, "tasks"), task_fields,
-                                sizeof(cairn_task), &items, &ret_tasks->count);
-    ret_tasks->items = items;
-    for (size_t i = 0; !code && i < ret_tasks->count; i++)
-        if (!ret_tasks->items[i].id || !ret_tasks->items[i].token || !ret_tasks->items[i].type)
-            code = not_understood(reader, "a task has no id, token or type");
+    struct scan scan;
+    struct slice item;
+    cairn_code code =
+        read_list(reader, scan_find(answer, "tasks"), OBJECTS(ret_tasks, task_fields));
+    if (code)
+        return code;
+    scan_list(scan_find(answer, "tasks"), &scan);
+    for (cairn_task *task = ret_tasks->items; !code && scan_item(&scan, &item); task++) {
+        if (!task->id || !task->token || !task->type || !task->kind)
+            code = not_understood(reader, "a task has no id, token, type or kind");
+        else if (strcmp(task->kind, "function") == 0)
+            code = read_memory(reader, item, task);
+    }
     return code;
 }
 
@@ -209,18 +218,17 @@ static cairn_code read_report(struct reader *reader, struct slice answer,
 static cairn_code read_enqueued(struct reader *reader, struct slice answer,
                                 struct request *request)
 {
-    void *items = NULL;
-    size_t count = 0;
-    cairn_code code;
-    if (request->in.enqueue.count == 1)
-        code = read_single(reader, answer, enqueued_fields, sizeof(cairn_enqueued), &items,
-                           &count);
-    else
-        code = read_list(reader, scan_find(answer, "items"), enqueued_fields,
-                         sizeof(cairn_enqueued), &items, &count);
-    if (!code && count != request->in.enqueue.count)
+    struct {
+        cairn_enqueued *items;
+        size_t count;
+    } jobs = {0};
+    const struct objects objects = OBJECTS(&jobs, enqueued_fields);
+    bool is_one = request->in.enqueue.count == 1;
+    cairn_code code = is_one ? read_single(reader, answer, objects)
+                             : read_list(reader, scan_find(answer, "items"), objects);
+    if (!code && jobs.count != request->in.enqueue.count)
         code = not_understood(reader, "it has another number of jobs");
-    request->out.enqueued = items;
+    request->out.enqueued = jobs.items;
     return code;
 }
 
@@ -244,54 +252,12 @@ static cairn_code read_now(struct reader *reader, struct slice answer, int64_t *
     return not_understood(reader, "\"now\" is missing");
 }
 
-static cairn_code read_jobs(struct reader *reader, struct slice answer, bool is_page,
-                            struct jobs_output *ret_jobs)
-{
-    void *items = NULL;
-    cairn_code code = is_page ? read_page(reader, answer, job_fields, sizeof(cairn_job), &items,
-                                          &ret_jobs->count, &ret_jobs->next)
-                              : read_single(reader, answer, job_fields, sizeof(cairn_job),
-                                            &items, &ret_jobs->count);
-    ret_jobs->items = items;
-    return code;
-}
-
-static cairn_code read_registry(struct reader *reader, struct slice answer, bool is_page,
-                                struct registry_output *ret_registry)
-{
-    void *items = NULL;
-    cairn_code code =
-        is_page ? read_page(reader, answer, registry_fields, sizeof(cairn_registry_entry),
-                            &items, &ret_registry->count, &ret_registry->next)
-                : read_single(reader, answer, registry_fields, sizeof(cairn_registry_entry),
-                              &items, &ret_registry->count);
-    ret_registry->items = items;
-    return code;
-}
-
-static cairn_code read_events(struct reader *reader, struct slice answer,
-                              struct events_output *ret_events)
-{
-    void *items = NULL;
-    cairn_code code = read_page(reader, answer, event_fields, sizeof(cairn_event), &items,
-                                &ret_events->count, &ret_events->next);
-    ret_events->items = items;
-    return code;
-}
-
-static cairn_code read_doctor(struct reader *reader, struct slice answer,
-                              struct doctor_output *ret_doctor)
-{
-    void *items = NULL;
-    cairn_code code = read_list(reader, scan_find(answer, "items"), finding_fields,
-                                sizeof(cairn_finding), &items, &ret_doctor->count);
-    ret_doctor->items = items;
-    return code;
-}
-
 static cairn_code read_answer(struct reader *reader, struct slice answer,
                               struct request *request)
 {
+    struct jobs_output *jobs = &request->out.jobs;
+    struct events_output *events = &request->out.events;
+    struct registry_output *registry = &request->out.registry;
     switch (request->op) {
     case OP_ENQUEUE:
         return read_enqueued(reader, answer, request);
@@ -301,14 +267,19 @@ static cairn_code read_answer(struct reader *reader, struct slice answer,
         return read_report(reader, answer, request);
     case OP_HEARTBEAT:
         return read_heartbeat(reader, answer, request);
+    case OP_COMMIT:
+        return decode_commit(reader, answer, request);
+    case OP_LOG_LIST:
+        return decode_logs(reader, answer, request);
     case OP_JOB_LIST:
-        return read_jobs(reader, answer, true, &request->out.jobs);
+        return read_page(reader, answer, OBJECTS(jobs, job_fields), &jobs->next);
     case OP_JOB_EVENTS:
-        return read_events(reader, answer, &request->out.events);
+    case OP_INSTANCE_EVENTS:
+        return read_page(reader, answer, OBJECTS(events, event_fields), &events->next);
     case OP_REGISTRY_PUT:
-        return read_registry(reader, answer, false, &request->out.registry);
+        return read_single(reader, answer, OBJECTS(registry, registry_fields));
     case OP_REGISTRY_LIST:
-        return read_registry(reader, answer, true, &request->out.registry);
+        return read_page(reader, answer, OBJECTS(registry, registry_fields), &registry->next);
     case OP_CLOCK_ADVANCE:
     case OP_CLOCK_NOW:
         return read_now(reader, answer, &request->out.now_us);
@@ -316,12 +287,13 @@ static cairn_code read_answer(struct reader *reader, struct slice answer,
         request->out.stats.size = sizeof request->out.stats;
         return read_object(reader, answer, stats_fields, &request->out.stats);
     case OP_DOCTOR:
-        return read_doctor(reader, answer, &request->out.doctor);
+        return read_list(reader, scan_find(answer, "items"),
+                         OBJECTS(&request->out.doctor, finding_fields));
     case OP_JOB_GET:
     case OP_JOB_CANCEL:
     case OP_JOB_DELETE:
     case OP_JOB_RETRY:
-        return read_jobs(reader, answer, false, &request->out.jobs);
+        return read_single(reader, answer, OBJECTS(jobs, job_fields));
     default:
         return decode_flow(reader, answer, request);
     }

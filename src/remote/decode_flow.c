@@ -34,7 +34,7 @@ static const struct field instance_fields[] = {
     END_OF_FIELDS,
 };
 
-static const struct field step_fields[] = {
+const struct field step_fields[] = {
     FIELD(cairn_step, id, "id", FIELD_TEXT),
     FIELD(cairn_step, seq, "seq", FIELD_INT32),
     FIELD(cairn_step, name, "name", FIELD_TEXT),
@@ -102,24 +102,11 @@ static const struct field stream_fields[] = {
     END_OF_FIELDS,
 };
 
-static cairn_code read_definitions(struct reader *reader, struct slice answer, bool is_page,
-                                   struct definitions_output *out)
-{
-    void *items = NULL;
-    cairn_code code = is_page
-                          ? read_page(reader, answer, definition_fields,
-                                      sizeof(cairn_definition), &items, &out->count, &out->next)
-                          : read_single(reader, answer, definition_fields,
-                                        sizeof(cairn_definition), &items, &out->count);
-    out->items = items;
-    return code;
-}
-
 static cairn_code read_deployed(struct reader *reader, struct slice answer,
                                 struct request *request)
 {
     request->out.is_existing = slice_is(scan_find(answer, "existing"), "true");
-    return read_definitions(reader, answer, false, &request->out.definitions);
+    return read_single(reader, answer, OBJECTS(&request->out.definitions, definition_fields));
 }
 
 /* A list of names, which a table of fields has no kind for. */
@@ -149,57 +136,28 @@ static cairn_code read_current_steps(struct reader *reader, struct slice object,
 static cairn_code read_instance(struct reader *reader, struct slice answer,
                                 struct instances_output *out)
 {
-    void *items = NULL;
-    cairn_code code = read_single(reader, answer, instance_fields, sizeof(cairn_instance),
-                                  &items, &out->count);
-    out->items = items;
-    return code ? code : read_current_steps(reader, answer, items);
+    cairn_code code = read_single(reader, answer, OBJECTS(out, instance_fields));
+    return code ? code : read_current_steps(reader, answer, out->items);
 }
 
 static cairn_code read_instances(struct reader *reader, struct slice answer,
                                  struct instances_output *out)
 {
-    void *items = NULL;
     struct scan scan;
     struct slice item;
-    cairn_code code = read_page(reader, answer, instance_fields, sizeof(cairn_instance), &items,
-                                &out->count, &out->next);
+    cairn_code code = read_page(reader, answer, OBJECTS(out, instance_fields), &out->next);
     if (code)
         return code;
-    out->items = items;
     scan_list(scan_find(answer, "items"), &scan);
     for (size_t i = 0; !code && scan_item(&scan, &item); i++)
         code = read_current_steps(reader, item, &out->items[i]);
     return code;
 }
 
-static cairn_code read_steps(struct reader *reader, struct slice answer,
-                             struct steps_output *out)
-{
-    void *items = NULL;
-    cairn_code code = read_page(reader, answer, step_fields, sizeof(cairn_step), &items,
-                                &out->count, &out->next);
-    out->items = items;
-    return code;
-}
-
-static cairn_code read_instance_events(struct reader *reader, struct slice answer,
-                                       struct events_output *out)
-{
-    void *items = NULL;
-    cairn_code code = read_page(reader, answer, event_fields, sizeof(cairn_event), &items,
-                                &out->count, &out->next);
-    out->items = items;
-    return code;
-}
-
 static cairn_code read_stream(struct reader *reader, struct slice answer,
                               struct stream_output *out)
 {
-    void *items = NULL;
-    cairn_code code = read_page(reader, answer, stream_fields, sizeof(struct stream_event),
-                                &items, &out->count, &out->next);
-    out->items = items;
+    cairn_code code = read_page(reader, answer, OBJECTS(out, stream_fields), &out->next);
     if (!code && !out->next)
         code = not_understood(reader, "\"next\" is missing");
     return code;
@@ -208,45 +166,25 @@ static cairn_code read_stream(struct reader *reader, struct slice answer,
 static cairn_code read_started(struct reader *reader, struct slice answer,
                                struct request *request)
 {
-    void *items = NULL;
-    size_t count;
-    cairn_code code =
-        read_single(reader, answer, enqueued_fields, sizeof(cairn_enqueued), &items, &count);
-    request->out.enqueued = items;
-    return code;
-}
-
-static cairn_code read_outbox(struct reader *reader, struct slice answer,
-                              struct outbox_output *out)
-{
-    void *items = NULL;
-    cairn_code code = read_list(reader, scan_find(answer, "events"), outbox_fields,
-                                sizeof(cairn_outbox_event), &items, &out->count);
-    out->items = items;
-    return code;
-}
-
-static cairn_code read_dlq(struct reader *reader, struct slice answer, bool is_page,
-                           struct dlq_output *out)
-{
-    void *items = NULL;
-    size_t size = sizeof(cairn_dlq_record);
-    cairn_code code =
-        is_page ? read_page(reader, answer, dlq_fields, size, &items, &out->count, &out->next)
-                : read_single(reader, answer, dlq_fields, size, &items, &out->count);
-    out->items = items;
-    return code;
+    request->out.enqueued = arena_zalloc(reader->arena, sizeof(cairn_enqueued));
+    if (!request->out.enqueued)
+        return fail_memory(reader->error);
+    return read_object(reader, answer, enqueued_fields, request->out.enqueued);
 }
 
 cairn_code decode_flow(struct reader *reader, struct slice answer, struct request *request)
 {
+    struct definitions_output *definitions = &request->out.definitions;
+    struct steps_output *steps = &request->out.steps;
+    struct dlq_output *dlq = &request->out.dlq;
     switch (request->op) {
     case OP_DEPLOY:
         return read_deployed(reader, answer, request);
     case OP_DEFINITION_GET:
-        return read_definitions(reader, answer, false, &request->out.definitions);
+        return read_single(reader, answer, OBJECTS(definitions, definition_fields));
     case OP_DEFINITION_LIST:
-        return read_definitions(reader, answer, true, &request->out.definitions);
+        return read_page(reader, answer, OBJECTS(definitions, definition_fields),
+                         &definitions->next);
     case OP_START:
         return read_started(reader, answer, request);
     case OP_SIGNAL:
@@ -254,19 +192,18 @@ cairn_code decode_flow(struct reader *reader, struct slice answer, struct reques
     case OP_INSTANCE_LIST:
         return read_instances(reader, answer, &request->out.instances);
     case OP_STEP_LIST:
-        return read_steps(reader, answer, &request->out.steps);
-    case OP_INSTANCE_EVENTS:
-        return read_instance_events(reader, answer, &request->out.events);
+        return read_page(reader, answer, OBJECTS(steps, step_fields), &steps->next);
     case OP_ALL_EVENTS:
         return read_stream(reader, answer, &request->out.stream);
     case OP_OUTBOX_CLAIM:
-        return read_outbox(reader, answer, &request->out.outbox);
+        return read_list(reader, scan_find(answer, "events"),
+                         OBJECTS(&request->out.outbox, outbox_fields));
     case OP_OUTBOX_ACK:
         return CAIRN_OK;
     case OP_DLQ_LIST:
-        return read_dlq(reader, answer, true, &request->out.dlq);
+        return read_page(reader, answer, OBJECTS(dlq, dlq_fields), &dlq->next);
     case OP_DLQ_GET:
-        return read_dlq(reader, answer, false, &request->out.dlq);
+        return read_single(reader, answer, OBJECTS(dlq, dlq_fields));
     default:
         assert(request->op == OP_INSTANCE_GET || request->op == OP_DECIDE ||
                request->op == OP_DLQ_REQUEUE ||

@@ -109,15 +109,20 @@ void put_instant(struct json_out *out, const char *key, int64_t us)
     put_text(out, key, fine);
 }
 
-static void add_spec(struct json_out *out, const cairn_job_spec *spec)
+void put_job_spec(struct json_out *out, const cairn_job_spec *spec)
 {
-    json_open(out, '{');
     put_text(out, "type", spec->type);
     put_json(out, "payload", spec->payload);
     put_text(out, "key", spec->key);
     put_int(out, "priority", spec->priority);
     put_int(out, "max_attempts", spec->max_attempts);
     put_instant(out, "run_at", spec->run_at_us);
+}
+
+static void add_spec(struct json_out *out, const cairn_job_spec *spec)
+{
+    json_open(out, '{');
+    put_job_spec(out, spec);
     json_close(out, '}');
 }
 
@@ -157,6 +162,15 @@ static void add_claim(struct json_out *out, const cairn_claim_options *claim,
     transfer->wait_ms = claim->wait_ms;
 }
 
+void put_claim(struct json_out *out, const cairn_claim_options *claim,
+               struct transfer *transfer)
+{
+    json_key(out, "claim");
+    json_open(out, '{');
+    add_claim(out, claim, transfer);
+    json_close(out, '}');
+}
+
 static void encode_claim(const cairn_claim_options *in, struct transfer *transfer,
                          struct json_out *out)
 {
@@ -167,16 +181,16 @@ static void encode_claim(const cairn_claim_options *in, struct transfer *transfe
     json_close(out, '}');
 }
 
-static void add_outbound(struct json_out *out, const cairn_report *report)
+void put_outbound(struct json_out *out, const cairn_outbound *events, size_t count)
 {
-    if (report->outbound_count == 0)
+    if (count == 0)
         return;
     json_key(out, "outbound");
     json_open(out, '[');
-    for (size_t i = 0; i < report->outbound_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         json_open(out, '{');
-        put_text(out, "event", report->outbound[i].event);
-        put_json(out, "payload", report->outbound[i].payload);
+        put_text(out, "event", events[i].event);
+        put_json(out, "payload", events[i].payload);
         json_close(out, '}');
     }
     json_close(out, ']');
@@ -187,7 +201,7 @@ static void add_wait(struct json_out *out, const cairn_report *report)
     put_text(out, "event", report->event);
     if (report->timeout_ms >= 0)
         put_int(out, "timeout_ms", report->timeout_ms);
-    add_outbound(out, report);
+    put_outbound(out, report->outbound, report->outbound_count);
 }
 
 static void add_report(struct json_out *out, const cairn_report *report)
@@ -199,7 +213,7 @@ static void add_report(struct json_out *out, const cairn_report *report)
     switch (report->outcome) {
     case CAIRN_COMPLETE:
         put_json(out, "output", report->output);
-        add_outbound(out, report);
+        put_outbound(out, report->outbound, report->outbound_count);
         break;
     case CAIRN_WAIT:
         add_wait(out, report);
@@ -231,12 +245,8 @@ static void encode_report(const struct report_input *in, struct transfer *transf
     for (size_t i = 0; i < in->count; i++)
         add_report(out, &in->reports[i]);
     json_close(out, ']');
-    if (in->is_claiming) {
-        json_key(out, "claim");
-        json_open(out, '{');
-        add_claim(out, &in->claim, transfer);
-        json_close(out, '}');
-    }
+    if (in->is_claiming)
+        put_claim(out, &in->claim, transfer);
     json_close(out, '}');
 }
 
@@ -344,6 +354,9 @@ cairn_code encode_request(const struct request *request, struct transfer *transf
         break;
     case OP_HEARTBEAT:
         encode_heartbeat(&request->in.heartbeat, transfer, &out);
+        break;
+    case OP_COMMIT:
+        encode_commit(&request->in.commit, transfer, &out);
         break;
     case OP_REGISTRY_PUT:
         encode_registry_put(&request->in.registry, transfer, &out);

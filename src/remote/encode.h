@@ -26,6 +26,19 @@ void put_json(struct json_out *out, const char *key, const char *json);
 void put_int(struct json_out *out, const char *key, int64_t value);
 void put_instant(struct json_out *out, const char *key, int64_t us);
 
+/* Fields of a job and of an instance to be started, without the outer brackets. */
+void put_job_spec(struct json_out *out, const cairn_job_spec *spec);
+void put_start_spec(struct json_out *out, const cairn_start_options *options);
+
+/* "claim": {...} and "outbound": [...]; no events: nothing. */
+void put_claim(struct json_out *out, const cairn_claim_options *claim,
+               struct transfer *transfer);
+void put_outbound(struct json_out *out, const cairn_outbound *events, size_t count);
+
+/* encode_commit.c: what a passage of a function has done. */
+void encode_commit(const struct commit_input *in, struct transfer *transfer,
+                   struct json_out *out);
+
 /* encode_flow.c: requests about workflows and their instances. */
 void encode_flow(const struct request *request, struct transfer *transfer);
 

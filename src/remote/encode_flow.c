@@ -15,18 +15,23 @@ static void encode_deploy(const struct deploy_input *in, struct transfer *transf
     transfer->is_repeatable = true;
 }
 
+void put_start_spec(struct json_out *out, const cairn_start_options *options)
+{
+    put_text(out, "workflow", options->workflow);
+    if (options->version)
+        put_int(out, "version", options->version);
+    put_json(out, "input", options->input);
+    put_text(out, "key", options->key);
+    put_instant(out, "start_at", options->start_at_us);
+}
+
 static void encode_start(const cairn_start_options *in, struct transfer *transfer,
                          struct json_out *out)
 {
     aim(transfer, "POST", "/v1/instances");
     transfer->is_repeatable = in->key != NULL;
     json_open(out, '{');
-    put_text(out, "workflow", in->workflow);
-    if (in->version)
-        put_int(out, "version", in->version);
-    put_json(out, "input", in->input);
-    put_text(out, "key", in->key);
-    put_instant(out, "start_at", in->start_at_us);
+    put_start_spec(out, in);
     json_close(out, '}');
 }
 
@@ -135,6 +140,9 @@ static void encode_question(const struct request *request, struct transfer *tran
         break;
     case OP_INSTANCE_EVENTS:
         encode_part(&request->in.events, "/events", transfer);
+        break;
+    case OP_LOG_LIST:
+        encode_part(&request->in.events, "/logs", transfer);
         break;
     case OP_ALL_EVENTS:
         aim(transfer, "GET", "/v1/events");

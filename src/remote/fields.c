@@ -18,11 +18,11 @@ cairn_code not_understood(struct reader *reader, const char *what)
                      "is it a Cairn server, and of a version like %s?", CAIRN_VERSION);
 }
 
-cairn_code put_pointer(struct reader *reader, void *to, const char *text)
+cairn_code put_pointer(struct reader *reader, void *to, const void *pointer)
 {
-    if (!text)
+    if (!pointer)
         return fail_memory(reader->error);
-    memcpy(to, &text, sizeof text);
+    memcpy(to, &pointer, sizeof pointer);
     return CAIRN_OK;
 }
 
@@ -121,29 +121,27 @@ cairn_code read_object(struct reader *reader, struct slice object, const struct 
     return CAIRN_OK;
 }
 
-cairn_code read_list(struct reader *reader, struct slice list, const struct field *fields,
-                     size_t size, void **ret_items, size_t *ret_count)
+cairn_code read_list(struct reader *reader, struct slice list, struct objects objects)
 {
     struct scan scan;
     struct slice item;
     if (!scan_list(list, &scan))
         return not_understood(reader, "a list is missing");
     size_t count = scan_count(list);
-    char *items = arena_array(reader->arena, count, size);
+    char *items = arena_array(reader->arena, count, objects.size);
     if (!items)
         return fail_memory(reader->error);
     for (size_t i = 0; scan_item(&scan, &item); i++) {
-        cairn_code code = read_object(reader, item, fields, items + i * size);
+        cairn_code code = read_object(reader, item, objects.fields, items + i * objects.size);
         if (code)
             return code;
     }
-    *ret_items = items;
-    *ret_count = count;
-    return CAIRN_OK;
+    *objects.count = count;
+    return put_pointer(reader, objects.items, items);
 }
 
-cairn_code read_page(struct reader *reader, struct slice answer, const struct field *fields,
-                     size_t size, void **ret_items, size_t *ret_count, const char **ret_next)
+cairn_code read_page(struct reader *reader, struct slice answer, struct objects objects,
+                     const char **ret_next)
 {
     struct slice next = scan_find(answer, "next");
     *ret_next = NULL;
@@ -152,15 +150,13 @@ cairn_code read_page(struct reader *reader, struct slice answer, const struct fi
         if (!*ret_next)
             return fail_memory(reader->error);
     }
-    return read_list(reader, scan_find(answer, "items"), fields, size, ret_items, ret_count);
+    return read_list(reader, scan_find(answer, "items"), objects);
 }
 
-cairn_code read_single(struct reader *reader, struct slice answer, const struct field *fields,
-                       size_t size, void **ret_items, size_t *ret_count)
+cairn_code read_single(struct reader *reader, struct slice answer, struct objects objects)
 {
-    *ret_items = arena_zalloc(reader->arena, size);
-    if (!*ret_items)
-        return fail_memory(reader->error);
-    *ret_count = 1;
-    return read_object(reader, answer, fields, *ret_items);
+    void *item = arena_zalloc(reader->arena, objects.size);
+    cairn_code code = put_pointer(reader, objects.items, item);
+    *objects.count = 1;
+    return code ? code : read_object(reader, answer, objects.fields, item);
 }

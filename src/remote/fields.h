@@ -48,26 +48,48 @@ struct reader {
 /* The answer is not what a server of ours would send. */
 cairn_code not_understood(struct reader *reader, const char *what);
 
-/* Puts a pointer, not bytes, into a struct whose type only the table knows. */
-cairn_code put_pointer(struct reader *reader, void *to, const char *text);
+/* Puts a pointer, not bytes, into a struct whose type only the table knows.  NULL: memory ran
+ * out. */
+cairn_code put_pointer(struct reader *reader, void *to, const void *pointer);
 
 bool read_time(struct slice value, int64_t *ret_us);
 cairn_code read_object(struct reader *reader, struct slice object, const struct field *fields,
                        void *ret);
 
-/* A list of objects of `size` bytes. */
-cairn_code read_list(struct reader *reader, struct slice list, const struct field *fields,
-                     size_t size, void **ret_items, size_t *ret_count);
+/* Objects that stand in a list: what they are, and where they go. */
+struct objects {
+    const struct field *fields;
+    size_t size; /* of one */
+    void *items; /* a pointer to the first, whose type only the table knows */
+    size_t *count;
+};
+
+/* Of a struct that has `items` and `count`, such as struct jobs_output. */
+#define OBJECTS(out, field_table)                   \
+    ((struct objects){.fields = (field_table),      \
+                      .size = sizeof *(out)->items, \
+                      .items = &(out)->items,       \
+                      .count = &(out)->count})
+
+cairn_code read_list(struct reader *reader, struct slice list, struct objects objects);
 
 /* {items, next} */
-cairn_code read_page(struct reader *reader, struct slice answer, const struct field *fields,
-                     size_t size, void **ret_items, size_t *ret_count, const char **ret_next);
+cairn_code read_page(struct reader *reader, struct slice answer, struct objects objects,
+                     const char **ret_next);
 
 /* One object where a list of one is wanted. */
-cairn_code read_single(struct reader *reader, struct slice answer, const struct field *fields,
-                       size_t size, void **ret_items, size_t *ret_count);
+cairn_code read_single(struct reader *reader, struct slice answer, struct objects objects);
 
-extern const struct field event_fields[], enqueued_fields[];
+extern const struct field enqueued_fields[], step_fields[];
+
+/* The tasks of a claim: {tasks}. */
+cairn_code read_tasks(struct reader *reader, struct slice answer,
+                      struct tasks_output *ret_tasks);
+
+/* decode_function.c: what a function's task remembers, the answer to a commit, logs. */
+cairn_code read_memory(struct reader *reader, struct slice object, cairn_task *task);
+cairn_code decode_commit(struct reader *reader, struct slice answer, struct request *request);
+cairn_code decode_logs(struct reader *reader, struct slice answer, struct request *request);
 
 /* decode_flow.c: answers about workflows and their instances. */
 cairn_code decode_flow(struct reader *reader, struct slice answer, struct request *request);

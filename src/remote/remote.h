@@ -14,8 +14,8 @@
 #define REMOTE_REMOTE_H
 
 #include "base/buf.h"
+#include "base/scan.h"
 #include "engine/engine.h"
-#include "remote/scan.h"
 
 #include <curl/curl.h>
 #include <pthread.h>

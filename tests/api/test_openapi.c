@@ -216,6 +216,13 @@ TEST(bodies_have_the_fields_that_are_read)
     close_described(&described);
 }
 
+#define COMMIT(more) \
+    "{\"worker\":\"w\",\"token\":\"t\",\"revision\":1,\"outcome\":\"go_on\"," more "}"
+#define COMMIT_STEP(more)                                                                      \
+    COMMIT(                                                                                    \
+        "\"steps\":[{\"seq\":1,\"key\":\"k\",\"kind\":\"task\",\"status\":\"completed\"," more \
+        "}]")
+
 TEST(inner_objects_have_the_fields_that_are_read)
 {
     static const struct {
@@ -226,6 +233,19 @@ TEST(inner_objects_have_the_fields_that_are_read)
          "{\"worker\":\"w\",\"token\":\"t\",\"outbound\":[{\"event\":\"e\",\"surplus\":1}]}"},
         {"ClaimBesides", "/v1/tasks/report",
          "{\"worker\":\"w\",\"results\":[],\"claim\":{\"types\":[\"a\"],\"surplus\":1}}"},
+        {"CommitStep", "/v1/tasks/x/commit", COMMIT_STEP("\"surplus\":1")},
+        {"CommitCompensation", "/v1/tasks/x/commit",
+         COMMIT_STEP("\"compensation\":{\"handler\":\"h\",\"surplus\":1}")},
+        {"Outbound", "/v1/tasks/x/commit",
+         COMMIT_STEP("\"outbound\":[{\"event\":\"e\",\"surplus\":1}]")},
+        {"CommitLog", "/v1/tasks/x/commit",
+         COMMIT("\"logs\":[{\"level\":\"info\",\"message\":\"m\",\"surplus\":1}]")},
+        {"CommitJob", "/v1/tasks/x/commit",
+         COMMIT("\"jobs\":[{\"id\":\"i\",\"type\":\"t\",\"surplus\":1}]")},
+        {"CommitInstance", "/v1/tasks/x/commit",
+         COMMIT("\"instances\":[{\"id\":\"i\",\"workflow\":\"f\",\"surplus\":1}]")},
+        {"ClaimBesides", "/v1/tasks/x/commit",
+         COMMIT("\"claim\":{\"types\":[\"a\"],\"surplus\":1}")},
     };
     struct described described;
     open_described(&described);
@@ -434,8 +454,8 @@ static void check_dlq(struct described *d)
     snprintf(id, sizeof id, "%s", text_at(&d->caller, "items.0.id"));
     check_on_job(d, 200, "GET", "/v1/dlq/{id}", id);
     check_on_job(d, 404, "GET", "/v1/dlq/{id}", "x");
-    check_answer(d, 200, "POST", "/v1/dlq/{id}/requeue",
-                 target_of("/v1/dlq/{id}/requeue", id), "{\"input\":[1]}");
+    check_answer(d, 200, "POST", "/v1/dlq/{id}/requeue", target_of("/v1/dlq/{id}/requeue", id),
+                 "{\"input\":[1]}");
     check_on_job(d, 409, "POST", "/v1/dlq/{id}/requeue", id);
     check_on_job(d, 404, "POST", "/v1/dlq/{id}/requeue", "x");
 }

@@ -29,7 +29,7 @@ $ cairn validate - < order.yaml
 (standard input): ok
 # Deploying the same again changes nothing; other content under the same version is refused.
 $ cairn workflows
-NAME  VERSION  DEPLOYED  HASH
+NAME  VERSION  KIND  DEPLOYED  HASH
 $ cairn deploy bad.yaml order.yaml
 ! bad.yaml:2:10: workflow "bad": version must be a whole number from 1
 ! bad.yaml:5:5: step "a": unknown key "colour"
@@ -49,9 +49,9 @@ $ cairn deploy other.yaml
 $ sed 's/version: 1/version: 2/' other.yaml | cairn deploy - -o json
 {"name":"order","version":2,"hash":"a40013b2d700168beae9a40ebb0d2c3f0d9836d67c081159d96d95d85c9952d1","existing":false}
 $ cairn workflows | sed 's/  *[0-9a-f]\{12\}$//'
-NAME  VERSION  DEPLOYED  HASH
-order  1  <ago>
-order  2  <ago>
+NAME  VERSION  KIND  DEPLOYED  HASH
+order  1  workflow  <ago>
+order  2  workflow  <ago>
 $ cairn workflows --limit 1 -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["items"][0]["definition"]["steps"][1])'
 {'wait': 'settled', 'event': 'payment.settled'}
 # A file that is there is drawn, else what is deployed.

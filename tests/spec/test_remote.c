@@ -6,9 +6,9 @@
  * tell must be the same text.  Then the ways in which a connection can go wrong.
  */
 #include "base/mem.h"
+#include "base/scan.h"
 #include "cairn.h"
 #include "flow_story.h"
-#include "remote/scan.h"
 #include "scratch.h"
 #include "server.h"
 #include "story.h"

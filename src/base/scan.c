@@ -1,8 +1,8 @@
-/* remote/scan.c - reads an answer where it lies.
+/* base/scan.c - reads JSON where it lies.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "remote/scan.h"
+#include "base/scan.h"
 
 #include "base/json.h"
 

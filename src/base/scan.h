@@ -1,13 +1,13 @@
-/* remote/scan.h - reads an answer where it lies, without building a tree.
+/* base/scan.h - reads JSON where it lies, without building a tree.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * A tree would print 0.1 as 0.10000000000000001 and refuse numbers that a database keeps; a
- * slice of the answer is what the server sent, byte for byte.  scan_text() checks the form
+ * slice of a server's answer, or of a row, is what was sent or stored, byte for byte.  scan_text() checks the form
  * once; all the others may then rely on it.
  */
-#ifndef REMOTE_SCAN_H
-#define REMOTE_SCAN_H
+#ifndef BASE_SCAN_H
+#define BASE_SCAN_H
 
 #include "base/arena.h"
 
