@@ -41,7 +41,8 @@ void fn_begin(struct function_world *world, cairn_function run, cairn_commit_mod
     fn_begin_with(world, run, mode, "");
 }
 
-void fn_begin_faulty(struct function_world *world, cairn_function run, cairn_commit_mode mode)
+void fn_begin_faulty(struct function_world *world, cairn_function run, cairn_commit_mode mode,
+                     uint32_t retry_ms)
 {
     static struct clock clock; /* only until the engine brings its own */
     cairn_error error;
@@ -60,7 +61,7 @@ void fn_begin_faulty(struct function_world *world, cairn_function run, cairn_com
     options.seed = 42;
     options.virtual_clock = 1;
     options.start_us = START_US;
-    options.retry_ms = 1; /* the caller is told at once */
+    options.retry_ms = retry_ms;
     CHECK_OK(local_engine_new(&options, world->faulty, &engine, &error));
     CHECK_OK(local_engine_start(engine, &error));
     world->flow.world.engine = &engine->base;

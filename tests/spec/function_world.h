@@ -72,8 +72,9 @@ struct runner {
 void fn_begin(struct function_world *world, cairn_function run, cairn_commit_mode mode);
 void fn_begin_with(struct function_world *world, cairn_function run, cairn_commit_mode mode,
                    const char *more);
-/* On a store that fails on cue. */
-void fn_begin_faulty(struct function_world *world, cairn_function run, cairn_commit_mode mode);
+/* On a store that fails on cue; a call waits for it for so long. */
+void fn_begin_faulty(struct function_world *world, cairn_function run, cairn_commit_mode mode,
+                     uint32_t retry_ms);
 void fn_start(struct function_world *world, const char *name, int32_t version);
 void fn_end(struct function_world *world);
 
