@@ -146,6 +146,7 @@ cairn_code passage_look(struct cairn_passage *passage)
         return passage_over(passage, CAIRN_E_SUSPENDED, "the instance is %s", stop);
     if (strcmp(stop, "stopping") == 0)
         return passage_over(passage, CAIRN_E_SUSPENDED, "the worker ends");
+    passage->is_dismissed = strcmp(stop, "lease_lost") != 0;
     return passage_over(passage, CAIRN_E_LEASE_LOST, "the passage is not wanted any more: %s",
                         stop);
 }
@@ -257,6 +258,8 @@ static cairn_code end_early(struct cairn_passage *passage)
         end = (struct passage_end){
             .outcome = PASSAGE_MISMATCH, .error = text, .failed_step = passage->over_step};
     } else if (passage->over != CAIRN_E_SUSPENDED) {
+        if (passage->is_dismissed)
+            passage_leave(passage);
         return passage->over;
     }
     passage->over = CAIRN_OK; /* it has done its part: what counts now is the commit */
