@@ -241,9 +241,9 @@ TEST(inner_objects_have_the_fields_that_are_read)
         {"CommitLog", "/v1/tasks/x/commit",
          COMMIT("\"logs\":[{\"level\":\"info\",\"message\":\"m\",\"surplus\":1}]")},
         {"CommitJob", "/v1/tasks/x/commit",
-         COMMIT("\"jobs\":[{\"id\":\"i\",\"type\":\"t\",\"surplus\":1}]")},
+         COMMIT("\"jobs\":[{\"id\":\"i\",\"seq\":1,\"type\":\"t\",\"surplus\":1}]")},
         {"CommitInstance", "/v1/tasks/x/commit",
-         COMMIT("\"instances\":[{\"id\":\"i\",\"workflow\":\"f\",\"surplus\":1}]")},
+         COMMIT("\"instances\":[{\"id\":\"i\",\"seq\":1,\"workflow\":\"f\",\"surplus\":1}]")},
         {"ClaimBesides", "/v1/tasks/x/commit",
          COMMIT("\"claim\":{\"types\":[\"a\"],\"surplus\":1}")},
     };
