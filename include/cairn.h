@@ -649,7 +649,7 @@ CAIRN_API cairn_code cairn_signal(cairn_engine *engine, const cairn_signal_optio
                                   cairn_signalled *ret_signalled, cairn_error *reterr);
 
 /* Each answers what became of it in the instance's status; CAIRN_E_WRONG_STATE where the state
- * does not allow it.  docs/workflows.md says what each does. */
+ * does not allow it.  docs/guides/workflows.md says what each does. */
 CAIRN_API cairn_code cairn_pause(cairn_engine *engine, const char *id, cairn_error *reterr);
 CAIRN_API cairn_code cairn_resume(cairn_engine *engine, const char *id, int is_forced,
                                   cairn_error *reterr);

@@ -119,14 +119,6 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
 cairn_code flow_batch_heartbeat(struct batch *batch, struct request *request,
                                 cairn_error *reterr);
 bool is_step_id(const char *task_id);
-
-/* The step that a task's id names; NULL: there is none. */
-cairn_code flow_find_task(struct batch *batch, const char *task_id,
-                          struct world_instance **ret_instance, struct flow_step **ret_step,
-                          cairn_error *reterr);
-cairn_code flow_emit(struct batch *batch, const struct world_instance *instance,
-                     const char *step, const cairn_outbound *events, size_t count,
-                     cairn_error *reterr);
 cairn_code lease_lost(cairn_error *error, const char *id, const char *worker,
                       const char *status, const char *holder);
 

@@ -185,10 +185,11 @@ struct commit_input {
 };
 
 struct committed_output {
-    const char *status;     /* of the function's step now: a constant text */
-    const char *stop;       /* why it is to end, as for a heartbeat; NULL: it is not */
-    int64_t lease_until_us; /* 0: the lease has ended */
-    int64_t revision;       /* to be said with the next commit */
+    const char *status;      /* of the function's step now: a constant text */
+    const char *stop;        /* why it is to end, as for a heartbeat; NULL: it is not */
+    int64_t lease_until_us;  /* 0: the lease has ended */
+    int64_t revision;        /* to be said with the next commit */
+    cairn_enqueued *started; /* jobs, then instances, as asked for; NULL: none */
     bool
         is_conflict; /* the revision was another one: events holds all untaken ones, read anew */
     cairn_received *events;

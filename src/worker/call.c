@@ -98,25 +98,48 @@ static void submit(struct call *call)
     call->engine->ops->submit(call->engine, call->request);
 }
 
+/* The first of several versions of a function names it for all. */
+static bool is_first_of_name(const struct cairn_worker *worker, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(worker->functions[i].name, worker->functions[index].name) == 0)
+            return false;
+    return true;
+}
+
+/* What we can run: types and patterns of handlers, then names of functions. */
+static bool fill_types(const struct cairn_worker *worker, struct arena *arena,
+                       cairn_claim_options *claim)
+{
+    const char **types =
+        arena_array(arena, worker->handler_count + worker->function_count, sizeof *types);
+    size_t count = 0;
+    if (!types)
+        return false;
+    for (size_t i = 0; i < worker->handler_count; i++)
+        if (!(types[count++] = arena_strdup(arena, worker->handlers[i].pattern)))
+            return false;
+    for (size_t i = 0; i < worker->function_count; i++)
+        if (is_first_of_name(worker, i) &&
+            !(types[count++] = arena_strdup(arena, worker->functions[i].name)))
+            return false;
+    claim->types = types;
+    claim->type_count = count;
+    return true;
+}
+
 /* Copied, since an abandoned claim may outlive the worker. */
 static bool fill_claim(struct cairn_worker *worker, struct arena *arena, uint32_t slots,
                        uint32_t wait_ms, cairn_claim_options *ret_claim)
 {
-    const char **types = arena_array(arena, worker->handler_count, sizeof *types);
     *ret_claim = (cairn_claim_options)CAIRN_CLAIM_DEFAULTS;
     ret_claim->worker = arena_strdup(arena, worker->name);
     ret_claim->runtime = arena_strdup(arena, worker->runtime);
-    ret_claim->types = types;
-    ret_claim->type_count = worker->handler_count;
     ret_claim->max = slots;
     ret_claim->lease_ms = worker->lease_ms;
     ret_claim->wait_ms = wait_ms;
-    if (!types || !ret_claim->worker || (worker->runtime && !ret_claim->runtime))
-        return false;
-    for (size_t i = 0; i < worker->handler_count; i++)
-        if (!(types[i] = arena_strdup(arena, worker->handlers[i].pattern)))
-            return false;
-    return true;
+    return ret_claim->worker && (!worker->runtime || ret_claim->runtime) &&
+           fill_types(worker, arena, ret_claim);
 }
 
 bool send_claim(struct cairn_worker *worker, uint32_t slots, uint32_t wait_ms)

@@ -60,9 +60,12 @@ static void start_task(struct cairn_worker *worker, const cairn_task *task)
     struct cairn_work *work = work_new(task);
     if (!work)
         return; /* memory ran out: the lease will, too */
-    work->handler = worker_find(worker, task->type);
+    if (strcmp(task->kind, "function") == 0)
+        work->function = worker_find_function(worker, task);
+    else
+        work->handler = worker_find(worker, task->type);
     expect_heartbeat(worker, work);
-    if (work->handler)
+    if (work->handler || work->function)
         pool_run(worker, work);
     else
         release_task(worker, work);
@@ -237,7 +240,10 @@ static void take_finished(struct cairn_worker *worker, struct work_list *finishe
             i++;
         assert(i < worker->running_count);
         worker->running[i] = worker->running[--worker->running_count];
-        works_push(&worker->unreported, work);
+        if (work->is_settled)
+            passage_ended(worker, work);
+        else
+            works_push(&worker->unreported, work);
     }
 }
 

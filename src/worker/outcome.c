@@ -59,6 +59,14 @@ static void work_end(struct cairn_work *work)
         work_free(work);
 }
 
+/* A lost passage begins anew when its lease has run out; only being shut out concerns us all. */
+void passage_ended(struct cairn_worker *worker, struct cairn_work *work)
+{
+    if (work->end_error && is_shut_out(work->end_error->code))
+        worker_fail(worker, work->end_error->code, work->end_error);
+    work_end(work);
+}
+
 /* What became of one outcome, which has the call's code if the call failed.  True: it is to be
  * tried again later. */
 static bool settle(struct cairn_worker *worker, struct cairn_work *work, cairn_code code,

@@ -45,7 +45,10 @@ static void *run(void *arg)
             continue;
         }
         pthread_mutex_unlock(&worker->lock);
-        run_handler(work);
+        if (work->function)
+            run_function(worker, work);
+        else
+            run_handler(work);
         pthread_mutex_lock(&worker->lock);
         bool is_first = worker->finished.count == 0;
         works_push(&worker->finished, work);

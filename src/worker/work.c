@@ -11,26 +11,65 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool copy_task(struct cairn_work *work, const cairn_task *task)
+/* Copies a text in place; false: memory ran out. */
+static bool keep(struct arena *arena, const char **text)
 {
-    struct arena *arena = &work->arena;
-    cairn_task *copy = &work->task;
-    *copy = *task;
-    copy->id = arena_strdup(arena, task->id);
-    copy->token = arena_strdup(arena, task->token);
-    copy->kind = arena_strdup(arena, task->kind);
-    copy->type = arena_strdup(arena, task->type);
-    copy->input = arena_strdup(arena, task->input);
-    copy->key = arena_strdup(arena, task->key);
-    copy->instance_id = arena_strdup(arena, task->instance_id);
-    copy->step = arena_strdup(arena, task->step);
-    copy->metadata = arena_strdup(arena, task->metadata);
-    copy->reason = arena_strdup(arena, task->reason);
-    copy->signal = arena_strdup(arena, task->signal);
-    return copy->id && copy->token && copy->kind && copy->type && copy->input &&
-           (copy->key || !task->key) && (copy->instance_id || !task->instance_id) &&
-           (copy->step || !task->step) && (copy->metadata || !task->metadata) &&
-           (copy->reason || !task->reason) && (copy->signal || !task->signal);
+    const char *from = *text;
+    *text = arena_strdup(arena, from);
+    return !from || *text;
+}
+
+static bool keep_step(struct arena *arena, cairn_step *step)
+{
+    return keep(arena, &step->id) && keep(arena, &step->name) && keep(arena, &step->kind) &&
+           keep(arena, &step->handler) && keep(arena, &step->status) &&
+           keep(arena, &step->input) && keep(arena, &step->output) &&
+           keep(arena, &step->error) && keep(arena, &step->metadata) &&
+           keep(arena, &step->waiting_event) && keep(arena, &step->locked_by);
+}
+
+static bool keep_event(struct arena *arena, cairn_received *event)
+{
+    return keep(arena, &event->id) && keep(arena, &event->event) &&
+           keep(arena, &event->payload);
+}
+
+/* Of functions: everything that is remembered. */
+static bool keep_memory(struct arena *arena, const cairn_memory **memory)
+{
+    const cairn_memory *from = *memory;
+    cairn_memory *copy = arena_alloc(arena, sizeof *copy);
+    cairn_step *steps = arena_array(arena, from->step_count, sizeof *steps);
+    cairn_received *events = arena_array(arena, from->event_count, sizeof *events);
+    if (!copy || !steps || !events)
+        return false;
+    for (size_t i = 0; i < from->step_count; i++) {
+        steps[i] = from->steps[i];
+        if (!keep_step(arena, &steps[i]))
+            return false;
+    }
+    for (size_t i = 0; i < from->event_count; i++) {
+        events[i] = from->events[i];
+        if (!keep_event(arena, &events[i]))
+            return false;
+    }
+    *copy = *from;
+    copy->steps = steps;
+    copy->events = events;
+    *memory = copy;
+    return true;
+}
+
+bool task_copy(struct arena *arena, const cairn_task *task, cairn_task *ret_copy)
+{
+    *ret_copy = *task;
+    return keep(arena, &ret_copy->id) && keep(arena, &ret_copy->token) &&
+           keep(arena, &ret_copy->kind) && keep(arena, &ret_copy->type) &&
+           keep(arena, &ret_copy->input) && keep(arena, &ret_copy->key) &&
+           keep(arena, &ret_copy->instance_id) && keep(arena, &ret_copy->step) &&
+           keep(arena, &ret_copy->metadata) && keep(arena, &ret_copy->reason) &&
+           keep(arena, &ret_copy->signal) &&
+           (!task->memory || keep_memory(arena, &ret_copy->memory));
 }
 
 struct cairn_work *work_new(const cairn_task *task)
@@ -40,7 +79,7 @@ struct cairn_work *work_new(const cairn_task *task)
         return NULL;
     work->delay_ms = -1;
     work->timeout_ms = -1;
-    if (!copy_task(work, task)) {
+    if (!task_copy(&work->arena, task, &work->task)) {
         work_free(work);
         return NULL;
     }
@@ -111,7 +150,10 @@ const cairn_task *cairn_work_task(const cairn_work *work)
 
 const char *cairn_work_stop(const cairn_work *work)
 {
-    return atomic_load(&work->stop);
+    const char *stop = work->host ? atomic_load(&work->host->stop) : atomic_load(&work->stop);
+    if (work->host && stop && strcmp(stop, "paused") == 0)
+        return NULL; /* what runs may finish: a pause acts at the next step */
+    return stop;
 }
 
 static cairn_code keep_text(char **kept, const char *text)

@@ -153,9 +153,10 @@ static void begin_anew(struct cairn_worker *worker)
 cairn_code cairn_worker_run(cairn_worker *worker, cairn_error *reterr)
 {
     error_clear(reterr);
-    if (worker->handler_count == 0) {
+    if (worker->handler_count == 0 && worker->function_count == 0) {
         fail(reterr, CAIRN_E_BAD_INPUT, "the worker has no handlers");
-        return fail_hint(reterr, CAIRN_E_BAD_INPUT, "call cairn_worker_handle() before");
+        return fail_hint(reterr, CAIRN_E_BAD_INPUT,
+                         "call cairn_worker_handle() or cairn_worker_function() before");
     }
     begin_anew(worker);
     cairn_code code = pool_start(worker, reterr);
@@ -187,6 +188,7 @@ void cairn_worker_free(cairn_worker *worker)
     for (size_t i = 0; i < worker->handler_count; i++)
         mem_free(worker->handlers[i].pattern);
     mem_free(worker->handlers);
+    functions_free(worker);
     mem_free(worker->name);
     mem_free(worker->runtime);
     pthread_cond_destroy(&worker->has_todo);

@@ -34,12 +34,23 @@ struct handler {
     void *arg;
 };
 
+/* A durable function, in one version. */
+struct function {
+    char *name;
+    int32_t version;
+    cairn_function run;
+    void *arg;
+    cairn_commit_mode commit;
+};
+
 /* A task in our hands. */
 struct cairn_work {
     struct cairn_work *next;
     struct arena arena; /* the task's texts */
     cairn_task task;
     const struct handler *handler;
+    const struct function *function; /* instead of handler: the task is a passage of it */
+    const struct cairn_work *host; /* of a function's step: the passage; its stop is ours, too */
     _Atomic(const char *) stop; /* written by the dispatcher, read by the handler */
 
     /* The handler's while it runs, then the dispatcher's. */
@@ -53,6 +64,8 @@ struct cairn_work {
     size_t outbound_count, outbound_room;
 
     bool is_missing_handler;
+    bool is_settled;         /* a passage, which has made its commits itself: no report */
+    cairn_error *end_error;  /* why those were not accepted; in the arena; NULL: they were */
     int64_t lease_until_us; /* monotonic, as far as we know */
     int64_t heartbeat_at_us;
     bool is_heartbeat_out;
@@ -91,6 +104,8 @@ struct cairn_worker {
     struct rng rng;                          /* jitter */
     struct handler *handlers;
     size_t handler_count;
+    struct function *functions;
+    size_t function_count;
 
     int wake_fd;             /* readable: there is something to look at */
     atomic_bool is_stopping; /* set by anybody */
@@ -130,6 +145,7 @@ struct cairn_worker {
  */
 
 struct cairn_work *work_new(const cairn_task *task); /* NULL: memory ran out */
+bool task_copy(struct arena *arena, const cairn_task *task, cairn_task *ret_copy);
 void work_free(struct cairn_work *work);
 void work_set_refused(struct cairn_work *work, const char *why);
 
@@ -170,10 +186,20 @@ void worker_dispatch(struct cairn_worker *worker);
 void worker_wake(struct cairn_worker *worker);
 const struct handler *worker_find(const struct cairn_worker *worker, const char *type);
 
+/* ---- function.c ----------------------------------------------------------------------------
+ */
+
+/* The instance's own version of a function, else the highest; NULL: none of that name. */
+const struct function *worker_find_function(const struct cairn_worker *worker,
+                                            const cairn_task *task);
+void run_function(struct cairn_worker *worker, struct cairn_work *work);
+void functions_free(struct cairn_worker *worker);
+
 /* ---- outcome.c: what an answer to a report means -------------------------------------------
  */
 
 void report_answered(struct cairn_worker *worker, struct call *call);
+void passage_ended(struct cairn_worker *worker, struct cairn_work *work); /* work is freed */
 bool code_may_pass(cairn_code code); /* may be over when tried again later */
 void worker_fail(struct cairn_worker *worker, cairn_code code, const cairn_error *why);
 int64_t rest_longer(int64_t rest_us);

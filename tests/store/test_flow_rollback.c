@@ -63,6 +63,12 @@ static cairn_code append_three(struct rig *rig, const char *id)
     return code ? code : rig->ops->append_dlq(rig->tx, &letter, 1, &rig->error);
 }
 
+static cairn_code append_log(struct rig *rig, const char *id)
+{
+    struct log_row row = {.instance_id = id, .level = "info", .message = "m", .data = "{}"};
+    return rig->ops->append_logs(rig->tx, &row, 1, &rig->error);
+}
+
 static struct scene set_scene(struct rig *rig)
 {
     struct scene scene = {.added = instance_of(rig, "w2")};
@@ -82,8 +88,24 @@ static struct scene set_scene(struct rig *rig)
     MUST(rig,
          rig->ops->mark_signal(rig->tx, scene.instance.id, scene.taken_signal, 0, &rig->error));
     MUST(rig, append_three(rig, scene.instance.id));
+    MUST(rig, append_log(rig, scene.instance.id));
     commit(rig);
     return scene;
+}
+
+/* A step is added to an instance that was there; it and others are forgotten. */
+static cairn_code remember_and_forget(struct rig *rig, const struct scene *scene,
+                                      const struct instance_row *added)
+{
+    const char *id = scene->instance.id;
+    struct step_row rows[2] = {step_of(&scene->instance, 3), step_of(&scene->instance, 4)};
+    struct step_ref refs[] = {{id, 0}, {id, 2}, {id, 3}, {id, 1}, {id, 9}, {added->id, 0}};
+    cairn_code code = rig->ops->insert_steps(rig->tx, rows, 2, &rig->error);
+    if (!code)
+        code = rig->ops->delete_steps(rig->tx, refs, sizeof refs / sizeof *refs, &rig->error);
+    if (!code)
+        code = append_log(rig, id);
+    return code ? code : append_log(rig, added->id);
 }
 
 /* Writes by every verb, stopping at the first error. */
@@ -143,6 +165,8 @@ static cairn_code write_all(struct rig *rig, const struct scene *scene)
                                       &rig->error);
     if (!code)
         code = rig->ops->ack_outbox(rig->tx, mail[0].id, &rig->error);
+    if (!code)
+        code = remember_and_forget(rig, scene, &added);
     return code ? code : rig->ops->close_dlq(rig->tx, id, -1, &rig->error);
 }
 
@@ -155,6 +179,7 @@ static void check_scene(struct rig *rig, const struct scene *scene)
     struct flow_event_row events[4];
     struct dlq_row letters[4];
     struct outbox_row mail[4];
+    struct log_row logs[4];
     struct signal_row signal;
     struct steps steps;
     uint64_t counts[INSTANCE_STATUS_COUNT];
@@ -177,6 +202,9 @@ static void check_scene(struct rig *rig, const struct scene *scene)
     CHECK_INT(counts[INSTANCE_DLQ], 0);
     MUST(rig, rig->ops->next_flow_due(rig->tx, &due_us, &rig->error));
     CHECK_INT(due_us, RIG_START_US);
+    MUST(rig, rig->ops->list_steps(rig->tx, id, -1, false, steps.rows, 9, &steps.count,
+                                   &rig->error));
+    CHECK_STEPS(&steps, "s0", "s1", "s2");
     MUST(rig, rig->ops->lock_current_steps(rig->tx, id, -1, steps.rows, 9, &steps.count,
                                            &rig->error));
     CHECK_STEPS(&steps, "s0", "s1");
@@ -191,6 +219,10 @@ static void check_scene(struct rig *rig, const struct scene *scene)
     CHECK_STEPS(claim_steps(rig, 9, "%"), "s0");
     CHECK_INT(rig->ops->find_signal(rig->tx, id, "paid", LAST_INSTANT_US, &signal, &rig->error),
               CAIRN_E_NOT_FOUND);
+    MUST(rig, rig->ops->list_signals(rig->tx, id, &signal, 1, &count, &rig->error));
+    CHECK_INT(count, 0);
+    MUST(rig, rig->ops->list_logs(rig->tx, id, 0, logs, 4, &count, &rig->error));
+    CHECK_INT(count, 1);
     MUST(rig, rig->ops->list_flow_events(rig->tx, NULL, 0, events, 4, &count, &rig->error));
     CHECK_INT(count, 1);
     MUST(rig, rig->ops->list_dlq(rig->tx, NULL, 0, letters, 4, &count, &rig->error));
@@ -229,6 +261,10 @@ TEST(what_was_rolled_back_can_be_done_and_committed)
     struct definition_row definition;
     MUST(rig, rig->ops->get_definition(rig->tx, "w", 0, &definition, &rig->error));
     CHECK_INT(definition.version, 2);
+    struct steps steps;
+    MUST(rig, rig->ops->list_steps(rig->tx, scene.instance.id, -1, false, steps.rows, 9,
+                                   &steps.count, &rig->error));
+    CHECK_STEPS(&steps, "s4");
 }
 
 TEST(whichever_allocation_fails_the_rollback_succeeds)

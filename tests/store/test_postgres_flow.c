@@ -377,6 +377,7 @@ TEST(finding_a_step_does_not_read_its_instance)
         {"committed", SQL_LOCK_COMMITTED_STEPS, "committed('" ONE "', 9000, 0, 9999, 5)"},
         {"get_step", SQL_GET_STEP, "get_step('" ONE "', 's9000')"},
         {"count_steps", SQL_COUNT_STEPS, "count_steps"},
+        {"delete_steps", SQL_DELETE_STEPS, "delete_steps('{" ONE "}', '{9000}')"},
     };
     enum { COUNT = sizeof queries / sizeof *queries };
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
@@ -391,4 +392,29 @@ TEST(finding_a_step_does_not_read_its_instance)
         long pages = pages_of(foreign, queries[i].execute);
         CHECK(pages > 0 && pages < 40, "%s touches %ld pages", queries[i].name, pages);
     }
+}
+
+/* A function that waits in a loop has taken thousands of signals, and logged as much. */
+TEST(what_a_function_is_done_with_is_not_read_again)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    prepare(foreign, "signals", SQL_LIST_SIGNALS);
+    prepare(foreign, "logs", SQL_LIST_LOGS);
+    pages_of(foreign, "signals('" ONE "', 100)");
+    pages_of(foreign, "logs('" ONE "', 0, 10)");
+    foreign_run(foreign, "INSERT INTO workflow.workflow_signal (instance_id, id, event,"
+                         " received_at, taken_by)"
+                         " SELECT '" ONE "', i, 'e' || i % 7, now(),"
+                         " CASE WHEN i % 4000 = 0 THEN NULL ELSE i END"
+                         " FROM generate_series(1, 20000) AS i;"
+                         "INSERT INTO workflow.workflow_log (instance_id, level, message,"
+                         " attempt, at)"
+                         " SELECT '" ONE "', 'info', 'm', 0, now()"
+                         " FROM generate_series(1, 20000)");
+    pages_of(foreign, "signals('" ONE "', 100)");
+    long signals = pages_of(foreign, "signals('" ONE "', 100)");
+    CHECK(signals > 0 && signals < 20, "five signals touch %ld pages", signals);
+    long logs = pages_of(foreign, "logs('" ONE "', 15000, 10)");
+    CHECK(logs > 0 && logs < 20, "ten logs touch %ld pages", logs);
 }

@@ -54,6 +54,8 @@ TEST(every_query_of_workflows_searches_its_index)
         {"find_signal", SQL_FIND_SIGNAL,
          "idx_workflow_signal_untaken (instance_id=? AND event=?)"},
         {"find_known_signal", SQL_FIND_KNOWN_SIGNAL, "(instance_id=? AND id=?)"},
+        {"delete_step", SQL_DELETE_STEP, "USING INTEGER PRIMARY KEY (rowid=?)"},
+        {"list_logs", SQL_LIST_LOGS, "idx_workflow_log_instance (instance_id=? AND rowid>?)"},
         {"unmark_signals", SQL_UNMARK_SIGNALS, "(instance_id=?)"},
         {"list_flow_events", SQL_LIST_FLOW_EVENTS, "(workflow_id=? AND rowid>?)"},
         {"list_all_events", SQL_LIST_ALL_EVENTS, "USING INTEGER PRIMARY KEY (rowid>?)"},
@@ -85,6 +87,7 @@ TEST(no_query_of_workflows_walks_a_table_without_an_index)
     } queries[] = {{"next_flow_due", SQL_NEXT_FLOW_DUE},
                    {"find_claimed_steps", SQL_FIND_CLAIMED_STEPS},
                    {"find_outbox", SQL_FIND_OUTBOX},
+                   {"list_signals", SQL_LIST_SIGNALS},
                    {"count_steps", SQL_COUNT_STEPS},
                    {"count_expired", SQL_COUNT_EXPIRED},
                    {"list_instances_by_key", SQL_LIST_INSTANCES_BY_KEY}};
@@ -93,7 +96,7 @@ TEST(no_query_of_workflows_walks_a_table_without_an_index)
         const char *plan = plan_of(rig, queries[i].sql);
         CHECK(!strstr(plan, "SCAN workflow_step\n") &&
                   !strstr(plan, "SCAN workflow_instance\n") && !strstr(plan, "SCAN step\n") &&
-                  !strstr(plan, "SCAN outbox\n"),
+                  !strstr(plan, "SCAN outbox\n") && !strstr(plan, "SCAN workflow_signal"),
               "%s:\n%s", queries[i].name, plan);
     }
 }
@@ -278,6 +281,42 @@ TEST(a_step_costs_the_same_however_long_its_instance_is)
           short_plan, long_plan);
 }
 
+/* Pages that the latest commit wrote. */
+static int pages_written(struct rig *rig)
+{
+    int pages = 0, unused = 0;
+    sqlite3_db_status(db_of(rig->writer), SQLITE_DBSTATUS_CACHE_WRITE, &pages, &unused, 1);
+    return pages;
+}
+
+TEST(a_new_revision_writes_the_row_and_no_index)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct instance_row row = {0};
+    begin_write(rig);
+    for (int i = 0; i < 500; i++) { /* so that each index has pages of its own */
+        row = instance_of(rig, "w");
+        row.key = row.id;
+        row.is_function = true;
+        row.revision = 7;
+        row = add_instance(rig, row);
+    }
+    commit(rig);
+    for (int i = 0; i < 2; i++) {
+        begin_write(rig);
+        row = lock_instance(rig, row.id);
+        row.revision++;
+        row.places++;
+        row.commits++;
+        row.is_woken = !row.is_woken;
+        row.updated_at_us++;
+        pages_written(rig);
+        update_instance(rig, row);
+        commit(rig);
+        CHECK_INT(pages_written(rig), 1);
+    }
+}
+
 /* ---- Size -----------------------------------------------------------------------------------
  */
 
@@ -354,6 +393,9 @@ TEST(tables_refuse_what_must_not_be)
         "UPDATE workflow_step SET status = 'completed', is_current = 0",
         "UPDATE workflow_step SET is_current = 0",
         "UPDATE workflow_step SET commit_no = 0",
+        "UPDATE workflow_step SET stop = 6",
+        "UPDATE workflow_instance SET is_function = 2",
+        "UPDATE workflow_instance SET places = -1",
         "UPDATE workflow_instance SET status = 'asleep'",
         "UPDATE workflow_instance SET active_count = -1",
         "UPDATE workflow_instance SET input = '{'",
@@ -478,6 +520,7 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
     size_t count;
     uint64_t counts[INSTANCE_STATUS_COUNT];
     struct step_counts step_counts;
+    struct log_row log = {.instance_id = instance.id, .level = "info", .message = "m"};
 
     cairn_code code = ops->put_definition(tx, &definition, &put, NULL);
     if (!code)
@@ -508,6 +551,8 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
     if (!code)
         code = ops->get_step(tx, id, "s0", rows, NULL);
     if (!code)
+        code = ops->delete_steps(tx, &ref, 1, NULL);
+    if (!code)
         code = ops->find_due_steps(tx, &ref, 1, &count, NULL);
     if (!code)
         code = ops->list_instances(tx, &filter, &again, 1, &count, NULL);
@@ -519,6 +564,12 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
         code = ops->insert_signal(tx, &signal, &result, NULL);
     if (!code)
         code = ops->find_signal(tx, id, "e", INT64_MAX, &signal, NULL);
+    if (!code)
+        code = ops->list_signals(tx, id, &signal, 1, &count, NULL);
+    if (!code)
+        code = ops->append_logs(tx, &log, 1, NULL);
+    if (!code)
+        code = ops->list_logs(tx, id, 0, &log, 1, &count, NULL);
     if (!code)
         code = ops->append_outbox(tx, &outbox, 1, NULL);
     if (!code)

@@ -19,7 +19,7 @@ void postgres_note_step(struct store_tx *tx, const struct step_row *row);
  */
 
 /* How many columns a row has when it is read whole. */
-enum { INSTANCE_COLUMNS = 32, STEP_COLUMNS = 41 };
+enum { INSTANCE_COLUMNS = 37, STEP_COLUMNS = 41 };
 
 /* The words in the tables; NULL for none. */
 const char *postgres_goal_name(enum instance_goal goal);
@@ -70,6 +70,8 @@ cairn_code postgres_lock_committed_steps(struct store_tx *tx, const char *instan
                                          size_t *ret_count, cairn_error *reterr);
 cairn_code postgres_update_steps(struct store_tx *tx, const struct step_row *rows, size_t count,
                                  cairn_error *reterr);
+cairn_code postgres_delete_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                                 cairn_error *reterr);
 cairn_code postgres_claim_steps(struct store_tx *tx, const struct step_claim *claim,
                                 struct step_row *ret_rows, size_t room, size_t *ret_count,
                                 cairn_error *reterr);
@@ -89,6 +91,9 @@ cairn_code postgres_find_signal(struct store_tx *tx, const char *instance_id, co
                                 cairn_error *reterr);
 cairn_code postgres_mark_signal(struct store_tx *tx, const char *instance_id,
                                 int64_t signal_seq, int32_t taken_by, cairn_error *reterr);
+cairn_code postgres_list_signals(struct store_tx *tx, const char *instance_id,
+                                 struct signal_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr);
 cairn_code postgres_append_outbox(struct store_tx *tx, const struct outbox_row *rows,
                                   size_t count, cairn_error *reterr);
 cairn_code postgres_claim_outbox(struct store_tx *tx, const char *worker, int64_t until_us,
@@ -99,6 +104,8 @@ cairn_code postgres_append_flow_events(struct store_tx *tx, const struct flow_ev
                                        size_t count, cairn_error *reterr);
 cairn_code postgres_append_dlq(struct store_tx *tx, const struct dlq_row *rows, size_t count,
                                cairn_error *reterr);
+cairn_code postgres_append_logs(struct store_tx *tx, const struct log_row *rows, size_t count,
+                                cairn_error *reterr);
 cairn_code postgres_insert_decision(struct store_tx *tx, const struct decision_row *row,
                                     cairn_error *reterr);
 cairn_code postgres_close_dlq(struct store_tx *tx, const char *instance_id, int32_t seq,
@@ -123,6 +130,9 @@ cairn_code postgres_get_step(struct store_tx *tx, const char *instance_id, const
 cairn_code postgres_list_flow_events(struct store_tx *tx, const char *instance_id,
                                      int64_t after, struct flow_event_row *ret_rows,
                                      size_t room, size_t *ret_count, cairn_error *reterr);
+cairn_code postgres_list_logs(struct store_tx *tx, const char *instance_id, int64_t after,
+                              struct log_row *ret_rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr);
 cairn_code postgres_list_dlq(struct store_tx *tx, const char *instance_id, int64_t before_id,
                              struct dlq_row *ret_rows, size_t room, size_t *ret_count,
                              cairn_error *reterr);

@@ -11,7 +11,7 @@
 /* ---- inserting -----------------------------------------------------------------------------
  */
 
-enum { INSERT_COLUMNS = 31, UPDATE_COLUMNS = 26, LOCK_CLOCK = INSTANCE_COLUMNS };
+enum { INSERT_COLUMNS = 36, UPDATE_COLUMNS = 31, LOCK_CLOCK = INSTANCE_COLUMNS };
 
 /* From is_dlq on, in this order in both statements. */
 static void add_progress(struct postgres_columns *columns, const struct instance_row *row)
@@ -33,6 +33,11 @@ static void add_progress(struct postgres_columns *columns, const struct instance
     column_int(columns, row->decision_count);
     column_int(columns, row->parked_count);
     column_int(columns, row->awaited_count);
+    column_bool(columns, row->is_function);
+    column_int(columns, row->revision);
+    column_int(columns, row->places);
+    column_bool(columns, row->is_forced);
+    column_bool(columns, row->is_woken);
 }
 
 static void add_insert_row(struct postgres_columns *columns, const struct instance_row *row)

@@ -53,6 +53,19 @@ cairn_code postgres_insert_signal(struct store_tx *tx, struct signal_row *row,
     return CAIRN_OK;
 }
 
+static struct signal_row read_untaken(struct postgres_reader *reader)
+{
+    return (struct signal_row){
+        .seq = value_int(reader, 0),
+        .instance_id = value_text(reader, 1),
+        .id = value_text(reader, 2),
+        .event = value_text(reader, 3),
+        .payload = value_text(reader, 4),
+        .received_at_us = value_time(reader, 5),
+        .taken_by = -1,
+    };
+}
+
 cairn_code postgres_find_signal(struct store_tx *tx, const char *instance_id, const char *event,
                                 int64_t until_us, struct signal_row *ret_row,
                                 cairn_error *reterr)
@@ -71,15 +84,29 @@ cairn_code postgres_find_signal(struct store_tx *tx, const char *instance_id, co
     if (PQntuples(result) == 0)
         return CAIRN_E_NOT_FOUND;
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
-    *ret_row = (struct signal_row){
-        .seq = value_int(&reader, 0),
-        .instance_id = value_text(&reader, 1),
-        .id = value_text(&reader, 2),
-        .event = value_text(&reader, 3),
-        .payload = value_text(&reader, 4),
-        .received_at_us = value_time(&reader, 5),
-        .taken_by = -1,
-    };
+    *ret_row = read_untaken(&reader);
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+cairn_code postgres_list_signals(struct store_tx *tx, const char *instance_id,
+                                 struct signal_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr)
+{
+    cleanup(postgres_result_done) PGresult *result = NULL;
+    struct postgres_params params = {.arena = tx->arena};
+    *ret_count = 0;
+    if (!id_is_valid(instance_id))
+        return CAIRN_OK;
+    param_text(&params, instance_id);
+    param_int(&params, (int64_t)room);
+    cairn_code code =
+        postgres_run(postgres_session_of(tx), PG_LIST_SIGNALS, &params, &result, reterr);
+    if (code)
+        return code;
+    struct postgres_reader reader = {.result = result, .arena = tx->arena};
+    for (; reader.row < PQntuples(result); reader.row++)
+        ret_rows[reader.row] = read_untaken(&reader);
+    *ret_count = (size_t)PQntuples(result);
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 

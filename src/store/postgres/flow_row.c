@@ -17,10 +17,8 @@ static const char *const goal_names[GOAL_COUNT] = {
 };
 
 static const char *const stop_names[STOP_COUNT] = {
-    [STOP_CANCELLED] = "cancelled",
-    [STOP_ABORTED] = "aborted",
-    [STOP_ROLLBACK] = "rollback",
-    [STOP_SUPERSEDED] = "superseded",
+    [STOP_CANCELLED] = "cancelled",   [STOP_ABORTED] = "aborted", [STOP_ROLLBACK] = "rollback",
+    [STOP_SUPERSEDED] = "superseded", [STOP_PAUSED] = "paused",
 };
 
 const char *postgres_goal_name(enum instance_goal goal)
@@ -88,6 +86,11 @@ void postgres_read_instance(struct postgres_reader *reader, int first,
         .decision_count = value_int32(reader, first + 29),
         .parked_count = value_int32(reader, first + 30),
         .awaited_count = value_int32(reader, first + 31),
+        .is_function = value_bool(reader, first + 32),
+        .revision = value_int(reader, first + 33),
+        .places = value_int32(reader, first + 34),
+        .is_forced = value_bool(reader, first + 35),
+        .is_woken = value_bool(reader, first + 36),
     };
 }
 

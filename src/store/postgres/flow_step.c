@@ -117,6 +117,23 @@ cairn_code postgres_update_steps(struct store_tx *tx, const struct step_row *row
     return CAIRN_OK;
 }
 
+/* Portions are not needed: a place is a few bytes. */
+cairn_code postgres_delete_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                                 cairn_error *reterr)
+{
+    cleanup(columns_done) struct postgres_columns columns = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    if (count == 0)
+        return CAIRN_OK;
+    for (size_t i = 0; i < count; i++) {
+        column_text(&columns, id_is_valid(refs[i].instance_id) ? refs[i].instance_id : NULL);
+        column_int(&columns, refs[i].seq);
+        columns_end_row(&columns, 2);
+    }
+    param_columns(&params, &columns, 2);
+    return postgres_queue(postgres_session_of(tx), PG_DELETE_STEPS, &params, reterr);
+}
+
 /* ---- locking -------------------------------------------------------------------------------
  */
 

@@ -1,4 +1,4 @@
--- insert_steps: the plans of new instances.
+-- insert_steps: the plans of new instances, and what functions remember.
 --
 --   $1..$41  arrays with a value for each row
 

@@ -1,6 +1,6 @@
 -- update_instances: writes what may change of rows that this transaction has locked.
 --
---   $1..$26  arrays with a value for each row
+--   $1..$31  arrays with a value for each row
 
 UPDATE workflow.workflow_instance AS i
    SET output           = given.output,
@@ -27,14 +27,21 @@ UPDATE workflow.workflow_instance AS i
        sleep_count      = given.sleep_count,
        decision_count   = given.decision_count,
        parked_count     = given.parked_count,
-       awaited_count    = given.awaited_count
+       awaited_count    = given.awaited_count,
+       is_function      = given.is_function,
+       revision         = given.revision,
+       places           = given.places,
+       is_forced        = given.is_forced,
+       is_woken         = given.is_woken
   FROM unnest($1::uuid[], $2::jsonb[], $3::text[], $4::int[], $5::jsonb[], $6::timestamptz[],
               $7::timestamptz[], $8::timestamptz[], $9::timestamptz[], $10::boolean[],
               $11::boolean[], $12::text[], $13::boolean[], $14::int[], $15::int[], $16::int[],
               $17::bigint[], $18::text[], $19::text[], $20::bigint[], $21::int[], $22::int[],
-              $23::int[], $24::int[], $25::int[], $26::int[])
+              $23::int[], $24::int[], $25::int[], $26::int[], $27::boolean[], $28::bigint[],
+              $29::int[], $30::boolean[], $31::boolean[])
        AS given (id, output, status, generation, last_error, start_at, updated_at, started_at,
                  finished_at, is_dlq, has_compensation, goal, is_undo_failed, undo_first,
                  undo_from, undo_to, undo_below, stop_by, stop_reason, commits, active_count,
-                 wait_count, sleep_count, decision_count, parked_count, awaited_count)
+                 wait_count, sleep_count, decision_count, parked_count, awaited_count,
+                 is_function, revision, places, is_forced, is_woken)
  WHERE i.id = given.id

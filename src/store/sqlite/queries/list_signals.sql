@@ -3,8 +3,8 @@
 --   :instance_id  whose
 --   :room         how many at most
 --
--- Walks idx_workflow_signal_untaken.  That is in the order of events, so what waits is sorted, but
--- by number and before any row is read.
+-- Walks idx_workflow_signal_untaken.  That is in the order of events, so what waits is sorted: the
+-- numbers alone, without the payloads.
 
 SELECT seq, id, event, payload, received_at
   FROM workflow_signal

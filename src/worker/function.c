@@ -1,0 +1,163 @@
+/* worker/function.c - durable functions in a worker: registered, found, and run.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A passage waits for its own commits in the thread that runs it; the dispatcher keeps its lease
+ * alive meanwhile and tells it to stop, as for any task.
+ */
+#include "worker/worker.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "worker/passage.h"
+
+#include <string.h>
+
+/* ---- registering ----------------------------------------------------------------------------
+ */
+
+static cairn_code check_function(const struct cairn_worker *worker,
+                                 const cairn_function_options *options, cairn_error *reterr)
+{
+    if (!options->name || !options->name[0])
+        return fail(reterr, CAIRN_E_BAD_INPUT, "name is empty");
+    if (!options->run)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "function \"%.128s\" has no code",
+                    options->name);
+    if (options->commit != CAIRN_COMMIT_STEP && options->commit != CAIRN_COMMIT_PASSAGE)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "commit is %d, which is no commit mode",
+                    (int)options->commit);
+    for (size_t i = 0; i < worker->function_count; i++) {
+        const struct function *known = &worker->functions[i];
+        if (known->version == options->version && strcmp(known->name, options->name) == 0)
+            return fail(reterr, CAIRN_E_CONFLICT,
+                        "function \"%.128s\", version %d, is registered already", options->name,
+                        (int)options->version);
+    }
+    return CAIRN_OK;
+}
+
+/* The file that it is deployed as; the engine checks it. */
+static char *make_file(const cairn_function_options *options)
+{
+    struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    json_open(&out, '{');
+    json_key(&out, "function");
+    json_str(&out, options->name);
+    json_key(&out, "version");
+    json_int(&out, options->version);
+    json_key(&out, "dlq");
+    json_bool(&out, options->dlq != 0);
+    json_key(&out, "max_attempts");
+    json_int(&out, options->max_attempts);
+    json_close(&out, '}');
+    char *text = buf_take(&buf, NULL);
+    buf_done(&buf);
+    return text;
+}
+
+static cairn_code deploy(struct cairn_worker *worker, const cairn_function_options *options,
+                         cairn_error *reterr)
+{
+    cleanup(mem_freep) char *text = make_file(options);
+    cleanup(request_freep) struct request *request = request_new(OP_DEPLOY);
+    if (!text || !request)
+        return fail_memory(reterr);
+    request->in.deploy =
+        (struct deploy_input){.file = options->name, .text = text, .len = strlen(text)};
+    cairn_code code = engine_run(worker->engine, request);
+    if (code && reterr) {
+        *reterr = request->error;
+        reterr->code = code;
+    }
+    return code;
+}
+
+cairn_code cairn_worker_function(cairn_worker *worker, const cairn_function_options *options,
+                                 cairn_error *reterr)
+{
+    cairn_function_options known = CAIRN_FUNCTION_DEFAULTS;
+    memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
+    error_clear(reterr);
+    cairn_code code = check_function(worker, &known, reterr);
+    if (code)
+        return code;
+    size_t size = (worker->function_count + 1) * sizeof *worker->functions;
+    struct function *more = mem_realloc(worker->functions, size);
+    if (!more)
+        return fail_memory(reterr);
+    worker->functions = more;
+    char *name = mem_strdup(known.name);
+    code = name ? deploy(worker, &known, reterr) : fail_memory(reterr);
+    if (code) {
+        mem_free(name);
+        return code;
+    }
+    more[worker->function_count++] = (struct function){.name = name,
+                                                       .version = known.version,
+                                                       .run = known.run,
+                                                       .arg = known.arg,
+                                                       .commit = known.commit};
+    return CAIRN_OK;
+}
+
+void functions_free(struct cairn_worker *worker)
+{
+    for (size_t i = 0; i < worker->function_count; i++)
+        mem_free(worker->functions[i].name);
+    mem_free(worker->functions);
+}
+
+/* ---- running --------------------------------------------------------------------------------
+ */
+
+const struct function *worker_find_function(const struct cairn_worker *worker,
+                                            const cairn_task *task)
+{
+    const struct function *best = NULL;
+    for (size_t i = 0; i < worker->function_count; i++) {
+        const struct function *function = &worker->functions[i];
+        if (strcmp(function->name, task->type) != 0)
+            continue;
+        if (task->memory && function->version == task->memory->version)
+            return function;
+        if (!best || function->version > best->version)
+            best = function;
+    }
+    return best;
+}
+
+static cairn_code exchange(void *arg, struct request *request)
+{
+    return engine_run(arg, request);
+}
+
+void run_function(struct cairn_worker *worker, struct cairn_work *work)
+{
+    const struct function *function = work->function;
+    struct cairn_passage *passage;
+    cairn_error error;
+    struct passage_options options = {.exchange = exchange,
+                                      .exchange_arg = worker->engine,
+                                      .worker = worker->name,
+                                      .task = &work->task,
+                                      .is_borrowed = true,
+                                      .commit = function->commit,
+                                      .lease_ms = worker->lease_ms,
+                                      .seed = worker->engine->options.seed};
+    work->outcome = CAIRN_RELEASE; /* at no cost, should memory not do for the passage */
+    if (passage_new(&options, &passage, &error))
+        return;
+    passage->host = work;
+    passage->is_stopping = &worker->is_stopping;
+    cairn_code code =
+        cairn_passage_end(passage, function->run(passage, function->arg), NULL, &error);
+    if (code)
+        work->end_error = arena_alloc(&work->arena, sizeof error);
+    if (work->end_error)
+        *work->end_error = error;
+    work->is_settled = true;
+}

@@ -1,0 +1,283 @@
+/* worker/passage.c - a passage: opening it, and what ends it early.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "worker/passage.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "worker/worker.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- opening --------------------------------------------------------------------------------
+ */
+
+static cairn_code check_options(const struct passage_options *options, cairn_error *reterr)
+{
+    const cairn_task *task = options->task;
+    if (!options->worker || !options->worker[0])
+        return fail(reterr, CAIRN_E_BAD_INPUT, "worker is empty");
+    if (!task || !task->memory || strcmp(task->kind, "function") != 0)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "task %s is not a function's",
+                    task ? task->id : "NULL");
+    if (options->commit != CAIRN_COMMIT_STEP && options->commit != CAIRN_COMMIT_PASSAGE)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "commit is %d, which is no commit mode",
+                    (int)options->commit);
+    if (options->lease_ms < 1)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "lease_ms is 0; it must be from 1");
+    return CAIRN_OK;
+}
+
+/* A seed makes the same claim of the same run of the program give the same values. */
+static uint64_t mix_seed(uint64_t seed, const char *token)
+{
+    if (seed == 0)
+        return 0;
+    for (const char *c = token; *c; c++)
+        seed = (seed ^ (unsigned char)*c) * UINT64_C(0x100000001B3);
+    return seed ? seed : 1;
+}
+
+static bool take_task(struct cairn_passage *passage, const struct passage_options *options)
+{
+    passage->worker = options->worker;
+    passage->task = *options->task;
+    if (options->is_borrowed)
+        return true;
+    passage->worker = arena_strdup(&passage->arena, options->worker);
+    return passage->worker && task_copy(&passage->arena, options->task, &passage->task);
+}
+
+static void passage_free(struct cairn_passage *passage)
+{
+    work_free(passage->call.work);
+    arena_done(&passage->arena);
+    mem_free(passage);
+}
+
+cairn_code passage_new(const struct passage_options *options,
+                       struct cairn_passage **ret_passage, cairn_error *reterr)
+{
+    error_clear(reterr);
+    cairn_code code = check_options(options, reterr);
+    if (code)
+        return code;
+    struct cairn_passage *passage = mem_zalloc(sizeof *passage);
+    if (!passage)
+        return fail_memory(reterr);
+    passage->exchange = options->exchange;
+    passage->exchange_arg = options->exchange_arg;
+    passage->commit = options->commit;
+    passage->lease_ms = options->lease_ms;
+    passage->extended_at_us = monotonic_us();
+    passage->costs.size = sizeof passage->costs;
+    if (!take_task(passage, options) || memory_fill(passage)) {
+        passage_free(passage);
+        return fail_memory(reterr);
+    }
+    rng_init(&passage->rng, mix_seed(options->seed, passage->task.token));
+    *ret_passage = passage;
+    return CAIRN_OK;
+}
+
+static cairn_code exchange_with_engine(void *arg, struct request *request)
+{
+    return engine_run(arg, request);
+}
+
+cairn_code cairn_passage_open(cairn_engine *engine, const char *worker, const cairn_task *task,
+                              cairn_commit_mode commit, uint32_t lease_ms,
+                              cairn_passage **ret_passage, cairn_error *reterr)
+{
+    struct passage_options options = {.exchange = exchange_with_engine,
+                                      .exchange_arg = engine,
+                                      .worker = worker,
+                                      .task = task,
+                                      .commit = commit,
+                                      .lease_ms = lease_ms,
+                                      .seed = engine->options.seed};
+    return passage_new(&options, ret_passage, reterr);
+}
+
+/* ---- being over -----------------------------------------------------------------------------
+ */
+
+cairn_code passage_over(struct cairn_passage *passage, cairn_code code, const char *format, ...)
+{
+    char text[2 * sizeof passage->over_error.message]; /* fail() cuts it as UTF-8 */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (passage->over) /* the first reason stands */
+        return passage->over;
+    passage->over = fail(&passage->over_error, code, "%s", text);
+    passage->last = passage->over_error;
+    return code;
+}
+
+cairn_code passage_no_memory(struct cairn_passage *passage)
+{
+    return passage_over(passage, CAIRN_E_OUT_OF_MEMORY, "memory ran out");
+}
+
+static const char *stop_word(const struct cairn_passage *passage)
+{
+    if (passage->stop)
+        return passage->stop;
+    const char *stop = passage->host ? atomic_load(&passage->host->stop) : NULL;
+    if (!stop && passage->is_stopping && atomic_load(passage->is_stopping))
+        stop = "stopping";
+    return stop;
+}
+
+/* Whoever pauses, cancels or ends the worker still takes what is finished; to all others
+ * nothing more can be said. */
+cairn_code passage_look(struct cairn_passage *passage)
+{
+    const char *stop = stop_word(passage);
+    if (passage->over || !stop)
+        return passage->over;
+    if (strcmp(stop, "paused") == 0 || strcmp(stop, "cancelled") == 0)
+        return passage_over(passage, CAIRN_E_SUSPENDED, "the instance is %s", stop);
+    if (strcmp(stop, "stopping") == 0)
+        return passage_over(passage, CAIRN_E_SUSPENDED, "the worker ends");
+    return passage_over(passage, CAIRN_E_LEASE_LOST, "the passage is not wanted any more: %s",
+                        stop);
+}
+
+cairn_code passage_enter(struct cairn_passage *passage)
+{
+    error_clear(&passage->last);
+    passage->last_text = passage->last_step = NULL;
+    if (passage->call.work)
+        return fail(&passage->last, CAIRN_E_WRONG_STATE,
+                    "step \"%.100s\" is being executed; its code cannot ask for another one",
+                    passage->call.key);
+    return passage_look(passage);
+}
+
+cairn_code passage_tell(struct cairn_passage *passage, cairn_code code, cairn_error *reterr)
+{
+    if (code && code == passage->over)
+        passage->last = passage->over_error;
+    passage->last.code = code;
+    if (reterr)
+        *reterr = passage->last;
+    return code;
+}
+
+/* ---- the function's own ---------------------------------------------------------------------
+ */
+
+const cairn_task *cairn_passage_task(const cairn_passage *passage)
+{
+    return &passage->task;
+}
+
+const char *cairn_passage_stop(const cairn_passage *passage)
+{
+    return stop_word(passage);
+}
+
+cairn_code cairn_passage_set_output(cairn_passage *passage, const char *json,
+                                    cairn_error *reterr)
+{
+    cairn_error why;
+    error_clear(&why);
+    cairn_code code = json ? json_check(json, strlen(json), "output", &why) : CAIRN_OK;
+    const char *copy = NULL;
+    if (!code && !passage_copy(passage, json, &copy))
+        code = fail_memory(&why);
+    if (!code)
+        passage->output = copy;
+    if (reterr)
+        *reterr = why;
+    return code;
+}
+
+cairn_code cairn_passage_set_error(cairn_passage *passage, const char *text)
+{
+    const char *copy = NULL;
+    if (!passage_copy(passage, text, &copy))
+        return CAIRN_E_OUT_OF_MEMORY;
+    passage->error = copy;
+    return CAIRN_OK;
+}
+
+void cairn_passage_count(const cairn_passage *passage, cairn_passage_costs *ret_costs)
+{
+    size_t size = ret_costs->size;
+    if (size == 0 || size > sizeof passage->costs)
+        size = sizeof passage->costs;
+    memcpy(ret_costs, &passage->costs, size);
+    ret_costs->size = size;
+}
+
+/* ---- the end --------------------------------------------------------------------------------
+ */
+
+/* Why the function failed: what it said itself, else what the call said that it passed on. */
+static const char *failure_text(struct cairn_passage *passage, cairn_code code)
+{
+    if (passage->error)
+        return passage->error;
+    if (code == CAIRN_E_SUSPENDED)
+        return "the function returned suspended, but nothing suspends it";
+    if (code == passage->last.code && passage->last_text)
+        return passage->last_text;
+    if (code == passage->last.code && passage->last.message[0])
+        return passage->last.message;
+    return cairn_code_meaning(code);
+}
+
+static cairn_code commit_end(struct cairn_passage *passage, cairn_code code)
+{
+    struct passage_end end = {.outcome = PASSAGE_COMPLETE, .output = passage->output};
+    if (code) {
+        end =
+            (struct passage_end){.outcome = PASSAGE_FAIL, .error = failure_text(passage, code)};
+        if (end.error == passage->last_text)
+            end.failed_step = passage->last_step;
+    }
+    return passage_commit(passage, &end);
+}
+
+static cairn_code end_early(struct cairn_passage *passage)
+{
+    const cairn_error why = passage->over_error;
+    struct passage_end end = {.outcome = PASSAGE_SUSPEND};
+    if (passage->over == CAIRN_E_VERSION_MISMATCH)
+        end = (struct passage_end){.outcome = PASSAGE_MISMATCH,
+                                   .error = why.message,
+                                   .failed_step = passage->over_step};
+    else if (passage->over != CAIRN_E_SUSPENDED)
+        return passage->over;
+    passage->over = CAIRN_OK; /* it has done its part: what counts now is the commit */
+    return passage_commit(passage, &end);
+}
+
+cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code, char ret_status[24],
+                             cairn_error *reterr)
+{
+    cairn_code ended = CAIRN_OK;
+    work_free(passage->call.work); /* begun, and never ended: it will be called again */
+    passage->call.work = NULL;
+    if (!passage->is_released)
+        ended = passage->over ? end_early(passage) : commit_end(passage, code);
+    if (passage->is_released)
+        ended = CAIRN_OK; /* told, if only that it failed because the rest was refused */
+    if (reterr) {
+        error_clear(reterr);
+        if (ended)
+            *reterr = passage->over_error;
+    }
+    if (ret_status)
+        memcpy(ret_status, ended ? "" : passage->status, ended ? 1 : sizeof passage->status);
+    passage_free(passage);
+    return ended;
+}

@@ -1,0 +1,232 @@
+/* worker/passage.h - one run of a durable function, from the top.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A passage has everything in memory: the claimed instance (task), what it remembers (keys), the
+ * signals that nobody has taken (events), what is to be written (the buffer), and what the engine
+ * has last said about it (the remote state).  It meets the engine only through `exchange`, with
+ * OP_COMMIT, OP_HEARTBEAT and OP_CLOCK_NOW, so that a single thread can drive both sides.
+ *
+ *                       ask(key, kind)
+ *     the code's call ------------------> remembered? ---- yes ----> answer from memory
+ *                                              | no
+ *                                              v
+ *                          boundary: commit, or heartbeat; stopped? ---> over
+ *                                              |
+ *                                              v
+ *                              execute, buffer, answer or suspend
+ *
+ * Once a call has ended the passage it is `over`: every later call answers the same code and does
+ * nothing, and so does the end, whatever the function returns.
+ */
+#ifndef WORKER_PASSAGE_H
+#define WORKER_PASSAGE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "core/backoff.h"
+#include "engine/request.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* Carries out a request, waiting for its end; answers request->code. */
+typedef cairn_code (*passage_exchange)(void *arg, struct request *request);
+
+/* A buffer beyond any of these is committed at once. */
+enum { BUFFER_STEPS = 500, BUFFER_LOGS = 500, BUFFER_BYTES = 1 << 20 };
+
+/* A key of a step, and what is remembered under it. */
+struct key {
+    struct key *next; /* in its bucket */
+    const char *text;
+    uint32_t uses;         /* in this passage, of keys without "#" */
+    const cairn_step *row; /* NULL: nothing */
+    bool is_visited;       /* the code has asked for it in this passage */
+};
+
+struct keys {
+    struct key **buckets;
+    size_t bucket_count, count;
+};
+
+/* The step whose code is being executed. */
+struct step_call {
+    struct cairn_work *work; /* NULL: none is */
+    const char *key, *input;
+    int32_t seq;
+    int32_t attempts; /* calls that failed before this one */
+    int32_t max_attempts;
+    struct backoff backoff;
+    int64_t timeout_ms, began_us;
+    const char *compensation;
+    int32_t compensation_max_attempts;
+    int64_t compensation_timeout_ms;
+};
+
+/* What is written with the next commit. */
+struct buffer {
+    struct commit_step *steps;
+    size_t step_count, step_room;
+    struct commit_log *logs;
+    size_t log_count, log_room;
+    size_t log_settled; /* those before a buffered step: they are not repeated once it is
+                         * remembered; the others would be, so they wait for the next step */
+    struct commit_job *jobs;
+    size_t job_count, job_room;
+    struct commit_start *starts;
+    size_t start_count, start_room;
+    size_t bytes;
+};
+
+struct cairn_passage {
+    struct arena arena;
+    passage_exchange exchange;
+    void *exchange_arg;
+    const char *worker;
+    cairn_task task;
+    cairn_commit_mode commit;
+    uint32_t lease_ms;
+    struct rng rng;
+    int64_t clock_us; /* the latest time that the engine told; 0: none yet */
+
+    /* What is remembered. */
+    struct keys keys;
+    const struct key *frontier; /* the one remembered last; NULL: nothing is */
+    size_t unvisited;           /* rows of memory that the code has not asked for */
+    bool has_gaps; /* rows were forgotten by a retry: the code may take another way */
+    bool has_new;  /* the code has asked for something that was not remembered */
+    int32_t places;
+    int64_t revision;
+
+    /* Signals that nobody has taken, oldest first; and those that this passage took. */
+    const cairn_received *events;
+    bool *is_taken; /* of each */
+    size_t event_count;
+    const char **taken;
+    size_t taken_count, taken_room;
+
+    struct buffer buffer;
+    struct step_call call;
+    bool has_run; /* a step's code, since the engine was last spoken to */
+
+    /* The remote state. */
+    const char *stop;               /* as commits and heartbeats told; NULL: go on */
+    const struct cairn_work *host;  /* whose stop the dispatcher writes; NULL: none */
+    const atomic_bool *is_stopping; /* the worker is asked to end; NULL: no worker */
+    int64_t extended_at_us;         /* monotonic: when the lease was last extended */
+    bool is_released;               /* the lease has ended: nothing more is sent */
+    char status[24];                /* of the function, as the latest commit told */
+
+    cairn_code over; /* 0: it goes on */
+    cairn_error over_error;
+    const char *over_step; /* whose; NULL: the function's own */
+
+    /* The latest call's failure, should the function return it. */
+    cairn_error last;
+    const char *last_text, *last_step; /* of a failed step: the whole text, and its key */
+
+    const char *output, *error; /* what the function has set */
+    cairn_passage_costs costs;
+};
+
+struct passage_options {
+    passage_exchange exchange;
+    void *exchange_arg;
+    const char *worker;
+    const cairn_task *task; /* of the kind "function", with its memory */
+    bool is_borrowed;       /* worker and task outlive the passage: they are not copied */
+    cairn_commit_mode commit;
+    uint32_t lease_ms;
+    uint64_t seed; /* of the engine; 0: the system's randomness */
+};
+
+/* ---- passage.c -------------------------------------------------------------------------------
+ */
+
+cairn_code passage_new(const struct passage_options *options,
+                       struct cairn_passage **ret_passage, cairn_error *reterr);
+
+/* What every call begins with: CAIRN_OK, or why it can do nothing. */
+cairn_code passage_enter(struct cairn_passage *passage);
+
+/* What every call ends with: tells the caller, and remembers a failure. */
+cairn_code passage_tell(struct cairn_passage *passage, cairn_code code, cairn_error *reterr);
+
+/* Ends it with a code that every later call answers. */
+cairn_code passage_over(struct cairn_passage *passage, cairn_code code, const char *format, ...)
+    format_like(3, 4);
+cairn_code passage_no_memory(struct cairn_passage *passage);
+
+/* Over, if it is stopped; CAIRN_OK: it goes on. */
+cairn_code passage_look(struct cairn_passage *passage);
+
+/* ---- passage_memory.c ------------------------------------------------------------------------
+ */
+
+cairn_code memory_fill(struct cairn_passage *passage);
+
+/* What is remembered under the next use of a key: *ret_row, or NULL if it is new and then goes
+ * to *ret_seq.  Over with CAIRN_E_VERSION_MISMATCH if that cannot be. */
+cairn_code memory_ask(struct cairn_passage *passage, const char *key, const char *kind,
+                      const char **ret_key, const cairn_step **ret_row, int32_t *ret_seq);
+
+/* Whether the code has left behind what earlier passages have done. */
+bool memory_is_passed(const struct cairn_passage *passage);
+
+/* The oldest signal of that type that nobody has taken, which is then taken; NULL: none. */
+cairn_code memory_take_event(struct cairn_passage *passage, const char *event,
+                             const cairn_received **ret_event);
+cairn_code memory_replace_events(struct cairn_passage *passage, const cairn_received *events,
+                                 size_t count);
+
+/* ---- passage_buffer.c ------------------------------------------------------------------------
+ */
+
+/* Each makes room, without filling it; NULL: memory ran out (and it is over). */
+struct commit_step *buffer_step(struct cairn_passage *passage, const char *key,
+                                const char *kind, const char *status, int32_t seq);
+struct commit_job *buffer_job(struct cairn_passage *passage);
+struct commit_start *buffer_start(struct cairn_passage *passage);
+void buffer_weigh(struct buffer *buffer, const char *text); /* NULL weighs nothing */
+bool buffer_is_full(const struct buffer *buffer);
+void buffer_clear(struct buffer *buffer, size_t logs_sent);
+void buffer_drop_starts(struct cairn_passage *passage, const char *why);
+
+/* A copy that lives as long as the passage; NULL for NULL; false: over, memory ran out. */
+bool passage_copy(struct cairn_passage *passage, const char *text, const char **ret_copy);
+
+/* ---- passage_commit.c ------------------------------------------------------------------------
+ */
+
+struct passage_end {
+    enum passage_outcome outcome;
+    const char *output, *error, *failed_step;
+};
+
+cairn_code passage_commit(struct cairn_passage *passage, const struct passage_end *end);
+cairn_code passage_clock(struct cairn_passage *passage, int64_t *ret_now_us);
+
+/* Right before a step's code is executed. */
+cairn_code passage_boundary(struct cairn_passage *passage);
+
+/* Before something is buffered that suspends nothing. */
+cairn_code passage_make_room(struct cairn_passage *passage);
+
+/* ---- passage_step.c --------------------------------------------------------------------------
+ */
+
+cairn_code passage_check_key(struct cairn_passage *passage, const char *key);
+cairn_code passage_check_json(struct cairn_passage *passage, const char *text,
+                              const char *what);
+/* The answer of a remembered failure. */
+cairn_code passage_step_failed(struct cairn_passage *passage, const char *key,
+                               const char *error, int32_t calls);
+
+/* ---- passage_value.c -------------------------------------------------------------------------
+ */
+
+cairn_code passage_make_id(struct cairn_passage *passage, char ret_id[ID_TEXT]);
+
+#endif

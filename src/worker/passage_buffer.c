@@ -1,0 +1,175 @@
+/* worker/passage_buffer.c - what a passage has to write, until it is committed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "worker/passage.h"
+
+#include <string.h>
+
+bool passage_copy(struct cairn_passage *passage, const char *text, const char **ret_copy)
+{
+    *ret_copy = arena_strdup(&passage->arena, text);
+    if (text && !*ret_copy)
+        passage_no_memory(passage);
+    return !text || *ret_copy;
+}
+
+/* One more zeroed item at the end of an array in the arena; NULL: memory ran out. */
+static void *add(struct cairn_passage *passage, void *items, size_t *count, size_t *room,
+                 size_t size)
+{
+    char *array;
+    memcpy(&array, items, sizeof array);
+    if (*count == *room) {
+        size_t wanted = *room ? *room * 2 : 8;
+        char *more = arena_array(&passage->arena, wanted, size);
+        if (!more) {
+            passage_no_memory(passage);
+            return NULL;
+        }
+        if (*count)
+            memcpy(more, array, *count * size);
+        *room = wanted;
+        array = more;
+        memcpy(items, &array, sizeof array);
+    }
+    char *item = array + (*count)++ * size;
+    memset(item, 0, size);
+    return item;
+}
+
+struct commit_step *buffer_step(struct cairn_passage *passage, const char *key,
+                                const char *kind, const char *status, int32_t seq)
+{
+    struct buffer *buffer = &passage->buffer;
+    struct commit_step *step =
+        add(passage, &buffer->steps, &buffer->step_count, &buffer->step_room, sizeof *step);
+    if (!step)
+        return NULL;
+    *step = (struct commit_step){
+        .seq = seq, .key = key, .kind = kind, .status = status, .timeout_ms = -1};
+    buffer->log_settled = buffer->log_count;
+    buffer_weigh(buffer, key);
+    return step;
+}
+
+struct commit_job *buffer_job(struct cairn_passage *passage)
+{
+    struct buffer *buffer = &passage->buffer;
+    return add(passage, &buffer->jobs, &buffer->job_count, &buffer->job_room,
+               sizeof *buffer->jobs);
+}
+
+struct commit_start *buffer_start(struct cairn_passage *passage)
+{
+    struct buffer *buffer = &passage->buffer;
+    return add(passage, &buffer->starts, &buffer->start_count, &buffer->start_room,
+               sizeof *buffer->starts);
+}
+
+void buffer_weigh(struct buffer *buffer, const char *text)
+{
+    if (text)
+        buffer->bytes += strlen(text);
+}
+
+bool buffer_is_full(const struct buffer *buffer)
+{
+    return buffer->step_count >= BUFFER_STEPS || buffer->log_count >= BUFFER_LOGS ||
+           buffer->bytes >= BUFFER_BYTES;
+}
+
+static void weigh_log(struct buffer *buffer, const struct commit_log *log)
+{
+    buffer_weigh(buffer, log->message);
+    buffer_weigh(buffer, log->data);
+}
+
+/* Logs that were not sent stay, in their order. */
+void buffer_clear(struct buffer *buffer, size_t logs_sent)
+{
+    size_t kept = buffer->log_count - logs_sent;
+    if (kept && logs_sent)
+        memmove(buffer->logs, buffer->logs + logs_sent, kept * sizeof *buffer->logs);
+    buffer->log_count = kept;
+    buffer->log_settled = 0;
+    buffer->step_count = buffer->job_count = buffer->start_count = 0;
+    buffer->bytes = 0;
+    for (size_t i = 0; i < kept; i++)
+        weigh_log(buffer, &buffer->logs[i]);
+}
+
+/* Nothing is started: the rows that say so say why. */
+void buffer_drop_starts(struct cairn_passage *passage, const char *why)
+{
+    struct buffer *buffer = &passage->buffer;
+    buffer->job_count = buffer->start_count = 0;
+    for (size_t i = 0; i < buffer->step_count; i++) {
+        struct commit_step *step = &buffer->steps[i];
+        if (strcmp(step->kind, "start") != 0 || strcmp(step->status, "completed") != 0)
+            continue;
+        step->status = "failed";
+        step->output = NULL;
+        step->error = why;
+    }
+}
+
+/* ---- logs -----------------------------------------------------------------------------------
+ */
+
+static const char *known_level(const char *level)
+{
+    static const char *const levels[] = {"debug", "info", "warn", "error"};
+    for (size_t i = 0; level && i < sizeof levels / sizeof *levels; i++)
+        if (strcmp(levels[i], level) == 0)
+            return levels[i];
+    return NULL;
+}
+
+static cairn_code add_log(struct cairn_passage *passage, const char *level, const char *message,
+                          const char *data)
+{
+    struct buffer *buffer = &passage->buffer;
+    struct commit_log log = {.level = level};
+    if (passage->call.work) {
+        log.step = passage->call.key;
+        log.attempt = passage->call.attempts + 1;
+    }
+    if (!passage_copy(passage, message, &log.message) ||
+        !passage_copy(passage, data, &log.data))
+        return passage->over;
+    struct commit_log *kept =
+        add(passage, &buffer->logs, &buffer->log_count, &buffer->log_room, sizeof *kept);
+    if (!kept)
+        return passage->over;
+    *kept = log;
+    weigh_log(buffer, kept);
+    return CAIRN_OK;
+}
+
+static cairn_code log_it(struct cairn_passage *passage, const char *level, const char *message,
+                         const char *data)
+{
+    error_clear(&passage->last);
+    passage->last_text = passage->last_step = NULL;
+    if (passage->over)
+        return passage->over;
+    const char *known = known_level(level);
+    if (!known)
+        return fail(&passage->last, CAIRN_E_BAD_INPUT,
+                    "level is \"%.40s\"; it must be debug, info, warn or error",
+                    level ? level : "NULL");
+    if (!message)
+        return fail(&passage->last, CAIRN_E_BAD_INPUT, "the log has no message");
+    cairn_code code = passage_check_json(passage, data, "data");
+    if (code || !(passage->call.work || memory_is_passed(passage)))
+        return code; /* an earlier passage has kept it */
+    code = passage_make_room(passage);
+    return code ? code : add_log(passage, known, message, data);
+}
+
+cairn_code cairn_passage_log(cairn_passage *passage, const char *level, const char *message,
+                             const char *data, cairn_error *reterr)
+{
+    return passage_tell(passage, log_it(passage, level, message, data), reterr);
+}

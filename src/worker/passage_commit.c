@@ -1,0 +1,235 @@
+/* worker/passage_commit.c - what a passage says to the engine, and what it hears.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * When something is committed depends on the mode.  In step mode a finished step waits in the
+ * buffer until the next step's code is about to be executed: then it is durable before anything
+ * else happens, the heartbeat comes for free, and the last step shares its commit with the
+ * function's end.  A crash therefore repeats at most one step: the one that was being executed,
+ * or the one that had just finished.  Values and starts go the same way, so a step's code never
+ * sees a value that a crash could change.  In passage mode everything waits for the end, and at
+ * each boundary a heartbeat only asks whether to go on.
+ */
+#include "worker/passage.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static cairn_code exchange(struct cairn_passage *passage, struct request *request)
+{
+    return passage->exchange(passage->exchange_arg, request);
+}
+
+/* Whatever the engine has waited for by itself is waited for no longer: the lease will run out,
+ * and another passage begins. */
+static cairn_code give_up(struct cairn_passage *passage, const struct request *request)
+{
+    return passage_over(passage, request->code, "%s",
+                        request->error.message[0] ? request->error.message
+                                                  : cairn_code_meaning(request->code));
+}
+
+/* ---- committing -----------------------------------------------------------------------------
+ */
+
+/* How much of the buffer goes along. */
+enum parts { ALL, NO_STARTS, NOTHING };
+
+/* Those that no step follows would be logged again by the next passage, if there is one. */
+static size_t logs_to_send(const struct cairn_passage *passage, enum passage_outcome outcome)
+{
+    const struct buffer *buffer = &passage->buffer;
+    bool goes_on = outcome == PASSAGE_GO_ON || outcome == PASSAGE_SUSPEND;
+    bool is_cancelled = passage->stop && strcmp(passage->stop, "cancelled") == 0;
+    if (goes_on && !is_cancelled && !buffer_is_full(buffer))
+        return buffer->log_settled;
+    return buffer->log_count;
+}
+
+/* The engine may write into what it is given (it cuts long errors), so it gets a copy. */
+static void *copy(struct request *request, const void *items, size_t count, size_t size)
+{
+    void *array = arena_array(&request->arena, count, size);
+    if (array && count)
+        memcpy(array, items, count * size);
+    return array;
+}
+
+static bool fill(struct cairn_passage *passage, const struct passage_end *end, enum parts parts,
+                 struct request *request)
+{
+    const struct buffer *buffer = &passage->buffer;
+    struct commit_input *in = &request->in.commit;
+    *in = (struct commit_input){
+        .worker = passage->worker,
+        .task_id = passage->task.id,
+        .token = passage->task.token,
+        .revision = passage->revision,
+        .outcome = end->outcome,
+        .output = end->output,
+        .error = end->error,
+        .failed_step = end->failed_step,
+        .extend_ms = end->outcome == PASSAGE_GO_ON ? passage->lease_ms : 0,
+    };
+    if (parts == NOTHING)
+        return true;
+    in->step_count = buffer->step_count;
+    in->log_count = logs_to_send(passage, end->outcome);
+    in->job_count = buffer->job_count;
+    in->start_count = buffer->start_count;
+    in->steps = copy(request, buffer->steps, in->step_count, sizeof *in->steps);
+    in->logs = copy(request, buffer->logs, in->log_count, sizeof *in->logs);
+    in->jobs = copy(request, buffer->jobs, in->job_count, sizeof *in->jobs);
+    in->starts = copy(request, buffer->starts, in->start_count, sizeof *in->starts);
+    return in->steps && in->logs && in->jobs && in->starts;
+}
+
+static cairn_code hear_events(struct cairn_passage *passage,
+                              const struct committed_output *committed)
+{
+    size_t count = committed->event_count;
+    cairn_received *events = arena_array(&passage->arena, count, sizeof *events);
+    if (!events)
+        return passage_no_memory(passage);
+    for (size_t i = 0; i < count; i++) {
+        const cairn_received *from = &committed->events[i];
+        events[i].received_at_us = from->received_at_us;
+        if (!passage_copy(passage, from->id, &events[i].id) ||
+            !passage_copy(passage, from->event, &events[i].event) ||
+            !passage_copy(passage, from->payload, &events[i].payload))
+            return passage->over;
+    }
+    return memory_replace_events(passage, events, count) ? passage_no_memory(passage)
+                                                         : CAIRN_OK;
+}
+
+static cairn_code hear(struct cairn_passage *passage, const struct request *request)
+{
+    const struct committed_output *committed = &request->out.committed;
+    passage->revision = committed->revision;
+    passage->stop = committed->stop;
+    passage->is_released = committed->lease_until_us == 0;
+    passage->extended_at_us = monotonic_us();
+    passage->has_run = false;
+    snprintf(passage->status, sizeof passage->status, "%s",
+             committed->status ? committed->status : "");
+    buffer_clear(&passage->buffer, request->in.commit.log_count);
+    return committed->is_conflict ? hear_events(passage, committed) : CAIRN_OK;
+}
+
+/* CAIRN_OK, or the engine's code; *ret_why says more. */
+static cairn_code try_commit(struct cairn_passage *passage, const struct passage_end *end,
+                             enum parts parts, cairn_error *ret_why)
+{
+    cleanup(request_freep) struct request *request = request_new(OP_COMMIT);
+    error_clear(ret_why);
+    if (!request || !fill(passage, end, parts, request))
+        return fail_memory(ret_why);
+    passage->costs.commits++;
+    if (exchange(passage, request)) {
+        *ret_why = request->error;
+        return ret_why->code = request->code;
+    }
+    return hear(passage, request);
+}
+
+/* Something in it cannot be committed, now or later. */
+static bool is_refusal(cairn_code code)
+{
+    return code == CAIRN_E_NOT_FOUND || code == CAIRN_E_BAD_INPUT ||
+           code == CAIRN_E_TOO_LARGE || code == CAIRN_E_CONFLICT || code == CAIRN_E_BAD_JSON;
+}
+
+/* The function has failed, and says why; as much of the buffer is kept as is accepted. */
+static cairn_code fail_refused(struct cairn_passage *passage, const cairn_error *why)
+{
+    cairn_error again;
+    const char *text = arena_printf(&passage->arena, "the commit was refused: %s%s%s",
+                                    why->message, why->detail[0] ? ": " : "", why->detail);
+    struct passage_end end = {.outcome = PASSAGE_FAIL, .error = text ? text : why->message};
+    buffer_drop_starts(passage, end.error);
+    cairn_code code = try_commit(passage, &end, NO_STARTS, &again);
+    if (is_refusal(code))
+        code = try_commit(passage, &end, NOTHING, &again);
+    return passage_over(passage, why->code, "%s", why->message);
+}
+
+cairn_code passage_commit(struct cairn_passage *passage, const struct passage_end *end)
+{
+    cairn_error why;
+    cairn_code code = try_commit(passage, end, ALL, &why);
+    if (is_refusal(code))
+        return fail_refused(passage, &why);
+    if (code)
+        return passage_over(passage, code, "%s",
+                            why.message[0] ? why.message : cairn_code_meaning(code));
+    return CAIRN_OK;
+}
+
+/* ---- boundaries -----------------------------------------------------------------------------
+ */
+
+static cairn_code flush(struct cairn_passage *passage)
+{
+    struct passage_end end = {.outcome = PASSAGE_GO_ON};
+    cairn_code code = passage_commit(passage, &end);
+    if (!code)
+        code = passage_look(passage);
+    if (!code && passage->is_released)
+        code = passage_over(passage, CAIRN_E_LEASE_LOST, "the lease has ended");
+    return code;
+}
+
+/* Only looks while the lease is fresh: that writes nothing. */
+static cairn_code heartbeat(struct cairn_passage *passage)
+{
+    int64_t now_us = monotonic_us();
+    int64_t third_us = passage->lease_ms * US_PER_MS / 3;
+    bool is_due = now_us - passage->extended_at_us >= third_us;
+    cleanup(request_freep) struct request *request = request_new(OP_HEARTBEAT);
+    if (!request)
+        return passage_no_memory(passage);
+    request->in.heartbeat =
+        (struct heartbeat_input){.worker = passage->worker,
+                                 .task_id = passage->task.id,
+                                 .token = passage->task.token,
+                                 .extend_ms = is_due ? passage->lease_ms : 0};
+    passage->costs.heartbeats++;
+    if (exchange(passage, request))
+        return give_up(passage, request);
+    passage->stop = request->out.heartbeat.stop;
+    passage->has_run = false;
+    if (is_due)
+        passage->extended_at_us = now_us;
+    return passage_look(passage);
+}
+
+cairn_code passage_boundary(struct cairn_passage *passage)
+{
+    bool is_step_mode = passage->commit == CAIRN_COMMIT_STEP;
+    if (buffer_is_full(&passage->buffer) || (is_step_mode && passage->buffer.step_count))
+        return flush(passage);
+    return passage->has_run ? heartbeat(passage) : CAIRN_OK;
+}
+
+cairn_code passage_make_room(struct cairn_passage *passage)
+{
+    return buffer_is_full(&passage->buffer) ? flush(passage) : CAIRN_OK;
+}
+
+/* ---- time -----------------------------------------------------------------------------------
+ */
+
+cairn_code passage_clock(struct cairn_passage *passage, int64_t *ret_now_us)
+{
+    cleanup(request_freep) struct request *request = request_new(OP_CLOCK_NOW);
+    if (!request)
+        return passage_no_memory(passage);
+    if (exchange(passage, request))
+        return give_up(passage, request);
+    passage->clock_us = *ret_now_us = request->out.now_us;
+    return CAIRN_OK;
+}

@@ -1,0 +1,232 @@
+/* worker/passage_memory.c - what a function remembers: steps by key, and signals.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "worker/passage.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+/* ---- keys -----------------------------------------------------------------------------------
+ */
+
+static uint64_t hash(const char *text)
+{
+    uint64_t sum = UINT64_C(0xCBF29CE484222325);
+    for (; *text; text++)
+        sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
+    return sum;
+}
+
+static struct key **find(const struct keys *keys, const char *text)
+{
+    struct key **at = &keys->buckets[hash(text) % keys->bucket_count];
+    while (*at && strcmp((*at)->text, text) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+static bool grow(struct arena *arena, struct keys *keys)
+{
+    struct keys more = {.bucket_count = keys->bucket_count ? keys->bucket_count * 2 : 64,
+                        .count = keys->count};
+    more.buckets = arena_array(arena, more.bucket_count, sizeof *more.buckets);
+    if (!more.buckets)
+        return false;
+    for (size_t i = 0; i < keys->bucket_count; i++) {
+        struct key *key = keys->buckets[i];
+        while (key) {
+            struct key *next = key->next;
+            struct key **at = &more.buckets[hash(key->text) % more.bucket_count];
+            key->next = *at;
+            *at = key;
+            key = next;
+        }
+    }
+    *keys = more;
+    return true;
+}
+
+/* The key of that text, made if it is new; NULL: memory ran out. */
+static struct key *obtain(struct cairn_passage *passage, const char *text)
+{
+    struct keys *keys = &passage->keys;
+    if (keys->count >= keys->bucket_count && !grow(&passage->arena, keys))
+        return NULL;
+    struct key **at = find(keys, text);
+    if (*at)
+        return *at;
+    struct key *key = arena_zalloc(&passage->arena, sizeof *key);
+    char *copy = arena_strdup(&passage->arena, text);
+    if (!key || !copy)
+        return NULL;
+    key->text = copy;
+    keys->count++;
+    return *at = key;
+}
+
+/* The second use of "mail" is "mail#2". */
+static struct key *next_use(struct cairn_passage *passage, const char *text)
+{
+    struct key *first = obtain(passage, text);
+    if (!first || ++first->uses == 1)
+        return first;
+    char *numbered = arena_printf(&passage->arena, "%s#%u", text, (unsigned)first->uses);
+    return numbered ? obtain(passage, numbered) : NULL;
+}
+
+cairn_code memory_fill(struct cairn_passage *passage)
+{
+    const cairn_memory *memory = passage->task.memory;
+    passage->revision = memory->revision;
+    passage->places = memory->places > 1 ? memory->places : 1;
+    passage->has_gaps = (size_t)(passage->places - 1) > memory->step_count;
+    for (size_t i = 0; i < memory->step_count; i++) {
+        struct key *key = obtain(passage, memory->steps[i].name);
+        if (!key)
+            return CAIRN_E_OUT_OF_MEMORY;
+        key->row = &memory->steps[i];
+        if (!passage->frontier || key->row->seq >= passage->frontier->row->seq)
+            passage->frontier = key;
+        if (key->row->seq >= passage->places)
+            passage->places = key->row->seq + 1;
+        passage->unvisited++;
+    }
+    return memory_replace_events(passage, memory->events, memory->event_count);
+}
+
+bool memory_is_passed(const struct cairn_passage *passage)
+{
+    return passage->has_new || !passage->frontier || passage->frontier->is_visited;
+}
+
+/* ---- matching -------------------------------------------------------------------------------
+ */
+
+/* The words of kinds, as the calls are named. */
+static const char *kind_word(const char *kind)
+{
+    if (strcmp(kind, "task") == 0)
+        return "step";
+    return strcmp(kind, "value") == 0 ? "remembered value" : kind;
+}
+
+static const cairn_step *first_unvisited(const struct cairn_passage *passage)
+{
+    const cairn_memory *memory = passage->task.memory;
+    for (size_t i = 0; i < memory->step_count; i++)
+        if (!(*find(&passage->keys, memory->steps[i].name))->is_visited)
+            return &memory->steps[i];
+    return NULL;
+}
+
+static cairn_code mismatch(struct cairn_passage *passage, const cairn_step *row,
+                           const char *key, const char *kind)
+{
+    passage->over_step = row->name;
+    return passage_over(
+        passage, CAIRN_E_VERSION_MISMATCH,
+        "remembered is the %s \"%.90s\", but the code asks for the %s \"%.90s\"",
+        kind_word(row->kind), row->name, kind_word(kind), key);
+}
+
+/* The code was accepted as it is: the row goes, and its key is remembered anew. */
+static cairn_code forget(struct cairn_passage *passage, struct key *key)
+{
+    const cairn_step *row = key->row;
+    key->row = NULL;
+    if (!buffer_step(passage, key->text, row->kind, "forgotten", row->seq))
+        return passage->over;
+    return CAIRN_OK;
+}
+
+static void visit(struct cairn_passage *passage, struct key *key)
+{
+    if (key->row && !key->is_visited)
+        passage->unvisited--;
+    key->is_visited = true;
+}
+
+cairn_code memory_ask(struct cairn_passage *passage, const char *text, const char *kind,
+                      const char **ret_key, const cairn_step **ret_row, int32_t *ret_seq)
+{
+    bool is_forced = passage->task.memory->is_forced;
+    struct key *key = next_use(passage, text);
+    if (!key)
+        return passage_no_memory(passage);
+    bool is_match = key->row && strcmp(key->row->kind, kind) == 0;
+    if (key->row && !is_match && !is_forced)
+        return mismatch(passage, key->row, key->text, kind);
+    /* After a retry has forgotten some, the code may take another way than the one remembered. */
+    if (!key->row && passage->unvisited && !is_forced && !passage->has_gaps)
+        return mismatch(passage, first_unvisited(passage), key->text, kind);
+
+    visit(passage, key);
+    if (key->row && !is_match && forget(passage, key))
+        return passage->over;
+    *ret_key = key->text;
+    *ret_row = key->row;
+    *ret_seq = key->row ? key->row->seq : passage->places++;
+    if (!key->row)
+        passage->has_new = true;
+    return CAIRN_OK;
+}
+
+/* ---- signals --------------------------------------------------------------------------------
+ */
+
+static bool was_taken(const struct cairn_passage *passage, const char *id)
+{
+    for (size_t i = 0; i < passage->taken_count; i++)
+        if (strcmp(passage->taken[i], id) == 0)
+            return true;
+    return false;
+}
+
+/* The texts of those that are kept must live as long as the passage. */
+cairn_code memory_replace_events(struct cairn_passage *passage, const cairn_received *events,
+                                 size_t count)
+{
+    bool *is_taken = arena_array(&passage->arena, count, sizeof *is_taken);
+    if (!is_taken)
+        return CAIRN_E_OUT_OF_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        is_taken[i] = was_taken(passage, events[i].id);
+    passage->events = events;
+    passage->event_count = count;
+    passage->is_taken = is_taken;
+    return CAIRN_OK;
+}
+
+static bool note_taken(struct cairn_passage *passage, const char *id)
+{
+    if (passage->taken_count == passage->taken_room) {
+        size_t room = passage->taken_room ? passage->taken_room * 2 : 8;
+        const char **more = arena_array(&passage->arena, room, sizeof *more);
+        if (!more)
+            return false;
+        if (passage->taken_count)
+            memcpy(more, passage->taken, passage->taken_count * sizeof *more);
+        passage->taken = more;
+        passage->taken_room = room;
+    }
+    passage->taken[passage->taken_count++] = id;
+    return true;
+}
+
+cairn_code memory_take_event(struct cairn_passage *passage, const char *event,
+                             const cairn_received **ret_event)
+{
+    *ret_event = NULL;
+    for (size_t i = 0; i < passage->event_count; i++) {
+        if (passage->is_taken[i] || strcmp(passage->events[i].event, event) != 0)
+            continue;
+        if (!note_taken(passage, passage->events[i].id))
+            return passage_no_memory(passage);
+        passage->is_taken[i] = true;
+        *ret_event = &passage->events[i];
+        break;
+    }
+    return CAIRN_OK;
+}

@@ -1,0 +1,163 @@
+/* worker/passage_start.c - jobs and workflows that a function starts: once, or not at all.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The id is made here and remembered; the job or instance itself is written in the commit that
+ * remembers it.
+ */
+#include "worker/passage.h"
+
+#include "base/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The id in {"id": "..."}. */
+static bool read_id(const char *output, char ret_id[ID_TEXT])
+{
+    json_t *tree = NULL;
+    if (!output || json_read(output, strlen(output), "output", &tree, NULL))
+        return false;
+    const char *id = json_string_value(json_object_get(tree, "id"));
+    bool is_good = id && strlen(id) < ID_TEXT;
+    if (is_good)
+        snprintf(ret_id, ID_TEXT, "%s", id);
+    json_decref(tree);
+    return is_good;
+}
+
+static cairn_code answer_start(struct cairn_passage *passage, const cairn_step *row,
+                               char ret_id[ID_TEXT])
+{
+    if (strcmp(row->status, "completed") != 0)
+        return passage_step_failed(passage, row->name, row->error, 1);
+    if (!read_id(row->output, ret_id))
+        return fail(&passage->last, CAIRN_E_BAD_JSON,
+                    "what is remembered as \"%.80s\" has no id", row->name);
+    return CAIRN_OK;
+}
+
+/* What jobs and workflows have in common: *ret_is_new says whether it is to be started. */
+static cairn_code remember_start(struct cairn_passage *passage, const char *given,
+                                 char ret_id[ID_TEXT], bool *ret_is_new)
+{
+    const char *key;
+    const cairn_step *row;
+    int32_t seq;
+    *ret_is_new = false;
+    cairn_code code = passage_check_key(passage, given);
+    if (!code)
+        code = memory_ask(passage, given, "start", &key, &row, &seq);
+    if (code)
+        return code;
+    if (row)
+        return answer_start(passage, row, ret_id);
+    code = passage_make_room(passage);
+    if (!code)
+        code = passage_make_id(passage, ret_id);
+    if (code)
+        return code;
+    const char *output = arena_printf(&passage->arena, "{\"id\":\"%s\"}", ret_id);
+    if (!output)
+        return passage_no_memory(passage);
+    struct commit_step *step = buffer_step(passage, key, "start", "completed", seq);
+    if (!step)
+        return passage->over;
+    step->output = output;
+    *ret_is_new = true;
+    return CAIRN_OK;
+}
+
+/* ---- jobs -----------------------------------------------------------------------------------
+ */
+
+static cairn_code add_job(struct cairn_passage *passage, const cairn_job_spec *spec,
+                          const char *id)
+{
+    struct commit_job *job = buffer_job(passage);
+    if (!job)
+        return passage->over;
+    job->spec = *spec;
+    if (!passage_copy(passage, id, &job->id) ||
+        !passage_copy(passage, spec->type, &job->spec.type) ||
+        !passage_copy(passage, spec->payload, &job->spec.payload) ||
+        !passage_copy(passage, spec->key, &job->spec.key))
+        return passage->over;
+    buffer_weigh(&passage->buffer, spec->payload);
+    return CAIRN_OK;
+}
+
+static cairn_code start_job(struct cairn_passage *passage, const char *key,
+                            const cairn_job_spec *given, char ret_id[ID_TEXT])
+{
+    bool is_new;
+    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    memcpy(&spec, given, given->size < sizeof spec ? given->size : sizeof spec);
+    spec.size = sizeof spec;
+    cairn_code code = passage_enter(passage);
+    if (!code && (!spec.type || !spec.type[0]))
+        code = fail(&passage->last, CAIRN_E_BAD_INPUT, "type is empty");
+    if (!code)
+        code = passage_check_json(passage, spec.payload, "payload");
+    if (!code)
+        code = remember_start(passage, key ? key : spec.type, ret_id, &is_new);
+    return !code && is_new ? add_job(passage, &spec, ret_id) : code;
+}
+
+cairn_code cairn_passage_start_job(cairn_passage *passage, const char *key,
+                                   const cairn_job_spec *spec, char ret_id[40],
+                                   cairn_error *reterr)
+{
+    char id[ID_TEXT] = "";
+    cairn_code code = start_job(passage, key, spec, id);
+    if (!code && ret_id)
+        memcpy(ret_id, id, sizeof id);
+    return passage_tell(passage, code, reterr);
+}
+
+/* ---- workflows ------------------------------------------------------------------------------
+ */
+
+static cairn_code add_start(struct cairn_passage *passage, const cairn_start_options *options,
+                            const char *id)
+{
+    struct commit_start *start = buffer_start(passage);
+    if (!start)
+        return passage->over;
+    start->options = *options;
+    if (!passage_copy(passage, id, &start->id) ||
+        !passage_copy(passage, options->workflow, &start->options.workflow) ||
+        !passage_copy(passage, options->input, &start->options.input) ||
+        !passage_copy(passage, options->key, &start->options.key))
+        return passage->over;
+    buffer_weigh(&passage->buffer, options->input);
+    return CAIRN_OK;
+}
+
+static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
+                                 const cairn_start_options *given, char ret_id[ID_TEXT])
+{
+    bool is_new;
+    cairn_start_options options = CAIRN_START_DEFAULTS;
+    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    options.size = sizeof options;
+    cairn_code code = passage_enter(passage);
+    if (!code && (!options.workflow || !options.workflow[0]))
+        code = fail(&passage->last, CAIRN_E_BAD_INPUT, "workflow is empty");
+    if (!code)
+        code = passage_check_json(passage, options.input, "input");
+    if (!code)
+        code = remember_start(passage, key ? key : options.workflow, ret_id, &is_new);
+    return !code && is_new ? add_start(passage, &options, ret_id) : code;
+}
+
+cairn_code cairn_passage_start_workflow(cairn_passage *passage, const char *key,
+                                        const cairn_start_options *options, char ret_id[40],
+                                        cairn_error *reterr)
+{
+    char id[ID_TEXT] = "";
+    cairn_code code = start_workflow(passage, key, options, id);
+    if (!code && ret_id)
+        memcpy(ret_id, id, sizeof id);
+    return passage_tell(passage, code, reterr);
+}

@@ -1,0 +1,391 @@
+/* worker/passage_step.c - a step: begun, executed by its code, and ended.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "worker/passage.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "definition/element.h"
+#include "worker/worker.h"
+
+#include <string.h>
+
+/* ---- what is given --------------------------------------------------------------------------
+ */
+
+cairn_code passage_check_key(struct cairn_passage *passage, const char *key)
+{
+    if (!key || !key[0])
+        return fail(&passage->last, CAIRN_E_BAD_INPUT, "key is empty");
+    if (strchr(key, '#'))
+        return fail(&passage->last, CAIRN_E_BAD_INPUT,
+                    "key \"%.100s\" has a '#', which numbers the uses of a key", key);
+    return CAIRN_OK;
+}
+
+cairn_code passage_check_json(struct cairn_passage *passage, const char *text, const char *what)
+{
+    return text ? json_check(text, strlen(text), what, &passage->last) : CAIRN_OK;
+}
+
+static cairn_code check_numbers(struct cairn_passage *passage,
+                                const cairn_step_options *options)
+{
+    cairn_error *why = &passage->last;
+    if (options->retries < 0 || options->retries == INT32_MAX)
+        return fail(why, CAIRN_E_BAD_INPUT, "retries is %d; it must be from 0",
+                    (int)options->retries);
+    if (options->base_ms < 0 || options->max_ms < 0 || options->timeout_ms < 0 ||
+        options->compensation_timeout_ms < 0)
+        return fail(why, CAIRN_E_BAD_INPUT, "step \"%.100s\" has a negative time",
+                    options->key);
+    if (!(options->jitter >= 0 && options->jitter <= 1))
+        return fail(why, CAIRN_E_BAD_INPUT, "jitter is %g; it must be from 0 to 1",
+                    options->jitter);
+    if (options->compensation_max_attempts < 0)
+        return fail(why, CAIRN_E_BAD_INPUT,
+                    "compensation_max_attempts is %d; it must be from 0",
+                    (int)options->compensation_max_attempts);
+    return CAIRN_OK;
+}
+
+/* INSTANT_MAX is far beyond any delay, and keeps the product within bounds. */
+static int64_t ms_to_us(int64_t ms)
+{
+    return ms > INSTANT_MAX / US_PER_MS ? INSTANT_MAX : ms * US_PER_MS;
+}
+
+static cairn_code read_backoff(struct cairn_passage *passage, const cairn_step_options *options,
+                               struct backoff *ret_backoff)
+{
+    *ret_backoff = (struct backoff){.kind = BACKOFF_EXPONENTIAL,
+                                    .base_us = ms_to_us(options->base_ms),
+                                    .max_us = ms_to_us(options->max_ms),
+                                    .jitter = options->jitter};
+    if (!options->backoff)
+        return CAIRN_OK;
+    for (enum backoff_kind kind = BACKOFF_FIXED; kind <= BACKOFF_QUADRATIC; kind++)
+        if (strcmp(backoff_name(kind), options->backoff) == 0) {
+            ret_backoff->kind = kind;
+            return CAIRN_OK;
+        }
+    return fail(&passage->last, CAIRN_E_BAD_INPUT,
+                "backoff is \"%.40s\"; it must be fixed, linear, exponential or quadratic",
+                options->backoff);
+}
+
+/* Everything that the end of the call needs, while the caller's options are gone. */
+static cairn_code read_options(struct cairn_passage *passage, const cairn_step_options *given,
+                               cairn_step_options *ret_options, struct step_call *ret_call)
+{
+    *ret_options = (cairn_step_options)CAIRN_STEP_DEFAULTS;
+    memcpy(ret_options, given,
+           given->size < sizeof *ret_options ? given->size : sizeof *ret_options);
+    *ret_call =
+        (struct step_call){.max_attempts = ret_options->retries + 1,
+                           .timeout_ms = ret_options->timeout_ms,
+                           .compensation_max_attempts = ret_options->compensation_max_attempts,
+                           .compensation_timeout_ms = ret_options->compensation_timeout_ms};
+    cairn_code code = passage_check_key(passage, ret_options->key);
+    if (!code)
+        code = check_numbers(passage, ret_options);
+    if (!code)
+        code = read_backoff(passage, ret_options, &ret_call->backoff);
+    if (!code)
+        code = passage_check_json(passage, ret_options->input, "input");
+    return code;
+}
+
+/* ---- beginning ------------------------------------------------------------------------------
+ */
+
+cairn_code passage_step_failed(struct cairn_passage *passage, const char *key,
+                               const char *error, int32_t calls)
+{
+    passage->last_text = error && error[0] ? error : "it did not say why";
+    passage->last_step = key;
+    fail(&passage->last, CAIRN_E_STEP_FAILED, "%s", passage->last_text);
+    return fail_detail(&passage->last, CAIRN_E_STEP_FAILED, "step \"%.100s\", call %d", key,
+                       (int)calls);
+}
+
+/* The engine starts a passage when the retry is due; one that runs for another reason waits. */
+static cairn_code check_due(struct cairn_passage *passage, const cairn_step *row)
+{
+    int64_t now_us;
+    cairn_code code = passage_clock(passage, &now_us);
+    if (!code && row->next_run_at_us > now_us)
+        code = passage_over(passage, CAIRN_E_SUSPENDED, "step \"%.100s\" is called again later",
+                            row->name);
+    return code;
+}
+
+static cairn_code answer_step(struct cairn_passage *passage, const cairn_step *row,
+                              bool *ret_is_answered, const char **ret_output)
+{
+    *ret_is_answered = true;
+    if (strcmp(row->status, "completed") == 0) {
+        *ret_output = row->output ? row->output : "null";
+        return CAIRN_OK;
+    }
+    if (strcmp(row->status, "failed") == 0)
+        return passage_step_failed(passage, row->name, row->error, row->attempts);
+    *ret_is_answered = false;
+    return check_due(passage, row);
+}
+
+static struct cairn_work *make_work(struct cairn_passage *passage, const struct step_call *call)
+{
+    struct arena arena = {0};
+    const cairn_task *task = &passage->task;
+    cairn_task step = {
+        .id = arena_printf(&arena, "%s.%d", task->instance_id, (int)call->seq),
+        .token = task->token,
+        .kind = "step",
+        .type = call->key,
+        .input = call->input ? call->input : "null",
+        .key = arena_printf(&arena, "%s:%s", task->instance_id, call->key),
+        .attempt = call->attempts + 1,
+        .max_attempts = call->max_attempts,
+        .lease_until_us = task->lease_until_us,
+        .instance_id = task->instance_id,
+        .step = call->key,
+    };
+    struct cairn_work *work = step.id && step.key ? work_new(&step) : NULL;
+    arena_done(&arena);
+    if (work)
+        work->host = passage->host;
+    return work;
+}
+
+static cairn_code begin_call(struct cairn_passage *passage, struct step_call *call,
+                             const cairn_step_options *options)
+{
+    cairn_code code = passage_boundary(passage);
+    if (code)
+        return code;
+    if (!passage_copy(passage, options->input, &call->input) ||
+        !passage_copy(passage, options->compensation, &call->compensation))
+        return passage->over;
+    if (call->timeout_ms && (code = passage_clock(passage, &call->began_us)))
+        return code;
+    call->work = make_work(passage, call);
+    if (!call->work)
+        return passage_no_memory(passage);
+    passage->call = *call;
+    return CAIRN_OK;
+}
+
+static cairn_code begin_step(struct cairn_passage *passage, const cairn_step_options *given,
+                             struct cairn_work **ret_work, const char **ret_output)
+{
+    cairn_step_options options;
+    struct step_call call;
+    const cairn_step *row;
+    bool is_answered = false;
+    *ret_work = NULL;
+    cairn_code code = passage_enter(passage);
+    if (!code)
+        code = read_options(passage, given, &options, &call);
+    if (!code)
+        code = memory_ask(passage, options.key, "task", &call.key, &row, &call.seq);
+    if (!code && row) {
+        call.attempts = row->attempts;
+        code = answer_step(passage, row, &is_answered, ret_output);
+    }
+    if (code || is_answered)
+        return code;
+    code = begin_call(passage, &call, &options);
+    *ret_work = passage->call.work;
+    return code;
+}
+
+cairn_code cairn_passage_begin_step(cairn_passage *passage, const cairn_step_options *options,
+                                    cairn_work **ret_work, const char **ret_output,
+                                    cairn_error *reterr)
+{
+    const char *output;
+    cairn_code code = begin_step(passage, options, ret_work, &output);
+    if (!code && !*ret_work && ret_output)
+        *ret_output = output;
+    return passage_tell(passage, code, reterr);
+}
+
+/* ---- ending ---------------------------------------------------------------------------------
+ */
+
+/* Why a call did not complete, or NULL; *outcome becomes the failure that it is. */
+static const char *find_fault(const struct cairn_work *work, cairn_outcome *outcome)
+{
+    switch (*outcome) {
+    case CAIRN_COMPLETE:
+        if (!work->bad_output)
+            return NULL;
+        *outcome = CAIRN_FAIL;
+        return work->bad_output;
+    case CAIRN_FAIL:
+    case CAIRN_RETRY:
+    case CAIRN_DEAD:
+        return work->error ? work->error : "";
+    case CAIRN_WAIT:
+        *outcome = CAIRN_DEAD;
+        return "the code of a function's step cannot wait; the function itself can, with "
+               "cairn_passage_wait_event()";
+    case CAIRN_RELEASE:
+        *outcome = CAIRN_DEAD;
+        return "the code of a function's step cannot be released; it can say CAIRN_RETRY";
+    }
+    *outcome = CAIRN_FAIL;
+    return "the handler returned no outcome";
+}
+
+/* Longer than it may take: what it gave is not used. */
+static cairn_code measure(struct cairn_passage *passage, cairn_outcome *outcome,
+                          const char **fault)
+{
+    const struct step_call *call = &passage->call;
+    int64_t now_us;
+    if (!call->timeout_ms)
+        return CAIRN_OK;
+    cairn_code code = passage_clock(passage, &now_us);
+    if (!code && now_us - call->began_us > ms_to_us(call->timeout_ms)) {
+        *outcome = CAIRN_FAIL;
+        *fault = "TIMEOUT";
+    }
+    return code;
+}
+
+static int64_t retry_delay_ms(struct cairn_passage *passage, cairn_outcome outcome)
+{
+    const struct step_call *call = &passage->call;
+    if (outcome == CAIRN_RETRY && call->work->delay_ms >= 0)
+        return call->work->delay_ms;
+    int64_t delay_us =
+        backoff_delay_us(&call->backoff, call->attempts + 1, rng_unit(&passage->rng));
+    return delay_us / US_PER_MS;
+}
+
+static struct commit_step *buffer_call(struct cairn_passage *passage, const char *status)
+{
+    const struct step_call *call = &passage->call;
+    struct commit_step *step = buffer_step(passage, call->key, "task", status, call->seq);
+    if (!step)
+        return NULL;
+    step->input = call->input;
+    step->attempts = call->attempts;
+    step->max_attempts = call->max_attempts;
+    step->compensation = call->compensation;
+    step->compensation_max_attempts = call->compensation_max_attempts;
+    step->compensation_timeout_ms = call->compensation_timeout_ms;
+    buffer_weigh(&passage->buffer, call->input);
+    return step;
+}
+
+/* Copied, since the work goes at the end of the call. */
+static bool copy_outbound(struct cairn_passage *passage, struct commit_step *step)
+{
+    const struct cairn_work *work = passage->call.work;
+    cairn_outbound *copies = arena_array(&passage->arena, work->outbound_count, sizeof *copies);
+    if (!copies) {
+        passage_no_memory(passage);
+        return false;
+    }
+    for (size_t i = 0; i < work->outbound_count; i++) {
+        copies[i] = work->outbound[i];
+        if (!passage_copy(passage, work->outbound[i].event, &copies[i].event) ||
+            !passage_copy(passage, work->outbound[i].payload, &copies[i].payload))
+            return false;
+        buffer_weigh(&passage->buffer, copies[i].payload);
+    }
+    step->outbound = copies;
+    step->outbound_count = work->outbound_count;
+    return true;
+}
+
+static cairn_code complete(struct cairn_passage *passage, const char **ret_output)
+{
+    const char *output;
+    if (!passage_copy(passage, passage->call.work->output, &output))
+        return passage->over;
+    struct commit_step *step = buffer_call(passage, "completed");
+    if (!step || !copy_outbound(passage, step))
+        return passage->over;
+    step->output = output;
+    buffer_weigh(&passage->buffer, output);
+    *ret_output = output ? output : "null";
+    return CAIRN_OK;
+}
+
+static cairn_code fail_call(struct cairn_passage *passage, cairn_outcome outcome,
+                            const char *fault)
+{
+    const struct step_call *call = &passage->call;
+    int32_t attempts = call->attempts + 1;
+    bool is_last = outcome == CAIRN_DEAD || attempts >= call->max_attempts;
+    const char *error;
+    if (!passage_copy(passage, fault, &error))
+        return passage->over;
+    struct commit_step *step = buffer_call(passage, is_last ? "failed" : "ready");
+    if (!step)
+        return passage->over;
+    step->attempts = attempts;
+    step->error = error;
+    buffer_weigh(&passage->buffer, error);
+    if (is_last)
+        return passage_step_failed(passage, call->key, error, attempts);
+    step->delay_ms = retry_delay_ms(passage, outcome);
+    return passage_over(passage, CAIRN_E_SUSPENDED, "step \"%.100s\" is called again later",
+                        call->key);
+}
+
+static cairn_code end_call(struct cairn_passage *passage, cairn_outcome outcome,
+                           const char **ret_output)
+{
+    const char *fault = find_fault(passage->call.work, &outcome);
+    cairn_code code = measure(passage, &outcome, &fault);
+    if (code)
+        return code;
+    passage->has_run = true;
+    return fault ? fail_call(passage, outcome, fault) : complete(passage, ret_output);
+}
+
+cairn_code cairn_passage_end_step(cairn_passage *passage, cairn_work *work,
+                                  cairn_outcome outcome, const char **ret_output,
+                                  cairn_error *reterr)
+{
+    const char *output = NULL;
+    error_clear(&passage->last);
+    passage->last_text = passage->last_step = NULL;
+    if (!work || work != passage->call.work)
+        return passage_tell(
+            passage, fail(&passage->last, CAIRN_E_BAD_INPUT, "this step is not being executed"),
+            reterr);
+    cairn_code code = end_call(passage, outcome, &output);
+    work_free(work);
+    passage->call.work = NULL;
+    if (!code)
+        code = passage->over; /* a log of its code may have heard that it is */
+    if (!code && ret_output)
+        *ret_output = output;
+    return passage_tell(passage, code, reterr);
+}
+
+cairn_code cairn_passage_step(cairn_passage *passage, const cairn_step_options *options,
+                              const char **ret_output, cairn_error *reterr)
+{
+    cairn_work *work;
+    if (!options->run) {
+        cairn_code refused = passage_enter(passage);
+        if (!refused)
+            refused = fail(&passage->last, CAIRN_E_BAD_INPUT, "step \"%.100s\" has no code",
+                           options->key ? options->key : "");
+        return passage_tell(passage, refused, reterr);
+    }
+    cairn_code code = cairn_passage_begin_step(passage, options, &work, ret_output, reterr);
+    if (code || !work)
+        return code;
+    cairn_outcome outcome = options->run(work, options->arg);
+    return cairn_passage_end_step(passage, work, outcome, ret_output, reterr);
+}

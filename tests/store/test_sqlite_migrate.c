@@ -1,0 +1,230 @@
+/* tests/store/test_sqlite_migrate.c - a file of an earlier version: everything in it is kept, and
+ * all verbs find it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "flow_rig.h"
+#include "sqlite_rig.h"
+#include "store/sqlite/flow.h"
+#include "store/sqlite/sqlite_sql.h"
+
+/* ---- A file of the second version -----------------------------------------------------------
+ */
+
+/* Some that came later were deleted: their numbers must not be used again. */
+static const char instances[] =
+    "INSERT INTO workflow_instance (id, workflow, version, key, status, generation, start_at,"
+    " created_at, updated_at, started_at, finished_at, is_dlq, has_compensation, goal,"
+    " is_undo_failed, undo_first, undo_from, undo_to, undo_below, commits, active_count,"
+    " wait_count, sleep_count, decision_count, parked_count, awaited_count, stop_by,"
+    " stop_reason, last_error, input, output)"
+    "VALUES ('i1', 'w', 2, 'k', 'running', 3, 4, 5, 6, 7, 8, 1, 0, 2, 1, 9, 10, 11, 12, 13, 14,"
+    " 15, 16, 17, 18, 19, 'me', 'why', '{\"step\":\"a\"}', '{\"n\":1}', '[2]'),"
+    "('i2', 'w', 1, NULL, 'pending', 1, 100, 5, 6, NULL, NULL, 0, 1, 0, 0, NULL, NULL, NULL, 0,"
+    " 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL);"
+    "UPDATE sqlite_sequence SET seq = 77 WHERE name = 'workflow_instance'";
+
+/* Steps of the first instance; each column of each step has a value of its own. */
+#define STEPS(status, is_ready, is_held, is_current, commit_no, lease, places)                 \
+    "INSERT INTO workflow_step (id, name, kind, handler, max_attempts, priority, next,"        \
+    " scope_fork, scope_from, scope_to, status, attempts, compensation_attempts, commit_no,"   \
+    " next_run_at, started_at, finished_at, is_ready, is_held, is_current, task_type, due_at," \
+    " locked_by, token, locked_until, call_until, ended_by, ended_token, stop, waiting_event," \
+    " deadline_at, is_timed_out, remaining, updated_at, signal, error, config, metadata,"      \
+    " input, output)"                                                                          \
+    "SELECT 1048576 + n, 's' || n, 'task', 'h' || n, 100 + n, n % 101, 200 + n, 300 + n,"      \
+    " 400 + n, 500 + n, " status ", 600 + n, 700 + n, " commit_no ", 800 + n, 900 + n,"        \
+    " 1000 + n, " is_ready ", " is_held ", " is_current ", 't', 1100 + n, " lease ","          \
+    " 1300 + n, 'e' || n, 'f' || n, n % 5, 'g' || n, 1400 + n, n % 2, 1500 + n, 1600 + n,"     \
+    " '{\"signal\":' || n || '}', 'error' || n, '{\"config\":' || n || '}',"                   \
+    " '{\"metadata\":' || n || '}', '{\"input\":' || n || '}', '{\"output\":' || n || '}'"     \
+    "  FROM (SELECT value AS n FROM json_each('" places "'));"
+
+#define NO_LEASE "NULL, NULL, NULL"
+static const char *const steps[] = {
+    STEPS("'ready'", "1", "0", "1", "NULL", NO_LEASE, "[0, 1]"),
+    STEPS("'ready'", "0", "0", "1", "NULL", NO_LEASE, "[2]"),
+    STEPS("'running'", "0", "0", "1", "NULL", "'l' || n, 'm' || n, 1200 + n", "[3, 4]"),
+    STEPS("'waiting'", "0", "0", "1", "NULL", NO_LEASE, "[5]"),
+    STEPS("'completed'", "0", "1", "1", "2000 + n", NO_LEASE, "[6]"),
+    STEPS("'completed'", "0", "0", "0", "2000 + n", NO_LEASE, "[7, 8]"),
+    STEPS("'pending'", "0", "0", "0", "NULL", NO_LEASE, "[9, 99, 999, 1048575]"),
+};
+enum { STEPS_MADE = 13 };
+
+/* What others may have in the file beside our tables; and copies to compare with. */
+static const char strangers[] =
+    "CREATE VIEW their_view AS SELECT name FROM workflow_step WHERE status = 'waiting';"
+    "CREATE TABLE kept_step AS SELECT * FROM workflow_step;"
+    "CREATE TABLE kept_instance AS SELECT * FROM workflow_instance;"
+    "CREATE TABLE kept_schema AS SELECT type, name, sql FROM sqlite_schema"
+    " WHERE tbl_name = 'workflow_step'";
+
+static void run_sql(sqlite3 *db, const char *sql)
+{
+    int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    CHECK(rc == SQLITE_OK, "%s: %.60s", sqlite3_errmsg(db), sql);
+}
+
+static sqlite3 *open_file(const char *url)
+{
+    sqlite3 *db;
+    CHECK(sqlite3_open(url + strlen("sqlite:"), &db) == SQLITE_OK, "%s cannot be opened", url);
+    return db;
+}
+
+/* A file as the second version left it; `more` is run on it at the end. */
+static const char *make_second_version(const char *more)
+{
+    const char *url = scratch_store();
+    sqlite3 *db = open_file(url);
+    run_sql(db, "CREATE TABLE workflow_migration (number INTEGER PRIMARY KEY,"
+                " name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;"
+                "INSERT INTO workflow_migration VALUES (1, '0001_jobs', 0),"
+                " (2, '0002_workflows', 0)");
+    run_sql(db, migrations[0].sql);
+    run_sql(db, migrations[1].sql);
+    run_sql(db, instances);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        run_sql(db, steps[i]);
+    run_sql(db, strangers);
+    run_sql(db, more);
+    sqlite3_close(db);
+    return url;
+}
+
+/* ---- What became of it ----------------------------------------------------------------------
+ */
+
+static int64_t ask(struct rig *rig, const char *sql)
+{
+    return connection_int(((struct sqlite_session *)rig->writer)->connection, sql, -1);
+}
+
+TEST(a_store_of_the_second_version_keeps_every_row)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(make_second_version(""));
+    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_migration WHERE number = 3"), 1);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_step"), STEPS_MADE);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM"
+                       " (SELECT * FROM kept_step EXCEPT SELECT * FROM workflow_step)"),
+              0);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_instance AS new"
+                       " JOIN kept_instance AS old USING (seq, id, workflow, version, status,"
+                       " generation, created_at, updated_at, is_dlq, commits, awaited_count)"
+                       " WHERE new.output IS old.output AND new.input IS old.input"),
+              2);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM their_view WHERE name = 's5'"), 1);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM pragma_integrity_check"
+                       " WHERE integrity_check <> 'ok'"),
+              0);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM sqlite_schema WHERE name LIKE '%_new'"), 0);
+
+    begin_write(rig);
+    struct instance_row row = get_instance(rig, "i1");
+    CHECK_INT(row.is_function || row.is_forced || row.is_woken, false);
+    CHECK_INT(row.revision, 0);
+    CHECK_INT(row.places, 0);
+    CHECK_INT(row.awaited_count, 19);
+    CHECK_STR(row.output, "[2]");
+    CHECK_INT(new_instance(rig, "w").seq, 78);
+}
+
+/* The text of a table without what may differ: its name and its spaces. */
+static const char *bare(struct rig *rig, const char *sql)
+{
+    char *text = arena_strdup(&rig->arena, strchr(sql, '('));
+    size_t len = 0;
+    for (size_t i = 0; text[i]; i++)
+        if (text[i] != ' ' && text[i] != '\n')
+            text[len++] = text[i];
+    text[len] = '\0';
+    return text;
+}
+
+static const char *ask_text(struct rig *rig, const char *sql)
+{
+    sqlite3_stmt *statement;
+    CHECK(sqlite3_prepare_v2(db_of(rig->writer), sql, -1, &statement, NULL) == SQLITE_OK, "%s",
+          sql);
+    CHECK(sqlite3_step(statement) == SQLITE_ROW, "nothing: %s", sql);
+    const char *text =
+        arena_strdup(&rig->arena, (const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    return text;
+}
+
+TEST(the_table_of_steps_keeps_its_columns_checks_and_indexes)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(make_second_version(""));
+    CHECK_INT(ask(rig, "SELECT count(*) FROM kept_schema WHERE type = 'index'"), 6);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM (SELECT * FROM kept_schema WHERE type = 'index'"
+                       " EXCEPT SELECT type, name, sql FROM sqlite_schema)"),
+              0);
+    const char *before =
+        ask_text(rig, "SELECT replace(replace(sql, 'kind = ''human''',"
+                      " 'kind = ''human'' OR kind = ''function'' OR kind = ''value'' OR kind ="
+                      " ''start'''), 'stop BETWEEN 0 AND 4', 'stop BETWEEN 0 AND 5')"
+                      "  FROM kept_schema WHERE type = 'table'");
+    const char *after =
+        ask_text(rig, "SELECT sql FROM sqlite_schema WHERE name = 'workflow_step'");
+    CHECK_STR(bare(rig, after), bare(rig, before));
+}
+
+TEST(the_steps_of_a_store_of_the_second_version_go_on)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(make_second_version(""));
+    struct steps found = {0};
+    struct step_ref refs[ROWS_MAX];
+    const char *ids[2];
+    size_t count;
+    begin_write(rig);
+    MUST(rig, rig->ops->lock_current_steps(rig->tx, "i1", -1, found.rows, ROWS_MAX,
+                                           &found.count, &rig->error));
+    CHECK_STEPS(&found, "s0", "s1", "s2", "s3", "s4", "s5", "s6");
+    MUST(rig, rig->ops->lock_committed_steps(rig->tx, "i1", INT64_MAX, 0, INT32_MAX, found.rows,
+                                             ROWS_MAX, &found.count, &rig->error));
+    CHECK_STEPS(&found, "s8", "s7", "s6");
+    MUST(rig, rig->ops->find_due_steps(rig->tx, refs, ROWS_MAX, &count, &rig->error));
+    CHECK_INT(count, STEPS_MADE - 3); /* all but those that are ready */
+    MUST(rig, rig->ops->find_due_instances(rig->tx, ids, 2, &count, &rig->error));
+    CHECK_INT(count, 1);
+    CHECK_STEPS(claim_steps(rig, 9, "t"), "s1", "s0"); /* by priority */
+    MUST(rig, rig->ops->promote_steps(rig->tx, 9, &count, &rig->error));
+    CHECK_INT(count, 1);
+    CHECK_STEPS(claim_steps(rig, 9, "t"), "s2");
+
+    struct step_row step = lock_step(rig, "i1", PLACES_MAX - 1);
+    CHECK_STR(step.name, "s1048575");
+    step.stop = STOP_PAUSED;
+    update_step(rig, step);
+    struct instance_row function = new_instance(rig, "f");
+    struct step_row runner = ready_step(&function, 0, "f", 50);
+    runner.kind = KIND_FUNCTION;
+    add_step(rig, runner);
+    CHECK_STEPS(claim_steps(rig, 9, "f"), "s0");
+}
+
+TEST(a_migration_that_cannot_be_leaves_the_file_as_it_was)
+{
+    const char *url = make_second_version("CREATE TABLE workflow_log (theirs)");
+    struct clock clock;
+    struct store *store = NULL;
+    cairn_error error = {0};
+    clock_init_virtual(&clock, RIG_START_US);
+    struct store_config config = {.url = url, .clock = &clock, .lock_wait_ms = 50};
+    cairn_code code = store_open(&config, &store, &error);
+    CHECK(code == CAIRN_E_STORE && error.message[0], "it is %s", cairn_code_name(code));
+
+    sqlite3 *db = open_file(url);
+    struct connection connection = {.db = db};
+    CHECK_INT(connection_int(&connection, "SELECT max(number) FROM workflow_migration", 0), 2);
+    CHECK_INT(connection_int(&connection,
+                             "SELECT count(*) FROM (SELECT * FROM kept_schema EXCEPT"
+                             " SELECT type, name, sql FROM sqlite_schema)",
+                             -1),
+              0);
+    CHECK_INT(connection_int(&connection, "SELECT count(*) FROM workflow_step", -1),
+              STEPS_MADE);
+    sqlite3_close(db);
+}
