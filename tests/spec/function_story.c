@@ -188,6 +188,22 @@ static void send(struct story *story, const char *event, const char *id, const c
     tell_code(story, "signal", cairn_signal(story->engine, &options, NULL, &story->error));
 }
 
+static void tell_instance(struct story *story)
+{
+    cairn_instances *found = NULL;
+    cairn_code code = cairn_instance_get(story->engine, story->id, &found, &story->error);
+    tell_code(story, "instance", code);
+    if (code)
+        return;
+    const cairn_instance *at = cairn_instances_at(found, 0);
+    fprintf(story->out, "    %s out=%s error=%s:", at->status, or_null(at->output),
+            or_null(at->last_error));
+    for (size_t i = 0; i < at->current_step_count; i++)
+        fprintf(story->out, " %s", at->current_steps[i]);
+    fprintf(story->out, "\n");
+    cairn_instances_free(found);
+}
+
 /* Everything that one commit can say. */
 static void remember_much(struct story *story)
 {
@@ -246,7 +262,8 @@ static void suspend_in_all_ways(struct story *story)
         step(8, "paid", "wait", "waiting"), step(9, "for ever", "wait", "waiting"),
         step(10, "again", "task", "ready")};
     waits[0].delay_ms = 60000;
-    waits[1].until_us = story->start_us + 90 * INT64_C(1000000) + 7000; /* answers are in milliseconds */
+    waits[1].until_us =
+        story->start_us + 90 * INT64_C(1000000) + 7000; /* answers are in milliseconds */
     waits[2].event = "payment";
     waits[2].timeout_ms = 0;
     waits[3].event = "never";
@@ -287,6 +304,7 @@ static void take_a_signal(struct story *story)
                                         .failed_step = "again",
                                         .steps = steps,
                                         .step_count = COUNT(steps)});
+    tell_instance(story);
     claim(story, "order"); /* it is paused */
     tell_code(story, "resume", cairn_resume(story->engine, story->id, 1, &story->error));
     claim(story, "order");
@@ -301,6 +319,7 @@ static void end_it(struct story *story)
                                         .steps = steps,
                                         .step_count = COUNT(steps)});
     commit(story, (struct commit_input){.outcome = PASSAGE_FAIL, .error = "gone"}); /* again */
+    tell_instance(story);
     claim(story, "put_back");
     start(story, "{\"order\": 18}");
     claim(story, "order");
