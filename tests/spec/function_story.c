@@ -204,6 +204,33 @@ static void tell_instance(struct story *story)
     cairn_instances_free(found);
 }
 
+static void tell_outbox(struct story *story)
+{
+    cairn_outbox *events = NULL;
+    cairn_code code = cairn_outbox_claim(story->engine, "d", 10, 30000, &events, &story->error);
+    tell_code(story, "outbox", code);
+    for (size_t i = 0; !code && i < cairn_outbox_count(events); i++) {
+        const cairn_outbox_event *event = cairn_outbox_at(events, i);
+        fprintf(story->out, "    %s %s %s\n", event->step, event->event, event->payload);
+    }
+    cairn_outbox_free(events);
+}
+
+static void tell_job(struct story *story)
+{
+    cairn_jobs *jobs = NULL;
+    cairn_code code = cairn_job_get(story->engine, JOB, &jobs, &story->error);
+    tell_code(story, "job", code);
+    if (code)
+        return;
+    const cairn_job *job = cairn_jobs_at(jobs, 0);
+    fprintf(story->out, "    %s %s key=%s %d %d", job->type, job->payload,
+            or_none(job->idempotency_key), job->priority, job->max_attempts);
+    tell_time(story, "run_at", job->run_at_us);
+    fprintf(story->out, "\n");
+    cairn_jobs_free(jobs);
+}
+
 /* Everything that one commit can say. */
 static void remember_much(struct story *story)
 {
@@ -237,7 +264,7 @@ static void remember_much(struct story *story)
     jobs[0].spec.payload = "{\"to\": 1}";
     jobs[0].spec.priority = 7;
     jobs[0].spec.max_attempts = 2;
-    jobs[0].spec.run_at_us = story->start_us + 123456;
+    jobs[0].spec.run_at_us = story->start_us + 123000;
     starts[0].options.workflow = "order";
     starts[0].options.version = 1;
     starts[0].options.input = "[2]";
@@ -325,6 +352,7 @@ static void end_it(struct story *story)
     claim(story, "order");
     commit(story,
            (struct commit_input){.outcome = PASSAGE_COMPLETE, .output = "{\"all\": 0.10}"});
+    tell_instance(story);
 }
 
 static void go_wrong(struct story *story)
@@ -403,6 +431,8 @@ char *function_story_play(cairn_engine *engine)
     claim(&story, "order");
     look_briefly(&story);
     remember_much(&story);
+    tell_outbox(&story);
+    tell_job(&story);
     suspend_in_all_ways(&story);
     take_a_signal(&story);
     tell_logs(&story, story.id, 1);
