@@ -127,9 +127,13 @@ struct cairn_passage {
     cairn_error over_error;
     const char *over_step; /* whose; NULL: the function's own */
 
-    /* The latest call's failure, should the function return it. */
+    /* What the call under way says; of a failed step also the whole text, and its key. */
     cairn_error last;
-    const char *last_text, *last_step; /* of a failed step: the whole text, and its key */
+    const char *last_text, *last_step;
+
+    /* The same of the latest call that failed, should the function return that. */
+    cairn_error failure;
+    const char *failure_text, *failure_step;
 
     const char *output, *error; /* what the function has set */
     cairn_passage_costs costs;
