@@ -146,6 +146,7 @@ cairn_code passage_look(struct cairn_passage *passage)
         return passage_over(passage, CAIRN_E_SUSPENDED, "the instance is %s", stop);
     if (strcmp(stop, "stopping") == 0)
         return passage_over(passage, CAIRN_E_SUSPENDED, "the worker ends");
+    passage->is_dismissed = strcmp(stop, "lease_lost") != 0;
     return passage_over(passage, CAIRN_E_LEASE_LOST, "the passage is not wanted any more: %s",
                         stop);
 }
@@ -166,6 +167,11 @@ cairn_code passage_tell(struct cairn_passage *passage, cairn_code code, cairn_er
     if (code && code == passage->over)
         passage->last = passage->over_error;
     passage->last.code = code;
+    if (code) {
+        passage->failure = passage->last;
+        passage->failure_text = passage->last_text;
+        passage->failure_step = passage->last_step;
+    }
     if (reterr)
         *reterr = passage->last;
     return code;
@@ -222,16 +228,21 @@ void cairn_passage_count(const cairn_passage *passage, cairn_passage_costs *ret_
  */
 
 /* Why the function failed: what it said itself, else what the call said that it passed on. */
-static const char *failure_text(struct cairn_passage *passage, cairn_code code)
+static const char *tell_failure(const struct cairn_passage *passage, cairn_code code,
+                                const char **ret_step)
 {
+    bool is_passed_on = code == passage->failure.code;
+    *ret_step = NULL;
     if (passage->error)
         return passage->error;
     if (code == CAIRN_E_SUSPENDED)
         return "the function returned suspended, but nothing suspends it";
-    if (code == passage->last.code && passage->last_text)
-        return passage->last_text;
-    if (code == passage->last.code && passage->last.message[0])
-        return passage->last.message;
+    if (is_passed_on && passage->failure_text) {
+        *ret_step = passage->failure_step;
+        return passage->failure_text;
+    }
+    if (is_passed_on && passage->failure.message[0])
+        return passage->failure.message;
     return cairn_code_meaning(code);
 }
 
@@ -239,10 +250,8 @@ static cairn_code commit_end(struct cairn_passage *passage, cairn_code code)
 {
     struct passage_end end = {.outcome = PASSAGE_COMPLETE, .output = passage->output};
     if (code) {
-        end =
-            (struct passage_end){.outcome = PASSAGE_FAIL, .error = failure_text(passage, code)};
-        if (end.error == passage->last_text)
-            end.failed_step = passage->last_step;
+        end = (struct passage_end){.outcome = PASSAGE_FAIL};
+        end.error = tell_failure(passage, code, &end.failed_step);
     }
     return passage_commit(passage, &end);
 }
@@ -257,6 +266,8 @@ static cairn_code end_early(struct cairn_passage *passage)
         end = (struct passage_end){
             .outcome = PASSAGE_MISMATCH, .error = text, .failed_step = passage->over_step};
     } else if (passage->over != CAIRN_E_SUSPENDED) {
+        if (passage->is_dismissed)
+            passage_leave(passage);
         return passage->over;
     }
     passage->over = CAIRN_OK; /* it has done its part: what counts now is the commit */
