@@ -22,6 +22,8 @@ cairn_code passage_check_key(struct cairn_passage *passage, const char *key)
     if (strchr(key, '#'))
         return fail(&passage->last, CAIRN_E_BAD_INPUT,
                     "key \"%.100s\" has a '#', which numbers the uses of a key", key);
+    if (!utf8_is_valid(key, strlen(key)))
+        return fail(&passage->last, CAIRN_E_BAD_INPUT, "key is not UTF-8");
     return CAIRN_OK;
 }
 
@@ -206,7 +208,7 @@ cairn_code cairn_passage_begin_step(cairn_passage *passage, const cairn_step_opt
                                     cairn_work **ret_work, const char **ret_output,
                                     cairn_error *reterr)
 {
-    const char *output;
+    const char *output = NULL;
     cairn_code code = begin_step(passage, options, ret_work, &output);
     if (!code && !*ret_work && ret_output)
         *ret_output = output;
