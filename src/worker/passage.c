@@ -146,6 +146,7 @@ cairn_code passage_look(struct cairn_passage *passage)
         return passage_over(passage, CAIRN_E_SUSPENDED, "the instance is %s", stop);
     if (strcmp(stop, "stopping") == 0)
         return passage_over(passage, CAIRN_E_SUSPENDED, "the worker ends");
+    passage->is_dismissed = strcmp(stop, "lease_lost") != 0;
     return passage_over(passage, CAIRN_E_LEASE_LOST, "the passage is not wanted any more: %s",
                         stop);
 }
@@ -247,16 +248,20 @@ static cairn_code commit_end(struct cairn_passage *passage, cairn_code code)
     return passage_commit(passage, &end);
 }
 
+/* What has suspended it, or does not match, is told to the engine; all else has ended it already. */
 static cairn_code end_early(struct cairn_passage *passage)
 {
-    const cairn_error why = passage->over_error;
+    char text[sizeof passage->over_error.message + 32];
     struct passage_end end = {.outcome = PASSAGE_SUSPEND};
-    if (passage->over == CAIRN_E_VERSION_MISMATCH)
-        end = (struct passage_end){.outcome = PASSAGE_MISMATCH,
-                                   .error = why.message,
-                                   .failed_step = passage->over_step};
-    else if (passage->over != CAIRN_E_SUSPENDED)
+    if (passage->over == CAIRN_E_VERSION_MISMATCH) {
+        snprintf(text, sizeof text, "version_mismatch: %s", passage->over_error.message);
+        end = (struct passage_end){
+            .outcome = PASSAGE_MISMATCH, .error = text, .failed_step = passage->over_step};
+    } else if (passage->over != CAIRN_E_SUSPENDED) {
+        if (passage->is_dismissed)
+            passage_leave(passage);
         return passage->over;
+    }
     passage->over = CAIRN_OK; /* it has done its part: what counts now is the commit */
     return passage_commit(passage, &end);
 }

@@ -116,6 +116,7 @@ struct cairn_passage {
     const struct cairn_work *host;  /* whose stop the dispatcher writes; NULL: none */
     const atomic_bool *is_stopping; /* the worker is asked to end; NULL: no worker */
     int64_t extended_at_us;         /* monotonic: when the lease was last extended */
+    bool is_dismissed;              /* nothing of it is wanted, but its lease still stands */
     bool is_released;               /* the lease has ended: nothing more is sent */
     char status[24];                /* of the function, as the latest commit told */
 
@@ -206,6 +207,9 @@ struct passage_end {
 };
 
 cairn_code passage_commit(struct cairn_passage *passage, const struct passage_end *end);
+
+/* Ends the lease of a passage of which nothing is wanted: others may wait for that. */
+void passage_leave(struct cairn_passage *passage);
 cairn_code passage_clock(struct cairn_passage *passage, int64_t *ret_now_us);
 
 /* Right before a step's code is executed. */

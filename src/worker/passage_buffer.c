@@ -4,6 +4,8 @@
  */
 #include "worker/passage.h"
 
+#include "base/json.h"
+
 #include <string.h>
 
 bool passage_copy(struct cairn_passage *passage, const char *text, const char **ret_copy)
@@ -159,8 +161,9 @@ static cairn_code log_it(struct cairn_passage *passage, const char *level, const
         return fail(&passage->last, CAIRN_E_BAD_INPUT,
                     "level is \"%.40s\"; it must be debug, info, warn or error",
                     level ? level : "NULL");
-    if (!message)
-        return fail(&passage->last, CAIRN_E_BAD_INPUT, "the log has no message");
+    if (!message || !utf8_is_valid(message, strlen(message)))
+        return fail(&passage->last, CAIRN_E_BAD_INPUT, "the log's message is %s",
+                    message ? "not UTF-8" : "missing");
     cairn_code code = passage_check_json(passage, data, "data");
     if (code || !(passage->call.work || memory_is_passed(passage)))
         return code; /* an earlier passage has kept it */

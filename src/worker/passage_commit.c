@@ -169,6 +169,14 @@ cairn_code passage_commit(struct cairn_passage *passage, const struct passage_en
     return CAIRN_OK;
 }
 
+void passage_leave(struct cairn_passage *passage)
+{
+    cairn_error why;
+    struct passage_end end = {.outcome = PASSAGE_SUSPEND};
+    (void)try_commit(passage, &end, NOTHING, &why); /* refused, which ends the lease */
+    passage->is_released = false;
+}
+
 /* ---- boundaries -----------------------------------------------------------------------------
  */
 

@@ -37,14 +37,15 @@ static cairn_code answer_start(struct cairn_passage *passage, const cairn_step *
     return CAIRN_OK;
 }
 
-/* What jobs and workflows have in common: *ret_is_new says whether it is to be started. */
+/* What jobs and workflows have in common.  *ret_new_seq: the place of what is to be started; 0: it
+ * is remembered. */
 static cairn_code remember_start(struct cairn_passage *passage, const char *given,
-                                 char ret_id[ID_TEXT], bool *ret_is_new)
+                                 char ret_id[ID_TEXT], int32_t *ret_new_seq)
 {
     const char *key;
     const cairn_step *row;
     int32_t seq;
-    *ret_is_new = false;
+    *ret_new_seq = 0;
     cairn_code code = passage_check_key(passage, given);
     if (!code)
         code = memory_ask(passage, given, "start", &key, &row, &seq);
@@ -64,7 +65,7 @@ static cairn_code remember_start(struct cairn_passage *passage, const char *give
     if (!step)
         return passage->over;
     step->output = output;
-    *ret_is_new = true;
+    *ret_new_seq = seq;
     return CAIRN_OK;
 }
 
@@ -72,11 +73,12 @@ static cairn_code remember_start(struct cairn_passage *passage, const char *give
  */
 
 static cairn_code add_job(struct cairn_passage *passage, const cairn_job_spec *spec,
-                          const char *id)
+                          const char *id, int32_t seq)
 {
     struct commit_job *job = buffer_job(passage);
     if (!job)
         return passage->over;
+    job->seq = seq;
     job->spec = *spec;
     if (!passage_copy(passage, id, &job->id) ||
         !passage_copy(passage, spec->type, &job->spec.type) ||
@@ -90,7 +92,7 @@ static cairn_code add_job(struct cairn_passage *passage, const cairn_job_spec *s
 static cairn_code start_job(struct cairn_passage *passage, const char *key,
                             const cairn_job_spec *given, char ret_id[ID_TEXT])
 {
-    bool is_new;
+    int32_t seq = 0;
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
     memcpy(&spec, given, given->size < sizeof spec ? given->size : sizeof spec);
     spec.size = sizeof spec;
@@ -100,8 +102,8 @@ static cairn_code start_job(struct cairn_passage *passage, const char *key,
     if (!code)
         code = passage_check_json(passage, spec.payload, "payload");
     if (!code)
-        code = remember_start(passage, key ? key : spec.type, ret_id, &is_new);
-    return !code && is_new ? add_job(passage, &spec, ret_id) : code;
+        code = remember_start(passage, key ? key : spec.type, ret_id, &seq);
+    return !code && seq ? add_job(passage, &spec, ret_id, seq) : code;
 }
 
 cairn_code cairn_passage_start_job(cairn_passage *passage, const char *key,
@@ -119,11 +121,12 @@ cairn_code cairn_passage_start_job(cairn_passage *passage, const char *key,
  */
 
 static cairn_code add_start(struct cairn_passage *passage, const cairn_start_options *options,
-                            const char *id)
+                            const char *id, int32_t seq)
 {
     struct commit_start *start = buffer_start(passage);
     if (!start)
         return passage->over;
+    start->seq = seq;
     start->options = *options;
     if (!passage_copy(passage, id, &start->id) ||
         !passage_copy(passage, options->workflow, &start->options.workflow) ||
@@ -137,7 +140,7 @@ static cairn_code add_start(struct cairn_passage *passage, const cairn_start_opt
 static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
                                  const cairn_start_options *given, char ret_id[ID_TEXT])
 {
-    bool is_new;
+    int32_t seq = 0;
     cairn_start_options options = CAIRN_START_DEFAULTS;
     memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
     options.size = sizeof options;
@@ -147,8 +150,8 @@ static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
     if (!code)
         code = passage_check_json(passage, options.input, "input");
     if (!code)
-        code = remember_start(passage, key ? key : options.workflow, ret_id, &is_new);
-    return !code && is_new ? add_start(passage, &options, ret_id) : code;
+        code = remember_start(passage, key ? key : options.workflow, ret_id, &seq);
+    return !code && seq ? add_start(passage, &options, ret_id, seq) : code;
 }
 
 cairn_code cairn_passage_start_workflow(cairn_passage *passage, const char *key,
