@@ -241,6 +241,7 @@ cairn_code flow_batch_commit(struct batch *batch, struct request *request, cairn
     if (code)
         return code;
     if (verdict.code) {
+        world_revise_dirty(instance); /* a stopped passage's lease has ended */
         refuse(batch, request, runner, &verdict);
         return CAIRN_OK;
     }

@@ -373,11 +373,20 @@ static void move_clock(struct sim *sim)
     sim_trace(sim, "it is %lld us", (long long)(now_us - SIM_START_US));
 }
 
+/* What is asked again stays from one round to the next. */
+static bool has_free_slot(const struct sim *sim)
+{
+    for (int i = 0; i < OPS_MAX; i++)
+        if (!sim->ops[i].request)
+            return true;
+    return false;
+}
+
 void act_round(struct sim *sim)
 {
     move_clock(sim);
     int count = sim_chance(sim, 75) ? 1 : 2 + sim_below(sim, OPS_MAX - 1);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && has_free_slot(sim); i++)
         act_one(sim);
 }
 

@@ -193,7 +193,7 @@ static void finish_all(struct sim *sim)
     if (sim->held_count > HELD_MAX / 2)
         sim->held_count = HELD_MAX / 2;
     if (sim->has_functions && sim_chance(sim, 50))
-        runners_kill(sim);
+        act_run(sim), runners_kill(sim);
     finish_rest(sim);
     if (!sim->has_sagas && !sim->has_functions)
         return;
