@@ -173,6 +173,7 @@ static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret
         return CAIRN_OK;
 
     struct step_row *row = &step->row;
+    row->is_held = false; /* paused while it awaited its retry; what it has now is the commit's */
     row->attempts = memo->attempts;
     row->error = memo->status == STEP_COMPLETED ? NULL : memo->error;
     row->output = memo->status == STEP_COMPLETED ? memo->output ? memo->output : "null" : NULL;
