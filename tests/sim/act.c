@@ -341,7 +341,7 @@ static void act_one(struct sim *sim)
         act_start(sim, engine);
     else if (what < 10 && sim->enqueued < ENQUEUES_MAX)
         act_enqueue(sim, engine);
-    else if (what < 45 && sim->has_functions && (!sim->held_count || sim_chance(sim, 70)))
+    else if (what < 45 && sim->has_functions && (!sim->held_count || sim_chance(sim, 75)))
         act_passage(sim, engine);
     else if (what < 45 && sim->held_count)
         work_something(sim, engine);

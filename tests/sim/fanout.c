@@ -97,9 +97,11 @@ static void commit(struct fanout *fanout, enum passage_outcome outcome)
     fill(fanout, request, outcome);
     cairn_code code = runner_exchange(fanout->runner, request);
     fanout->step_count = 0;
-    fanout->is_over = code || outcome != PASSAGE_GO_ON || request->out.committed.stop;
+    bool is_ended = !request->out.committed.lease_until_us;
+    fanout->is_over =
+        code || outcome != PASSAGE_GO_ON || request->out.committed.stop || is_ended;
     fanout->revision = request->out.committed.revision;
-    if (!code && outcome == PASSAGE_GO_ON && request->out.committed.stop)
+    if (!code && outcome == PASSAGE_GO_ON && request->out.committed.stop && !is_ended)
         outcome = PASSAGE_SUSPEND; /* one last word, if it is welcome */
     else
         outcome = PASSAGE_NONE;

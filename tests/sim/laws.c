@@ -106,7 +106,7 @@ static void law_of_life(struct sim *sim, const struct seen_instance *now)
                    instance_status_name(status));
     if (instance_is_final(status) && current)
         sim_broken(sim, "%s has ended, but a step has not", now->row.id);
-    if (!sim->has_sagas && !now->row.is_function && current > 1)
+    if (!sim->has_sagas && !sim->has_functions && current > 1)
         sim_broken(sim, "%d steps of a linear instance at once", current);
 }
 

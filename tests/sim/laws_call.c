@@ -15,7 +15,7 @@ bool runner_has_lease(const struct runner *runner)
 {
     struct sim *sim = runner->sim;
     const struct step_row *row = snapshot_step(sim->now, runner->held.id);
-    return !runner->is_dead && row && row->token &&
+    return !runner->is_dead && row && row->token && row->status == STEP_RUNNING &&
            strcmp(row->token, runner->held.token) == 0 &&
            row->locked_until_us >= clock_now_us(&sim->clock);
 }

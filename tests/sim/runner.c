@@ -277,11 +277,11 @@ void runners_finish(struct sim *sim)
         struct runner *runner = runner_pick(sim);
         if (!runner)
             return;
-        runner_go(runner);
-        while (runner->is_used && runner->wanted) {
+        if (runner->wanted && !runner->is_answered) {
             runner_submit(runner, sim_below(sim, ENGINES));
             act_run(sim);
-            runner_go(runner);
         }
+        if (!runner->is_submitted)
+            runner_go(runner);
     }
 }
