@@ -342,7 +342,6 @@ static cairn_code remember_last(struct flow *flow, const struct passage_commit *
     size_t news = 0;
     for (size_t i = 0; i < commit->memo_count; i++) {
         struct memo memo = commit->memos[i];
-        struct flow_step *step;
         bool is_news;
         if (memo.status == STEP_WAITING || memo.status == STEP_NONE) {
             news += memo.seq >= flow->instance->places; /* heard, though nothing is made of it */
@@ -352,12 +351,6 @@ static cairn_code remember_last(struct flow *flow, const struct passage_commit *
             memo.seq = flow->instance->places; /* those that wait have left a gap */
         TRY(remember(flow, &memo, &is_news, reterr));
         news += is_news;
-        if (memo.status != STEP_READY)
-            continue;
-        TRY(flow->source->step(flow, memo.seq, &step, reterr));
-        if (step->row.status == STEP_READY)
-            TRY(step_skip(flow, step, STOP_CANCELLED, "Stopped due to workflow cancellation",
-                          reterr));
     }
     *ret_is_repeated = commit->memo_count > 0 && news == 0;
     return CAIRN_OK;
@@ -423,6 +416,20 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
         TRY(go_on(flow, runner, commit, reterr));
     }
     return flow_settle(flow, reterr);
+}
+
+cairn_code function_skip_retries(struct flow *flow, cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count;
+    if (flow->instance->active_count == 0)
+        return CAIRN_OK;
+    TRY(flow->source->current(flow, &steps, &count, reterr));
+    for (size_t i = 0; i < count; i++)
+        if (steps[i]->row.seq > 0 && steps[i]->row.status == STEP_READY)
+            TRY(step_skip(flow, steps[i], STOP_CANCELLED,
+                          "Stopped due to workflow cancellation", reterr));
+    return CAIRN_OK;
 }
 
 /* ---- leaving and forgetting ----------------------------------------------------------------- */
