@@ -269,6 +269,8 @@ static cairn_code end_early(struct cairn_passage *passage)
         if (passage->is_dismissed)
             passage_leave(passage);
         return passage->over;
+    } else if (!stop_word(passage) && memory_forget_retries(passage)) {
+        return CAIRN_E_OUT_OF_MEMORY;
     }
     passage->over = CAIRN_OK; /* it has done its part: what counts now is the commit */
     return passage_commit(passage, &end);
