@@ -52,7 +52,7 @@ static bool take_task(struct cairn_passage *passage, const struct passage_option
     return passage->worker && task_copy(&passage->arena, options->task, &passage->task);
 }
 
-static void passage_free(struct cairn_passage *passage)
+void passage_free(struct cairn_passage *passage)
 {
     work_free(passage->call.work);
     arena_done(&passage->arena);

@@ -156,6 +156,9 @@ struct passage_options {
 cairn_code passage_new(const struct passage_options *options,
                        struct cairn_passage **ret_passage, cairn_error *reterr);
 
+/* Without a word to the engine: cairn_passage_end() is the end. */
+void passage_free(struct cairn_passage *passage);
+
 /* What every call begins with: CAIRN_OK, or why it can do nothing. */
 cairn_code passage_enter(struct cairn_passage *passage);
 
