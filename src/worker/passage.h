@@ -109,7 +109,10 @@ struct cairn_passage {
 
     struct buffer buffer;
     struct step_call call;
-    bool has_run; /* a step's code, since the engine was last spoken to */
+    char *
+        started_id; /* where the commit under way tells what the latest start became; or NULL */
+    bool is_started_job; /* that is a job */
+    bool has_run;        /* a step's code, since the engine was last spoken to */
 
     /* The remote state. */
     const char *stop;               /* as commits and heartbeats told; NULL: go on */
@@ -211,6 +214,9 @@ cairn_code passage_commit(struct cairn_passage *passage, const struct passage_en
 /* Ends the lease of a passage of which nothing is wanted: others may wait for that. */
 void passage_leave(struct cairn_passage *passage);
 cairn_code passage_clock(struct cairn_passage *passage, int64_t *ret_now_us);
+
+/* Commits what is buffered, and goes on. */
+cairn_code passage_flush(struct cairn_passage *passage);
 
 /* Right before a step's code is executed. */
 cairn_code passage_boundary(struct cairn_passage *passage);

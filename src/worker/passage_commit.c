@@ -106,9 +106,22 @@ static cairn_code hear_events(struct cairn_passage *passage,
                                                          : CAIRN_OK;
 }
 
+/* Its key was known, perhaps: then it is another than the one that was to be started. */
+static void hear_started(struct cairn_passage *passage, const struct request *request)
+{
+    const cairn_enqueued *started = request->out.committed.started;
+    const struct commit_input *in = &request->in.commit;
+    if (!passage->started_id || !started || in->job_count + in->start_count == 0)
+        return;
+    size_t index =
+        passage->is_started_job ? in->job_count - 1 : in->job_count + in->start_count - 1;
+    snprintf(passage->started_id, ID_TEXT, "%s", started[index].id);
+}
+
 static cairn_code hear(struct cairn_passage *passage, const struct request *request)
 {
     const struct committed_output *committed = &request->out.committed;
+    hear_started(passage, request);
     passage->revision = committed->revision;
     passage->stop = committed->stop;
     passage->is_released = committed->lease_until_us == 0;
@@ -180,7 +193,7 @@ void passage_leave(struct cairn_passage *passage)
 /* ---- boundaries -----------------------------------------------------------------------------
  */
 
-static cairn_code flush(struct cairn_passage *passage)
+cairn_code passage_flush(struct cairn_passage *passage)
 {
     struct passage_end end = {.outcome = PASSAGE_GO_ON};
     cairn_code code = passage_commit(passage, &end);
@@ -219,13 +232,13 @@ cairn_code passage_boundary(struct cairn_passage *passage)
 {
     bool is_step_mode = passage->commit == CAIRN_COMMIT_STEP;
     if (buffer_is_full(&passage->buffer) || (is_step_mode && passage->buffer.step_count))
-        return flush(passage);
+        return passage_flush(passage);
     return passage->has_run ? heartbeat(passage) : CAIRN_OK;
 }
 
 cairn_code passage_make_room(struct cairn_passage *passage)
 {
-    return buffer_is_full(&passage->buffer) ? flush(passage) : CAIRN_OK;
+    return buffer_is_full(&passage->buffer) ? passage_flush(passage) : CAIRN_OK;
 }
 
 /* ---- time -----------------------------------------------------------------------------------
