@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "cli/bench_function.h"
 
-#include <pthread.h>
 #include <stdio.h>
 
 enum { LEASE_MS = 30000 };
@@ -19,63 +18,12 @@ int function_deploy(struct function_bench *bench)
 
 /* ---- passages ------------------------------------------------------------------------------- */
 
-/* Claimed tasks, taken one by one by the lanes; who finds none left claims the next batch. */
-struct passages {
+/* One of those that run passages, one after the other. */
+struct runner {
     struct bench *bench;
-    uint64_t count;
-    size_t batch;
     cairn_commit_mode commit;
-    pthread_mutex_t lock;                 /* of what follows */
-    cairn_tasks **claimed;                /* kept until the end: a lane may still read one */
-    size_t claim_count, claim_room, next; /* next: of the latest claim */
-    bool is_over;
     struct function_trips trips;
 };
-
-static cairn_code claim_more(struct passages *passages, cairn_error *reterr)
-{
-    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
-    cairn_tasks *tasks;
-    claim.worker = BENCH_WORKER;
-    claim.types = (const char *[]){passages->bench->type};
-    claim.type_count = 1;
-    claim.max = (uint32_t)passages->batch;
-    claim.lease_ms = LEASE_MS;
-    cairn_code code = cairn_claim(passages->bench->engine, &claim, &tasks, reterr);
-    if (code)
-        return code;
-    passages->claimed[passages->claim_count++] = tasks;
-    passages->next = 0;
-    passages->is_over =
-        cairn_tasks_count(tasks) == 0 || passages->claim_count == passages->claim_room;
-    passages->trips.claims += cairn_tasks_count(tasks) > 0; /* the last one finds nothing */
-    return CAIRN_OK;
-}
-
-static const cairn_task *take_one(struct passages *passages)
-{
-    const cairn_tasks *latest =
-        passages->claim_count ? passages->claimed[passages->claim_count - 1] : NULL;
-    if (!latest || passages->next == cairn_tasks_count(latest))
-        return NULL;
-    return cairn_tasks_at(latest, passages->next++);
-}
-
-/* *ret_task NULL: there is nothing left. */
-static cairn_code next_task(struct passages *passages, const cairn_task **ret_task,
-                            cairn_error *reterr)
-{
-    cairn_code code = CAIRN_OK;
-    pthread_mutex_lock(&passages->lock);
-    *ret_task = take_one(passages);
-    if (!*ret_task && !passages->is_over) {
-        code = claim_more(passages, reterr);
-        passages->is_over |= code != CAIRN_OK;
-        *ret_task = code ? NULL : take_one(passages);
-    }
-    pthread_mutex_unlock(&passages->lock);
-    return code;
-}
 
 static cairn_outcome do_nothing(cairn_work *work, void *arg)
 {
@@ -97,82 +45,117 @@ static cairn_code run_steps(cairn_passage *passage, int32_t count, cairn_error *
     return code ? code : cairn_passage_set_output(passage, BENCH_PAYLOAD, reterr);
 }
 
-static cairn_code run_passage(struct passages *passages, const cairn_task *task,
-                              cairn_error *reterr)
+static cairn_claim_options claim_options(const struct runner *runner, const char *types[1])
 {
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    types[0] = runner->bench->type;
+    claim.worker = BENCH_WORKER;
+    claim.types = types;
+    claim.type_count = 1;
+    claim.lease_ms = LEASE_MS;
+    return claim;
+}
+
+/* Runs a passage, and claims the next in the commit that ends it. */
+static cairn_code run_passage(struct runner *runner, const cairn_task *task,
+                              cairn_tasks **ret_next, cairn_error *reterr)
+{
+    const char *types[1];
+    cairn_claim_options claim = claim_options(runner, types);
     cairn_passage *passage;
     cairn_passage_costs costs = {.size = sizeof costs};
     cairn_error why;
-    cairn_code code = cairn_passage_open(passages->bench->engine, BENCH_WORKER, task,
-                                         passages->commit, LEASE_MS, &passage, reterr);
+    cairn_code code = cairn_passage_open(runner->bench->engine, BENCH_WORKER, task,
+                                         runner->commit, LEASE_MS, &passage, reterr);
     if (code)
         return code;
-    code = run_steps(passage, passages->bench->steps, reterr);
+    code = run_steps(passage, runner->bench->steps, reterr);
     cairn_passage_count(passage, &costs);
-    cairn_code ended = cairn_passage_end(passage, code, NULL, code ? &why : reterr);
-    pthread_mutex_lock(&passages->lock);
-    passages->trips.passages++;
-    passages->trips.commits += costs.commits + 1; /* its end is one */
-    passages->trips.heartbeats += costs.heartbeats;
-    pthread_mutex_unlock(&passages->lock);
+    cairn_code ended =
+        cairn_passage_end_claim(passage, code, &claim, NULL, ret_next, code ? &why : reterr);
+    runner->trips.passages++;
+    runner->trips.commits += costs.commits + 1; /* its end is one */
+    runner->trips.heartbeats += costs.heartbeats;
     return code ? code : ended;
 }
 
-static void *run_some(void *arg)
+static cairn_code run_all(struct runner *runner, cairn_error *reterr)
+{
+    const char *types[1];
+    cairn_claim_options claim = claim_options(runner, types);
+    cairn_tasks *tasks = NULL;
+    cairn_code code = cairn_claim(runner->bench->engine, &claim, &tasks, reterr);
+    runner->trips.claims++;
+    while (!code && tasks && cairn_tasks_count(tasks) > 0) {
+        cairn_tasks *next = NULL;
+        code = run_passage(runner, cairn_tasks_at(tasks, 0), &next, reterr);
+        cairn_tasks_free(tasks);
+        tasks = next;
+    }
+    cairn_tasks_free(tasks);
+    return code;
+}
+
+static void *run_lane(void *arg)
 {
     struct bench_lane *lane = arg;
-    const cairn_task *task;
-    do {
-        lane->code = next_task(lane->arg, &task, &lane->error);
-        if (!lane->code && task)
-            lane->code = run_passage(lane->arg, task, &lane->error);
-    } while (!lane->code && task);
+    lane->code = run_all(lane->arg, &lane->error);
     return NULL;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
+struct passages {
+    struct function_bench *bench;
+    uint64_t count;
+    size_t batch;
+    int mode;
+};
+
 static int start_all(void *arg)
 {
     struct passages *passages = arg;
-    return bench_start_all(passages->bench, passages->bench->workflow, passages->count,
-                           passages->batch);
+    struct bench *base = &passages->bench->base;
+    return bench_start_all(base, base->workflow, passages->count, passages->batch);
+}
+
+static void add_trips(struct function_trips *sum, const struct function_trips *more)
+{
+    sum->passages += more->passages;
+    sum->claims += more->claims;
+    sum->commits += more->commits;
+    sum->heartbeats += more->heartbeats;
 }
 
 static int work_all(void *arg)
 {
     struct passages *passages = arg;
-    cleanup(mem_freep) struct bench_lane *lanes = mem_zalloc(passages->batch * sizeof *lanes);
-    passages->claim_room = (size_t)passages->count + 1;
-    passages->claimed = mem_zalloc(passages->claim_room * sizeof *passages->claimed);
-    int exit_code = lanes && passages->claimed ? EXIT_DONE : bench_no_memory();
-    for (size_t i = 0; i < passages->batch && !exit_code; i++)
-        lanes[i] = (struct bench_lane){.bench = passages->bench, .arg = passages};
-    if (!exit_code)
-        exit_code = bench_run_lanes(lanes, passages->batch, run_some);
-    for (size_t i = 0; i < passages->claim_count; i++)
-        cairn_tasks_free(passages->claimed[i]);
-    mem_free(passages->claimed);
+    struct bench *base = &passages->bench->base;
+    size_t count = passages->batch;
+    cleanup(mem_freep) struct bench_lane *lanes = mem_zalloc(count * sizeof *lanes);
+    cleanup(mem_freep) struct runner *runners = mem_zalloc(count * sizeof *runners);
+    if (!lanes || !runners)
+        return bench_no_memory();
+    for (size_t i = 0; i < count; i++) {
+        runners[i] = (struct runner){.bench = base,
+                                     .commit = passages->mode == FUNCTION_BY_STEP
+                                                   ? CAIRN_COMMIT_STEP
+                                                   : CAIRN_COMMIT_PASSAGE};
+        lanes[i] = (struct bench_lane){.bench = base, .arg = &runners[i]};
+    }
+    int exit_code = bench_run_lanes(lanes, count, run_lane);
+    for (size_t i = 0; i < count; i++)
+        add_trips(&passages->bench->trips[base->run_count - 1][passages->mode],
+                  &runners[i].trips);
     return exit_code;
 }
 
-static int run_mode(struct bench *base, uint64_t count, size_t batch, int mode,
+static int run_mode(struct bench *bench, uint64_t count, size_t batch, int mode,
                     struct bench_cost *ret_cost)
 {
-    struct function_bench *bench = (struct function_bench *)base;
-    struct function_trips *trips = &bench->trips[base->run_count - 1][mode];
-    struct passages passages = {.bench = base,
-                                .count = count,
-                                .batch = batch,
-                                .commit = mode == FUNCTION_BY_STEP ? CAIRN_COMMIT_STEP
-                                                                   : CAIRN_COMMIT_PASSAGE,
-                                .lock = PTHREAD_MUTEX_INITIALIZER};
-    int exit_code = bench_measure(base, start_all, work_all, &passages, ret_cost);
-    trips->passages += passages.trips.passages;
-    trips->claims += passages.trips.claims;
-    trips->commits += passages.trips.commits;
-    trips->heartbeats += passages.trips.heartbeats;
-    return exit_code;
+    struct passages passages = {
+        .bench = (struct function_bench *)bench, .count = count, .batch = batch, .mode = mode};
+    return bench_measure(bench, start_all, work_all, &passages, ret_cost);
 }
 
 int function_by_step(struct bench *bench, uint64_t count, size_t batch,
