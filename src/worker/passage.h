@@ -136,6 +136,9 @@ struct cairn_passage {
     const char *failure_text, *failure_step;
 
     const char *output, *error; /* what the function has set */
+
+    const cairn_claim_options *claim; /* to be made with the commit that ends it; NULL: none */
+    struct request *claimed;          /* that commit, once it has been made */
     cairn_passage_costs costs;
 };
 
