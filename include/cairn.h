@@ -879,6 +879,14 @@ CAIRN_API cairn_code cairn_passage_open(cairn_engine *engine, const char *worker
 CAIRN_API cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code,
                                        char ret_status[24], cairn_error *reterr);
 
+/* The same, and in the commit that ends it claims the next tasks, as cairn_report_many() does: one
+ * round trip instead of two.  *ret_tasks is then to be freed; NULL: there was no such commit, or
+ * the claim was refused, so claim by yourself. */
+CAIRN_API cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
+                                             const cairn_claim_options *claim,
+                                             char ret_status[24], cairn_tasks **ret_tasks,
+                                             cairn_error *reterr);
+
 /* What a passage has cost so far: requests to the engine since it was opened, and their kinds. */
 typedef struct cairn_passage_costs {
     size_t size;

@@ -31,8 +31,7 @@ static int measure(struct bench *base, const struct args *args)
 static int raw_way(struct bench *bench, uint64_t count, size_t batch,
                    struct bench_cost *ret_cost)
 {
-    return bench_raw(bench, bench->raw_ops, bench->steps, count * (uint64_t)bench->steps, count,
-                     batch, ret_cost);
+    return bench_raw(bench, bench->steps, count, batch, ret_cost);
 }
 
 static const struct bench_kind kind = {

@@ -35,7 +35,7 @@ static int measure(struct bench *base, const struct args *args)
 static int raw_way(struct bench *bench, uint64_t count, size_t batch,
                    struct bench_cost *ret_cost)
 {
-    return bench_raw(bench, bench->raw_ops, 1, count, count, batch, ret_cost);
+    return bench_raw(bench, 1, count, batch, ret_cost);
 }
 
 static const struct bench_kind kind = {

@@ -59,16 +59,19 @@ static void make_ids(struct raw_item *items, uint64_t count)
         id_make(&rng, clock_now_us(&clock), items[i].id);
 }
 
-int bench_raw(struct bench *bench, const struct raw_ops *ops, int32_t steps, uint64_t total,
-              uint64_t count, size_t batch, struct bench_cost *ret_cost)
+int bench_raw(struct bench *bench, int32_t pieces, uint64_t count, size_t batch,
+              struct bench_cost *ret_cost)
 {
     cleanup(mem_freep) struct raw_item *items = mem_zalloc((size_t)count * sizeof *items);
-    struct raw_run run = {.ops = ops, .count = count, .total = total, .batch = batch};
+    const struct raw_ops *ops = bench->raw_ops;
+    struct raw_run run = {
+        .ops = ops, .count = count, .total = count * (uint64_t)pieces, .batch = batch};
     if (!items)
         return bench_no_memory();
     struct raw_plan plan = {.workflow = bench->workflow,
                             .type = bench->type,
-                            .steps = steps,
+                            .steps = bench->steps,
+                            .pieces = pieces,
                             .items = items,
                             .count = count,
                             .batch = batch};

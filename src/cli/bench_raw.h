@@ -16,8 +16,8 @@ struct raw_item {
     int64_t seq;
 };
 
-/* What is executed one after the other, counted from 0: items, or their steps in the order in
- * which the engine claims them. */
+/* What is executed one after the other, counted from 0: items, or their pieces in the order in
+ * which the engine executes them. */
 struct raw_range {
     uint64_t at;
     size_t count;
@@ -25,7 +25,8 @@ struct raw_range {
 
 struct raw_plan {
     const char *workflow, *type;
-    int32_t steps; /* of an item */
+    int32_t steps;  /* of an item */
+    int32_t pieces; /* that an item is executed in: of a workflow its steps, of a job one */
     struct raw_item *items;
     uint64_t count; /* of items */
     size_t batch;
@@ -40,9 +41,9 @@ struct raw_ops {
     void (*close)(void *raw);
 };
 
-/* A way to do it: `total` things to execute, of `count` items. */
-int bench_raw(struct bench *bench, const struct raw_ops *ops, int32_t steps, uint64_t total,
-              uint64_t count, size_t batch, struct bench_cost *ret_cost);
+/* A way to do it, each item in so many pieces. */
+int bench_raw(struct bench *bench, int32_t pieces, uint64_t count, size_t batch,
+              struct bench_cost *ret_cost);
 
 #define RAW_TOKEN "benchbenchbenchbench-1"
 #define RAW_STEP_NAME "s%05d"

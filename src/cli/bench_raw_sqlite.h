@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 
 /* Statements that several need; each back end adds its own behind them. */
-enum { RAW_EVENT, RAW_INSTANCE, RAW_STEP, RAW_LEASE, RAW_OWN, RAW_STATEMENTS = RAW_OWN + 4 };
+enum { RAW_EVENT, RAW_INSTANCE, RAW_STEP, RAW_LEASE, RAW_OWN, RAW_STATEMENTS = RAW_OWN + 5 };
 
 struct raw_lite {
     sqlite3 *db;

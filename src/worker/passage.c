@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "engine/calling.h"
 #include "worker/worker.h"
 
 #include <stdarg.h>
@@ -269,13 +270,14 @@ static cairn_code end_early(struct cairn_passage *passage)
         if (passage->is_dismissed)
             passage_leave(passage);
         return passage->over;
+    } else if (!stop_word(passage) && memory_forget_retries(passage)) {
+        return CAIRN_E_OUT_OF_MEMORY;
     }
     passage->over = CAIRN_OK; /* it has done its part: what counts now is the commit */
     return passage_commit(passage, &end);
 }
 
-cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code, char ret_status[24],
-                             cairn_error *reterr)
+static cairn_code end_passage(struct cairn_passage *passage, cairn_code code)
 {
     cairn_code ended = CAIRN_OK;
     work_free(passage->call.work); /* begun, and never ended: it will be called again */
@@ -284,6 +286,19 @@ cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code, char ret_s
         ended = passage->over ? end_early(passage) : commit_end(passage, code);
     if (passage->is_released)
         ended = CAIRN_OK; /* told, if only that it failed because the rest was refused */
+    return ended;
+}
+
+cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
+                                   const cairn_claim_options *claim, char ret_status[24],
+                                   cairn_tasks **ret_tasks, cairn_error *reterr)
+{
+    cairn_claim_options known = CAIRN_CLAIM_DEFAULTS;
+    if (claim && ret_tasks) {
+        take_options(&known, sizeof known, claim, claim->size);
+        passage->claim = &known;
+    }
+    cairn_code ended = end_passage(passage, code);
     if (reterr) {
         error_clear(reterr);
         if (ended)
@@ -291,6 +306,14 @@ cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code, char ret_s
     }
     if (ret_status)
         memcpy(ret_status, ended ? "" : passage->status, ended ? 1 : sizeof passage->status);
+    if (ret_tasks)
+        *ret_tasks = (cairn_tasks *)passage->claimed;
     passage_free(passage);
     return ended;
+}
+
+cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code, char ret_status[24],
+                             cairn_error *reterr)
+{
+    return cairn_passage_end_claim(passage, code, NULL, ret_status, NULL, reterr);
 }

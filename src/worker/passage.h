@@ -136,6 +136,9 @@ struct cairn_passage {
     const char *failure_text, *failure_step;
 
     const char *output, *error; /* what the function has set */
+
+    const cairn_claim_options *claim; /* to be made with the commit that ends it; NULL: none */
+    struct request *claimed;          /* that commit, once it has been made */
     cairn_passage_costs costs;
 };
 
@@ -182,6 +185,10 @@ cairn_code memory_fill(struct cairn_passage *passage);
  * to *ret_seq.  Over with CAIRN_E_VERSION_MISMATCH if that cannot be. */
 cairn_code memory_ask(struct cairn_passage *passage, const char *key, const char *kind,
                       const char **ret_key, const cairn_step **ret_row, int32_t *ret_seq);
+
+/* Of code that was accepted though it does not match: a call that was to be repeated, and that the
+ * code has not asked for before it suspends, would have the next passage begin at once, for ever. */
+cairn_code memory_forget_retries(struct cairn_passage *passage);
 
 /* Whether the code has left behind what earlier passages have done. */
 bool memory_is_passed(const struct cairn_passage *passage);

@@ -74,6 +74,10 @@ static bool fill(struct cairn_passage *passage, const struct passage_end *end, e
         .failed_step = end->failed_step,
         .extend_ms = end->outcome == PASSAGE_GO_ON ? passage->lease_ms : 0,
     };
+    if (passage->claim && end->outcome != PASSAGE_GO_ON) {
+        in->is_claiming = true;
+        in->claim = *passage->claim;
+    }
     if (parts == NOTHING)
         return true;
     in->step_count = buffer->step_count;
@@ -146,7 +150,12 @@ static cairn_code try_commit(struct cairn_passage *passage, const struct passage
         *ret_why = request->error;
         return ret_why->code = request->code;
     }
-    return hear(passage, request);
+    cairn_code code = hear(passage, request);
+    if (request->in.commit.is_claiming) {
+        passage->claimed = request;
+        request = NULL;
+    }
+    return code;
 }
 
 /* Something in it cannot be committed, now or later. */
@@ -174,6 +183,10 @@ cairn_code passage_commit(struct cairn_passage *passage, const struct passage_en
 {
     cairn_error why;
     cairn_code code = try_commit(passage, end, ALL, &why);
+    if (is_refusal(code) && passage->claim) { /* it may be the claim, which is not its fault */
+        passage->claim = NULL;
+        code = try_commit(passage, end, ALL, &why);
+    }
     if (is_refusal(code))
         return fail_refused(passage, &why);
     if (code)
