@@ -38,9 +38,12 @@ cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdic
     if (*ret_verdict)
         return CAIRN_OK;
     instance_set(flow, INSTANCE_RUNNING, false);
-    if (is_forced && flow->instance->is_function)
+    bool is_accepting = is_forced && flow->instance->is_function;
+    if (is_accepting)
         flow->instance->is_forced = true;
     TRY(flow_note_status(flow, "workflow_resumed", reterr));
+    if (is_accepting) /* the new code may not want what the old one waits for */
+        TRY(token_add(flow, 0, flow->instance->input, NULL, NULL, reterr));
     return flow_thaw(flow, reterr);
 }
 

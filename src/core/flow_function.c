@@ -176,7 +176,8 @@ static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret
         return CAIRN_OK;
 
     struct step_row *row = &step->row;
-    row->is_held = false; /* paused while it awaited its retry; what it has now is the commit's */
+    row->is_held =
+        false; /* paused while it awaited its retry; what it has now is the commit's */
     row->attempts = memo->attempts;
     row->error = memo->status == STEP_COMPLETED ? NULL : memo->error;
     row->output = memo->status == STEP_COMPLETED ? memo->output ? memo->output : "null" : NULL;
@@ -288,7 +289,9 @@ static cairn_code suspend(struct flow *flow, struct flow_step *runner,
     bool is_waiting = instance->wait_count + instance->sleep_count > 0 || flow->tokens;
     instance->is_woken = false;
     flow->is_dirty = true;
-    if (is_woken || (at_us == INT64_MAX && !is_waiting))
+    /* Forced code may have left a wait behind that is not what it was paused for. */
+    bool is_unsure = instance->is_forced && flow_is_frozen(flow);
+    if (is_woken || is_unsure || (at_us == INT64_MAX && !is_waiting))
         return step_make_ready(flow, runner, flow->now_us, "woken", reterr);
     if (at_us != INT64_MAX)
         return step_make_ready(flow, runner, at_us, "retry", reterr);
@@ -344,7 +347,8 @@ static cairn_code remember_last(struct flow *flow, const struct passage_commit *
         struct memo memo = commit->memos[i];
         bool is_news;
         if (memo.status == STEP_WAITING || memo.status == STEP_NONE) {
-            news += memo.seq >= flow->instance->places; /* heard, though nothing is made of it */
+            news +=
+                memo.seq >= flow->instance->places; /* heard, though nothing is made of it */
             continue;
         }
         if (memo.seq >= flow->instance->places)

@@ -17,6 +17,9 @@
 /* What an instance of a function may remember. */
 enum { FUNCTION_STEPS_MAX = 10000 };
 
+/* Steps, logs, jobs or workflows in one commit. */
+enum { COMMIT_ENTRIES_MAX = 1000 };
+
 /* How a passage goes on after a commit. */
 enum passage_outcome {
     PASSAGE_NONE,

@@ -14,6 +14,16 @@ static cairn_code check_json_or_none(struct check *check, const char *what, cons
     return text ? check_json(check, what, text) : CAIRN_OK;
 }
 
+/* A passage fills its buffer without knowing the engine's limits. */
+static cairn_code check_entries(struct check *check, const char *what, size_t count)
+{
+    if (count <= COMMIT_ENTRIES_MAX)
+        return CAIRN_OK;
+    fail(check->error, CAIRN_E_TOO_LARGE, "%s has too many entries", what);
+    return fail_detail(check->error, CAIRN_E_TOO_LARGE, "%zu, %d are allowed", count,
+                       COMMIT_ENTRIES_MAX);
+}
+
 static cairn_code check_ms(struct check *check, const char *what, int64_t ms, int64_t least)
 {
     return check_range(check, what, ms, least, INSTANT_MAX / US_PER_MS);
@@ -129,14 +139,14 @@ static cairn_code check_child_id(struct check *check, const char *id, int32_t se
 
 static cairn_code check_children(struct check *check, struct commit_input *in)
 {
-    cairn_code code = check_count(check, "jobs", in->job_count, 0);
+    cairn_code code = check_entries(check, "jobs", in->job_count);
     for (size_t i = 0; i < in->job_count && !code; i++) {
         code = check_child_id(check, in->jobs[i].id, in->jobs[i].seq);
         if (!code)
             code = check_spec(check, &in->jobs[i].spec);
     }
     if (!code)
-        code = check_count(check, "instances", in->start_count, 0);
+        code = check_entries(check, "instances", in->start_count);
     for (size_t i = 0; i < in->start_count && !code; i++) {
         code = check_child_id(check, in->starts[i].id, in->starts[i].seq);
         if (!code)
@@ -182,11 +192,11 @@ cairn_code check_commit(struct check *check)
     if (!code)
         code = check_outcome(check, in);
     if (!code)
-        code = check_count(check, "steps", in->step_count, 0);
+        code = check_entries(check, "steps", in->step_count);
     for (size_t i = 0; i < in->step_count && !code; i++)
         code = at(check, check_step(check, &in->steps[i]), "steps", i);
     if (!code)
-        code = check_count(check, "logs", in->log_count, 0);
+        code = check_entries(check, "logs", in->log_count);
     for (size_t i = 0; i < in->log_count && !code; i++)
         code = at(check, check_log(check, &in->logs[i]), "logs", i);
     if (!code)
