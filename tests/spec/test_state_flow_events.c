@@ -237,6 +237,20 @@ TEST(an_event_before_the_function_has_begun_is_kept_and_taken)
     }
 }
 
+/* A claim brings a thousand of them; those behind are found by the commit. */
+TEST(an_event_behind_a_thousand_others_is_found)
+{
+    struct function_world world;
+    fn_begin(&world, a_wait_b, CAIRN_COMMIT_STEP);
+    for (int i = 0; i < 1001; i++)
+        send_other(&world);
+    send_go(&world);
+    fn_passage(&world, "ready");
+    fn_passage(&world, "completed");
+    fn_check_calls(&world, "a:1 b:1");
+    fn_end(&world);
+}
+
 /* ---- deadlines ------------------------------------------------------------------------------ */
 
 TEST(a_wait_without_an_event_times_out_and_the_function_is_told)

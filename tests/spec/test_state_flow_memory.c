@@ -263,6 +263,41 @@ TEST(resume_with_force_forgets_a_key_of_another_kind_and_does_it_anew)
     }
 }
 
+TEST(resume_with_force_asks_the_new_code_at_once_though_the_old_one_waits)
+{
+    struct function_world world;
+    begin_script(&world, "a wait:go b", CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    fn_pause(&world);
+    change_script(&world, "x y a");
+    force(&world);
+    fn_during(&world, "x", fn_pause); /* what was left behind does not hold it up */
+    fn_passage(&world, "ready");
+    CHECK_DONE(&world.flow.world, wf_resume(&world.flow));
+    fn_passage(&world, "completed");
+    fn_check_steps(&world, "f:completed a:completed go:skipped x:completed y:completed");
+    fn_check_calls(&world, "a:1 x:1 y:1");
+    fn_end(&world);
+}
+
+TEST(a_retry_that_the_new_code_does_not_ask_for_starts_no_passages)
+{
+    struct function_world world;
+    begin_script(&world, "a b", CAIRN_COMMIT_STEP);
+    fn_fails(&world, "b", CAIRN_FAIL, 1);
+    fn_passage(&world, "ready");
+    fn_pause(&world);
+    change_script(&world, "a sleep:s c");
+    force(&world);
+    wf_advance(&world.flow, 10 * SECOND_MS);
+    fn_passage(&world, "waiting");
+    fn_check_idle(&world);
+    wf_advance(&world.flow, SECOND_MS);
+    fn_passage(&world, "completed");
+    fn_check_calls(&world, "a:1 b:1 c:1");
+    fn_end(&world);
+}
+
 TEST(a_restart_forgets_that_the_code_was_forced)
 {
     struct function_world world;

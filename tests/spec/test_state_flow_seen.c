@@ -6,6 +6,7 @@
 #include "saga.h"
 
 #include "function_world.h"
+#include "scratch.h"
 
 static cairn_code a_wait_b(cairn_passage *passage, void *arg)
 {
@@ -290,20 +291,45 @@ static cairn_code too_much(cairn_passage *passage, void *arg)
     return fn_step(world, "b");
 }
 
+static void begin_limited(struct function_world *world, cairn_function run,
+                          cairn_commit_mode mode, size_t max_payload, size_t max_batch)
+{
+    struct world *w = &world->flow.world;
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    *world = (struct function_world){.run = run, .mode = mode, .lease_ms = LEASE_MS};
+    w->url = options.url = scratch_store();
+    options.virtual_clock = 1;
+    options.start_us = START_US;
+    options.max_payload = max_payload;
+    options.max_batch = max_batch;
+    CHECK_DONE(w, cairn_open(&options, &w->engine, &w->error));
+    CHECK_DONE(w, wf_deploy(&world->flow, "{\"function\": \"f\", \"version\": 1}"));
+    fn_start(world, "f", 0);
+}
+
+static cairn_code many(cairn_passage *passage, void *arg)
+{
+    (void)passage;
+    for (int i = 0; i < 12; i++)
+        PASS_ON(fn_step(arg, "a"));
+    return CAIRN_OK;
+}
+
+TEST(a_passage_may_commit_more_steps_than_a_report_may_have_results)
+{
+    struct function_world world;
+    begin_limited(&world, many, CAIRN_COMMIT_PASSAGE, 1 << 20, 10);
+    fn_passage(&world, "completed");
+    fn_end(&world);
+}
+
 /* Its outcome cannot be kept; what went before is, and can be undone. */
 TEST(an_output_beyond_the_limit_fails_the_function_and_keeps_the_steps_before_it)
 {
     struct function_world world;
     MODES(mode)
     {
-        memset(&world, 0, sizeof world);
-        world.run = too_much;
-        world.mode = mode;
-        world.lease_ms = LEASE_MS;
-        wf_open_limited(&world.flow, 2000);
-        CHECK_DONE(&world.flow.world,
-                   wf_deploy(&world.flow, "{\"function\": \"f\", \"version\": 1}"));
-        fn_start(&world, "f", 0);
+        begin_limited(&world, too_much, mode, 2000, 1000);
         fn_passage(&world, "rolled_back");
         CHECK(strstr(wf_instance(&world.flow)->last_error, "2000"), "the error is %s",
               wf_instance(&world.flow)->last_error);
