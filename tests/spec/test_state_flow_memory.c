@@ -280,6 +280,31 @@ TEST(resume_with_force_asks_the_new_code_at_once_though_the_old_one_waits)
     fn_end(&world);
 }
 
+/* The passage has read that the wait goes on, and another wait is left behind. */
+TEST(an_event_between_claim_and_suspend_wakes_the_next_passage_whatever_else_waits)
+{
+    struct function_world world;
+    struct runner runner;
+    char status[24];
+    begin_script(&world, "a sleep:s", CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    fn_pause(&world);
+    change_script(&world, "x wait:go b");
+    force(&world);
+    fn_passage(&world, "waiting");
+    fn_check_steps(&world, "f:waiting a:completed s:waiting x:completed go:waiting");
+    fn_pause(&world);
+    force(&world);
+    CHECK(fn_claim(&world, "w", &runner), "nothing is brought");
+    CHECK_INT(wf_signal(&world.flow, "go", NULL).taken, 1);
+    fn_play(&world, &runner);
+    CHECK_DONE(&world.flow.world, fn_finish(&world, &runner, status));
+    CHECK_STR(status, "ready");
+    fn_passage(&world, "completed");
+    fn_check_calls(&world, "a:1 b:1 x:1");
+    fn_end(&world);
+}
+
 TEST(a_retry_that_the_new_code_does_not_ask_for_starts_no_passages)
 {
     struct function_world world;
