@@ -398,6 +398,7 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
         return commit_stopped(flow, runner, commit, ret_verdict, reterr);
 
     row->attempts = 0; /* leases lost in a row */
+    row->error = NULL;
     flow->is_dirty = true;
     step_touch(flow, runner);
     size_t news = 0;
