@@ -49,6 +49,10 @@ void act_passage(struct sim *sim, int engine)
         runner_kill(runner);
         return;
     }
+    if (sim_chance(sim, 4)) {
+        act_heartbeat(sim, engine, &runner->held); /* as the dispatcher does beside it */
+        return;
+    }
     if (sim_chance(sim, 2))
         atomic_store(&runner->is_stopping, true);
     if (!runner->wanted || runner->is_answered)

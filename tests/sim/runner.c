@@ -77,7 +77,7 @@ void runners_kill(struct sim *sim)
 
 static void choose_code(struct sim *sim, struct runner *runner)
 {
-    if (!sim->is_code_changing || sim->is_calm || !sim_chance(sim, 15))
+    if (!sim->is_code_changing || sim->is_calm || !sim_chance(sim, 25))
         return;
     runner->variant = sim_chance(sim, 50) ? VARIANT_WITHOUT : VARIANT_OTHER_KIND;
     runner->variant_at = sim_below(sim, runner->program->count);
@@ -130,6 +130,14 @@ void runner_start(struct sim *sim, const cairn_task *task, const char *worker)
               runner->variant ? ", other code" : "");
 }
 
+bool runner_is_any(const struct sim *sim)
+{
+    for (int i = 0; i < RUNNERS_MAX; i++)
+        if (sim->runners[i].is_used && !sim->runners[i].is_submitted)
+            return true;
+    return false;
+}
+
 struct runner *runner_pick(struct sim *sim)
 {
     struct runner *found[RUNNERS_MAX];
@@ -145,7 +153,7 @@ struct runner *runner_pick(struct sim *sim)
 /* How long the lease is depends on the seed, never on the machine. */
 static void tune(struct sim *sim, struct request *request)
 {
-    static const uint32_t leases_ms[] = {1, 800, 5000, 30000};
+    static const uint32_t leases_ms[] = {1, 5000, 30000, 30000};
     uint32_t lease_ms = sim->is_calm ? 30000 : leases_ms[sim_below(sim, 4)];
     if (request->op == OP_HEARTBEAT)
         request->in.heartbeat.extend_ms = sim_chance(sim, 50) ? 0 : lease_ms;

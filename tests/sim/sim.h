@@ -219,6 +219,7 @@ void act_submit(struct sim *sim, int engine, struct request *request, const stru
 void act_settle(struct sim *sim); /* takes the answers */
 void act_claim(struct sim *sim, int engine);
 void act_report(struct sim *sim, int engine, struct held *held, cairn_outcome outcome);
+void act_heartbeat(struct sim *sim, int engine, const struct held *held);
 void act_signal(struct sim *sim, int engine, const char *id, const char *event);
 void act_control(struct sim *sim, int engine, enum request_op op, const char *id);
 void act_decide(struct sim *sim, int engine, const char *id, const char *step,
