@@ -740,8 +740,8 @@ typedef cairn_code (*cairn_function)(cairn_passage *passage, void *arg);
 
 /* What a crash repeats. */
 typedef enum cairn_commit_mode {
-    CAIRN_COMMIT_STEP = 1, /* each finished step is committed before the next begins: at most the
-                            * step that was being executed is called again */
+    CAIRN_COMMIT_STEP = 1, /* each finished step is committed before the next begins: at most one
+                            * is called again, the one that was being executed or had just ended */
     CAIRN_COMMIT_PASSAGE   /* all steps of a passage are committed at its end: the whole passage
                             * may be repeated, for a fraction of the commits */
 } cairn_commit_mode;
@@ -878,6 +878,14 @@ CAIRN_API cairn_code cairn_passage_open(cairn_engine *engine, const char *worker
                                         cairn_error *reterr);
 CAIRN_API cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code,
                                        char ret_status[24], cairn_error *reterr);
+
+/* The same, and in the commit that ends it claims the next tasks, as cairn_report_many() does: one
+ * round trip instead of two.  *ret_tasks is then to be freed; NULL: there was no such commit, or
+ * the claim was refused, so claim by yourself. */
+CAIRN_API cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
+                                             const cairn_claim_options *claim,
+                                             char ret_status[24], cairn_tasks **ret_tasks,
+                                             cairn_error *reterr);
 
 /* What a passage has cost so far: requests to the engine since it was opened, and their kinds. */
 typedef struct cairn_passage_costs {

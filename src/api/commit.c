@@ -117,6 +117,7 @@ static void read_jobs(struct call *call, struct request *request)
     while (field_items_next(&call->body, &items, &one)) {
         struct commit_job *job = &in->jobs[items.index - 1];
         job->id = field_text(&one, "id", REQUIRED);
+        job->seq = (int32_t)field_int_needed(&one, "seq", 1, INT32_MAX);
         read_job_spec(&one, &job->spec);
         fields_end(&one);
     }
@@ -132,6 +133,7 @@ static void read_instances(struct call *call, struct request *request)
     while (field_items_next(&call->body, &items, &one)) {
         struct commit_start *start = &in->starts[items.index - 1];
         start->id = field_text(&one, "id", REQUIRED);
+        start->seq = (int32_t)field_int_needed(&one, "seq", 1, INT32_MAX);
         read_start_spec(&one, &start->options);
         fields_end(&one);
     }
@@ -209,6 +211,19 @@ void write_memory(struct json_out *out, const cairn_memory *memory)
     write_received(out, memory->events, memory->event_count);
 }
 
+/* Of a commit that had been taken before nobody knows any more: an empty list. */
+static void write_started(struct json_out *out, const struct request *request)
+{
+    const struct commit_input *in = &request->in.commit;
+    const cairn_enqueued *started = request->out.committed.started;
+    size_t count = started ? in->job_count + in->start_count : 0;
+    json_key(out, "started");
+    json_open(out, '[');
+    for (size_t i = 0; i < count; i++)
+        write_created(out, &started[i]);
+    json_close(out, ']');
+}
+
 static void write_committed(const struct call *call, const struct request *request,
                             struct answer *answer)
 {
@@ -227,6 +242,7 @@ static void write_committed(const struct call *call, const struct request *reque
     json_key(out, "conflict");
     json_bool(out, committed->is_conflict);
     write_received(out, committed->events, committed->event_count);
+    write_started(out, request);
     if (request->in.commit.is_claiming)
         write_tasks(out, &request->out.tasks);
     json_close(out, '}');

@@ -18,21 +18,21 @@ enum { CALLERS = 200, IDLE_SECONDS = 3 };
 static int deploy(struct flow_bench *bench)
 {
     char text[512];
-    cairn_error error = {0};
     snprintf(text, sizeof text,
              "{\"workflow\":\"%s\",\"version\":1,\"steps\":"
              "[{\"sleep\":\"long\",\"for\":\"1000d\"}]}",
              bench->sleeper);
-    return cairn_deploy(bench->base.engine, "bench", text, NULL, &error) ? say_failure(&error)
-                                                                         : EXIT_DONE;
+    return bench_deploy(&bench->base, text);
 }
 
 static struct flow_sizes sizes_now(const struct flow_bench *bench)
 {
     struct flow_sizes sizes = {.instances = -1, .steps = -1, .events = -1};
-    const struct raw_flow_ops *ops = raw_flow_for(bench->base.url);
-    if (ops && ops->sizes)
-        ops->sizes(bench->base.url, &sizes);
+    const char *url = bench->base.url;
+    if (strncmp(url, "sqlite:", 7) == 0)
+        flow_sizes_sqlite(url, &sizes);
+    else if (strncmp(url, "postgres", 8) == 0)
+        flow_sizes_postgres(url, &sizes);
     return sizes;
 }
 
@@ -81,23 +81,22 @@ static int end_all(struct flow_bench *bench)
     }
 }
 
-int flow_sleep(struct flow_bench *bench, uint64_t count, bool is_own,
-               struct flow_sleep *ret_sleep)
+int flow_sleep(struct flow_bench *bench, uint64_t count)
 {
     struct flow_sleep sleep = {.count = count,
-                               .payload = (int64_t)(count * strlen(RAW_PAYLOAD))};
+                               .payload = (int64_t)(count * strlen(BENCH_PAYLOAD))};
     struct flow_sizes before = sizes_now(bench);
     int exit_code = deploy(bench);
     if (exit_code)
         return exit_code;
     say_progress("sleeping: starting %" PRIu64, count);
     int64_t began_us = monotonic_us();
-    exit_code = flow_start_all(bench, bench->sleeper, count, CALLERS);
+    exit_code = bench_start_all(&bench->base, bench->sleeper, count, CALLERS);
     sleep.start_us = monotonic_us() - began_us;
     if (exit_code)
         return exit_code;
     watch_idle(&sleep);
     note_growth(&sleep, before, sizes_now(bench));
-    *ret_sleep = sleep;
-    return is_own ? EXIT_DONE : end_all(bench);
+    bench->sleeping = sleep;
+    return bench->base.is_own ? EXIT_DONE : end_all(bench);
 }

@@ -1,93 +1,85 @@
-/* cli/bench_raw.c - the same jobs with bare statements, in the same batches.
+/* cli/bench_raw.c - the same work with bare statements, in the same batches.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/bench_raw.h"
+
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/bench.h"
-#include "cli/command.h"
-#include "cli/say.h"
 
-#include <inttypes.h>
-#include <string.h>
+struct raw_run {
+    const struct raw_ops *ops;
+    void *raw;
+    uint64_t count, total;
+    size_t batch;
+    uint64_t commits;
+};
 
-static size_t batch_at(uint64_t count, uint64_t from, size_t batch)
+static struct raw_range batch_at(const struct raw_run *run, uint64_t at, uint64_t end)
 {
-    return count - from < batch ? (size_t)(count - from) : batch;
+    return (struct raw_range){.at = at,
+                              .count = end - at < run->batch ? (size_t)(end - at) : run->batch};
 }
 
-static bool insert_all(struct bench *bench, void *raw, struct raw_job *jobs, uint64_t count,
-                       size_t batch, uint64_t *commits)
+static int start_all(void *arg)
 {
-    for (uint64_t at = 0; at < count; at += batch_at(count, at, batch), ++*commits)
-        if (!bench->raw_ops->insert(raw, jobs + at, batch_at(count, at, batch)))
-            return false;
-    return true;
+    struct raw_run *run = arg;
+    for (uint64_t at = 0; at < run->count; run->commits++) {
+        struct raw_range items = batch_at(run, at, run->count);
+        if (!run->ops->start(run->raw, items))
+            return EXIT_STORE;
+        at += items.count;
+    }
+    return EXIT_DONE;
 }
 
 /* As the engine: lease the first batch; complete one and lease the next; complete the last. */
-static bool work_all(struct bench *bench, void *raw, struct raw_job *jobs, uint64_t count,
-                     size_t batch, uint64_t *commits)
+static int work_all(void *arg)
 {
-    const struct raw_job *done = NULL;
-    size_t done_count = 0;
-    for (uint64_t at = 0; at < count || done_count; ++*commits) {
-        size_t next_count = batch_at(count, at, batch);
-        if (!bench->raw_ops->turn(raw, done, done_count, jobs + at, next_count))
-            return false;
-        done = jobs + at;
-        done_count = next_count;
-        at += next_count;
+    struct raw_run *run = arg;
+    struct raw_range done = {0};
+    for (uint64_t at = 0; at < run->total || done.count; run->commits++) {
+        struct raw_range next = batch_at(run, at, run->total);
+        if (!run->ops->turn(run->raw, done, next))
+            return EXIT_STORE;
+        done = next;
+        at += next.count;
     }
-    return true;
+    return EXIT_DONE;
 }
 
-static bool measure(struct bench *bench, void *raw, struct raw_job *jobs, uint64_t count,
-                    size_t batch, struct bench_cost *cost)
-{
-    int64_t bytes = bench_bytes(bench);
-    int64_t begin_us = monotonic_us();
-    if (!insert_all(bench, raw, jobs, count, batch, &cost->commits))
-        return false;
-    int64_t middle_us = monotonic_us();
-    if (!work_all(bench, raw, jobs, count, batch, &cost->commits))
-        return false;
-    cost->enqueue_us = middle_us - begin_us;
-    cost->work_us = monotonic_us() - middle_us;
-    cost->bytes = bytes < 0 ? -1 : bench_bytes(bench) - bytes;
-    return true;
-}
-
-/* Ids and tokens are made beforehand: they cost the engine time, and are no row changes. */
-static void make_jobs(struct raw_job *jobs, uint64_t count, size_t batch)
+/* Ids are made beforehand: they cost the engine time, and are no row changes. */
+static void make_ids(struct raw_item *items, uint64_t count)
 {
     struct rng rng;
     struct clock clock;
     clock_init_real(&clock);
     rng_init(&rng, 0);
-    for (uint64_t i = 0; i < count; i++) {
-        id_make(&rng, clock_now_us(&clock), jobs[i].id);
-        if (i % batch == 0)
-            token_make(&rng, jobs[i].token);
-        else
-            memcpy(jobs[i].token, jobs[i - 1].token, sizeof jobs[i].token);
-    }
+    for (uint64_t i = 0; i < count; i++)
+        id_make(&rng, clock_now_us(&clock), items[i].id);
 }
 
-int bench_raw(struct bench *bench, uint64_t count, size_t batch, struct bench_cost *ret_cost)
+int bench_raw(struct bench *bench, int32_t pieces, uint64_t count, size_t batch,
+              struct bench_cost *ret_cost)
 {
-    void *raw = NULL;
-    cleanup(mem_freep) struct raw_job *jobs = mem_zalloc((size_t)count * sizeof *jobs);
-    if (!jobs) {
-        say_error("memory ran out");
-        return EXIT_NO;
-    }
-    say_progress("raw: %" PRIu64 " jobs in batches of %zu", count, batch);
-    make_jobs(jobs, count, batch);
-    if (!bench->raw_ops->open(bench->raw_url, bench->type, &raw))
+    cleanup(mem_freep) struct raw_item *items = mem_zalloc((size_t)count * sizeof *items);
+    const struct raw_ops *ops = bench->raw_ops;
+    struct raw_run run = {
+        .ops = ops, .count = count, .total = count * (uint64_t)pieces, .batch = batch};
+    if (!items)
+        return bench_no_memory();
+    struct raw_plan plan = {.workflow = bench->workflow,
+                            .type = bench->type,
+                            .steps = bench->steps,
+                            .pieces = pieces,
+                            .items = items,
+                            .count = count,
+                            .batch = batch};
+    make_ids(items, count);
+    if (!ops->open(bench->raw_url, &plan, &run.raw))
         return EXIT_STORE;
-    *ret_cost = (struct bench_cost){.jobs = count};
-    bool is_done = measure(bench, raw, jobs, count, batch, ret_cost);
-    bench->raw_ops->close(raw);
-    return is_done ? EXIT_DONE : EXIT_STORE;
+    int exit_code = bench_measure(bench, start_all, work_all, &run, ret_cost);
+    ret_cost->commits = run.commits;
+    ops->close(run.raw);
+    return exit_code;
 }

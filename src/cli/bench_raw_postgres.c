@@ -1,49 +1,42 @@
-/* cli/bench_raw_postgres.c - the bare statements on PostgreSQL: arrays, prepared, pipelined.
+/* cli/bench_raw_postgres.c - bare statements on PostgreSQL: what they share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/bench_raw_postgres.h"
+
 #include "base/mem.h"
-#include "cli/bench.h"
-#include "cli/call.h"
 #include "cli/say.h"
 
-#include <libpq-fe.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const struct {
-    const char *name, *sql;
-} statements[] = {
+static const struct raw_pg_statement shared[] = {
     /* The engine's setting, so that the triggers for foreign writers stay silent here too. */
     {"settings", "SELECT set_config('cairn.engine', '1', true)"},
-    {"insert",
-     "INSERT INTO workflow.workflow_run (id, type, payload, status, priority, run_at, "
-     "attempt, max_attempts, created_at, updated_at, is_ready) "
-     "SELECT id, $2, $3::jsonb, 'pending', 100, now(), 0, 3, now(), now(), true "
+    {"event", "INSERT INTO workflow.workflow_event (workflow_id, event_type, step, data, "
+              "created_at) SELECT id, $2, $3, $4::jsonb, now() "
+              "FROM unnest($1::uuid[]) AS given (id)"},
+    {"instance",
+     "INSERT INTO workflow.workflow_instance (id, workflow, version, input, status, "
+     "generation, created_at, updated_at, started_at, is_dlq, has_compensation, "
+     "is_undo_failed, undo_first, undo_from, undo_to, undo_below, commits, active_count, "
+     "wait_count, sleep_count, decision_count, parked_count, awaited_count, is_function, "
+     "revision, places, is_forced, is_woken) "
+     "SELECT id, $2, 1, $3::jsonb, 'running', 1, now(), now(), now(), false, false, false, "
+     "-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, $4::boolean, 1, $4::boolean::int, false, false "
      "FROM unnest($1::uuid[]) AS given (id)"},
-    {"lease", "UPDATE workflow.workflow_run AS r SET status = 'leased', is_ready = false, "
-              "leased_by = $2, lease_until = now() + interval '30 s', lease_token = $3, "
-              "updated_at = now() FROM unnest($1::uuid[]) AS given (id) WHERE r.id = given.id"},
-    {"complete",
-     "UPDATE workflow.workflow_run AS r SET status = 'succeeded', is_ready = false, "
-     "leased_by = NULL, lease_until = NULL, lease_token = NULL, ended_by = $2, "
-     "ended_token = $3, result = 'null', updated_at = now() "
-     "FROM unnest($1::uuid[]) AS given (id) WHERE r.id = given.id"},
-    {"event", "INSERT INTO workflow.workflow_event (workflow_id, event_type, data, created_at) "
-              "SELECT id, $2, $3::jsonb, now() FROM unnest($1::uuid[]) AS given (id)"},
+    {"lease", "UPDATE workflow.workflow_step AS s SET status = 'running', is_ready = false, "
+              "locked_by = $3, token = $4, locked_until = now() + interval '30 s', "
+              "due_at = now() + interval '30.000001 s', started_at = now(), updated_at = now() "
+              "FROM " RAW_GIVEN " WHERE s.instance_id = given.id AND s.seq = given.place"},
 };
 
-struct raw_pg {
-    PGconn *server;
-    const char *type;
-    struct buf ids;
-};
-
-static void close_raw(void *arg)
+void raw_pg_close(void *arg)
 {
     struct raw_pg *raw = arg;
     PQfinish(raw->server);
     buf_done(&raw->ids);
+    buf_done(&raw->places);
     mem_free(raw);
 }
 
@@ -61,34 +54,53 @@ static bool is_fine(PGresult *result)
            status == PGRES_PIPELINE_SYNC;
 }
 
-static bool open_raw(const char *url, const char *type, void **ret_raw)
+static bool prepare(struct raw_pg *raw, const struct raw_pg_statement *statements, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!is_fine(PQprepare(raw->server, statements[i].name, statements[i].sql, 0, NULL)))
+            return false;
+    return true;
+}
+
+bool raw_pg_open(const char *url, const struct raw_plan *plan,
+                 const struct raw_pg_statement *statements, size_t count, void **ret_raw)
 {
     struct raw_pg *raw = mem_zalloc(sizeof *raw);
     if (!raw)
         return false;
-    raw->type = type;
+    raw->plan = *plan;
+    snprintf(raw->steps, sizeof raw->steps, "%d", (int)plan->steps);
     raw->server = PQconnectdb(url);
-    bool is_open = PQstatus(raw->server) == CONNECTION_OK;
-    for (size_t i = 0; is_open && i < sizeof statements / sizeof *statements; i++)
-        is_open =
-            is_fine(PQprepare(raw->server, statements[i].name, statements[i].sql, 0, NULL));
-    if (!is_open || !PQenterPipelineMode(raw->server)) {
+    if (PQstatus(raw->server) != CONNECTION_OK ||
+        !prepare(raw, shared, sizeof shared / sizeof *shared) ||
+        !prepare(raw, statements, count) || !PQenterPipelineMode(raw->server)) {
         refused(raw);
-        close_raw(raw);
+        raw_pg_close(raw);
         return false;
     }
     *ret_raw = raw;
     return true;
 }
 
-static bool send(struct raw_pg *raw, const char *name, int count, const char *const *values)
+bool raw_pg_send(struct raw_pg *raw, const char *name, int count, const char *const *values)
 {
     return PQsendQueryPrepared(raw->server, name, count, values, NULL, NULL, 0);
+}
+
+bool raw_pg_event(struct raw_pg *raw, const char *ids, const char *type, const char *step,
+                  const char *data)
+{
+    return raw_pg_send(raw, "event", 4, (const char *[]){ids, type, step, data});
 }
 
 static bool send_text(struct raw_pg *raw, const char *sql)
 {
     return PQsendQueryParams(raw->server, sql, 0, NULL, NULL, NULL, NULL, 0);
+}
+
+bool raw_pg_begin(struct raw_pg *raw)
+{
+    return send_text(raw, "BEGIN") && raw_pg_send(raw, "settings", 0, NULL);
 }
 
 /* Reads all answers up to the end of the pipeline. */
@@ -108,61 +120,21 @@ static bool take_answers(struct raw_pg *raw)
     return are_fine || refused(raw);
 }
 
-static const char *id_array(struct raw_pg *raw, const struct raw_job *jobs, size_t count)
+bool raw_pg_commit(struct raw_pg *raw, bool is_sent)
+{
+    return is_sent && send_text(raw, "COMMIT") ? take_answers(raw) : refused(raw);
+}
+
+const char *raw_pg_ids(struct raw_pg *raw, struct raw_range items)
 {
     buf_reset(&raw->ids);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < items.count; i++) {
         buf_char(&raw->ids, i ? ',' : '{');
-        buf_str(&raw->ids, jobs[i].id);
+        buf_str(&raw->ids, raw->plan.items[items.at + i].id);
     }
     buf_char(&raw->ids, '}');
     return buf_text(&raw->ids);
 }
-
-static bool begin(struct raw_pg *raw)
-{
-    return send_text(raw, "BEGIN") && send(raw, "settings", 0, NULL);
-}
-
-static bool send_change(struct raw_pg *raw, const char *change, const struct raw_job *jobs,
-                        size_t count, const char *const *events)
-{
-    if (count == 0)
-        return true;
-    const char *ids = id_array(raw, jobs, count);
-    if (!send(raw, change, 3, (const char *[]){ids, BENCH_WORKER, jobs[0].token}))
-        return false;
-    for (; *events; events++)
-        if (!send(raw, "event", 3, (const char *[]){ids, *events, RAW_CLAIM_DATA}))
-            return false;
-    return true;
-}
-
-static bool insert(void *arg, struct raw_job *jobs, size_t count)
-{
-    struct raw_pg *raw = arg;
-    const char *ids = id_array(raw, jobs, count);
-    bool is_sent = begin(raw) &&
-                   send(raw, "insert", 3, (const char *[]){ids, raw->type, RAW_PAYLOAD}) &&
-                   send(raw, "event", 3, (const char *[]){ids, "created", "{}"}) &&
-                   send_text(raw, "COMMIT");
-    return is_sent ? take_answers(raw) : refused(raw);
-}
-
-static bool turn(void *arg, const struct raw_job *done, size_t done_count,
-                 const struct raw_job *next, size_t next_count)
-{
-    static const char *const completed[] = {"succeeded", NULL};
-    static const char *const leased[] = {"leased", "started", NULL};
-    struct raw_pg *raw = arg;
-    bool is_sent = begin(raw) && send_change(raw, "complete", done, done_count, completed) &&
-                   send_change(raw, "lease", next, next_count, leased) &&
-                   send_text(raw, "COMMIT");
-    return is_sent ? take_answers(raw) : refused(raw);
-}
-
-const struct raw_ops raw_postgres = {
-    .open = open_raw, .insert = insert, .turn = turn, .close = close_raw};
 
 int64_t raw_postgres_written(const char *url)
 {

@@ -45,6 +45,7 @@ const struct command *const commands[] = {
     &command_doctor,
     &command_bench_jobs,
     &command_bench_workflows,
+    &command_bench_functions,
     &command_version,
     &command_completion,
     &command_help,

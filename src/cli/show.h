@@ -131,6 +131,7 @@ void note_remembered(const struct show_state *state, const json_t *step, struct 
 
 /* Why the code no longer matches what is remembered; "": it does. */
 const char *shown_mismatch(const struct show_state *state);
+const char *function_error(const struct show_state *state, const json_t *step); /* or "" */
 
 /* ---- drawing ----------------------------------------------------------------------------- */
 

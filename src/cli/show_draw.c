@@ -182,11 +182,9 @@ static const char *error_colour(const json_t *step)
     return strcmp(text_of(step, "status"), "skipped") == 0 ? COLOUR_DIM : "\033[31m";
 }
 
-/* A function whose code does not match has no error of its own, but needs somebody. */
 static const char *shown_error(const struct show_state *state, const json_t *step)
 {
-    const char *error = text_of(step, "error");
-    return !*error && step_is_function(step) ? shown_mismatch(state) : error;
+    return step_is_function(step) ? function_error(state, step) : text_of(step, "error");
 }
 
 /* Adds to the line what fits on it; false: it needs a line of its own. */

@@ -43,6 +43,19 @@ const char *shown_mismatch(const struct show_state *state)
     return is_it ? message : "";
 }
 
+/* Its row keeps the error of a lease that was lost, though passages since then have gone well. */
+const char *function_error(const struct show_state *state, const json_t *step)
+{
+    static const char *const going[] = {"ready", "running", "waiting"};
+    const char *mismatch = shown_mismatch(state);
+    if (*mismatch)
+        return mismatch;
+    for (size_t i = 0; i < sizeof going / sizeof *going; i++)
+        if (strcmp(text_of(step, "status"), going[i]) == 0 && int_of(step, "attempts") == 0)
+            return "";
+    return text_of(step, "error");
+}
+
 /* Awaiting its next call: which of the calls after the first, and when. */
 static void note_retry(const struct show_state *state, const json_t *step, struct buf *text)
 {

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/local.h"
+#include "engine/batch.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -24,6 +24,18 @@ static struct local_engine *to_local(cairn_engine *engine)
 /* ---- requests in ----------------------------------------------------------------------------
  */
 
+/* A look at a step's lease changes nothing, so it need not wait for a commit. */
+static bool is_look(const struct request *request)
+{
+    return request->op == OP_HEARTBEAT && request->in.heartbeat.extend_ms == 0 &&
+           is_step_id(request->in.heartbeat.task_id);
+}
+
+static bool is_for_reader(const struct local_engine *engine, const struct request *request)
+{
+    return request_is_read(request->op) || (engine->has_reader && is_look(request));
+}
+
 static void submit(cairn_engine *base, struct request *request)
 {
     struct local_engine *engine = to_local(base);
@@ -35,7 +47,7 @@ static void submit(cairn_engine *base, struct request *request)
 
     pthread_mutex_lock(&engine->lock);
     bool is_refused = engine->is_stopping;
-    if (!is_refused && request_is_read(request->op)) {
+    if (!is_refused && is_for_reader(engine, request)) {
         queue_push(&engine->reads, request);
         pthread_cond_signal(&engine->read_work);
     } else if (!is_refused) {

@@ -79,6 +79,25 @@ cairn_code read_memory(struct reader *reader, struct slice object, cairn_task *t
     return code;
 }
 
+/* All that was to be started, or nothing: the commit had been taken before. */
+static cairn_code read_started(struct reader *reader, struct slice answer,
+                               struct request *request)
+{
+    struct {
+        cairn_enqueued *items;
+        size_t count;
+    } started = {0};
+    const struct commit_input *in = &request->in.commit;
+    cairn_code code =
+        read_list(reader, scan_find(answer, "started"), OBJECTS(&started, enqueued_fields));
+    if (code || started.count == 0)
+        return code;
+    if (started.count != in->job_count + in->start_count)
+        return not_understood(reader, "it has started another number of jobs");
+    request->out.committed.started = started.items;
+    return CAIRN_OK;
+}
+
 cairn_code decode_commit(struct reader *reader, struct slice answer, struct request *request)
 {
     struct committed_output *committed = &request->out.committed;
@@ -90,6 +109,8 @@ cairn_code decode_commit(struct reader *reader, struct slice answer, struct requ
         code = read_received(reader, answer, &events, &committed->event_count);
     committed->events = (cairn_received *)events;
     committed->is_conflict = slice_is(scan_find(answer, "conflict"), "true");
+    if (!code)
+        code = read_started(reader, answer, request);
     if (!code && request->in.commit.is_claiming)
         code = read_tasks(reader, answer, &request->out.tasks);
     return code;

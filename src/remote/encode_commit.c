@@ -83,6 +83,7 @@ static void put_started(struct json_out *out, const struct commit_input *in)
     for (size_t i = 0; i < in->job_count; i++) {
         json_open(out, '{');
         put_text(out, "id", in->jobs[i].id);
+        put_int(out, "seq", in->jobs[i].seq);
         put_job_spec(out, &in->jobs[i].spec);
         json_close(out, '}');
     }
@@ -92,19 +93,33 @@ static void put_started(struct json_out *out, const struct commit_input *in)
     for (size_t i = 0; i < in->start_count; i++) {
         json_open(out, '{');
         put_text(out, "id", in->starts[i].id);
+        put_int(out, "seq", in->starts[i].seq);
         put_start_spec(out, &in->starts[i].options);
         json_close(out, '}');
     }
     json_close(out, ']');
 }
 
-/* Not repeatable: a second try would find the revision of the first.  A passage whose commit may
- * have been made ends, and the next one reads what is remembered. */
+/* A commit that ends the lease is recognised by its token, one that goes on by its steps having
+ * ended; any other would be made twice. */
+static bool is_repeatable(const struct commit_input *in)
+{
+    if (in->is_claiming)
+        return false;
+    if (in->outcome != PASSAGE_GO_ON)
+        return true;
+    for (size_t i = 0; i < in->step_count; i++)
+        if (strcmp(in->steps[i].status, "completed") != 0 &&
+            strcmp(in->steps[i].status, "failed") != 0)
+            return false;
+    return in->step_count > 0;
+}
+
 void encode_commit(const struct commit_input *in, struct transfer *transfer,
                    struct json_out *out)
 {
     aim_at(transfer, "POST", "/v1/tasks/", in->task_id, "/commit");
-    transfer->is_repeatable = false;
+    transfer->is_repeatable = is_repeatable(in);
     json_open(out, '{');
     put_text(out, "worker", in->worker);
     put_text(out, "token", in->token);

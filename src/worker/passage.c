@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "engine/calling.h"
 #include "worker/worker.h"
 
 #include <stdarg.h>
@@ -52,7 +53,7 @@ static bool take_task(struct cairn_passage *passage, const struct passage_option
     return passage->worker && task_copy(&passage->arena, options->task, &passage->task);
 }
 
-static void passage_free(struct cairn_passage *passage)
+void passage_free(struct cairn_passage *passage)
 {
     work_free(passage->call.work);
     arena_done(&passage->arena);
@@ -167,6 +168,11 @@ cairn_code passage_tell(struct cairn_passage *passage, cairn_code code, cairn_er
     if (code && code == passage->over)
         passage->last = passage->over_error;
     passage->last.code = code;
+    if (code) {
+        passage->failure = passage->last;
+        passage->failure_text = passage->last_text;
+        passage->failure_step = passage->last_step;
+    }
     if (reterr)
         *reterr = passage->last;
     return code;
@@ -223,16 +229,21 @@ void cairn_passage_count(const cairn_passage *passage, cairn_passage_costs *ret_
  */
 
 /* Why the function failed: what it said itself, else what the call said that it passed on. */
-static const char *failure_text(struct cairn_passage *passage, cairn_code code)
+static const char *tell_failure(const struct cairn_passage *passage, cairn_code code,
+                                const char **ret_step)
 {
+    bool is_passed_on = code == passage->failure.code;
+    *ret_step = NULL;
     if (passage->error)
         return passage->error;
     if (code == CAIRN_E_SUSPENDED)
         return "the function returned suspended, but nothing suspends it";
-    if (code == passage->last.code && passage->last_text)
-        return passage->last_text;
-    if (code == passage->last.code && passage->last.message[0])
-        return passage->last.message;
+    if (is_passed_on && passage->failure_text) {
+        *ret_step = passage->failure_step;
+        return passage->failure_text;
+    }
+    if (is_passed_on && passage->failure.message[0])
+        return passage->failure.message;
     return cairn_code_meaning(code);
 }
 
@@ -240,10 +251,8 @@ static cairn_code commit_end(struct cairn_passage *passage, cairn_code code)
 {
     struct passage_end end = {.outcome = PASSAGE_COMPLETE, .output = passage->output};
     if (code) {
-        end =
-            (struct passage_end){.outcome = PASSAGE_FAIL, .error = failure_text(passage, code)};
-        if (end.error == passage->last_text)
-            end.failed_step = passage->last_step;
+        end = (struct passage_end){.outcome = PASSAGE_FAIL};
+        end.error = tell_failure(passage, code, &end.failed_step);
     }
     return passage_commit(passage, &end);
 }
@@ -268,8 +277,7 @@ static cairn_code end_early(struct cairn_passage *passage)
     return passage_commit(passage, &end);
 }
 
-cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code, char ret_status[24],
-                             cairn_error *reterr)
+static cairn_code end_passage(struct cairn_passage *passage, cairn_code code)
 {
     cairn_code ended = CAIRN_OK;
     work_free(passage->call.work); /* begun, and never ended: it will be called again */
@@ -278,6 +286,19 @@ cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code, char ret_s
         ended = passage->over ? end_early(passage) : commit_end(passage, code);
     if (passage->is_released)
         ended = CAIRN_OK; /* told, if only that it failed because the rest was refused */
+    return ended;
+}
+
+cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
+                                   const cairn_claim_options *claim, char ret_status[24],
+                                   cairn_tasks **ret_tasks, cairn_error *reterr)
+{
+    cairn_claim_options known = CAIRN_CLAIM_DEFAULTS;
+    if (claim && ret_tasks) {
+        take_options(&known, sizeof known, claim, claim->size);
+        passage->claim = &known;
+    }
+    cairn_code ended = end_passage(passage, code);
     if (reterr) {
         error_clear(reterr);
         if (ended)
@@ -285,6 +306,14 @@ cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code, char ret_s
     }
     if (ret_status)
         memcpy(ret_status, ended ? "" : passage->status, ended ? 1 : sizeof passage->status);
+    if (ret_tasks)
+        *ret_tasks = (cairn_tasks *)passage->claimed;
     passage_free(passage);
     return ended;
+}
+
+cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code, char ret_status[24],
+                             cairn_error *reterr)
+{
+    return cairn_passage_end_claim(passage, code, NULL, ret_status, NULL, reterr);
 }

@@ -109,7 +109,10 @@ struct cairn_passage {
 
     struct buffer buffer;
     struct step_call call;
-    bool has_run; /* a step's code, since the engine was last spoken to */
+    char *
+        started_id; /* where the commit under way tells what the latest start became; or NULL */
+    bool is_started_job; /* that is a job */
+    bool has_run;        /* a step's code, since the engine was last spoken to */
 
     /* The remote state. */
     const char *stop;               /* as commits and heartbeats told; NULL: go on */
@@ -124,11 +127,18 @@ struct cairn_passage {
     cairn_error over_error;
     const char *over_step; /* whose; NULL: the function's own */
 
-    /* The latest call's failure, should the function return it. */
+    /* What the call under way says; of a failed step also the whole text, and its key. */
     cairn_error last;
-    const char *last_text, *last_step; /* of a failed step: the whole text, and its key */
+    const char *last_text, *last_step;
+
+    /* The same of the latest call that failed, should the function return that. */
+    cairn_error failure;
+    const char *failure_text, *failure_step;
 
     const char *output, *error; /* what the function has set */
+
+    const cairn_claim_options *claim; /* to be made with the commit that ends it; NULL: none */
+    struct request *claimed;          /* that commit, once it has been made */
     cairn_passage_costs costs;
 };
 
@@ -148,6 +158,9 @@ struct passage_options {
 
 cairn_code passage_new(const struct passage_options *options,
                        struct cairn_passage **ret_passage, cairn_error *reterr);
+
+/* Without a word to the engine: cairn_passage_end() is the end. */
+void passage_free(struct cairn_passage *passage);
 
 /* What every call begins with: CAIRN_OK, or why it can do nothing. */
 cairn_code passage_enter(struct cairn_passage *passage);
@@ -215,6 +228,9 @@ cairn_code passage_commit(struct cairn_passage *passage, const struct passage_en
 /* Ends the lease of a passage of which nothing is wanted: others may wait for that. */
 void passage_leave(struct cairn_passage *passage);
 cairn_code passage_clock(struct cairn_passage *passage, int64_t *ret_now_us);
+
+/* Commits what is buffered, and goes on. */
+cairn_code passage_flush(struct cairn_passage *passage);
 
 /* Right before a step's code is executed. */
 cairn_code passage_boundary(struct cairn_passage *passage);

@@ -74,6 +74,10 @@ static bool fill(struct cairn_passage *passage, const struct passage_end *end, e
         .failed_step = end->failed_step,
         .extend_ms = end->outcome == PASSAGE_GO_ON ? passage->lease_ms : 0,
     };
+    if (passage->claim && end->outcome != PASSAGE_GO_ON) {
+        in->is_claiming = true;
+        in->claim = *passage->claim;
+    }
     if (parts == NOTHING)
         return true;
     in->step_count = buffer->step_count;
@@ -106,9 +110,22 @@ static cairn_code hear_events(struct cairn_passage *passage,
                                                          : CAIRN_OK;
 }
 
+/* Its key was known, perhaps: then it is another than the one that was to be started. */
+static void hear_started(struct cairn_passage *passage, const struct request *request)
+{
+    const cairn_enqueued *started = request->out.committed.started;
+    const struct commit_input *in = &request->in.commit;
+    if (!passage->started_id || !started || in->job_count + in->start_count == 0)
+        return;
+    size_t index =
+        passage->is_started_job ? in->job_count - 1 : in->job_count + in->start_count - 1;
+    snprintf(passage->started_id, ID_TEXT, "%s", started[index].id);
+}
+
 static cairn_code hear(struct cairn_passage *passage, const struct request *request)
 {
     const struct committed_output *committed = &request->out.committed;
+    hear_started(passage, request);
     passage->revision = committed->revision;
     passage->stop = committed->stop;
     passage->is_released = committed->lease_until_us == 0;
@@ -133,7 +150,12 @@ static cairn_code try_commit(struct cairn_passage *passage, const struct passage
         *ret_why = request->error;
         return ret_why->code = request->code;
     }
-    return hear(passage, request);
+    cairn_code code = hear(passage, request);
+    if (request->in.commit.is_claiming) {
+        passage->claimed = request;
+        request = NULL;
+    }
+    return code;
 }
 
 /* Something in it cannot be committed, now or later. */
@@ -161,6 +183,10 @@ cairn_code passage_commit(struct cairn_passage *passage, const struct passage_en
 {
     cairn_error why;
     cairn_code code = try_commit(passage, end, ALL, &why);
+    if (is_refusal(code) && passage->claim) { /* it may be the claim, which is not its fault */
+        passage->claim = NULL;
+        code = try_commit(passage, end, ALL, &why);
+    }
     if (is_refusal(code))
         return fail_refused(passage, &why);
     if (code)
@@ -180,7 +206,7 @@ void passage_leave(struct cairn_passage *passage)
 /* ---- boundaries -----------------------------------------------------------------------------
  */
 
-static cairn_code flush(struct cairn_passage *passage)
+cairn_code passage_flush(struct cairn_passage *passage)
 {
     struct passage_end end = {.outcome = PASSAGE_GO_ON};
     cairn_code code = passage_commit(passage, &end);
@@ -219,13 +245,13 @@ cairn_code passage_boundary(struct cairn_passage *passage)
 {
     bool is_step_mode = passage->commit == CAIRN_COMMIT_STEP;
     if (buffer_is_full(&passage->buffer) || (is_step_mode && passage->buffer.step_count))
-        return flush(passage);
+        return passage_flush(passage);
     return passage->has_run ? heartbeat(passage) : CAIRN_OK;
 }
 
 cairn_code passage_make_room(struct cairn_passage *passage)
 {
-    return buffer_is_full(&passage->buffer) ? flush(passage) : CAIRN_OK;
+    return buffer_is_full(&passage->buffer) ? passage_flush(passage) : CAIRN_OK;
 }
 
 /* ---- time -----------------------------------------------------------------------------------

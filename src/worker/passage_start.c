@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The id is made here and remembered; the job or instance itself is written in the commit that
- * remembers it.
+ * remembers it.  One with a key may be there already, and then has another id: who wants to know
+ * it is told after that commit, which is made at once.
  */
 #include "worker/passage.h"
 
@@ -69,6 +70,15 @@ static cairn_code remember_start(struct cairn_passage *passage, const char *give
     return CAIRN_OK;
 }
 
+static cairn_code learn_id(struct cairn_passage *passage, bool is_job, char ret_id[ID_TEXT])
+{
+    passage->started_id = ret_id;
+    passage->is_started_job = is_job;
+    cairn_code code = passage_flush(passage);
+    passage->started_id = NULL;
+    return code;
+}
+
 /* ---- jobs -----------------------------------------------------------------------------------
  */
 
@@ -90,7 +100,7 @@ static cairn_code add_job(struct cairn_passage *passage, const cairn_job_spec *s
 }
 
 static cairn_code start_job(struct cairn_passage *passage, const char *key,
-                            const cairn_job_spec *given, char ret_id[ID_TEXT])
+                            const cairn_job_spec *given, bool is_asked, char ret_id[ID_TEXT])
 {
     int32_t seq = 0;
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
@@ -103,7 +113,10 @@ static cairn_code start_job(struct cairn_passage *passage, const char *key,
         code = passage_check_json(passage, spec.payload, "payload");
     if (!code)
         code = remember_start(passage, key ? key : spec.type, ret_id, &seq);
-    return !code && seq ? add_job(passage, &spec, ret_id, seq) : code;
+    if (code || !seq)
+        return code;
+    code = add_job(passage, &spec, ret_id, seq);
+    return code || !spec.key || !is_asked ? code : learn_id(passage, true, ret_id);
 }
 
 cairn_code cairn_passage_start_job(cairn_passage *passage, const char *key,
@@ -111,7 +124,7 @@ cairn_code cairn_passage_start_job(cairn_passage *passage, const char *key,
                                    cairn_error *reterr)
 {
     char id[ID_TEXT] = "";
-    cairn_code code = start_job(passage, key, spec, id);
+    cairn_code code = start_job(passage, key, spec, ret_id != NULL, id);
     if (!code && ret_id)
         memcpy(ret_id, id, sizeof id);
     return passage_tell(passage, code, reterr);
@@ -138,7 +151,8 @@ static cairn_code add_start(struct cairn_passage *passage, const cairn_start_opt
 }
 
 static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
-                                 const cairn_start_options *given, char ret_id[ID_TEXT])
+                                 const cairn_start_options *given, bool is_asked,
+                                 char ret_id[ID_TEXT])
 {
     int32_t seq = 0;
     cairn_start_options options = CAIRN_START_DEFAULTS;
@@ -151,7 +165,10 @@ static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
         code = passage_check_json(passage, options.input, "input");
     if (!code)
         code = remember_start(passage, key ? key : options.workflow, ret_id, &seq);
-    return !code && seq ? add_start(passage, &options, ret_id, seq) : code;
+    if (code || !seq)
+        return code;
+    code = add_start(passage, &options, ret_id, seq);
+    return code || !options.key || !is_asked ? code : learn_id(passage, false, ret_id);
 }
 
 cairn_code cairn_passage_start_workflow(cairn_passage *passage, const char *key,
@@ -159,7 +176,7 @@ cairn_code cairn_passage_start_workflow(cairn_passage *passage, const char *key,
                                         cairn_error *reterr)
 {
     char id[ID_TEXT] = "";
-    cairn_code code = start_workflow(passage, key, options, id);
+    cairn_code code = start_workflow(passage, key, options, ret_id != NULL, id);
     if (!code && ret_id)
         memcpy(ret_id, id, sizeof id);
     return passage_tell(passage, code, reterr);

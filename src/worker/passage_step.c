@@ -208,7 +208,7 @@ cairn_code cairn_passage_begin_step(cairn_passage *passage, const cairn_step_opt
                                     cairn_work **ret_work, const char **ret_output,
                                     cairn_error *reterr)
 {
-    const char *output;
+    const char *output = NULL;
     cairn_code code = begin_step(passage, options, ret_work, &output);
     if (!code && !*ret_work && ret_output)
         *ret_output = output;

@@ -152,7 +152,7 @@ cairn_code cairn_passage_wait_event(cairn_passage *passage, const char *key, con
                                     int64_t timeout_ms, const char **ret_payload,
                                     cairn_error *reterr)
 {
-    const char *payload;
+    const char *payload = NULL;
     cairn_code code = wait_event(passage, key, event, timeout_ms, &payload);
     if (!code && ret_payload)
         *ret_payload = payload;

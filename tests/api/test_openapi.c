@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "calling.h"
 #include "http/access.h"
+#include "passage.h"
 #include "schema.h"
 
 #include <ctype.h>
@@ -241,9 +242,9 @@ TEST(inner_objects_have_the_fields_that_are_read)
         {"CommitLog", "/v1/tasks/x/commit",
          COMMIT("\"logs\":[{\"level\":\"info\",\"message\":\"m\",\"surplus\":1}]")},
         {"CommitJob", "/v1/tasks/x/commit",
-         COMMIT("\"jobs\":[{\"id\":\"i\",\"type\":\"t\",\"surplus\":1}]")},
+         COMMIT("\"jobs\":[{\"id\":\"i\",\"seq\":1,\"type\":\"t\",\"surplus\":1}]")},
         {"CommitInstance", "/v1/tasks/x/commit",
-         COMMIT("\"instances\":[{\"id\":\"i\",\"workflow\":\"f\",\"surplus\":1}]")},
+         COMMIT("\"instances\":[{\"id\":\"i\",\"seq\":1,\"workflow\":\"f\",\"surplus\":1}]")},
         {"ClaimBesides", "/v1/tasks/x/commit",
          COMMIT("\"claim\":{\"types\":[\"a\"],\"surplus\":1}")},
     };
@@ -468,6 +469,45 @@ TEST(answers_about_decisions_and_the_dlq_are_as_described)
              "workflow: h\nversion: 1\ndlq: true\nsteps: [{human: ask}, {step: a}]\n");
     check_decisions(&d);
     check_dlq(&d);
+    close_described(&d);
+}
+
+static void check_commit(struct described *d, const struct passage *passage, int status,
+                         const char *more)
+{
+    char body[600];
+    snprintf(body, sizeof body, "{\"worker\":\"w\",\"token\":\"%s\",\"revision\":%lld,%s}",
+             passage->token, passage->revision, more);
+    check_answer(d, status, "POST", "/v1/tasks/{id}/commit", commit_target(passage), body);
+}
+
+TEST(answers_about_functions_are_as_described)
+{
+    static const char path[] = "/v1/instances/{id}/logs";
+    struct described d;
+    open_described(&d);
+    call_for(&d.caller, 201, "POST", "/v1/workflows", "{\"function\":\"order\",\"version\":1}");
+    call_for(&d.caller, 201, "POST", "/v1/instances", "{\"workflow\":\"order\"}");
+    struct passage passage = claim_passage(&d.caller);
+    call_for(&d.caller, 201, "POST", about(&passage, "/signal"), "{\"event\":\"e\"}");
+    check_commit(&d, &passage, 200,
+                 "\"outcome\":\"go_on\",\"steps\":[" STEP(
+                     "1", "k", "start", "completed",
+                     "") "],\"logs\":[{\"level\":\"info\",\"message\":\"m\",\"data\":[1]}],"
+                         "\"jobs\":[{\"id\":\"11111111-1111-4111-8111-111111111111\",\"seq\":1,"
+                         "\"type\":\"t\"}]");
+    CHECK_INT(json_array_size(part(&d.caller, "events")), 1);
+    CHECK_INT(json_array_size(part(&d.caller, "started")), 1);
+    check_on_job(&d, 200, "GET", path, passage.instance);
+    CHECK_INT(json_array_size(part(&d.caller, "items")), 1);
+    check_on_job(&d, 404, "GET", path, "x");
+    check_commit(&d, &passage, 400, "\"outcome\":\"x\"");
+    check_commit(&d, &passage, 200,
+                 "\"outcome\":\"suspend\",\"claim\":{\"types\":[\"order\"]}");
+    CHECK_INT(json_array_size(part(&d.caller, "tasks.0.steps")), 1);
+    CHECK_INT(json_array_size(part(&d.caller, "tasks.0.events")), 1);
+    strcpy(passage.token, "no");
+    check_commit(&d, &passage, 409, "\"outcome\":\"complete\"");
     close_described(&d);
 }
 

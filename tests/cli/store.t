@@ -1,8 +1,8 @@
 # The store itself.
 $ cairn migrate
-<url> is up to date: version 2, as this program expects
+<url> is up to date: version 3, as this program expects
 $ cairn migrate -o json
-{"url":"<url>","schema":"version 2, as this program expects"}
+{"url":"<url>","schema":"version 3, as this program expects"}
 $ cairn doctor | head -1
 CHECK      RESULT  FINDING
 $ cairn doctor -o json | python3 -m json.tool >/dev/null && echo valid

@@ -9,6 +9,7 @@
 #include "base/scan.h"
 #include "cairn.h"
 #include "flow_story.h"
+#include "function_story.h"
 #include "scratch.h"
 #include "server.h"
 #include "story.h"
@@ -84,6 +85,11 @@ TEST(a_story_is_the_same_here_and_there)
 TEST(a_story_of_workflows_is_the_same_here_and_there)
 {
     check_story(flow_story_play);
+}
+
+TEST(a_story_of_functions_is_the_same_here_and_there)
+{
+    check_story(function_story_play);
 }
 
 TEST(a_call_is_passed_on_as_it_is)

@@ -504,6 +504,44 @@ TEST(what_a_function_starts_is_started_once)
     close_world(&world);
 }
 
+/* Its own key is known from before: the id is that of the first, in this passage and later. */
+static cairn_code start_known(cairn_passage *passage, void *arg)
+{
+    char id[40];
+    cairn_job_spec job = CAIRN_JOB_DEFAULTS;
+    job.type = "mail.v1";
+    job.key = "known";
+    cairn_code code = cairn_passage_start_job(passage, NULL, &job, id, NULL);
+    if (!code)
+        note(arg, id);
+    return code ? code : cairn_passage_sleep(passage, NULL, 1000, NULL);
+}
+
+TEST(a_start_whose_key_is_known_answers_the_first_ones_id_in_every_passage)
+{
+    for (int i = 0; i < 2; i++) {
+        struct world world = open_world();
+        struct story story = {0};
+        cairn_error error;
+        cairn_enqueued first;
+        cairn_job_spec job = CAIRN_JOB_DEFAULTS;
+        char wanted[128];
+        job.type = "mail.v1";
+        job.key = "known";
+        CHECK_OK(cairn_enqueue(world.engine, &job, 1, &first, &error));
+        add_function(&world, 1, modes[i], start_known, &story);
+        start(&world);
+        run(&world);
+        advance(&world, 1000);
+        run(&world);
+        check_status(&world, "completed");
+        snprintf(wanted, sizeof wanted, "%s %s", first.id, first.id);
+        CHECK_STR(story.calls, wanted);
+        CHECK_INT(count_jobs(&world), 1);
+        close_world(&world);
+    }
+}
+
 TEST(a_function_that_starts_what_does_not_exist_has_failed_and_started_nothing)
 {
     struct world world = open_world();

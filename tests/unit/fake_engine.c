@@ -162,3 +162,63 @@ cairn_code fake_exchange(void *arg, struct request *request)
                  answer->message ? answer->message : "no");
     return answer->code;
 }
+
+/* ---- steps, and how they go -----------------------------------------------------------------
+ */
+
+static cairn_outcome run_code(cairn_work *work, void *arg)
+{
+    struct code *code = arg;
+    code->calls++;
+    code->seen = *cairn_work_task(work);
+    snprintf(code->seen_key, sizeof code->seen_key, "%s", code->seen.key);
+    if (code->fake) {
+        snprintf(code->said, sizeof code->said, "%.255s", code->fake->said);
+        code->fake->now_us += code->takes_us;
+    }
+    if (code->output)
+        cairn_work_set_output(work, code->output);
+    if (code->error)
+        cairn_work_set_error(work, code->error);
+    if (code->delay_ms)
+        cairn_work_set_delay(work, code->delay_ms);
+    if (code->emits)
+        cairn_work_emit(work, code->emits, "1");
+    return code->outcome;
+}
+
+cairn_step_options options_of(const char *key, struct code *code)
+{
+    cairn_step_options options = CAIRN_STEP_DEFAULTS;
+    options.key = key;
+    options.run = run_code;
+    options.arg = code;
+    if (!code->outcome)
+        code->outcome = CAIRN_COMPLETE;
+    return options;
+}
+
+cairn_code do_step(cairn_passage *passage, const char *key, struct code *code,
+                   const char **ret_output, cairn_error *reterr)
+{
+    cairn_step_options options = options_of(key, code);
+    return cairn_passage_step(passage, &options, ret_output, reterr);
+}
+
+void check_end(cairn_passage *passage, cairn_code code, const char *status)
+{
+    char seen[24];
+    cairn_error error;
+    CHECK_OK(cairn_passage_end(passage, code, seen, &error));
+    CHECK_STR(seen, status);
+}
+
+cairn_code start_both(cairn_passage *passage, char job_id[40], char start_id[40])
+{
+    cairn_job_spec job = CAIRN_JOB_DEFAULTS;
+    cairn_start_options start = CAIRN_START_DEFAULTS;
+    job.type = "mail.v1";
+    start.workflow = "child";
+    cairn_code code = cairn_passage_start_job(passage, NULL, &job, job_id, NULL);
+    return code ? code : cairn_passage_start_workflow(passage, "kid", &start, start_id, NULL);
+}

@@ -46,4 +46,26 @@ cairn_step *fake_remember(struct fake_engine *fake, const char *key, const char 
 cairn_passage *fake_open(struct fake_engine *fake, cairn_commit_mode mode);
 cairn_code fake_exchange(void *arg, struct request *request);
 
+/* What a step's code does, and how often it was called. */
+struct code {
+    cairn_outcome outcome;
+    const char *output, *error;
+    int64_t delay_ms;
+    int calls;
+    struct fake_engine *fake; /* said so far is kept at each call */
+    char said[256];
+    cairn_task seen;
+    char seen_key[64];
+    int64_t takes_us;
+    const char *emits;
+};
+
+cairn_step_options options_of(const char *key, struct code *code);
+cairn_code do_step(cairn_passage *passage, const char *key, struct code *code,
+                   const char **ret_output, cairn_error *reterr);
+cairn_code start_both(cairn_passage *passage, char job_id[40], char start_id[40]);
+
+/* Ends it: the end must be accepted, and leave the function in this status. */
+void check_end(cairn_passage *passage, cairn_code code, const char *status);
+
 #endif

@@ -20,6 +20,10 @@ ALTER TABLE workflow.workflow_step
     ADD CONSTRAINT workflow_step_stop_check
         CHECK (stop IN ('cancelled', 'aborted', 'rollback', 'superseded', 'paused')) NOT VALID;
 
+-- A function's steps have the names that its code gives them, and are many: an index that only a
+-- human decision asks is not worth a write for each.  The primary key brings the instance's steps.
+DROP INDEX workflow.idx_workflow_step_name;
+
 -- The only question is what one instance has logged, in order: the key answers it.
 CREATE TABLE workflow.workflow_log (
     instance_id uuid NOT NULL,

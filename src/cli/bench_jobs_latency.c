@@ -1,11 +1,10 @@
-/* cli/bench_latency.c - how long from enqueue to start, with a worker that waits in a claim.
+/* cli/bench_jobs_latency.c - how long from enqueue to start, with a worker that waits in a claim.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/bench.h"
-#include "cli/command.h"
+#include "cli/bench_jobs.h"
 #include "cli/say.h"
 
 #include <pthread.h>
@@ -65,7 +64,7 @@ static cairn_code enqueue_samples(struct waiter *waiter, int64_t *call_us, int64
 {
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
     spec.type = waiter->bench->type;
-    spec.payload = RAW_PAYLOAD;
+    spec.payload = BENCH_PAYLOAD;
     for (size_t i = 0; i < waiter->samples; i++) {
         cairn_enqueued enqueued;
         pause_for_claim();
@@ -86,12 +85,12 @@ static cairn_code enqueue_samples(struct waiter *waiter, int64_t *call_us, int64
     return CAIRN_OK;
 }
 
-int bench_latency(struct bench *bench, size_t samples, struct bench_latency *ret_latency)
+int job_latency(struct job_bench *bench, size_t samples)
 {
     cairn_error error = {0};
     pthread_t thread;
     cleanup(mem_freep) int64_t *times = mem_zalloc(3 * samples * sizeof *times);
-    struct waiter waiter = {.bench = bench, .samples = samples, .started_us = times};
+    struct waiter waiter = {.bench = &bench->base, .samples = samples, .started_us = times};
     if (!times || sem_init(&waiter.done, 0, 0) ||
         pthread_create(&thread, NULL, wait_for_jobs, &waiter)) {
         say_error("could not start a thread");
@@ -104,7 +103,7 @@ int bench_latency(struct bench *bench, size_t samples, struct bench_latency *ret
     if (code || waiter.code)
         return say_failure(code ? &error : &waiter.error);
 
-    *ret_latency = (struct bench_latency){
+    bench->latency = (struct job_latency){
         .samples = samples,
         .call_p50_us = percentile(call_us, samples, 50),
         .call_p99_us = percentile(call_us, samples, 99),

@@ -1,4 +1,4 @@
-/* cli/bench_backlog.c - what a claim costs when few jobs wait, and when very many do.
+/* cli/bench_jobs_backlog.c - what a claim costs when few jobs wait, and when very many do.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -6,8 +6,7 @@
  */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/bench.h"
-#include "cli/command.h"
+#include "cli/bench_jobs.h"
 #include "cli/say.h"
 
 #include <inttypes.h>
@@ -17,23 +16,23 @@ enum { FEW = 1000, TYPES = 8, ONE_SAMPLES = 300, BATCH_SAMPLES = 50 };
 
 /* Jobs of several types and three priorities, so that a claim by prefix has something to merge.
  */
-static cairn_code fill(struct bench *bench, struct rng *rng, uint64_t from, uint64_t to,
+static cairn_code fill(struct job_bench *bench, struct rng *rng, uint64_t from, uint64_t to,
                        cairn_error *reterr)
 {
     char types[TYPES][BENCH_TYPE + 16];
     cairn_job_spec specs[BENCH_BATCH_MAX];
     cairn_enqueued enqueued[BENCH_BATCH_MAX];
     for (int i = 0; i < TYPES; i++)
-        snprintf(types[i], sizeof types[i], "%s.%d", bench->backlog, i);
+        snprintf(types[i], sizeof types[i], "%s.%d", bench->backlog_type, i);
     while (from < to) {
         size_t count = to - from < BENCH_BATCH_MAX ? (size_t)(to - from) : BENCH_BATCH_MAX;
         for (size_t i = 0; i < count; i++) {
             specs[i] = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
             specs[i].type = types[rng_below(rng, TYPES)];
-            specs[i].payload = RAW_PAYLOAD;
+            specs[i].payload = BENCH_PAYLOAD;
             specs[i].priority = 50 * (1 + (int32_t)rng_below(rng, 3));
         }
-        cairn_code code = cairn_enqueue(bench->engine, specs, count, enqueued, reterr);
+        cairn_code code = cairn_enqueue(bench->base.engine, specs, count, enqueued, reterr);
         if (code)
             return code;
         from += count;
@@ -42,7 +41,7 @@ static cairn_code fill(struct bench *bench, struct rng *rng, uint64_t from, uint
     return CAIRN_OK;
 }
 
-static cairn_code finish_tasks(struct bench *bench, const cairn_tasks *tasks,
+static cairn_code finish_tasks(struct job_bench *bench, const cairn_tasks *tasks,
                                cairn_outcome outcome, cairn_error *reterr)
 {
     cairn_report reports[BENCH_BATCH_MAX];
@@ -53,25 +52,25 @@ static cairn_code finish_tasks(struct bench *bench, const cairn_tasks *tasks,
         reports[i].token = cairn_tasks_at(tasks, i)->token;
         reports[i].outcome = outcome;
     }
-    return cairn_report_many(bench->engine, BENCH_WORKER, reports, count, NULL, NULL, NULL,
+    return cairn_report_many(bench->base.engine, BENCH_WORKER, reports, count, NULL, NULL, NULL,
                              reterr);
 }
 
-static cairn_code claim_some(struct bench *bench, size_t max, cairn_tasks **ret_tasks,
+static cairn_code claim_some(struct job_bench *bench, size_t max, cairn_tasks **ret_tasks,
                              cairn_error *reterr)
 {
     char pattern[BENCH_TYPE + 16];
-    snprintf(pattern, sizeof pattern, "%s.%%", bench->backlog);
+    snprintf(pattern, sizeof pattern, "%s.%%", bench->backlog_type);
     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
     claim.worker = BENCH_WORKER;
     claim.types = (const char *[]){pattern};
     claim.type_count = 1;
     claim.max = (uint32_t)max;
     claim.lease_ms = 600000;
-    return cairn_claim(bench->engine, &claim, ret_tasks, reterr);
+    return cairn_claim(bench->base.engine, &claim, ret_tasks, reterr);
 }
 
-static cairn_code time_claims(struct bench *bench, size_t max, size_t samples,
+static cairn_code time_claims(struct job_bench *bench, size_t max, size_t samples,
                               int64_t *ret_median_us, cairn_error *reterr)
 {
     int64_t times[ONE_SAMPLES];
@@ -90,7 +89,7 @@ static cairn_code time_claims(struct bench *bench, size_t max, size_t samples,
     return CAIRN_OK;
 }
 
-static cairn_code time_both(struct bench *bench, size_t batch, int64_t *ret_one_us,
+static cairn_code time_both(struct job_bench *bench, size_t batch, int64_t *ret_one_us,
                             int64_t *ret_batch_us, cairn_error *reterr)
 {
     say_progress("backlog: claiming");
@@ -98,13 +97,12 @@ static cairn_code time_both(struct bench *bench, size_t batch, int64_t *ret_one_
     return code ? code : time_claims(bench, batch, BATCH_SAMPLES, ret_batch_us, reterr);
 }
 
-int bench_backlog(struct bench *bench, uint64_t many, size_t batch,
-                  struct bench_backlog *ret_backlog)
+int job_backlog(struct job_bench *bench, uint64_t many, size_t batch)
 {
     cairn_error error = {0};
     struct rng rng;
-    struct bench_backlog found = {.few = FEW, .many = many};
-    rng_init(&rng, bench->seed);
+    struct job_backlog found = {.few = FEW, .many = many};
+    rng_init(&rng, bench->base.seed);
     cairn_code code = fill(bench, &rng, 0, FEW, &error);
     if (!code)
         code = time_both(bench, batch, &found.one_few_us, &found.batch_few_us, &error);
@@ -114,11 +112,11 @@ int bench_backlog(struct bench *bench, uint64_t many, size_t batch,
         code = time_both(bench, batch, &found.one_many_us, &found.batch_many_us, &error);
     if (code)
         return say_failure(&error);
-    *ret_backlog = found;
+    bench->backlog = found;
     return EXIT_DONE;
 }
 
-int bench_drain(struct bench *bench)
+int job_drain(struct job_bench *bench)
 {
     cairn_error error = {0};
     for (uint64_t total = 0;;) {
