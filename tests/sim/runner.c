@@ -182,6 +182,8 @@ cairn_code runner_exchange(void *arg, struct request *request)
     runner->wanted = request;
     runner_rest(runner);
     runner->wanted = NULL;
+    if (request->op == OP_COMMIT)
+        request->in.commit.is_claiming = false; /* what it brought is in other hands */
     return runner->is_dead ? refuse(request, CAIRN_E_CLOSED) : request->code;
 }
 
