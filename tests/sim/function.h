@@ -76,8 +76,8 @@ struct runner {
     struct sim *sim;
     pthread_t thread;
     sem_t go, back;
-    bool is_over;     /* the thread has ended */
-    bool is_dead;     /* the worker has: nothing of it reaches the engine any more */
+    bool is_over; /* the thread has ended */
+    bool is_dead; /* the worker has: nothing of it reaches the engine any more */
     atomic_bool is_stopping;
     int engine;
 

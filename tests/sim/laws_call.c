@@ -106,7 +106,8 @@ void law_of_commit(struct sim *sim, const struct op *op)
     for (size_t i = 0; i < in->log_count && !is_unsure; i++) {
         int count = count_logs(sim, runner->instance_id, in->logs[i].message);
         if (count != (code == CAIRN_OK) && !(is_again && count < 2))
-            sim_broken(sim, "the log %s of a commit that was answered with %s is there %d times",
+            sim_broken(sim,
+                       "the log %s of a commit that was answered with %s is there %d times",
                        in->logs[i].message, cairn_code_name(code), count);
     }
     const struct step_row *row = snapshot_step(sim->now, runner->held.id);
@@ -116,6 +117,7 @@ void law_of_commit(struct sim *sim, const struct op *op)
                    row->attempts);
     if (code == CAIRN_E_CONFLICT && !strstr(op->request->error.message, "unheard"))
         sim_broken(sim, "a commit was refused: %s", op->request->error.message);
-    if (code == CAIRN_E_BAD_INPUT && (in->step_count != 1 || strcmp(in->steps[0].key, "nonsense")))
+    if (code == CAIRN_E_BAD_INPUT &&
+        (in->step_count != 1 || strcmp(in->steps[0].key, "nonsense")))
         sim_broken(sim, "a commit was refused: %s", op->request->error.message);
 }

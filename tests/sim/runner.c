@@ -111,8 +111,8 @@ void runner_start(struct sim *sim, const cairn_task *task, const char *worker)
     const struct seen_instance *instance = snapshot_find(sim->now, task->instance_id);
     if (!runner || !instance)
         return; /* its lease will run out */
-    *runner = (struct runner){
-        .is_used = true, .sim = sim, .program = program_find(sim, task->type)};
+    *runner =
+        (struct runner){.is_used = true, .sim = sim, .program = program_find(sim, task->type)};
     if (!runner->program || !task->memory)
         sim_broken(sim, "the task %s of %s has no memory", task->id, task->type);
     snprintf(runner->held.worker, sizeof runner->held.worker, "%s", worker);
