@@ -740,8 +740,8 @@ typedef cairn_code (*cairn_function)(cairn_passage *passage, void *arg);
 
 /* What a crash repeats. */
 typedef enum cairn_commit_mode {
-    CAIRN_COMMIT_STEP = 1, /* each finished step is committed before the next begins: at most the
-                            * step that was being executed is called again */
+    CAIRN_COMMIT_STEP = 1, /* each finished step is committed before the next begins: at most one
+                            * is called again, the one that was being executed or had just ended */
     CAIRN_COMMIT_PASSAGE   /* all steps of a passage are committed at its end: the whole passage
                             * may be repeated, for a fraction of the commits */
 } cairn_commit_mode;

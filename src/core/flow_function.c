@@ -38,11 +38,14 @@ cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char
 
 /* ---- remembering ---------------------------------------------------------------------------- */
 
-/* A sleep or a wait that is there belongs to the engine, and what has ended stays as it is: a
- * commit that comes twice changes nothing. */
-static bool is_settled(const struct step_row *row)
+/* A sleep or a wait that is there belongs to the engine, what has ended stays as it is, and a call
+ * that failed is counted once: a commit that comes twice changes nothing. */
+static bool is_settled(const struct step_row *row, const struct memo *memo)
 {
-    return step_is_ended(row->status) || row->kind == KIND_SLEEP || row->kind == KIND_WAIT;
+    bool is_counted = row->status == STEP_READY && memo->status == STEP_READY &&
+                      memo->attempts <= row->attempts;
+    return is_counted || step_is_ended(row->status) || row->kind == KIND_SLEEP ||
+           row->kind == KIND_WAIT;
 }
 
 static cairn_code note_ended(struct flow *flow, struct flow_step *step, enum step_status status,
@@ -168,11 +171,12 @@ static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret
     *ret_is_news = true;
     if (memo->status == STEP_NONE)
         return forget_one(flow, step, reterr);
-    *ret_is_news = is_new || !is_settled(&step->row);
+    *ret_is_news = is_new || !is_settled(&step->row, memo);
     if (!*ret_is_news)
         return CAIRN_OK;
 
     struct step_row *row = &step->row;
+    row->is_held = false; /* paused while it awaited its retry; what it has now is the commit's */
     row->attempts = memo->attempts;
     row->error = memo->status == STEP_COMPLETED ? NULL : memo->error;
     row->output = memo->status == STEP_COMPLETED ? memo->output ? memo->output : "null" : NULL;
@@ -333,24 +337,22 @@ static cairn_code go_on(struct flow *flow, struct flow_step *runner,
 /* Cancelled while it ran: steps that have finished are welcome, so that they can be undone; one that
  * was called counts as having run.  Nothing begins any more. */
 static cairn_code remember_last(struct flow *flow, const struct passage_commit *commit,
-                                cairn_error *reterr)
+                                bool *ret_is_repeated, cairn_error *reterr)
 {
+    size_t news = 0;
     for (size_t i = 0; i < commit->memo_count; i++) {
         struct memo memo = commit->memos[i];
-        struct flow_step *step;
         bool is_news;
-        if (memo.status == STEP_WAITING || memo.status == STEP_NONE)
+        if (memo.status == STEP_WAITING || memo.status == STEP_NONE) {
+            news += memo.seq >= flow->instance->places; /* heard, though nothing is made of it */
             continue;
+        }
         if (memo.seq >= flow->instance->places)
             memo.seq = flow->instance->places; /* those that wait have left a gap */
         TRY(remember(flow, &memo, &is_news, reterr));
-        if (memo.status != STEP_READY)
-            continue;
-        TRY(flow->source->step(flow, memo.seq, &step, reterr));
-        if (step->row.status == STEP_READY)
-            TRY(step_skip(flow, step, STOP_CANCELLED, "Stopped due to workflow cancellation",
-                          reterr));
+        news += is_news;
     }
+    *ret_is_repeated = commit->memo_count > 0 && news == 0;
     return CAIRN_OK;
 }
 
@@ -361,7 +363,7 @@ static cairn_code commit_stopped(struct flow *flow, struct flow_step *runner,
     bool is_welcome = runner->row.stop == STOP_CANCELLED && flow->instance->goal == GOAL_CANCEL;
     if (is_welcome) {
         verdict->stop = stop_name(STOP_CANCELLED);
-        TRY(remember_last(flow, commit, reterr));
+        TRY(remember_last(flow, commit, &verdict->is_repeated, reterr));
         runner->row.ended_by = commit->worker;
         runner->row.ended_token = commit->token;
     } else {
@@ -414,6 +416,20 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
         TRY(go_on(flow, runner, commit, reterr));
     }
     return flow_settle(flow, reterr);
+}
+
+cairn_code function_skip_retries(struct flow *flow, cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count;
+    if (flow->instance->active_count == 0)
+        return CAIRN_OK;
+    TRY(flow->source->current(flow, &steps, &count, reterr));
+    for (size_t i = 0; i < count; i++)
+        if (steps[i]->row.seq > 0 && steps[i]->row.status == STEP_READY)
+            TRY(step_skip(flow, steps[i], STOP_CANCELLED,
+                          "Stopped due to workflow cancellation", reterr));
+    return CAIRN_OK;
 }
 
 /* ---- leaving and forgetting ----------------------------------------------------------------- */

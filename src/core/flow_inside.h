@@ -115,6 +115,8 @@ cairn_code step_skip(struct flow *flow, struct flow_step *step, enum step_stop s
 /* flow_function.c: something has come for a function, or it begins. */
 cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char *input,
                          cairn_error *reterr);
+/* Cancelled, and its last passage is over: nothing is called again. */
+cairn_code function_skip_retries(struct flow *flow, cairn_error *reterr);
 /* It has completed: whatever it had begun to wait for is skipped. */
 cairn_code function_leave(struct flow *flow, cairn_error *reterr);
 /* What failed or was undone is forgotten (is_all: everything), so that it is done again. */

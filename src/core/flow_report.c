@@ -236,6 +236,8 @@ static bool is_failure(const struct flow_report *report)
 /* Stopped: only its lease had not ended yet.  It counts as having run. */
 cairn_code step_end_stopped(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
+    if (step->row.kind == KIND_FUNCTION && flow->instance->goal == GOAL_CANCEL)
+        TRY(function_skip_retries(flow, reterr));
     if (step->row.status == STEP_SKIPPED)
         step_number(flow, step);
     return lease_awaited_ended(flow, step, reterr);

@@ -60,6 +60,20 @@ static cairn_code abort_undo(struct flow *flow, struct flow_step *step, cairn_er
     return flow_note(flow, "step_failed", step, &facts, reterr);
 }
 
+/* A passage that is cancelled may just be calling a step again: its last commit tells. */
+static cairn_code is_in_passage(struct flow *flow, const struct flow_step *step, bool *ret_is,
+                                cairn_error *reterr)
+{
+    struct flow_step *runner;
+    *ret_is = flow->instance->is_function && step->row.seq > 0 &&
+              step->row.status == STEP_READY;
+    if (!*ret_is)
+        return CAIRN_OK;
+    TRY(flow->source->step(flow, 0, &runner, reterr));
+    *ret_is = step_has_lease(runner);
+    return CAIRN_OK;
+}
+
 /* What a goal makes of a step that is current, leased or held. */
 static cairn_code stop_step(struct flow *flow, struct flow_step *step, enum instance_goal goal,
                             enum step_stop stop, cairn_error *reterr)
@@ -71,6 +85,11 @@ static cairn_code stop_step(struct flow *flow, struct flow_step *step, enum inst
     if (step->row.status == STEP_COMPENSATION)
         return abort_undo(flow, step, reterr);
     if (!step_is_current(step->row.status))
+        return CAIRN_OK;
+    bool is_awaited = false;
+    if (goal == GOAL_CANCEL)
+        TRY(is_in_passage(flow, step, &is_awaited, reterr));
+    if (is_awaited)
         return CAIRN_OK;
     if (!step_has_lease(step) || goal == GOAL_CANCEL || stop == STOP_ABORTED)
         return step_skip(flow, step, stop ? stop : STOP_ROLLBACK, stop_text(goal, stop),

@@ -228,7 +228,9 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
         }
         if (code)
             return code;
-        if (!verdict.code)
+        if (verdict.code)
+            world_revise_dirty(instance);
+        else
             world_revise(instance);
     }
     reported->code = verdict.code;

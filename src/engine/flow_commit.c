@@ -241,10 +241,13 @@ cairn_code flow_batch_commit(struct batch *batch, struct request *request, cairn
     if (code)
         return code;
     if (verdict.code) {
+        world_revise_dirty(instance); /* a stopped passage's lease has ended */
         refuse(batch, request, runner, &verdict);
         return CAIRN_OK;
     }
-    if (!verdict.is_repeated) {
+    if (verdict.is_repeated) {
+        world_revise_dirty(instance);
+    } else {
         world_revise(instance);
         batch->tally.passage_commits++;
         batch->tally.passage_conflicts += is_conflict;

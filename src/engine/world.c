@@ -297,6 +297,12 @@ void world_revise(struct world_instance *instance)
     instance->flow.is_dirty = true;
 }
 
+void world_revise_dirty(struct world_instance *instance)
+{
+    if (instance->flow.is_dirty)
+        world_revise(instance);
+}
+
 /* ---- writing -------------------------------------------------------------------------------- */
 
 /* Whether a step is to be inserted (is_new) or updated. */

@@ -62,6 +62,7 @@ cairn_code world_forget(struct world_instance *instance, struct flow_step **step
 
 /* Something has happened to it: a function that goes on from what it has read will notice. */
 void world_revise(struct world_instance *instance);
+void world_revise_dirty(struct world_instance *instance); /* only if its row is written */
 
 /* Writes the changed steps of one instance, so that questions to the store see them. */
 cairn_code world_flush(struct world_instance *instance, cairn_error *reterr);

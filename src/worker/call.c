@@ -98,11 +98,15 @@ static void submit(struct call *call)
     call->engine->ops->submit(call->engine, call->request);
 }
 
-/* The first of several versions of a function names it for all. */
+/* The first of several versions of a function names it for all, unless a handler does. */
 static bool is_first_of_name(const struct cairn_worker *worker, size_t index)
 {
+    const char *name = worker->functions[index].name;
+    for (size_t i = 0; i < worker->handler_count; i++)
+        if (strcmp(worker->handlers[i].pattern, name) == 0)
+            return false;
     for (size_t i = 0; i < index; i++)
-        if (strcmp(worker->functions[i].name, worker->functions[index].name) == 0)
+        if (strcmp(worker->functions[i].name, name) == 0)
             return false;
     return true;
 }

@@ -102,6 +102,12 @@ static void claim_answered(struct cairn_worker *worker, struct call *call)
     }
 }
 
+/* A pause is no end: what runs may finish, and may be resumed, or stopped for good, meanwhile. */
+static bool is_final_stop(const char *stop)
+{
+    return stop && strcmp(stop, "paused") != 0;
+}
+
 static void heartbeat_answered(struct cairn_worker *worker, struct call *call)
 {
     struct cairn_work *work = call->work;
@@ -112,10 +118,10 @@ static void heartbeat_answered(struct cairn_worker *worker, struct call *call)
         work_free(work);
         return;
     }
-    if (!code && !call->request->out.heartbeat.stop) {
-        expect_heartbeat(worker, work);
-    } else if (!code) {
+    if (!code) {
         atomic_store(&work->stop, call->request->out.heartbeat.stop);
+        if (!is_final_stop(call->request->out.heartbeat.stop))
+            expect_heartbeat(worker, work);
     } else if (!code_may_pass(code) || monotonic_us() > work->lease_until_us) {
         atomic_store(&work->stop, "lease_lost");
     } else {
@@ -325,7 +331,7 @@ static void send_heartbeats(struct cairn_worker *worker)
     int64_t now_us = monotonic_us();
     for (uint32_t i = 0; i < worker->running_count; i++) {
         struct cairn_work *work = worker->running[i];
-        if (work->is_heartbeat_out || atomic_load(&work->stop))
+        if (work->is_heartbeat_out || is_final_stop(atomic_load(&work->stop)))
             continue;
         if (work->heartbeat_at_us <= now_us && !send_heartbeat(worker, work))
             work->heartbeat_at_us = now_us + rest_longer(0);

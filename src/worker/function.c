@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+enum { UNABLE_REST_MS = 1000 }; /* before a passage that could not begin is offered again */
+
 /* ---- registering ----------------------------------------------------------------------------
  */
 
@@ -149,6 +151,7 @@ void run_function(struct cairn_worker *worker, struct cairn_work *work)
                                       .lease_ms = worker->lease_ms,
                                       .seed = worker->engine->options.seed};
     work->outcome = CAIRN_RELEASE; /* at no cost, should memory not do for the passage */
+    work->delay_ms = UNABLE_REST_MS;
     if (passage_new(&options, &passage, &error))
         return;
     passage->host = work;

@@ -53,7 +53,7 @@ static bool take_task(struct cairn_passage *passage, const struct passage_option
     return passage->worker && task_copy(&passage->arena, options->task, &passage->task);
 }
 
-static void passage_free(struct cairn_passage *passage)
+void passage_free(struct cairn_passage *passage)
 {
     work_free(passage->call.work);
     arena_done(&passage->arena);
@@ -168,6 +168,11 @@ cairn_code passage_tell(struct cairn_passage *passage, cairn_code code, cairn_er
     if (code && code == passage->over)
         passage->last = passage->over_error;
     passage->last.code = code;
+    if (code) {
+        passage->failure = passage->last;
+        passage->failure_text = passage->last_text;
+        passage->failure_step = passage->last_step;
+    }
     if (reterr)
         *reterr = passage->last;
     return code;
@@ -224,16 +229,21 @@ void cairn_passage_count(const cairn_passage *passage, cairn_passage_costs *ret_
  */
 
 /* Why the function failed: what it said itself, else what the call said that it passed on. */
-static const char *failure_text(struct cairn_passage *passage, cairn_code code)
+static const char *tell_failure(const struct cairn_passage *passage, cairn_code code,
+                                const char **ret_step)
 {
+    bool is_passed_on = code == passage->failure.code;
+    *ret_step = NULL;
     if (passage->error)
         return passage->error;
     if (code == CAIRN_E_SUSPENDED)
         return "the function returned suspended, but nothing suspends it";
-    if (code == passage->last.code && passage->last_text)
-        return passage->last_text;
-    if (code == passage->last.code && passage->last.message[0])
-        return passage->last.message;
+    if (is_passed_on && passage->failure_text) {
+        *ret_step = passage->failure_step;
+        return passage->failure_text;
+    }
+    if (is_passed_on && passage->failure.message[0])
+        return passage->failure.message;
     return cairn_code_meaning(code);
 }
 
@@ -241,10 +251,8 @@ static cairn_code commit_end(struct cairn_passage *passage, cairn_code code)
 {
     struct passage_end end = {.outcome = PASSAGE_COMPLETE, .output = passage->output};
     if (code) {
-        end =
-            (struct passage_end){.outcome = PASSAGE_FAIL, .error = failure_text(passage, code)};
-        if (end.error == passage->last_text)
-            end.failed_step = passage->last_step;
+        end = (struct passage_end){.outcome = PASSAGE_FAIL};
+        end.error = tell_failure(passage, code, &end.failed_step);
     }
     return passage_commit(passage, &end);
 }
@@ -262,6 +270,8 @@ static cairn_code end_early(struct cairn_passage *passage)
         if (passage->is_dismissed)
             passage_leave(passage);
         return passage->over;
+    } else if (!stop_word(passage) && memory_forget_retries(passage)) {
+        return CAIRN_E_OUT_OF_MEMORY;
     }
     passage->over = CAIRN_OK; /* it has done its part: what counts now is the commit */
     return passage_commit(passage, &end);

@@ -127,9 +127,13 @@ struct cairn_passage {
     cairn_error over_error;
     const char *over_step; /* whose; NULL: the function's own */
 
-    /* The latest call's failure, should the function return it. */
+    /* What the call under way says; of a failed step also the whole text, and its key. */
     cairn_error last;
-    const char *last_text, *last_step; /* of a failed step: the whole text, and its key */
+    const char *last_text, *last_step;
+
+    /* The same of the latest call that failed, should the function return that. */
+    cairn_error failure;
+    const char *failure_text, *failure_step;
 
     const char *output, *error; /* what the function has set */
 
@@ -155,6 +159,9 @@ struct passage_options {
 cairn_code passage_new(const struct passage_options *options,
                        struct cairn_passage **ret_passage, cairn_error *reterr);
 
+/* Without a word to the engine: cairn_passage_end() is the end. */
+void passage_free(struct cairn_passage *passage);
+
 /* What every call begins with: CAIRN_OK, or why it can do nothing. */
 cairn_code passage_enter(struct cairn_passage *passage);
 
@@ -178,6 +185,10 @@ cairn_code memory_fill(struct cairn_passage *passage);
  * to *ret_seq.  Over with CAIRN_E_VERSION_MISMATCH if that cannot be. */
 cairn_code memory_ask(struct cairn_passage *passage, const char *key, const char *kind,
                       const char **ret_key, const cairn_step **ret_row, int32_t *ret_seq);
+
+/* Of code that was accepted though it does not match: a call that was to be repeated, and that the
+ * code has not asked for before it suspends, would have the next passage begin at once, for ever. */
+cairn_code memory_forget_retries(struct cairn_passage *passage);
 
 /* Whether the code has left behind what earlier passages have done. */
 bool memory_is_passed(const struct cairn_passage *passage);

@@ -141,6 +141,18 @@ static cairn_code forget(struct cairn_passage *passage, struct key *key)
     return CAIRN_OK;
 }
 
+cairn_code memory_forget_retries(struct cairn_passage *passage)
+{
+    const cairn_memory *memory = passage->task.memory;
+    for (size_t i = 0; memory->is_forced && i < memory->step_count; i++) {
+        struct key *key = *find(&passage->keys, memory->steps[i].name);
+        bool is_left = key->row && !key->is_visited && strcmp(key->row->status, "ready") == 0;
+        if (is_left && forget(passage, key))
+            return CAIRN_E_OUT_OF_MEMORY;
+    }
+    return CAIRN_OK;
+}
+
 static void visit(struct cairn_passage *passage, struct key *key)
 {
     if (key->row && !key->is_visited)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/buf.h"
-#include "sim.h"
+#include "function.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +86,9 @@ static void act_start(struct sim *sim, int engine)
 {
     char name[16], key[16];
     struct request *request = make(OP_START);
-    snprintf(name, sizeof name, "w%d", sim_below(sim, sim->workflow_count));
+    int which = sim_below(sim, sim->workflow_count + sim->program_count);
+    snprintf(name, sizeof name, "%c%d", which < sim->workflow_count ? 'w' : 'f',
+             which < sim->workflow_count ? which : which - sim->workflow_count);
     request->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
     request->in.start.workflow = keep(request, name);
     request->in.start.input = sim_chance(sim, 50) ? "{\"n\": 1}" : "{\"n\": 2}";
@@ -116,8 +118,8 @@ static void act_enqueue(struct sim *sim, int engine)
     act_submit(sim, engine, request, NULL);
 }
 
-static cairn_claim_options claim_options(struct sim *sim, struct request *request,
-                                         const char *worker)
+cairn_claim_options act_claim_options(struct sim *sim, struct request *request,
+                                      const char *worker)
 {
     static const uint32_t leases_ms[] = {1, 800, 5000, 30000};
     const char **types = arena_zalloc(&request->arena, sizeof *types);
@@ -136,7 +138,7 @@ void act_claim(struct sim *sim, int engine)
     char worker[16];
     struct request *request = make(OP_CLAIM);
     snprintf(worker, sizeof worker, "v%d", sim_below(sim, 3));
-    request->in.claim = claim_options(sim, request, worker);
+    request->in.claim = act_claim_options(sim, request, worker);
     bool is_patient = !sim->is_calm && !sim->parked[engine].request && sim_chance(sim, 25);
     sim_trace(sim, "engine %d: claim by %s%s", engine, worker, is_patient ? ", who waits" : "");
     if (!is_patient) {
@@ -182,7 +184,7 @@ void act_report(struct sim *sim, int engine, struct held *held, cairn_outcome ou
         .worker = keep(request, held->worker), .reports = report, .count = 1};
     if (!sim->is_calm && sim_chance(sim, 40)) {
         request->in.report.is_claiming = true;
-        request->in.report.claim = claim_options(sim, request, held->worker);
+        request->in.report.claim = act_claim_options(sim, request, held->worker);
     }
     held->is_reported = true;
     sim_trace(sim, "engine %d: %s reports %d on %s with %s", engine, held->worker, outcome,
@@ -203,7 +205,7 @@ static void act_heartbeat(struct sim *sim, int engine, const struct held *held)
 
 void act_signal(struct sim *sim, int engine, const char *id, const char *event)
 {
-    char name[24];
+    char name[24], payload[40];
     struct request *request = make(OP_SIGNAL);
     request->in.signal = (cairn_signal_options)CAIRN_SIGNAL_DEFAULTS;
     request->in.signal.instance_id = keep(request, id);
@@ -212,9 +214,16 @@ void act_signal(struct sim *sim, int engine, const char *id, const char *event)
                                                           : sim->signals_sent++;
     snprintf(name, sizeof name, "m%d", number);
     request->in.signal.id = keep(request, name);
+    sim_payload(name, payload);
+    request->in.signal.payload = keep(request, payload);
     request->in.signal.no_latch = sim_chance(sim, 10);
     sim_trace(sim, "engine %d: signal %s %s to %s", engine, event, name, id);
     act_submit(sim, engine, request, NULL);
+}
+
+void sim_payload(const char *id, char ret_payload[40])
+{
+    snprintf(ret_payload, 40, "{\"m\":\"%.24s\"}", id);
 }
 
 void act_control(struct sim *sim, int engine, enum request_op op, const char *id)
@@ -222,6 +231,8 @@ void act_control(struct sim *sim, int engine, enum request_op op, const char *id
     struct request *request = make(op);
     request->in.control =
         (struct control_input){.id = keep(request, id), .by = "ann", .reason = "why not"};
+    request->in.control.is_forced =
+        sim->is_code_changing && op == OP_RESUME && (sim->is_calm || sim_chance(sim, 50));
     sim_trace(sim, "engine %d: %s %s", engine, request_op_name(op), id);
     act_submit(sim, engine, request, NULL);
 }
@@ -252,13 +263,29 @@ void act_requeue(struct sim *sim, int engine, const struct dlq_row *record)
 
 /* ---- a round ----------------------------------------------------------------------------- */
 
+/* Functions start others, so anybody's may be meant. */
+static const char *some_instance(struct sim *sim)
+{
+    if (!sim->has_functions || !sim->now->instance_count)
+        return sim->instances[sim_below(sim, (int)sim->instance_count)];
+    return sim->now->instances[sim_below(sim, (int)sim->now->instance_count)].row.id;
+}
+
+/* Whatever begins anew starts things anew. */
+static bool is_crowded(const struct sim *sim)
+{
+    return sim->now->instance_count + 8 > INSTANCES_MAX || sim->now->job_count + 16 > JOBS_MAX;
+}
+
 static void control_something(struct sim *sim, int engine)
 {
     static const enum request_op controls[] = {OP_PAUSE,   OP_PAUSE,  OP_RESUME,
                                                OP_RESUME,  OP_RESUME, OP_RETRY,
                                                OP_RESTART, OP_CANCEL, OP_ABORT};
-    const char *id = sim->instances[sim_below(sim, (int)sim->instance_count)];
-    act_control(sim, engine, controls[sim_below(sim, 9)], id);
+    enum request_op op = controls[sim_below(sim, 9)];
+    if ((op == OP_RESTART || op == OP_RETRY) && is_crowded(sim))
+        return;
+    act_control(sim, engine, op, some_instance(sim));
 }
 
 static void decide_something(struct sim *sim, int engine)
@@ -276,7 +303,7 @@ static void decide_something(struct sim *sim, int engine)
 
 static void requeue_something(struct sim *sim, int engine)
 {
-    for (size_t i = 0; i < sim->now->instance_count; i++) {
+    for (size_t i = 0; i < sim->now->instance_count && !is_crowded(sim); i++) {
         const struct seen_instance *instance = &sim->now->instances[i];
         if (instance->record_count == 0 || sim_chance(sim, 30))
             continue;
@@ -295,7 +322,10 @@ static void work_something(struct sim *sim, int engine)
     /* Mostly the latest; an old one is a late or repeated report. */
     size_t back = sim_chance(sim, 60) ? 1 : 1 + (size_t)sim_below(sim, (int)sim->held_count);
     struct held *held = &sim->held[sim->held_count - back];
-    if (sim_chance(sim, 12))
+    if (held->is_function) {
+        sim->has_released = true;
+        act_report(sim, engine, held, CAIRN_RELEASE);
+    } else if (sim_chance(sim, 12))
         act_heartbeat(sim, engine, held);
     else
         act_report(sim, engine, held, outcomes[sim_below(sim, 13)]);
@@ -306,20 +336,22 @@ static void act_one(struct sim *sim)
     int engine = sim_below(sim, ENGINES);
     int what = sim_below(sim, 100);
     bool may_claim = sim->held_count + 12 < HELD_MAX;
-    if (sim->started == 0 || (what < 6 && sim->started < INSTANCES_MAX))
+    bool has_room = !sim->has_functions || !is_crowded(sim);
+    if (sim->started == 0 || (what < 6 && sim->started < STARTS_MAX && has_room))
         act_start(sim, engine);
-    else if (what < 10 && sim->enqueued < JOBS_MAX)
+    else if (what < 10 && sim->enqueued < ENQUEUES_MAX)
         act_enqueue(sim, engine);
+    else if (what < 45 && sim->has_functions && (!sim->held_count || sim_chance(sim, 75)))
+        act_passage(sim, engine);
     else if (what < 45 && sim->held_count)
         work_something(sim, engine);
     else if (what < 58 && sim->instance_count)
-        act_signal(sim, engine, sim->instances[sim_below(sim, (int)sim->instance_count)],
-                   sim_chance(sim, 50) ? "e0" : "e1");
+        act_signal(sim, engine, some_instance(sim), sim_chance(sim, 50) ? "e0" : "e1");
     else if (what < 68 && sim->instance_count)
         control_something(sim, engine);
     else if (what < 74 && sim->has_sagas)
         decide_something(sim, engine);
-    else if (what < 79 && sim->has_sagas)
+    else if (what < 79 && (sim->has_sagas || sim->has_functions))
         requeue_something(sim, engine);
     else if (may_claim)
         act_claim(sim, engine);
@@ -341,11 +373,20 @@ static void move_clock(struct sim *sim)
     sim_trace(sim, "it is %lld us", (long long)(now_us - SIM_START_US));
 }
 
+/* What is asked again stays from one round to the next. */
+static bool has_free_slot(const struct sim *sim)
+{
+    for (int i = 0; i < OPS_MAX; i++)
+        if (!sim->ops[i].request)
+            return true;
+    return false;
+}
+
 void act_round(struct sim *sim)
 {
     move_clock(sim);
     int count = sim_chance(sim, 75) ? 1 : 2 + sim_below(sim, OPS_MAX - 1);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && has_free_slot(sim); i++)
         act_one(sim);
 }
 
@@ -367,6 +408,10 @@ static void learn_tasks(struct sim *sim, const struct request *request, const ch
         const cairn_task *task = &request->out.tasks.items[i];
         if (sim_chance(sim, 10) && !sim->is_calm)
             continue; /* the worker dies with it in its hands */
+        if (strcmp(task->kind, "function") == 0 && (sim->is_calm || sim_chance(sim, 96))) {
+            runner_start(sim, task, worker);
+            continue;
+        }
         if (sim->held_count == HELD_MAX)
             memmove(sim->held, sim->held + 1, (--sim->held_count) * sizeof *sim->held);
         struct held *held = &sim->held[sim->held_count++];
@@ -374,6 +419,7 @@ static void learn_tasks(struct sim *sim, const struct request *request, const ch
         snprintf(held->worker, sizeof held->worker, "%s", worker);
         snprintf(held->id, sizeof held->id, "%s", task->id);
         snprintf(held->token, sizeof held->token, "%s", task->token);
+        held->is_function = strcmp(task->kind, "function") == 0;
     }
 }
 
@@ -397,6 +443,8 @@ static void take_answer(struct sim *sim, struct op *op)
         check_report(sim, op, code);
         learn_tasks(sim, request, request->in.report.worker);
     }
+    if (!code && request->op == OP_COMMIT && request->out.tasks.count)
+        learn_tasks(sim, request, request->in.commit.worker);
     if (request->op == OP_HEARTBEAT)
         check_report(sim, op, code);
     if (request->op == OP_DEPLOY && code == CAIRN_E_BAD_INPUT)
@@ -404,6 +452,10 @@ static void take_answer(struct sim *sim, struct op *op)
     if (code == CAIRN_E_INTERNAL || code == CAIRN_E_STORE || code == CAIRN_E_OUT_OF_MEMORY)
         sim_broken(sim, "%s: %s", request_op_name(request->op), request->error.message);
     sim_trace(sim, "    %s: %s", request_op_name(request->op), cairn_code_name(code));
+    if (op->runner) {
+        runner_answered(sim, op);
+        return;
+    }
     request_free(request);
     *op = (struct op){0};
 }
@@ -445,9 +497,9 @@ static void list_ready(const struct sim *sim, uint64_t ret_ready[INSTANCES_MAX])
     memset(ret_ready, 0, INSTANCES_MAX * sizeof *ret_ready);
     for (size_t i = 0; i < sim->now->instance_count; i++) {
         const struct seen_instance *instance = &sim->now->instances[i];
-        for (size_t k = 0; k < instance->step_count && k < STEPS_MAX; k++)
-            if (instance->steps[k].is_ready)
-                ret_ready[i] |= UINT64_C(1) << k;
+        for (size_t k = 0; k < instance->step_count; k++)
+            if (instance->steps[k].is_ready && instance->steps[k].seq < 64)
+                ret_ready[i] |= UINT64_C(1) << instance->steps[k].seq;
     }
 }
 

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sim.h"
+#include "function.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,12 +75,15 @@ void sim_open(struct sim *sim)
         engine_open(sim, i);
     sim->before = calloc(1, sizeof *sim->before);
     sim->now = calloc(1, sizeof *sim->now);
-    if (!sim->before || !sim->now)
+    sim->programs = calloc(FUNCTIONS_MAX, sizeof *sim->programs);
+    sim->runners = calloc(RUNNERS_MAX, sizeof *sim->runners);
+    if (!sim->before || !sim->now || !sim->programs || !sim->runners)
         abort();
 }
 
 void sim_close(struct sim *sim)
 {
+    runners_kill(sim);
     for (int i = 0; i < ENGINES; i++)
         cairn_close(&sim->engines[i].engine->base);
     for (int i = 0; i < ENGINES; i++)
@@ -89,6 +92,8 @@ void sim_close(struct sim *sim)
     memory_store_ops.close(sim->memory);
     arena_done(&sim->before->arena);
     arena_done(&sim->now->arena);
+    free(sim->programs);
+    free(sim->runners);
     free(sim->before);
     free(sim->now);
 }

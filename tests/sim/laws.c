@@ -53,7 +53,8 @@ static void law_of_counts(struct sim *sim, const struct seen_instance *now)
         bool is_wanted_call = step->status == STEP_RUNNING && !step->stop;
         active += step->status == STEP_READY || is_wanted_call;
         wait += step->status == STEP_WAITING && step->kind == KIND_WAIT;
-        sleep += step->status == STEP_WAITING && step->kind != KIND_WAIT;
+        sleep += step->status == STEP_WAITING && step->kind != KIND_WAIT &&
+                 step->kind != KIND_FUNCTION;
         decision += step->status == STEP_WAITING_DECISION;
         parked += step->status == STEP_PAUSED;
         leases += step->locked_by && step->status != STEP_COMPENSATION;
@@ -105,7 +106,7 @@ static void law_of_life(struct sim *sim, const struct seen_instance *now)
                    instance_status_name(status));
     if (instance_is_final(status) && current)
         sim_broken(sim, "%s has ended, but a step has not", now->row.id);
-    if (!sim->has_sagas && current > 1)
+    if (!sim->has_sagas && !sim->has_functions && current > 1)
         sim_broken(sim, "%d steps of a linear instance at once", current);
 }
 
@@ -167,13 +168,15 @@ static void laws_of_instance(struct sim *sim, size_t index)
     const struct seen_instance *before = snapshot_find(sim->before, now->row.id);
     law_of_status(sim, before, now, is_terminal_reopened(now));
     for (size_t i = 0; i < now->step_count; i++)
-        laws_of_step(sim, now, before ? &before->steps[i] : NULL, &now->steps[i],
-                     is_reopened(now));
+        laws_of_step(sim, now, before ? seen_step(before, now->steps[i].seq) : NULL,
+                     &now->steps[i], is_reopened(now));
     law_of_counts(sim, now);
     law_of_life(sim, now);
     law_of_commits(sim, now);
     law_of_waits(sim, now);
     laws_of_events(sim, index, before, is_reopened(now));
+    if (now->row.is_function)
+        laws_of_function(sim, index, before, is_reopened(now));
     laws_of_saga(sim, index, before);
 }
 
@@ -185,4 +188,6 @@ void laws_check(struct sim *sim)
     for (size_t i = 0; i < sim->now->instance_count; i++)
         laws_of_instance(sim, i);
     laws_of_jobs(sim);
+    if (sim->has_functions)
+        laws_of_starts(sim);
 }

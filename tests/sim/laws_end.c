@@ -155,9 +155,9 @@ static void law_of_undone(struct sim *sim, const struct shape *shape,
     const struct seen_instance *instance = shape->instance;
     const struct step_row *step = &instance->steps[place];
     bool is_failed = step->status == STEP_FAILED && instance->row.status == INSTANCE_FAILED &&
-                     has_record(instance, place);
+                     has_record(instance, step->seq);
     bool has_undo = json_object_get(shape->configs[place], "compensation") != NULL;
-    bool is_left = step->status == STEP_SKIPPED && !(has_undo && saga->has_run[place]);
+    bool is_left = step->status == STEP_SKIPPED && !(has_undo && saga->has_run[step->seq]);
     if (step->status != STEP_ROLLED_BACK && !is_failed && !is_left)
         sim_broken(sim, "%s is %s: it should have been undone", step->name,
                    step_status_name(step->status));
@@ -182,11 +182,36 @@ static void law_of_rollback(struct sim *sim, const struct shape *shape,
     }
 }
 
+/* All that a function remembers is undone, unless nothing is. */
+static void law_of_function_end(struct sim *sim, size_t index)
+{
+    const struct seen_instance *instance = &sim->now->instances[index];
+    const struct saga_seen *saga = &sim->sagas[index];
+    bool is_undone = instance->row.undo_first != UNDO_FIRST_NONE &&
+                     instance->row.status != INSTANCE_COMPLETED;
+    struct shape shape;
+    shape_read(&shape, instance);
+    for (size_t i = 0; i < instance->step_count; i++)
+        if (is_undone)
+            law_of_undone(sim, &shape, saga, (int)i);
+        else if (saga->undone[instance->steps[i].seq])
+            sim_broken(sim, "%s was undone for nothing", instance->steps[i].name);
+    shape_done(&shape);
+    if (instance->row.status == INSTANCE_COMPLETED &&
+        instance->steps[0].status != STEP_COMPLETED)
+        sim_broken(sim, "%s is completed, its function is not", instance->row.id);
+}
+
 void law_of_ends(struct sim *sim, size_t index)
 {
     const struct seen_instance *instance = &sim->now->instances[index];
     enum instance_status status = instance->row.status;
     struct shape shape;
+    if (instance->row.is_function) {
+        if (status != INSTANCE_ABORTED)
+            law_of_function_end(sim, index);
+        return;
+    }
     shape_read(&shape, instance);
     if (status == INSTANCE_COMPLETED) {
         int bad = find_bad(&shape, 0, (int)instance->step_count - 1);

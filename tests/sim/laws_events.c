@@ -69,7 +69,8 @@ static void law_of_step_events(struct sim *sim, const struct seen_instance *befo
 {
     for (size_t i = 0; i < now->step_count; i++) {
         const struct step_row *step = &now->steps[i];
-        enum step_status from = before ? before->steps[i].status : STEP_PENDING;
+        const struct step_row *old = before ? seen_step(before, step->seq) : NULL;
+        enum step_status from = old ? old->status : STEP_PENDING;
         bool is_told = from == step->status;
         const char *const *types = events_for(step->status);
         if (step->status == STEP_PENDING)
@@ -154,6 +155,17 @@ static void free_taken(struct sim *sim, size_t index, const char *step)
     }
 }
 
+/* So does what a forgotten step had taken. */
+static void free_forgotten(struct sim *sim, size_t index, const struct seen_instance *before,
+                           const struct seen_instance *now)
+{
+    for (size_t i = 0; i < before->step_count; i++) {
+        const struct step_row *row = seen_step(now, before->steps[i].seq);
+        if (!row || strcmp(row->name, before->steps[i].name) != 0)
+            free_taken(sim, index, before->steps[i].name);
+    }
+}
+
 static void law_of_signals(struct sim *sim, size_t index, const struct flow_event_row *event)
 {
     json_t *data = json_loads(event->data, 0, NULL);
@@ -174,6 +186,8 @@ void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *b
     const struct seen_instance *now = &sim->now->instances[index];
     int64_t last = before ? before->last_event : 0;
     (void)is_reopened;
+    if (before && now->row.is_function)
+        free_forgotten(sim, index, before, now);
     law_of_step_events(sim, before, now);
     law_of_instance_events(sim, before, now);
     for (size_t i = 0; i < now->event_count; i++) {
@@ -184,7 +198,8 @@ void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *b
         if (strncmp(event->type, "signal_", 7) == 0)
             law_of_signals(sim, index, event);
         bool is_restart = strcmp(event->type, "workflow_restarted") == 0;
-        if (is_restart || strcmp(event->type, "workflow_retried") == 0)
+        bool is_retry = strcmp(event->type, "workflow_retried") == 0;
+        if (is_restart || (is_retry && !now->row.is_function))
             forget_taken(sim, index, is_restart);
         bool is_undo = strstr(event->data, "\"compensation\"") != NULL;
         if (strcmp(event->type, "dlq_requeued") == 0 && !is_undo)

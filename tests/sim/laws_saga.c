@@ -13,10 +13,8 @@ static bool is_type(const struct flow_event_row *event, const char *type)
 
 static int place_of(const struct seen_instance *instance, const char *name)
 {
-    for (size_t i = 0; name && i < instance->step_count; i++)
-        if (strcmp(instance->steps[i].name, name) == 0)
-            return (int)i;
-    return -1;
+    const struct step_row *row = name ? seen_key(instance, name) : NULL;
+    return row ? row->seq : -1;
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -52,6 +50,10 @@ static void law_of_stopping(struct sim *sim, const struct seen_instance *now)
                        instance_status_name(now->row.status));
         if (step->locked_by && !step->stop && (is_final || (is_undoing && !is_undo)))
             sim_broken(sim, "the worker of %s is not told to stop", step->name);
+        bool is_in_passage = now->row.is_function && step->seq > 0 && now->steps[0].locked_by &&
+                             step->status == STEP_READY && now->row.goal == GOAL_CANCEL;
+        if (is_in_passage)
+            continue; /* it may be called right now: the passage's last commit tells */
         if (step->status == STEP_PENDING ||
             (!is_undo && step->status != STEP_RUNNING && step_is_current(step->status)))
             sim_broken(sim, "%s is %s, but its instance has been stopped", step->name,
@@ -76,13 +78,13 @@ static bool is_forward_or_undo(const struct flow_event_row *event)
 static void law_of_order(struct sim *sim, const struct seen_instance *now,
                          struct saga_seen *saga, int place)
 {
-    const struct step_row *step = &now->steps[place];
+    const struct step_row *step = seen_step(now, place);
     bool is_first = !saga->is_undoing;
     saga->is_undoing = true;
     if (is_first && now->row.undo_first >= 0) {
         if (place != now->row.undo_first)
             sim_broken(sim, "%s is undone before %s, which failed", step->name,
-                       now->steps[now->row.undo_first].name);
+                       seen_step(now, now->row.undo_first)->name);
         saga->undone_no = INT64_MAX;
         return;
     }
@@ -106,10 +108,17 @@ static void law_of_undo_event(struct sim *sim, const struct seen_instance *now,
     saga->undone[place]++;
     if (saga->undone[place] > 1 + saga->requeued[place])
         sim_broken(sim, "%s is undone again", event->step);
-    if (now->steps[place].kind == KIND_TASK && !saga->has_run[place])
+    if (seen_step(now, place)->kind == KIND_TASK && !saga->has_run[place])
         sim_broken(sim, "%s is undone and was never called", event->step);
     if (!saga->requeued[place] && !is_begun_anew)
         law_of_order(sim, now, saga, place);
+}
+
+static void follow_instance_event(struct saga_seen *saga, const struct flow_event_row *event)
+{
+    if (is_type(event, "workflow_completed") || is_type(event, "workflow_failed") ||
+        is_type(event, "workflow_cancelled") || is_type(event, "workflow_aborted"))
+        saga->is_over = true;
 }
 
 static void follow_event(struct sim *sim, const struct seen_instance *now,
@@ -125,6 +134,8 @@ static void follow_event(struct sim *sim, const struct seen_instance *now,
         memcpy(has_run, saga->has_run, sizeof has_run);
         *saga = (struct saga_seen){0};
         memcpy(saga->has_run, has_run, sizeof has_run);
+    } else if (place < 0) {
+        follow_instance_event(saga, event); /* or of a step that is forgotten */
     } else if (is_type(event, "dlq_requeued")) {
         saga->is_over = false;
         saga->requeued[place] += is_undo;
@@ -134,10 +145,21 @@ static void follow_event(struct sim *sim, const struct seen_instance *now,
         sim_broken(sim, "%s was completed twice", event->step);
     } else if (strncmp(event->type, "compensation_", 13) == 0) {
         law_of_undo_event(sim, now, saga, event, is_begun_anew);
-    } else if (is_type(event, "workflow_completed") || is_type(event, "workflow_failed") ||
-               is_type(event, "workflow_cancelled") || is_type(event, "workflow_aborted")) {
-        saga->is_over = true;
     }
+}
+
+/* What is remembered has been called within a passage; a place that is free again has not. */
+static void follow_memory(const struct seen_instance *now, const struct seen_instance *before,
+                          struct saga_seen *saga)
+{
+    for (size_t i = 0; before && i < before->step_count; i++)
+        if (!seen_step(now, before->steps[i].seq)) {
+            int32_t place = before->steps[i].seq;
+            saga->completed[place] = saga->undone[place] = saga->requeued[place] = 0;
+            saga->has_run[place] = false;
+        }
+    for (size_t i = 1; i < now->step_count; i++)
+        saga->has_run[now->steps[i].seq] = true;
 }
 
 void laws_of_saga(struct sim *sim, size_t index, const struct seen_instance *before)
@@ -148,11 +170,13 @@ void laws_of_saga(struct sim *sim, size_t index, const struct seen_instance *bef
         has_event(now, "workflow_restarted", NULL) || has_event(now, "workflow_retried", NULL);
     law_of_undoing(sim, now);
     law_of_stopping(sim, now);
+    if (now->row.is_function)
+        follow_memory(now, before, saga);
     for (size_t i = 0; i < now->event_count; i++)
         follow_event(sim, now, saga, &now->events[i], is_begun_anew);
     for (size_t i = 0; i < now->step_count; i++)
         if (!now->steps[i].started_at_us)
-            saga->has_run[i] = false; /* as planned again */
+            saga->has_run[now->steps[i].seq] = false; /* as planned again */
     if (instance_is_final(now->row.status) != saga->is_over)
         sim_broken(sim, "%s is %s, its events say otherwise", now->row.id,
                    instance_status_name(now->row.status));

@@ -68,7 +68,9 @@ static void law_of_shape(struct sim *sim, const struct seen_instance *instance,
     if (is_leased && now->status != STEP_RUNNING && now->status != STEP_COMPENSATION &&
         !now->stop)
         sim_broken(sim, "%s is %s and has a lease", now->name, step_status_name(now->status));
-    bool is_callable = now->status == STEP_READY || now->status == STEP_COMPENSATION;
+    bool is_memory = instance->row.is_function && now->seq > 0;
+    bool is_callable = (now->status == STEP_READY && !is_memory) ||
+                       now->status == STEP_COMPENSATION;
     if (now->is_ready && (!is_callable || is_leased || now->is_held || !now->task_type ||
                           now->next_run_at_us > sim->now->now_us || now->due_at_us))
         sim_broken(sim, "%s is claimable and should not be", now->name);
@@ -83,16 +85,20 @@ static void law_of_shape(struct sim *sim, const struct seen_instance *instance,
                    now->max_attempts);
 }
 
-static void law_of_attempts(struct sim *sim, const struct step_row *before,
-                            const struct step_row *now, bool is_reopened)
+static void law_of_attempts(struct sim *sim, const struct seen_instance *instance,
+                            const struct step_row *before, const struct step_row *now,
+                            bool is_reopened)
 {
     int more = now->attempts - before->attempts;
     int undos = now->compensation_attempts - before->compensation_attempts;
+    bool is_called_inside = instance->row.is_function && now->seq > 0; /* of a passage */
     if (is_reopened)
         return;
+    if (now->kind == KIND_FUNCTION && more < 0)
+        more = 0; /* a commit, which laws_function.c asks for */
     if (more < 0 || more > 1 || undos < 0 || undos > 1)
         sim_broken(sim, "one call of %s counts as %d", now->name, more ? more : undos);
-    bool was_called = before->locked_by != NULL;
+    bool was_called = before->locked_by || (is_called_inside && more);
     if ((more || undos) && !was_called)
         sim_broken(sim, "an attempt of %s was counted without a call", now->name);
 }
@@ -137,7 +143,8 @@ void laws_of_step(struct sim *sim, const struct seen_instance *instance,
     if (!before)
         return;
     law_of_leases(sim, before, now, is_reopened);
-    law_of_attempts(sim, before, now, is_reopened);
-    law_of_time(sim, before, now, is_reopened);
+    law_of_attempts(sim, instance, before, now, is_reopened);
+    bool is_woken = now->kind == KIND_FUNCTION && has_event(instance, "step_ready", now->name);
+    law_of_time(sim, before, now, is_reopened || is_woken);
     law_of_results(sim, before, now, is_reopened);
 }

@@ -2,11 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--sagas] [--trace]
+ *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--sagas | --functions] [--trace]
  *
- * With --sagas the workflows are graphs of all kinds: forks, conditions, human steps, a DLQ.
+ * With --sagas the workflows are graphs of all kinds: forks, conditions, human steps, a DLQ.  With
+ * --functions most instances are random functions, run by the real runner.
  */
-#include "sim.h"
+#include "function.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,7 +78,10 @@ void sim_broken(const struct sim *sim, const char *format, ...)
     fprintf(stderr, "now, %lld us:\n", (long long)(sim->now->now_us - SIM_START_US));
     print_rows(sim->now);
     fprintf(stderr, "replay: %s --from %llu --seeds 1 --rounds %d%s --trace\n", program,
-            (unsigned long long)sim->seed, sim->rounds, sim->has_sagas ? " --sagas" : "");
+            (unsigned long long)sim->seed, sim->rounds,
+            sim->has_sagas       ? " --sagas"
+            : sim->has_functions ? " --functions"
+                                 : "");
     fflush(stderr);
     va_end(args);
     _exit(1);
@@ -94,7 +98,7 @@ static bool help_instance(struct sim *sim, const struct seen_instance *instance)
         act_control(sim, 0, OP_RESUME, id);
         return true;
     case INSTANCE_DLQ:
-        if (instance->record_count && sim_chance(sim, 70))
+        if (instance->record_count && sim_chance(sim, 70) && sim->round < 2 * sim->rounds)
             act_requeue(sim, 0, &instance->records[0]);
         else
             act_control(sim, 0, OP_CANCEL, id);
@@ -134,6 +138,10 @@ static void finish_one(struct sim *sim)
     size_t known = sim->held_count;
     act_claim(sim, sim_below(sim, ENGINES));
     act_run(sim);
+    if (sim->has_functions && runner_pick(sim)) {
+        runners_finish(sim);
+        return;
+    }
     if (sim->held_count > known) {
         for (size_t i = sim->held_count; i > known; i--) {
             bool is_failing = sim->has_sagas && sim_chance(sim, 15);
@@ -184,8 +192,10 @@ static void finish_all(struct sim *sim)
         faulty_calm(sim->engines[i].faulty);
     if (sim->held_count > HELD_MAX / 2)
         sim->held_count = HELD_MAX / 2;
+    if (sim->has_functions && sim_chance(sim, 50))
+        act_run(sim), runners_kill(sim);
     finish_rest(sim);
-    if (!sim->has_sagas)
+    if (!sim->has_sagas && !sim->has_functions)
         return;
     redo_some(sim);
     finish_rest(sim);
@@ -193,18 +203,38 @@ static void finish_all(struct sim *sim)
 
 /* ---- a life ------------------------------------------------------------------------------ */
 
-static void play(uint64_t seed, int rounds, bool has_sagas, bool is_tracing)
+static void deploy_all(struct sim *sim)
 {
-    struct sim sim = {
-        .seed = seed, .rounds = rounds, .has_sagas = has_sagas, .is_tracing = is_tracing};
+    int workflows = 1 + sim_below(sim, 2);
+    for (int i = 0; i < (sim->has_functions ? 1 : workflows); i++)
+        act_deploy(sim);
+    int functions = sim->has_functions ? 1 + sim_below(sim, FUNCTIONS_MAX) : 0;
+    for (int i = 0; i < functions; i++)
+        act_deploy_function(sim);
+    sim->is_code_changing = sim->has_functions && sim_chance(sim, 25);
+}
+
+static bool has_ops(const struct sim *sim)
+{
+    for (int i = 0; i < OPS_MAX; i++)
+        if (sim->ops[i].request)
+            return true;
+    return false;
+}
+
+static void play(uint64_t seed, int rounds, const char *kind, bool is_tracing)
+{
+    struct sim sim = {.seed = seed,
+                      .rounds = rounds,
+                      .has_sagas = strcmp(kind, "--sagas") == 0,
+                      .has_functions = strcmp(kind, "--functions") == 0,
+                      .is_tracing = is_tracing};
     rng_init(&sim.rng, seed + 1);
     static const double chances[] = {0, 0.004, 0.02, 0.06};
     sim.fault_chance = chances[sim_below(&sim, 4)];
     sim_open(&sim);
-    int workflows = 1 + sim_below(&sim, 2);
-    for (int i = 0; i < workflows; i++)
-        act_deploy(&sim);
-    while (sim.ops[0].request || sim.ops[1].request)
+    deploy_all(&sim);
+    while (has_ops(&sim))
         sim_run_engine(&sim, 0), act_settle(&sim);
     snapshot_take(&sim);
     for (sim.round = 1; sim.round <= rounds; sim.round++) {
@@ -229,14 +259,15 @@ static long long number(const char *text)
 int main(int argc, char **argv)
 {
     long long from = 1, seeds = 200, rounds = 40;
-    bool is_tracing = false, has_sagas = false;
+    bool is_tracing = false;
+    const char *kind = "";
     program = argv[0];
     for (int i = 1; i < argc; i++) {
         bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--trace") == 0)
             is_tracing = true;
-        else if (strcmp(argv[i], "--sagas") == 0)
-            has_sagas = true;
+        else if (strcmp(argv[i], "--sagas") == 0 || strcmp(argv[i], "--functions") == 0)
+            kind = argv[i];
         else if (strcmp(argv[i], "--from") == 0 && has_value)
             from = number(argv[++i]);
         else if (strcmp(argv[i], "--seeds") == 0 && has_value)
@@ -246,14 +277,14 @@ int main(int argc, char **argv)
         else {
             fprintf(stderr,
                     "usage: %s [--from SEED] [--seeds COUNT] [--rounds COUNT] "
-                    "[--sagas] [--trace]\n",
+                    "[--sagas | --functions] [--trace]\n",
                     program);
             return 2;
         }
     }
     printf("TAP version 13\n1..1\n");
     for (long long i = 0; i < seeds; i++)
-        play((uint64_t)(from + i), (int)rounds, has_sagas, is_tracing);
+        play((uint64_t)(from + i), (int)rounds, kind, is_tracing);
     printf("ok 1 - seeds %lld to %lld keep the laws\n", from, from + seeds - 1);
     return 0;
 }

@@ -18,13 +18,19 @@
 
 enum {
     ENGINES = 3,
-    INSTANCES_MAX = 6,
-    STEPS_MAX = 64,
-    JOBS_MAX = 6,
+    STARTS_MAX = 6, /* that people ask for; functions start more */
+    ENQUEUES_MAX = 6,
+    INSTANCES_MAX = 24,
+    STEPS_MAX = 128,
+    JOBS_MAX = 40,
     HELD_MAX = 96,
     OPS_MAX = 4,
     EVENTS_MAX = 400,
-    RECORDS_MAX = 64
+    LOGS_MAX = 200,
+    RECORDS_MAX = 64,
+    FUNCTIONS_MAX = 3,
+    PROGRAM_OPS_MAX = 24,
+    RUNNERS_MAX = 4
 };
 
 #define SIM_START_US (INT64_C(1800000000) * US_PER_SEC)
@@ -40,6 +46,9 @@ struct seen_instance {
     int64_t last_event;
     struct dlq_row *records; /* open ones */
     size_t record_count;
+    struct log_row *logs; /* since the snapshot before */
+    size_t log_count;
+    int64_t last_log;
 };
 
 struct seen_job {
@@ -64,6 +73,7 @@ struct snapshot {
 struct held {
     char worker[16], id[64], token[TOKEN_TEXT];
     bool is_reported;
+    bool is_function; /* of one that is not run: the worker lacks its code */
 };
 
 /* A request that has been handed in. */
@@ -73,6 +83,7 @@ struct op {
     bool is_done;
     bool may_succeed; /* reports: at some moment its token was the one that counts */
     struct held held; /* reports and heartbeats: whose */
+    struct runner *runner; /* whose passage has asked, and keeps the request; NULL: nobody's */
 };
 
 struct sim_engine {
@@ -101,11 +112,21 @@ struct saga_seen {
     bool is_over;                 /* the instance is terminal */
 };
 
+/* What has happened to a function since it was begun or restarted. */
+struct function_seen {
+    bool is_waiting[STEPS_MAX]; /* what its remembered steps have told */
+    bool has_unseen; /* a wait or sleep has ended since the latest passage began */
+};
+
+/* tests/sim/function.h */
+struct program;
+struct runner;
+
 struct sim {
     uint64_t seed;
     struct rng rng;
     bool is_tracing;
-    bool has_sagas;
+    bool has_sagas, has_functions;
     struct clock clock;
     struct store *memory;
     struct store_session *reader;
@@ -127,6 +148,13 @@ struct sim {
     struct signal_seen signals[INSTANCES_MAX][SIGNALS_MAX];
     size_t signal_counts[INSTANCES_MAX];
     struct saga_seen sagas[INSTANCES_MAX];
+    struct function_seen functions[INSTANCES_MAX];
+    struct program *programs; /* FUNCTIONS_MAX of them */
+    int program_count;
+    bool is_code_changing; /* some workers have other code */
+    bool has_released;      /* a worker has given a passage back, for later */
+    struct runner *runners; /* RUNNERS_MAX of them */
+    int outputs, logs;      /* numbers that make them differ */
 
     struct snapshot *before, *now;
 };
@@ -154,8 +182,16 @@ bool sim_run_engine(struct sim *sim, int index); /* one round of its committer *
 void snapshot_take(struct sim *sim);
 const struct seen_instance *snapshot_find(const struct snapshot *snapshot, const char *id);
 const struct step_row *snapshot_step(const struct snapshot *snapshot, const char *task_id);
+const struct step_row *seen_step(const struct seen_instance *instance, int32_t place);
+const struct step_row *seen_key(const struct seen_instance *instance, const char *name);
 const struct seen_job *snapshot_job(const struct snapshot *snapshot, const char *id);
 int64_t sim_next_due(struct sim *sim); /* 0: nothing */
+
+/* What the signal of an id carries. */
+void sim_payload(const char *id, char ret_payload[40]);
+
+/* How often an instance has logged this. */
+int sim_count_logs(struct sim *sim, const char *instance_id, const char *message);
 
 /* Whether a signal of this event, received in time, is there and not taken. */
 bool sim_has_signal(struct sim *sim, const char *instance_id, const char *event,
@@ -171,6 +207,9 @@ void laws_of_jobs(struct sim *sim);    /* laws_job.c */
 void laws_of_saga(struct sim *sim, size_t index,
                   const struct seen_instance *before); /* laws_saga.c */
 void law_of_ends(struct sim *sim, size_t index);       /* laws_end.c */
+void laws_of_function(struct sim *sim, size_t index, const struct seen_instance *before,
+                      bool is_reopened); /* laws_function.c */
+void laws_of_starts(struct sim *sim); /* laws_start.c */
 bool has_event(const struct seen_instance *instance, const char *type, const char *step);
 
 /* act.c */
@@ -186,6 +225,12 @@ void act_decide(struct sim *sim, int engine, const char *id, const char *step,
                 bool is_confirmed);
 void act_requeue(struct sim *sim, int engine, const struct dlq_row *record);
 void act_run(struct sim *sim); /* runs the engines until all requests are answered */
+cairn_claim_options act_claim_options(struct sim *sim, struct request *request,
+                                      const char *worker);
+
+/* act_function.c */
+void act_deploy_function(struct sim *sim);
+void act_passage(struct sim *sim, int engine); /* some passage goes on, or ends badly */
 
 /* workflows.c: a random workflow as JSON text. */
 struct buf;

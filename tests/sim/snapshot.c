@@ -39,6 +39,14 @@ static void read_instance(struct sim *sim, struct store_tx *tx, struct seen_inst
          memory_store_ops.list_dlq(tx, seen->row.id, 0, seen->records, RECORDS_MAX,
                                    &seen->record_count, &error),
          &error);
+    seen->logs = arena_array(tx->arena, LOGS_MAX, sizeof *seen->logs);
+    must(sim,
+         memory_store_ops.list_logs(tx, seen->row.id, known ? known->last_log : 0, seen->logs,
+                                    LOGS_MAX, &seen->log_count, &error),
+         &error);
+    seen->last_log = seen->log_count ? seen->logs[seen->log_count - 1].id
+                     : known         ? known->last_log
+                                     : 0;
     seen->events = events;
     seen->last_event = seen->event_count ? events[seen->event_count - 1].id
                        : known           ? known->last_event
@@ -115,8 +123,25 @@ const struct step_row *snapshot_step(const struct snapshot *snapshot, const char
         return NULL;
     memcpy(id, task_id, (size_t)(dot - task_id));
     const struct seen_instance *instance = snapshot_find(snapshot, id);
-    size_t place = (size_t)atoi(dot + 1);
-    return instance && place < instance->step_count ? &instance->steps[place] : NULL;
+    return instance ? seen_step(instance, atoi(dot + 1)) : NULL;
+}
+
+/* A function may have forgotten some; a workflow has all. */
+const struct step_row *seen_step(const struct seen_instance *instance, int32_t place)
+{
+    size_t last = instance->step_count;
+    for (size_t i = (size_t)place < last ? (size_t)place + 1 : last; i > 0; i--)
+        if (instance->steps[i - 1].seq == place)
+            return &instance->steps[i - 1];
+    return NULL;
+}
+
+const struct step_row *seen_key(const struct seen_instance *instance, const char *name)
+{
+    for (size_t i = 0; i < instance->step_count; i++)
+        if (strcmp(instance->steps[i].name, name) == 0)
+            return &instance->steps[i];
+    return NULL;
 }
 
 const struct seen_job *snapshot_job(const struct snapshot *snapshot, const char *id)
@@ -138,6 +163,24 @@ int64_t sim_next_due(struct sim *sim)
     memory_store_ops.rollback(tx);
     arena_done(&arena);
     return !jobs_us || (flows_us && flows_us < jobs_us) ? flows_us : jobs_us;
+}
+
+int sim_count_logs(struct sim *sim, const char *instance_id, const char *message)
+{
+    struct arena arena = {0};
+    struct log_row rows[LOGS_MAX];
+    cairn_error error;
+    size_t count = 0;
+    int found = 0;
+    struct store_tx *tx = begin(sim, &arena);
+    must(sim,
+         memory_store_ops.list_logs(tx, instance_id, 0, rows, LOGS_MAX, &count, &error),
+         &error);
+    for (size_t i = 0; i < count; i++)
+        found += strcmp(rows[i].message, message) == 0;
+    memory_store_ops.rollback(tx);
+    arena_done(&arena);
+    return found;
 }
 
 bool sim_has_signal(struct sim *sim, const char *instance_id, const char *event,

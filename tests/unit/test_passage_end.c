@@ -22,6 +22,13 @@ TEST(a_function_fails_with_its_own_words_or_with_those_of_the_call)
 
     fake_init(&fake);
     passage = fake_open(&fake, CAIRN_COMMIT_STEP);
+    CHECK_INT(do_step(passage, "a", &a, NULL, NULL), CAIRN_E_STEP_FAILED);
+    CHECK_INT(cairn_passage_log(passage, "error", "oh", NULL, NULL), CAIRN_OK);
+    check_end(passage, CAIRN_E_STEP_FAILED, "failed"); /* of the step, whatever came after */
+    CHECK(strstr(fake.said, "; error no card of a\n"), "%s", fake.said);
+
+    fake_init(&fake);
+    passage = fake_open(&fake, CAIRN_COMMIT_STEP);
     CHECK_INT(cairn_passage_sleep(passage, "#", 1, NULL), CAIRN_E_BAD_INPUT);
     check_end(passage, CAIRN_E_BAD_INPUT, "failed");
     CHECK(strstr(fake.said, "fail error key \"#\" has a"), "%s", fake.said);
