@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *     function [URL]        such as sqlite:orders.db; takes about three seconds
+ *     function [URL]        such as sqlite:orders.db; takes about two seconds
  *
  * Two orders are taken.  Each reserves, charges (the bank is busy at first, so it is tried again),
  * sleeps a second, has the warehouse pack it, waits for its word, and ships.  The piano is too
@@ -144,6 +144,8 @@ static cairn_code make_worker(cairn_engine *engine, cairn_worker **ret_worker,
 {
     cairn_worker_options options = CAIRN_WORKER_DEFAULTS;
     cairn_function_options function = CAIRN_FUNCTION_DEFAULTS;
+    options.lease_ms =
+        2000; /* after a crash, what was being done is done again this much later */
     function.name = "order";
     function.run = order;
     cairn_code code = cairn_worker_new(engine, &options, ret_worker, error);
@@ -226,9 +228,13 @@ int main(int argc, char **argv)
     cairn_code code = cairn_open(&open, &engine, &error);
     if (!code)
         code = make_worker(engine, &worker, &error);
-    if (!code && pthread_create(&thread, NULL, work, worker) == 0) {
+    if (!code && pthread_create(&thread, NULL, work, worker) != 0) {
+        fprintf(stderr, "function: could not start a thread\n");
+        return 1;
+    }
+    if (!code) {
         code = take_orders(engine, &error);
-        cairn_worker_stop(worker);
+        cairn_worker_stop(worker); /* its passages end at the next step, at no cost */
         pthread_join(thread, NULL);
     }
     cairn_worker_free(worker);
