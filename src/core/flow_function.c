@@ -176,7 +176,8 @@ static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret
         return CAIRN_OK;
 
     struct step_row *row = &step->row;
-    row->is_held = false; /* paused while it awaited its retry; what it has now is the commit's */
+    row->is_held =
+        false; /* paused while it awaited its retry; what it has now is the commit's */
     row->attempts = memo->attempts;
     row->error = memo->status == STEP_COMPLETED ? NULL : memo->error;
     row->output = memo->status == STEP_COMPLETED ? memo->output ? memo->output : "null" : NULL;
@@ -344,7 +345,8 @@ static cairn_code remember_last(struct flow *flow, const struct passage_commit *
         struct memo memo = commit->memos[i];
         bool is_news;
         if (memo.status == STEP_WAITING || memo.status == STEP_NONE) {
-            news += memo.seq >= flow->instance->places; /* heard, though nothing is made of it */
+            news +=
+                memo.seq >= flow->instance->places; /* heard, though nothing is made of it */
             continue;
         }
         if (memo.seq >= flow->instance->places)
@@ -398,6 +400,7 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
         return commit_stopped(flow, runner, commit, ret_verdict, reterr);
 
     row->attempts = 0; /* leases lost in a row */
+    row->error = NULL;
     flow->is_dirty = true;
     step_touch(flow, runner);
     size_t news = 0;
@@ -408,9 +411,8 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
     }
     if (commit->outcome == PASSAGE_GO_ON) {
         ret_verdict->is_repeated = commit->memo_count > 0 && news == 0;
-        ret_verdict->stop = row->stop ? stop_name(row->stop) : NULL;
-        if (!row->stop)
-            lease_extend(row, instant_add(flow->now_us, commit->extend_us));
+        ret_verdict->stop = row->stop ? stop_name(row->stop) : NULL; /* paused, if any */
+        lease_extend(row, instant_add(flow->now_us, commit->extend_us));
     } else {
         lease_end(flow, runner, commit->worker, commit->token);
         TRY(go_on(flow, runner, commit, reterr));
