@@ -77,10 +77,10 @@ WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq)
               pair.next_run_at NULLS FIRST, pair.instance_seq, pair.seq
      LIMIT $5::bigint
 ), head AS MATERIALIZED (
-    SELECT h.instance_id, h.seq, h.effective
+    SELECT h.place, h.effective
       FROM lead
      CROSS JOIN LATERAL (
-           SELECT s.instance_id, s.seq, s.instance_seq, s.next_run_at,
+           SELECT s.ctid AS place, s.seq, s.instance_seq, s.next_run_at,
                   workflow.effective_priority(s.priority, s.next_run_at, $4::timestamptz,
                                               $10::float8) AS effective
              FROM workflow.workflow_step AS s
@@ -93,16 +93,13 @@ WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq)
      LIMIT $5::bigint
 ), taken AS MATERIALIZED (
     -- In the order of the heads, one at a time, until there are enough.
-    SELECT held.instance_id, held.seq, head.effective
+    SELECT held.place, head.effective
       FROM head
      CROSS JOIN LATERAL (
-           SELECT s.instance_id, s.seq
+           SELECT s.ctid AS place
              FROM workflow.workflow_step AS s
-            WHERE s.instance_id = head.instance_id
-              AND s.seq = head.seq
-              -- Still claimable?  The row is found by its key: the cast keeps the planner from
-              -- thinking of the partial index, which it would prefer while that is nearly empty.
-              AND s.is_ready::int = 1
+            WHERE s.ctid = head.place
+              AND s.is_ready      -- still claimable?
               FOR NO KEY UPDATE SKIP LOCKED) AS held
      LIMIT $6::bigint
 ), leased AS (
@@ -116,8 +113,7 @@ WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq)
            started_at   = coalesce(s.started_at, $4::timestamptz),
            updated_at   = $4::timestamptz
       FROM taken
-     WHERE s.instance_id = taken.instance_id
-       AND s.seq = taken.seq
+     WHERE s.ctid = taken.place
     RETURNING taken.effective, s.*
 )
 SELECT looked.count, s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler,
