@@ -16,10 +16,10 @@ cairn_code postgres_append_flow_events(struct store_tx *tx, const struct flow_ev
     while (i < count) {
         columns_reset(&columns);
         for (; i < count && columns_size(&columns) < POSTGRES_PORTION; i++) {
-            column_text(&columns, events[i].instance_id);
+            column_uuid(&columns, events[i].instance_id);
             column_text(&columns, events[i].type);
             column_text(&columns, events[i].step);
-            column_text(&columns, events[i].data);
+            column_json(&columns, events[i].data);
             columns_end_row(&columns, EVENT_COLUMNS);
         }
         struct postgres_params params = {.arena = tx->arena};

@@ -6,8 +6,8 @@
  * its result awaited) or queued (sent with the next one that is run); what a queued statement
  * did wrong is reported by whichever run comes next, at the latest by the commit.
  *
- * Parameters travel as text, arrays as array literals; results come back in binary form, so
- * that neither side depends on a setting of the server's.
+ * Arrays and instants travel in binary form, other parameters as text; results come back in
+ * binary form.  So neither side depends on a setting of the server's.
  */
 #ifndef STORE_POSTGRES_POSTGRES_H
 #define STORE_POSTGRES_POSTGRES_H
@@ -164,6 +164,7 @@ enum { POSTGRES_PARAMS_MAX = 41 };
 struct postgres_params {
     struct arena *arena;
     const char *values[POSTGRES_PARAMS_MAX];
+    int lengths[POSTGRES_PARAMS_MAX], formats[POSTGRES_PARAMS_MAX]; /* as libpq wants them */
     int count;
     bool failed;
 };
@@ -174,17 +175,28 @@ void param_double(struct postgres_params *params, double value);
 void param_bool(struct postgres_params *params, bool value);
 void param_time(struct postgres_params *params, int64_t us);
 void param_texts(struct postgres_params *params, const char *const *texts, size_t count);
+void param_uuids(struct postgres_params *params, const char *const *ids, size_t count);
 
-/* Array literals that grow row by row, one for each column. */
+struct postgres_array {
+    struct buf bytes;
+    uint32_t count, type; /* of the elements */
+    bool has_null;
+};
+
+/* Arrays that grow row by row, one for each column.  The server compares types: column_int() is
+ * for int[], column_bigint() for bigint[], column_json() for jsonb[]. */
 struct postgres_columns {
-    struct buf columns[POSTGRES_PARAMS_MAX];
+    struct postgres_array arrays[POSTGRES_PARAMS_MAX];
     int next; /* the column that the next value goes to */
 };
 
 void columns_done(struct postgres_columns *columns);
 void columns_reset(struct postgres_columns *columns);
 void column_text(struct postgres_columns *columns, const char *text); /* NULL: null */
-void column_int(struct postgres_columns *columns, int64_t value);
+void column_uuid(struct postgres_columns *columns, const char *id);   /* not valid: null */
+void column_json(struct postgres_columns *columns, const char *json); /* NULL: null */
+void column_int(struct postgres_columns *columns, int32_t value);
+void column_bigint(struct postgres_columns *columns, int64_t value);
 void column_bool(struct postgres_columns *columns, bool value);
 void column_time(struct postgres_columns *columns, int64_t us);
 void column_time_or_null(struct postgres_columns *columns, int64_t us); /* 0: null */
@@ -279,6 +291,9 @@ void postgres_move_on(struct store_tx *tx, struct postgres_reader *reader, int c
 
 /* ---- results -------------------------------------------------------------------------------
  */
+
+/* PostgreSQL counts from 2000, we from 1970. */
+#define POSTGRES_EPOCH_US INT64_C(946684800000000)
 
 /* A value; NULL, false, 0 for null.  Texts are copied into the arena: NULL with *failed set
  * when memory has run out. */

@@ -143,14 +143,16 @@ static cairn_code send_prepare(struct postgres_session *session, enum postgres_q
     return CAIRN_OK;
 }
 
-static bool send_query(struct postgres_session *session, enum postgres_query query, int count,
-                       const char *const *values)
+static bool send_query(struct postgres_session *session, enum postgres_query query,
+                       const struct postgres_params *params)
 {
+    static const struct postgres_params none;
+    const struct postgres_params *given = params ? params : &none;
     if (atomic_load(&postgres_store_of(&session->base)->is_pooled))
-        return PQsendQueryParams(session->conn, queries[query].sql, count, NULL, values, NULL,
-                                 NULL, 1);
-    return PQsendQueryPrepared(session->conn, queries[query].name, count, values, NULL, NULL,
-                               1);
+        return PQsendQueryParams(session->conn, queries[query].sql, given->count, NULL,
+                                 given->values, given->lengths, given->formats, 1);
+    return PQsendQueryPrepared(session->conn, queries[query].name, given->count, given->values,
+                               given->lengths, given->formats, 1);
 }
 
 /* The result of one statement, the latest that it gave. */
@@ -224,7 +226,7 @@ cairn_code postgres_queue(struct postgres_session *session, enum postgres_query 
         code = send_prepare(session, query, reterr);
     if (code)
         return code;
-    if (!send_query(session, query, params ? params->count : 0, params ? params->values : NULL))
+    if (!send_query(session, query, params))
         return lost(session, query, reterr);
     add_to_queue(session, query, false);
     return CAIRN_OK;
