@@ -228,7 +228,9 @@ struct postgres_session {
     bool is_prepared[POSTGRES_QUERY_COUNT];
     struct queued_query queue[POSTGRES_QUEUE_MAX]; /* sent, results not yet read */
     int queue_len;
-    struct postgres_tx tx; /* one at a time */
+    enum postgres_query sent; /* whose result is kept; POSTGRES_QUERY_COUNT: none's */
+    PGresult *sent_result;    /* NULL: not yet read */
+    struct postgres_tx tx;    /* one at a time */
 };
 
 static inline struct postgres_session *postgres_session_of(const struct store_tx *tx)
@@ -250,6 +252,15 @@ cairn_code postgres_queue(struct postgres_session *session, enum postgres_query 
 cairn_code postgres_run(struct postgres_session *session, enum postgres_query query,
                         const struct postgres_params *params, PGresult **ret_result,
                         cairn_error *reterr);
+
+/* Sends at once, so that the server is at work while we are; postgres_take() is for the result.
+ * One at a time, and not the same query again before that.  What is queued or run in between goes
+ * behind it. */
+cairn_code postgres_send(struct postgres_session *session, enum postgres_query query,
+                         const struct postgres_params *params, cairn_error *reterr);
+cairn_code postgres_take(struct postgres_session *session, PGresult **ret_result,
+                         cairn_error *reterr);
+void postgres_forget_sent(struct postgres_session *session); /* nobody comes for it */
 
 /* Forgets a connection that is of no use any more. */
 void postgres_lose(struct postgres_session *session);
