@@ -108,7 +108,7 @@ static void begin_element(struct postgres_array *array, uint32_t type)
 static void add_null(struct postgres_array *array, uint32_t type)
 {
     begin_element(array, type);
-    array->has_null = true;
+    array->null_count++;
     add_word(&array->bytes, UINT32_MAX);
 }
 
@@ -126,6 +126,19 @@ static void add_text(struct postgres_array *array, const char *text)
         add_element(array, TYPE_TEXT, text, strlen(text));
     else
         add_null(array, TYPE_TEXT);
+}
+
+static void add_json(struct postgres_array *array, const char *json)
+{
+    if (!json) {
+        add_null(array, TYPE_JSON);
+        return;
+    }
+    size_t len = strlen(json);
+    begin_element(array, TYPE_JSON);
+    add_word(&array->bytes, (uint32_t)len + 1);
+    buf_char(&array->bytes, 1); /* the version of the form, which is text */
+    buf_add(&array->bytes, json, len);
 }
 
 static unsigned hex_value(char digit)
@@ -152,7 +165,7 @@ static void end_array(struct postgres_array *array, uint32_t type)
 {
     uint32_t head[ARRAY_HEAD] = {
         [ARRAY_DIMENSIONS] = htobe32(array->count > 0),
-        [ARRAY_NULLS] = htobe32(array->has_null),
+        [ARRAY_NULLS] = htobe32(array->null_count > 0),
         [ARRAY_TYPE] = htobe32(type),
         [ARRAY_COUNT] = htobe32(array->count),
         [ARRAY_FIRST] = htobe32(1),
@@ -166,8 +179,7 @@ static void end_array(struct postgres_array *array, uint32_t type)
 static void reset_array(struct postgres_array *array)
 {
     buf_reset(&array->bytes);
-    array->count = 0;
-    array->has_null = false;
+    array->count = array->null_count = 0;
 }
 
 static void param_array(struct postgres_params *params, struct postgres_array *array,
@@ -205,6 +217,14 @@ void param_uuids(struct postgres_params *params, const char *const *ids, size_t 
     param_copied(params, &array, TYPE_UUID);
 }
 
+void param_jsons(struct postgres_params *params, const char *const *jsons, size_t count)
+{
+    struct postgres_array array = {0};
+    for (size_t i = 0; i < count; i++)
+        add_json(&array, jsons[i]);
+    param_copied(params, &array, TYPE_JSON);
+}
+
 /* ---- columns --------------------------------------------------------------------------------
  */
 
@@ -239,16 +259,7 @@ void column_uuid(struct postgres_columns *columns, const char *id)
 
 void column_json(struct postgres_columns *columns, const char *json)
 {
-    struct postgres_array *array = next_column(columns);
-    if (!json) {
-        add_null(array, TYPE_JSON);
-        return;
-    }
-    size_t len = strlen(json);
-    begin_element(array, TYPE_JSON);
-    add_word(&array->bytes, (uint32_t)len + 1);
-    buf_char(&array->bytes, 1); /* the version of the form, which is text */
-    buf_add(&array->bytes, json, len);
+    add_json(next_column(columns), json);
 }
 
 void column_int(struct postgres_columns *columns, int32_t value)
@@ -300,7 +311,10 @@ size_t columns_size(const struct postgres_columns *columns)
 void param_columns(struct postgres_params *params, struct postgres_columns *columns, int count)
 {
     for (int i = 0; i < count; i++) {
-        assert(columns->arrays[i].count > 0);
-        param_array(params, &columns->arrays[i], columns->arrays[i].type);
+        struct postgres_array *array = &columns->arrays[i];
+        assert(array->count > 0);
+        if (array->null_count == array->count)
+            reset_array(array); /* unnest() fills up the shorter ones with nulls */
+        param_array(params, array, array->type);
     }
 }

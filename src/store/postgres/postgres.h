@@ -106,6 +106,7 @@ enum postgres_query {
     PG_UPDATE_JOBS,
 
     PG_ACK_OUTBOX,
+    PG_APPEND_ALIKE_EVENTS,
     PG_APPEND_DLQ,
     PG_APPEND_FLOW_EVENTS,
     PG_APPEND_OUTBOX,
@@ -176,11 +177,11 @@ void param_bool(struct postgres_params *params, bool value);
 void param_time(struct postgres_params *params, int64_t us);
 void param_texts(struct postgres_params *params, const char *const *texts, size_t count);
 void param_uuids(struct postgres_params *params, const char *const *ids, size_t count);
+void param_jsons(struct postgres_params *params, const char *const *jsons, size_t count);
 
 struct postgres_array {
     struct buf bytes;
-    uint32_t count, type; /* of the elements */
-    bool has_null;
+    uint32_t type, count, null_count; /* of the elements */
 };
 
 /* Arrays that grow row by row, one for each column.  The server compares types: column_int() is

@@ -47,6 +47,7 @@ static const struct {
     [PG_UPDATE_JOBS] = {"update_jobs", SQL_UPDATE_JOBS, "write jobs"},
 
     [PG_ACK_OUTBOX] = {"ack_outbox", SQL_ACK_OUTBOX, "acknowledge an outbox event"},
+    [PG_APPEND_ALIKE_EVENTS] = {"append_alike_events", SQL_APPEND_ALIKE_EVENTS, "write events"},
     [PG_APPEND_DLQ] = {"append_dlq", SQL_APPEND_DLQ, "write DLQ records"},
     [PG_APPEND_FLOW_EVENTS] = {"append_flow_events", SQL_APPEND_FLOW_EVENTS, "write events"},
     [PG_APPEND_OUTBOX] = {"append_outbox", SQL_APPEND_OUTBOX, "write outbox events"},
