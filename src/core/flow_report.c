@@ -63,14 +63,14 @@ struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
     struct step_row *row = &step->row;
     if (!lease_is_held_by(row, worker, token, now_us))
         return (struct flow_verdict){.code = CAIRN_E_LEASE_LOST};
-    if (row->stop)
-        return (struct flow_verdict){.stop = stop_names[row->stop]};
-    if (extend_us == 0)
-        return (struct flow_verdict){.code = CAIRN_OK}; /* it only looks */
+    struct flow_verdict verdict = {.stop = row->stop ? stop_names[row->stop] : NULL};
+    bool is_stopped = row->stop && row->stop != STOP_PAUSED; /* what runs may finish */
+    if (is_stopped || extend_us == 0)
+        return verdict;
     lease_extend(row, instant_add(now_us, extend_us));
     row->updated_at_us = now_us;
     step->is_dirty = true;
-    return (struct flow_verdict){.code = CAIRN_OK};
+    return verdict;
 }
 
 /* The worker has ended its lease by reporting: remembered, in case its report is repeated. */

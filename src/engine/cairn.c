@@ -72,6 +72,8 @@ static void post(struct request *request)
 cairn_code engine_run(cairn_engine *engine, struct request *request)
 {
     sem_t is_done;
+    if (engine->ops->ask && engine->ops->ask(engine, request))
+        return request->code;
     sem_init(&is_done, 0, 0);
     request->done = post;
     request->arg = &is_done;

@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "engine/world.h"
 
-enum { STEPS_AT_ONCE = 256, EVENTS_MAX = 1000 };
+/* Hardly any function has many events waiting: room for all of them is made when there are. */
+enum { STEPS_AT_ONCE = 256, EVENTS_FEW = 8, EVENTS_MAX = 1000 };
 
 /* In this batch something may have happened to it that is not written yet. */
 static cairn_code read_instance(struct batch *batch, const char *id,
@@ -23,15 +24,15 @@ static cairn_code read_instance(struct batch *batch, const char *id,
 static cairn_code read_steps(struct batch *batch, struct request *request, const char *id,
                              size_t room, cairn_memory *memory, cairn_error *reterr)
 {
-    struct step_row *rows = arena_array(&batch->arena, STEPS_AT_ONCE, sizeof *rows);
+    size_t portion = room < STEPS_AT_ONCE ? room : STEPS_AT_ONCE, count = portion;
+    struct step_row *rows = arena_array(&batch->arena, portion, sizeof *rows);
     cairn_step *steps = arena_array(&request->arena, room, sizeof *steps);
-    size_t count = STEPS_AT_ONCE;
     if (!rows || !steps)
         return fail_memory(reterr);
     memory->steps = steps;
-    for (int32_t after = 0; count == STEPS_AT_ONCE;) {
-        cairn_code code = batch->ops->list_steps(batch->tx, id, after, false, rows,
-                                                 STEPS_AT_ONCE, &count, reterr);
+    for (int32_t after = 0; count == portion;) {
+        cairn_code code =
+            batch->ops->list_steps(batch->tx, id, after, false, rows, portion, &count, reterr);
         for (size_t i = 0; i < count && !code && memory->step_count < room; i++)
             code =
                 step_to_public(&request->arena, &rows[i], &steps[memory->step_count++], reterr);
@@ -43,17 +44,26 @@ static cairn_code read_steps(struct batch *batch, struct request *request, const
     return CAIRN_OK;
 }
 
+static cairn_code read_events(struct batch *batch, const char *instance_id, size_t room,
+                              struct signal_row **ret_rows, size_t *ret_count,
+                              cairn_error *reterr)
+{
+    *ret_rows = arena_array(&batch->arena, room, sizeof **ret_rows);
+    if (!*ret_rows)
+        return fail_memory(reterr);
+    return batch->ops->list_signals(batch->tx, instance_id, *ret_rows, room, ret_count, reterr);
+}
+
 cairn_code flow_events(struct batch *batch, struct request *request, const char *instance_id,
                        cairn_received **ret_events, size_t *ret_count, cairn_error *reterr)
 {
     struct arena *arena = batch->tx->arena;
     size_t count = 0;
-    struct signal_row *rows = arena_array(&batch->arena, EVENTS_MAX, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
+    struct signal_row *rows;
     batch->tx->arena = &request->arena;
-    cairn_code code =
-        batch->ops->list_signals(batch->tx, instance_id, rows, EVENTS_MAX, &count, reterr);
+    cairn_code code = read_events(batch, instance_id, EVENTS_FEW, &rows, &count, reterr);
+    if (!code && count == EVENTS_FEW)
+        code = read_events(batch, instance_id, EVENTS_MAX, &rows, &count, reterr);
     batch->tx->arena = arena;
     cairn_received *events = code ? NULL : arena_array(&request->arena, count, sizeof *events);
     if (!events)

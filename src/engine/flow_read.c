@@ -2,21 +2,32 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/flow_read.h"
 #include "base/error.h"
-#include "engine/world.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CURRENT_MAX = 1000, CURRENT_PORTION = 8 };
 
-struct question {
-    const struct store_ops *ops;
-    struct store_tx *tx;
-    struct request *request;
-    struct arena *arena;
-    cairn_error *error;
-};
+/* ---- pages ---------------------------------------------------------------------------------- */
+
+int64_t page_cursor(const char *cursor)
+{
+    return cursor ? strtoll(cursor, NULL, 10) : 0;
+}
+
+cairn_code page_end(struct question *q, size_t found, uint32_t limit, int64_t last,
+                    size_t *ret_count, const char **ret_next)
+{
+    *ret_next = NULL;
+    *ret_count = found;
+    if (found <= limit)
+        return CAIRN_OK;
+    *ret_count = limit;
+    *ret_next = arena_printf(q->arena, "%lld", (long long)last);
+    return *ret_next ? CAIRN_OK : fail_memory(q->error);
+}
 
 /* ---- definitions ---------------------------------------------------------------------------- */
 
@@ -155,8 +166,7 @@ static cairn_code no_such_instance(struct question *q, const char *id)
     return fail(q->error, CAIRN_E_NOT_FOUND, "instance \"%.64s\" does not exist", id ? id : "");
 }
 
-static cairn_code find_instance(struct question *q, const char *id,
-                                struct instance_row *ret_row)
+cairn_code question_instance(struct question *q, const char *id, struct instance_row *ret_row)
 {
     if (!id || !id_is_valid(id))
         return no_such_instance(q, id);
@@ -167,7 +177,7 @@ static cairn_code find_instance(struct question *q, const char *id,
 static cairn_code get_instance(struct question *q, const char *id)
 {
     struct instance_row row;
-    cairn_code code = find_instance(q, id, &row);
+    cairn_code code = question_instance(q, id, &row);
     cairn_instance *item = code ? NULL : arena_zalloc(q->arena, sizeof *item);
     if (!item)
         return code ? code : fail_memory(q->error);
@@ -182,7 +192,7 @@ static cairn_code list_instances(struct question *q)
         .status = in->status ? instance_status_from(in->status) : INSTANCE_NONE,
         .workflow = in->workflow,
         .key = in->key,
-        .before_seq = in->cursor ? strtoll(in->cursor, NULL, 10) : 0,
+        .before_seq = page_cursor(in->cursor),
     };
     size_t count, room = in->limit + 1;
     struct instance_row *rows = arena_array(q->arena, room, sizeof *rows);
@@ -191,232 +201,13 @@ static cairn_code list_instances(struct question *q)
         return fail_memory(q->error);
     cairn_code code = q->ops->list_instances(q->tx, &filter, rows, room, &count, q->error);
     struct instances_output *out = &q->request->out.instances;
-    *out = (struct instances_output){.items = items, .count = code ? 0 : count};
-    if (!code && count == room) {
-        out->count = in->limit;
-        out->next = arena_printf(q->arena, "%lld", (long long)rows[in->limit - 1].seq);
-        if (!out->next)
-            return fail_memory(q->error);
-    }
+    *out = (struct instances_output){.items = items};
+    if (!code)
+        code = page_end(q, count, in->limit, count > in->limit ? rows[in->limit - 1].seq : 0,
+                        &out->count, &out->next);
     for (size_t i = 0; i < out->count && !code; i++)
         code = instance_to_public(q, &rows[i], &items[i]);
     return code;
-}
-
-/* ---- steps and events ----------------------------------------------------------------------- */
-
-cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn_step *ret,
-                          cairn_error *reterr)
-{
-    *ret = (cairn_step){
-        .id = step_id_make(arena, row->instance_id, row->seq),
-        .name = row->name,
-        .kind = step_kind_name(row->kind),
-        .handler = row->handler,
-        .status = step_status_name(row->status),
-        .input = row->input,
-        .output = row->output,
-        .error = row->error,
-        .metadata = row->metadata,
-        .waiting_event = row->waiting_event,
-        .locked_by = row->locked_by,
-        .seq = row->seq,
-        .attempts = row->attempts,
-        .max_attempts = row->max_attempts,
-        .compensation_attempts = row->compensation_attempts,
-        .priority = row->priority,
-        .commit_no = row->commit_no,
-        .next_run_at_us = row->next_run_at_us,
-        .started_at_us = row->started_at_us,
-        .finished_at_us = row->finished_at_us,
-        .deadline_at_us = row->deadline_at_us,
-        .locked_until_us = row->locked_until_us,
-    };
-    return ret->id ? CAIRN_OK : fail_memory(reterr);
-}
-
-static cairn_code list_steps(struct question *q)
-{
-    const struct events_input *in = &q->request->in.events;
-    struct instance_row instance;
-    size_t count, room = in->limit + 1;
-    int32_t after = in->cursor ? (int32_t)strtol(in->cursor, NULL, 10) : -1;
-    cairn_code code = find_instance(q, in->id, &instance);
-    if (code)
-        return code;
-    struct step_row *rows = arena_array(q->arena, room, sizeof *rows);
-    cairn_step *items = arena_array(q->arena, room, sizeof *items);
-    if (!rows || !items)
-        return fail_memory(q->error);
-    code = q->ops->list_steps(q->tx, in->id, after, false, rows, room, &count, q->error);
-    struct steps_output *out = &q->request->out.steps;
-    *out = (struct steps_output){.items = items, .count = code ? 0 : count};
-    if (!code && count == room) {
-        out->count = in->limit;
-        out->next = arena_printf(q->arena, "%d", (int)rows[in->limit - 1].seq);
-        if (!out->next)
-            return fail_memory(q->error);
-    }
-    for (size_t i = 0; i < out->count && !code; i++)
-        code = step_to_public(q->arena, &rows[i], &items[i], q->error);
-    return code;
-}
-
-static cairn_code list_logs(struct question *q)
-{
-    const struct events_input *in = &q->request->in.events;
-    struct instance_row instance;
-    size_t count, room = in->limit + 1;
-    cairn_code code = find_instance(q, in->id, &instance);
-    if (code)
-        return code;
-    struct log_row *rows = arena_array(q->arena, room, sizeof *rows);
-    cairn_log *items = arena_array(q->arena, room, sizeof *items);
-    if (!rows || !items)
-        return fail_memory(q->error);
-    code = q->ops->list_logs(q->tx, in->id, in->cursor ? strtoll(in->cursor, NULL, 10) : 0,
-                             rows, room, &count, q->error);
-    struct logs_output *out = &q->request->out.logs;
-    *out = (struct logs_output){.items = items, .count = code ? 0 : count};
-    if (!code && count == room) {
-        out->count = in->limit;
-        out->next = arena_printf(q->arena, "%lld", (long long)rows[in->limit - 1].id);
-        if (!out->next)
-            return fail_memory(q->error);
-    }
-    for (size_t i = 0; i < out->count; i++)
-        items[i] = (cairn_log){.id = rows[i].id,
-                               .level = rows[i].level,
-                               .message = rows[i].message,
-                               .data = rows[i].data,
-                               .step = rows[i].step,
-                               .attempt = rows[i].attempt,
-                               .at_us = rows[i].at_us};
-    return code;
-}
-
-static cairn_event event_to_public(const struct flow_event_row *row)
-{
-    return (cairn_event){.id = row->id,
-                         .type = row->type,
-                         .step = row->step,
-                         .data = row->data,
-                         .at_us = row->at_us};
-}
-
-static cairn_code list_events(struct question *q)
-{
-    const struct events_input *in = &q->request->in.events;
-    struct instance_row instance;
-    size_t count, room = in->limit + 1;
-    cairn_code code = find_instance(q, in->id, &instance);
-    if (code)
-        return code;
-    struct flow_event_row *rows = arena_array(q->arena, room, sizeof *rows);
-    cairn_event *items = arena_array(q->arena, room, sizeof *items);
-    if (!rows || !items)
-        return fail_memory(q->error);
-    code =
-        q->ops->list_flow_events(q->tx, in->id, in->cursor ? strtoll(in->cursor, NULL, 10) : 0,
-                                 rows, room, &count, q->error);
-    if (code)
-        return code;
-    struct events_output *out = &q->request->out.events;
-    *out = (struct events_output){.items = items, .count = count < room ? count : in->limit};
-    for (size_t i = 0; i < out->count; i++)
-        items[i] = event_to_public(&rows[i]);
-    if (count == room) {
-        out->next = arena_printf(q->arena, "%lld", (long long)rows[in->limit - 1].id);
-        if (!out->next)
-            return fail_memory(q->error);
-    }
-    return CAIRN_OK;
-}
-
-static cairn_code list_all_events(struct question *q)
-{
-    const struct events_input *in = &q->request->in.events;
-    size_t count = 0;
-    int64_t after = in->cursor ? strtoll(in->cursor, NULL, 10) : 0;
-    struct flow_event_row *rows = arena_array(q->arena, in->limit, sizeof *rows);
-    struct stream_event *items = arena_array(q->arena, in->limit, sizeof *items);
-    if (!rows || !items)
-        return fail_memory(q->error);
-    cairn_code code =
-        q->ops->list_flow_events(q->tx, NULL, after, rows, in->limit, &count, q->error);
-    if (code)
-        return code;
-    for (size_t i = 0; i < count; i++)
-        items[i] = (struct stream_event){.subject = rows[i].instance_id,
-                                         .event = event_to_public(&rows[i])};
-    q->request->out.stream = (struct stream_output){
-        .items = items,
-        .count = count,
-        .next = arena_printf(q->arena, "%lld", (long long)(count ? rows[count - 1].id : after)),
-    };
-    return q->request->out.stream.next ? CAIRN_OK : fail_memory(q->error);
-}
-
-/* ---- the DLQ -------------------------------------------------------------------------------- */
-
-static cairn_code record_to_public(struct question *q, const struct dlq_row *row,
-                                   cairn_dlq_record *ret)
-{
-    *ret = (cairn_dlq_record){
-        .id = arena_printf(q->arena, "%lld", (long long)row->id),
-        .instance_id = row->instance_id,
-        .workflow_id = arena_printf(q->arena, "%s/%d", row->workflow, (int)row->version),
-        .step_id = step_id_make(q->arena, row->instance_id, row->step_seq),
-        .step_name = row->step_name,
-        .step_type = row->step_type,
-        .input = row->input,
-        .error = row->error,
-        .reason = row->reason,
-        .is_open = row->is_open,
-        .created_at_us = row->created_at_us,
-    };
-    return ret->id && ret->workflow_id && ret->step_id ? CAIRN_OK : fail_memory(q->error);
-}
-
-static cairn_code list_dlq(struct question *q)
-{
-    const struct page_input *in = &q->request->in.page;
-    size_t count, room = in->limit + 1;
-    struct dlq_row *rows = arena_array(q->arena, room, sizeof *rows);
-    cairn_dlq_record *items = arena_array(q->arena, room, sizeof *items);
-    if (!rows || !items)
-        return fail_memory(q->error);
-    cairn_code code =
-        q->ops->list_dlq(q->tx, NULL, in->cursor ? strtoll(in->cursor, NULL, 10) : 0, rows,
-                         room, &count, q->error);
-    struct dlq_output *out = &q->request->out.dlq;
-    *out = (struct dlq_output){.items = items, .count = code ? 0 : count};
-    if (!code && count == room) {
-        out->count = in->limit;
-        out->next = arena_printf(q->arena, "%lld", (long long)rows[in->limit - 1].id);
-        if (!out->next)
-            return fail_memory(q->error);
-    }
-    for (size_t i = 0; i < out->count && !code; i++)
-        code = record_to_public(q, &rows[i], &items[i]);
-    return code;
-}
-
-static cairn_code get_dlq(struct question *q)
-{
-    const char *id = q->request->in.job.id;
-    size_t digits = strspn(id, "0123456789");
-    struct dlq_row row;
-    cairn_code code = CAIRN_E_NOT_FOUND;
-    if (digits > 0 && digits <= 18 && !id[digits])
-        code = q->ops->get_dlq(q->tx, strtoll(id, NULL, 10), &row, q->error);
-    if (code == CAIRN_E_NOT_FOUND)
-        return fail(q->error, code, "DLQ record \"%.64s\" does not exist", id);
-    cairn_dlq_record *item = code ? NULL : arena_zalloc(q->arena, sizeof *item);
-    if (!item)
-        return code ? code : fail_memory(q->error);
-    q->request->out.dlq = (struct dlq_output){.items = item, .count = 1};
-    return record_to_public(q, &row, item);
 }
 
 /* ---- a lease -------------------------------------------------------------------------------- */
@@ -467,7 +258,7 @@ cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
     case OP_STEP_LIST:
         return list_steps(&q);
     case OP_INSTANCE_EVENTS:
-        return list_events(&q);
+        return list_instance_events(&q);
     case OP_ALL_EVENTS:
         return list_all_events(&q);
     case OP_PAUSE:

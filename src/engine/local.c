@@ -96,20 +96,30 @@ static void *run_committer(void *arg)
     return NULL;
 }
 
+static bool may_pass(cairn_code code)
+{
+    return code == CAIRN_E_UNREACHABLE || code == CAIRN_E_BUSY;
+}
+
+/* With the read_lock held. */
+static cairn_code read_once(struct local_engine *engine, struct request *request)
+{
+    cairn_code code = CAIRN_OK;
+    if (!engine->read_session)
+        code = engine->store->ops->session_open(engine->store, SESSION_READER,
+                                                &engine->read_session, &request->error);
+    return code ? code : read_run(engine, engine->read_session, request);
+}
+
 /* Reads wait for a store that went away, as writes do. */
-static cairn_code read_with_patience(struct local_engine *engine,
-                                     struct store_session **session, struct request *request)
+static cairn_code read_with_patience(struct local_engine *engine, struct request *request)
 {
     for (int64_t rest_us = 20 * 1000;; rest_us *= 2) {
-        cairn_code code = CAIRN_OK;
-        if (!*session)
-            code = engine->store->ops->session_open(engine->store, SESSION_READER, session,
-                                                    &request->error);
-        if (!code)
-            code = read_run(engine, *session, request);
-        bool may_pass = code == CAIRN_E_UNREACHABLE || code == CAIRN_E_BUSY;
+        pthread_mutex_lock(&engine->read_lock);
+        cairn_code code = read_once(engine, request);
+        pthread_mutex_unlock(&engine->read_lock);
         int64_t again_us = monotonic_us() + rest_us;
-        if (!may_pass || again_us > request->give_up_us)
+        if (!may_pass(code) || again_us > request->give_up_us)
             return code;
 
         pthread_mutex_lock(&engine->lock);
@@ -126,7 +136,6 @@ static cairn_code read_with_patience(struct local_engine *engine,
 static void *run_reader(void *arg)
 {
     struct local_engine *engine = arg;
-    struct store_session *session = NULL;
     pthread_mutex_lock(&engine->lock);
     while (!engine->is_stopping) {
         struct request *request = queue_pop(&engine->reads);
@@ -135,14 +144,30 @@ static void *run_reader(void *arg)
             continue;
         }
         pthread_mutex_unlock(&engine->lock);
-        request->code = read_with_patience(engine, &session, request);
+        request->code = read_with_patience(engine, request);
         request->done(request);
         pthread_mutex_lock(&engine->lock);
     }
     pthread_mutex_unlock(&engine->lock);
-    if (session)
-        engine->store->ops->session_close(session);
     return NULL;
+}
+
+/* Spares the caller two switches of threads.  A store that cannot be reached, or a reader that is
+ * busy, is the reader's business, who has patience. */
+static bool ask(cairn_engine *base, struct request *request)
+{
+    struct local_engine *engine = to_local(base);
+    if (!engine->has_reader || !is_for_reader(engine, request) ||
+        pthread_mutex_trylock(&engine->read_lock))
+        return false;
+    if (!request_check(&base->options, request))
+        request->code = read_once(engine, request);
+    pthread_mutex_unlock(&engine->read_lock);
+    if (!may_pass(request->code))
+        return true;
+    request->code = CAIRN_OK;
+    error_clear(&request->error);
+    return false;
 }
 
 /* Listens for other processes, but only while somebody waits for their work. */
@@ -214,6 +239,8 @@ static void stop_threads(struct local_engine *engine)
         pthread_join(engine->reader, NULL);
     if (engine->has_watcher)
         pthread_join(engine->watcher, NULL);
+    if (engine->read_session)
+        engine->store->ops->session_close(engine->read_session);
 }
 
 static void end_queue(struct request_queue *queue)
@@ -243,6 +270,7 @@ static void close_engine(cairn_engine *base)
     pthread_cond_destroy(&engine->read_work);
     pthread_cond_destroy(&engine->watch_work);
     pthread_mutex_destroy(&engine->lock);
+    pthread_mutex_destroy(&engine->read_lock);
     mem_free(engine->base.url);
     mem_free(engine);
 }
@@ -251,7 +279,7 @@ static void close_engine(cairn_engine *base)
  */
 
 static const struct engine_ops local_ops = {
-    .submit = submit, .call = api_call, .close = close_engine};
+    .submit = submit, .ask = ask, .call = api_call, .close = close_engine};
 
 static void init_locks(struct local_engine *engine)
 {
@@ -263,6 +291,7 @@ static void init_locks(struct local_engine *engine)
     pthread_cond_init(&engine->watch_work, &attr);
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&engine->lock, NULL);
+    pthread_mutex_init(&engine->read_lock, NULL);
 }
 
 static void init_clock(struct local_engine *engine, const cairn_open_options *options)

@@ -87,8 +87,13 @@ struct local_engine {
     int committer_count;
     pthread_t reader, watcher;
     bool has_reader, has_watcher; /* threads that are running */
-    int threads_running;          /* committers' */
-    int stop_fd;                  /* readable once the engine stops */
+
+    /* For questions: the reader's, or that of a caller who asks while the reader has nothing to do. */
+    struct store_session *read_session; /* NULL: not open yet */
+    pthread_mutex_t read_lock;          /* of it; taken before `lock` */
+
+    int threads_running; /* committers' */
+    int stop_fd;         /* readable once the engine stops */
 
     pthread_mutex_t lock;
     pthread_cond_t write_work, read_work, watch_work;

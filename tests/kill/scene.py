@@ -7,10 +7,13 @@ loop that kills them as the work goes on.
 """
 import json
 import os
+import random
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -242,6 +245,37 @@ class Scene:
         with open(process.log.name, encoding='utf-8', errors='replace') as log:
             for line in log.read().splitlines()[-15:]:
                 say(f'{process.name}: {line}')
+
+
+def seed():
+    """Who is killed when; CAIRN_KILL_SEED repeats it."""
+    return int(os.environ.get('CAIRN_KILL_SEED') or random.SystemRandom().randrange(1, 10**6))
+
+
+def play(scene, checks, chance, tell, refusals, examine):
+    """The whole test: lives, looks at how the processes fared (four checks), ends them, and looks at
+    what is left.  tell(): what is worth knowing beside the kills; refusals(): of those who asked."""
+    began = time.monotonic()
+    try:
+        finished = scene.live(chance)
+        say(f'{finished} finished, {scene.kills} kills, {tell()}, {time.monotonic() - began:.1f} s')
+        checks.check('every_planned_kill_was_made', scene.kills == scene.planned, scene.kills)
+        refused = refusals()
+        checks.check('nobody_was_refused', not refused, refused)
+        ended = scene.strange_ends()
+        checks.check('no_process_ended_by_itself', not ended, ended)
+        codes = scene.end()
+        checks.check('every_process_ends_cleanly_when_asked', set(codes.values()) == {0}, codes)
+        examine(scene, checks, finished)
+    finally:
+        scene.clean_up(checks.is_good)
+    return 0 if checks.is_good else 1
+
+
+def end_when_told():
+    """A test that is stopped takes its processes with it."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(130))
 
 
 class Checks:

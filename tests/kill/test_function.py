@@ -16,7 +16,6 @@ import collections
 import itertools
 import os
 import random
-import signal
 import sys
 import threading
 import time
@@ -26,7 +25,7 @@ sys.dont_write_bytecode = True      # the sources may not be ours to write to
 import scene as stage       # pylint: disable=wrong-import-position
 from scene import Checks, Process, post, say     # pylint: disable=wrong-import-position
 
-SEED = int(os.environ.get('CAIRN_KILL_SEED') or random.SystemRandom().randrange(1, 10**6))
+SEED = stage.seed()
 SIZES = {'postgres': (600, 30), 'sqlite': (300, 20)}      # instances, kills
 SERVERS, WORKERS = 1, 4
 AHEAD = 80                  # instances that may be under way
@@ -173,25 +172,12 @@ def main():
     checks = Checks()
     print(f'1..{4 + 1 + len(WRONG) + 5}', flush=True)
     say(f'CAIRN_KILL_SEED={SEED} repeats this')
-    began = time.monotonic()
     scene = Scene(*sys.argv[1:])
-    try:
-        finished = scene.live(random.Random(SEED))
-        say(f'{finished} instances, {scene.kills} kills, {scene.starter.repeats} repeated requests, '
-            f'{time.monotonic() - began:.1f} s')
-        checks.check('every_planned_kill_was_made', scene.kills == scene.planned, scene.kills)
-        checks.check('nobody_was_refused', not scene.starter.refused, scene.starter.refused)
-        ended = scene.strange_ends()
-        checks.check('no_process_ended_by_itself', not ended, ended)
-        codes = scene.end()
-        checks.check('every_process_ends_cleanly_when_asked', set(codes.values()) == {0}, codes)
-        examine(scene, checks, finished)
-    finally:
-        scene.clean_up(checks.is_good)
-    return 0 if checks.is_good else 1
+    return stage.play(scene, checks, random.Random(SEED),
+                      lambda: f'{scene.starter.repeats} repeated requests',
+                      lambda: scene.starter.refused, examine)
 
 
 if __name__ == '__main__':
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(130))
+    stage.end_when_told()
     sys.exit(main())

@@ -15,7 +15,6 @@ repeats it.  CAIRN_KILL_JOBS and CAIRN_KILL_KILLS change the numbers.  The outpu
 """
 import os
 import random
-import signal
 import sys
 import threading
 import time
@@ -27,7 +26,7 @@ from scene import Checks, post, say     # pylint: disable=wrong-import-position
 
 JOBS = int(os.environ.get('CAIRN_KILL_JOBS', '10000'))
 KILLS = int(os.environ.get('CAIRN_KILL_KILLS', '60'))
-SEED = int(os.environ.get('CAIRN_KILL_SEED') or random.SystemRandom().randrange(1, 10**6))
+SEED = stage.seed()
 BATCH = 250
 AHEAD = 1500                # jobs that the producer may be ahead of the workers
 WORKERS = 4
@@ -68,6 +67,7 @@ class Producer(threading.Thread):
 class Scene(stage.Scene):
     def __init__(self, cairn, kind):
         super().__init__(cairn, kind, servers=1, workers=WORKERS)
+        self.planned = KILLS
         self.producer = Producer(self.server_urls[0])
 
     def handlers(self):
@@ -142,26 +142,12 @@ def main():
     checks = Checks()
     print(f'1..{2 + len(WRONG) + 2 + 4}', flush=True)
     say(f'CAIRN_KILL_SEED={SEED} repeats this')
-    began = time.monotonic()
     scene = Scene(sys.argv[1], sys.argv[2])
-    try:
-        finished = scene.live(random.Random(SEED))
-        say(f'{finished} jobs, {scene.kills} kills, {scene.producer.repeats} repeated enqueues, '
-            f'{time.monotonic() - began:.1f} s')
-        checks.check('every_planned_kill_was_made', scene.kills == KILLS, scene.kills)
-        checks.check('the_producer_was_never_refused', not scene.producer.refused,
-                     scene.producer.refused)
-        ended = scene.strange_ends()
-        checks.check('no_process_ended_by_itself', not ended, ended)
-        codes = scene.end()
-        checks.check('every_process_ends_cleanly_when_asked', set(codes.values()) == {0}, codes)
-        examine(scene, checks, finished)
-    finally:
-        scene.clean_up(checks.is_good)
-    return 0 if checks.is_good else 1
+    return stage.play(scene, checks, random.Random(SEED),
+                      lambda: f'{scene.producer.repeats} repeated enqueues',
+                      lambda: scene.producer.refused, examine)
 
 
 if __name__ == '__main__':
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(130))
+    stage.end_when_told()
     sys.exit(main())

@@ -16,7 +16,6 @@ import collections
 import itertools
 import os
 import random
-import signal
 import sys
 import threading
 import time
@@ -27,7 +26,7 @@ import scene as stage       # pylint: disable=wrong-import-position
 from saga_rules import RULES, STEPS, copy, fate_of        # pylint: disable=wrong-import-position
 from scene import Checks, post, say     # pylint: disable=wrong-import-position
 
-SEED = int(os.environ.get('CAIRN_KILL_SEED') or random.SystemRandom().randrange(1, 10**6))
+SEED = stage.seed()
 SIZES = {       # instances, kills of a server and a worker, servers, workers
     'postgres': (1000, 40, 2, 4),
     'sqlite': (200, 12, 1, 2),
@@ -110,7 +109,8 @@ class Scene(stage.Scene):
     def __init__(self, cairn, kind):
         total, kills, servers, workers = SIZES[kind]
         self.total = int(os.environ.get('CAIRN_KILL_SAGAS', total))
-        self.planned = int(os.environ.get('CAIRN_KILL_KILLS', kills))
+        self.pairs = int(os.environ.get('CAIRN_KILL_KILLS', kills))
+        self.planned = 2 * self.pairs       # a server and a worker
         super().__init__(cairn, kind, servers, workers)
         self.calls = os.path.join(self.folder, 'calls')
         os.environ.update(SAGA_CALLS=self.calls, SAGA_SEED=str(SEED))
@@ -133,7 +133,7 @@ class Scene(stage.Scene):
                 "WHERE status IN ('completed', 'failed', 'cancelled', 'aborted')")
 
     def plan(self, chance):
-        moments = sorted(chance.randrange(1, self.total * 19 // 20) for _ in range(self.planned))
+        moments = sorted(chance.randrange(1, self.total * 19 // 20) for _ in range(self.pairs))
         return [(moment, [chance.choice(self.servers), chance.choice(self.workers)])
                 for moment in moments]
 
@@ -234,27 +234,14 @@ def main():
     checks = Checks()
     print(f'1..{4 + 2 + len(RULES) + 4 + 2}', flush=True)
     say(f'CAIRN_KILL_SEED={SEED} repeats this')
-    began = time.monotonic()
     scene = Scene(*sys.argv[1:])
-    try:
-        finished = scene.live(random.Random(SEED))
-        say(f'{finished} instances, {sum(scene.read_calls().values())} calls, {scene.kills} kills, '
-            f'{sum(caller.repeats for caller in scene.callers)} repeated requests, '
-            f'{time.monotonic() - began:.1f} s')
-        checks.check('every_planned_kill_was_made', scene.kills == 2 * scene.planned, scene.kills)
-        refused = [caller.refused for caller in scene.callers if caller.refused]
-        checks.check('nobody_was_refused', not refused, refused)
-        ended = scene.strange_ends()
-        checks.check('no_process_ended_by_itself', not ended, ended)
-        codes = scene.end()
-        checks.check('every_process_ends_cleanly_when_asked', set(codes.values()) == {0}, codes)
-        examine(scene, checks, finished)
-    finally:
-        scene.clean_up(checks.is_good)
-    return 0 if checks.is_good else 1
+    return stage.play(scene, checks, random.Random(SEED),
+                      lambda: f'{sum(scene.read_calls().values())} calls, '
+                      f'{sum(caller.repeats for caller in scene.callers)} repeated requests',
+                      lambda: [caller.refused for caller in scene.callers if caller.refused],
+                      examine)
 
 
 if __name__ == '__main__':
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(130))
+    stage.end_when_told()
     sys.exit(main())

@@ -1,35 +1,9 @@
 /* Workflow files: what is wrong with them, what they mean, and the rows they become. */
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/mem.h"
-#include "definition/definition.h"
-#include "test.h"
+#include "file_rig.h"
 
 #include <stdlib.h>
-
-enum { ROOM = 20 };
-
-struct read {
-    struct arena arena;
-    struct definition definition;
-    struct definition_error errors[ROOM];
-    size_t count;
-    cairn_error error;
-    cairn_code code;
-};
-
-static void read_done(struct read *read)
-{
-    arena_done(&read->arena);
-}
-
-static struct read read_text(const char *text)
-{
-    struct read read = {0};
-    read.code = definition_read(&read.arena, "f.yaml", text, strlen(text), &read.definition,
-                                read.errors, ROOM, &read.count, &read.error);
-    return read;
-}
 
 #define HEAD "workflow: w\nversion: 1\n"
 #define STEP HEAD "steps:\n  - step: a\n"

@@ -1,32 +1,6 @@
 /* Workflow files that are functions: what is wrong with them, what they mean, how they look. */
-#include "base/error.h"
 #include "base/mem.h"
-#include "definition/definition.h"
-#include "test.h"
-
-enum { ROOM = 8 };
-
-struct read {
-    struct arena arena;
-    struct definition definition;
-    struct definition_error errors[ROOM];
-    size_t count;
-    cairn_error error;
-    cairn_code code;
-};
-
-static void read_done(struct read *read)
-{
-    arena_done(&read->arena);
-}
-
-static struct read read_text(const char *text)
-{
-    struct read read = {0};
-    read.code = definition_read(&read.arena, "f.yaml", text, strlen(text), &read.definition,
-                                read.errors, ROOM, &read.count, &read.error);
-    return read;
-}
+#include "file_rig.h"
 
 #define HEAD "function: f\nversion: 1\n"
 
