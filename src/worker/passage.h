@@ -186,8 +186,9 @@ cairn_code memory_fill(struct cairn_passage *passage);
 cairn_code memory_ask(struct cairn_passage *passage, const char *key, const char *kind,
                       const char **ret_key, const cairn_step **ret_row, int32_t *ret_seq);
 
-/* Of code that was accepted though it does not match: a call that was to be repeated, and that the
- * code has not asked for before it suspends, would have the next passage begin at once, for ever. */
+/* Of code that may take another way than the one remembered (it was accepted though it does not
+ * match, or a retry has forgotten some): a call that was to be repeated, and that the code has not
+ * asked for before it suspends, would have the next passage begin at once, for ever. */
 cairn_code memory_forget_retries(struct cairn_passage *passage);
 
 /* Whether the code has left behind what earlier passages have done. */

@@ -144,7 +144,8 @@ static cairn_code forget(struct cairn_passage *passage, struct key *key)
 cairn_code memory_forget_retries(struct cairn_passage *passage)
 {
     const cairn_memory *memory = passage->task.memory;
-    for (size_t i = 0; memory->is_forced && i < memory->step_count; i++) {
+    bool may_stray = memory->is_forced || passage->has_gaps;
+    for (size_t i = 0; may_stray && i < memory->step_count; i++) {
         struct key *key = *find(&passage->keys, memory->steps[i].name);
         bool is_left = key->row && !key->is_visited && strcmp(key->row->status, "ready") == 0;
         if (is_left && forget(passage, key))

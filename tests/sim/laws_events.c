@@ -180,6 +180,12 @@ static void free_forgotten(struct sim *sim, size_t index, const struct seen_inst
     }
 }
 
+static bool is_begun_anew(const struct seen_instance *now)
+{
+    return has_event(now, "workflow_restarted", NULL) ||
+           has_event(now, "workflow_retried", NULL) || has_event(now, "dlq_requeued", NULL);
+}
+
 static void law_of_signals(struct sim *sim, size_t index, const struct seen_instance *before,
                            const struct flow_event_row *event)
 {
@@ -201,7 +207,8 @@ void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *b
     const struct seen_instance *now = &sim->now->instances[index];
     int64_t last = before ? before->last_event : 0;
     (void)is_reopened;
-    if (before && now->row.is_function)
+    bool is_function = before && now->row.is_function;
+    if (is_function && !is_begun_anew(now)) /* by a commit that takes signals after that */
         free_forgotten(sim, index, before, now);
     law_of_step_events(sim, before, now);
     law_of_instance_events(sim, before, now);
@@ -216,6 +223,8 @@ void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *b
         bool is_retry = strcmp(event->type, "workflow_retried") == 0;
         if (is_restart || (is_retry && !now->row.is_function))
             forget_taken(sim, index, is_restart);
+        if (is_function && (is_retry || strcmp(event->type, "dlq_requeued") == 0))
+            free_forgotten(sim, index, before, now);
         bool is_undo = strstr(event->data, "\"compensation\"") != NULL;
         if (strcmp(event->type, "dlq_requeued") == 0 && !is_undo)
             free_taken(sim, index, event->step);

@@ -87,7 +87,9 @@ static void law_of_going(struct sim *sim, const struct seen_instance *before,
         const struct step_row *row = seen_step(now, old->seq);
         if (row && is_same(row->name, old->name))
             continue;
-        bool is_replaced = now->row.is_forced && is_in_commit(sim, now, old->name);
+        bool has_gaps = before->step_count < (size_t)before->row.places;
+        bool is_replaced =
+            (now->row.is_forced || has_gaps) && is_in_commit(sim, now, old->name);
         if (!is_begun_anew(now) && !is_replaced)
             sim_broken(sim, "%s was remembered, and is forgotten", old->name);
     }

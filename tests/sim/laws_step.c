@@ -80,7 +80,7 @@ static void law_of_shape(struct sim *sim, const struct seen_instance *instance,
         sim_broken(sim, "%s will never be claimable", now->name);
     if (now->status == STEP_WAITING && !now->is_held && now->due_at_us != now->deadline_at_us)
         sim_broken(sim, "the timer of %s is not its deadline", now->name);
-    if (now->attempts > now->max_attempts)
+    if (now->attempts > now->max_attempts && !(is_memory && sim->is_code_changing))
         sim_broken(sim, "%s was called %d times, %d are allowed", now->name, now->attempts,
                    now->max_attempts);
 }
