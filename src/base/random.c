@@ -72,13 +72,18 @@ void id_make(struct rng *rng, int64_t now_us, char id[ID_TEXT])
              (unsigned long long)(low & UINT64_C(0xFFFFFFFFFFFF)));
 }
 
+static bool is_hex_digit(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
 int id_is_valid(const char *text)
 {
     static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
     if (strlen(text) != sizeof form - 1)
         return 0;
     for (size_t i = 0; form[i]; i++)
-        if (form[i] == '-' ? text[i] != '-' : !strchr("0123456789abcdef", text[i]))
+        if (form[i] == '-' ? text[i] != '-' : !is_hex_digit(text[i]))
             return 0;
     return 1;
 }

@@ -158,6 +158,17 @@ static cairn_code forget_one(struct flow *flow, struct flow_step *step, cairn_er
     return flow->source->forget(flow, &step, 1, reterr);
 }
 
+/* NULL: it was forgotten. */
+static cairn_code find_known(struct flow *flow, int32_t seq, struct flow_step **ret_step,
+                             cairn_error *reterr)
+{
+    *ret_step = NULL;
+    cairn_code code = flow->source->step(flow, seq, ret_step, NULL);
+    if (code && code != CAIRN_E_INTERNAL)
+        return fail(reterr, code, "could not read step %d", (int)seq);
+    return CAIRN_OK;
+}
+
 /* *ret_is_news: it was not known. */
 static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret_is_news,
                            cairn_error *reterr)
@@ -167,10 +178,10 @@ static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret
     if (is_new)
         TRY(insert_memo(flow, memo, &step, reterr));
     else
-        TRY(flow->source->step(flow, memo->seq, &step, reterr));
-    *ret_is_news = true;
+        TRY(find_known(flow, memo->seq, &step, reterr));
+    *ret_is_news = step != NULL;
     if (memo->status == STEP_NONE)
-        return forget_one(flow, step, reterr);
+        return step ? forget_one(flow, step, reterr) : CAIRN_OK;
     *ret_is_news = is_new || !is_settled(&step->row, memo);
     if (!*ret_is_news)
         return CAIRN_OK;
@@ -217,10 +228,10 @@ static cairn_code find_flaw(struct flow *flow, const struct passage_commit *comm
                 *ret_flaw = "a new step has the next place";
             continue;
         }
-        cairn_code code = flow->source->step(flow, memo->seq, &step, NULL);
-        if (code && code != CAIRN_E_INTERNAL)
-            return fail(reterr, code, "could not read step %d", (int)memo->seq);
-        bool is_other = code || strcmp(step->row.name, memo->key) != 0 ||
+        TRY(find_known(flow, memo->seq, &step, reterr));
+        if (!step && memo->status == STEP_NONE)
+            continue; /* forgotten already: the commit has come twice */
+        bool is_other = !step || strcmp(step->row.name, memo->key) != 0 ||
                         (memo->status && step->row.kind != memo->kind);
         if (is_other)
             *ret_flaw = "another step is remembered at this place, or none";
@@ -344,7 +355,7 @@ static cairn_code remember_last(struct flow *flow, const struct passage_commit *
     for (size_t i = 0; i < commit->memo_count; i++) {
         struct memo memo = commit->memos[i];
         bool is_news;
-        if (memo.status == STEP_WAITING || memo.status == STEP_NONE) {
+        if (memo.status == STEP_WAITING) {
             news +=
                 memo.seq >= flow->instance->places; /* heard, though nothing is made of it */
             continue;

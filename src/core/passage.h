@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What an instance of a function may remember. */
+enum { FUNCTION_STEPS_MAX = 10000 };
+
 /* How a passage goes on after a commit. */
 enum passage_outcome {
     PASSAGE_NONE,

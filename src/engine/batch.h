@@ -12,9 +12,6 @@
 
 #include "engine/local.h"
 
-/* What an instance of a function may remember. */
-enum { FUNCTION_STEPS_MAX = 10000 };
-
 /* Counted while applying, added to the engine's counters once the commit has succeeded. */
 struct tally {
     uint64_t enqueued, claimed, completed, failed, retried, cancelled, released, heartbeats;

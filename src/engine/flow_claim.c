@@ -93,7 +93,14 @@ static cairn_code take_rows(struct batch *batch, struct request *request, struct
     if (request->was_unsure)
         return batch->ops->find_claimed_steps(batch->tx, claim->worker, request->token, rows,
                                               room, ret_count, reterr);
-    return batch->ops->claim_steps(batch->tx, &wanted, rows, room, ret_count, reterr);
+    cairn_code code = CAIRN_OK;
+    if (batch->ops->send_step_claim) {
+        code = batch->ops->send_step_claim(batch->tx, &wanted, room, reterr);
+        if (!code)
+            code = world_write(batch, reterr); /* while the store is at it */
+    }
+    return code ? code
+                : batch->ops->claim_steps(batch->tx, &wanted, rows, room, ret_count, reterr);
 }
 
 cairn_code flow_claim(struct batch *batch, struct request *request, size_t room,

@@ -197,7 +197,7 @@ struct world_instance *world_find(const struct batch *batch, const char *id)
 bool world_has_moved(const struct batch *batch)
 {
     for (const struct world_instance *at = batch->world; at; at = at->next)
-        if (at->event_count)
+        if (at->event_count || at->has_told)
             return true;
     return false;
 }
@@ -413,9 +413,12 @@ static cairn_code write_events(struct batch *batch, cairn_error *reterr)
         if (at->event_count)
             memcpy(rows + count, at->events, at->event_count * sizeof *rows);
         count += at->event_count;
+        at->has_told |= at->event_count > 0;
+        at->event_count = 0;
     }
     if (batch->flow_event_count)
         memcpy(rows + count, batch->flow_events, batch->flow_event_count * sizeof *rows);
+    batch->flow_event_count = 0;
     return batch->ops->append_flow_events(batch->tx, rows, room, reterr);
 }
 
@@ -441,6 +444,7 @@ cairn_code world_write_steps(struct batch *batch, cairn_error *reterr)
     return code ? code : write_steps(batch, NULL, false, reterr);
 }
 
+/* Twice is as good as once: what was written is clean. */
 cairn_code world_write(struct batch *batch, cairn_error *reterr)
 {
     cairn_code code = world_write_steps(batch, reterr);

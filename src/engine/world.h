@@ -24,6 +24,7 @@ struct world_instance {
 
     struct flow_event_row *events;
     size_t event_count, event_room;
+    bool has_told; /* events of it were written already */
 
     struct dlq_row *parked; /* records of a new one, written with its steps */
     size_t parked_count;

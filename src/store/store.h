@@ -339,6 +339,12 @@ struct store_ops {
                               struct step_row *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr);
 
+    /* Says that claim_steps() with this claim and room comes next, but for writes that the claim need
+     * not see: update_instances(), append_*().  A store whose questions travel sends this one now,
+     * and works on it meanwhile.  NULL: of no use here. */
+    cairn_code (*send_step_claim)(struct store_tx *tx, const struct step_claim *claim,
+                                  size_t room, cairn_error *reterr);
+
     /* As find_claimed(), for steps: those running or in compensation under this lease, in the order
      * of a claim without aging. */
     cairn_code (*find_claimed_steps)(struct store_tx *tx, const char *worker, const char *token,

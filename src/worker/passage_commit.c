@@ -165,6 +165,50 @@ static bool is_refusal(cairn_code code)
            code == CAIRN_E_TOO_LARGE || code == CAIRN_E_CONFLICT || code == CAIRN_E_BAD_JSON;
 }
 
+/* What was done cannot be kept as it is: it counts as failed, so that it can be undone. */
+static void spoil(struct commit_step *step, const char *why)
+{
+    step->status = "failed";
+    step->output = NULL;
+    step->error = why;
+    step->outbound = NULL;
+    step->outbound_count = 0;
+}
+
+/* One step of the buffer, alone; false: nothing more can be committed. */
+static bool save_step(struct cairn_passage *passage, struct commit_step *step, const char *why)
+{
+    struct passage_end end = {.outcome = PASSAGE_GO_ON};
+    struct buffer *buffer = &passage->buffer;
+    cairn_error again;
+    cairn_code code = CAIRN_OK;
+    for (int tries = 0; tries < 3; tries++) {
+        buffer->steps = step;
+        buffer->step_count = buffer->step_room = 1;
+        code = try_commit(passage, &end, NO_STARTS, &again);
+        if (!is_refusal(code))
+            break;
+        if (tries == 1)
+            step->input = NULL;
+        spoil(step, why);
+    }
+    return !code && !passage->is_released;
+}
+
+/* Something in the buffer is refused, nobody says what: each step is committed alone, as far as
+ * that is possible.  What has been executed must be known, or it would never be undone. */
+static void save_steps(struct cairn_passage *passage, const char *why)
+{
+    struct buffer *buffer = &passage->buffer;
+    struct commit_step *steps = buffer->steps;
+    size_t count = buffer->step_count;
+    buffer->log_settled = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(steps[i].status, "waiting") != 0 && !save_step(passage, &steps[i], why))
+            break;
+    buffer->step_count = 0;
+}
+
 /* The function has failed, and says why; as much of the buffer is kept as is accepted. */
 static cairn_code fail_refused(struct cairn_passage *passage, const cairn_error *why)
 {
@@ -174,8 +218,13 @@ static cairn_code fail_refused(struct cairn_passage *passage, const cairn_error 
     struct passage_end end = {.outcome = PASSAGE_FAIL, .error = text ? text : why->message};
     buffer_drop_starts(passage, end.error);
     cairn_code code = try_commit(passage, &end, NO_STARTS, &again);
-    if (is_refusal(code))
-        code = try_commit(passage, &end, NOTHING, &again);
+    if (is_refusal(code)) {
+        save_steps(passage, end.error);
+        if (!passage->is_released)
+            code = try_commit(passage, &end, NO_STARTS, &again); /* the logs are left */
+        if (is_refusal(code))
+            code = try_commit(passage, &end, NOTHING, &again);
+    }
     return passage_over(passage, why->code, "%s", why->message);
 }
 

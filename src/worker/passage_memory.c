@@ -153,6 +153,13 @@ cairn_code memory_forget_retries(struct cairn_passage *passage)
     return CAIRN_OK;
 }
 
+static cairn_code too_many(struct cairn_passage *passage, const struct key *key)
+{
+    fail(&passage->last, CAIRN_E_TOO_LARGE, "the function has too many steps");
+    return fail_detail(&passage->last, CAIRN_E_TOO_LARGE,
+                       "%d are allowed, \"%.90s\" is one more", FUNCTION_STEPS_MAX, key->text);
+}
+
 static void visit(struct cairn_passage *passage, struct key *key)
 {
     if (key->row && !key->is_visited)
@@ -173,6 +180,11 @@ cairn_code memory_ask(struct cairn_passage *passage, const char *text, const cha
     /* After a retry has forgotten some, the code may take another way than the one remembered. */
     if (!key->row && passage->unvisited && !is_forced && !passage->has_gaps)
         return mismatch(passage, first_unvisited(passage), key->text, kind);
+
+    bool is_new = !key->row || !is_match;
+    if (is_new &&
+        passage->places > FUNCTION_STEPS_MAX) /* nothing is done that cannot be kept */
+        return too_many(passage, key);
 
     visit(passage, key);
     if (key->row && !is_match && forget(passage, key))

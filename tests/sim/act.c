@@ -192,7 +192,7 @@ void act_report(struct sim *sim, int engine, struct held *held, cairn_outcome ou
     act_submit(sim, engine, request, held);
 }
 
-static void act_heartbeat(struct sim *sim, int engine, const struct held *held)
+void act_heartbeat(struct sim *sim, int engine, const struct held *held)
 {
     struct request *request = make(OP_HEARTBEAT);
     request->in.heartbeat = (struct heartbeat_input){.worker = keep(request, held->worker),
@@ -336,13 +336,12 @@ static void act_one(struct sim *sim)
     int engine = sim_below(sim, ENGINES);
     int what = sim_below(sim, 100);
     bool may_claim = sim->held_count + 12 < HELD_MAX;
-    bool has_room = !sim->has_functions || !is_crowded(sim);
-    if (sim->started == 0 || (what < 6 && sim->started < STARTS_MAX && has_room))
+    if (sim->has_functions && runner_is_any(sim) && sim_chance(sim, 60))
+        act_passage(sim, engine);
+    else if (sim->started == 0 || (what < 6 && sim->started < STARTS_MAX && !is_crowded(sim)))
         act_start(sim, engine);
     else if (what < 10 && sim->enqueued < ENQUEUES_MAX)
         act_enqueue(sim, engine);
-    else if (what < 45 && sim->has_functions && (!sim->held_count || sim_chance(sim, 75)))
-        act_passage(sim, engine);
     else if (what < 45 && sim->held_count)
         work_something(sim, engine);
     else if (what < 58 && sim->instance_count)

@@ -14,14 +14,15 @@ void act_deploy_function(struct sim *sim)
     struct program *program = &sim->programs[sim->program_count];
     program_make(&sim->rng, sim->program_count++, program);
     struct request *request = request_new(OP_DEPLOY);
-    buf_printf(&text, "{\"function\": \"%s\", \"version\": 1, \"dlq\": %s, \"max_attempts\": %d}",
+    buf_printf(&text,
+               "{\"function\": \"%s\", \"version\": 1, \"dlq\": %s, \"max_attempts\": %d}",
                program->name, program->is_dlq ? "true" : "false", (int)program->max_attempts);
     if (!request)
         abort();
-    request->in.deploy = (struct deploy_input){
-        .file = "sim.json",
-        .text = arena_strndup(&request->arena, buf_text(&text), text.len),
-        .len = text.len};
+    request->in.deploy =
+        (struct deploy_input){.file = "sim.json",
+                              .text = arena_strndup(&request->arena, buf_text(&text), text.len),
+                              .len = text.len};
     program_print(program, &printed);
     sim_trace(sim, "deploy %s", buf_text(&printed));
     buf_done(&printed);
@@ -47,6 +48,10 @@ void act_passage(struct sim *sim, int engine)
         return;
     if (sim_chance(sim, 4)) {
         runner_kill(runner);
+        return;
+    }
+    if (sim_chance(sim, 4)) {
+        act_heartbeat(sim, engine, &runner->held); /* as the dispatcher does beside it */
         return;
     }
     if (sim_chance(sim, 2))

@@ -6,42 +6,18 @@
  * Ids and tokens come from the engines' seed, so they must be the same, too.  $CAIRN_SIM_FROM
  * and $CAIRN_SIM_SEEDS choose the seeds.
  */
+#include "differential.h"
 #include "base/buf.h"
 #include "cairn.h"
 #include "scratch.h"
-#include "sim.h"
 #include "test.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 
-enum { OPERATIONS = 40, TASKS_MAX = 128, SUBJECTS_MAX = 8 };
+enum { OPERATIONS = 40 };
 
-/* One of the two engines, and what its latest operation answered. */
-struct side {
-    cairn_engine *engine;
-    struct buf answer;
-};
-
-struct known_task {
-    char worker[8], id[64], token[32];
-};
-
-struct twins {
-    uint64_t seed;
-    int operation;
-    struct rng rng;
-    struct side sides[2]; /* memory, and the other */
-    struct known_task tasks[TASKS_MAX];
-    size_t task_count;
-    char instances[SUBJECTS_MAX][40], jobs[SUBJECTS_MAX][40];
-    size_t instance_count, job_count;
-    int workflows, signals;
-    bool has_sagas;
-    int64_t now_us;
-};
-
-static int below(struct twins *twins, int bound)
+int twin_below(struct twins *twins, int bound)
 {
     return (int)rng_below(&twins->rng, (uint64_t)bound);
 }
@@ -49,7 +25,7 @@ static int below(struct twins *twins, int bound)
 /* ---- texts that can be compared ---------------------------------------------------------- */
 
 /* JSON by value: keys in order, numbers as numbers. */
-static void add_json(struct buf *out, const char *text)
+void twin_add_json(struct buf *out, const char *text)
 {
     json_t *value =
         text ? json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL) : NULL;
@@ -60,34 +36,34 @@ static void add_json(struct buf *out, const char *text)
     json_decref(value);
 }
 
-static void add_text(struct buf *out, const char *text)
+void twin_add_text(struct buf *out, const char *text)
 {
     buf_printf(out, " %s", text ? text : "-");
 }
 
-static void add_time(struct buf *out, int64_t at_us)
+void twin_add_time(struct buf *out, int64_t at_us)
 {
     buf_printf(out, " %lld", (long long)(at_us ? at_us - SIM_START_US : -1));
 }
 
-static void add_step(struct buf *out, const cairn_step *step)
+void twin_add_step(struct buf *out, const cairn_step *step)
 {
     buf_printf(out, "\n  %d %s %s %s %d/%d undo %d priority %d commit %lld", step->seq,
                step->name, step->kind, step->status, step->attempts, step->max_attempts,
                step->compensation_attempts, step->priority, (long long)step->commit_no);
-    add_text(out, step->id);
-    add_text(out, step->handler);
-    add_text(out, step->error);
-    add_text(out, step->waiting_event);
-    add_text(out, step->locked_by);
-    add_json(out, step->input);
-    add_json(out, step->output);
-    add_json(out, step->metadata);
-    add_time(out, step->next_run_at_us);
-    add_time(out, step->started_at_us);
-    add_time(out, step->finished_at_us);
-    add_time(out, step->deadline_at_us);
-    add_time(out, step->locked_until_us);
+    twin_add_text(out, step->id);
+    twin_add_text(out, step->handler);
+    twin_add_text(out, step->error);
+    twin_add_text(out, step->waiting_event);
+    twin_add_text(out, step->locked_by);
+    twin_add_json(out, step->input);
+    twin_add_json(out, step->output);
+    twin_add_json(out, step->metadata);
+    twin_add_time(out, step->next_run_at_us);
+    twin_add_time(out, step->started_at_us);
+    twin_add_time(out, step->finished_at_us);
+    twin_add_time(out, step->deadline_at_us);
+    twin_add_time(out, step->locked_until_us);
 }
 
 static void add_events(struct buf *out, const cairn_events *events)
@@ -95,9 +71,9 @@ static void add_events(struct buf *out, const cairn_events *events)
     for (size_t i = 0; i < cairn_events_count(events); i++) {
         const cairn_event *event = cairn_events_at(events, i);
         buf_printf(out, "\n  %s", event->type);
-        add_text(out, event->step);
-        add_json(out, event->data);
-        add_time(out, event->at_us);
+        twin_add_text(out, event->step);
+        twin_add_json(out, event->data);
+        twin_add_time(out, event->at_us);
     }
 }
 
@@ -111,21 +87,22 @@ static void dump_instance(struct side *side, const char *id, struct buf *out)
     const cairn_instance *row = cairn_instances_at(instances, 0);
     buf_printf(out, "\n%s %s %d %s generation %d", row->id, row->workflow, row->version,
                row->status, row->generation);
-    add_text(out, row->key);
-    add_json(out, row->input);
-    add_json(out, row->output);
-    add_json(out, row->last_error);
-    add_time(out, row->created_at_us);
-    add_time(out, row->started_at_us);
-    add_time(out, row->finished_at_us);
-    add_time(out, row->start_at_us);
+    twin_add_text(out, row->key);
+    twin_add_json(out, row->input);
+    twin_add_json(out, row->output);
+    twin_add_json(out, row->last_error);
+    twin_add_time(out, row->created_at_us);
+    twin_add_time(out, row->started_at_us);
+    twin_add_time(out, row->finished_at_us);
+    twin_add_time(out, row->start_at_us);
     for (size_t i = 0; i < row->current_step_count; i++)
-        add_text(out, row->current_steps[i]);
+        twin_add_text(out, row->current_steps[i]);
     CHECK_OK(cairn_step_list(side->engine, id, NULL, 1000, &steps, &error));
     for (size_t i = 0; i < cairn_steps_count(steps); i++)
-        add_step(out, cairn_steps_at(steps, i));
+        twin_add_step(out, cairn_steps_at(steps, i));
     CHECK_OK(cairn_instance_events(side->engine, id, NULL, 1000, &events, &error));
     add_events(out, events);
+    twin_add_logs(side, id, out);
     cairn_events_free(events);
     cairn_steps_free(steps);
     cairn_instances_free(instances);
@@ -140,13 +117,13 @@ static void dump_job(struct side *side, const char *id, struct buf *out)
     const cairn_job *row = cairn_jobs_at(jobs, 0);
     buf_printf(out, "\n%s %s %s %d/%d", row->id, row->type, row->status, row->attempt,
                row->max_attempts);
-    add_text(out, row->leased_by);
-    add_text(out, row->last_error);
-    add_json(out, row->payload);
-    add_json(out, row->result);
-    add_time(out, row->run_at_us);
-    add_time(out, row->lease_until_us);
-    add_time(out, row->updated_at_us);
+    twin_add_text(out, row->leased_by);
+    twin_add_text(out, row->last_error);
+    twin_add_json(out, row->payload);
+    twin_add_json(out, row->result);
+    twin_add_time(out, row->run_at_us);
+    twin_add_time(out, row->lease_until_us);
+    twin_add_time(out, row->updated_at_us);
     CHECK_OK(cairn_job_events(side->engine, id, NULL, 1000, &events, &error));
     add_events(out, events);
     cairn_events_free(events);
@@ -185,13 +162,10 @@ static void compare(struct twins *twins)
 
 /* ---- operations -------------------------------------------------------------------------- */
 
-static void answer(struct side *side, const char *what, cairn_code code)
+void twin_answer(struct side *side, const char *what, cairn_code code)
 {
     buf_printf(&side->answer, "%s: %s", what, cairn_code_name(code));
 }
-
-#define for_both(side, twins) \
-    for (struct side *side = (twins)->sides; side < (twins)->sides + 2; side++)
 
 static void deploy(struct twins *twins)
 {
@@ -199,9 +173,17 @@ static void deploy(struct twins *twins)
     struct buf text = {0};
     snprintf(name, sizeof name, "w%d", twins->workflows++);
     workflow_make(&twins->rng, name, twins->has_sagas, &text);
-    for_both(side, twins) answer(
+    for_both(side, twins) twin_answer(
         side, "deploy", cairn_deploy(side->engine, "w.json", buf_text(&text), NULL, NULL));
     buf_done(&text);
+}
+
+static void pick_name(struct twins *twins, char ret_name[16])
+{
+    int which = twin_below(twins, twins->workflows + twins->functions);
+    bool is_function = which >= twins->workflows;
+    snprintf(ret_name, 16, "%c%d", is_function ? 'f' : 'w',
+             is_function ? which - twins->workflows : which);
 }
 
 static void start(struct twins *twins)
@@ -209,16 +191,16 @@ static void start(struct twins *twins)
     char name[16];
     cairn_enqueued started = {0};
     cairn_start_options options = CAIRN_START_DEFAULTS;
-    snprintf(name, sizeof name, "w%d", below(twins, twins->workflows));
+    pick_name(twins, name);
     options.workflow = name;
     options.input = "{\"n\": 1, \"b\": [true, null], \"a\": \"\\u00fc\"}";
-    options.key = below(twins, 4) ? NULL : "same";
-    if (below(twins, 5) == 0)
-        options.start_at_us = twins->now_us + below(twins, 5000) * US_PER_MS;
+    options.key = twin_below(twins, 4) ? NULL : "same";
+    if (twin_below(twins, 5) == 0)
+        options.start_at_us = twins->now_us + twin_below(twins, 5000) * US_PER_MS;
     for_both(side, twins)
     {
         started = (cairn_enqueued){0};
-        answer(side, "start", cairn_start(side->engine, &options, &started, NULL));
+        twin_answer(side, "start", cairn_start(side->engine, &options, &started, NULL));
         buf_printf(&side->answer, " %s %d", started.id, started.existing);
     }
     if (started.id[0] && !started.existing)
@@ -230,16 +212,16 @@ static void enqueue(struct twins *twins)
     cairn_enqueued enqueued = {0};
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
     spec.type = "j";
-    spec.max_attempts = 1 + below(twins, 3);
+    spec.max_attempts = 1 + twin_below(twins, 3);
     for_both(side, twins)
     {
-        answer(side, "enqueue", cairn_enqueue(side->engine, &spec, 1, &enqueued, NULL));
+        twin_answer(side, "enqueue", cairn_enqueue(side->engine, &spec, 1, &enqueued, NULL));
         buf_printf(&side->answer, " %s", enqueued.id);
     }
     strcpy(twins->jobs[twins->job_count++], enqueued.id);
 }
 
-static void learn(struct twins *twins, const char *worker, const cairn_task *task)
+void twin_learn(struct twins *twins, const char *worker, const cairn_task *task)
 {
     if (twins->task_count == TASKS_MAX)
         return;
@@ -247,32 +229,37 @@ static void learn(struct twins *twins, const char *worker, const cairn_task *tas
     snprintf(known->worker, sizeof known->worker, "%s", worker);
     snprintf(known->id, sizeof known->id, "%s", task->id);
     snprintf(known->token, sizeof known->token, "%s", task->token);
+    twin_learn_memory(known, task->memory);
 }
 
 static void claim(struct twins *twins)
 {
     const char *all = "%";
     cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
-    options.worker = below(twins, 2) ? "v0" : "v1";
+    options.worker = twin_below(twins, 2) ? "v0" : "v1";
     options.types = &all;
     options.type_count = 1;
-    options.max = (uint32_t)(1 + below(twins, 3));
-    options.lease_ms = below(twins, 2) ? 1000 : 30000;
+    options.max = (uint32_t)(1 + twin_below(twins, 3));
+    options.lease_ms = twin_below(twins, 2) ? 1000 : 30000;
+    int run = twins->has_functions ? twin_below(twins, 4) : 0;
     for_both(side, twins)
     {
         cairn_tasks *tasks = NULL;
-        answer(side, "claim", cairn_claim(side->engine, &options, &tasks, NULL));
+        twin_answer(side, "claim", cairn_claim(side->engine, &options, &tasks, NULL));
         for (size_t i = 0; tasks && i < cairn_tasks_count(tasks); i++) {
             const cairn_task *task = cairn_tasks_at(tasks, i);
             buf_printf(&side->answer, "\n  %s %s %s %s %d/%d", task->id, task->token,
                        task->kind, task->type, task->attempt, task->max_attempts);
-            add_json(&side->answer, task->input);
-            add_json(&side->answer, task->signal);
-            add_text(&side->answer, task->step);
-            add_text(&side->answer, task->reason);
-            add_time(&side->answer, task->lease_until_us);
+            twin_add_json(&side->answer, task->input);
+            twin_add_json(&side->answer, task->signal);
+            twin_add_text(&side->answer, task->step);
+            twin_add_text(&side->answer, task->reason);
+            twin_add_time(&side->answer, task->lease_until_us);
+            twin_add_memory(&side->answer, task->memory);
+            if (task->memory && run >= 2)
+                twin_run_passage(side, options.worker, task, run == 3);
             if (side == twins->sides)
-                learn(twins, options.worker, task);
+                twin_learn(twins, options.worker, task);
         }
         cairn_tasks_free(tasks);
     }
@@ -283,23 +270,24 @@ static void report(struct twins *twins)
     static const cairn_outcome outcomes[] = {CAIRN_COMPLETE, CAIRN_COMPLETE, CAIRN_COMPLETE,
                                              CAIRN_COMPLETE, CAIRN_FAIL,     CAIRN_RETRY,
                                              CAIRN_DEAD,     CAIRN_RELEASE,  CAIRN_WAIT};
-    size_t back = below(twins, 3) ? 1 : 1 + (size_t)below(twins, (int)twins->task_count);
+    size_t back =
+        twin_below(twins, 3) ? 1 : 1 + (size_t)twin_below(twins, (int)twins->task_count);
     const struct known_task *task = &twins->tasks[twins->task_count - back];
     cairn_outbound outbound = CAIRN_OUTBOUND_DEFAULTS;
     cairn_report what = CAIRN_REPORT_DEFAULTS;
     what.task_id = task->id;
     what.token = task->token;
-    what.outcome = outcomes[below(twins, 9)];
+    what.outcome = outcomes[twin_below(twins, 9)];
     if (what.outcome == CAIRN_COMPLETE) {
-        what.output = below(twins, 2) ? "{\"z\": 1.5, \"n\": 2}" : NULL;
+        what.output = twin_below(twins, 2) ? "{\"z\": 1.5, \"n\": 2}" : NULL;
         outbound.event = "told";
         what.outbound = &outbound;
-        what.outbound_count = strchr(task->id, '.') && below(twins, 3) == 0;
+        what.outbound_count = strchr(task->id, '.') && twin_below(twins, 3) == 0;
     } else if (what.outcome == CAIRN_WAIT) {
-        what.event = below(twins, 2) ? "e0" : "e1";
-        what.timeout_ms = below(twins, 2) ? -1 : below(twins, 3000);
+        what.event = twin_below(twins, 2) ? "e0" : "e1";
+        what.timeout_ms = twin_below(twins, 2) ? -1 : twin_below(twins, 3000);
     } else if (what.outcome == CAIRN_RETRY) {
-        what.delay_ms = below(twins, 3) - 1;
+        what.delay_ms = twin_below(twins, 3) - 1;
     }
     if (what.outcome != CAIRN_COMPLETE && what.outcome != CAIRN_WAIT &&
         what.outcome != CAIRN_RELEASE)
@@ -307,25 +295,25 @@ static void report(struct twins *twins)
     for_both(side, twins)
     {
         cairn_reported reported = {0};
-        answer(side, "report",
-               cairn_report_many(side->engine, task->worker, &what, 1, &reported, NULL, NULL,
-                                 NULL));
+        twin_answer(side, "report",
+                    cairn_report_many(side->engine, task->worker, &what, 1, &reported, NULL,
+                                      NULL, NULL));
         buf_printf(&side->answer, " %s %s", cairn_code_name(reported.code), reported.status);
     }
 }
 
 static void heartbeat(struct twins *twins)
 {
-    const struct known_task *task = &twins->tasks[below(twins, (int)twins->task_count)];
+    const struct known_task *task = &twins->tasks[twin_below(twins, (int)twins->task_count)];
     for_both(side, twins)
     {
         int64_t until_us = 0;
         const char *stop = NULL;
-        answer(side, "heartbeat",
-               cairn_heartbeat(side->engine, task->worker, task->id, task->token, 5000,
-                               &until_us, &stop, NULL));
-        add_text(&side->answer, stop);
-        add_time(&side->answer, until_us);
+        twin_answer(side, "heartbeat",
+                    cairn_heartbeat(side->engine, task->worker, task->id, task->token, 5000,
+                                    &until_us, &stop, NULL));
+        twin_add_text(&side->answer, stop);
+        twin_add_time(&side->answer, until_us);
     }
 }
 
@@ -334,15 +322,16 @@ static void send_signal(struct twins *twins, const char *instance)
     char id[16];
     cairn_signal_options options = CAIRN_SIGNAL_DEFAULTS;
     options.instance_id = instance;
-    options.event = below(twins, 2) ? "e0" : "e1";
+    options.event = twin_below(twins, 2) ? "e0" : "e1";
     options.payload = "{\"p\": 1}";
-    snprintf(id, sizeof id, "m%d", below(twins, 6) ? twins->signals++ : below(twins, 5));
-    options.id = below(twins, 3) ? id : NULL;
-    options.no_latch = below(twins, 6) == 0;
+    snprintf(id, sizeof id, "m%d",
+             twin_below(twins, 6) ? twins->signals++ : twin_below(twins, 5));
+    options.id = twin_below(twins, 3) ? id : NULL;
+    options.no_latch = twin_below(twins, 6) == 0;
     for_both(side, twins)
     {
         cairn_signalled signalled = {0};
-        answer(side, "signal", cairn_signal(side->engine, &options, &signalled, NULL));
+        twin_answer(side, "signal", cairn_signal(side->engine, &options, &signalled, NULL));
         buf_printf(&side->answer, " %d %d %d", signalled.existing, signalled.taken,
                    signalled.kept);
     }
@@ -350,17 +339,18 @@ static void send_signal(struct twins *twins, const char *instance)
 
 static void control(struct twins *twins, const char *id)
 {
-    int what = below(twins, 9);
+    int what = twin_below(twins, 9);
+    int is_forced = twins->has_functions && twin_below(twins, 3) == 0;
     for_both(side, twins)
     {
         cairn_engine *engine = side->engine;
-        answer(side, "control",
-               what < 2   ? cairn_pause(engine, id, NULL)
-               : what < 5 ? cairn_resume(engine, id, 0, NULL)
-               : what < 6 ? cairn_retry(engine, id, NULL)
-               : what < 7 ? cairn_restart(engine, id, NULL)
-               : what < 8 ? cairn_cancel(engine, id, "ann", "why not", NULL)
-                          : cairn_abort(engine, id, "bob", "why not", NULL));
+        twin_answer(side, "control",
+                    what < 2   ? cairn_pause(engine, id, NULL)
+                    : what < 5 ? cairn_resume(engine, id, is_forced, NULL)
+                    : what < 6 ? cairn_retry(engine, id, NULL)
+                    : what < 7 ? cairn_restart(engine, id, NULL)
+                    : what < 8 ? cairn_cancel(engine, id, "ann", "why not", NULL)
+                               : cairn_abort(engine, id, "bob", "why not", NULL));
         buf_printf(&side->answer, " %d", what);
     }
 }
@@ -369,7 +359,7 @@ static void control(struct twins *twins, const char *id)
 static void decide(struct twins *twins, const char *id)
 {
     char name[16] = "";
-    bool is_confirmed = below(twins, 5) > 0;
+    bool is_confirmed = twin_below(twins, 5) > 0;
     cairn_error error = {0};
     cairn_steps *steps = NULL;
     CHECK_OK(cairn_step_list(twins->sides[0].engine, id, NULL, 1000, &steps, &error));
@@ -380,7 +370,7 @@ static void decide(struct twins *twins, const char *id)
             snprintf(name, sizeof name, "%s", step->name);
     }
     cairn_steps_free(steps);
-    for_both(side, twins) answer(
+    for_both(side, twins) twin_answer(
         side, "decide",
         cairn_decide(side->engine, id, name[0] ? name : "h0", is_confirmed, "eve", "so", NULL));
 }
@@ -389,18 +379,18 @@ static void add_record(struct buf *out, const cairn_dlq_record *record)
 {
     buf_printf(out, "\n  %s %s %s %s %s %d", record->instance_id, record->workflow_id,
                record->step_id, record->step_name, record->step_type, record->is_open);
-    add_json(out, record->input);
-    add_text(out, record->error);
-    add_text(out, record->reason);
-    add_time(out, record->created_at_us);
+    twin_add_json(out, record->input);
+    twin_add_text(out, record->error);
+    twin_add_text(out, record->reason);
+    twin_add_time(out, record->created_at_us);
 }
 
 /* The open records are the same, though not their numbers; one of them is requeued, or the one
  * that is first of all and perhaps closed. */
 static void requeue(struct twins *twins)
 {
-    const char *input = below(twins, 3) ? NULL : "{\"n\": 2}";
-    size_t pick = (size_t)below(twins, 4);
+    const char *input = twin_below(twins, 3) ? NULL : "{\"n\": 2}";
+    size_t pick = (size_t)twin_below(twins, 4);
     for_both(side, twins)
     {
         char id[32] = "1";
@@ -413,36 +403,38 @@ static void requeue(struct twins *twins)
                 snprintf(id, sizeof id, "%s", cairn_dlq_at(dlq, i)->id);
         }
         cairn_dlq_free(dlq);
-        answer(side, " requeue", cairn_dlq_requeue(side->engine, id, input, NULL));
+        twin_answer(side, " requeue", cairn_dlq_requeue(side->engine, id, input, NULL));
     }
 }
 
 static void advance(struct twins *twins)
 {
-    int64_t ms = below(twins, 2) ? below(twins, 3000) : below(twins, 40000);
+    int64_t ms = twin_below(twins, 2) ? twin_below(twins, 3000) : twin_below(twins, 40000);
     for_both(side, twins)
     {
-        answer(side, "advance", cairn_clock_advance(side->engine, ms, &twins->now_us, NULL));
-        add_time(&side->answer, twins->now_us);
+        twin_answer(side, "advance",
+                    cairn_clock_advance(side->engine, ms, &twins->now_us, NULL));
+        twin_add_time(&side->answer, twins->now_us);
     }
 }
 
 static void deliver(struct twins *twins)
 {
-    bool is_acknowledged = below(twins, 2);
-    uint32_t max = (uint32_t)(1 + below(twins, 3));
+    bool is_acknowledged = twin_below(twins, 2);
+    uint32_t max = (uint32_t)(1 + twin_below(twins, 3));
     for_both(side, twins)
     {
         cairn_outbox *outbox = NULL;
-        answer(side, "outbox", cairn_outbox_claim(side->engine, "d", max, 2000, &outbox, NULL));
+        twin_answer(side, "outbox",
+                    cairn_outbox_claim(side->engine, "d", max, 2000, &outbox, NULL));
         for (size_t i = 0; outbox && i < cairn_outbox_count(outbox); i++) {
             const cairn_outbox_event *event = cairn_outbox_at(outbox, i);
             buf_printf(&side->answer, "\n  %s %s %s", event->instance_id, event->step,
                        event->event);
-            add_json(&side->answer, event->payload);
-            add_time(&side->answer, event->created_at_us);
+            twin_add_json(&side->answer, event->payload);
+            twin_add_time(&side->answer, event->created_at_us);
             if (is_acknowledged)
-                answer(side, " ack", cairn_outbox_ack(side->engine, event->id, NULL));
+                twin_answer(side, " ack", cairn_outbox_ack(side->engine, event->id, NULL));
         }
         cairn_outbox_free(outbox);
     }
@@ -450,14 +442,16 @@ static void deliver(struct twins *twins)
 
 static void operate(struct twins *twins)
 {
-    int what = below(twins, 100);
+    int what = twin_below(twins, 100);
     const char *instance = twins->instance_count
-                               ? twins->instances[below(twins, (int)twins->instance_count)]
+                               ? twins->instances[twin_below(twins, (int)twins->instance_count)]
                                : NULL;
     if (!instance || (what < 8 && twins->instance_count < SUBJECTS_MAX))
         start(twins);
     else if (what < 12 && twins->job_count < SUBJECTS_MAX)
         enqueue(twins);
+    else if (what < 38 && twins->task_count && twins->has_functions)
+        twin_commit(twins);
     else if (what < 40 && twins->task_count)
         report(twins);
     else if (what < 44 && twins->task_count)
@@ -472,7 +466,7 @@ static void operate(struct twins *twins)
         deliver(twins);
     else if (what < 86 && twins->has_sagas)
         decide(twins, instance);
-    else if (what < 90 && twins->has_sagas)
+    else if (what < 90 && (twins->has_sagas || twins->has_functions))
         requeue(twins);
     else
         claim(twins);
@@ -489,14 +483,19 @@ static void open_side(struct side *side, const char *url, uint64_t seed)
     CHECK_OK(cairn_open(&options, &side->engine, &error));
 }
 
-static void play_twins(uint64_t seed, bool has_sagas)
+static void play_twins(uint64_t seed, enum twin_kind kind)
 {
-    struct twins twins = {.seed = seed, .now_us = SIM_START_US, .has_sagas = has_sagas};
+    struct twins twins = {.seed = seed,
+                          .now_us = SIM_START_US,
+                          .has_sagas = kind == TWIN_SAGAS,
+                          .has_functions = kind == TWIN_FUNCTIONS};
     rng_init(&twins.rng, seed + 1);
     open_side(&twins.sides[0], scratch_store_of("memory"), seed + 7);
     open_side(&twins.sides[1], scratch_store(), seed + 7);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < (twins.has_functions ? 1 : 2); i++)
         deploy(&twins);
+    for (int i = 0; i < (twins.has_functions ? 3 : 0); i++)
+        twin_deploy_function(&twins);
     for (twins.operation = 1; twins.operation <= OPERATIONS; twins.operation++) {
         buf_reset(&twins.sides[0].answer);
         buf_reset(&twins.sides[1].answer);
@@ -516,19 +515,24 @@ static uint64_t setting(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-static void play_all(bool has_sagas)
+static void play_all(enum twin_kind kind)
 {
     uint64_t from = setting("CAIRN_SIM_FROM", 1), count = setting("CAIRN_SIM_SEEDS", 20);
     for (uint64_t i = 0; i < count; i++)
-        play_twins(from + i, has_sagas);
+        play_twins(from + i, kind);
 }
 
 TEST(the_same_operations_give_the_same_rows_and_events)
 {
-    play_all(false);
+    play_all(TWIN_LINEAR);
 }
 
 TEST(the_same_operations_on_graphs_of_all_kinds_give_the_same_rows_and_events)
 {
-    play_all(true);
+    play_all(TWIN_SAGAS);
+}
+
+TEST(the_same_operations_on_functions_give_the_same_rows_logs_and_events)
+{
+    play_all(TWIN_FUNCTIONS);
 }

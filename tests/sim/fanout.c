@@ -114,8 +114,11 @@ static void commit(struct fanout *fanout, enum passage_outcome outcome)
 static void say_nonsense(struct fanout *fanout)
 {
     struct request *request = request_new(OP_COMMIT);
-    struct commit_step step = {.key = "nonsense", .kind = "value", .status = "completed",
-                               .max_attempts = 1, .timeout_ms = -1};
+    struct commit_step step = {.key = "nonsense",
+                               .kind = "value",
+                               .status = "completed",
+                               .max_attempts = 1,
+                               .timeout_ms = -1};
     int what = sim_below(fanout->sim, 4);
     step.seq = what == 0 ? fanout->places + 1 + sim_below(fanout->sim, 3) : fanout->places;
     if (what == 1)
@@ -185,8 +188,10 @@ static void call(struct fanout *fanout, int index)
     if (!is_good)
         strand->attempts++;
     bool is_last = strand->attempts > op->retries;
-    struct commit_step *step =
-        add(fanout, index, "task", is_good ? "completed" : is_last ? "failed" : "ready");
+    struct commit_step *step = add(fanout, index, "task",
+                                   is_good   ? "completed"
+                                   : is_last ? "failed"
+                                             : "ready");
     strand->state = is_good || is_last ? STRAND_ENDED : STRAND_LATER;
     strand->due_us = INT64_MAX; /* in another passage */
     step->max_attempts = op->retries + 1;
@@ -210,9 +215,9 @@ static void run_strands(struct fanout *fanout)
         commit(fanout, PASSAGE_GO_ON);
     for (int i = 0; i < fanout->count && !fanout->is_over; i++) {
         const struct strand *strand = &fanout->strands[i];
-        bool is_due = strand->state == STRAND_NEW ||
-                      (strand->state == STRAND_LATER &&
-                       strand->due_us <= clock_now_us(&sim->clock));
+        bool is_due =
+            strand->state == STRAND_NEW ||
+            (strand->state == STRAND_LATER && strand->due_us <= clock_now_us(&sim->clock));
         if (!is_due || fanout->runner->program->ops[i].kind != P_STEP)
             continue;
         call(fanout, i);

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "function.h"
+#include "base/error.h"
 #include "worker/passage.h"
 
 #include <stdio.h>
@@ -142,8 +142,8 @@ static cairn_code do_sleep(struct run *run, const struct program_op *op, const c
     next_key(run, given ? given : "sleep", key);
     if (op->kind == P_SLEEP_UNTIL) {
         int64_t from_us = run->now_us ? run->now_us : SIM_START_US;
-        code = cairn_passage_sleep_until(run->passage, given, from_us + op->ms * US_PER_MS,
-                                         NULL);
+        code =
+            cairn_passage_sleep_until(run->passage, given, from_us + op->ms * US_PER_MS, NULL);
     } else {
         code = cairn_passage_sleep(run->passage, given, op->ms, NULL);
     }

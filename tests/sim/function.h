@@ -76,8 +76,8 @@ struct runner {
     struct sim *sim;
     pthread_t thread;
     sem_t go, back;
-    bool is_over;     /* the thread has ended */
-    bool is_dead;     /* the worker has: nothing of it reaches the engine any more */
+    bool is_over; /* the thread has ended */
+    bool is_dead; /* the worker has: nothing of it reaches the engine any more */
     atomic_bool is_stopping;
     int engine;
 
@@ -108,7 +108,8 @@ void runner_submit(struct runner *runner, int engine);
 void runner_answered(struct sim *sim, struct op *op);
 void runner_rest(struct runner *runner); /* by the passage: gives the turn away */
 cairn_code runner_exchange(void *arg, struct request *request);
-struct runner *runner_pick(struct sim *sim); /* NULL: nobody runs */
+bool runner_is_any(const struct sim *sim);   /* that is not waiting for an answer */
+struct runner *runner_pick(struct sim *sim); /* one of these; NULL: none */
 void runners_finish(struct sim *sim);        /* each to its end, and then another */
 void runners_kill(struct sim *sim);
 

@@ -105,7 +105,8 @@ static void law_of_instance_events(struct sim *sim, const struct seen_instance *
 
 /* ---- signals ----------------------------------------------------------------------------- */
 
-static void receive(struct sim *sim, size_t index, const char *id, const char *event)
+static void receive(struct sim *sim, size_t index, const char *id, const char *event,
+                    int64_t at_us)
 {
     size_t count = sim->signal_counts[index];
     for (size_t i = 0; i < count; i++)
@@ -114,12 +115,24 @@ static void receive(struct sim *sim, size_t index, const char *id, const char *e
     if (count == SIGNALS_MAX)
         sim_broken(sim, "more signals than were sent");
     struct signal_seen *signal = &sim->signals[index][sim->signal_counts[index]++];
-    *signal = (struct signal_seen){0};
+    *signal = (struct signal_seen){.at_us = at_us};
     snprintf(signal->id, sizeof signal->id, "%s", id);
     snprintf(signal->event, sizeof signal->event, "%s", event);
 }
 
-static void take(struct sim *sim, size_t index, const char *id, const char *step)
+/* Whoever waits until a deadline takes nothing that came after it. */
+static void law_of_deadline(struct sim *sim, size_t index, const struct seen_instance *before,
+                            const struct signal_seen *signal, const char *step)
+{
+    bool is_new = !before || has_event(&sim->now->instances[index], "step_waiting", step);
+    const struct step_row *row = is_new ? NULL : seen_key(before, step);
+    bool is_limited = row && row->status == STEP_WAITING && row->deadline_at_us;
+    if (is_limited && signal->at_us > row->deadline_at_us)
+        sim_broken(sim, "%s took signal %s, which came too late", step, signal->id);
+}
+
+static void take(struct sim *sim, size_t index, const struct seen_instance *before,
+                 const char *id, const char *step)
 {
     struct signal_seen *signals = sim->signals[index], *taken = NULL;
     size_t count = sim->signal_counts[index];
@@ -131,6 +144,7 @@ static void take(struct sim *sim, size_t index, const char *id, const char *step
     for (struct signal_seen *older = signals; older < taken; older++)
         if (!older->is_taken && !older->is_unsure && strcmp(older->event, taken->event) == 0)
             sim_broken(sim, "signal %s was taken before %s", id, older->id);
+    law_of_deadline(sim, index, before, taken, step);
     taken->is_taken = true;
     taken->is_unsure = false;
     snprintf(taken->by, sizeof taken->by, "%s", step);
@@ -166,7 +180,8 @@ static void free_forgotten(struct sim *sim, size_t index, const struct seen_inst
     }
 }
 
-static void law_of_signals(struct sim *sim, size_t index, const struct flow_event_row *event)
+static void law_of_signals(struct sim *sim, size_t index, const struct seen_instance *before,
+                           const struct flow_event_row *event)
 {
     json_t *data = json_loads(event->data, 0, NULL);
     const char *id = json_string_value(json_object_get(data, "signal"));
@@ -174,9 +189,9 @@ static void law_of_signals(struct sim *sim, size_t index, const struct flow_even
     if (!id || !name)
         sim_broken(sim, "the event %s says only %s", event->type, event->data);
     if (strcmp(event->type, "signal_received") == 0)
-        receive(sim, index, id, name);
+        receive(sim, index, id, name, event->at_us);
     else
-        take(sim, index, id, event->step);
+        take(sim, index, before, id, event->step);
     json_decref(data);
 }
 
@@ -196,7 +211,7 @@ void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *b
             sim_broken(sim, "event %s is out of order", event->type);
         last = event->id;
         if (strncmp(event->type, "signal_", 7) == 0)
-            law_of_signals(sim, index, event);
+            law_of_signals(sim, index, before, event);
         bool is_restart = strcmp(event->type, "workflow_restarted") == 0;
         bool is_retry = strcmp(event->type, "workflow_retried") == 0;
         if (is_restart || (is_retry && !now->row.is_function))

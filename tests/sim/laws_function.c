@@ -132,8 +132,8 @@ static void law_of_row(struct sim *sim, const struct step_row *row)
         sim_broken(sim, "the %s %s is %s", step_kind_name(row->kind), row->name,
                    step_status_name(row->status));
     bool is_undo = row->status == STEP_COMPENSATION;
-    if (!is_undo && (row->is_ready || (row->due_at_us && row->status != STEP_WAITING &&
-                                       !row->locked_by)))
+    if (!is_undo &&
+        (row->is_ready || (row->due_at_us && row->status != STEP_WAITING && !row->locked_by)))
         sim_broken(sim, "%s is only remembered, but could be claimed", row->name);
     bool is_run_out = row->kind == KIND_WAIT && row->status == STEP_SKIPPED && !row->stop;
     if (is_run_out && !is_same(row->error, "WAITING_TIMEOUT"))
@@ -179,10 +179,10 @@ static int count_lost(const struct seen_instance *now, const char *name)
     int count = 0;
     for (size_t i = 0; i < now->event_count; i++) {
         const struct flow_event_row *event = &now->events[i];
-        count += event->step && strcmp(event->step, name) == 0 &&
-                 strstr(event->data, "LEASE_EXPIRED") != NULL &&
-                 (strcmp(event->type, "step_retry") == 0 ||
-                  strcmp(event->type, "step_failed") == 0);
+        count +=
+            event->step && strcmp(event->step, name) == 0 &&
+            strstr(event->data, "LEASE_EXPIRED") != NULL &&
+            (strcmp(event->type, "step_retry") == 0 || strcmp(event->type, "step_failed") == 0);
     }
     return count;
 }

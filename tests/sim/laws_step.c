@@ -69,8 +69,8 @@ static void law_of_shape(struct sim *sim, const struct seen_instance *instance,
         !now->stop)
         sim_broken(sim, "%s is %s and has a lease", now->name, step_status_name(now->status));
     bool is_memory = instance->row.is_function && now->seq > 0;
-    bool is_callable = (now->status == STEP_READY && !is_memory) ||
-                       now->status == STEP_COMPENSATION;
+    bool is_callable =
+        (now->status == STEP_READY && !is_memory) || now->status == STEP_COMPENSATION;
     if (now->is_ready && (!is_callable || is_leased || now->is_held || !now->task_type ||
                           now->next_run_at_us > sim->now->now_us || now->due_at_us))
         sim_broken(sim, "%s is claimable and should not be", now->name);

@@ -138,7 +138,7 @@ static void finish_one(struct sim *sim)
     size_t known = sim->held_count;
     act_claim(sim, sim_below(sim, ENGINES));
     act_run(sim);
-    if (sim->has_functions && runner_pick(sim)) {
+    if (sim->has_functions && runner_is_any(sim)) {
         runners_finish(sim);
         return;
     }
@@ -211,7 +211,7 @@ static void deploy_all(struct sim *sim)
     int functions = sim->has_functions ? 1 + sim_below(sim, FUNCTIONS_MAX) : 0;
     for (int i = 0; i < functions; i++)
         act_deploy_function(sim);
-    sim->is_code_changing = sim->has_functions && sim_chance(sim, 25);
+    sim->is_code_changing = sim->has_functions && sim_chance(sim, 35);
 }
 
 static bool has_ops(const struct sim *sim)
@@ -258,7 +258,7 @@ static long long number(const char *text)
 
 int main(int argc, char **argv)
 {
-    long long from = 1, seeds = 200, rounds = 40;
+    long long from = 1, seeds = 200, rounds = 0;
     bool is_tracing = false;
     const char *kind = "";
     program = argv[0];
@@ -282,6 +282,8 @@ int main(int argc, char **argv)
             return 2;
         }
     }
+    if (rounds == 0)
+        rounds = strcmp(kind, "--functions") == 0 ? 70 : 40;
     printf("TAP version 13\n1..1\n");
     for (long long i = 0; i < seeds; i++)
         play((uint64_t)(from + i), (int)rounds, kind, is_tracing);

@@ -178,8 +178,8 @@ void program_make(struct rng *rng, int number, struct program *ret_program)
 
 void program_print(const struct program *program, struct buf *out)
 {
-    static const char *const words[] = {"step", "sleep",  "sleep_until", "wait", "log",
-                                        "now",  "random", "uuid",        "job",  "flow",
+    static const char *const words[] = {"step", "sleep",  "sleep_until", "wait",    "log",
+                                        "now",  "random", "uuid",        "job",     "flow",
                                         "if",   "loop",   "fail",        "complete"};
     buf_printf(out, "%s, %s:", program->name,
                program->is_fanout         ? "fan-out"

@@ -77,7 +77,7 @@ void runners_kill(struct sim *sim)
 
 static void choose_code(struct sim *sim, struct runner *runner)
 {
-    if (!sim->is_code_changing || sim->is_calm || !sim_chance(sim, 15))
+    if (!sim->is_code_changing || sim->is_calm || !sim_chance(sim, 25))
         return;
     runner->variant = sim_chance(sim, 50) ? VARIANT_WITHOUT : VARIANT_OTHER_KIND;
     runner->variant_at = sim_below(sim, runner->program->count);
@@ -111,8 +111,8 @@ void runner_start(struct sim *sim, const cairn_task *task, const char *worker)
     const struct seen_instance *instance = snapshot_find(sim->now, task->instance_id);
     if (!runner || !instance)
         return; /* its lease will run out */
-    *runner = (struct runner){
-        .is_used = true, .sim = sim, .program = program_find(sim, task->type)};
+    *runner =
+        (struct runner){.is_used = true, .sim = sim, .program = program_find(sim, task->type)};
     if (!runner->program || !task->memory)
         sim_broken(sim, "the task %s of %s has no memory", task->id, task->type);
     snprintf(runner->held.worker, sizeof runner->held.worker, "%s", worker);
@@ -130,6 +130,14 @@ void runner_start(struct sim *sim, const cairn_task *task, const char *worker)
               runner->variant ? ", other code" : "");
 }
 
+bool runner_is_any(const struct sim *sim)
+{
+    for (int i = 0; i < RUNNERS_MAX; i++)
+        if (sim->runners[i].is_used && !sim->runners[i].is_submitted)
+            return true;
+    return false;
+}
+
 struct runner *runner_pick(struct sim *sim)
 {
     struct runner *found[RUNNERS_MAX];
@@ -145,7 +153,7 @@ struct runner *runner_pick(struct sim *sim)
 /* How long the lease is depends on the seed, never on the machine. */
 static void tune(struct sim *sim, struct request *request)
 {
-    static const uint32_t leases_ms[] = {1, 800, 5000, 30000};
+    static const uint32_t leases_ms[] = {1, 5000, 30000, 30000};
     uint32_t lease_ms = sim->is_calm ? 30000 : leases_ms[sim_below(sim, 4)];
     if (request->op == OP_HEARTBEAT)
         request->in.heartbeat.extend_ms = sim_chance(sim, 50) ? 0 : lease_ms;
@@ -174,6 +182,8 @@ cairn_code runner_exchange(void *arg, struct request *request)
     runner->wanted = request;
     runner_rest(runner);
     runner->wanted = NULL;
+    if (request->op == OP_COMMIT)
+        request->in.commit.is_claiming = false; /* what it brought is in other hands */
     return runner->is_dead ? refuse(request, CAIRN_E_CLOSED) : request->code;
 }
 

@@ -81,8 +81,8 @@ struct op {
     struct request *request; /* NULL: no op */
     int engine;
     bool is_done;
-    bool may_succeed; /* reports: at some moment its token was the one that counts */
-    struct held held; /* reports and heartbeats: whose */
+    bool may_succeed;      /* reports: at some moment its token was the one that counts */
+    struct held held;      /* reports and heartbeats: whose */
     struct runner *runner; /* whose passage has asked, and keeps the request; NULL: nobody's */
 };
 
@@ -96,7 +96,8 @@ enum { SIGNALS_MAX = 256 };
 /* A signal in an instance's log, in order of arrival. */
 struct signal_seen {
     char id[24], event[8];
-    char by[16]; /* the step that took it */
+    int64_t at_us;
+    char by[24]; /* the step that took it */
     bool is_taken;
     bool is_unsure; /* taken before a retry, which frees what the retried steps had taken */
 };
@@ -115,7 +116,7 @@ struct saga_seen {
 /* What has happened to a function since it was begun or restarted. */
 struct function_seen {
     bool is_waiting[STEPS_MAX]; /* what its remembered steps have told */
-    bool has_unseen; /* a wait or sleep has ended since the latest passage began */
+    bool has_unseen;            /* a wait or sleep has ended since the latest passage began */
 };
 
 /* tests/sim/function.h */
@@ -151,7 +152,7 @@ struct sim {
     struct function_seen functions[INSTANCES_MAX];
     struct program *programs; /* FUNCTIONS_MAX of them */
     int program_count;
-    bool is_code_changing; /* some workers have other code */
+    bool is_code_changing;  /* some workers have other code */
     bool has_released;      /* a worker has given a passage back, for later */
     struct runner *runners; /* RUNNERS_MAX of them */
     int outputs, logs;      /* numbers that make them differ */
@@ -209,7 +210,7 @@ void laws_of_saga(struct sim *sim, size_t index,
 void law_of_ends(struct sim *sim, size_t index);       /* laws_end.c */
 void laws_of_function(struct sim *sim, size_t index, const struct seen_instance *before,
                       bool is_reopened); /* laws_function.c */
-void laws_of_starts(struct sim *sim); /* laws_start.c */
+void laws_of_starts(struct sim *sim);    /* laws_start.c */
 bool has_event(const struct seen_instance *instance, const char *type, const char *step);
 
 /* act.c */
@@ -219,6 +220,7 @@ void act_submit(struct sim *sim, int engine, struct request *request, const stru
 void act_settle(struct sim *sim); /* takes the answers */
 void act_claim(struct sim *sim, int engine);
 void act_report(struct sim *sim, int engine, struct held *held, cairn_outcome outcome);
+void act_heartbeat(struct sim *sim, int engine, const struct held *held);
 void act_signal(struct sim *sim, int engine, const char *id, const char *event);
 void act_control(struct sim *sim, int engine, enum request_op op, const char *id);
 void act_decide(struct sim *sim, int engine, const char *id, const char *step,

@@ -173,8 +173,7 @@ int sim_count_logs(struct sim *sim, const char *instance_id, const char *message
     size_t count = 0;
     int found = 0;
     struct store_tx *tx = begin(sim, &arena);
-    must(sim,
-         memory_store_ops.list_logs(tx, instance_id, 0, rows, LOGS_MAX, &count, &error),
+    must(sim, memory_store_ops.list_logs(tx, instance_id, 0, rows, LOGS_MAX, &count, &error),
          &error);
     for (size_t i = 0; i < count; i++)
         found += strcmp(rows[i].message, message) == 0;

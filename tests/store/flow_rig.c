@@ -233,16 +233,29 @@ void check_step_changing(const struct step_row *seen, const struct step_row *wan
     CHECK_INT(seen->updated_at_us, wanted->updated_at_us);
 }
 
+static void complete_claim(const struct rig *rig, struct step_claim *claim)
+{
+    if (!claim->base.worker)
+        claim->base.worker = "w";
+    if (!claim->base.token)
+        claim->base.token = "t";
+    if (!claim->base.lease_until_us)
+        claim->base.lease_until_us = rig->tx->now_us + US_PER_MIN;
+}
+
+void send_step_claim(struct rig *rig, size_t room, const char *pattern)
+{
+    struct step_claim claim = {.base = {.patterns = &pattern, .pattern_count = 1}};
+    complete_claim(rig, &claim);
+    if (rig->ops->send_step_claim)
+        MUST(rig, rig->ops->send_step_claim(rig->tx, &claim, room, &rig->error));
+}
+
 struct steps *claim_steps_by(struct rig *rig, size_t room, struct step_claim claim)
 {
     struct steps *steps = arena_zalloc(&rig->arena, sizeof *steps);
     CHECK(steps && room <= ROWS_MAX, "room is %zu", room);
-    if (!claim.base.worker)
-        claim.base.worker = "w";
-    if (!claim.base.token)
-        claim.base.token = "t";
-    if (!claim.base.lease_until_us)
-        claim.base.lease_until_us = rig->tx->now_us + US_PER_MIN;
+    complete_claim(rig, &claim);
     steps->count = SIZE_MAX;
     MUST(rig,
          rig->ops->claim_steps(rig->tx, &claim, steps->rows, room, &steps->count, &rig->error));

@@ -94,6 +94,35 @@ TEST(events_of_an_instance_are_listed_oldest_first_page_by_page)
     check_trail(list_events(rig, "nobody", 0, 2), 0, NULL);
 }
 
+TEST(many_events_keep_their_order_and_what_each_says)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct flow_event_row rows[ROWS_MAX];
+    begin_write(rig);
+    const char *id = new_instance(rig, "w").id;
+    for (int i = 0; i < ROWS_MAX; i++) { /* most say the same, then each says something else */
+        int fact = i < 40 ? i % 3 : i;
+        rows[i] = (struct flow_event_row){.instance_id = id,
+                                          .type = i % 2 ? "step_ready" : "step_completed",
+                                          .step = i % 5 ? "s" : NULL,
+                                          .data = arena_printf(&rig->arena, "{\"n\":%d}", fact),
+                                          .at_us = RIG_START_US};
+    }
+    MUST(rig, rig->ops->append_flow_events(rig->tx, rows, ROWS_MAX, &rig->error));
+    MUST(rig, rig->ops->append_flow_events(rig->tx, rows, 5, &rig->error));
+    commit(rig);
+
+    begin_read(rig);
+    struct trail *trail = list_events(rig, id, 0, ROWS_MAX);
+    CHECK_INT(trail->count, ROWS_MAX);
+    for (int i = 0; i < ROWS_MAX; i++) {
+        CHECK_STR(trail->rows[i].type, rows[i].type);
+        CHECK_TEXT(trail->rows[i].step, rows[i].step);
+        CHECK_JSON(trail->rows[i].data, rows[i].data);
+    }
+    CHECK_INT(list_events(rig, id, trail->rows[ROWS_MAX - 1].id, 9)->count, 5);
+}
+
 TEST(events_of_instances_and_jobs_are_listed_together)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();

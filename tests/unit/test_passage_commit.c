@@ -159,13 +159,13 @@ TEST(a_refused_commit_is_sent_again_without_what_it_starts_and_the_function_has_
         "no workflow \"child\"; error the commit was refused: no workflow \"child\"\n");
 }
 
-TEST(a_commit_that_is_refused_once_more_becomes_a_bare_failure)
+TEST(a_commit_that_is_refused_once_more_keeps_its_steps_one_by_one_as_failed_if_need_be)
 {
     struct fake_engine fake;
     fake_init(&fake);
     fake.answers[0] =
         (struct fake_answer){.code = CAIRN_E_TOO_LARGE, .message = "output is too large"};
-    fake.answers[1] = fake.answers[0];
+    fake.answers[1] = fake.answers[2] = fake.answers[0];
     struct code a = {0}, b = {0};
     cairn_error error;
     cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_STEP);
@@ -179,6 +179,8 @@ TEST(a_commit_that_is_refused_once_more_becomes_a_bare_failure)
               "go_on 1.a task completed null;\n"
               "fail 1.a task completed null; error the commit was refused: output is too "
               "large\n"
+              "go_on 1.a task completed null;\n"
+              "go_on 1.a task failed error the commit was refused: output is too large;\n"
               "fail error the commit was refused: output is too large\n");
 }
 

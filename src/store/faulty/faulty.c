@@ -45,6 +45,7 @@ static const char *const verb_names[FAULTY_VERB_COUNT] = {
     [FAULTY_LOCK_COMMITTED_STEPS] = "lock_committed_steps",
     [FAULTY_UPDATE_STEPS] = "update_steps",
     [FAULTY_DELETE_STEPS] = "delete_steps",
+    [FAULTY_SEND_STEP_CLAIM] = "send_step_claim",
     [FAULTY_CLAIM_STEPS] = "claim_steps",
     [FAULTY_FIND_CLAIMED_STEPS] = "find_claimed_steps",
     [FAULTY_PROMOTE_STEPS] = "promote_steps",
@@ -456,6 +457,7 @@ static const struct store_ops faulty_ops = {
     .lock_committed_steps = faulty_lock_committed_steps,
     .update_steps = faulty_update_steps,
     .delete_steps = faulty_delete_steps,
+    .send_step_claim = faulty_send_step_claim,
     .claim_steps = faulty_claim_steps,
     .find_claimed_steps = faulty_find_claimed_steps,
     .promote_steps = faulty_promote_steps,
@@ -508,6 +510,8 @@ struct store *faulty_wrap(struct store *inner, uint64_t seed, double chance)
     store->ops.writers = inner->ops->writers;
     if (!inner->ops->watch)
         store->ops.watch = NULL;
+    if (!inner->ops->send_step_claim)
+        store->ops.send_step_claim = NULL;
     store->base = (struct store){.ops = &store->ops, .clock = inner->clock};
     return &store->base;
 }

@@ -83,6 +83,12 @@ cairn_code faulty_delete_steps(struct store_tx *tx, const struct step_ref *refs,
     pass_on(FAULTY_DELETE_STEPS, delete_steps(inner, refs, count, reterr));
 }
 
+cairn_code faulty_send_step_claim(struct store_tx *tx, const struct step_claim *claim,
+                                  size_t room, cairn_error *reterr)
+{
+    pass_on(FAULTY_SEND_STEP_CLAIM, send_step_claim(inner, claim, room, reterr));
+}
+
 cairn_code faulty_claim_steps(struct store_tx *tx, const struct step_claim *claim,
                               struct step_row *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr)

@@ -18,9 +18,9 @@ cairn_code postgres_append_events(struct store_tx *tx, const struct job_event_ro
     while (i < count) {
         columns_reset(&columns);
         for (; i < count && columns_size(&columns) < POSTGRES_PORTION; i++) {
-            column_text(&columns, events[i].job_id);
+            column_uuid(&columns, events[i].job_id);
             column_text(&columns, job_event_name(events[i].type));
-            column_text(&columns, events[i].data);
+            column_json(&columns, events[i].data);
             columns_end_row(&columns, EVENT_COLUMNS);
         }
         struct postgres_params params = {.arena = tx->arena};

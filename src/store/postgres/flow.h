@@ -72,6 +72,8 @@ cairn_code postgres_update_steps(struct store_tx *tx, const struct step_row *row
                                  cairn_error *reterr);
 cairn_code postgres_delete_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
                                  cairn_error *reterr);
+cairn_code postgres_send_step_claim(struct store_tx *tx, const struct step_claim *claim,
+                                    size_t room, cairn_error *reterr);
 cairn_code postgres_claim_steps(struct store_tx *tx, const struct step_claim *claim,
                                 struct step_row *ret_rows, size_t room, size_t *ret_count,
                                 cairn_error *reterr);

@@ -9,13 +9,10 @@
 #include "base/mem.h"
 #include "store/postgres/flow.h"
 
-/* One look at `heads` rows.  *ret_is_all: there was nothing behind them. */
-static cairn_code try_claim(struct store_tx *tx, const struct step_claim *claim,
-                            const struct postgres_types *types, size_t heads,
-                            struct step_row *ret_rows, size_t room, size_t *ret_count,
-                            bool *ret_is_all, cairn_error *reterr)
+static struct postgres_params claim_params(struct store_tx *tx, const struct step_claim *claim,
+                                           const struct postgres_types *types, size_t heads,
+                                           size_t room)
 {
-    cleanup(postgres_result_done) PGresult *result = NULL;
     struct postgres_params params = {.arena = tx->arena};
     param_texts(&params, types->exact, types->exact_count);
     param_texts(&params, types->prefixes, types->prefix_count);
@@ -27,17 +24,46 @@ static cairn_code try_claim(struct store_tx *tx, const struct step_claim *claim,
     param_text(&params, claim->base.token);
     param_time(&params, claim->base.lease_until_us);
     param_double(&params, claim->aging_rate);
-    cairn_code code =
-        postgres_run(postgres_session_of(tx), PG_CLAIM_STEPS, &params, &result, reterr);
+    return params;
+}
+
+cairn_code postgres_send_step_claim(struct store_tx *tx, const struct step_claim *claim,
+                                    size_t room, cairn_error *reterr)
+{
+    struct postgres_types types = {0};
+    cairn_code code = postgres_sort_patterns(tx->arena, &claim->base, &types, reterr);
+    if (code)
+        return code;
+    struct postgres_params params =
+        claim_params(tx, claim, &types, room + POSTGRES_SPARE_HEADS, room);
+    return postgres_send(postgres_session_of(tx), PG_CLAIM_STEPS, &params, reterr);
+}
+
+/* One look at `heads` rows.  *ret_is_all: there was nothing behind them. */
+static cairn_code try_claim(struct store_tx *tx, const struct step_claim *claim,
+                            const struct postgres_types *types, size_t heads,
+                            struct step_row *ret_rows, size_t room, size_t *ret_count,
+                            bool *ret_is_all, cairn_error *reterr)
+{
+    cleanup(postgres_result_done) PGresult *result = NULL;
+    struct postgres_session *session = postgres_session_of(tx);
+    cairn_code code;
+    if (session->sent == PG_CLAIM_STEPS) {
+        code = postgres_take(session, &result, reterr);
+    } else {
+        struct postgres_params params = claim_params(tx, claim, types, heads, room);
+        code = postgres_run(session, PG_CLAIM_STEPS, &params, &result, reterr);
+    }
     if (code)
         return code;
 
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
-    size_t count = 0;
-    *ret_is_all = (size_t)value_int(&reader, 0) < heads;
+    size_t count = 0, looked = (size_t)value_int(&reader, 0);
+    size_t taken = (size_t)value_int(&reader, 1);
     for (; reader.row < PQntuples(result); reader.row++)
-        if (!PQgetisnull(result, reader.row, 1))
-            postgres_read_step(&reader, 1, &ret_rows[count++]);
+        if (!PQgetisnull(result, reader.row, 2))
+            postgres_read_step(&reader, 2, &ret_rows[count++]);
+    *ret_is_all = looked < heads && taken == count;
     *ret_count = count;
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }

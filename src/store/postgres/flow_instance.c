@@ -23,10 +23,10 @@ static void add_progress(struct postgres_columns *columns, const struct instance
     column_int(columns, row->undo_first);
     column_int(columns, row->undo_from);
     column_int(columns, row->undo_to);
-    column_int(columns, row->undo_below);
+    column_bigint(columns, row->undo_below);
     column_text(columns, row->stop_by);
     column_text(columns, row->stop_reason);
-    column_int(columns, row->commits);
+    column_bigint(columns, row->commits);
     column_int(columns, row->active_count);
     column_int(columns, row->wait_count);
     column_int(columns, row->sleep_count);
@@ -34,7 +34,7 @@ static void add_progress(struct postgres_columns *columns, const struct instance
     column_int(columns, row->parked_count);
     column_int(columns, row->awaited_count);
     column_bool(columns, row->is_function);
-    column_int(columns, row->revision);
+    column_bigint(columns, row->revision);
     column_int(columns, row->places);
     column_bool(columns, row->is_forced);
     column_bool(columns, row->is_woken);
@@ -42,15 +42,15 @@ static void add_progress(struct postgres_columns *columns, const struct instance
 
 static void add_insert_row(struct postgres_columns *columns, const struct instance_row *row)
 {
-    column_text(columns, row->id);
+    column_uuid(columns, row->id);
     column_text(columns, row->workflow);
     column_int(columns, row->version);
     column_text(columns, row->key);
-    column_text(columns, row->input);
-    column_text(columns, row->output);
+    column_json(columns, row->input);
+    column_json(columns, row->output);
     column_text(columns, instance_status_name(row->status));
     column_int(columns, row->generation);
-    column_text(columns, row->last_error);
+    column_json(columns, row->last_error);
     column_time_or_null(columns, row->start_at_us);
     column_time(columns, row->created_at_us);
     column_time(columns, row->updated_at_us);
@@ -150,7 +150,7 @@ static cairn_code find_existing(struct store_tx *tx, struct inserting *in, cairn
         if (in->is_settled[i])
             continue;
         places[asked++] = i;
-        column_text(&columns, in->rows[i].id);
+        column_uuid(&columns, in->rows[i].id);
         column_text(&columns, in->rows[i].workflow);
         column_text(&columns, in->rows[i].key);
         columns_end_row(&columns, 3);
@@ -201,7 +201,7 @@ cairn_code postgres_lock_instances(struct store_tx *tx, const char *const *ids, 
     struct postgres_params params = {.arena = tx->arena};
     if (count == 0)
         return CAIRN_OK;
-    param_texts(&params, ids, count);
+    param_uuids(&params, ids, count);
     cairn_code code = postgres_run(postgres_session_of(tx),
                                    may_wait ? PG_LOCK_INSTANCES_WAITING : PG_LOCK_INSTANCES,
                                    &params, &result, reterr);
@@ -226,11 +226,11 @@ cairn_code postgres_lock_instances(struct store_tx *tx, const char *const *ids, 
 
 static void add_update_row(struct postgres_columns *columns, const struct instance_row *row)
 {
-    column_text(columns, row->id);
-    column_text(columns, row->output);
+    column_uuid(columns, row->id);
+    column_json(columns, row->output);
     column_text(columns, instance_status_name(row->status));
     column_int(columns, row->generation);
-    column_text(columns, row->last_error);
+    column_json(columns, row->last_error);
     column_time_or_null(columns, row->start_at_us);
     column_time(columns, row->updated_at_us);
     column_time_or_null(columns, row->started_at_us);

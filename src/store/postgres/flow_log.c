@@ -16,10 +16,10 @@ cairn_code postgres_append_logs(struct store_tx *tx, const struct log_row *rows,
     while (i < count) {
         columns_reset(&columns);
         for (; i < count && columns_size(&columns) < POSTGRES_PORTION; i++) {
-            column_text(&columns, rows[i].instance_id);
+            column_uuid(&columns, rows[i].instance_id);
             column_text(&columns, rows[i].level);
             column_text(&columns, rows[i].message);
-            column_text(&columns, rows[i].data);
+            column_json(&columns, rows[i].data);
             column_text(&columns, rows[i].step);
             column_int(&columns, rows[i].attempt);
             columns_end_row(&columns, LOG_COLUMNS);

@@ -184,10 +184,10 @@ cairn_code postgres_append_outbox(struct store_tx *tx, const struct outbox_row *
     while (i < count) {
         columns_reset(&columns);
         for (; i < count && columns_size(&columns) < POSTGRES_PORTION; i++) {
-            column_text(&columns, rows[i].instance_id);
+            column_uuid(&columns, rows[i].instance_id);
             column_text(&columns, rows[i].step);
             column_text(&columns, rows[i].event);
-            column_text(&columns, rows[i].payload);
+            column_json(&columns, rows[i].payload);
             column_time(&columns, rows[i].created_at_us);
             columns_end_row(&columns, OUTBOX_COLUMNS);
         }
@@ -247,13 +247,13 @@ cairn_code postgres_ack_outbox(struct store_tx *tx, int64_t id, cairn_error *ret
 
 static void add_dlq_row(struct postgres_columns *columns, const struct dlq_row *row)
 {
-    column_text(columns, row->instance_id);
+    column_uuid(columns, row->instance_id);
     column_text(columns, row->workflow);
     column_int(columns, row->version);
     column_int(columns, row->step_seq);
     column_text(columns, row->step_name);
     column_text(columns, row->step_type);
-    column_text(columns, row->input);
+    column_json(columns, row->input);
     column_text(columns, row->error);
     column_text(columns, row->reason);
     column_time(columns, row->created_at_us);

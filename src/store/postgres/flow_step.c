@@ -13,8 +13,8 @@ enum { UPDATE_COLUMNS = 29 };
 
 static void add_plan(struct postgres_columns *columns, const struct step_row *row)
 {
-    column_text(columns, row->instance_id);
-    column_int(columns, row->instance_seq);
+    column_uuid(columns, row->instance_id);
+    column_bigint(columns, row->instance_seq);
     column_int(columns, row->seq);
     column_text(columns, row->name);
     column_text(columns, step_kind_name(row->kind));
@@ -25,8 +25,8 @@ static void add_plan(struct postgres_columns *columns, const struct step_row *ro
     column_int(columns, row->scope_fork);
     column_int(columns, row->scope_from);
     column_int(columns, row->scope_to);
-    column_text(columns, row->config);
-    column_text(columns, row->metadata);
+    column_json(columns, row->config);
+    column_json(columns, row->metadata);
 }
 
 static void add_progress(struct postgres_columns *columns, const struct step_row *row)
@@ -34,10 +34,10 @@ static void add_progress(struct postgres_columns *columns, const struct step_row
     column_text(columns, step_status_name(row->status));
     column_int(columns, row->attempts);
     column_int(columns, row->compensation_attempts);
-    column_text(columns, row->input);
-    column_text(columns, row->output);
+    column_json(columns, row->input);
+    column_json(columns, row->output);
     column_text(columns, row->error);
-    column_int(columns, row->commit_no);
+    column_bigint(columns, row->commit_no);
     column_time_or_null(columns, row->next_run_at_us);
     column_time_or_null(columns, row->started_at_us);
     column_time_or_null(columns, row->finished_at_us);
@@ -55,7 +55,7 @@ static void add_progress(struct postgres_columns *columns, const struct step_row
     column_text(columns, row->waiting_event);
     column_time_or_null(columns, row->deadline_at_us);
     column_bool(columns, row->is_timed_out);
-    column_text(columns, row->signal);
+    column_json(columns, row->signal);
     column_int(columns, row->remaining);
     column_time(columns, row->updated_at_us);
 }
@@ -69,7 +69,7 @@ static void add_insert_row(struct postgres_columns *columns, const struct step_r
 
 static void add_update_row(struct postgres_columns *columns, const struct step_row *row)
 {
-    column_text(columns, row->instance_id);
+    column_uuid(columns, row->instance_id);
     column_int(columns, row->seq);
     add_progress(columns, row);
     columns_end_row(columns, UPDATE_COLUMNS);
@@ -126,7 +126,7 @@ cairn_code postgres_delete_steps(struct store_tx *tx, const struct step_ref *ref
     if (count == 0)
         return CAIRN_OK;
     for (size_t i = 0; i < count; i++) {
-        column_text(&columns, id_is_valid(refs[i].instance_id) ? refs[i].instance_id : NULL);
+        column_uuid(&columns, refs[i].instance_id);
         column_int(&columns, refs[i].seq);
         columns_end_row(&columns, 2);
     }
@@ -148,7 +148,7 @@ cairn_code postgres_lock_steps(struct store_tx *tx, const struct step_ref *refs,
         return CAIRN_OK;
     for (size_t i = 0; i < count; i++) {
         ret_is_found[i] = false;
-        column_text(&columns, id_is_valid(refs[i].instance_id) ? refs[i].instance_id : NULL);
+        column_uuid(&columns, refs[i].instance_id);
         column_int(&columns, refs[i].seq);
         columns_end_row(&columns, 2);
     }

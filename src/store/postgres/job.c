@@ -17,9 +17,9 @@ enum { INSERT_COLUMNS = 20, UPDATE_COLUMNS = 14, LOCK_CLOCK = 21 };
 
 static void add_insert_row(struct postgres_columns *columns, const struct job_row *row)
 {
-    column_text(columns, row->id);
+    column_uuid(columns, row->id);
     column_text(columns, row->type);
-    column_text(columns, row->payload);
+    column_json(columns, row->payload);
     column_text(columns, row->key);
     column_text(columns, job_status_name(row->status));
     column_int(columns, row->priority);
@@ -31,7 +31,7 @@ static void add_insert_row(struct postgres_columns *columns, const struct job_ro
     column_text(columns, row->ended_by);
     column_text(columns, row->ended_token);
     column_text(columns, row->last_error);
-    column_text(columns, row->result);
+    column_json(columns, row->result);
     column_time(columns, row->run_at_us);
     column_time_or_null(columns, row->lease_until_us);
     column_time(columns, row->created_at_us);
@@ -111,7 +111,7 @@ static cairn_code find_existing(struct store_tx *tx, struct job_row *rows, size_
         if (is_settled[i])
             continue;
         places[asked++] = i;
-        column_text(&columns, rows[i].id);
+        column_uuid(&columns, rows[i].id);
         column_text(&columns, rows[i].key);
         columns_end_row(&columns, 2);
     }
@@ -197,7 +197,7 @@ cairn_code postgres_tell_busy(struct store_tx *tx, enum postgres_query query,
     if (missing_count == 0)
         return CAIRN_OK;
 
-    param_texts(&params, missing, missing_count);
+    param_uuids(&params, missing, missing_count);
     cairn_code code = postgres_run(postgres_session_of(tx), query, &params, &result, reterr);
     if (code)
         return code;
@@ -220,7 +220,7 @@ cairn_code postgres_lock_jobs(struct store_tx *tx, const char *const *ids, size_
     struct postgres_params params = {.arena = tx->arena};
     if (count == 0)
         return CAIRN_OK;
-    param_texts(&params, ids, count);
+    param_uuids(&params, ids, count);
     cairn_code code =
         postgres_run(postgres_session_of(tx), may_wait ? PG_LOCK_JOBS_WAITING : PG_LOCK_JOBS,
                      &params, &result, reterr);
@@ -257,7 +257,7 @@ cairn_code postgres_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_r
 
 static void add_update_row(struct postgres_columns *columns, const struct job_row *row)
 {
-    column_text(columns, row->id);
+    column_uuid(columns, row->id);
     column_text(columns, job_status_name(row->status));
     column_int(columns, row->attempt);
     column_bool(columns, row->is_ready);
@@ -266,7 +266,7 @@ static void add_update_row(struct postgres_columns *columns, const struct job_ro
     column_text(columns, row->ended_by);
     column_text(columns, row->ended_token);
     column_text(columns, row->last_error);
-    column_text(columns, row->result);
+    column_json(columns, row->result);
     column_time(columns, row->run_at_us);
     column_time_or_null(columns, row->lease_until_us);
     column_time(columns, row->updated_at_us);

@@ -6,8 +6,8 @@
  * its result awaited) or queued (sent with the next one that is run); what a queued statement
  * did wrong is reported by whichever run comes next, at the latest by the commit.
  *
- * Parameters travel as text, arrays as array literals; results come back in binary form, so
- * that neither side depends on a setting of the server's.
+ * Arrays and instants travel in binary form, other parameters as text; results come back in
+ * binary form.  So neither side depends on a setting of the server's.
  */
 #ifndef STORE_POSTGRES_POSTGRES_H
 #define STORE_POSTGRES_POSTGRES_H
@@ -106,6 +106,7 @@ enum postgres_query {
     PG_UPDATE_JOBS,
 
     PG_ACK_OUTBOX,
+    PG_APPEND_ALIKE_EVENTS,
     PG_APPEND_DLQ,
     PG_APPEND_FLOW_EVENTS,
     PG_APPEND_LOGS,
@@ -168,6 +169,7 @@ enum { POSTGRES_PARAMS_MAX = 41 };
 struct postgres_params {
     struct arena *arena;
     const char *values[POSTGRES_PARAMS_MAX];
+    int lengths[POSTGRES_PARAMS_MAX], formats[POSTGRES_PARAMS_MAX]; /* as libpq wants them */
     int count;
     bool failed;
 };
@@ -178,17 +180,28 @@ void param_double(struct postgres_params *params, double value);
 void param_bool(struct postgres_params *params, bool value);
 void param_time(struct postgres_params *params, int64_t us);
 void param_texts(struct postgres_params *params, const char *const *texts, size_t count);
+void param_uuids(struct postgres_params *params, const char *const *ids, size_t count);
+void param_jsons(struct postgres_params *params, const char *const *jsons, size_t count);
 
-/* Array literals that grow row by row, one for each column. */
+struct postgres_array {
+    struct buf bytes;
+    uint32_t type, count, null_count; /* of the elements */
+};
+
+/* Arrays that grow row by row, one for each column.  The server compares types: column_int() is
+ * for int[], column_bigint() for bigint[], column_json() for jsonb[]. */
 struct postgres_columns {
-    struct buf columns[POSTGRES_PARAMS_MAX];
+    struct postgres_array arrays[POSTGRES_PARAMS_MAX];
     int next; /* the column that the next value goes to */
 };
 
 void columns_done(struct postgres_columns *columns);
 void columns_reset(struct postgres_columns *columns);
 void column_text(struct postgres_columns *columns, const char *text); /* NULL: null */
-void column_int(struct postgres_columns *columns, int64_t value);
+void column_uuid(struct postgres_columns *columns, const char *id);   /* not valid: null */
+void column_json(struct postgres_columns *columns, const char *json); /* NULL: null */
+void column_int(struct postgres_columns *columns, int32_t value);
+void column_bigint(struct postgres_columns *columns, int64_t value);
 void column_bool(struct postgres_columns *columns, bool value);
 void column_time(struct postgres_columns *columns, int64_t us);
 void column_time_or_null(struct postgres_columns *columns, int64_t us); /* 0: null */
@@ -220,7 +233,9 @@ struct postgres_session {
     bool is_prepared[POSTGRES_QUERY_COUNT];
     struct queued_query queue[POSTGRES_QUEUE_MAX]; /* sent, results not yet read */
     int queue_len;
-    struct postgres_tx tx; /* one at a time */
+    enum postgres_query sent; /* whose result is kept; POSTGRES_QUERY_COUNT: none's */
+    PGresult *sent_result;    /* NULL: not yet read */
+    struct postgres_tx tx;    /* one at a time */
 };
 
 static inline struct postgres_session *postgres_session_of(const struct store_tx *tx)
@@ -242,6 +257,15 @@ cairn_code postgres_queue(struct postgres_session *session, enum postgres_query 
 cairn_code postgres_run(struct postgres_session *session, enum postgres_query query,
                         const struct postgres_params *params, PGresult **ret_result,
                         cairn_error *reterr);
+
+/* Sends at once, so that the server is at work while we are; postgres_take() is for the result.
+ * One at a time, and not the same query again before that.  What is queued or run in between goes
+ * behind it. */
+cairn_code postgres_send(struct postgres_session *session, enum postgres_query query,
+                         const struct postgres_params *params, cairn_error *reterr);
+cairn_code postgres_take(struct postgres_session *session, PGresult **ret_result,
+                         cairn_error *reterr);
+void postgres_forget_sent(struct postgres_session *session); /* nobody comes for it */
 
 /* Forgets a connection that is of no use any more. */
 void postgres_lose(struct postgres_session *session);
@@ -283,6 +307,9 @@ void postgres_move_on(struct store_tx *tx, struct postgres_reader *reader, int c
 
 /* ---- results -------------------------------------------------------------------------------
  */
+
+/* PostgreSQL counts from 2000, we from 1970. */
+#define POSTGRES_EPOCH_US INT64_C(946684800000000)
 
 /* A value; NULL, false, 0 for null.  Texts are copied into the arena: NULL with *failed set
  * when memory has run out. */

@@ -47,6 +47,7 @@ static const struct {
     [PG_UPDATE_JOBS] = {"update_jobs", SQL_UPDATE_JOBS, "write jobs"},
 
     [PG_ACK_OUTBOX] = {"ack_outbox", SQL_ACK_OUTBOX, "acknowledge an outbox event"},
+    [PG_APPEND_ALIKE_EVENTS] = {"append_alike_events", SQL_APPEND_ALIKE_EVENTS, "write events"},
     [PG_APPEND_DLQ] = {"append_dlq", SQL_APPEND_DLQ, "write DLQ records"},
     [PG_APPEND_FLOW_EVENTS] = {"append_flow_events", SQL_APPEND_FLOW_EVENTS, "write events"},
     [PG_APPEND_LOGS] = {"append_logs", SQL_APPEND_LOGS, "write logs"},
@@ -111,8 +112,15 @@ static const struct {
     [PG_UPDATE_STEPS] = {"update_steps", SQL_UPDATE_STEPS, "write steps"},
 };
 
+void postgres_forget_sent(struct postgres_session *session)
+{
+    postgres_result_done(&session->sent_result);
+    session->sent = POSTGRES_QUERY_COUNT;
+}
+
 void postgres_lose(struct postgres_session *session)
 {
+    postgres_forget_sent(session);
     postgres_conn_done(&session->conn);
     memset(session->is_prepared, 0, sizeof session->is_prepared);
     session->queue_len = 0;
@@ -147,14 +155,16 @@ static cairn_code send_prepare(struct postgres_session *session, enum postgres_q
     return CAIRN_OK;
 }
 
-static bool send_query(struct postgres_session *session, enum postgres_query query, int count,
-                       const char *const *values)
+static bool send_query(struct postgres_session *session, enum postgres_query query,
+                       const struct postgres_params *params)
 {
+    static const struct postgres_params none;
+    const struct postgres_params *given = params ? params : &none;
     if (atomic_load(&postgres_store_of(&session->base)->is_pooled))
-        return PQsendQueryParams(session->conn, queries[query].sql, count, NULL, values, NULL,
-                                 NULL, 1);
-    return PQsendQueryPrepared(session->conn, queries[query].name, count, values, NULL, NULL,
-                               1);
+        return PQsendQueryParams(session->conn, queries[query].sql, given->count, NULL,
+                                 given->values, given->lengths, given->formats, 1);
+    return PQsendQueryPrepared(session->conn, queries[query].name, given->count, given->values,
+                               given->lengths, given->formats, 1);
 }
 
 /* The result of one statement, the latest that it gave. */
@@ -176,8 +186,30 @@ static bool is_good(const PGresult *result)
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
-/* Reads the results of everything sent.  The first failure counts: what came after it in the
- * pipeline was skipped by the server. */
+/* Reads the result of the statement at this place in the queue; NULL: it failed.  The first failure
+ * counts: what came after it in the pipeline was skipped by the server. */
+static PGresult *read_result(struct postgres_session *session, int place, cairn_code *code,
+                             cairn_error *reterr)
+{
+    struct queued_query sent = session->queue[place];
+    PGresult *result = take_result(session->conn);
+    if (is_good(result))
+        return result;
+    if (sent.is_prepare)
+        session->is_prepared[sent.query] = false;
+    if (!*code)
+        *code = postgres_refused(session->conn, result, queries[sent.query].doing, reterr);
+    PQclear(result);
+    return NULL;
+}
+
+static bool is_sent_at(const struct postgres_session *session, int place)
+{
+    return session->sent != POSTGRES_QUERY_COUNT && !session->sent_result &&
+           session->queue[place].query == session->sent && !session->queue[place].is_prepare;
+}
+
+/* Reads the results of everything sent; the one that somebody comes for later is kept. */
 static cairn_code settle(struct postgres_session *session, PGresult **ret_result,
                          cairn_error *reterr)
 {
@@ -187,15 +219,12 @@ static cairn_code settle(struct postgres_session *session, PGresult **ret_result
     if (!PQpipelineSync(session->conn))
         return lost(session, session->queue[0].query, reterr);
     for (int i = 0; i < session->queue_len; i++) {
-        struct queued_query sent = session->queue[i];
         PQclear(last);
-        last = take_result(session->conn);
-        if (is_good(last))
-            continue;
-        if (sent.is_prepare)
-            session->is_prepared[sent.query] = false;
-        if (!code)
-            code = postgres_refused(session->conn, last, queries[sent.query].doing, reterr);
+        last = read_result(session, i, &code, reterr);
+        if (is_sent_at(session, i)) {
+            session->sent_result = last;
+            last = NULL;
+        }
         if (PQstatus(session->conn) != CONNECTION_OK)
             break;
     }
@@ -228,7 +257,7 @@ cairn_code postgres_queue(struct postgres_session *session, enum postgres_query 
         code = send_prepare(session, query, reterr);
     if (code)
         return code;
-    if (!send_query(session, query, params ? params->count : 0, params ? params->values : NULL))
+    if (!send_query(session, query, params))
         return lost(session, query, reterr);
     add_to_queue(session, query, false);
     return CAIRN_OK;
@@ -240,4 +269,58 @@ cairn_code postgres_run(struct postgres_session *session, enum postgres_query qu
 {
     cairn_code code = postgres_queue(session, query, params, reterr);
     return code ? code : settle(session, ret_result, reterr);
+}
+
+cairn_code postgres_send(struct postgres_session *session, enum postgres_query query,
+                         const struct postgres_params *params, cairn_error *reterr)
+{
+    assert(session->sent == POSTGRES_QUERY_COUNT);
+    cairn_code code = postgres_queue(session, query, params, reterr);
+    if (code)
+        return code;
+    if (!PQsendFlushRequest(session->conn) || PQflush(session->conn) < 0)
+        return lost(session, query, reterr);
+    session->sent = query;
+    return CAIRN_OK;
+}
+
+/* Reads as far as the statement that was sent; what was queued behind it goes on. */
+static cairn_code read_sent(struct postgres_session *session, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    int place = 0;
+    for (bool is_read = false; !is_read && !code; place++) {
+        PGresult *result = read_result(session, place, &code, reterr);
+        is_read = is_sent_at(session, place);
+        if (is_read)
+            session->sent_result = result;
+        else
+            PQclear(result);
+    }
+    session->queue_len -= place;
+    memmove(session->queue, session->queue + place,
+            (size_t)session->queue_len * sizeof *session->queue);
+    if (code && code != CAIRN_E_UNREACHABLE && PQstatus(session->conn) == CONNECTION_OK)
+        settle(session, NULL, NULL); /* passed over by the server, all of it */
+    else if (code)
+        postgres_lose(session);
+    return code;
+}
+
+cairn_code postgres_take(struct postgres_session *session, PGresult **ret_result,
+                         cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    assert(session->sent != POSTGRES_QUERY_COUNT);
+    if (!session->sent_result && session->conn && PQflush(session->conn) < 0)
+        code = lost(session, session->sent, reterr);
+    else if (!session->sent_result)
+        code = session->conn ? read_sent(session, reterr)
+                             : fail(reterr, CAIRN_E_UNREACHABLE, "the connection was lost");
+    if (!code) {
+        *ret_result = session->sent_result;
+        session->sent_result = NULL;
+    }
+    postgres_forget_sent(session);
+    return code;
 }

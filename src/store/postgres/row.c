@@ -9,9 +9,6 @@
 #include <endian.h>
 #include <string.h>
 
-/* PostgreSQL counts from 2000, we from 1970. */
-#define EPOCH_US INT64_C(946684800000000)
-
 const char *value_text(struct postgres_reader *reader, int column)
 {
     if (PQgetisnull(reader->result, reader->row, column))
@@ -52,9 +49,9 @@ int64_t value_time(struct postgres_reader *reader, int column)
     if (PQgetisnull(reader->result, reader->row, column))
         return 0;
     int64_t us = value_int(reader, column);
-    if (us < -EPOCH_US)
+    if (us < -POSTGRES_EPOCH_US)
         return 0;
-    return us > INSTANT_MAX - EPOCH_US ? INSTANT_MAX : us + EPOCH_US;
+    return us > INSTANT_MAX - POSTGRES_EPOCH_US ? INSTANT_MAX : us + POSTGRES_EPOCH_US;
 }
 
 void postgres_read_job(struct postgres_reader *reader, int first, struct job_row *ret_row)

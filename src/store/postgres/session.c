@@ -39,6 +39,7 @@ cairn_code postgres_session_open(struct store *store, enum session_kind kind,
         return fail_memory(reterr);
     session->base.store = store;
     session->base.kind = kind;
+    session->sent = POSTGRES_QUERY_COUNT;
     cairn_code code = connect_session(session, reterr);
     if (code) {
         mem_free(session);
@@ -95,6 +96,7 @@ static void end_transaction(struct postgres_session *session)
         postgres_run(session, PG_ROLLBACK, NULL, NULL, &ignored);
     if (session->conn && PQtransactionStatus(session->conn) != PQTRANS_IDLE)
         postgres_lose(session);
+    postgres_forget_sent(session);
 }
 
 cairn_code postgres_begin(struct store_session *base, struct arena *arena,

@@ -114,6 +114,7 @@ const struct store_ops postgres_store_ops = {
     .lock_committed_steps = postgres_lock_committed_steps,
     .update_steps = postgres_update_steps,
     .delete_steps = postgres_delete_steps,
+    .send_step_claim = postgres_send_step_claim,
     .claim_steps = postgres_claim_steps,
     .find_claimed_steps = postgres_find_claimed_steps,
     .promote_steps = postgres_promote_steps,

@@ -5,6 +5,5 @@
 
 INSERT INTO workflow.workflow_event (workflow_id, event_type, data, created_at)
 SELECT given.workflow_id, given.event_type, coalesce(given.data, '{}'), $4::timestamptz
-  FROM unnest($1::uuid[], $2::text[], $3::jsonb[]) WITH ORDINALITY
-       AS given (workflow_id, event_type, data, ordinal)
- ORDER BY given.ordinal
+  FROM (SELECT unnest($1::uuid[]) AS workflow_id, unnest($2::text[]) AS event_type,
+               unnest($3::jsonb[]) AS data) AS given

@@ -6,6 +6,5 @@
 INSERT INTO workflow.workflow_event (workflow_id, event_type, step, data, created_at)
 SELECT given.workflow_id, given.event_type, given.step, coalesce(given.data, '{}'),
        $5::timestamptz
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[]) WITH ORDINALITY
-       AS given (workflow_id, event_type, step, data, ordinal)
- ORDER BY given.ordinal
+  FROM (SELECT unnest($1::uuid[]) AS workflow_id, unnest($2::text[]) AS event_type,
+               unnest($3::text[]) AS step, unnest($4::jsonb[]) AS data) AS given

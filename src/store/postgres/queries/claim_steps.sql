@@ -10,12 +10,15 @@
 --   $10  how many points a second of waiting is worth
 --
 -- Each row begins with how many heads there were: as many as $5 means that there may be more
--- behind them.  At least one row; the columns of the step are NULL if nothing was leased.
+-- behind them.  Then how many were locked: more than were leased means that some had changed since
+-- this statement began, and that another may get them.  At least one row; the columns of the step
+-- are NULL if nothing was leased.
 --
 -- Within one type and priority the earliest leads whatever the rate.  So idx_workflow_step_ready
 -- is walked from one pair of them that has work to the next (one probe each, at most 101 a type);
 -- of the $5 pairs whose first row is most urgent the first $5 rows are read.  No other row can be
--- among the $5 most urgent.  Locks only what it takes, and skips what others hold.
+-- among the $5 most urgent.  Locks only what it takes, and skips what others hold.  A row is read
+-- once by the index, and from then on found where it lies (ctid).
 
 WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq) AS (
     SELECT p.prefix, first.*
@@ -65,7 +68,7 @@ WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq)
     UNION
     SELECT e.type, e.priority, e.next_run_at, e.instance_seq, e.seq FROM exact AS e
 ), lead AS MATERIALIZED (
-    SELECT pair.type, pair.priority
+    SELECT pair.type, pair.priority, pair.next_run_at
       FROM pair
      WHERE NOT EXISTS (
            SELECT
@@ -77,32 +80,41 @@ WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq)
               pair.next_run_at NULLS FIRST, pair.instance_seq, pair.seq
      LIMIT $5::bigint
 ), head AS MATERIALIZED (
-    SELECT h.instance_id, h.seq, h.effective
+    -- Each from its first row on: before that are entries of steps that were claimed, which stay
+    -- until a vacuum.
+    SELECT h.place, workflow.effective_priority(lead.priority, h.next_run_at, $4::timestamptz,
+                                                $10::float8) AS effective
       FROM lead
      CROSS JOIN LATERAL (
-           SELECT s.instance_id, s.seq, s.instance_seq, s.next_run_at,
-                  workflow.effective_priority(s.priority, s.next_run_at, $4::timestamptz,
-                                              $10::float8) AS effective
-             FROM workflow.workflow_step AS s
-            WHERE s.is_ready
-              AND s.task_type = lead.type
-              AND s.priority = lead.priority
-            ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
-            LIMIT $5::bigint) AS h
-     ORDER BY h.effective DESC, h.next_run_at NULLS FIRST, h.instance_seq, h.seq
+           (SELECT s.ctid AS place, s.next_run_at, s.instance_seq, s.seq
+              FROM workflow.workflow_step AS s
+             WHERE s.is_ready
+               AND s.task_type = lead.type
+               AND s.priority = lead.priority
+               AND s.next_run_at >= coalesce(lead.next_run_at, '-infinity')
+             ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+             LIMIT $5::bigint)
+            UNION ALL
+           (SELECT s.ctid, s.next_run_at, s.instance_seq, s.seq
+              FROM workflow.workflow_step AS s
+             WHERE lead.next_run_at IS NULL
+               AND s.is_ready
+               AND s.task_type = lead.type
+               AND s.priority = lead.priority
+               AND s.next_run_at IS NULL
+             ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+             LIMIT $5::bigint)) AS h
+     ORDER BY effective DESC, h.next_run_at NULLS FIRST, h.instance_seq, h.seq
      LIMIT $5::bigint
 ), taken AS MATERIALIZED (
     -- In the order of the heads, one at a time, until there are enough.
-    SELECT held.instance_id, held.seq, head.effective
+    SELECT held.place, head.effective
       FROM head
      CROSS JOIN LATERAL (
-           SELECT s.instance_id, s.seq
+           SELECT s.ctid AS place
              FROM workflow.workflow_step AS s
-            WHERE s.instance_id = head.instance_id
-              AND s.seq = head.seq
-              -- Still claimable?  The row is found by its key: the cast keeps the planner from
-              -- thinking of the partial index, which it would prefer while that is nearly empty.
-              AND s.is_ready::int = 1
+            WHERE s.ctid = head.place
+              AND s.is_ready      -- still claimable?
               FOR NO KEY UPDATE SKIP LOCKED) AS held
      LIMIT $6::bigint
 ), leased AS (
@@ -116,17 +128,17 @@ WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq)
            started_at   = coalesce(s.started_at, $4::timestamptz),
            updated_at   = $4::timestamptz
       FROM taken
-     WHERE s.instance_id = taken.instance_id
-       AND s.seq = taken.seq
+     WHERE s.ctid = taken.place
     RETURNING taken.effective, s.*
 )
-SELECT looked.count, s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler,
-       s.max_attempts, s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to,
+SELECT looked.heads, looked.taken, s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind,
+       s.handler, s.max_attempts, s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to,
        s.config::text, s.metadata::text, s.status, s.attempts, s.compensation_attempts,
        s.input::text, s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at,
        s.finished_at, s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token,
        s.locked_until, s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event,
        s.deadline_at, s.is_timed_out, s.signal::text, s.remaining, s.updated_at
-  FROM (SELECT count(*) FROM head) AS looked
+  FROM (SELECT (SELECT count(*) FROM head) AS heads,
+               (SELECT count(*) FROM taken) AS taken) AS looked
   LEFT JOIN leased AS s ON true
  ORDER BY s.effective DESC, s.next_run_at NULLS FIRST, s.instance_seq, s.seq

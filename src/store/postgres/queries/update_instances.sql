@@ -33,15 +33,20 @@ UPDATE workflow.workflow_instance AS i
        places           = given.places,
        is_forced        = given.is_forced,
        is_woken         = given.is_woken
-  FROM unnest($1::uuid[], $2::jsonb[], $3::text[], $4::int[], $5::jsonb[], $6::timestamptz[],
-              $7::timestamptz[], $8::timestamptz[], $9::timestamptz[], $10::boolean[],
-              $11::boolean[], $12::text[], $13::boolean[], $14::int[], $15::int[], $16::int[],
-              $17::bigint[], $18::text[], $19::text[], $20::bigint[], $21::int[], $22::int[],
-              $23::int[], $24::int[], $25::int[], $26::int[], $27::boolean[], $28::bigint[],
-              $29::int[], $30::boolean[], $31::boolean[])
-       AS given (id, output, status, generation, last_error, start_at, updated_at, started_at,
-                 finished_at, is_dlq, has_compensation, goal, is_undo_failed, undo_first,
-                 undo_from, undo_to, undo_below, stop_by, stop_reason, commits, active_count,
-                 wait_count, sleep_count, decision_count, parked_count, awaited_count,
-                 is_function, revision, places, is_forced, is_woken)
+  FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::jsonb[]) AS output,
+               unnest($3::text[]) AS status, unnest($4::int[]) AS generation,
+               unnest($5::jsonb[]) AS last_error, unnest($6::timestamptz[]) AS start_at,
+               unnest($7::timestamptz[]) AS updated_at, unnest($8::timestamptz[]) AS started_at,
+               unnest($9::timestamptz[]) AS finished_at, unnest($10::boolean[]) AS is_dlq,
+               unnest($11::boolean[]) AS has_compensation, unnest($12::text[]) AS goal,
+               unnest($13::boolean[]) AS is_undo_failed, unnest($14::int[]) AS undo_first,
+               unnest($15::int[]) AS undo_from, unnest($16::int[]) AS undo_to,
+               unnest($17::bigint[]) AS undo_below, unnest($18::text[]) AS stop_by,
+               unnest($19::text[]) AS stop_reason, unnest($20::bigint[]) AS commits,
+               unnest($21::int[]) AS active_count, unnest($22::int[]) AS wait_count,
+               unnest($23::int[]) AS sleep_count, unnest($24::int[]) AS decision_count,
+               unnest($25::int[]) AS parked_count, unnest($26::int[]) AS awaited_count,
+               unnest($27::boolean[]) AS is_function, unnest($28::bigint[]) AS revision,
+               unnest($29::int[]) AS places, unnest($30::boolean[]) AS is_forced,
+               unnest($31::boolean[]) AS is_woken) AS given
  WHERE i.id = given.id

@@ -16,9 +16,12 @@ UPDATE workflow.workflow_run AS r
        lease_until = given.lease_until,
        updated_at  = given.updated_at,
        deleted_at  = given.deleted_at
-  FROM unnest($1::uuid[], $2::text[], $3::int[], $4::boolean[], $5::text[], $6::text[],
-              $7::text[], $8::text[], $9::text[], $10::jsonb[], $11::timestamptz[],
-              $12::timestamptz[], $13::timestamptz[], $14::timestamptz[])
-       AS given (id, status, attempt, is_ready, leased_by, lease_token, ended_by, ended_token,
-                 last_error, result, run_at, lease_until, updated_at, deleted_at)
+  FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS status,
+               unnest($3::int[]) AS attempt, unnest($4::boolean[]) AS is_ready,
+               unnest($5::text[]) AS leased_by, unnest($6::text[]) AS lease_token,
+               unnest($7::text[]) AS ended_by, unnest($8::text[]) AS ended_token,
+               unnest($9::text[]) AS last_error, unnest($10::jsonb[]) AS result,
+               unnest($11::timestamptz[]) AS run_at, unnest($12::timestamptz[]) AS lease_until,
+               unnest($13::timestamptz[]) AS updated_at,
+               unnest($14::timestamptz[]) AS deleted_at) AS given
  WHERE r.id = given.id

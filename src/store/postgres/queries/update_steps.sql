@@ -30,16 +30,20 @@ UPDATE workflow.workflow_step AS s
        signal                = given.signal,
        remaining             = given.remaining,
        updated_at            = given.updated_at
-  FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::int[], $6::jsonb[], $7::jsonb[],
-              $8::text[], $9::bigint[], $10::timestamptz[], $11::timestamptz[],
-              $12::timestamptz[], $13::boolean[], $14::text[], $15::timestamptz[],
-              $16::boolean[], $17::text[], $18::text[], $19::timestamptz[], $20::timestamptz[],
-              $21::text[], $22::text[], $23::text[], $24::text[], $25::timestamptz[],
-              $26::boolean[], $27::jsonb[], $28::int[], $29::timestamptz[])
-       AS given (instance_id, seq, status, attempts, compensation_attempts, input, output,
-                 error, commit_no, next_run_at, started_at, finished_at, is_ready, task_type,
-                 due_at, is_held, locked_by, token, locked_until, call_until, ended_by,
-                 ended_token, stop, waiting_event, deadline_at, is_timed_out, signal, remaining,
-                 updated_at)
+  FROM (SELECT unnest($1::uuid[]) AS instance_id, unnest($2::int[]) AS seq,
+               unnest($3::text[]) AS status, unnest($4::int[]) AS attempts,
+               unnest($5::int[]) AS compensation_attempts, unnest($6::jsonb[]) AS input,
+               unnest($7::jsonb[]) AS output, unnest($8::text[]) AS error,
+               unnest($9::bigint[]) AS commit_no, unnest($10::timestamptz[]) AS next_run_at,
+               unnest($11::timestamptz[]) AS started_at,
+               unnest($12::timestamptz[]) AS finished_at, unnest($13::boolean[]) AS is_ready,
+               unnest($14::text[]) AS task_type, unnest($15::timestamptz[]) AS due_at,
+               unnest($16::boolean[]) AS is_held, unnest($17::text[]) AS locked_by,
+               unnest($18::text[]) AS token, unnest($19::timestamptz[]) AS locked_until,
+               unnest($20::timestamptz[]) AS call_until, unnest($21::text[]) AS ended_by,
+               unnest($22::text[]) AS ended_token, unnest($23::text[]) AS stop,
+               unnest($24::text[]) AS waiting_event, unnest($25::timestamptz[]) AS deadline_at,
+               unnest($26::boolean[]) AS is_timed_out, unnest($27::jsonb[]) AS signal,
+               unnest($28::int[]) AS remaining, unnest($29::timestamptz[]) AS updated_at) AS given
  WHERE s.instance_id = given.instance_id
    AND s.seq = given.seq

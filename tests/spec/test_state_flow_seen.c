@@ -1,0 +1,384 @@
+/* tests/spec/test_state_flow_seen.c - durable functions where instances are seen: lists, steps,
+ * events, figures and logs; limits; and which version is run.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "saga.h"
+
+#include "function_world.h"
+
+static cairn_code a_wait_b(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    PASS_ON(fn_step(world, "a"));
+    PASS_ON(cairn_passage_wait_event(passage, NULL, "go", HOUR_MS, &world->heard, NULL));
+    return fn_step(world, "b");
+}
+
+static cairn_stats stats(struct function_world *world)
+{
+    cairn_stats stats = {.size = sizeof stats};
+    struct world *w = &world->flow.world;
+    CHECK_DONE(w, cairn_stats_get(w->engine, &stats, &w->error));
+    return stats;
+}
+
+TEST(a_function_is_listed_among_the_instances)
+{
+    struct function_world world;
+    cairn_instance_filter filter = CAIRN_INSTANCE_FILTER_DEFAULTS;
+    cairn_instances *instances = NULL;
+    struct world *w = &world.flow.world;
+    fn_begin(&world, a_wait_b, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    filter.status = "waiting_signal";
+    filter.workflow = "f";
+    CHECK_DONE(w, cairn_instance_list(w->engine, &filter, &instances, &w->error));
+    CHECK_INT(cairn_instances_count(instances), 1);
+    const cairn_instance *instance = cairn_instances_at(instances, 0);
+    CHECK_STR(instance->id, world.flow.id);
+    CHECK_STR(instance->workflow, "f");
+    CHECK_INT(instance->version, 1);
+    cairn_instances_free(instances);
+    fn_end(&world);
+}
+
+TEST(what_a_function_remembers_is_shown_as_its_steps)
+{
+    struct function_world world;
+    fn_begin(&world, a_wait_b, CAIRN_COMMIT_STEP);
+    wf_advance(&world.flow, SECOND_MS);
+    fn_passage(&world, "waiting");
+    const cairn_step *row = fn_row(&world, "f");
+    CHECK_INT(row->seq, 0);
+    CHECK_STR(row->kind, "function");
+    CHECK_STR(row->handler, "f");
+    row = fn_row(&world, "a");
+    CHECK_INT(row->seq, 1);
+    CHECK_STR(row->kind, "task");
+    CHECK(!row->handler, "the handler is %s", row->handler);
+    CHECK_INT(row->max_attempts, 3);
+    CHECK_INT(row->started_at_us, START_US + SECOND_US);
+    CHECK_INT(row->finished_at_us, START_US + SECOND_US);
+    sg_check_json(row->output, "{\"by\": \"a\"}");
+    row = fn_row(&world, "go");
+    CHECK_STR(row->kind, "wait");
+    CHECK_STR(row->waiting_event, "go");
+    CHECK_INT(row->deadline_at_us, START_US + SECOND_US + HOUR_MS * 1000);
+    fn_end(&world);
+}
+
+TEST(a_remembered_step_cannot_be_claimed_nor_reported_on)
+{
+    struct function_world world;
+    cairn_report report = CAIRN_REPORT_DEFAULTS;
+    fn_begin(&world, a_wait_b, CAIRN_COMMIT_STEP);
+    fn_fails(&world, "a", CAIRN_FAIL, 1);
+    fn_passage(&world, "ready");
+    struct task task = {.worker = "w", .token = "none"};
+    snprintf(task.id, sizeof task.id, "%s", fn_row(&world, "a")->id);
+    CHECK_REFUSED(&world.flow.world, wf_report_as(&world.flow, &task, &report),
+                  CAIRN_E_LEASE_LOST);
+    wf_advance(&world.flow, HOUR_MS);
+    struct task tasks[4];
+    CHECK_INT(wf_take_many(&world.flow, "w", "%", 4, tasks), 1);
+    CHECK_STR(tasks[0].kind, "function");
+    fn_end(&world);
+}
+
+TEST(the_events_of_a_function_tell_its_whole_life)
+{
+    struct function_world world;
+    fn_begin(&world, a_wait_b, CAIRN_COMMIT_STEP);
+    fn_fails(&world, "a", CAIRN_FAIL, 1);
+    fn_passage(&world, "ready");
+    wf_advance(&world.flow, SECOND_MS);
+    fn_passage(&world, "waiting");
+    wf_signal(&world.flow, "go", NULL);
+    fn_passage(&world, "completed");
+    wf_check_events(&world.flow,
+                    "workflow_started step_ready:f step_started:f step_retry:a step_ready:f "
+                    "step_started:f step_completed:a step_waiting:go step_waiting:f "
+                    "signal_received signal_taken:go step_completed:go step_ready:f "
+                    "step_started:f step_completed:b step_completed:f workflow_completed");
+    fn_end(&world);
+}
+
+TEST(functions_are_counted_in_the_figures)
+{
+    struct function_world world;
+    struct runner runner;
+    fn_begin(&world, a_wait_b, CAIRN_COMMIT_STEP);
+    CHECK_INT(stats(&world).steps_ready, 1);
+    CHECK_INT(stats(&world).instances_running, 1);
+    CHECK(fn_claim(&world, "w", &runner), "nothing is brought");
+    CHECK_INT(stats(&world).steps_ready, 0);
+    CHECK_INT(stats(&world).steps_leased, 1);
+    CHECK_INT(stats(&world).passages, 1);
+    CHECK_INT(stats(&world).passage_commits, 0);
+    fn_play(&world, &runner);
+    CHECK_DONE(&world.flow.world, fn_finish(&world, &runner, NULL));
+    CHECK_INT(stats(&world).passage_commits, 1);
+    CHECK_INT(stats(&world).steps_leased, 0);
+    CHECK_INT(stats(&world).instances_waiting_signal, 1);
+    fn_end(&world);
+}
+
+/* ---- logs ----------------------------------------------------------------------------------- */
+
+static cairn_outcome logging_step(cairn_work *work, void *arg)
+{
+    struct function_world *world = arg;
+    struct fn_step *step = fn_of(world, "s");
+    cairn_passage_log(world->passage, "warn", "inside", "{\"k\": [1, 2]}", NULL);
+    cairn_work_set_error(work, "not yet");
+    return ++step->calls < 2 ? CAIRN_FAIL : CAIRN_COMPLETE;
+}
+
+static cairn_code logging(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    cairn_step_options options = CAIRN_STEP_DEFAULTS;
+    options.key = "s";
+    options.run = logging_step;
+    cairn_passage_log(passage, "debug", "begin", NULL, NULL);
+    PASS_ON(fn_step_as(world, &options, NULL));
+    cairn_passage_log(passage, "info", "middle", NULL, NULL);
+    PASS_ON(cairn_passage_sleep(passage, NULL, 1000, NULL));
+    cairn_passage_log(passage, "error", "end", NULL, NULL);
+    return CAIRN_OK;
+}
+
+TEST(logs_are_kept_once_over_all_passages)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        fn_begin(&world, logging, mode);
+        fn_passage(&world, "ready");
+        wf_advance(&world.flow, SECOND_MS);
+        fn_passage(&world, "waiting");
+        wf_advance(&world.flow, SECOND_MS);
+        fn_passage(&world, "completed");
+        fn_check_logs(&world, "debug:begin warn:inside warn:inside info:middle error:end");
+        fn_end(&world);
+    }
+}
+
+TEST(a_log_has_its_level_message_data_step_attempt_and_time)
+{
+    struct function_world world;
+    struct world *w = &world.flow.world;
+    cairn_logs *logs = NULL;
+    fn_begin(&world, logging, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "ready");
+    wf_advance(&world.flow, SECOND_MS);
+    fn_passage(&world, "waiting");
+    CHECK_DONE(w, cairn_log_list(w->engine, world.flow.id, NULL, 2, &logs, &w->error));
+    CHECK_INT(cairn_logs_count(logs), 2);
+    const cairn_log *log = cairn_logs_at(logs, 0);
+    CHECK_STR(log->level, "debug");
+    CHECK_STR(log->message, "begin");
+    CHECK(!log->data && !log->step, "data %s, step %s", log->data, log->step);
+    CHECK_INT(log->attempt, 0);
+    log = cairn_logs_at(logs, 1);
+    CHECK_STR(log->level, "warn");
+    sg_check_json(log->data, "{\"k\": [1, 2]}");
+    CHECK_STR(log->step, "s");
+    CHECK_INT(log->attempt, 1);
+    CHECK_INT(log->at_us, START_US);
+    char cursor[64];
+    snprintf(cursor, sizeof cursor, "%s", cairn_logs_next(logs));
+    cairn_logs_free(logs);
+    CHECK_DONE(w, cairn_log_list(w->engine, world.flow.id, cursor, 2, &logs, &w->error));
+    CHECK_INT(cairn_logs_count(logs), 2);
+    CHECK_INT(cairn_logs_at(logs, 0)->attempt, 2);
+    CHECK_INT(cairn_logs_at(logs, 0)->at_us, START_US + SECOND_US);
+    CHECK_STR(cairn_logs_at(logs, 1)->message, "middle");
+    cairn_logs_free(logs);
+    fn_end(&world);
+}
+
+TEST(logs_of_an_instance_that_does_not_exist_are_not_found)
+{
+    struct function_world world;
+    struct world *w = &world.flow.world;
+    cairn_logs *logs = NULL;
+    fn_begin(&world, logging, CAIRN_COMMIT_STEP);
+    CHECK_REFUSED(w,
+                  cairn_log_list(w->engine, "01890000-0000-7000-8000-000000000000", NULL, 10,
+                                 &logs, &w->error),
+                  CAIRN_E_NOT_FOUND);
+    fn_end(&world);
+}
+
+TEST(a_level_that_does_not_exist_is_refused)
+{
+    struct function_world world;
+    struct runner runner;
+    fn_begin(&world, logging, CAIRN_COMMIT_STEP);
+    CHECK(fn_claim(&world, "w", &runner), "nothing is brought");
+    CHECK_REFUSED(&world.flow.world,
+                  cairn_passage_log(runner.passage, "loud", "x", NULL, &world.flow.world.error),
+                  CAIRN_E_BAD_INPUT);
+    CHECK_REFUSED(&world.flow.world,
+                  cairn_passage_log(runner.passage, "info", "x", "{", &world.flow.world.error),
+                  CAIRN_E_BAD_JSON);
+    fn_drop(&runner);
+    fn_end(&world);
+}
+
+/* ---- limits --------------------------------------------------------------------------------- */
+
+static cairn_outcome do_nothing(cairn_work *work, void *arg)
+{
+    (void)work;
+    ++*(int *)arg;
+    return CAIRN_COMPLETE;
+}
+
+/* More steps than are allowed, half of them values. */
+static cairn_code endless(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    cairn_step_options options = CAIRN_STEP_DEFAULTS;
+    double chance;
+    options.key = "a";
+    options.run = do_nothing;
+    options.arg = world->mine;
+    for (int i = 0; i < 6000; i++) {
+        PASS_ON(cairn_passage_random(passage, &chance, NULL));
+        PASS_ON(fn_step_as(world, &options, NULL));
+    }
+    return CAIRN_OK;
+}
+
+TEST(a_function_remembers_10000_steps_and_fails_at_the_next)
+{
+    struct function_world world;
+    int calls = 0;
+    fn_begin(&world, endless, CAIRN_COMMIT_PASSAGE);
+    world.mine = &calls;
+    fn_passage(&world, "failed");
+    fn_check_status(&world, "failed");
+    CHECK(strstr(wf_instance(&world.flow)->last_error, "too many steps"), "the error is %s",
+          wf_instance(&world.flow)->last_error);
+    CHECK_INT(calls, 5000); /* none was executed that could not be remembered */
+    CHECK_INT(fn_row(&world, "f")->commit_no, 10001);
+    fn_end(&world);
+}
+
+static cairn_outcome give_much(cairn_work *work, void *arg)
+{
+    static char text[3000] = "\"";
+    (void)arg;
+    memset(text + 1, 'x', sizeof text - 3);
+    text[sizeof text - 2] = '"';
+    cairn_work_set_output(work, text);
+    return CAIRN_COMPLETE;
+}
+
+static cairn_code too_much(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    cairn_step_options options = CAIRN_STEP_DEFAULTS;
+    (void)passage;
+    PASS_ON(fn_step_undoable(world, "a"));
+    options.key = "big";
+    options.run = give_much;
+    PASS_ON(fn_step_as(world, &options, NULL));
+    return fn_step(world, "b");
+}
+
+/* Its outcome cannot be kept; what went before is, and can be undone. */
+TEST(an_output_beyond_the_limit_fails_the_function_and_keeps_the_steps_before_it)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        memset(&world, 0, sizeof world);
+        world.run = too_much;
+        world.mode = mode;
+        world.lease_ms = LEASE_MS;
+        wf_open_limited(&world.flow, 2000);
+        CHECK_DONE(&world.flow.world,
+                   wf_deploy(&world.flow, "{\"function\": \"f\", \"version\": 1}"));
+        fn_start(&world, "f", 0);
+        fn_passage(&world, "rolled_back");
+        CHECK(strstr(wf_instance(&world.flow)->last_error, "2000"), "the error is %s",
+              wf_instance(&world.flow)->last_error);
+        fn_undo_all(&world, "a");
+        fn_check_status(&world, "failed");
+        fn_end(&world);
+    }
+}
+
+/* ---- versions ------------------------------------------------------------------------------- */
+
+static cairn_code tell_version(cairn_passage *passage, void *arg)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%d", *(int *)arg);
+    PASS_ON(cairn_passage_sleep(passage, NULL, 0, NULL));
+    return cairn_passage_set_output(passage, text, NULL);
+}
+
+static void check_version(struct function_world *world, int32_t version, const char *code)
+{
+    cairn_worker_options options = CAIRN_WORKER_DEFAULTS;
+    cairn_function_options function = CAIRN_FUNCTION_DEFAULTS;
+    struct world *w = &world->flow.world;
+    int one = 1, two = 2;
+    cairn_worker *worker = NULL;
+    options.until_idle = 1;
+    options.concurrency = 1;
+    CHECK_DONE(w, cairn_worker_new(w->engine, &options, &worker, &w->error));
+    function.name = "v";
+    function.run = tell_version;
+    function.version = 2;
+    function.arg = &two;
+    CHECK_DONE(w, cairn_worker_function(worker, &function, &w->error));
+    function.version = 1;
+    function.arg = &one;
+    CHECK_DONE(w, cairn_worker_function(worker, &function, &w->error));
+    fn_start(world, "v", version);
+    CHECK_DONE(w, cairn_worker_run(worker, &w->error));
+    cairn_worker_free(worker);
+    fn_check_status(world, "completed");
+    CHECK_STR(wf_instance(&world->flow)->output, code);
+}
+
+TEST(an_instance_is_given_to_the_code_of_its_own_version_or_else_to_the_highest)
+{
+    struct function_world world;
+    fn_begin(&world, a_wait_b, CAIRN_COMMIT_STEP);
+    fn_abort(&world);
+    CHECK_DONE(&world.flow.world,
+               wf_deploy(&world.flow, "{\"function\": \"v\", \"version\": 3}"));
+    check_version(&world, 1, "1");
+    check_version(&world, 2, "2");
+    check_version(&world, 3, "2"); /* nobody has registered its code */
+    check_version(&world, 0, "2"); /* that is version 3 as well */
+    CHECK_INT(wf_instance(&world.flow)->version, 3);
+    fn_end(&world);
+}
+
+TEST(the_version_that_was_started_stays_with_the_instance)
+{
+    struct function_world world;
+    struct runner runner;
+    fn_begin(&world, a_wait_b, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    CHECK_DONE(&world.flow.world,
+               wf_deploy(&world.flow, "{\"function\": \"f\", \"version\": 2}"));
+    wf_signal(&world.flow, "go", NULL);
+    CHECK(fn_claim(&world, "w", &runner), "nothing is brought");
+    CHECK_INT(cairn_passage_task(runner.passage)->memory->version, 1);
+    fn_play(&world, &runner);
+    CHECK_DONE(&world.flow.world, fn_finish(&world, &runner, NULL));
+    fn_start(&world, "f", 0);
+    CHECK(fn_claim(&world, "w", &runner), "nothing is brought");
+    CHECK_INT(cairn_passage_task(runner.passage)->memory->version, 2);
+    fn_drop(&runner);
+    fn_end(&world);
+}

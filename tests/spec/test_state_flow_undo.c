@@ -1,0 +1,278 @@
+/* tests/spec/test_state_flow_undo.c - compensations of durable functions: in reverse, with input and
+ * output, and what becomes of those that cannot be done.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "saga.h"
+
+#include "function_world.h"
+
+static cairn_code order(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    cairn_step_options charge = CAIRN_STEP_DEFAULTS;
+    charge.key = "charge";
+    charge.input = "{\"amount\": 5}";
+    charge.compensation = "undo.charge";
+    charge.compensation_max_attempts = 2;
+    charge.retries = 1;
+    PASS_ON(fn_step_undoable(world, "reserve"));
+    PASS_ON(fn_step(world, "plain"));
+    PASS_ON(fn_step_as(world, &charge, NULL));
+    PASS_ON(cairn_passage_sleep(passage, NULL, 1000, NULL));
+    PASS_ON(fn_step_undoable(world, "ship"));
+    cairn_passage_set_error(passage, "the end is bad");
+    return CAIRN_E_INTERNAL;
+}
+
+static void begin_order(struct function_world *world, cairn_commit_mode mode)
+{
+    fn_begin(world, order, mode);
+    fn_passage(world, "waiting");
+    wf_advance(&world->flow, SECOND_MS);
+}
+
+TEST(a_function_that_fails_is_undone_in_reverse)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        begin_order(&world, mode);
+        fn_passage(&world, "rolled_back");
+        fn_undo_all(&world, "ship charge reserve");
+        fn_check_status(&world, "failed");
+        wf_check_last_error(&world.flow, "f", "the end is bad", 1);
+        fn_check_steps(&world, "f:rolled_back reserve:rolled_back plain:rolled_back "
+                               "charge:rolled_back sleep:rolled_back ship:rolled_back");
+        fn_check_calls(&world, "charge:1 plain:1 reserve:1 ship:1");
+        fn_end(&world);
+    }
+}
+
+TEST(a_function_that_is_cancelled_is_undone_in_reverse)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        fn_begin(&world, order, mode);
+        fn_passage(&world, "waiting");
+        fn_cancel(&world);
+        fn_undo_all(&world, "charge reserve");
+        fn_check_status(&world, "cancelled");
+        fn_end(&world);
+    }
+}
+
+static cairn_code fine(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    cairn_step_options options = CAIRN_STEP_DEFAULTS;
+    (void)passage;
+    PASS_ON(fn_step_undoable(world, "one"));
+    options.key = "two";
+    options.retries = 0;
+    options.compensation = "undo.two";
+    cairn_code code = fn_step_as(world, &options, NULL);
+    if (code && code != CAIRN_E_STEP_FAILED)
+        return code;
+    return fn_step_undoable(world, "three");
+}
+
+TEST(a_function_that_completes_undoes_nothing)
+{
+    struct function_world world;
+    fn_begin(&world, fine, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "completed");
+    fn_check_idle(&world);
+    fn_check_status(&world, "completed");
+    fn_end(&world);
+}
+
+TEST(a_compensation_is_given_the_input_and_the_output_of_its_step)
+{
+    struct function_world world;
+    begin_order(&world, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "rolled_back");
+    struct task task = wf_take_undo(&world.flow, "ship");
+    sg_check_json(task.input, "{\"input\": null, \"output\": {\"by\": \"ship\"}}");
+    CHECK_DONE(&world.flow.world, wf_report(&world.flow, &task, CAIRN_COMPLETE, NULL));
+    task = wf_take_undo(&world.flow, "charge");
+    CHECK_STR(task.type, "undo.charge");
+    CHECK_INT(task.attempt, 1);
+    CHECK_INT(task.max_attempts, 2);
+    sg_check_json(task.input, "{\"input\": {\"amount\": 5}, \"output\": {\"by\": \"charge\"}}");
+    fn_end(&world);
+}
+
+TEST(the_step_that_failed_is_undone_first_with_output_null)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        begin_order(&world, mode);
+        fn_fails(&world, "ship", CAIRN_DEAD, 1);
+        fn_passage(&world, "rolled_back");
+        struct task task = wf_take_undo(&world.flow, "ship");
+        sg_check_json(task.input, "{\"input\": null, \"output\": null}");
+        CHECK_DONE(&world.flow.world, wf_report(&world.flow, &task, CAIRN_COMPLETE, NULL));
+        fn_undo_all(&world, "charge reserve");
+        fn_check_status(&world, "failed");
+        wf_check_last_error(&world.flow, "ship", "ship is broken", 1);
+        fn_end(&world);
+    }
+}
+
+TEST(a_compensation_is_tried_again_while_calls_are_left)
+{
+    struct function_world world;
+    begin_order(&world, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "rolled_back");
+    struct task task = wf_take_undo(&world.flow, "ship");
+    CHECK_DONE(&world.flow.world, wf_retry(&world.flow, &task, 5000));
+    fn_check_idle(&world); /* the others wait for it */
+    wf_advance(&world.flow, 5 * SECOND_MS);
+    task = wf_take_undo(&world.flow, "ship");
+    CHECK_INT(task.attempt, 2);
+    CHECK_DONE(&world.flow.world, wf_report(&world.flow, &task, CAIRN_COMPLETE, NULL));
+    fn_undo_all(&world, "charge reserve");
+    fn_check_status(&world, "failed");
+    fn_end(&world);
+}
+
+TEST(a_compensation_that_is_exhausted_leaves_a_dlq_record_and_the_rest_is_undone)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        begin_order(&world, mode);
+        fn_passage(&world, "rolled_back");
+        struct task task = wf_take_undo(&world.flow, "ship");
+        CHECK_DONE(&world.flow.world, wf_report(&world.flow, &task, CAIRN_DEAD, "no way back"));
+        fn_undo_all(&world, "charge reserve");
+        fn_check_status(&world, "failed");
+        struct record record = sg_record(&world.flow, "ship");
+        CHECK_STR(record.error, "no way back");
+        CHECK_STR(record.reason, "compensation max retries exceeded");
+        CHECK_INT(sg_count_records(&world.flow), 1);
+        CHECK_STR(fn_row(&world, "ship")->status, "failed");
+
+        CHECK_DONE(&world.flow.world, sg_requeue(&world.flow, "ship", NULL));
+        fn_undo_all(&world, "ship");
+        fn_check_status(&world, "failed");
+        fn_end(&world);
+    }
+}
+
+TEST(a_cancel_whose_undo_is_exhausted_ends_failed)
+{
+    struct function_world world;
+    fn_begin(&world, order, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    fn_cancel(&world);
+    struct task task = wf_take_undo(&world.flow, "charge");
+    CHECK_DONE(&world.flow.world, wf_report(&world.flow, &task, CAIRN_DEAD, "no way back"));
+    fn_undo_all(&world, "reserve");
+    fn_check_status(&world, "failed");
+    fn_end(&world);
+}
+
+static cairn_code no_calls(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    cairn_step_options options = CAIRN_STEP_DEFAULTS;
+    (void)passage;
+    options.key = "a";
+    options.compensation = "undo.a";
+    options.compensation_max_attempts = 0;
+    PASS_ON(fn_step_as(world, &options, NULL));
+    return CAIRN_E_INTERNAL;
+}
+
+TEST(a_compensation_of_no_calls_goes_straight_to_the_dlq)
+{
+    struct function_world world;
+    fn_begin(&world, no_calls, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "rolled_back");
+    fn_check_idle(&world);
+    fn_check_status(&world, "failed");
+    CHECK_INT(sg_count_records(&world.flow), 1);
+    fn_end(&world);
+}
+
+static cairn_code limited(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    cairn_step_options options = CAIRN_STEP_DEFAULTS;
+    (void)passage;
+    options.key = "a";
+    options.compensation = "undo.a";
+    options.compensation_timeout_ms = 2000;
+    PASS_ON(fn_step_as(world, &options, NULL));
+    return CAIRN_E_INTERNAL;
+}
+
+TEST(a_compensation_ends_at_its_timeout)
+{
+    struct function_world world;
+    fn_begin(&world, limited, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "rolled_back");
+    struct task task = wf_take_undo(&world.flow, "a");
+    CHECK_INT(task.lease_until_us, START_US + 2 * SECOND_US);
+    wf_advance(&world.flow, 2001);
+    CHECK_INT(fn_row(&world, "a")->compensation_attempts, 1);
+    CHECK_STR(fn_row(&world, "a")->error, "TIMEOUT");
+    sg_check_late(&world.flow, &task);
+    fn_end(&world);
+}
+
+TEST(a_failure_that_was_caught_is_undone_in_its_turn_when_the_function_fails_later)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        fn_begin(&world, fine, mode);
+        fn_fails(&world, "two", CAIRN_FAIL, 1);
+        fn_of(&world, "three")->outcome = CAIRN_DEAD;
+        fn_of(&world, "three")->outcome_count = 1;
+        fn_passage(&world, "rolled_back");
+        fn_undo_all(&world, "three two one");
+        fn_check_status(&world, "failed");
+        fn_end(&world);
+    }
+}
+
+TEST(a_failure_that_was_caught_undoes_nothing)
+{
+    struct function_world world;
+    fn_begin(&world, fine, CAIRN_COMMIT_PASSAGE);
+    fn_fails(&world, "two", CAIRN_FAIL, 1);
+    fn_passage(&world, "completed");
+    fn_check_idle(&world);
+    fn_check_status(&world, "completed");
+    fn_check_steps(&world, "f:completed one:completed two:failed three:completed");
+    fn_end(&world);
+}
+
+TEST(lost_leases_that_end_the_function_undo_what_was_committed)
+{
+    struct function_world world;
+    fn_begin_with(&world, fine, CAIRN_COMMIT_STEP, ", \"max_attempts\": 1");
+    fn_during(&world, "two", fn_crash);
+    fn_passage_crashed(&world);
+    fn_undo_all(&world, "one");
+    fn_check_status(&world, "failed");
+    fn_end(&world);
+}
+
+TEST(abort_during_the_undo_ends_it)
+{
+    struct function_world world;
+    begin_order(&world, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "rolled_back");
+    struct task task = wf_take_undo(&world.flow, "ship");
+    fn_abort(&world);
+    sg_check_late(&world.flow, &task);
+    fn_check_idle(&world);
+    fn_check_status(&world, "aborted");
+    fn_end(&world);
+}
