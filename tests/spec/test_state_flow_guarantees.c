@@ -312,7 +312,57 @@ TEST(a_passage_costs_claim_and_commit_and_the_heartbeats_of_its_boundaries)
     CHECK_INT(after.passages - before.passages, 1);
     CHECK_INT(after.passage_commits - before.passage_commits, 1);
     CHECK_INT(after.heartbeats - before.heartbeats, 0); /* they only looked */
+    CHECK_INT(after.commits - before.commits, 2);       /* claim and end: a look is none */
     CHECK_INT(world.costs.heartbeats, 2);
+    fn_end(&world);
+}
+
+/* Runs a passage and ends it, claiming so many in the same commit. */
+static cairn_tasks *end_and_claim(struct function_world *world, uint32_t max)
+{
+    static const char *const types[] = {"f"};
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    struct world *w = &world->flow.world;
+    struct runner runner;
+    cairn_tasks *next = NULL;
+    char status[24];
+    claim.worker = "w";
+    claim.types = types;
+    claim.type_count = 1;
+    claim.max = max;
+    CHECK(fn_claim(world, "w", &runner), "nothing is brought");
+    fn_play(world, &runner);
+    CHECK_DONE(w, cairn_passage_end_claim(runner.passage, runner.code, &claim, status, &next,
+                                          &w->error));
+    CHECK_STR(status, "completed");
+    cairn_tasks_free(runner.tasks);
+    return next;
+}
+
+TEST(the_commit_that_ends_a_passage_can_claim_the_next_one)
+{
+    struct function_world world;
+    fn_begin(&world, three, CAIRN_COMMIT_PASSAGE);
+    fn_start(&world, "f", 1);
+    cairn_stats before = stats(&world);
+    cairn_tasks *next = end_and_claim(&world, 1);
+    CHECK_INT(cairn_tasks_count(next), 1);
+    CHECK_STR(cairn_tasks_at(next, 0)->kind, "function");
+    CHECK(cairn_tasks_at(next, 0)->memory, "it brings no memory");
+    cairn_stats after = stats(&world);
+    CHECK_INT(after.passages - before.passages, 2);
+    CHECK_INT(after.commits - before.commits, 2); /* the first claim, and the end */
+    cairn_tasks_free(next);
+    fn_end(&world);
+}
+
+TEST(a_claim_that_is_refused_does_not_fail_the_function_that_ends)
+{
+    struct function_world world;
+    fn_begin(&world, three, CAIRN_COMMIT_PASSAGE);
+    cairn_tasks *next = end_and_claim(&world, 0); /* no claim takes none */
+    CHECK(!next, "something was claimed");
+    fn_check_status(&world, "completed");
     fn_end(&world);
 }
 
