@@ -436,7 +436,7 @@ TEST(finding_a_step_does_not_read_its_instance)
         {"lock_current", SQL_LOCK_CURRENT_STEPS, "lock_current('" ONE "', -1, 100)"},
         {"list_current", SQL_LIST_CURRENT_STEPS, "list_current('" ONE "', -1, 100)"},
         {"committed", SQL_LOCK_COMMITTED_STEPS, "committed('" ONE "', 9000, 0, 9999, 5)"},
-        {"get_step", SQL_GET_STEP, "get_step('" ONE "', 's9000')"},
+        {"get_step", SQL_GET_STEP, "get_step('" ONE "', 's5000')"},
         {"count_steps", SQL_COUNT_STEPS, "count_steps"},
         {"delete_steps", SQL_DELETE_STEPS, "delete_steps('{" ONE "}', '{9000}')"},
     };

@@ -1,4 +1,5 @@
--- get_step: one step by its name.
+-- get_step: one step by its name.  What is under way is found by its index; only what is not makes
+-- the instance's steps be read.
 --
 --   $1, $2  instance, name
 
@@ -11,4 +12,18 @@ SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.
        s.is_timed_out, s.signal::text, s.remaining, s.updated_at
   FROM workflow.workflow_step AS s
  WHERE s.instance_id = $1::uuid
-   AND s.name = $2::text
+   AND s.seq = coalesce(
+       (SELECT c.seq
+          FROM workflow.workflow_step AS c
+         WHERE c.instance_id = $1::uuid
+           AND c.name = $2::text
+           AND c.status IN ('ready', 'running', 'waiting', 'waiting_decision', 'paused',
+                            'compensation')
+         ORDER BY c.seq
+         LIMIT 1),
+       (SELECT c.seq
+          FROM workflow.workflow_step AS c
+         WHERE c.instance_id = $1::uuid
+           AND c.name = $2::text
+         ORDER BY c.seq
+         LIMIT 1))
