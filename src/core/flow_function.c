@@ -187,8 +187,7 @@ static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret
         return CAIRN_OK;
 
     struct step_row *row = &step->row;
-    row->is_held =
-        false; /* paused while it awaited its retry; what it has now is the commit's */
+    row->is_held = false; /* it awaited its retry when the instance was paused */
     row->attempts = memo->attempts;
     row->error = memo->status == STEP_COMPLETED ? NULL : memo->error;
     row->output = memo->status == STEP_COMPLETED ? memo->output ? memo->output : "null" : NULL;
@@ -358,8 +357,7 @@ static cairn_code remember_last(struct flow *flow, const struct passage_commit *
         struct memo memo = commit->memos[i];
         bool is_news;
         if (memo.status == STEP_WAITING) {
-            news +=
-                memo.seq >= flow->instance->places; /* heard, though nothing is made of it */
+            news += memo.seq >= flow->instance->places; /* heard, no more */
             continue;
         }
         if (memo.seq >= flow->instance->places)

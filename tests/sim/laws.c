@@ -176,7 +176,7 @@ static void laws_of_instance(struct sim *sim, size_t index)
     law_of_waits(sim, now);
     laws_of_events(sim, index, before, is_reopened(now));
     if (now->row.is_function)
-        laws_of_function(sim, index, before, is_reopened(now));
+        laws_of_function(sim, index, before);
     laws_of_saga(sim, index, before);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "function.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_same(const char *a, const char *b)
@@ -95,7 +96,19 @@ static void law_of_going(struct sim *sim, const struct seen_instance *before,
     }
 }
 
-/* Logs that a step makes are numbered anew with each call. */
+/* A line of the program logs once, however many passages come by, unless people have interfered. */
+static void law_of_line(struct sim *sim, const struct seen_instance *now, const char *message)
+{
+    bool is_undisturbed = now->row.generation == 1 && !now->row.is_forced && !now->row.is_dlq &&
+                          now->step_count == (size_t)now->row.places && !sim->is_code_changing;
+    char line[32];
+    if (message[0] != '@' || !is_undisturbed)
+        return;
+    snprintf(line, sizeof line, "%.*s:", (int)strcspn(message, ":"), message);
+    if (sim_count_logs(sim, now->row.id, line) != 1)
+        sim_broken(sim, "the line %s has logged again: %s", line, message);
+}
+
 static void law_of_logs(struct sim *sim, const struct seen_instance *now)
 {
     for (size_t i = 0; i < now->log_count; i++) {
@@ -104,6 +117,7 @@ static void law_of_logs(struct sim *sim, const struct seen_instance *now)
             sim_broken(sim, "the log %s is kept, and nobody has committed it", message);
         if (sim_count_logs(sim, now->row.id, message) != 1)
             sim_broken(sim, "the log %s is kept twice", message);
+        law_of_line(sim, now, message);
     }
 }
 
@@ -293,8 +307,7 @@ static void law_of_revision(struct sim *sim, const struct seen_instance *before,
 
 /* ---- all of it --------------------------------------------------------------------------- */
 
-void laws_of_function(struct sim *sim, size_t index, const struct seen_instance *before,
-                      bool is_reopened)
+void laws_of_function(struct sim *sim, size_t index, const struct seen_instance *before)
 {
     const struct seen_instance *now = &sim->now->instances[index];
     law_of_coming(sim, before, now);
@@ -308,7 +321,6 @@ void laws_of_function(struct sim *sim, size_t index, const struct seen_instance 
         if (old && is_same(old->name, row->name) && !is_begun_anew(now))
             law_of_same(sim, old, row);
     }
-    (void)is_reopened;
     law_of_lost_leases(sim, before, now);
     law_of_suspension(sim, now);
     law_of_waking(sim, index);

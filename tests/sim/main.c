@@ -192,8 +192,9 @@ static void finish_all(struct sim *sim)
         faulty_calm(sim->engines[i].faulty);
     if (sim->held_count > HELD_MAX / 2)
         sim->held_count = HELD_MAX / 2;
+    act_run(sim);
     if (sim->has_functions && sim_chance(sim, 50))
-        act_run(sim), runners_kill(sim);
+        runners_kill(sim);
     finish_rest(sim);
     if (!sim->has_sagas && !sim->has_functions)
         return;

@@ -191,7 +191,7 @@ int64_t sim_next_due(struct sim *sim); /* 0: nothing */
 /* What the signal of an id carries. */
 void sim_payload(const char *id, char ret_payload[40]);
 
-/* How often an instance has logged this. */
+/* How often an instance has logged something that is this, or with ":" at its end, begins so. */
 int sim_count_logs(struct sim *sim, const char *instance_id, const char *message);
 
 /* Whether a signal of this event, received in time, is there and not taken. */
@@ -208,9 +208,9 @@ void laws_of_jobs(struct sim *sim);    /* laws_job.c */
 void laws_of_saga(struct sim *sim, size_t index,
                   const struct seen_instance *before); /* laws_saga.c */
 void law_of_ends(struct sim *sim, size_t index);       /* laws_end.c */
-void laws_of_function(struct sim *sim, size_t index, const struct seen_instance *before,
-                      bool is_reopened); /* laws_function.c */
-void laws_of_starts(struct sim *sim);    /* laws_start.c */
+void laws_of_function(struct sim *sim, size_t index,
+                      const struct seen_instance *before); /* laws_function.c */
+void laws_of_starts(struct sim *sim);                      /* laws_start.c */
 bool has_event(const struct seen_instance *instance, const char *type, const char *step);
 
 /* act.c */

@@ -172,11 +172,14 @@ int sim_count_logs(struct sim *sim, const char *instance_id, const char *message
     cairn_error error;
     size_t count = 0;
     int found = 0;
+    size_t len = strlen(message);
+    bool is_beginning = len && message[len - 1] == ':';
     struct store_tx *tx = begin(sim, &arena);
     must(sim, memory_store_ops.list_logs(tx, instance_id, 0, rows, LOGS_MAX, &count, &error),
          &error);
     for (size_t i = 0; i < count; i++)
-        found += strcmp(rows[i].message, message) == 0;
+        found += is_beginning ? strncmp(rows[i].message, message, len) == 0
+                              : strcmp(rows[i].message, message) == 0;
     memory_store_ops.rollback(tx);
     arena_done(&arena);
     return found;
