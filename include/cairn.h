@@ -870,8 +870,9 @@ CAIRN_API cairn_code cairn_passage_set_error(cairn_passage *passage, const char 
 /* For those who claim tasks themselves (bindings): a passage of a task of the kind "function", and
  * its end with the code that the function returned.  Who executes long steps keeps the lease alive
  * with cairn_heartbeat().  cairn_passage_end() commits what is left and releases the passage,
- * whatever it returns; ret_status (or NULL) is what became of the function: "completed",
- * "failed", "waiting", "ready". */
+ * whatever it returns; ret_status (or NULL) is the status of the function's own
+ * step: "completed", "failed" ("rolled_back" if something had to be undone), "waiting", "ready",
+ * "paused" (in the DLQ) or "skipped" (cancelled). */
 CAIRN_API cairn_code cairn_passage_open(cairn_engine *engine, const char *worker,
                                         const cairn_task *task, cairn_commit_mode commit,
                                         uint32_t lease_ms, cairn_passage **ret_passage,
