@@ -185,88 +185,99 @@ static cairn_code claim_jobs(struct batch *batch, struct request *request, size_
     return code;
 }
 
-typedef cairn_code (*claim_kind)(struct batch *batch, struct request *request, size_t room,
-                                 cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr);
-
-/* What two kinds have brought, one after the other. */
-struct halves {
-    cairn_task *first, *second;
-    size_t first_count, second_count;
+/* What one kind of tasks brings to a claim. */
+struct share {
+    cairn_code (*claim)(struct batch *batch, struct request *request, size_t room,
+                        cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr);
+    cairn_task *tasks;
+    size_t count;
 };
 
-/* Each kind gets half, and what the other leaves. */
-static cairn_code claim_halves(struct batch *batch, struct request *request, claim_kind first,
-                               claim_kind second, struct halves *halves, cairn_error *reterr)
+static cairn_code ask(struct batch *batch, struct request *request, struct share *share,
+                      size_t room, cairn_error *reterr)
 {
-    size_t max = request_claim(request)->max, half = (max + 1) / 2, more = 0;
-    cairn_code code = first(batch, request, half, halves->first, &halves->first_count, reterr);
-    if (!code && halves->first_count < max)
-        code = second(batch, request, max - halves->first_count, halves->second,
-                      &halves->second_count, reterr);
-    size_t left = max - halves->first_count - halves->second_count;
-    if (!code && halves->first_count == half && left > 0) {
-        code = first(batch, request, left, halves->first + half, &more, reterr);
-        halves->first_count += more;
-    }
+    size_t more = 0;
+    if (room == 0)
+        return CAIRN_OK;
+    cairn_code code =
+        share->claim(batch, request, room, share->tasks + share->count, &more, reterr);
+    share->count += more;
+    return code;
+}
+
+/* Each kind gets half, and what the other leaves: so the first to be asked may be asked again. */
+static cairn_code claim_halves(struct batch *batch, struct request *request,
+                               struct share *first, struct share *second, size_t half,
+                               cairn_error *reterr)
+{
+    size_t max = request_claim(request)->max;
+    cairn_code code = ask(batch, request, first, half, reterr);
+    if (!code)
+        code = ask(batch, request, second, max - first->count, reterr);
+    if (!code && first->count == half)
+        code = ask(batch, request, first, max - first->count - second->count, reterr);
     return code;
 }
 
 /* All that an earlier try of this claim took. */
-static cairn_code find_again(struct batch *batch, struct request *request,
-                             struct halves *halves, cairn_error *reterr)
+static cairn_code find_again(struct batch *batch, struct request *request, struct share *jobs,
+                             struct share *steps, cairn_error *reterr)
 {
     size_t max = request_claim(request)->max;
-    cairn_code code =
-        claim_jobs(batch, request, max, halves->first, &halves->first_count, reterr);
-    if (!code && halves->first_count < max)
-        code = flow_claim(batch, request, max - halves->first_count, halves->second,
-                          &halves->second_count, reterr);
-    return code;
+    cairn_code code = ask(batch, request, jobs, max, reterr);
+    return code ? code : ask(batch, request, steps, max - jobs->count, reterr);
 }
 
-static size_t alternate(const struct halves *halves, cairn_task *tasks)
+static size_t alternate(const struct share *first, const struct share *second,
+                        cairn_task *tasks)
 {
-    size_t count = 0, first = 0, second = 0;
-    while (first < halves->first_count || second < halves->second_count) {
-        if (first < halves->first_count)
-            tasks[count++] = halves->first[first++];
-        if (second < halves->second_count)
-            tasks[count++] = halves->second[second++];
+    size_t count = 0;
+    for (size_t i = 0; i < first->count || i < second->count; i++) {
+        if (i < first->count)
+            tasks[count++] = first->tasks[i];
+        if (i < second->count)
+            tasks[count++] = second->tasks[i];
     }
     return count;
 }
 
-/* Jobs and steps alternate while both have work. */
+/* Jobs and steps alternate while both have work.  Whose turn it is gets the odd one; asked first is
+ * who brought less the last time: of a kind without work the question is cheap, and the other can
+ * then bring all in one. */
 static cairn_code claim_for(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const cairn_claim_options *claim = request_claim(request);
     struct committer *committer = batch->committer;
-    bool is_steps_first = committer->is_steps_turn;
-    struct halves halves = {
-        .first = arena_array(&batch->arena, claim->max, sizeof(cairn_task)),
-        .second = arena_array(&batch->arena, claim->max, sizeof(cairn_task)),
-    };
+    struct share jobs = {.claim = claim_jobs}, steps = {.claim = flow_claim};
+    struct share *turn = committer->is_steps_turn ? &steps : &jobs;
+    struct share *other = committer->is_steps_turn ? &jobs : &steps;
+    jobs.tasks = arena_array(&batch->arena, claim->max, sizeof *jobs.tasks);
+    steps.tasks = arena_array(&batch->arena, claim->max, sizeof *steps.tasks);
     cairn_task *tasks = arena_array(&request->arena, claim->max, sizeof *tasks);
-    if (!halves.first || !halves.second || !tasks)
+    if (!jobs.tasks || !steps.tasks || !tasks)
         return fail_memory(reterr);
     if (!request->token[0])
         token_make(&committer->rng, request->token);
     if (request->was_unsure) {
-        cairn_code code = find_again(batch, request, &halves, reterr);
-        size_t found = code ? 0 : alternate(&halves, tasks);
+        cairn_code code = find_again(batch, request, &jobs, &steps, reterr);
+        size_t found = code ? 0 : alternate(&jobs, &steps, tasks);
         request->out.tasks = (struct tasks_output){.items = tasks, .count = found};
         if (code || found)
             return code;
         request->was_unsure = false; /* it was not committed */
     }
 
-    cairn_code code = claim_halves(batch, request, is_steps_first ? flow_claim : claim_jobs,
-                                   is_steps_first ? claim_jobs : flow_claim, &halves, reterr);
+    struct share *few = committer->has_few_steps ? &steps : &jobs;
+    struct share *many = committer->has_few_steps ? &jobs : &steps;
+    size_t half = (claim->max + (few == turn)) / 2;
+    cairn_code code = claim_halves(batch, request, few, many, half, reterr);
     if (code)
         return code;
-    size_t count = alternate(&halves, tasks);
+    size_t count = alternate(turn, other, tasks);
     if (count % 2)
-        committer->is_steps_turn = !is_steps_first;
+        committer->is_steps_turn = !committer->is_steps_turn;
+    if (jobs.count != steps.count)
+        committer->has_few_steps = steps.count < jobs.count;
     request->out.tasks = (struct tasks_output){.items = tasks, .count = count};
     return count < claim->max ? note_dry(batch, claim, reterr) : CAIRN_OK;
 }

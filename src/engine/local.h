@@ -70,6 +70,7 @@ struct committer {
     struct rng rng;
     struct plans plans;
     bool is_steps_turn; /* who goes first in a claim that takes jobs and steps */
+    bool has_few_steps; /* the latest such claim found fewer steps than jobs */
     int index;          /* 0 also keeps the timers and the parked claims */
     int64_t missing_noted_us[MISSING_NOTED];
     int64_t backoff_us;    /* how long a store is left alone that could not be reached */

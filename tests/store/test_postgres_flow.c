@@ -432,7 +432,7 @@ TEST(finding_a_step_does_not_read_its_instance)
     static const struct {
         const char *name, *sql, *execute;
     } queries[] = {
-        {"lock_steps", SQL_LOCK_STEPS, "lock_steps('{" ONE "}', '{9000}')"},
+        {"lock_steps", SQL_LOCK_STEPS, "lock_steps('{" ONE "}', '{9000}', '{9001}')"},
         {"lock_current", SQL_LOCK_CURRENT_STEPS, "lock_current('" ONE "', -1, 100)"},
         {"list_current", SQL_LIST_CURRENT_STEPS, "list_current('" ONE "', -1, 100)"},
         {"committed", SQL_LOCK_COMMITTED_STEPS, "committed('" ONE "', 9000, 0, 9999, 5)"},

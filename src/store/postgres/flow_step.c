@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "store/postgres/flow.h"
 
+#include <string.h>
+
 /* ---- writing -------------------------------------------------------------------------------
  */
 
@@ -137,6 +139,16 @@ cairn_code postgres_delete_steps(struct store_tx *tx, const struct step_ref *ref
 /* ---- locking -------------------------------------------------------------------------------
  */
 
+/* How many refs from `refs` on are neighbours: places of one instance, one after the other. */
+static size_t count_neighbours(const struct step_ref *refs, size_t count)
+{
+    size_t run = 1;
+    while (run < count && refs[run].seq == refs[run - 1].seq + 1 &&
+           strcmp(refs[run].instance_id, refs[0].instance_id) == 0)
+        run++;
+    return run;
+}
+
 cairn_code postgres_lock_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
                                struct step_row *ret_rows, bool *ret_is_found,
                                cairn_error *reterr)
@@ -144,15 +156,21 @@ cairn_code postgres_lock_steps(struct store_tx *tx, const struct step_ref *refs,
     cleanup(columns_done) struct postgres_columns columns = {0};
     cleanup(postgres_result_done) PGresult *result = NULL;
     struct postgres_params params = {.arena = tx->arena};
+    size_t *firsts = arena_array(tx->arena, count, sizeof *firsts), range = 0; /* refs */
     if (count == 0)
         return CAIRN_OK;
-    for (size_t i = 0; i < count; i++) {
-        ret_is_found[i] = false;
+    if (!firsts)
+        return fail_memory(reterr);
+    for (size_t i = 0, run; i < count; i += run) {
+        run = count_neighbours(refs + i, count - i);
         column_uuid(&columns, refs[i].instance_id);
         column_int(&columns, refs[i].seq);
-        columns_end_row(&columns, 2);
+        column_int(&columns, refs[i + run - 1].seq);
+        columns_end_row(&columns, 3);
+        firsts[range++] = i;
     }
-    param_columns(&params, &columns, 2);
+    memset(ret_is_found, 0, count * sizeof *ret_is_found);
+    param_columns(&params, &columns, 3);
     cairn_code code =
         postgres_run(postgres_session_of(tx), PG_LOCK_STEPS, &params, &result, reterr);
     if (code)
@@ -160,8 +178,11 @@ cairn_code postgres_lock_steps(struct store_tx *tx, const struct step_ref *refs,
 
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
     for (; reader.row < PQntuples(result); reader.row++) {
-        size_t place = (size_t)value_int(&reader, 0) - 1;
-        postgres_read_step(&reader, 1, &ret_rows[place]);
+        struct step_row row;
+        size_t first = firsts[value_int(&reader, 0) - 1];
+        postgres_read_step(&reader, 1, &row);
+        size_t place = first + (size_t)(row.seq - refs[first].seq);
+        ret_rows[place] = row;
         ret_is_found[place] = true;
     }
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
