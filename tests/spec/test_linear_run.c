@@ -51,6 +51,67 @@ TEST(after_each_completion_exactly_one_step_is_ready)
     wf_close(&fw);
 }
 
+static void add_work(struct flow_world *fw, int jobs, int instances)
+{
+    cairn_start_options options = CAIRN_START_DEFAULTS;
+    cairn_enqueued started;
+    options.workflow = "w";
+    for (int i = 0; i < jobs; i++)
+        world_add(&fw->world, "mail");
+    for (int i = 0; i < instances; i++)
+        CHECK_DONE(&fw->world, wf_start(fw, &options, &started));
+}
+
+/* A claim of so many tasks of any kind brings these: j is a job, s a step. */
+static void check_kinds(struct flow_world *fw, uint32_t max, const char *wanted)
+{
+    cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
+    cairn_tasks *tasks = NULL;
+    char kinds[32] = "";
+    options.worker = "w";
+    options.types = (const char *[]){"%"};
+    options.type_count = 1;
+    options.max = max;
+    CHECK_DONE(&fw->world, cairn_claim(fw->world.engine, &options, &tasks, &fw->world.error));
+    for (size_t i = 0; i < cairn_tasks_count(tasks) && i < sizeof kinds - 1; i++)
+        kinds[i] = cairn_tasks_at(tasks, i)->kind[0];
+    cairn_tasks_free(tasks);
+    CHECK_STR(kinds, wanted);
+}
+
+TEST(jobs_and_steps_take_turns_and_get_what_the_other_leaves)
+{
+    struct flow_world fw;
+    wf_open(&fw);
+    CHECK_DONE(&fw.world, wf_deploy(&fw, FLOW("{step: a}")));
+    add_work(&fw, 10, 10);
+    check_kinds(&fw, 5, "jsjsj"); /* the odd one belongs to each in turn */
+    check_kinds(&fw, 5, "sjsjs");
+    check_kinds(&fw, 4, "jsjs");
+    check_kinds(&fw, 1, "j");
+    check_kinds(&fw, 1, "s");
+    check_kinds(&fw, 1, "j");
+    check_kinds(&fw, 9, "sjs");
+    check_kinds(&fw, 9, "");
+
+    add_work(&fw, 6, 0);
+    check_kinds(&fw, 1, "j"); /* whoever's turn it is */
+    check_kinds(&fw, 1, "j");
+    check_kinds(&fw, 4, "jjjj");
+    add_work(&fw, 0, 6);
+    check_kinds(&fw, 1, "s");
+    check_kinds(&fw, 1, "s");
+    check_kinds(&fw, 4, "ssss");
+
+    add_work(&fw, 1, 5); /* whoever brought less before is not passed over */
+    check_kinds(&fw, 6, "jsssss");
+    add_work(&fw, 5, 1);
+    check_kinds(&fw, 6, "jsjjjj");
+    add_work(&fw, 4, 4);
+    check_kinds(&fw, 8, "jsjsjsjs");
+    wf_close(&fw);
+}
+
 TEST(the_next_step_is_ready_in_the_commit_of_the_result)
 {
     struct flow_world fw;
