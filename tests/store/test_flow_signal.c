@@ -180,7 +180,7 @@ static void check_signals(struct rig *rig, const char *instance_id, size_t room,
 {
     struct signal_row rows[ROWS_MAX];
     size_t count = SIZE_MAX;
-    MUST(rig, rig->ops->list_signals(rig->tx, instance_id, rows, room, &count, &rig->error));
+    MUST(rig, rig->ops->list_signals(rig->tx, &instance_id, 1, 0, rows, room, &count, &rig->error));
     CHECK(count == strlen(letters), "%zu signals came, not %zu", count, strlen(letters));
     for (size_t i = 0; i < count; i++)
         CHECK(rows[i].id[0] == letters[i] && !rows[i].id[1], "signal %zu is %s, not %c", i,
@@ -224,7 +224,7 @@ TEST(a_listed_signal_is_as_it_was_sent)
     MUST(rig, rig->ops->insert_signal(rig->tx, &bare, &result, &rig->error));
     commit(rig);
     begin_read(rig);
-    MUST(rig, rig->ops->list_signals(rig->tx, id, seen, 2, &count, &rig->error));
+    MUST(rig, rig->ops->list_signals(rig->tx, &id, 1, 0, seen, 2, &count, &rig->error));
     CHECK_INT(count, 2);
     CHECK_INT(seen[0].seq, seq);
     CHECK_STR(seen[0].instance_id, id);

@@ -359,7 +359,7 @@ static long pages_of(PGconn *conn, const char *execute)
 
 static long claim_pages(PGconn *conn)
 {
-    return pages_of(conn, "claim_steps('{}', '{a.}', NULL, now(), 18, 10, 'w', 't',"
+    return pages_of(conn, "claim_steps('{}', '{a.}', NULL, now(), 18, 10, '{w}', '{t}',"
                           " now() + interval '1 minute', 0.5)");
 }
 

@@ -565,7 +565,7 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
     if (!code)
         code = ops->find_signal(tx, id, "e", INT64_MAX, &signal, NULL);
     if (!code)
-        code = ops->list_signals(tx, id, &signal, 1, &count, NULL);
+        code = ops->list_signals(tx, &id, 1, 0, &signal, 1, &count, NULL);
     if (!code)
         code = ops->append_logs(tx, &log, 1, NULL);
     if (!code)
