@@ -456,7 +456,7 @@ struct store_ops {
                              bool is_current, struct step_row *ret_rows, size_t room,
                              size_t *ret_count, cairn_error *reterr);
 
-    /* As lock_steps(), but locks nothing and waits for nobody. */
+    /* As lock_steps(), but locks nothing, waits for nobody, and the refs may repeat. */
     cairn_code (*read_steps)(struct store_tx *tx, const struct step_ref *refs, size_t count,
                              struct step_row *ret_rows, bool *ret_is_found,
                              cairn_error *reterr);

@@ -127,6 +127,7 @@ void postgres_lose(struct postgres_session *session)
     postgres_conn_done(&session->conn);
     memset(session->is_prepared, 0, sizeof session->is_prepared);
     session->queue_len = 0;
+    session->is_leaving = false;
 }
 
 /* A connection that failed us in `query`; what it said stands in libpq's own message. */
@@ -212,15 +213,13 @@ static bool is_sent_at(const struct postgres_session *session, int place)
            session->queue[place].query == session->sent && !session->queue[place].is_prepare;
 }
 
-/* Reads the results of everything sent; the one that somebody comes for later is kept. */
-static cairn_code settle(struct postgres_session *session, PGresult **ret_result,
-                         cairn_error *reterr)
+/* Reads the results of everything sent, whose end is sent too; the one that somebody comes for later
+ * is kept. */
+static cairn_code read_all(struct postgres_session *session, PGresult **ret_result,
+                           cairn_error *reterr)
 {
     cleanup(postgres_result_done) PGresult *last = NULL;
     cairn_code code = CAIRN_OK;
-
-    if (!PQpipelineSync(session->conn))
-        return lost(session, session->queue[0].query, reterr);
     for (int i = 0; i < session->queue_len; i++) {
         PQclear(last);
         last = read_result(session, i, &code, reterr);
@@ -242,6 +241,36 @@ static cairn_code settle(struct postgres_session *session, PGresult **ret_result
         last = NULL;
     }
     return code;
+}
+
+static cairn_code settle(struct postgres_session *session, PGresult **ret_result,
+                         cairn_error *reterr)
+{
+    if (!PQpipelineSync(session->conn))
+        return lost(session, session->queue[0].query, reterr);
+    return read_all(session, ret_result, reterr);
+}
+
+void postgres_leave(struct postgres_session *session)
+{
+    cairn_error ignored;
+    if (postgres_queue(session, PG_ROLLBACK, NULL, &ignored))
+        return; /* lost, which is as good */
+    if (!PQpipelineSync(session->conn) || PQflush(session->conn) < 0)
+        postgres_lose(session);
+    else
+        session->is_leaving = true;
+}
+
+void postgres_left(struct postgres_session *session)
+{
+    cairn_error ignored;
+    if (!session->is_leaving)
+        return;
+    session->is_leaving = false;
+    cairn_code code = read_all(session, NULL, &ignored);
+    if (session->conn && (code || PQtransactionStatus(session->conn) != PQTRANS_IDLE))
+        postgres_lose(session);
 }
 
 cairn_code postgres_queue(struct postgres_session *session, enum postgres_query query,
