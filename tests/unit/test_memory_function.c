@@ -401,7 +401,8 @@ TEST(a_hundred_thousand_places_that_were_forgotten_cost_nothing)
         CHECK_INT(count, 6);
         CHECK_INT(rows[5].seq, seq);
         CHECK_OK(delete_step(&f, seq));
-        CHECK_OK(ops->list_signals(f.tx, &(const char *){ID}, 1, 0, signals, 9, &count, &error));
+        CHECK_OK(
+            ops->list_signals(f.tx, &(const char *){ID}, 1, 0, signals, 9, &count, &error));
         CHECK_INT(count, 2);
         CHECK_OK(ops->list_logs(f.tx, ID, seq - 8, logs, 2, &count, &error));
         CHECK_INT(count, 1);
