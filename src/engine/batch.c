@@ -106,6 +106,8 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_e
     if (!code)
         code = world_write(batch, reterr);
     if (!code)
+        code = flow_batch_remember(batch, reterr);
+    if (!code)
         code = flow_batch_show(batch, reterr);
     if (!code)
         code = batch_append_events(batch, reterr);

@@ -19,10 +19,28 @@ struct tally {
     uint64_t passages, passage_commits, passage_conflicts;
 };
 
-/* A claim that brought less than it could take, so another like it would bring nothing. */
+/* A claim that brought less of one kind than it could take: another like it would bring nothing. */
 struct dry_claim {
     const cairn_claim_options *claim;
+    bool is_steps; /* or jobs */
     struct dry_claim *next;
+};
+
+/* A function that was claimed, whose memory is to be read. */
+struct passage {
+    struct request *request;
+    const char *instance_id;
+    cairn_memory *memory; /* the request's, as is all below */
+    cairn_step *steps;
+    cairn_received *events;
+    size_t event_room;
+};
+
+/* What one of several claims that are made together may take, and has got. */
+struct claim_share {
+    struct request *request;
+    size_t room, count;
+    cairn_task *tasks;
 };
 
 struct batch {
@@ -55,6 +73,8 @@ struct batch {
     size_t log_count, log_room;
 
     struct dry_claim *dry;
+    struct passage *passages;
+    size_t passage_count, passage_room;
     struct tally tally;
     struct ready_types ready;
     int64_t due_us; /* the earliest timer known: the store's, and those made here; 0: none */
@@ -137,9 +157,11 @@ cairn_code flow_start_children(struct batch *batch, struct child *children, size
 /* flow_commit.c */
 cairn_code flow_batch_commit(struct batch *batch, struct request *request, cairn_error *reterr);
 
-/* flow_memory.c: what a claimed function remembers. */
-cairn_code flow_memory(struct batch *batch, struct request *request, const char *instance_id,
-                       const cairn_memory **ret_memory, cairn_error *reterr);
+/* flow_memory.c: what claimed functions remember. */
+/* Memory for a passage; what is in it is read by flow_batch_remember(), for all at once. */
+cairn_code flow_passage(struct batch *batch, struct request *request, const char *instance_id,
+                        const cairn_memory **ret_memory, cairn_error *reterr);
+cairn_code flow_batch_remember(struct batch *batch, cairn_error *reterr);
 /* Untaken signals, into the request's arena. */
 cairn_code flow_events(struct batch *batch, struct request *request, const char *instance_id,
                        cairn_received **ret_events, size_t *ret_count, cairn_error *reterr);
@@ -148,6 +170,9 @@ cairn_code flow_events(struct batch *batch, struct request *request, const char 
 cairn_code flow_timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr);
 
 /* flow_claim.c */
+/* Claims that are alike but for who makes them; none of unsure end. */
+cairn_code flow_claim_together(struct batch *batch, struct claim_share *shares, size_t count,
+                               cairn_error *reterr);
 cairn_code flow_claim(struct batch *batch, struct request *request, size_t room,
                       cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr);
 

@@ -89,21 +89,21 @@ static bool is_same_claim(const cairn_claim_options *a, const cairn_claim_option
 }
 
 /* When many workers wait for the same types and one job comes, only the first need ask. */
-static bool is_dry(const struct batch *batch, const cairn_claim_options *claim)
+static bool is_dry(const struct batch *batch, const cairn_claim_options *claim, bool is_steps)
 {
     for (const struct dry_claim *dry = batch->dry; dry; dry = dry->next)
-        if (is_same_claim(dry->claim, claim))
+        if (dry->is_steps == is_steps && is_same_claim(dry->claim, claim))
             return true;
     return false;
 }
 
-static cairn_code note_dry(struct batch *batch, const cairn_claim_options *claim,
+static cairn_code note_dry(struct batch *batch, const cairn_claim_options *claim, bool is_steps,
                            cairn_error *reterr)
 {
     struct dry_claim *dry = arena_alloc(&batch->arena, sizeof *dry);
     if (!dry)
         return fail_memory(reterr);
-    *dry = (struct dry_claim){.claim = claim, .next = batch->dry};
+    *dry = (struct dry_claim){.claim = claim, .is_steps = is_steps, .next = batch->dry};
     batch->dry = dry;
     return CAIRN_OK;
 }
@@ -189,20 +189,31 @@ static cairn_code claim_jobs(struct batch *batch, struct request *request, size_
 struct share {
     cairn_code (*claim)(struct batch *batch, struct request *request, size_t room,
                         cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr);
+    bool is_steps;
     cairn_task *tasks;
     size_t count;
 };
 
+static cairn_code bring(struct batch *batch, struct request *request, struct share *share,
+                        size_t room, size_t *ret_more, cairn_error *reterr)
+{
+    *ret_more = 0;
+    cairn_code code =
+        share->claim(batch, request, room, share->tasks + share->count, ret_more, reterr);
+    share->count += *ret_more;
+    return code;
+}
+
+/* Asks for one kind, unless it is known that there is nothing. */
 static cairn_code ask(struct batch *batch, struct request *request, struct share *share,
                       size_t room, cairn_error *reterr)
 {
-    size_t more = 0;
-    if (room == 0)
+    const cairn_claim_options *claim = request_claim(request);
+    size_t more;
+    if (room == 0 || is_dry(batch, claim, share->is_steps))
         return CAIRN_OK;
-    cairn_code code =
-        share->claim(batch, request, room, share->tasks + share->count, &more, reterr);
-    share->count += more;
-    return code;
+    cairn_code code = bring(batch, request, share, room, &more, reterr);
+    return code || more == room ? code : note_dry(batch, claim, share->is_steps, reterr);
 }
 
 /* Each kind gets half, and what the other leaves: so the first to be asked may be asked again. */
@@ -223,9 +234,11 @@ static cairn_code claim_halves(struct batch *batch, struct request *request,
 static cairn_code find_again(struct batch *batch, struct request *request, struct share *jobs,
                              struct share *steps, cairn_error *reterr)
 {
-    size_t max = request_claim(request)->max;
-    cairn_code code = ask(batch, request, jobs, max, reterr);
-    return code ? code : ask(batch, request, steps, max - jobs->count, reterr);
+    size_t max = request_claim(request)->max, more;
+    cairn_code code = bring(batch, request, jobs, max, &more, reterr);
+    if (!code && jobs->count < max)
+        code = bring(batch, request, steps, max - jobs->count, &more, reterr);
+    return code;
 }
 
 static size_t alternate(const struct share *first, const struct share *second,
@@ -248,7 +261,8 @@ static cairn_code claim_for(struct batch *batch, struct request *request, cairn_
 {
     const cairn_claim_options *claim = request_claim(request);
     struct committer *committer = batch->committer;
-    struct share jobs = {.claim = claim_jobs}, steps = {.claim = flow_claim};
+    struct share jobs = {.claim = claim_jobs};
+    struct share steps = {.claim = flow_claim, .is_steps = true};
     struct share *turn = committer->is_steps_turn ? &steps : &jobs;
     struct share *other = committer->is_steps_turn ? &jobs : &steps;
     jobs.tasks = arena_array(&batch->arena, claim->max, sizeof *jobs.tasks);
@@ -279,7 +293,86 @@ static cairn_code claim_for(struct batch *batch, struct request *request, cairn_
     if (jobs.count != steps.count)
         committer->has_few_steps = steps.count < jobs.count;
     request->out.tasks = (struct tasks_output){.items = tasks, .count = count};
-    return count < claim->max ? note_dry(batch, claim, reterr) : CAIRN_OK;
+    return CAIRN_OK;
+}
+
+/* ---- claims that are alike ------------------------------------------------------------------ */
+
+/* A commit stays short, however many claims there are. */
+enum { TOGETHER_TASKS_MAX = 1000 };
+
+/* Whether a request's claim is still to be made; one whose caller has gone is refused. */
+static bool is_claim_open(struct request *request)
+{
+    if (request->code || !request_is_claiming(request) || request->out.tasks.items)
+        return false;
+    if (!request->is_wanted || request->is_wanted(request))
+        return true;
+    request->code = fail(&request->error, CAIRN_E_CLOSED, "the caller has gone");
+    return false;
+}
+
+static bool may_go_together(const struct request *a, const struct request *b)
+{
+    return !b->was_unsure && request_claim(a)->lease_ms == request_claim(b)->lease_ms &&
+           is_same_claim(request_claim(a), request_claim(b));
+}
+
+static cairn_code add_share(struct batch *batch, struct request *request,
+                            struct claim_share *ret_share, cairn_error *reterr)
+{
+    size_t room = request_claim(request)->max;
+    *ret_share = (struct claim_share){
+        .request = request,
+        .room = room,
+        .tasks = arena_array(&request->arena, room, sizeof(cairn_task)),
+    };
+    if (!request->token[0])
+        token_make(&batch->committer->rng, request->token);
+    return ret_share->tasks ? CAIRN_OK : fail_memory(reterr);
+}
+
+/* There are no jobs, so nobody has to choose: this claim and those like it that follow are one
+ * question for steps. */
+static cairn_code claim_together(struct batch *batch, struct request *first,
+                                 cairn_error *reterr)
+{
+    size_t count = 0, room = 0;
+    struct claim_share *shares =
+        arena_array(&batch->arena, batch->requests->count, sizeof *shares);
+    if (!shares)
+        return fail_memory(reterr);
+    cairn_code code = add_share(batch, first, &shares[count++], reterr);
+    room = shares->room;
+    for (struct request *at = first->next; at && !code && room < TOGETHER_TASKS_MAX;
+         at = at->next) {
+        if (!request_is_claiming(at) || !may_go_together(first, at) || !is_claim_open(at))
+            continue;
+        code = add_share(batch, at, &shares[count], reterr);
+        room += shares[count++].room;
+    }
+    if (!code)
+        code = flow_claim_together(batch, shares, count, reterr);
+    bool is_all = true;
+    for (size_t i = 0; i < count && !code; i++) {
+        shares[i].request->out.tasks =
+            (struct tasks_output){.items = shares[i].tasks, .count = shares[i].count};
+        is_all &= shares[i].count == shares[i].room;
+    }
+    batch->committer->is_steps_turn = false;
+    return code || is_all ? code : note_dry(batch, request_claim(first), true, reterr);
+}
+
+static cairn_code claim_one(struct batch *batch, struct request *request, cairn_error *reterr)
+{
+    const cairn_claim_options *claim = request_claim(request);
+    bool is_without_jobs = !request->was_unsure && is_dry(batch, claim, false);
+    if (is_without_jobs && is_dry(batch, claim, true))
+        return CAIRN_OK;
+    if (!is_claim_open(request))
+        return CAIRN_OK;
+    return is_without_jobs ? claim_together(batch, request, reterr)
+                           : claim_for(batch, request, reterr);
 }
 
 cairn_code batch_claim(struct batch *batch, cairn_error *reterr)
@@ -287,15 +380,13 @@ cairn_code batch_claim(struct batch *batch, cairn_error *reterr)
     cairn_code code = CAIRN_OK;
     for_each_request(request, batch)
     {
-        if (code || request->code || !request_is_claiming(request))
-            continue;
-        request->out.tasks = (struct tasks_output){0};
-        if (!request->was_unsure && is_dry(batch, request_claim(request)))
-            continue;
-        if (request->is_wanted && !request->is_wanted(request))
-            request->code = fail(&request->error, CAIRN_E_CLOSED, "the caller has gone");
-        else
-            code = claim_for(batch, request, reterr);
+        if (!request->code && request_is_claiming(request))
+            request->out.tasks = (struct tasks_output){0};
+    }
+    for_each_request(request, batch)
+    {
+        if (!code && !request->code && request_is_claiming(request))
+            code = claim_one(batch, request, reterr);
     }
     return code;
 }

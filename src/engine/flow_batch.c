@@ -79,40 +79,82 @@ static const char *named_instance(struct batch *batch, const struct request *req
     return id_is_valid(given) ? given : NULL;
 }
 
-/* Reported steps are read ahead, and with each the place after it, where a list goes on. */
+/* How many places of one instance may be read ahead for a request. */
+static size_t named_places(const struct request *request)
+{
+    return request->op == OP_COMMIT ? 1 + request->in.commit.step_count : 2;
+}
+
+/* Of a report: the step, and the place after it, where a list goes on.  Of a commit: the function
+ * itself, and those of its steps that are remembered already. */
+static size_t add_places(const struct batch *batch, const struct request *request,
+                         const char *id, int32_t seq, struct step_ref *refs)
+{
+    const struct world_instance *instance = world_find(batch, id);
+    size_t count = 0;
+    if (!instance || seq < 0)
+        return 0;
+    refs[count++] = (struct step_ref){id, seq};
+    if (request->op != OP_COMMIT)
+        refs[count++] = (struct step_ref){id, seq + 1};
+    for (size_t i = 0; request->op == OP_COMMIT && i < request->in.commit.step_count; i++) {
+        int32_t place = request->in.commit.steps[i].seq;
+        if (place > 0 && place < instance->row.places)
+            refs[count++] = (struct step_ref){id, place};
+    }
+    return count;
+}
+
+/* What a request names, in the order of the batch. */
+struct named {
+    const struct request *request;
+    const char *id;
+    int32_t seq; /* -1: the instance alone */
+};
+
+static cairn_code prefetch_named(struct batch *batch, const struct named *named, size_t count,
+                                 cairn_error *reterr)
+{
+    size_t room = 0, ref_count = 0;
+    for (size_t i = 0; i < count; i++)
+        room += named_places(named[i].request);
+    struct step_ref *refs = arena_array(&batch->arena, room, sizeof *refs);
+    if (!refs)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        ref_count +=
+            add_places(batch, named[i].request, named[i].id, named[i].seq, refs + ref_count);
+    return world_prefetch(batch, refs, ref_count, reterr);
+}
+
+/* Instances are locked by one question, and their steps are read ahead by another. */
 cairn_code flow_batch_load(struct batch *batch, cairn_error *reterr)
 {
-    size_t room = 0, count = 0, ref_count = 0;
+    size_t room = 0, count = 0;
     for_each_request(request, batch) room += named_instances(request);
     if (room == 0)
         return CAIRN_OK;
     const char **ids = arena_array(&batch->arena, room, sizeof *ids);
-    struct step_ref *refs = arena_array(&batch->arena, 2 * room, sizeof *refs);
-    if (!ids || !refs)
+    struct named *named = arena_array(&batch->arena, room, sizeof *named);
+    if (!ids || !named)
         return fail_memory(reterr);
     for_each_request(request, batch)
     {
         for (size_t i = 0; i < named_instances(request); i++) {
-            int32_t seq;
             bool is_lost;
-            const char *id = named_instance(batch, request, i, &seq, &is_lost);
+            struct named *one = &named[count];
+            one->request = request;
+            one->id = named_instance(batch, request, i, &one->seq, &is_lost);
             if (is_lost)
                 return fail_memory(reterr);
-            if (!id)
-                continue;
-            ids[count++] = id;
-            if (seq >= 0) {
-                refs[ref_count++] = (struct step_ref){id, seq};
-                refs[ref_count++] = (struct step_ref){id, seq + 1};
-            }
+            if (one->id)
+                ids[count++] = one->id;
         }
     }
     if (count == 0)
         return CAIRN_OK;
     cairn_code code = world_load(batch, ids, count, reterr);
-    if (!code)
-        code = world_prefetch(batch, refs, ref_count, reterr);
-    return code;
+    return code ? code : prefetch_named(batch, named, count, reterr);
 }
 
 bool flow_names_busy(const struct batch *batch, const struct request *request)

@@ -8,6 +8,8 @@
 #include "definition/definition.h"
 #include "engine/world.h"
 
+#include <string.h>
+
 /* A compensation is told what the step was given and what it gave. */
 static const char *undo_input(struct arena *arena, const struct step_row *row)
 {
@@ -75,10 +77,59 @@ static cairn_code note_claimed(struct batch *batch, struct request *request,
     return code;
 }
 
-static cairn_code take_rows(struct batch *batch, struct request *request, struct step_row *rows,
-                            size_t room, size_t *ret_count, bool *ret_is_new,
+/* ---- for whom ------------------------------------------------------------------------------- */
+
+static size_t all_room(const struct claim_share *shares, size_t count)
+{
+    size_t room = 0;
+    for (size_t i = 0; i < count; i++)
+        room += shares[i].room;
+    return room;
+}
+
+/* One for each row that there is room for; of one claim alone, nothing is to be said. */
+static cairn_code make_holders(struct batch *batch, const struct claim_share *shares,
+                               size_t count, const struct step_holder **ret_holders,
+                               cairn_error *reterr)
+{
+    size_t at = 0;
+    *ret_holders = NULL;
+    if (count == 1)
+        return CAIRN_OK;
+    struct step_holder *holders =
+        arena_array(&batch->arena, all_room(shares, count), sizeof *holders);
+    if (!holders)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < shares[i].room; k++)
+            holders[at++] = (struct step_holder){
+                .worker = request_claim(shares[i].request)->worker,
+                .token = shares[i].request->token,
+            };
+    *ret_holders = holders;
+    return CAIRN_OK;
+}
+
+/* Rows come in the order of the holders, nearly always: so the search goes on where it ended.  NULL:
+ * nobody's. */
+static struct claim_share *find_share(struct claim_share *shares, size_t count, size_t *at,
+                                      const struct step_row *row)
+{
+    for (size_t looked = 0; looked < count; looked++, *at = (*at + 1) % count) {
+        struct claim_share *share = &shares[*at];
+        if (share->count < share->room && strcmp(share->request->token, row->token) == 0)
+            return share;
+    }
+    return NULL;
+}
+
+/* ---- taking --------------------------------------------------------------------------------- */
+
+static cairn_code take_rows(struct batch *batch, const struct claim_share *shares, size_t count,
+                            struct step_row *rows, size_t room, size_t *ret_count,
                             cairn_error *reterr)
 {
+    struct request *request = shares->request;
     const cairn_claim_options *claim = request_claim(request);
     struct step_claim wanted = {
         .base = {.worker = claim->worker,
@@ -89,12 +140,11 @@ static cairn_code take_rows(struct batch *batch, struct request *request, struct
                  .lease_until_us = instant_add(batch->tx->now_us, claim->lease_ms * US_PER_MS)},
         .aging_rate = batch->engine->base.options.aging_rate,
     };
-    *ret_is_new = !request->was_unsure;
     if (request->was_unsure)
         return batch->ops->find_claimed_steps(batch->tx, claim->worker, request->token, rows,
                                               room, ret_count, reterr);
-    cairn_code code = CAIRN_OK;
-    if (batch->ops->send_step_claim) {
+    cairn_code code = make_holders(batch, shares, count, &wanted.holders, reterr);
+    if (!code && batch->ops->send_step_claim) {
         code = batch->ops->send_step_claim(batch->tx, &wanted, room, reterr);
         if (!code)
             code = world_write(batch, reterr); /* while the store is at it */
@@ -103,30 +153,67 @@ static cairn_code take_rows(struct batch *batch, struct request *request, struct
                 : batch->ops->claim_steps(batch->tx, &wanted, rows, room, ret_count, reterr);
 }
 
-cairn_code flow_claim(struct batch *batch, struct request *request, size_t room,
-                      cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr)
+/* The texts that a task is made of, where its request's answer lives. */
+static bool keep_texts(struct arena *arena, struct step_row *row)
 {
-    size_t count = 0;
-    bool is_new;
+    const char **texts[] = {&row->instance_id, &row->name,     &row->task_type, &row->config,
+                            &row->input,       &row->metadata, &row->output,    &row->signal};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!*texts[i])
+            continue;
+        *texts[i] = arena_strdup(arena, *texts[i]);
+        if (!*texts[i])
+            return false;
+    }
+    return true;
+}
+
+static cairn_code give(struct batch *batch, struct claim_share *share, struct step_row *row,
+                       cairn_error *reterr)
+{
+    struct request *request = share->request;
+    struct step_config config;
+    cairn_task *task = &share->tasks[share->count++];
+    cairn_code code = step_config_read(&request->arena, row->config, &config, reterr);
+    struct flow_step step = {.row = *row, .config = &config};
+    if (!code && !request->was_unsure)
+        code = note_claimed(batch, request, &step, reterr);
+    if (!code)
+        code = fill_task(request, &step, task, reterr);
+    if (!code && row->kind == KIND_FUNCTION)
+        code = flow_passage(batch, request, row->instance_id, &task->memory, reterr);
+    return code;
+}
+
+cairn_code flow_claim_together(struct batch *batch, struct claim_share *shares, size_t count,
+                               cairn_error *reterr)
+{
+    size_t room = all_room(shares, count), found = 0, at = 0;
     struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
     if (!rows)
         return fail_memory(reterr);
     struct arena *arena = batch->tx->arena;
-    batch->tx->arena = &request->arena;
-    cairn_code code = take_rows(batch, request, rows, room, &count, &is_new, reterr);
+    if (count == 1)
+        batch->tx->arena = &shares->request->arena; /* nothing needs to be copied */
+    cairn_code code = take_rows(batch, shares, count, rows, room, &found, reterr);
     batch->tx->arena = arena;
-    for (size_t i = 0; i < count && !code; i++) {
-        struct step_config config;
-        struct flow_step step = {.row = rows[i], .config = &config};
-        code = step_config_read(&request->arena, rows[i].config, &config, reterr);
-        if (!code && is_new)
-            code = note_claimed(batch, request, &step, reterr);
-        if (!code)
-            code = fill_task(request, &step, &ret_tasks[i], reterr);
-        if (!code && rows[i].kind == KIND_FUNCTION)
-            code =
-                flow_memory(batch, request, rows[i].instance_id, &ret_tasks[i].memory, reterr);
+    for (size_t i = 0; i < found && !code; i++) {
+        struct claim_share *share = find_share(shares, count, &at, &rows[i]);
+        if (!share)
+            code = fail(reterr, CAIRN_E_INTERNAL, "a step was leased to nobody");
+        else if (count > 1 && !keep_texts(&share->request->arena, &rows[i]))
+            code = fail_memory(reterr);
+        else
+            code = give(batch, share, &rows[i], reterr);
     }
-    *ret_count = count;
+    return code;
+}
+
+cairn_code flow_claim(struct batch *batch, struct request *request, size_t room,
+                      cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr)
+{
+    struct claim_share share = {.request = request, .room = room, .tasks = ret_tasks};
+    cairn_code code = flow_claim_together(batch, &share, 1, reterr);
+    *ret_count = share.count;
     return code;
 }

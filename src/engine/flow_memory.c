@@ -1,108 +1,319 @@
-/* engine/flow_memory.c - what a function remembers, handed out with its task.
+/* engine/flow_memory.c - what functions remember, handed out with their tasks.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * All passages that a batch has claimed, whoever claimed them, are answered together: one question
+ * for their instances, then one for their steps, then one for their events.  The revision is read
+ * first: what comes in between is told as a conflict.
  */
 #include "base/error.h"
 #include "engine/world.h"
 
-/* Hardly any function has many events waiting: room for all of them is made when there are. */
-enum { STEPS_AT_ONCE = 256, EVENTS_FEW = 8, EVENTS_MAX = 1000 };
+#include <string.h>
 
-/* In this batch something may have happened to it that is not written yet. */
-static cairn_code read_instance(struct batch *batch, const char *id,
-                                struct instance_row *ret_row, cairn_error *reterr)
+enum { STEPS_AT_ONCE = 256, EVENTS_AT_ONCE = 64, EVENTS_MAX = 1000 };
+
+/* What is being read for. */
+struct reading {
+    struct batch *batch;
+    struct passage *passages;
+    size_t count;
+    const char **ids; /* of the passages, in their order */
+    bool is_copied; /* rows are read into the batch's arena, since several requests get them */
+    struct arena *into; /* where rows are read to */
+};
+
+/* ---- texts that outlive the batch ----------------------------------------------------------- */
+
+/* False: memory has run out. */
+static bool keep(const struct reading *reading, const struct passage *passage,
+                 const char **text)
 {
-    const struct world_instance *instance = world_find(batch, id);
-    if (!instance || instance->is_busy)
-        return batch->ops->get_instance(batch->tx, id, ret_row, reterr);
-    *ret_row = instance->row;
-    return CAIRN_OK;
+    if (!*text || !reading->is_copied)
+        return true;
+    *text = arena_strdup(&passage->request->arena, *text);
+    return *text != NULL;
 }
 
-/* Everything behind place 0.  The revision was read before: what comes in between is told as a
- * conflict. */
-static cairn_code read_steps(struct batch *batch, struct request *request, const char *id,
-                             size_t room, cairn_memory *memory, cairn_error *reterr)
+static bool keep_step(const struct reading *reading, const struct passage *passage,
+                      struct step_row *row)
 {
-    size_t portion = room < STEPS_AT_ONCE ? room : STEPS_AT_ONCE, count = portion;
-    struct step_row *rows = arena_array(&batch->arena, portion, sizeof *rows);
-    cairn_step *steps = arena_array(&request->arena, room, sizeof *steps);
-    if (!rows || !steps)
+    return keep(reading, passage, &row->name) && keep(reading, passage, &row->handler) &&
+           keep(reading, passage, &row->input) && keep(reading, passage, &row->output) &&
+           keep(reading, passage, &row->error) && keep(reading, passage, &row->metadata) &&
+           keep(reading, passage, &row->waiting_event) &&
+           keep(reading, passage, &row->locked_by);
+}
+
+static bool keep_event(const struct reading *reading, const struct passage *passage,
+                       struct signal_row *row)
+{
+    return keep(reading, passage, &row->id) && keep(reading, passage, &row->event) &&
+           keep(reading, passage, &row->payload);
+}
+
+/* ---- instances ------------------------------------------------------------------------------ */
+
+static void note_instance(struct passage *passage, const struct instance_row *row)
+{
+    cairn_memory *memory = passage->memory;
+    memory->version = row->version;
+    memory->revision = row->revision;
+    memory->places = row->places;
+    memory->is_forced = row->is_forced;
+}
+
+/* In this batch something may have happened to one that is not written yet. */
+static size_t note_known(struct reading *reading, const char **missing, size_t *places)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < reading->count; i++) {
+        const struct world_instance *instance = world_find(reading->batch, reading->ids[i]);
+        if (instance && !instance->is_busy) {
+            note_instance(&reading->passages[i], &instance->row);
+            continue;
+        }
+        places[count] = i;
+        missing[count++] = reading->ids[i];
+    }
+    return count;
+}
+
+static cairn_code read_instances(struct reading *reading, cairn_error *reterr)
+{
+    struct batch *batch = reading->batch;
+    const char **missing = arena_array(&batch->arena, reading->count, sizeof *missing);
+    size_t *places = arena_array(&batch->arena, reading->count, sizeof *places);
+    if (!missing || !places)
         return fail_memory(reterr);
-    memory->steps = steps;
-    for (int32_t after = 0; count == portion;) {
+    size_t count = note_known(reading, missing, places);
+    if (count == 0)
+        return CAIRN_OK;
+    struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
+    bool *is_found = arena_array(&batch->arena, count, sizeof *is_found);
+    if (!rows || !is_found)
+        return fail_memory(reterr);
+    cairn_code code =
+        batch->ops->read_instances(batch->tx, missing, count, rows, is_found, reterr);
+    for (size_t i = 0; i < count && !code; i++) {
+        if (is_found[i])
+            note_instance(&reading->passages[places[i]], &rows[i]);
+        else
+            code = fail(reterr, CAIRN_E_INTERNAL, "a passage without instance");
+    }
+    return code;
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+static cairn_code add_step(const struct reading *reading, struct passage *passage,
+                           struct step_row *row, cairn_error *reterr)
+{
+    struct arena *arena = &passage->request->arena;
+    cairn_memory *memory = passage->memory;
+    size_t room = (size_t)memory->places;
+    if (!passage->steps) {
+        passage->steps = arena_array(arena, room, sizeof *passage->steps);
+        memory->steps = passage->steps;
+    }
+    if (!passage->steps || !keep_step(reading, passage, row))
+        return fail_memory(reterr);
+    if (memory->step_count == room)
+        return CAIRN_OK;
+    return step_to_public(arena, row, &passage->steps[memory->step_count++], reterr);
+}
+
+/* One that remembers nothing is not asked about. */
+static struct reading those_with_steps(const struct reading *reading)
+{
+    struct reading some = *reading;
+    struct arena *arena = &reading->batch->arena;
+    some.passages = arena_array(arena, reading->count, sizeof *some.passages);
+    some.ids = arena_array(arena, reading->count, sizeof *some.ids);
+    some.count = 0;
+    for (size_t i = 0; some.passages && some.ids && i < reading->count; i++) {
+        if (reading->passages[i].memory->places <= 1)
+            continue;
+        some.passages[some.count] = reading->passages[i];
+        some.ids[some.count++] = reading->ids[i];
+    }
+    return some;
+}
+
+/* The passage, from `at` on, that a row belongs to: rows come in the order of the ids. */
+static size_t find_passage(const struct reading *reading, size_t at, const char *instance_id)
+{
+    while (at < reading->count && strcmp(reading->ids[at], instance_id) != 0)
+        at++;
+    return at;
+}
+
+/* Enough for all there can be, if that is not much: then one question is answered by one portion. */
+static size_t choose_portion(const struct reading *reading)
+{
+    size_t portion = 0;
+    for (size_t i = 0; i < reading->count && portion < STEPS_AT_ONCE; i++)
+        portion += (size_t)reading->passages[i].memory->places;
+    return portion < STEPS_AT_ONCE ? portion : STEPS_AT_ONCE;
+}
+
+static cairn_code read_steps(const struct reading *all, cairn_error *reterr)
+{
+    struct batch *batch = all->batch;
+    struct reading reading = those_with_steps(all);
+    if (!reading.passages || !reading.ids)
+        return fail_memory(reterr);
+    if (reading.count == 0)
+        return CAIRN_OK;
+    size_t portion = choose_portion(&reading);
+    struct step_row *rows = arena_array(&batch->arena, portion, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    int32_t after = 0;
+    for (size_t at = 0, count = portion; count == portion && at < reading.count;) {
         cairn_code code =
-            batch->ops->list_steps(batch->tx, id, after, false, rows, portion, &count, reterr);
-        for (size_t i = 0; i < count && !code && memory->step_count < room; i++)
-            code =
-                step_to_public(&request->arena, &rows[i], &steps[memory->step_count++], reterr);
+            batch->ops->list_memos(batch->tx, reading.ids + at, reading.count - at, after, rows,
+                                   portion, &count, reterr);
+        for (size_t i = 0; i < count && !code; i++) {
+            after = rows[i].seq;
+            at = find_passage(&reading, at, rows[i].instance_id);
+            if (at < reading.count)
+                code = add_step(&reading, &reading.passages[at], &rows[i], reterr);
+        }
         if (code)
             return code;
-        if (count)
-            after = rows[count - 1].seq;
     }
     return CAIRN_OK;
 }
 
-static cairn_code read_events(struct batch *batch, const char *instance_id, size_t room,
-                              struct signal_row **ret_rows, size_t *ret_count,
-                              cairn_error *reterr)
+/* ---- events --------------------------------------------------------------------------------- */
+
+static bool make_event_room(struct passage *passage)
 {
-    *ret_rows = arena_array(&batch->arena, room, sizeof **ret_rows);
-    if (!*ret_rows)
+    cairn_memory *memory = passage->memory;
+    if (memory->event_count < passage->event_room)
+        return true;
+    size_t room = passage->event_room ? passage->event_room * 2 : 4;
+    cairn_received *events = arena_array(&passage->request->arena, room, sizeof *events);
+    if (!events)
+        return false;
+    if (memory->event_count)
+        memcpy(events, passage->events, memory->event_count * sizeof *events);
+    memory->events = passage->events = events;
+    passage->event_room = room;
+    return true;
+}
+
+static cairn_code add_event(const struct reading *reading, struct passage *passage,
+                            struct signal_row *row, cairn_error *reterr)
+{
+    if (!make_event_room(passage) || !keep_event(reading, passage, row))
         return fail_memory(reterr);
-    return batch->ops->list_signals(batch->tx, instance_id, *ret_rows, room, ret_count, reterr);
+    passage->events[passage->memory->event_count++] =
+        (cairn_received){.id = row->id,
+                         .event = row->event,
+                         .payload = row->payload,
+                         .received_at_us = row->received_at_us};
+    return CAIRN_OK;
+}
+
+static cairn_code read_events(const struct reading *reading, cairn_error *reterr)
+{
+    struct batch *batch = reading->batch;
+    struct signal_row *rows = arena_array(&batch->arena, EVENTS_AT_ONCE, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    int64_t after = 0;
+    for (size_t at = 0, count = EVENTS_AT_ONCE;
+         count == EVENTS_AT_ONCE && at < reading->count;) {
+        cairn_code code =
+            batch->ops->list_signals(batch->tx, reading->ids + at, reading->count - at, after,
+                                     rows, EVENTS_AT_ONCE, &count, reterr);
+        for (size_t i = 0; i < count && !code; i++) {
+            after = rows[i].seq;
+            at = find_passage(reading, at, rows[i].instance_id);
+            if (at < reading->count && reading->passages[at].memory->event_count < EVENTS_MAX)
+                code = add_event(reading, &reading->passages[at], &rows[i], reterr);
+        }
+        if (code)
+            return code;
+        if (at < reading->count && reading->passages[at].memory->event_count == EVENTS_MAX) {
+            at++; /* however many wait behind them */
+            after = 0;
+        }
+    }
+    return CAIRN_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static bool is_for_one(const struct batch *batch)
+{
+    for (size_t i = 1; i < batch->passage_count; i++)
+        if (batch->passages[i].request != batch->passages[0].request)
+            return false;
+    return true;
+}
+
+cairn_code flow_passage(struct batch *batch, struct request *request, const char *instance_id,
+                        const cairn_memory **ret_memory, cairn_error *reterr)
+{
+    cairn_memory *memory = arena_zalloc(&request->arena, sizeof *memory);
+    if (batch->passage_count == batch->passage_room) {
+        size_t room = batch->passage_room ? batch->passage_room * 2 : 8;
+        struct passage *more = arena_array(&batch->arena, room, sizeof *more);
+        if (!more)
+            return fail_memory(reterr);
+        if (batch->passage_count)
+            memcpy(more, batch->passages, batch->passage_count * sizeof *more);
+        batch->passages = more;
+        batch->passage_room = room;
+    }
+    if (!memory)
+        return fail_memory(reterr);
+    batch->passages[batch->passage_count++] =
+        (struct passage){.request = request, .memory = memory, .instance_id = instance_id};
+    *ret_memory = memory;
+    return CAIRN_OK;
+}
+
+cairn_code flow_batch_remember(struct batch *batch, cairn_error *reterr)
+{
+    size_t count = batch->passage_count;
+    if (count == 0)
+        return CAIRN_OK;
+    struct reading reading = {.batch = batch, .passages = batch->passages, .count = count};
+    reading.is_copied = !is_for_one(batch);
+    reading.into = reading.is_copied ? &batch->arena : &batch->passages[0].request->arena;
+    reading.ids = arena_array(&batch->arena, count, sizeof *reading.ids);
+    if (!reading.ids)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        reading.ids[i] = batch->passages[i].instance_id;
+    struct arena *arena = batch->tx->arena;
+    cairn_code code = read_instances(&reading, reterr);
+    batch->tx->arena = reading.into;
+    if (!code)
+        code = read_steps(&reading, reterr);
+    if (!code)
+        code = read_events(&reading, reterr);
+    batch->tx->arena = arena;
+    batch->passage_count = 0;
+    return code;
 }
 
 cairn_code flow_events(struct batch *batch, struct request *request, const char *instance_id,
                        cairn_received **ret_events, size_t *ret_count, cairn_error *reterr)
 {
-    struct arena *arena = batch->tx->arena;
-    size_t count = 0;
-    struct signal_row *rows;
-    batch->tx->arena = &request->arena;
-    cairn_code code = read_events(batch, instance_id, EVENTS_FEW, &rows, &count, reterr);
-    if (!code && count == EVENTS_FEW)
-        code = read_events(batch, instance_id, EVENTS_MAX, &rows, &count, reterr);
-    batch->tx->arena = arena;
-    cairn_received *events = code ? NULL : arena_array(&request->arena, count, sizeof *events);
-    if (!events)
-        return code ? code : fail_memory(reterr);
-    for (size_t i = 0; i < count; i++)
-        events[i] = (cairn_received){.id = rows[i].id,
-                                     .event = rows[i].event,
-                                     .payload = rows[i].payload,
-                                     .received_at_us = rows[i].received_at_us};
-    *ret_events = events;
-    *ret_count = count;
-    return CAIRN_OK;
-}
-
-cairn_code flow_memory(struct batch *batch, struct request *request, const char *instance_id,
-                       const cairn_memory **ret_memory, cairn_error *reterr)
-{
-    struct instance_row row;
-    cairn_received *events;
-    cairn_memory *memory = arena_zalloc(&request->arena, sizeof *memory);
-    if (!memory)
-        return fail_memory(reterr);
-    cairn_code code = read_instance(batch, instance_id, &row, reterr);
-    if (code)
-        return code;
-    *memory = (cairn_memory){.version = row.version,
-                             .revision = row.revision,
-                             .places = row.places,
-                             .is_forced = row.is_forced};
+    cairn_memory memory = {0};
+    struct passage passage = {.request = request, .memory = &memory};
+    struct reading reading = {
+        .batch = batch, .passages = &passage, .count = 1, .ids = &instance_id};
     struct arena *arena = batch->tx->arena;
     batch->tx->arena = &request->arena;
-    if (row.places > 1)
-        code = read_steps(batch, request, instance_id, (size_t)row.places, memory, reterr);
+    cairn_code code = read_events(&reading, reterr);
     batch->tx->arena = arena;
-    if (!code)
-        code = flow_events(batch, request, instance_id, &events, &memory->event_count, reterr);
-    if (code)
-        return code;
-    memory->events = events;
-    *ret_memory = memory;
-    return CAIRN_OK;
+    *ret_events = passage.events;
+    *ret_count = memory.event_count;
+    return code;
 }

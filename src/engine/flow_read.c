@@ -210,34 +210,6 @@ static cairn_code list_instances(struct question *q)
     return code;
 }
 
-/* ---- a lease -------------------------------------------------------------------------------- */
-
-/* As flow_batch_heartbeat() with nothing to extend. */
-static cairn_code look(struct question *q)
-{
-    const struct heartbeat_input *in = &q->request->in.heartbeat;
-    char id[ID_TEXT];
-    int32_t seq;
-    size_t count = 0;
-    struct flow_step step = {0};
-    struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
-    cairn_code code = CAIRN_OK;
-    if (step_id_split(in->task_id, id, &seq))
-        code = q->ops->list_steps(q->tx, id, seq - 1, false, &step.row, 1, &count, q->error);
-    if (code)
-        return code;
-    bool is_found = count && step.row.seq == seq;
-    if (is_found)
-        verdict = flow_heartbeat(&step, in->worker, in->token, 0, q->tx->now_us);
-    if (verdict.code)
-        return lease_lost(q->error, in->task_id, in->worker,
-                          is_found ? step_status_name(step.row.status) : NULL,
-                          is_found ? step.row.locked_by : NULL);
-    q->request->out.heartbeat.lease_until_us = step.row.locked_until_us;
-    q->request->out.heartbeat.stop = verdict.stop;
-    return CAIRN_OK;
-}
-
 cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
                          struct request *request)
 {
@@ -278,8 +250,6 @@ cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
         return get_dlq(&q);
     case OP_LOG_LIST:
         return list_logs(&q);
-    case OP_HEARTBEAT: /* that only looks */
-        return look(&q);
     default:
         return fail(q.error, CAIRN_E_INTERNAL, "request %d is no question", (int)request->op);
     }

@@ -24,16 +24,9 @@ static struct local_engine *to_local(cairn_engine *engine)
 /* ---- requests in ----------------------------------------------------------------------------
  */
 
-/* A look at a step's lease changes nothing, so it need not wait for a commit. */
-static bool is_look(const struct request *request)
-{
-    return request->op == OP_HEARTBEAT && request->in.heartbeat.extend_ms == 0 &&
-           is_step_id(request->in.heartbeat.task_id);
-}
-
 static bool is_for_reader(const struct local_engine *engine, const struct request *request)
 {
-    return request_is_read(request->op) || (engine->has_reader && is_look(request));
+    return request_is_read(request->op) || (engine->has_reader && request_is_look(request));
 }
 
 static void submit(cairn_engine *base, struct request *request)
@@ -101,25 +94,33 @@ static bool may_pass(cairn_code code)
     return code == CAIRN_E_UNREACHABLE || code == CAIRN_E_BUSY;
 }
 
-/* With the read_lock held. */
-static cairn_code read_once(struct local_engine *engine, struct request *request)
+/* Looks at once, so that the first of them does not wait for too much. */
+enum { LOOKS_AT_ONCE = 256 };
+
+/* One question, or several looks; with the read_lock held.  The first one's error says what has
+ * happened to all. */
+static cairn_code read_once(struct local_engine *engine, struct request_queue *some)
 {
+    struct request *first = some->first;
     cairn_code code = CAIRN_OK;
     if (!engine->read_session)
         code = engine->store->ops->session_open(engine->store, SESSION_READER,
-                                                &engine->read_session, &request->error);
-    return code ? code : read_run(engine, engine->read_session, request);
+                                                &engine->read_session, &first->error);
+    if (code)
+        return code;
+    return request_is_look(first) ? looks_run(engine, engine->read_session, some, &first->error)
+                                  : read_run(engine, engine->read_session, first);
 }
 
 /* Reads wait for a store that went away, as writes do. */
-static cairn_code read_with_patience(struct local_engine *engine, struct request *request)
+static cairn_code read_with_patience(struct local_engine *engine, struct request_queue *some)
 {
     for (int64_t rest_us = 20 * 1000;; rest_us *= 2) {
         pthread_mutex_lock(&engine->read_lock);
-        cairn_code code = read_once(engine, request);
+        cairn_code code = read_once(engine, some);
         pthread_mutex_unlock(&engine->read_lock);
         int64_t again_us = monotonic_us() + rest_us;
-        if (!may_pass(code) || again_us > request->give_up_us)
+        if (!may_pass(code) || again_us > some->first->give_up_us)
             return code;
 
         pthread_mutex_lock(&engine->lock);
@@ -129,7 +130,39 @@ static cairn_code read_with_patience(struct local_engine *engine, struct request
         pthread_mutex_unlock(&engine->lock);
         if (is_stopping)
             return code;
-        error_clear(&request->error);
+        error_clear(&some->first->error);
+    }
+}
+
+/* The next question; if it is a look, the looks that wait behind it as well.  With the lock held. */
+static void take_reads(struct local_engine *engine, struct request_queue *ret_some)
+{
+    struct request_queue rest = {0};
+    struct request *request = queue_pop(&engine->reads);
+    *ret_some = (struct request_queue){0};
+    if (!request)
+        return;
+    queue_push(ret_some, request);
+    if (!request_is_look(request))
+        return;
+    while ((request = queue_pop(&engine->reads)) != NULL) {
+        bool is_more = request_is_look(request) && ret_some->count < LOOKS_AT_ONCE;
+        queue_push(is_more ? ret_some : &rest, request);
+    }
+    engine->reads = rest;
+}
+
+/* With a code, that is everybody's; without one each has its own. */
+static void end_reads(struct request_queue *some, cairn_code code)
+{
+    struct request *request;
+    cairn_error error = some->first->error;
+    while ((request = queue_pop(some)) != NULL) {
+        if (code) {
+            request->code = code;
+            request->error = error;
+        }
+        request->done(request);
     }
 }
 
@@ -138,30 +171,43 @@ static void *run_reader(void *arg)
     struct local_engine *engine = arg;
     pthread_mutex_lock(&engine->lock);
     while (!engine->is_stopping) {
-        struct request *request = queue_pop(&engine->reads);
-        if (!request) {
+        struct request_queue some;
+        take_reads(engine, &some);
+        if (!some.count) {
             pthread_cond_wait(&engine->read_work, &engine->lock);
             continue;
         }
         pthread_mutex_unlock(&engine->lock);
-        request->code = read_with_patience(engine, request);
-        request->done(request);
+        end_reads(&some, read_with_patience(engine, &some));
         pthread_mutex_lock(&engine->lock);
     }
     pthread_mutex_unlock(&engine->lock);
     return NULL;
 }
 
+static bool has_reads(struct local_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    bool has_some = engine->reads.count > 0;
+    pthread_mutex_unlock(&engine->lock);
+    return has_some;
+}
+
 /* Spares the caller two switches of threads.  A store that cannot be reached, or a reader that is
- * busy, is the reader's business, who has patience. */
+ * busy or about to be, is the reader's business, who has patience. */
 static bool ask(cairn_engine *base, struct request *request)
 {
     struct local_engine *engine = to_local(base);
-    if (!engine->has_reader || !is_for_reader(engine, request) ||
+    struct request_queue one = {0};
+    if (!engine->has_reader || !is_for_reader(engine, request) || has_reads(engine) ||
         pthread_mutex_trylock(&engine->read_lock))
         return false;
-    if (!request_check(&base->options, request))
-        request->code = read_once(engine, request);
+    cairn_code code = request_check(&base->options, request);
+    queue_push(&one, request);
+    if (!code)
+        code = read_once(engine, &one);
+    if (code)
+        request->code = code;
     pthread_mutex_unlock(&engine->read_lock);
     if (!may_pass(request->code))
         return true;

@@ -158,6 +158,11 @@ cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *r
 /* advance.c: OP_CLOCK_ADVANCE, which has its own transactions. */
 cairn_code clock_advance(struct committer *committer, struct request *request);
 
+/* look.c: a heartbeat that extends nothing. */
+bool request_is_look(const struct request *request);
+/* Several at once.  A code: nobody has an answer; else each has its own. */
+cairn_code looks_run(struct local_engine *engine, struct store_session *session,
+                     struct request_queue *looks, cairn_error *reterr);
 /* read.c: carries out a request that changes nothing. */
 cairn_code read_run(struct local_engine *engine, struct store_session *session,
                     struct request *request);

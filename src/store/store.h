@@ -143,10 +143,19 @@ struct instance_filter {
     int64_t before_seq;          /* 0: from the newest */
 };
 
+/* For whom a step is leased. */
+struct step_holder {
+    const char *worker, *token;
+};
+
 /* Who wants which steps: as for jobs, and how quickly waiting raises a priority. */
 struct step_claim {
     struct job_claim base;
     double aging_rate; /* points a second; 0: off */
+
+    /* Several claims that are alike, made together: one holder for each row that there is room for,
+     * instead of base's.  NULL: base's for all. */
+    const struct step_holder *holders;
 };
 
 struct store_ops {
@@ -300,9 +309,9 @@ struct store_ops {
     /* The steps of one instance that are ready, running, waiting, waiting_decision, paused or in
      * compensation, or hold a lease (locked_by), or are held (is_held): locked, by place.  At
      * most `room`, those after place `after` (-1: from the beginning). */
-    cairn_code (*lock_current_steps)(struct store_tx *tx, const char *instance_id, int32_t after,
-                                     struct step_row *ret_rows, size_t room, size_t *ret_count,
-                                     cairn_error *reterr);
+    cairn_code (*lock_current_steps)(struct store_tx *tx, const char *instance_id,
+                                     int32_t after, struct step_row *ret_rows, size_t room,
+                                     size_t *ret_count, cairn_error *reterr);
 
     /* Steps of one instance with this status (NONE: any) and from <= place <= to, by place;
      * locked. */
@@ -333,7 +342,8 @@ struct store_ops {
      * running, one in compensation stays so; started_at is set if it was not; updated_at is now.
      * Order: highest effective priority (core/aging.h: min(100, priority + floor(seconds since
      * next_run_at * aging_rate))) first, then the earliest next_run_at, then instance_seq, then
-     * seq.  Left out as in claim_jobs().  Touches no instance, and does not scan a backlog:
+     * seq; holders in the order in which they are given, though one may be passed over.  Left out
+     * as in claim_jobs().  Touches no instance, and does not scan a backlog:
      * within one type and priority the earliest leads, so only the heads of each are read. */
     cairn_code (*claim_steps)(struct store_tx *tx, const struct step_claim *claim,
                               struct step_row *ret_rows, size_t room, size_t *ret_count,
@@ -380,13 +390,8 @@ struct store_ops {
     cairn_code (*mark_signal)(struct store_tx *tx, const char *instance_id, int64_t signal_seq,
                               int32_t taken_by, cairn_error *reterr);
 
-    /* Signals of one instance that are not taken, oldest first. */
-    cairn_code (*list_signals)(struct store_tx *tx, const char *instance_id,
-                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
-                               cairn_error *reterr);
-
-    cairn_code (*append_outbox)(struct store_tx *tx, const struct outbox_row *rows, size_t count,
-                                cairn_error *reterr);
+    cairn_code (*append_outbox)(struct store_tx *tx, const struct outbox_row *rows,
+                                size_t count, cairn_error *reterr);
 
     /* Claims unacknowledged outbox events in order of id, until `until_us`: of each instance only
      * the oldest unacknowledged one and what follows it directly, none while an earlier one of
@@ -432,8 +437,13 @@ struct store_ops {
                                    int32_t after_version, struct definition_row *ret_rows,
                                    size_t room, size_t *ret_count, cairn_error *reterr);
 
-    cairn_code (*get_instance)(struct store_tx *tx, const char *id, struct instance_row *ret_row,
-                               cairn_error *reterr);
+    cairn_code (*get_instance)(struct store_tx *tx, const char *id,
+                               struct instance_row *ret_row, cairn_error *reterr);
+
+    /* The same for a set, in one question; ret_is_found[i] belongs to ids[i]. */
+    cairn_code (*read_instances)(struct store_tx *tx, const char *const *ids, size_t count,
+                                 struct instance_row *ret_rows, bool *ret_is_found,
+                                 cairn_error *reterr);
 
     /* Newest first. */
     cairn_code (*list_instances)(struct store_tx *tx, const struct instance_filter *filter,
@@ -445,6 +455,24 @@ struct store_ops {
     cairn_code (*list_steps)(struct store_tx *tx, const char *instance_id, int32_t after,
                              bool is_current, struct step_row *ret_rows, size_t room,
                              size_t *ret_count, cairn_error *reterr);
+
+    /* As lock_steps(), but locks nothing, waits for nobody, and the refs may repeat. */
+    cairn_code (*read_steps)(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                             struct step_row *ret_rows, bool *ret_is_found,
+                             cairn_error *reterr);
+
+    /* What functions remember: the steps behind place 0, in the order of the ids, then by place.  Of
+     * the first instance only those after place `after` (0: all), so that a caller whose room was
+     * filled goes on with the instance and the place of the last row. */
+    cairn_code (*list_memos)(struct store_tx *tx, const char *const *ids, size_t count,
+                             int32_t after, struct step_row *ret_rows, size_t room,
+                             size_t *ret_count, cairn_error *reterr);
+
+    /* Signals that are not taken, in the order of the instances' ids, then oldest first.  Of the
+     * first instance only those after the one with seq `after` (0: all), as for list_memos(). */
+    cairn_code (*list_signals)(struct store_tx *tx, const char *const *ids, size_t count,
+                               int64_t after, struct signal_row *ret_rows, size_t room,
+                               size_t *ret_count, cairn_error *reterr);
 
     /* One step by its name.  CAIRN_E_NOT_FOUND, with reterr as it was. */
     cairn_code (*get_step)(struct store_tx *tx, const char *instance_id, const char *name,

@@ -529,3 +529,167 @@ TEST(the_place_of_a_deleted_step_is_free)
     CHECK_STEPS(claim_steps(rig, 9, "x"), "other");
     CHECK_STEPS(list_all(rig, row.id), "s0", "other");
 }
+
+/* ---- what several remember ---------------------------------------------------------------- */
+
+/* "<letter of the function><place>" for each row, the functions being a, b, c in order. */
+static const char *memos_of(struct rig *rig, const char *const *ids, size_t id_count,
+                            int32_t after, size_t room)
+{
+    struct step_row rows[ROWS_MAX];
+    size_t count = SIZE_MAX;
+    const char *text = "";
+    MUST(rig,
+         rig->ops->list_memos(rig->tx, ids, id_count, after, rows, room, &count, &rig->error));
+    CHECK(count <= room, "%zu rows came into room for %zu", count, room);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < id_count; k++)
+            if (strcmp(rows[i].instance_id, ids[k]) == 0)
+                text = arena_printf(&rig->arena, "%s %zu:%d", text, k, rows[i].seq);
+    return text;
+}
+
+TEST(what_several_functions_remember_is_listed_by_function_then_by_place)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row a = new_function(rig, "f"), b = new_function(rig, "f"),
+                        none = new_function(rig, "f"), other = new_function(rig, "f");
+    add_step(rig, remembered(&b, 1, KIND_TASK));
+    add_step(rig, remembered(&a, 2, KIND_VALUE));
+    add_step(rig, remembered(&a, 1, KIND_TASK));
+    add_step(rig, remembered(&b, 3, KIND_SLEEP));
+    add_step(rig, remembered(&other, 1, KIND_TASK));
+    commit(rig);
+
+    begin_read(rig);
+    const char *ids[] = {b.id, none.id, "nobody", a.id}; /* in no order but this */
+    CHECK_STR(memos_of(rig, ids, 4, 0, ROWS_MAX), " 0:1 0:3 3:1 3:2");
+    CHECK_STR(memos_of(rig, ids, 4, 1, ROWS_MAX), " 0:3 3:1 3:2");
+    CHECK_STR(memos_of(rig, ids, 4, 3, ROWS_MAX), " 3:1 3:2");
+    CHECK_STR(memos_of(rig, ids, 4, INT32_MAX, ROWS_MAX), " 3:1 3:2");
+    CHECK_STR(memos_of(rig, ids, 4, 0, 3), " 0:1 0:3 3:1");
+    CHECK_STR(memos_of(rig, ids, 4, 0, 2), " 0:1 0:3");
+    CHECK_STR(memos_of(rig, ids, 4, 0, 0), "");
+    CHECK_STR(memos_of(rig, ids + 3, 1, 1, ROWS_MAX), " 0:2");
+    CHECK_STR(memos_of(rig, ids + 1, 2, 0, ROWS_MAX), "");
+    CHECK_STR(memos_of(rig, NULL, 0, 0, ROWS_MAX), "");
+}
+
+TEST(what_is_remembered_is_listed_whole)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct step_row seen[3];
+    size_t count = SIZE_MAX;
+    begin_write(rig);
+    struct instance_row row = new_function(rig, "f");
+    struct step_row step = remembered(&row, 1, KIND_TASK);
+    step.input = "[1]";
+    step.error = "it's \"late\"";
+    step.config = "{\"compensation\":{\"handler\":\"undo\"}}";
+    add_step(rig, step);
+    MUST(rig, rig->ops->list_memos(rig->tx, &row.id, 1, 0, seen, 3, &count, &rig->error));
+    CHECK_INT(count, 1);
+    check_step_planned(&seen[0], &step);
+    check_step_changing(&seen[0], &step);
+}
+
+TEST(instances_are_read_as_a_set)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct instance_row rows[4];
+    bool is_found[4] = {true, true, true, true};
+    begin_write(rig);
+    struct instance_row a = new_function(rig, "f"), b = new_function(rig, "g");
+    b.revision = 77;
+    b.places = 9;
+    update_instance(rig, b);
+    commit(rig);
+    begin_read(rig);
+    const char *ids[] = {b.id, "nobody", "00000000-0000-4000-8000-00000000dead", a.id};
+    MUST(rig, rig->ops->read_instances(rig->tx, ids, 4, rows, is_found, &rig->error));
+    CHECK(is_found[0] && !is_found[1] && !is_found[2] && is_found[3], "others were found");
+    check_instance_fixed(&rows[0], &b);
+    check_instance_changing(&rows[0], &b);
+    check_function(&rows[0], &b);
+    check_instance_fixed(&rows[3], &a);
+    check_function(&rows[3], &a);
+    MUST(rig, rig->ops->read_instances(rig->tx, NULL, 0, NULL, NULL, &rig->error));
+}
+
+TEST(steps_are_read_as_a_set_by_a_reader)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct step_row rows[6];
+    bool is_found[6] = {true, true, true, true, true, true};
+    begin_write(rig);
+    struct instance_row a = new_function(rig, "f"), b = new_function(rig, "f");
+    struct step_row step = remembered(&b, 1, KIND_TASK);
+    add_step(rig, step);
+    commit(rig);
+    begin_read(rig);
+    struct step_ref refs[] = {{b.id, 1}, {a.id, 1},  {"nobody", 0},
+                              {a.id, 0}, {b.id, -1}, {b.id, 1}}; /* the same again */
+    MUST(rig, rig->ops->read_steps(rig->tx, refs, 6, rows, is_found, &rig->error));
+    static const bool wanted[] = {true, false, false, true, false, true};
+    for (size_t i = 0; i < 6; i++)
+        CHECK(is_found[i] == wanted[i], "place %zu", i);
+    check_step_planned(&rows[0], &step);
+    check_step_changing(&rows[0], &step);
+    check_step_planned(&rows[5], &step);
+    CHECK_STR(rows[3].instance_id, a.id);
+    CHECK_INT(rows[3].seq, 0);
+    MUST(rig, rig->ops->read_steps(rig->tx, NULL, 0, NULL, NULL, &rig->error));
+}
+
+/* ---- claims that are made together --------------------------------------------------------- */
+
+TEST(each_holder_of_a_claim_gets_a_row_of_its_own)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    static const char *all = "%";
+    static const struct step_holder holders[] = {
+        {"me", "t1"}, {"me", "t1"}, {"you", "t2"}, {"he", "t3"}, {"she", "t4"}};
+    struct steps *found = arena_zalloc(&rig->arena, sizeof *found);
+    begin_write(rig);
+    for (int i = 0; i < 4; i++)
+        new_function(rig, "f");
+    commit(rig);
+    begin_write(rig);
+    struct step_claim claim = {.base = {.patterns = &all, .pattern_count = 1},
+                               .holders = holders};
+    struct steps *claimed = claim_steps_by(rig, 5, claim);
+    CHECK_INT(claimed->count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_STR(claimed->rows[i].locked_by, holders[i].worker);
+        CHECK_STR(claimed->rows[i].token, holders[i].token);
+    }
+    commit(rig);
+
+    begin_write(rig);
+    CHECK_NO_STEPS(claim_steps(rig, 9, "%"));
+    MUST(rig, rig->ops->find_claimed_steps(rig->tx, "me", "t1", found->rows, ROWS_MAX,
+                                           &found->count, &rig->error));
+    CHECK_INT(found->count, 2);
+    MUST(rig, rig->ops->find_claimed_steps(rig->tx, "he", "t3", found->rows, ROWS_MAX,
+                                           &found->count, &rig->error));
+    CHECK_INT(found->count, 1);
+    CHECK_STR(found->rows[0].instance_id, claimed->rows[3].instance_id);
+}
+
+TEST(of_more_holders_than_rows_the_first_get_them)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    static const char *all = "%";
+    static const struct step_holder holders[] = {{"a", "1"}, {"b", "2"}};
+    begin_write(rig);
+    for (int i = 0; i < 3; i++)
+        new_function(rig, "f");
+    struct step_claim claim = {.base = {.patterns = &all, .pattern_count = 1},
+                               .holders = holders};
+    CHECK_INT(claim_steps_by(rig, 2, claim)->count, 2);
+    struct steps *last = claim_steps_by(rig, 2, claim);
+    CHECK_INT(last->count, 1);
+    CHECK_STR(last->rows[0].token, "1");
+    CHECK_STR(last->rows[0].locked_by, "a");
+}

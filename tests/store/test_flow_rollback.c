@@ -219,7 +219,7 @@ static void check_scene(struct rig *rig, const struct scene *scene)
     CHECK_STEPS(claim_steps(rig, 9, "%"), "s0");
     CHECK_INT(rig->ops->find_signal(rig->tx, id, "paid", LAST_INSTANT_US, &signal, &rig->error),
               CAIRN_E_NOT_FOUND);
-    MUST(rig, rig->ops->list_signals(rig->tx, id, &signal, 1, &count, &rig->error));
+    MUST(rig, rig->ops->list_signals(rig->tx, &id, 1, 0, &signal, 1, &count, &rig->error));
     CHECK_INT(count, 0);
     MUST(rig, rig->ops->list_logs(rig->tx, id, 0, logs, 4, &count, &rig->error));
     CHECK_INT(count, 1);

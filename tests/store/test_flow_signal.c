@@ -180,7 +180,8 @@ static void check_signals(struct rig *rig, const char *instance_id, size_t room,
 {
     struct signal_row rows[ROWS_MAX];
     size_t count = SIZE_MAX;
-    MUST(rig, rig->ops->list_signals(rig->tx, instance_id, rows, room, &count, &rig->error));
+    MUST(rig,
+         rig->ops->list_signals(rig->tx, &instance_id, 1, 0, rows, room, &count, &rig->error));
     CHECK(count == strlen(letters), "%zu signals came, not %zu", count, strlen(letters));
     for (size_t i = 0; i < count; i++)
         CHECK(rows[i].id[0] == letters[i] && !rows[i].id[1], "signal %zu is %s, not %c", i,
@@ -210,6 +211,42 @@ TEST(signals_that_wait_are_listed_oldest_first)
     check_signals(rig, a, 0, "");
 }
 
+/* The letters of several instances' signals. */
+static void check_signals_of(struct rig *rig, const char *const *ids, size_t id_count,
+                             int64_t after, size_t room, const char *letters)
+{
+    struct signal_row rows[ROWS_MAX];
+    size_t count = SIZE_MAX;
+    MUST(rig, rig->ops->list_signals(rig->tx, ids, id_count, after, rows, room, &count,
+                                     &rig->error));
+    CHECK(count == strlen(letters), "%zu signals came, not %zu", count, strlen(letters));
+    for (size_t i = 0; i < count; i++)
+        CHECK(rows[i].id[0] == letters[i], "signal %zu is %s, not %c", i, rows[i].id,
+              letters[i]);
+}
+
+TEST(signals_of_several_instances_are_listed_by_instance_then_by_age)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "w").id,
+               *none = new_instance(rig, "w").id;
+    int64_t first = add_signal(rig, b, "1", "paid", RIG_START_US);
+    add_signal(rig, a, "2", "paid", RIG_START_US);
+    int64_t second = add_signal(rig, b, "3", "asked", RIG_START_US);
+    add_signal(rig, a, "4", "asked", RIG_START_US);
+    commit(rig);
+    begin_read(rig);
+    const char *ids[] = {b, "nobody", none, a};
+    check_signals_of(rig, ids, 4, 0, ROWS_MAX, "1324");
+    check_signals_of(rig, ids, 4, first, ROWS_MAX, "324");
+    check_signals_of(rig, ids, 4, second, ROWS_MAX, "24");
+    check_signals_of(rig, ids, 4, 0, 3, "132");
+    check_signals_of(rig, ids, 4, 0, 0, "");
+    check_signals_of(rig, ids + 1, 2, 0, ROWS_MAX, "");
+    check_signals_of(rig, NULL, 0, 0, ROWS_MAX, "");
+}
+
 TEST(a_listed_signal_is_as_it_was_sent)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
@@ -224,7 +261,7 @@ TEST(a_listed_signal_is_as_it_was_sent)
     MUST(rig, rig->ops->insert_signal(rig->tx, &bare, &result, &rig->error));
     commit(rig);
     begin_read(rig);
-    MUST(rig, rig->ops->list_signals(rig->tx, id, seen, 2, &count, &rig->error));
+    MUST(rig, rig->ops->list_signals(rig->tx, &id, 1, 0, seen, 2, &count, &rig->error));
     CHECK_INT(count, 2);
     CHECK_INT(seen[0].seq, seq);
     CHECK_STR(seen[0].instance_id, id);

@@ -359,7 +359,7 @@ static long pages_of(PGconn *conn, const char *execute)
 
 static long claim_pages(PGconn *conn)
 {
-    return pages_of(conn, "claim_steps('{}', '{a.}', NULL, now(), 18, 10, 'w', 't',"
+    return pages_of(conn, "claim_steps('{}', '{a.}', NULL, now(), 18, 10, '{w}', '{t}',"
                           " now() + interval '1 minute', 0.5)");
 }
 
@@ -409,6 +409,7 @@ TEST(a_claim_of_steps_costs_the_same_however_much_waits)
 }
 
 #define ONE "00000000-0000-4000-8000-000000000001"
+#define TWO "00000000-0000-4000-8000-000000000002"
 
 /* One instance of many steps: what finds a step must not read the instance. */
 static void load_one(PGconn *conn, int count)
@@ -439,6 +440,9 @@ TEST(finding_a_step_does_not_read_its_instance)
         {"get_step", SQL_GET_STEP, "get_step('" ONE "', 's5000')"},
         {"count_steps", SQL_COUNT_STEPS, "count_steps"},
         {"delete_steps", SQL_DELETE_STEPS, "delete_steps('{" ONE "}', '{9000}')"},
+        {"read_steps", SQL_READ_STEPS, "read_steps('{" ONE "}', '{9000}', '{9000}')"},
+        {"memos", SQL_LIST_MEMOS, "memos('{" ONE "," TWO "}', 9000, 5)"},
+        {"read_instances", SQL_READ_INSTANCES, "read_instances('{" ONE "," TWO "}')"},
     };
     enum { COUNT = sizeof queries / sizeof *queries };
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
@@ -462,7 +466,7 @@ TEST(what_a_function_is_done_with_is_not_read_again)
     cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
     prepare(foreign, "signals", SQL_LIST_SIGNALS);
     prepare(foreign, "logs", SQL_LIST_LOGS);
-    pages_of(foreign, "signals('" ONE "', 100)");
+    pages_of(foreign, "signals('{" ONE "}', 0, 100)");
     pages_of(foreign, "logs('" ONE "', 0, 10)");
     foreign_run(foreign, "INSERT INTO workflow.workflow_signal (instance_id, id, event,"
                          " received_at, taken_by)"
@@ -473,8 +477,8 @@ TEST(what_a_function_is_done_with_is_not_read_again)
                          " attempt, at)"
                          " SELECT '" ONE "', 'info', 'm', 0, now()"
                          " FROM generate_series(1, 20000)");
-    pages_of(foreign, "signals('" ONE "', 100)");
-    long signals = pages_of(foreign, "signals('" ONE "', 100)");
+    pages_of(foreign, "signals('{" ONE "}', 0, 100)");
+    long signals = pages_of(foreign, "signals('{" ONE "}', 0, 100)");
     CHECK(signals > 0 && signals < 20, "five signals touch %ld pages", signals);
     long logs = pages_of(foreign, "logs('" ONE "', 15000, 10)");
     CHECK(logs > 0 && logs < 20, "ten logs touch %ld pages", logs);

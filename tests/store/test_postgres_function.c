@@ -241,7 +241,7 @@ TEST(a_signal_to_a_function_in_commit_is_told_busy_and_then_sees_the_commit)
     struct signal_row seen[2];
     size_t count = SIZE_MAX;
     MUST(passage,
-         passage->ops->list_signals(passage->tx, id, seen, 2, &count, &passage->error));
+         passage->ops->list_signals(passage->tx, &id, 1, 0, seen, 2, &count, &passage->error));
     CHECK_INT(count, 1);
     CHECK_STR(seen[0].event, "paid");
 }

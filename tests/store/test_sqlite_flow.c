@@ -565,7 +565,13 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
     if (!code)
         code = ops->find_signal(tx, id, "e", INT64_MAX, &signal, NULL);
     if (!code)
-        code = ops->list_signals(tx, id, &signal, 1, &count, NULL);
+        code = ops->list_signals(tx, &id, 1, 0, &signal, 1, &count, NULL);
+    if (!code)
+        code = ops->read_steps(tx, &(struct step_ref){id, 0}, 1, rows, &is_found, NULL);
+    if (!code)
+        code = ops->list_memos(tx, &id, 1, 0, rows, 4, &count, NULL);
+    if (!code)
+        code = ops->read_instances(tx, &id, 1, &again, &is_found, NULL);
     if (!code)
         code = ops->append_logs(tx, &log, 1, NULL);
     if (!code)

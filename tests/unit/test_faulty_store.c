@@ -279,13 +279,23 @@ static cairn_code call_function_verb(struct fixture *f, enum faulty_verb verb)
     const struct store_ops *ops = f->store->ops;
     struct step_ref ref = {.instance_id = JOB_ID};
     struct log_row log = {.instance_id = JOB_ID, .level = "info", .message = "m"};
+    const char *id = JOB_ID;
     struct signal_row signal;
+    struct step_row step;
+    struct instance_row instance;
+    bool is_found;
     size_t count;
     switch (verb) {
     case FAULTY_DELETE_STEPS:
         return ops->delete_steps(f->tx, &ref, 1, &error);
     case FAULTY_LIST_SIGNALS:
-        return ops->list_signals(f->tx, JOB_ID, &signal, 1, &count, &error);
+        return ops->list_signals(f->tx, &id, 1, 0, &signal, 1, &count, &error);
+    case FAULTY_READ_STEPS:
+        return ops->read_steps(f->tx, &ref, 1, &step, &is_found, &error);
+    case FAULTY_LIST_MEMOS:
+        return ops->list_memos(f->tx, &id, 1, 0, &step, 1, &count, &error);
+    case FAULTY_READ_INSTANCES:
+        return ops->read_instances(f->tx, &id, 1, &instance, &is_found, &error);
     case FAULTY_APPEND_LOGS:
         return ops->append_logs(f->tx, &log, 0, &error);
     default:
@@ -300,6 +310,9 @@ TEST(the_verbs_of_functions_fail_on_cue)
         const char *name;
     } verbs[] = {{FAULTY_DELETE_STEPS, "delete_steps"},
                  {FAULTY_LIST_SIGNALS, "list_signals"},
+                 {FAULTY_READ_STEPS, "read_steps"},
+                 {FAULTY_LIST_MEMOS, "list_memos"},
+                 {FAULTY_READ_INSTANCES, "read_instances"},
                  {FAULTY_APPEND_LOGS, "append_logs"},
                  {FAULTY_LIST_LOGS, "list_logs"}};
     struct fixture f;

@@ -116,7 +116,7 @@ static void picture_signals(struct fixture *f, struct buf *out)
 {
     struct signal_row rows[20];
     size_t count;
-    CHECK_OK(ops->list_signals(f->tx, ID, rows, 20, &count, &error));
+    CHECK_OK(ops->list_signals(f->tx, &(const char *){ID}, 1, 0, rows, 20, &count, &error));
     for (size_t i = 0; i < count; i++)
         buf_printf(out, "signal %lld %s %s %s\n", (long long)rows[i].seq, rows[i].id,
                    rows[i].event, rows[i].payload);
@@ -401,7 +401,8 @@ TEST(a_hundred_thousand_places_that_were_forgotten_cost_nothing)
         CHECK_INT(count, 6);
         CHECK_INT(rows[5].seq, seq);
         CHECK_OK(delete_step(&f, seq));
-        CHECK_OK(ops->list_signals(f.tx, ID, signals, 9, &count, &error));
+        CHECK_OK(
+            ops->list_signals(f.tx, &(const char *){ID}, 1, 0, signals, 9, &count, &error));
         CHECK_INT(count, 2);
         CHECK_OK(ops->list_logs(f.tx, ID, seq - 8, logs, 2, &count, &error));
         CHECK_INT(count, 1);
@@ -429,7 +430,7 @@ TEST(a_log_of_an_instance_that_is_not_there_is_refused)
     CHECK_OK(delete_step(&f, 0));
     CHECK_OK(ops->list_logs(f.tx, ID, 0, &row, 1, &count, &error));
     CHECK_INT(count, 0);
-    CHECK_OK(ops->list_signals(f.tx, ID, &signal, 1, &count, &error));
+    CHECK_OK(ops->list_signals(f.tx, &(const char *){ID}, 1, 0, &signal, 1, &count, &error));
     CHECK_INT(count, 0);
     roll_back(&f);
     tear_down(&f);

@@ -142,12 +142,12 @@ cairn_code faulty_mark_signal(struct store_tx *tx, const char *instance_id, int6
     pass_on(FAULTY_MARK_SIGNAL, mark_signal(inner, instance_id, signal_seq, taken_by, reterr));
 }
 
-cairn_code faulty_list_signals(struct store_tx *tx, const char *instance_id,
-                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
-                               cairn_error *reterr)
+cairn_code faulty_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
+                               int64_t after, struct signal_row *ret_rows, size_t room,
+                               size_t *ret_count, cairn_error *reterr)
 {
     pass_on(FAULTY_LIST_SIGNALS,
-            list_signals(inner, instance_id, ret_rows, room, ret_count, reterr));
+            list_signals(inner, ids, count, after, ret_rows, room, ret_count, reterr));
 }
 
 cairn_code faulty_append_outbox(struct store_tx *tx, const struct outbox_row *rows,
@@ -248,6 +248,28 @@ cairn_code faulty_list_steps(struct store_tx *tx, const char *instance_id, int32
 {
     pass_on(FAULTY_LIST_STEPS, list_steps(inner, instance_id, after, is_current, ret_rows, room,
                                           ret_count, reterr));
+}
+
+cairn_code faulty_read_instances(struct store_tx *tx, const char *const *ids, size_t count,
+                                 struct instance_row *ret_rows, bool *ret_is_found,
+                                 cairn_error *reterr)
+{
+    pass_on(FAULTY_READ_INSTANCES,
+            read_instances(inner, ids, count, ret_rows, ret_is_found, reterr));
+}
+
+cairn_code faulty_read_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                             struct step_row *ret_rows, bool *ret_is_found, cairn_error *reterr)
+{
+    pass_on(FAULTY_READ_STEPS, read_steps(inner, refs, count, ret_rows, ret_is_found, reterr));
+}
+
+cairn_code faulty_list_memos(struct store_tx *tx, const char *const *ids, size_t count,
+                             int32_t after, struct step_row *ret_rows, size_t room,
+                             size_t *ret_count, cairn_error *reterr)
+{
+    pass_on(FAULTY_LIST_MEMOS,
+            list_memos(inner, ids, count, after, ret_rows, room, ret_count, reterr));
 }
 
 cairn_code faulty_get_step(struct store_tx *tx, const char *instance_id, const char *name,

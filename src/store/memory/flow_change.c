@@ -144,6 +144,12 @@ cairn_code memory_lock_steps(struct store_tx *tx, const struct step_ref *refs, s
                              struct step_row *ret_rows, bool *ret_is_found, cairn_error *reterr)
 {
     assert_writer(tx);
+    return memory_read_steps(tx, refs, count, ret_rows, ret_is_found, reterr);
+}
+
+cairn_code memory_read_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                             struct step_row *ret_rows, bool *ret_is_found, cairn_error *reterr)
+{
     for (size_t i = 0; i < count; i++) {
         struct step *step = find_step(tx, refs[i].instance_id, refs[i].seq);
         ret_is_found[i] = step;

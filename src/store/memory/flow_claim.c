@@ -120,14 +120,15 @@ static struct step *take_first(struct heap *heap)
 
 /* ---- claims ------------------------------------------------------------------------------ */
 
-static bool lease(struct store_tx *tx, struct step *step, const struct job_claim *claim)
+static bool lease(struct store_tx *tx, struct step *step, const struct job_claim *claim,
+                  const struct step_holder *holder)
 {
     struct step_row row = step->now->row;
     if (row.status == STEP_READY)
         row.status = STEP_RUNNING;
     row.is_ready = false;
-    row.locked_by = claim->worker;
-    row.token = claim->token;
+    row.locked_by = holder->worker;
+    row.token = holder->token;
     row.locked_until_us = claim->lease_until_us;
     row.due_at_us = instant_add(claim->lease_until_us, 1);
     if (!row.started_at_us)
@@ -142,12 +143,14 @@ cairn_code memory_claim_steps(struct store_tx *tx, const struct step_claim *clai
 {
     assert(tx->session->kind == SESSION_WRITER);
     struct heap heap;
+    struct step_holder one = {claim->base.worker, claim->base.token};
     size_t count = 0;
     if (!fill_heap(tx, claim, &heap))
         return fail_memory(reterr);
     while (count < room && heap.count) {
         struct step *step = take_first(&heap);
-        if (!lease(tx, step, &claim->base) || !memory_copy_step(tx, step, &ret_rows[count]))
+        if (!lease(tx, step, &claim->base, claim->holders ? &claim->holders[count] : &one) ||
+            !memory_copy_step(tx, step, &ret_rows[count]))
             return fail_memory(reterr);
         count++;
     }

@@ -85,17 +85,25 @@ cairn_code memory_find_signal(struct store_tx *tx, const char *instance_id, cons
                                                                   : fail_memory(reterr);
 }
 
-cairn_code memory_list_signals(struct store_tx *tx, const char *instance_id,
-                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
-                               cairn_error *reterr)
+static int probe_unread(const struct tree_node *node, const void *key)
 {
-    struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
-    size_t count = 0;
-    for (struct tree_node *node = instance ? tree_first(&instance->unread) : NULL;
-         node && count < room; node = tree_next(node))
-        if (!copy_signal(tx, SIGNAL_ROW(node, in_unread), &ret_rows[count++]))
-            return fail_memory(reterr);
-    *ret_count = count;
+    return SIGNAL_ROW(node, in_unread)->seq > *(const int64_t *)key ? 1 : -1;
+}
+
+cairn_code memory_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
+                               int64_t after, struct signal_row *ret_rows, size_t room,
+                               size_t *ret_count, cairn_error *reterr)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++, after = 0) {
+        struct instance *instance = flow_find_instance(&tx_table(tx)->flow, ids[i]);
+        struct tree_node *node =
+            instance ? tree_seek(&instance->unread, probe_unread, &after) : NULL;
+        for (; node && found < room; node = tree_next(node))
+            if (!copy_signal(tx, SIGNAL_ROW(node, in_unread), &ret_rows[found++]))
+                return fail_memory(reterr);
+    }
+    *ret_count = found;
     return CAIRN_OK;
 }
 

@@ -103,6 +103,19 @@ cairn_code memory_get_instance(struct store_tx *tx, const char *id,
     return memory_copy_instance(tx, instance, ret_row) ? CAIRN_OK : fail_memory(reterr);
 }
 
+cairn_code memory_read_instances(struct store_tx *tx, const char *const *ids, size_t count,
+                                 struct instance_row *ret_rows, bool *ret_is_found,
+                                 cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++) {
+        cairn_code code = memory_get_instance(tx, ids[i], &ret_rows[i], reterr);
+        if (code && code != CAIRN_E_NOT_FOUND)
+            return code;
+        ret_is_found[i] = !code;
+    }
+    return CAIRN_OK;
+}
+
 /* Where a list goes on: before_seq of the filter, made greater than any if there is none. */
 static int64_t before_seq(const struct instance_filter *filter)
 {
@@ -292,6 +305,22 @@ cairn_code memory_list_steps(struct store_tx *tx, const char *instance_id, int32
     }
     *ret_count = count;
     return CAIRN_OK;
+}
+
+cairn_code memory_list_memos(struct store_tx *tx, const char *const *ids, size_t count,
+                             int32_t after, struct step_row *ret_rows, size_t room,
+                             size_t *ret_count, cairn_error *reterr)
+{
+    size_t found = 0, more;
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < count && found < room && !code; i++, after = 0) {
+        more = 0;
+        code = memory_list_steps(tx, ids[i], after, false, ret_rows + found, room - found,
+                                 &more, reterr);
+        found += more;
+    }
+    *ret_count = found;
+    return code;
 }
 
 cairn_code memory_count_steps(struct store_tx *tx, struct step_counts *ret_counts,

@@ -135,9 +135,9 @@ cairn_code memory_append_dlq(struct store_tx *tx, const struct dlq_row *rows, si
                              cairn_error *reterr);
 cairn_code memory_delete_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
                                cairn_error *reterr);
-cairn_code memory_list_signals(struct store_tx *tx, const char *instance_id,
-                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
-                               cairn_error *reterr);
+cairn_code memory_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
+                               int64_t after, struct signal_row *ret_rows, size_t room,
+                               size_t *ret_count, cairn_error *reterr);
 cairn_code memory_append_logs(struct store_tx *tx, const struct log_row *rows, size_t count,
                               cairn_error *reterr);
 cairn_code memory_list_logs(struct store_tx *tx, const char *instance_id, int64_t after,
@@ -164,6 +164,15 @@ cairn_code memory_list_instances(struct store_tx *tx, const struct instance_filt
 cairn_code memory_list_steps(struct store_tx *tx, const char *instance_id, int32_t after,
                              bool is_current, struct step_row *ret_rows, size_t room,
                              size_t *ret_count, cairn_error *reterr);
+cairn_code memory_read_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                             struct step_row *ret_rows, bool *ret_is_found,
+                             cairn_error *reterr);
+cairn_code memory_list_memos(struct store_tx *tx, const char *const *ids, size_t count,
+                             int32_t after, struct step_row *ret_rows, size_t room,
+                             size_t *ret_count, cairn_error *reterr);
+cairn_code memory_read_instances(struct store_tx *tx, const char *const *ids, size_t count,
+                                 struct instance_row *ret_rows, bool *ret_is_found,
+                                 cairn_error *reterr);
 cairn_code memory_get_step(struct store_tx *tx, const char *instance_id, const char *name,
                            struct step_row *ret_row, cairn_error *reterr);
 cairn_code memory_list_flow_events(struct store_tx *tx, const char *instance_id, int64_t after,

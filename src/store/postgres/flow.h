@@ -93,9 +93,9 @@ cairn_code postgres_find_signal(struct store_tx *tx, const char *instance_id, co
                                 cairn_error *reterr);
 cairn_code postgres_mark_signal(struct store_tx *tx, const char *instance_id,
                                 int64_t signal_seq, int32_t taken_by, cairn_error *reterr);
-cairn_code postgres_list_signals(struct store_tx *tx, const char *instance_id,
-                                 struct signal_row *ret_rows, size_t room, size_t *ret_count,
-                                 cairn_error *reterr);
+cairn_code postgres_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
+                                 int64_t after, struct signal_row *ret_rows, size_t room,
+                                 size_t *ret_count, cairn_error *reterr);
 cairn_code postgres_append_outbox(struct store_tx *tx, const struct outbox_row *rows,
                                   size_t count, cairn_error *reterr);
 cairn_code postgres_claim_outbox(struct store_tx *tx, const char *worker, int64_t until_us,
@@ -127,6 +127,15 @@ cairn_code postgres_list_instances(struct store_tx *tx, const struct instance_fi
 cairn_code postgres_list_steps(struct store_tx *tx, const char *instance_id, int32_t after,
                                bool is_current, struct step_row *ret_rows, size_t room,
                                size_t *ret_count, cairn_error *reterr);
+cairn_code postgres_read_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                               struct step_row *ret_rows, bool *ret_is_found,
+                               cairn_error *reterr);
+cairn_code postgres_list_memos(struct store_tx *tx, const char *const *ids, size_t count,
+                               int32_t after, struct step_row *ret_rows, size_t room,
+                               size_t *ret_count, cairn_error *reterr);
+cairn_code postgres_read_instances(struct store_tx *tx, const char *const *ids, size_t count,
+                                   struct instance_row *ret_rows, bool *ret_is_found,
+                                   cairn_error *reterr);
 cairn_code postgres_get_step(struct store_tx *tx, const char *instance_id, const char *name,
                              struct step_row *ret_row, cairn_error *reterr);
 cairn_code postgres_list_flow_events(struct store_tx *tx, const char *instance_id,

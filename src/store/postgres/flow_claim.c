@@ -9,19 +9,35 @@
 #include "base/mem.h"
 #include "store/postgres/flow.h"
 
+#include <string.h>
+
+/* The workers, or the tokens, of the holders. */
+static void param_holders(struct postgres_params *params, const struct step_holder *holders,
+                          size_t count, bool is_token)
+{
+    const char **texts = arena_array(params->arena, count, sizeof *texts);
+    for (size_t i = 0; texts && i < count; i++)
+        texts[i] = is_token ? holders[i].token : holders[i].worker;
+    params->failed |= !texts;
+    param_texts(params, texts, texts ? count : 0);
+}
+
 static struct postgres_params claim_params(struct store_tx *tx, const struct step_claim *claim,
                                            const struct postgres_types *types, size_t heads,
                                            size_t room)
 {
     struct postgres_params params = {.arena = tx->arena};
+    struct step_holder one = {claim->base.worker, claim->base.token};
+    const struct step_holder *holders = claim->holders ? claim->holders : &one;
+    size_t holder_count = claim->holders ? room : 1;
     param_texts(&params, types->exact, types->exact_count);
     param_texts(&params, types->prefixes, types->prefix_count);
     param_text(&params, claim->base.runtime);
     param_time(&params, tx->now_us);
     param_int(&params, (int64_t)heads);
     param_int(&params, (int64_t)room);
-    param_text(&params, claim->base.worker);
-    param_text(&params, claim->base.token);
+    param_holders(&params, holders, holder_count, false);
+    param_holders(&params, holders, holder_count, true);
     param_time(&params, claim->base.lease_until_us);
     param_double(&params, claim->aging_rate);
     return params;
@@ -68,19 +84,52 @@ static cairn_code try_claim(struct store_tx *tx, const struct step_claim *claim,
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
+static bool is_held_by(const struct step_row *row, const struct step_holder *holder)
+{
+    return strcmp(row->token, holder->token) == 0 &&
+           strcmp(row->locked_by, holder->worker) == 0;
+}
+
+/* Those of `room` holders that have got none of these rows, in order: a row that changed meanwhile
+ * was passed over, and so was its holder. */
+static cairn_code drop_holders(struct store_tx *tx, struct step_claim *claim, size_t room,
+                               const struct step_row *rows, size_t count, cairn_error *reterr)
+{
+    size_t left = 0, at = 0;
+    struct step_holder *holders = arena_array(tx->arena, room, sizeof *holders);
+    bool *is_seen = arena_array(tx->arena, count, sizeof *is_seen);
+    if (!holders || !is_seen)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < room; i++) {
+        for (at = 0; at < count; at++)
+            if (!is_seen[at] && is_held_by(&rows[at], &claim->holders[i]))
+                break;
+        if (at < count)
+            is_seen[at] = true;
+        else
+            holders[left++] = claim->holders[i];
+    }
+    claim->holders = holders;
+    return CAIRN_OK;
+}
+
 cairn_code postgres_claim_steps(struct store_tx *tx, const struct step_claim *claim,
                                 struct step_row *ret_rows, size_t room, size_t *ret_count,
                                 cairn_error *reterr)
 {
     struct postgres_types types = {0};
+    struct step_claim rest = *claim;
     size_t count = 0;
     bool is_all = false;
     cairn_code code = postgres_sort_patterns(tx->arena, &claim->base, &types, reterr);
     for (size_t heads = room + POSTGRES_SPARE_HEADS; !code && count < room && !is_all;
          heads *= 2) {
         size_t more = 0;
-        code = try_claim(tx, claim, &types, heads, ret_rows + count, room - count, &more,
+        code = try_claim(tx, &rest, &types, heads, ret_rows + count, room - count, &more,
                          &is_all, reterr);
+        bool is_more = !code && count + more < room && !is_all;
+        if (is_more && rest.holders)
+            code = drop_holders(tx, &rest, room - count, ret_rows + count, more, reterr);
         count += more;
     }
     if (count > 0)

@@ -294,6 +294,30 @@ cairn_code postgres_get_instance(struct store_tx *tx, const char *id,
     return code ? code : count ? CAIRN_OK : CAIRN_E_NOT_FOUND;
 }
 
+cairn_code postgres_read_instances(struct store_tx *tx, const char *const *ids, size_t count,
+                                   struct instance_row *ret_rows, bool *ret_is_found,
+                                   cairn_error *reterr)
+{
+    cleanup(postgres_result_done) PGresult *result = NULL;
+    struct postgres_params params = {.arena = tx->arena};
+    if (count == 0)
+        return CAIRN_OK;
+    param_uuids(&params, ids, count);
+    cairn_code code =
+        postgres_run(postgres_session_of(tx), PG_READ_INSTANCES, &params, &result, reterr);
+    if (code)
+        return code;
+    for (size_t i = 0; i < count; i++)
+        ret_is_found[i] = false;
+    struct postgres_reader reader = {.result = result, .arena = tx->arena};
+    for (; reader.row < PQntuples(result); reader.row++) {
+        size_t place = (size_t)value_int(&reader, 0) - 1;
+        postgres_read_instance(&reader, 1, &ret_rows[place]);
+        ret_is_found[place] = true;
+    }
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
 /* The narrowest index that fits: plans are kept, so each has a statement of its own. */
 static enum postgres_query list_query(const struct instance_filter *filter)
 {

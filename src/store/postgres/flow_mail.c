@@ -88,17 +88,16 @@ cairn_code postgres_find_signal(struct store_tx *tx, const char *instance_id, co
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
-cairn_code postgres_list_signals(struct store_tx *tx, const char *instance_id,
-                                 struct signal_row *ret_rows, size_t room, size_t *ret_count,
-                                 cairn_error *reterr)
+cairn_code postgres_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
+                                 int64_t after, struct signal_row *ret_rows, size_t room,
+                                 size_t *ret_count, cairn_error *reterr)
 {
     cleanup(postgres_result_done) PGresult *result = NULL;
     struct postgres_params params = {.arena = tx->arena};
-    *ret_count = 0;
-    if (!id_is_valid(instance_id))
-        return CAIRN_OK;
-    param_text(&params, instance_id);
+    param_uuids(&params, ids, count);
+    param_int(&params, after);
     param_int(&params, (int64_t)room);
+    *ret_count = 0;
     cairn_code code =
         postgres_run(postgres_session_of(tx), PG_LIST_SIGNALS, &params, &result, reterr);
     if (code)

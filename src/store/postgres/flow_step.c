@@ -149,9 +149,10 @@ static size_t count_neighbours(const struct step_ref *refs, size_t count)
     return run;
 }
 
-cairn_code postgres_lock_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
-                               struct step_row *ret_rows, bool *ret_is_found,
-                               cairn_error *reterr)
+/* The steps at these places, by a query whose first column says of which range a row is. */
+static cairn_code run_places(struct store_tx *tx, enum postgres_query query,
+                             const struct step_ref *refs, size_t count,
+                             struct step_row *ret_rows, bool *ret_is_found, cairn_error *reterr)
 {
     cleanup(columns_done) struct postgres_columns columns = {0};
     cleanup(postgres_result_done) PGresult *result = NULL;
@@ -171,8 +172,7 @@ cairn_code postgres_lock_steps(struct store_tx *tx, const struct step_ref *refs,
     }
     memset(ret_is_found, 0, count * sizeof *ret_is_found);
     param_columns(&params, &columns, 3);
-    cairn_code code =
-        postgres_run(postgres_session_of(tx), PG_LOCK_STEPS, &params, &result, reterr);
+    cairn_code code = postgres_run(postgres_session_of(tx), query, &params, &result, reterr);
     if (code)
         return code;
 
@@ -186,6 +186,13 @@ cairn_code postgres_lock_steps(struct store_tx *tx, const struct step_ref *refs,
         ret_is_found[place] = true;
     }
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+cairn_code postgres_lock_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                               struct step_row *ret_rows, bool *ret_is_found,
+                               cairn_error *reterr)
+{
+    return run_places(tx, PG_LOCK_STEPS, refs, count, ret_rows, ret_is_found, reterr);
 }
 
 cairn_code postgres_lock_current_steps(struct store_tx *tx, const char *instance_id,
@@ -255,6 +262,25 @@ cairn_code postgres_list_steps(struct store_tx *tx, const char *instance_id, int
     param_int(&params, (int64_t)room);
     return postgres_run_steps(tx, is_current ? PG_LIST_CURRENT_STEPS : PG_LIST_STEPS, &params,
                               ret_rows, room, ret_count, reterr);
+}
+
+cairn_code postgres_read_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                               struct step_row *ret_rows, bool *ret_is_found,
+                               cairn_error *reterr)
+{
+    return run_places(tx, PG_READ_STEPS, refs, count, ret_rows, ret_is_found, reterr);
+}
+
+cairn_code postgres_list_memos(struct store_tx *tx, const char *const *ids, size_t count,
+                               int32_t after, struct step_row *ret_rows, size_t room,
+                               size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    param_uuids(&params, ids, count);
+    param_int(&params, after);
+    param_int(&params, (int64_t)room);
+    *ret_count = 0;
+    return postgres_run_steps(tx, PG_LIST_MEMOS, &params, ret_rows, room, ret_count, reterr);
 }
 
 cairn_code postgres_get_step(struct store_tx *tx, const char *instance_id, const char *name,

@@ -144,6 +144,7 @@ enum postgres_query {
     PG_LIST_INSTANCES_BY_STATUS,
     PG_LIST_INSTANCES_BY_WORKFLOW,
     PG_LIST_LOGS,
+    PG_LIST_MEMOS,
     PG_LIST_SIGNALS,
     PG_LIST_STEPS,
     PG_LOCK_COMMITTED_STEPS,
@@ -156,6 +157,8 @@ enum postgres_query {
     PG_NEXT_FLOW_DUE,
     PG_PROMOTE_STEPS,
     PG_PUT_DEFINITION,
+    PG_READ_INSTANCES,
+    PG_READ_STEPS,
     PG_SETTLED_EVENT,
     PG_UNTAKE_SIGNALS,
     PG_UPDATE_INSTANCES,
@@ -233,6 +236,7 @@ struct postgres_session {
     bool is_prepared[POSTGRES_QUERY_COUNT];
     struct queued_query queue[POSTGRES_QUEUE_MAX]; /* sent, results not yet read */
     int queue_len;
+    bool is_leaving; /* a rollback is under way that nobody has waited for */
     enum postgres_query sent; /* whose result is kept; POSTGRES_QUERY_COUNT: none's */
     PGresult *sent_result;    /* NULL: not yet read */
     struct postgres_tx tx;    /* one at a time */
@@ -266,6 +270,11 @@ cairn_code postgres_send(struct postgres_session *session, enum postgres_query q
 cairn_code postgres_take(struct postgres_session *session, PGresult **ret_result,
                          cairn_error *reterr);
 void postgres_forget_sent(struct postgres_session *session); /* nobody comes for it */
+
+/* Ends a transaction that has only read, without waiting for the answer; postgres_left() reads that,
+ * before anything else is sent. */
+void postgres_leave(struct postgres_session *session);
+void postgres_left(struct postgres_session *session);
 
 /* Forgets a connection that is of no use any more. */
 void postgres_lose(struct postgres_session *session);

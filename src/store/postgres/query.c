@@ -92,6 +92,7 @@ static const struct {
     [PG_LIST_INSTANCES_BY_WORKFLOW] = {"list_instances_by_workflow",
                                        SQL_LIST_INSTANCES_BY_WORKFLOW, "list instances"},
     [PG_LIST_LOGS] = {"list_logs", SQL_LIST_LOGS, "list logs"},
+    [PG_LIST_MEMOS] = {"list_memos", SQL_LIST_MEMOS, "list steps"},
     [PG_LIST_SIGNALS] = {"list_signals", SQL_LIST_SIGNALS, "list signals"},
     [PG_LIST_STEPS] = {"list_steps", SQL_LIST_STEPS, "list steps"},
     [PG_LOCK_COMMITTED_STEPS] = {"lock_committed_steps", SQL_LOCK_COMMITTED_STEPS,
@@ -106,6 +107,8 @@ static const struct {
     [PG_NEXT_FLOW_DUE] = {"next_flow_due", SQL_NEXT_FLOW_DUE, "find the next timer"},
     [PG_PROMOTE_STEPS] = {"promote_steps", SQL_PROMOTE_STEPS, "mark steps ready"},
     [PG_PUT_DEFINITION] = {"put_definition", SQL_PUT_DEFINITION, "write a definition"},
+    [PG_READ_INSTANCES] = {"read_instances", SQL_READ_INSTANCES, "read instances"},
+    [PG_READ_STEPS] = {"read_steps", SQL_READ_STEPS, "read steps"},
     [PG_SETTLED_EVENT] = {"settled_event", SQL_SETTLED_EVENT, "list events"},
     [PG_UNTAKE_SIGNALS] = {"untake_signals", SQL_UNTAKE_SIGNALS, "write signals"},
     [PG_UPDATE_INSTANCES] = {"update_instances", SQL_UPDATE_INSTANCES, "write instances"},
@@ -124,6 +127,7 @@ void postgres_lose(struct postgres_session *session)
     postgres_conn_done(&session->conn);
     memset(session->is_prepared, 0, sizeof session->is_prepared);
     session->queue_len = 0;
+    session->is_leaving = false;
 }
 
 /* A connection that failed us in `query`; what it said stands in libpq's own message. */
@@ -209,15 +213,13 @@ static bool is_sent_at(const struct postgres_session *session, int place)
            session->queue[place].query == session->sent && !session->queue[place].is_prepare;
 }
 
-/* Reads the results of everything sent; the one that somebody comes for later is kept. */
-static cairn_code settle(struct postgres_session *session, PGresult **ret_result,
-                         cairn_error *reterr)
+/* Reads the results of everything sent, whose end is sent too; the one that somebody comes for later
+ * is kept. */
+static cairn_code read_all(struct postgres_session *session, PGresult **ret_result,
+                           cairn_error *reterr)
 {
     cleanup(postgres_result_done) PGresult *last = NULL;
     cairn_code code = CAIRN_OK;
-
-    if (!PQpipelineSync(session->conn))
-        return lost(session, session->queue[0].query, reterr);
     for (int i = 0; i < session->queue_len; i++) {
         PQclear(last);
         last = read_result(session, i, &code, reterr);
@@ -239,6 +241,36 @@ static cairn_code settle(struct postgres_session *session, PGresult **ret_result
         last = NULL;
     }
     return code;
+}
+
+static cairn_code settle(struct postgres_session *session, PGresult **ret_result,
+                         cairn_error *reterr)
+{
+    if (!PQpipelineSync(session->conn))
+        return lost(session, session->queue[0].query, reterr);
+    return read_all(session, ret_result, reterr);
+}
+
+void postgres_leave(struct postgres_session *session)
+{
+    cairn_error ignored;
+    if (postgres_queue(session, PG_ROLLBACK, NULL, &ignored))
+        return; /* lost, which is as good */
+    if (!PQpipelineSync(session->conn) || PQflush(session->conn) < 0)
+        postgres_lose(session);
+    else
+        session->is_leaving = true;
+}
+
+void postgres_left(struct postgres_session *session)
+{
+    cairn_error ignored;
+    if (!session->is_leaving)
+        return;
+    session->is_leaving = false;
+    cairn_code code = read_all(session, NULL, &ignored);
+    if (session->conn && (code || PQtransactionStatus(session->conn) != PQTRANS_IDLE))
+        postgres_lose(session);
 }
 
 cairn_code postgres_queue(struct postgres_session *session, enum postgres_query query,

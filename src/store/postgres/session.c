@@ -103,6 +103,7 @@ cairn_code postgres_begin(struct store_session *base, struct arena *arena,
                           struct store_tx **ret_tx, cairn_error *reterr)
 {
     struct postgres_session *session = (struct postgres_session *)base;
+    postgres_left(session);
     bool is_old = session->conn != NULL;
     cairn_code code = is_old ? CAIRN_OK : connect_session(session, reterr);
     if (!code)
@@ -148,5 +149,12 @@ cairn_code postgres_commit(struct store_tx *tx, bool is_ready_made, cairn_error 
 
 void postgres_rollback(struct store_tx *tx)
 {
-    end_transaction(postgres_session_of(tx));
+    struct postgres_session *session = postgres_session_of(tx);
+    bool is_plain = session->base.kind == SESSION_READER && session->conn &&
+                    session->queue_len == 0 && session->sent == POSTGRES_QUERY_COUNT &&
+                    PQtransactionStatus(session->conn) == PQTRANS_INTRANS;
+    if (is_plain)
+        postgres_leave(session);
+    else
+        end_transaction(session);
 }

@@ -83,6 +83,15 @@ cairn_code sqlite_delete_steps(struct store_tx *tx, const struct step_ref *refs,
 cairn_code sqlite_list_steps(struct store_tx *tx, const char *instance_id, int32_t after,
                              bool is_current, struct step_row *ret_rows, size_t room,
                              size_t *ret_count, cairn_error *reterr);
+cairn_code sqlite_read_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                             struct step_row *ret_rows, bool *ret_is_found,
+                             cairn_error *reterr);
+cairn_code sqlite_list_memos(struct store_tx *tx, const char *const *ids, size_t count,
+                             int32_t after, struct step_row *ret_rows, size_t room,
+                             size_t *ret_count, cairn_error *reterr);
+cairn_code sqlite_read_instances(struct store_tx *tx, const char *const *ids, size_t count,
+                                 struct instance_row *ret_rows, bool *ret_is_found,
+                                 cairn_error *reterr);
 cairn_code sqlite_get_step(struct store_tx *tx, const char *instance_id, const char *name,
                            struct step_row *ret_row, cairn_error *reterr);
 
@@ -115,9 +124,9 @@ cairn_code sqlite_find_signal(struct store_tx *tx, const char *instance_id, cons
                               cairn_error *reterr);
 cairn_code sqlite_mark_signal(struct store_tx *tx, const char *instance_id, int64_t signal_seq,
                               int32_t taken_by, cairn_error *reterr);
-cairn_code sqlite_list_signals(struct store_tx *tx, const char *instance_id,
-                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
-                               cairn_error *reterr);
+cairn_code sqlite_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
+                               int64_t after, struct signal_row *ret_rows, size_t room,
+                               size_t *ret_count, cairn_error *reterr);
 cairn_code sqlite_append_outbox(struct store_tx *tx, const struct outbox_row *rows,
                                 size_t count, cairn_error *reterr);
 cairn_code sqlite_claim_outbox(struct store_tx *tx, const char *worker, int64_t until_us,

@@ -18,7 +18,9 @@
 /* What every part of a claim needs. */
 struct claiming {
     struct store_tx *tx;
-    const struct job_claim *claim; /* its texts live as long as the rows */
+    const struct job_claim *claim;
+    const struct step_holder *holders; /* NULL: `own` for all */
+    struct step_holder own;            /* its texts live as long as the rows */
     double aging_rate;
     struct heads heads;
     cairn_error *reterr;
@@ -83,33 +85,48 @@ static cairn_code read_head(struct claiming *claiming, int64_t id, struct step_r
     return read_step(&query, claiming->tx->arena, NULL, ret_row, claiming->reterr);
 }
 
-static cairn_code write_lease(struct claiming *claiming, int64_t id)
+static cairn_code write_lease(struct claiming *claiming, int64_t id,
+                              const struct step_holder *holder)
 {
     const struct job_claim *claim = claiming->claim;
     cleanup(query_end) struct query query =
         query_begin(sqlite_session_of(claiming->tx), Q_LEASE_STEP);
     bind_int(&query, ":id", id);
-    bind_text(&query, ":worker", claim->worker);
-    bind_text(&query, ":token", claim->token);
+    bind_text(&query, ":worker", holder->worker);
+    bind_text(&query, ":token", holder->token);
     bind_int(&query, ":lease_until", claim->lease_until_us);
     bind_int(&query, ":now", claiming->tx->now_us);
     return query_run(&query, "lease a step", claiming->reterr);
 }
 
 /* The row as lease_step.sql leaves it. */
-static void apply_lease(const struct claiming *claiming, struct step_row *row)
+static void apply_lease(const struct claiming *claiming, const struct step_holder *holder,
+                        struct step_row *row)
 {
     const struct job_claim *claim = claiming->claim;
     if (row->status == STEP_READY)
         row->status = STEP_RUNNING;
     row->is_ready = false;
-    row->locked_by = claim->worker;
-    row->token = claim->token;
+    row->locked_by = holder->worker;
+    row->token = holder->token;
     row->locked_until_us = claim->lease_until_us;
     row->due_at_us = claim->lease_until_us + 1;
     if (!row->started_at_us)
         row->started_at_us = claiming->tx->now_us;
     row->updated_at_us = claiming->tx->now_us;
+}
+
+/* For whom the index-th row is. */
+static bool find_holder(const struct claiming *claiming, size_t index,
+                        struct step_holder *ret_holder)
+{
+    if (!claiming->holders) {
+        *ret_holder = claiming->own;
+        return true;
+    }
+    ret_holder->worker = arena_strdup(claiming->tx->arena, claiming->holders[index].worker);
+    ret_holder->token = arena_strdup(claiming->tx->arena, claiming->holders[index].token);
+    return ret_holder->worker && ret_holder->token;
 }
 
 /* Leases the heads, the best first. */
@@ -118,12 +135,15 @@ static cairn_code take_heads(struct claiming *claiming, struct step_row *ret_row
     heads_sort(&claiming->heads);
     for (size_t i = 0; i < claiming->heads.count; i++) {
         int64_t id = claiming->heads.items[i].id;
+        struct step_holder holder;
+        if (!find_holder(claiming, i, &holder))
+            return fail_memory(claiming->reterr);
         cairn_code code = read_head(claiming, id, &ret_rows[i]);
         if (!code)
-            code = write_lease(claiming, id);
+            code = write_lease(claiming, id, &holder);
         if (code)
             return code;
-        apply_lease(claiming, &ret_rows[i]);
+        apply_lease(claiming, &holder, &ret_rows[i]);
     }
     return CAIRN_OK;
 }
@@ -133,23 +153,26 @@ cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *clai
                               cairn_error *reterr)
 {
     assert(tx->session->kind == SESSION_WRITER);
-    struct job_claim own = claim->base;
-    own.worker = arena_strdup(tx->arena, claim->base.worker);
-    own.token = arena_strdup(tx->arena, claim->base.token);
     struct claiming claiming = {.tx = tx,
-                                .claim = &own,
+                                .claim = &claim->base,
+                                .holders = claim->holders,
                                 .aging_rate = claim->aging_rate,
                                 .heads = {.room = room},
                                 .reterr = reterr};
     claiming.heads.items = arena_array(tx->arena, room, sizeof(struct head));
-    if (!own.worker || !own.token || !claiming.heads.items)
+    if (!claim->holders)
+        claiming.own =
+            (struct step_holder){.worker = arena_strdup(tx->arena, claim->base.worker),
+                                 .token = arena_strdup(tx->arena, claim->base.token)};
+    bool is_known = claim->holders || (claiming.own.worker && claiming.own.token);
+    if (!is_known || !claiming.heads.items)
         return fail_memory(reterr);
 
     *ret_count = 0;
     if (room == 0)
         return CAIRN_OK;
     cairn_code code =
-        heads_visit_types(tx, &own, Q_NEXT_TASK_TYPE, collect_type, &claiming, reterr);
+        heads_visit_types(tx, &claim->base, Q_NEXT_TASK_TYPE, collect_type, &claiming, reterr);
     if (!code)
         code = take_heads(&claiming, ret_rows);
     if (!code)

@@ -83,6 +83,19 @@ cairn_code sqlite_get_instance(struct store_tx *tx, const char *id,
     }
 }
 
+cairn_code sqlite_read_instances(struct store_tx *tx, const char *const *ids, size_t count,
+                                 struct instance_row *ret_rows, bool *ret_is_found,
+                                 cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++) {
+        cairn_code code = sqlite_get_instance(tx, ids[i], &ret_rows[i], reterr);
+        if (code && code != CAIRN_E_NOT_FOUND)
+            return code;
+        ret_is_found[i] = !code;
+    }
+    return CAIRN_OK;
+}
+
 cairn_code sqlite_lock_instances(struct store_tx *tx, const char *const *ids, size_t count,
                                  bool may_wait, struct instance_row *ret_rows,
                                  enum lock_result *ret_results, cairn_error *reterr)

@@ -88,12 +88,13 @@ cairn_code sqlite_mark_signal(struct store_tx *tx, const char *instance_id, int6
     return query_run(&query, "mark a signal", reterr);
 }
 
-cairn_code sqlite_list_signals(struct store_tx *tx, const char *instance_id,
-                               struct signal_row *ret_rows, size_t room, size_t *ret_count,
-                               cairn_error *reterr)
+static cairn_code list_of_one(struct store_tx *tx, const char *instance_id, int64_t after,
+                              struct signal_row *ret_rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_LIST_SIGNALS);
     bind_text(&query, ":instance_id", instance_id);
+    bind_int(&query, ":after", after);
     bind_size(&query, ":room", room);
     size_t count = 0;
     while (count < room && query_step(&query) == SQLITE_ROW) {
@@ -104,4 +105,19 @@ cairn_code sqlite_list_signals(struct store_tx *tx, const char *instance_id,
     }
     *ret_count = count;
     return query_ended(&query, "list signals", reterr);
+}
+
+cairn_code sqlite_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
+                               int64_t after, struct signal_row *ret_rows, size_t room,
+                               size_t *ret_count, cairn_error *reterr)
+{
+    size_t found = 0, more;
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < count && found < room && !code; i++, after = 0) {
+        more = 0;
+        code = list_of_one(tx, ids[i], after, ret_rows + found, room - found, &more, reterr);
+        found += more;
+    }
+    *ret_count = found;
+    return code;
 }

@@ -153,6 +153,12 @@ cairn_code sqlite_lock_steps(struct store_tx *tx, const struct step_ref *refs, s
                              struct step_row *ret_rows, bool *ret_is_found, cairn_error *reterr)
 {
     assert(tx->session->kind == SESSION_WRITER);
+    return sqlite_read_steps(tx, refs, count, ret_rows, ret_is_found, reterr);
+}
+
+cairn_code sqlite_read_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,
+                             struct step_row *ret_rows, bool *ret_is_found, cairn_error *reterr)
+{
     struct owner owner = {0};
     for (size_t i = 0; i < count; i++) {
         cairn_code code = CAIRN_OK;
@@ -256,6 +262,23 @@ cairn_code sqlite_list_steps(struct store_tx *tx, const char *instance_id, int32
     }
     return list_between(tx, instance_id, STEP_NONE, after + 1, PLACES_MAX - 1, ret_rows, room,
                         ret_count, reterr);
+}
+
+cairn_code sqlite_list_memos(struct store_tx *tx, const char *const *ids, size_t count,
+                             int32_t after, struct step_row *ret_rows, size_t room,
+                             size_t *ret_count, cairn_error *reterr)
+{
+    size_t found = 0, more;
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < count && found < room && !code; i++, after = 0) {
+        more = 0;
+        if (after < PLACES_MAX)
+            code = list_between(tx, ids[i], STEP_NONE, after + 1, PLACES_MAX - 1,
+                                ret_rows + found, room - found, &more, reterr);
+        found += more;
+    }
+    *ret_count = found;
+    return code;
 }
 
 cairn_code sqlite_get_step(struct store_tx *tx, const char *instance_id, const char *name,

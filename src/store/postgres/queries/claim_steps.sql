@@ -6,7 +6,8 @@
 --   $4  now
 --   $5  how many heads to look at
 --   $6  how many to lease at most
---   $7, $8, $9  worker, token, end of the lease
+--   $7, $8  workers and tokens: for each row that is leased, or one of each for all
+--   $9   end of the lease
 --   $10  how many points a second of waiting is worth
 --
 -- Each row begins with how many heads there were: as many as $5 means that there may be more
@@ -121,13 +122,14 @@ WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq)
     UPDATE workflow.workflow_step AS s
        SET status       = CASE s.status WHEN 'ready' THEN 'running' ELSE s.status END,
            is_ready     = false,
-           locked_by    = $7::text,
-           token        = $8::text,
+           locked_by    = coalesce(($7::text[])[taken.number], ($7::text[])[1]),
+           token        = coalesce(($8::text[])[taken.number], ($8::text[])[1]),
            locked_until = $9::timestamptz,
            due_at       = $9::timestamptz + interval '1 microsecond',
            started_at   = coalesce(s.started_at, $4::timestamptz),
            updated_at   = $4::timestamptz
-      FROM taken
+      FROM (SELECT t.place, t.effective, row_number() OVER () AS number
+              FROM taken AS t) AS taken
      WHERE s.ctid = taken.place
     RETURNING taken.effective, s.*
 )
