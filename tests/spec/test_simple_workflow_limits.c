@@ -202,7 +202,7 @@ TEST(a_report_must_make_sense)
     CHECK_REFUSED(&world, world_retry(&world, &held, CAIRN_RETRY, -2), CAIRN_E_BAD_INPUT);
     CHECK_REFUSED(&world, world_report(&world, &held, (cairn_outcome)77, NULL),
                   CAIRN_E_BAD_INPUT);
-    CHECK_OK(world_beat(&world, &held, 0, NULL, NULL)); /* only looks: it leaves no event */
+    CHECK_INT(world_beat(&world, &held, 0, NULL, NULL), CAIRN_OK); /* a look leaves no event */
     struct held nobody = held;
     nobody.worker[0] = '\0';
     CHECK_REFUSED(&world, world_report(&world, &nobody, CAIRN_COMPLETE, NULL),
