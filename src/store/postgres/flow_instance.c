@@ -16,28 +16,28 @@ enum { INSERT_COLUMNS = 36, UPDATE_COLUMNS = 31, LOCK_CLOCK = INSTANCE_COLUMNS }
 /* From is_dlq on, in this order in both statements. */
 static void add_progress(struct postgres_columns *columns, const struct instance_row *row)
 {
-    column_bool(columns, row->is_dlq);
-    column_bool(columns, row->has_compensation);
+    column_flag(columns, row->is_dlq);
+    column_flag(columns, row->has_compensation);
     column_text(columns, postgres_goal_name(row->goal));
-    column_bool(columns, row->is_undo_failed);
+    column_flag(columns, row->is_undo_failed);
     column_int(columns, row->undo_first);
-    column_int(columns, row->undo_from);
-    column_int(columns, row->undo_to);
-    column_bigint(columns, row->undo_below);
+    column_count(columns, row->undo_from);
+    column_count(columns, row->undo_to);
+    column_big_count(columns, row->undo_below);
     column_text(columns, row->stop_by);
     column_text(columns, row->stop_reason);
     column_bigint(columns, row->commits);
     column_int(columns, row->active_count);
-    column_int(columns, row->wait_count);
-    column_int(columns, row->sleep_count);
-    column_int(columns, row->decision_count);
-    column_int(columns, row->parked_count);
-    column_int(columns, row->awaited_count);
-    column_bool(columns, row->is_function);
-    column_bigint(columns, row->revision);
-    column_int(columns, row->places);
-    column_bool(columns, row->is_forced);
-    column_bool(columns, row->is_woken);
+    column_count(columns, row->wait_count);
+    column_count(columns, row->sleep_count);
+    column_count(columns, row->decision_count);
+    column_count(columns, row->parked_count);
+    column_count(columns, row->awaited_count);
+    column_flag(columns, row->is_function);
+    column_big_count(columns, row->revision);
+    column_count(columns, row->places);
+    column_flag(columns, row->is_forced);
+    column_flag(columns, row->is_woken);
 }
 
 static void add_insert_row(struct postgres_columns *columns, const struct instance_row *row)

@@ -34,19 +34,19 @@ static void add_plan(struct postgres_columns *columns, const struct step_row *ro
 static void add_progress(struct postgres_columns *columns, const struct step_row *row)
 {
     column_text(columns, step_status_name(row->status));
-    column_int(columns, row->attempts);
-    column_int(columns, row->compensation_attempts);
+    column_count(columns, row->attempts);
+    column_count(columns, row->compensation_attempts);
     column_json(columns, row->input);
     column_json(columns, row->output);
     column_text(columns, row->error);
-    column_bigint(columns, row->commit_no);
+    column_big_count(columns, row->commit_no);
     column_time_or_null(columns, row->next_run_at_us);
     column_time_or_null(columns, row->started_at_us);
     column_time_or_null(columns, row->finished_at_us);
     column_bool(columns, row->is_ready);
     column_text(columns, row->task_type);
     column_time_or_null(columns, row->due_at_us);
-    column_bool(columns, row->is_held);
+    column_flag(columns, row->is_held);
     column_text(columns, row->locked_by);
     column_text(columns, row->token);
     column_time_or_null(columns, row->locked_until_us);
@@ -56,9 +56,9 @@ static void add_progress(struct postgres_columns *columns, const struct step_row
     column_text(columns, postgres_stop_name(row->stop));
     column_text(columns, row->waiting_event);
     column_time_or_null(columns, row->deadline_at_us);
-    column_bool(columns, row->is_timed_out);
+    column_flag(columns, row->is_timed_out);
     column_json(columns, row->signal);
-    column_int(columns, row->remaining);
+    column_count(columns, row->remaining);
     column_time(columns, row->updated_at_us);
 }
 

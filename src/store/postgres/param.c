@@ -279,6 +279,30 @@ void column_bool(struct postgres_columns *columns, bool value)
     add_element(next_column(columns), TYPE_BOOL, value ? "\1" : "\0", 1);
 }
 
+void column_count(struct postgres_columns *columns, int32_t value)
+{
+    if (value)
+        column_int(columns, value);
+    else
+        add_null(next_column(columns), TYPE_INT);
+}
+
+void column_big_count(struct postgres_columns *columns, int64_t value)
+{
+    if (value)
+        column_bigint(columns, value);
+    else
+        add_null(next_column(columns), TYPE_BIGINT);
+}
+
+void column_flag(struct postgres_columns *columns, bool value)
+{
+    if (value)
+        column_bool(columns, value);
+    else
+        add_null(next_column(columns), TYPE_BOOL);
+}
+
 void column_time(struct postgres_columns *columns, int64_t us)
 {
     uint64_t bytes = time_value(us);

@@ -206,6 +206,13 @@ void column_json(struct postgres_columns *columns, const char *json); /* NULL: n
 void column_int(struct postgres_columns *columns, int32_t value);
 void column_bigint(struct postgres_columns *columns, int64_t value);
 void column_bool(struct postgres_columns *columns, bool value);
+
+/* What is 0 or false in nearly every row: sent as null, which costs nothing when all are, and put
+ * right by the statement's coalesce(). */
+void column_count(struct postgres_columns *columns, int32_t value);
+void column_big_count(struct postgres_columns *columns, int64_t value);
+void column_flag(struct postgres_columns *columns, bool value);
+
 void column_time(struct postgres_columns *columns, int64_t us);
 void column_time_or_null(struct postgres_columns *columns, int64_t us); /* 0: null */
 void columns_end_row(struct postgres_columns *columns, int count);      /* of columns */

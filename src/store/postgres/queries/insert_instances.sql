@@ -11,10 +11,13 @@ INSERT INTO workflow.workflow_instance
         commits, active_count, wait_count, sleep_count, decision_count, parked_count,
         awaited_count, is_function, revision, places, is_forced, is_woken)
 SELECT id, workflow, version, key, input, output, status, generation, last_error, start_at,
-       created_at, updated_at, started_at, finished_at, is_dlq, has_compensation, goal,
-       is_undo_failed, undo_first, undo_from, undo_to, undo_below, stop_by, stop_reason,
-       commits, active_count, wait_count, sleep_count, decision_count, parked_count,
-       awaited_count, is_function, revision, places, is_forced, is_woken
+       created_at, updated_at, started_at, finished_at, coalesce(is_dlq, false),
+       coalesce(has_compensation, false), goal, coalesce(is_undo_failed, false), undo_first,
+       coalesce(undo_from, 0), coalesce(undo_to, 0), coalesce(undo_below, 0), stop_by,
+       stop_reason, commits, active_count, coalesce(wait_count, 0), coalesce(sleep_count, 0),
+       coalesce(decision_count, 0), coalesce(parked_count, 0), coalesce(awaited_count, 0),
+       coalesce(is_function, false), coalesce(revision, 0), coalesce(places, 0),
+       coalesce(is_forced, false), coalesce(is_woken, false)
   FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS workflow,
                unnest($3::int[]) AS version, unnest($4::text[]) AS key,
                unnest($5::jsonb[]) AS input, unnest($6::jsonb[]) AS output,

@@ -10,11 +10,12 @@ INSERT INTO workflow.workflow_step
         call_until, ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out,
         signal, remaining, updated_at)
 SELECT instance_id, instance_seq, seq, name, kind, handler, max_attempts, priority, next,
-       scope_fork, scope_from, scope_to, config, metadata, status, attempts,
-       compensation_attempts, input, output, error, commit_no, next_run_at, started_at,
-       finished_at, is_ready, task_type, due_at, is_held, locked_by, token, locked_until,
-       call_until, ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out,
-       signal, remaining, updated_at
+       scope_fork, scope_from, scope_to, config, metadata, status, coalesce(attempts, 0),
+       coalesce(compensation_attempts, 0), input, output, error, coalesce(commit_no, 0),
+       next_run_at, started_at, finished_at, is_ready, task_type, due_at,
+       coalesce(is_held, false), locked_by, token, locked_until, call_until, ended_by,
+       ended_token, stop, waiting_event, deadline_at, coalesce(is_timed_out, false), signal,
+       coalesce(remaining, 0), updated_at
   FROM (SELECT unnest($1::uuid[]) AS instance_id, unnest($2::bigint[]) AS instance_seq,
                unnest($3::int[]) AS seq, unnest($4::text[]) AS name, unnest($5::text[]) AS kind,
                unnest($6::text[]) AS handler, unnest($7::int[]) AS max_attempts,
