@@ -88,7 +88,7 @@ cairn_code world_note(struct batch *batch, const char *instance_id, const char *
 bool step_id_split(const char *task_id, char instance_id[ID_TEXT], int32_t *ret_seq);
 char *step_id_make(struct arena *arena, const char *instance_id, int32_t seq);
 
-/* flow_batch.c */
+/* flow_batch_report.c */
 /* The step that a task's id names; NULL: there is none. */
 cairn_code flow_find_task(struct batch *batch, const char *task_id,
                           struct world_instance **ret_instance, struct flow_step **ret_step,

@@ -1,0 +1,89 @@
+/* engine/flow_batch_outbox.c - events that handlers emit, and those who deliver them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "engine/flow_batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_outbox_room(struct batch *batch, size_t more)
+{
+    if (batch->outbox_count + more <= batch->outbox_room)
+        return true;
+    size_t room = (batch->outbox_count + more) * 2;
+    struct outbox_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    if (!rows)
+        return false;
+    if (batch->outbox_count)
+        memcpy(rows, batch->outbox, batch->outbox_count * sizeof *rows);
+    batch->outbox = rows;
+    batch->outbox_room = room;
+    return true;
+}
+
+cairn_code flow_emit(struct batch *batch, const struct world_instance *instance,
+                     const char *step, const cairn_outbound *events, size_t count,
+                     cairn_error *reterr)
+{
+    if (!make_outbox_room(batch, count))
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        const cairn_outbound *event = &events[i];
+        batch->outbox[batch->outbox_count++] = (struct outbox_row){
+            .instance_id = instance->row.id,
+            .step = step,
+            .event = event->event,
+            .payload = event->payload ? event->payload : "null",
+            .created_at_us = batch->tx->now_us,
+        };
+    }
+    return CAIRN_OK;
+}
+
+cairn_code flow_batch_claim_outbox(struct batch *batch, struct request *request,
+                                   cairn_error *reterr)
+{
+    const struct outbox_input *in = &request->in.outbox;
+    size_t count = 0;
+    struct outbox_row *rows = arena_array(&batch->arena, in->max, sizeof *rows);
+    cairn_outbox_event *events = arena_array(&request->arena, in->max, sizeof *events);
+    if (!rows || !events)
+        return fail_memory(reterr);
+    struct arena *arena = batch->tx->arena;
+    batch->tx->arena = &request->arena;
+    cairn_code code = batch->ops->claim_outbox(
+        batch->tx, in->worker, instant_add(batch->tx->now_us, in->lease_ms * US_PER_MS), rows,
+        in->max, &count, reterr);
+    batch->tx->arena = arena;
+    for (size_t i = 0; i < count && !code; i++) {
+        events[i] = (cairn_outbox_event){
+            .id = arena_printf(&request->arena, "%lld", (long long)rows[i].id),
+            .instance_id = rows[i].instance_id,
+            .step = rows[i].step,
+            .event = rows[i].event,
+            .payload = rows[i].payload,
+            .created_at_us = rows[i].created_at_us};
+        if (!events[i].id)
+            code = fail_memory(reterr);
+    }
+    request->out.outbox = (struct outbox_output){.items = events, .count = count};
+    return code;
+}
+
+cairn_code flow_batch_ack_outbox(struct batch *batch, struct request *request,
+                                 cairn_error *reterr)
+{
+    const char *id = request->in.job.id;
+    size_t digits = strspn(id, "0123456789");
+    bool is_number = digits > 0 && digits <= 18 && !id[digits];
+    cairn_code code = is_number
+                          ? batch->ops->ack_outbox(batch->tx, strtoll(id, NULL, 10), reterr)
+                          : CAIRN_E_NOT_FOUND;
+    if (code != CAIRN_E_NOT_FOUND)
+        return code;
+    request->code =
+        fail(&request->error, CAIRN_E_NOT_FOUND, "outbox event \"%.64s\" does not exist", id);
+    return CAIRN_OK;
+}

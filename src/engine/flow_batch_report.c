@@ -1,0 +1,122 @@
+/* engine/flow_batch_report.c - what workers say of steps: reports and heartbeats.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "engine/flow_batch.h"
+
+#include <stdio.h>
+
+static void count_outcome(struct tally *tally, const struct flow_step *step,
+                          cairn_outcome outcome)
+{
+    enum step_status status = step->row.status;
+    if (outcome == CAIRN_COMPLETE)
+        tally->completed++;
+    else if (outcome == CAIRN_RELEASE)
+        tally->released++;
+    else if (status == STEP_READY || status == STEP_COMPENSATION)
+        tally->retried++;
+    else if (outcome != CAIRN_WAIT)
+        tally->failed++;
+}
+
+cairn_code flow_find_task(struct batch *batch, const char *task_id,
+                          struct world_instance **ret_instance, struct flow_step **ret_step,
+                          cairn_error *reterr)
+{
+    char id[ID_TEXT];
+    int32_t seq;
+    *ret_instance = NULL;
+    *ret_step = NULL;
+    if (!step_id_split(task_id, id, &seq))
+        return CAIRN_OK;
+    *ret_instance = world_find(batch, id);
+    return *ret_instance ? world_step(*ret_instance, seq, ret_step, reterr) : CAIRN_OK;
+}
+
+cairn_code flow_batch_report(struct batch *batch, struct request *request, size_t index,
+                             cairn_error *reterr)
+{
+    const cairn_report *given = &request->in.report.reports[index];
+    cairn_reported *reported = &request->out.reported[index];
+    struct world_instance *instance;
+    struct flow_step *step;
+    struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
+    *reported = (cairn_reported){0};
+    cairn_code code = flow_find_task(batch, given->task_id, &instance, &step, reterr);
+    if (code)
+        return code;
+    if (step) {
+        struct flow_report report = {
+            .outcome = given->outcome,
+            .worker = request->in.report.worker,
+            .token = given->token,
+            .output = given->output ? given->output : "null",
+            .error = given->error ? given->error : "",
+            .event = given->event,
+            .delay_us = given->delay_ms < 0 ? -1 : given->delay_ms * US_PER_MS,
+            .is_missing_handler = given->is_missing_handler,
+            .timeout_us = given->timeout_ms < 0 ? -1 : given->timeout_ms * US_PER_MS,
+        };
+        code = flow_report(&instance->flow, step, &report, &verdict, reterr);
+        if (!code && !verdict.code && !verdict.is_repeated) {
+            count_outcome(&batch->tally, step, given->outcome);
+            code = flow_emit(batch, instance, step->row.name, given->outbound,
+                             given->outbound_count, reterr);
+        }
+        if (code)
+            return code;
+        if (verdict.code)
+            world_revise_dirty(instance);
+        else
+            world_revise(instance);
+    }
+    reported->code = verdict.code;
+    if (verdict.code == CAIRN_E_LEASE_LOST) {
+        batch->tally.late_reports++;
+        lease_lost(&reported->error, given->task_id, request->in.report.worker,
+                   step ? step_status_name(step->row.status) : NULL,
+                   step ? step->row.locked_by : NULL);
+    } else if (verdict.code) {
+        fail(&reported->error, verdict.code, "%s", verdict.flaw);
+    } else {
+        snprintf(reported->status, sizeof reported->status, "%s",
+                 step_status_name(step->row.status));
+    }
+    return CAIRN_OK;
+}
+
+/* Changes the lease and nothing else, so the instance need not be locked. */
+cairn_code flow_batch_heartbeat(struct batch *batch, struct request *request,
+                                cairn_error *reterr)
+{
+    const struct heartbeat_input *in = &request->in.heartbeat;
+    char id[ID_TEXT];
+    struct step_ref ref = {.instance_id = id};
+    struct flow_step step = {0};
+    struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
+    bool is_found = false;
+    cairn_code code = CAIRN_OK;
+    if (step_id_split(in->task_id, id, &ref.seq))
+        code = batch->ops->lock_steps(batch->tx, &ref, 1, &step.row, &is_found, reterr);
+    if (code)
+        return code;
+    if (is_found)
+        verdict = flow_heartbeat(&step, in->worker, in->token, in->extend_ms * US_PER_MS,
+                                 batch->tx->now_us);
+    if (verdict.code) {
+        batch->tally.late_reports++;
+        request->code = lease_lost(&request->error, in->task_id, in->worker,
+                                   is_found ? step_status_name(step.row.status) : NULL,
+                                   is_found ? step.row.locked_by : NULL);
+        return CAIRN_OK;
+    }
+    request->out.heartbeat.lease_until_us = step.row.locked_until_us;
+    request->out.heartbeat.stop = verdict.stop;
+    if (!step.is_dirty)
+        return CAIRN_OK;
+    batch->tally.heartbeats++;
+    batch_due(batch, step.row.due_at_us);
+    return batch->ops->update_steps(batch->tx, &step.row, 1, reterr);
+}
