@@ -338,6 +338,9 @@ static cairn_code go_on(struct flow *flow, struct flow_step *runner,
     case PASSAGE_FAIL:
         TRY(step_fail(flow, runner, commit->error, 1, reterr));
         return blame(flow, commit, reterr);
+    case PASSAGE_AGAIN: /* whatever else waits: there is work left */
+        flow->instance->is_woken = false;
+        return step_make_ready(flow, runner, flow->now_us, "again", reterr);
     case PASSAGE_MISMATCH:
         return pause_mismatched(flow, runner, commit, reterr);
     default:

@@ -7,8 +7,9 @@
 #include <string.h>
 
 static const char *const outcome_names[PASSAGE_OUTCOME_COUNT] = {
-    [PASSAGE_GO_ON] = "go_on",     [PASSAGE_COMPLETE] = "complete", [PASSAGE_FAIL] = "fail",
-    [PASSAGE_SUSPEND] = "suspend", [PASSAGE_MISMATCH] = "mismatch",
+    [PASSAGE_GO_ON] = "go_on", [PASSAGE_COMPLETE] = "complete",
+    [PASSAGE_FAIL] = "fail",   [PASSAGE_SUSPEND] = "suspend",
+    [PASSAGE_AGAIN] = "again", [PASSAGE_MISMATCH] = "mismatch",
 };
 
 const char *passage_outcome_name(enum passage_outcome outcome)

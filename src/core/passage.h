@@ -27,11 +27,12 @@ enum passage_outcome {
     PASSAGE_COMPLETE, /* output */
     PASSAGE_FAIL,     /* error, failed_step */
     PASSAGE_SUSPEND,  /* until what it waits for has come, a retry is due, or at once */
+    PASSAGE_AGAIN,    /* it was stopped on its way: another one goes on at once */
     PASSAGE_MISMATCH, /* error: pauses with version_mismatch */
     PASSAGE_OUTCOME_COUNT
 };
 
-/* "go_on", "complete", "fail", "suspend", "mismatch"; from: NONE: no such word. */
+/* "go_on", "complete", "fail", "suspend", "again", "mismatch"; from: NONE: no such word. */
 const char *passage_outcome_name(enum passage_outcome outcome);
 enum passage_outcome passage_outcome_from(const char *name);
 

@@ -143,6 +143,7 @@ cairn_code passage_look(struct cairn_passage *passage)
     const char *stop = stop_word(passage);
     if (passage->over || !stop)
         return passage->over;
+    passage->is_cut_short = true;
     if (strcmp(stop, "paused") == 0 || strcmp(stop, "cancelled") == 0)
         return passage_over(passage, CAIRN_E_SUSPENDED, "the instance is %s", stop);
     if (strcmp(stop, "stopping") == 0)
@@ -261,7 +262,8 @@ static cairn_code commit_end(struct cairn_passage *passage, cairn_code code)
 static cairn_code end_early(struct cairn_passage *passage)
 {
     char text[sizeof passage->over_error.message + 32];
-    struct passage_end end = {.outcome = PASSAGE_SUSPEND};
+    struct passage_end end = {.outcome =
+                                  passage->is_cut_short ? PASSAGE_AGAIN : PASSAGE_SUSPEND};
     if (passage->over == CAIRN_E_VERSION_MISMATCH) {
         snprintf(text, sizeof text, "version_mismatch: %s", passage->over_error.message);
         end = (struct passage_end){

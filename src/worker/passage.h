@@ -119,9 +119,10 @@ struct cairn_passage {
     const struct cairn_work *host;  /* whose stop the dispatcher writes; NULL: none */
     const atomic_bool *is_stopping; /* the worker is asked to end; NULL: no worker */
     int64_t extended_at_us;         /* monotonic: when the lease was last extended */
-    bool is_dismissed;              /* nothing of it is wanted, but its lease still stands */
-    bool is_released;               /* the lease has ended: nothing more is sent */
-    char status[24];                /* of the function, as the latest commit told */
+    bool is_cut_short; /* stopped while there was work left: another passage goes on */
+    bool is_dismissed; /* nothing of it is wanted, but its lease still stands */
+    bool is_released;  /* the lease has ended: nothing more is sent */
+    char status[24];   /* of the function, as the latest commit told */
 
     cairn_code over; /* 0: it goes on */
     cairn_error over_error;

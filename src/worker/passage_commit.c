@@ -42,7 +42,8 @@ enum parts { ALL, NO_STARTS, NOTHING };
 static size_t logs_to_send(const struct cairn_passage *passage, enum passage_outcome outcome)
 {
     const struct buffer *buffer = &passage->buffer;
-    bool goes_on = outcome == PASSAGE_GO_ON || outcome == PASSAGE_SUSPEND;
+    bool goes_on =
+        outcome == PASSAGE_GO_ON || outcome == PASSAGE_SUSPEND || outcome == PASSAGE_AGAIN;
     bool is_cancelled = passage->stop && strcmp(passage->stop, "cancelled") == 0;
     if (goes_on && !is_cancelled && !buffer_is_full(buffer))
         return buffer->log_settled;

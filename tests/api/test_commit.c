@@ -120,6 +120,21 @@ TEST(a_step_that_is_called_again_has_its_passage_then)
     caller_close(&caller);
 }
 
+TEST(a_passage_that_was_stopped_on_its_way_goes_on_at_once_whatever_waits)
+{
+    struct caller caller;
+    struct passage passage = begin_passage(&caller);
+    commit_for(&caller, 200, &passage, "again",
+               ",\"steps\":[" STEP("1", "paid", "wait", "waiting", ",\"event\":\"paid\"") "]");
+    CHECK_STR(text_at(&caller, "status"), "ready");
+    passage = claim_passage(&caller);
+    CHECK_STR(text_at(&caller, "tasks.0.steps.0.status"), "waiting");
+    commit_for(&caller, 200, &passage, "suspend", "");
+    CHECK_STR(text_at(&caller, "status"), "waiting");
+    check_none_due(&caller);
+    caller_close(&caller);
+}
+
 TEST(a_sleep_may_have_an_end_instead_of_a_length)
 {
     struct caller caller;

@@ -102,7 +102,7 @@ static void commit(struct fanout *fanout, enum passage_outcome outcome)
         code || outcome != PASSAGE_GO_ON || request->out.committed.stop || is_ended;
     fanout->revision = request->out.committed.revision;
     if (!code && outcome == PASSAGE_GO_ON && request->out.committed.stop && !is_ended)
-        outcome = PASSAGE_SUSPEND; /* one last word, if it is welcome */
+        outcome = PASSAGE_AGAIN; /* one last word, if it is welcome */
     else
         outcome = PASSAGE_NONE;
     request_free(request);

@@ -119,8 +119,13 @@ static void say_commit(struct fake_engine *fake, const struct commit_input *in)
 
 static const char *status_after(enum passage_outcome outcome)
 {
-    static const char *const words[PASSAGE_OUTCOME_COUNT] = {"",       "running", "completed",
-                                                             "failed", "waiting", "ready"};
+    static const char *const words[PASSAGE_OUTCOME_COUNT] = {[PASSAGE_NONE] = "",
+                                                             [PASSAGE_GO_ON] = "running",
+                                                             [PASSAGE_COMPLETE] = "completed",
+                                                             [PASSAGE_FAIL] = "failed",
+                                                             [PASSAGE_SUSPEND] = "waiting",
+                                                             [PASSAGE_AGAIN] = "ready",
+                                                             [PASSAGE_MISMATCH] = "ready"};
     return words[outcome];
 }
 

@@ -198,16 +198,16 @@ TEST(a_pause_acts_at_the_boundary_and_what_is_finished_is_kept)
     CHECK_INT(do_step(passage, "b", &b, NULL, NULL), CAIRN_E_SUSPENDED);
     CHECK_STR(cairn_passage_stop(passage), "paused");
     CHECK_INT(b.calls, 0);
-    check_end(passage, CAIRN_E_SUSPENDED, "waiting");
-    CHECK_STR(fake.said, "go_on 1.a task completed null;\nsuspend\n");
+    check_end(passage, CAIRN_E_SUSPENDED, "ready");
+    CHECK_STR(fake.said, "go_on 1.a task completed null;\nagain\n");
 
     fake_init(&fake);
     fake.answers[0].stop = "paused";
     passage = fake_open(&fake, CAIRN_COMMIT_PASSAGE);
     CHECK_INT(do_step(passage, "a", &a, NULL, NULL), CAIRN_OK);
     CHECK_INT(do_step(passage, "b", &b, NULL, NULL), CAIRN_E_SUSPENDED);
-    check_end(passage, CAIRN_OK, "waiting"); /* a function that swallows it does no harm */
-    CHECK_STR(fake.said, "look\nsuspend 1.a task completed null;\n");
+    check_end(passage, CAIRN_OK, "ready"); /* a function that swallows it does no harm */
+    CHECK_STR(fake.said, "look\nagain 1.a task completed null;\n");
 }
 
 TEST(a_cancel_takes_one_last_commit)
@@ -229,7 +229,7 @@ TEST(a_cancel_takes_one_last_commit)
     CHECK_INT(cairn_passage_log(passage, "info", "last words", NULL, NULL), CAIRN_OK);
     CHECK_INT(do_step(passage, "b", &b, NULL, NULL), CAIRN_E_SUSPENDED);
     CHECK_INT(cairn_passage_end(passage, CAIRN_E_SUSPENDED, NULL, NULL), CAIRN_OK);
-    CHECK_STR(fake.said, "look\nsuspend 1.a task completed null; log info last words;\n");
+    CHECK_STR(fake.said, "look\nagain 1.a task completed null; log info last words;\n");
     CHECK_INT(b.calls, 0);
 }
 
@@ -255,7 +255,7 @@ TEST(an_abort_drops_what_is_not_committed)
     CHECK_INT(b.calls, 0);
 }
 
-TEST(a_worker_that_ends_has_the_passage_suspended)
+TEST(a_worker_that_ends_leaves_the_rest_to_another_passage)
 {
     struct fake_engine fake;
     fake_init(&fake);
@@ -266,8 +266,8 @@ TEST(a_worker_that_ends_has_the_passage_suspended)
     CHECK_INT(do_step(passage, "a", &a, NULL, NULL), CAIRN_OK);
     atomic_store(&is_stopping, true);
     CHECK_INT(do_step(passage, "b", &b, NULL, NULL), CAIRN_E_SUSPENDED);
-    check_end(passage, CAIRN_E_SUSPENDED, "waiting");
-    CHECK_STR(fake.said, "suspend 1.a task completed null;\n");
+    check_end(passage, CAIRN_E_SUSPENDED, "ready");
+    CHECK_STR(fake.said, "again 1.a task completed null;\n");
     CHECK_INT(b.calls, 0);
 }
 

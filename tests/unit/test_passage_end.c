@@ -105,9 +105,9 @@ TEST(logs_that_no_step_follows_wait_for_the_next_one)
     do_step(passage, "b", &a, NULL, NULL);
     cairn_passage_log(passage, "info", "again when resumed", NULL, NULL);
     CHECK_INT(do_step(passage, "c", &a, NULL, NULL), CAIRN_E_SUSPENDED);
-    check_end(passage, CAIRN_E_SUSPENDED, "waiting");
+    check_end(passage, CAIRN_E_SUSPENDED, "ready");
     CHECK_STR(fake.said,
-              "look\nlook\nsuspend 1.a task completed null; 2.b task completed null;\n");
+              "look\nlook\nagain 1.a task completed null; 2.b task completed null;\n");
 }
 
 TEST(logs_are_checked_and_their_number_is_bounded)
