@@ -52,7 +52,7 @@ TEST(every_field_is_refused_when_it_is_wrong_and_named)
         {"\"revision\":", "\"revision\":0.5,\"r\":", "\"revision\" must be an integer"},
         {"\"revision\":", "\"r\":", "\"revision\" is missing"},
         {"\"go_on\"", "\"goon\"",
-         "\"outcome\" must be go_on, complete, fail, suspend or mismatch, not \"goon\""},
+         "\"outcome\" must be go_on, complete, fail, suspend, again or mismatch, not \"goon\""},
         {"\"go_on\"", "null", "\"outcome\" is missing"},
         {"\"go_on\"", "[]", "\"outcome\" must be a string"},
         {"\"error\":\"e\"", "\"error\":[]", "\"error\" must be a string"},
