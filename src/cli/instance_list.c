@@ -71,17 +71,7 @@ static const struct option list_options[] = {
      .value = "NAME",
      .help = "only instances of this workflow"},
     {.name = "key", .kind = OPTION_TEXT, .value = "KEY", .help = "only those with this key"},
-    {.name = "limit",
-     .kind = OPTION_INT,
-     .value = "N",
-     .help = "at most so many, 1 to 1000; 100 if not given",
-     .min = 1,
-     .max = 1000},
-    {.name = "cursor",
-     .kind = OPTION_TEXT,
-     .value = "CURSOR",
-     .help = "go on where a page ended: its \"next\""},
-    {.name = "all", .kind = OPTION_FLAG, .help = "all pages, not only the first"},
+    PAGE_OPTIONS,
     {0},
 };
 

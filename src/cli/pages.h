@@ -7,7 +7,7 @@
 
 #include "cli/call.h"
 
-/* What a list is of.  The command has --cursor and --all. */
+/* What a list is of.  The command has PAGE_OPTIONS. */
 struct pages {
     /* Writes where a page is asked for; `cursor` NULL: the first. */
     void (*target)(const struct args *args, const char *cursor, struct buf *target);
@@ -15,6 +15,22 @@ struct pages {
     /* Prints a page for eyes; the first one has a head. */
     void (*table)(const json_t *items, int64_t now_us, bool is_first);
 };
+
+/* The options of such a list, in its table. */
+#define PAGE_OPTIONS                                                                \
+    {.name = "limit",                                                               \
+     .kind = OPTION_INT,                                                            \
+     .value = "N",                                                                  \
+     .help = "at most so many, 1 to 1000; 100 if not given",                        \
+     .min = 1,                                                                      \
+     .max = 1000},                                                                  \
+        {.name = "cursor",                                                          \
+         .kind = OPTION_TEXT,                                                       \
+         .value = "CURSOR",                                                         \
+         .help = "go on where a page ended: its \"next\""},                         \
+    {                                                                               \
+        .name = "all", .kind = OPTION_FLAG, .help = "all pages, not only the first" \
+    }
 
 int pages_run(const struct args *args, const struct pages *pages);
 
