@@ -39,9 +39,9 @@ static void *run(void *arg)
     struct cairn_worker *worker = arg;
     pthread_mutex_lock(&worker->lock);
     while (!worker->is_quitting) {
-        struct cairn_work *work = works_pop(&worker->todo);
+        struct cairn_work *work = works_pop(&worker->waiting);
         if (!work) {
-            pthread_cond_wait(&worker->has_todo, &worker->lock);
+            pthread_cond_wait(&worker->has_waiting, &worker->lock);
             continue;
         }
         pthread_mutex_unlock(&worker->lock);
@@ -83,7 +83,7 @@ void pool_stop(struct cairn_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
     worker->is_quitting = true;
-    pthread_cond_broadcast(&worker->has_todo);
+    pthread_cond_broadcast(&worker->has_waiting);
     pthread_mutex_unlock(&worker->lock);
     while (worker->thread_count)
         pthread_join(worker->threads[--worker->thread_count], NULL);
@@ -98,7 +98,7 @@ void pool_run(struct cairn_worker *worker, struct cairn_work *work)
     assert(worker->running_count < worker->thread_count);
     worker->running[worker->running_count++] = work;
     pthread_mutex_lock(&worker->lock);
-    works_push(&worker->todo, work);
-    pthread_cond_signal(&worker->has_todo);
+    works_push(&worker->waiting, work);
+    pthread_cond_signal(&worker->has_waiting);
     pthread_mutex_unlock(&worker->lock);
 }

@@ -103,7 +103,7 @@ cairn_code cairn_worker_new(cairn_engine *engine, const cairn_worker_options *op
     worker->engine = engine;
     worker->wake_fd = -1;
     pthread_mutex_init(&worker->lock, NULL);
-    pthread_cond_init(&worker->has_todo, NULL);
+    pthread_cond_init(&worker->has_waiting, NULL);
     code = fill_worker(worker, &known, reterr);
     if (code) {
         cairn_worker_free(worker);
@@ -191,7 +191,7 @@ void cairn_worker_free(cairn_worker *worker)
     functions_free(worker);
     mem_free(worker->name);
     mem_free(worker->runtime);
-    pthread_cond_destroy(&worker->has_todo);
+    pthread_cond_destroy(&worker->has_waiting);
     pthread_mutex_destroy(&worker->lock);
     mem_free(worker);
 }

@@ -9,7 +9,7 @@
  * once even while a claim waits for work.
  *
  *             claim                take                 finish
- *     store ---------> todo ---------------> a thread ----------> finished
+ *     store -------> waiting --------------> a thread ----------> finished
  *       ^                                                            |
  *       '------------------- report, and claim in the same call -----'
  *
@@ -111,8 +111,8 @@ struct cairn_worker {
     atomic_bool is_stopping; /* set by anybody */
 
     pthread_mutex_t lock; /* guards down to is_quitting */
-    pthread_cond_t has_todo;
-    struct work_list todo, finished;
+    pthread_cond_t has_waiting;
+    struct work_list waiting, finished;
     struct call *answered;
     bool is_quitting;
 
