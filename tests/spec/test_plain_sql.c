@@ -390,6 +390,37 @@ TEST(a_plain_worker_that_vanishes_loses_its_lease_like_any_other)
     close_beside(&beside);
 }
 
+/* Whether the printed claim's plan names this index, with many jobs of other types. */
+static bool claim_uses(struct beside *beside, const char *index)
+{
+    char sql[sizeof CLAIM_SELECT + 32];
+    bool is_used = false;
+    snprintf(sql, sizeof sql, "explain %s", CLAIM_SELECT);
+    PGresult *result = PQexec(beside->conn, sql);
+    CHECK(is_good(result), "%s", PQerrorMessage(beside->conn));
+    for (int i = 0; i < PQntuples(result); i++)
+        is_used |= strstr(PQgetvalue(result, i, 0), index) != NULL;
+    PQclear(result);
+    return is_used;
+}
+
+TEST(the_printed_claim_finds_its_prefix_among_jobs_of_others)
+{
+    struct beside beside;
+    char id[40], claimed[40];
+    open_beside(&beside, false);
+    run(beside.conn,
+        "begin; select set_config('cairn.engine', '1', true);"
+        "insert into workflow.workflow_run (type) select 'content.ocr.v1'"
+        " from generate_series(1, 20000); commit; analyze workflow.workflow_run",
+        NULL);
+    insert(&beside, "payment.settle.v1", id);
+    CHECK(claim_uses(&beside, "idx_workflow_run_type_prefix"), "the printed claim reads all");
+    claim_plainly(&beside, claimed);
+    CHECK_STR(claimed, id);
+    close_beside(&beside);
+}
+
 TEST(our_lease_does_not_survive_a_plain_claim)
 {
     struct beside beside;

@@ -91,6 +91,36 @@ TEST(many_may_migrate_at_once)
               MIGRATIONS);
 }
 
+/* A store as an earlier library left it: the first `count` migrations. */
+static void make_old(PGconn *foreign, int count)
+{
+    char sql[128];
+    foreign_run(foreign, "CREATE SCHEMA workflow; CREATE TABLE workflow.cairn_schema (version"
+                         " integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT"
+                         " NULL DEFAULT now())");
+    for (int i = 0; i < count; i++) {
+        foreign_run(foreign, migrations[i].sql);
+        snprintf(sql, sizeof sql, "INSERT INTO workflow.cairn_schema VALUES (%d, '%s')",
+                 migrations[i].number, migrations[i].name);
+        foreign_run(foreign, sql);
+    }
+}
+
+TEST(leases_without_an_end_are_given_one_by_the_migration)
+{
+    const char *url = new_url();
+    cairn_error error = {0};
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    make_old(foreign, 3);
+    foreign_run(foreign, "INSERT INTO workflow.workflow_run (type, status, run_at) VALUES"
+                         " ('a', 'leased', now()), ('b', 'pending', now() + interval '1 hour'),"
+                         " ('c', 'succeeded', now())");
+    CHECK_OK(try_open(url, false, &error));
+    CHECK_STR(foreign_run(foreign, "SELECT string_agg(type || (lease_until <= now())::text, ' ')"
+                                   " FROM workflow.workflow_run WHERE lease_until IS NOT NULL"),
+              "atrue");
+}
+
 TEST(tables_of_somebody_else_are_left_alone)
 {
     const char *url = new_url();

@@ -34,12 +34,15 @@ TEST(foreign_changes_leave_a_complete_trail)
     foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'leased', leased_by = 'x'");
     CHECK_STR(foreign_run(foreign, "SELECT is_ready FROM workflow.workflow_run"), "f");
     foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'succeeded'");
+    foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'pending'");
+    foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'leased', leased_by = 'x'");
     foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'failed'");
+    foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'pending'");
     foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'cancelled'");
-    CHECK_STR(events(foreign),
-              "created leased leased retried leased succeeded failed cancelled");
+    CHECK_STR(events(foreign), "created leased leased retried leased succeeded retried leased"
+                               " failed retried cancelled");
     CHECK_STR(foreign_run(foreign, "SELECT data->>'error' FROM workflow.workflow_event"
-                                   " WHERE event_type = 'retried'"),
+                                   " WHERE event_type = 'retried' ORDER BY id LIMIT 1"),
               "no");
 }
 
@@ -71,9 +74,81 @@ TEST(a_foreign_claim_clears_our_token_and_a_heartbeat_or_cancel_does_not)
     begin_read(rig);
     CHECK_STR(get(rig, id).token, "t");
     commit(rig);
+    foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'pending'");
     foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'leased', leased_by = 'w'");
     begin_read(rig);
     CHECK(!get(rig, id).token, "the token is still there");
+}
+
+/* Rows are what a run is, columns what a stranger sets: DESIGN's list of what may be moved. */
+enum { PENDING, LEASED, SUCCEEDED, FAILED, CANCELLED, STATUSES };
+static const char *const statuses[STATUSES] = {"pending", "leased", "succeeded", "failed",
+                                               "cancelled"};
+static const bool may_become[STATUSES][STATUSES] = {
+    [PENDING] = {[PENDING] = true, [LEASED] = true, [CANCELLED] = true},
+    [LEASED] = {true, true, true, true, true},
+    [SUCCEEDED] = {[PENDING] = true, [SUCCEEDED] = true},
+    [FAILED] = {[PENDING] = true, [FAILED] = true},
+    [CANCELLED] = {[PENDING] = true, [CANCELLED] = true},
+};
+
+/* One pair: whether it is taken, and if not, that the text names the run and both statuses, says why
+ * and what to do, and that nothing was written. */
+static void check_move(PGconn *foreign, int from, int to)
+{
+    char sql[512], id[40];
+    snprintf(sql, sizeof sql,
+             "INSERT INTO workflow.workflow_run (type, status) VALUES ('a', '%s') RETURNING id",
+             statuses[from]);
+    snprintf(id, sizeof id, "%s", foreign_run(foreign, sql));
+    snprintf(sql, sizeof sql, "UPDATE workflow.workflow_run SET status = '%s' WHERE id = '%s'",
+             statuses[to], id);
+    PGresult *result = PQexec(foreign, sql);
+    bool is_taken = PQresultStatus(result) == PGRES_COMMAND_OK;
+    CHECK(is_taken == may_become[from][to], "%s to %s: %s", statuses[from], statuses[to],
+          is_taken ? "taken" : PQresultErrorMessage(result));
+    if (!is_taken) {
+        char wanted[160];
+        snprintf(wanted, sizeof wanted, "workflow run %s is %s and cannot become %s", id,
+                 statuses[from], statuses[to]);
+        CHECK_STR(PQresultErrorField(result, PG_DIAG_SQLSTATE), "55000");
+        CHECK_STR(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY), wanted);
+        CHECK(PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL), "it does not say why");
+        CHECK(PQresultErrorField(result, PG_DIAG_MESSAGE_HINT), "it does not say what to do");
+    }
+    PQclear(result);
+    snprintf(sql, sizeof sql, "SELECT status FROM workflow.workflow_run WHERE id = '%s'", id);
+    CHECK_STR(foreign_run(foreign, sql), statuses[is_taken ? to : from]);
+}
+
+TEST(a_stranger_moves_a_run_only_as_its_life_goes)
+{
+    cleanup(rig_closep) struct rig *rig = new_rig();
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    for (int from = 0; from < STATUSES; from++)
+        for (int to = 0; to < STATUSES; to++)
+            check_move(foreign, from, to);
+}
+
+TEST(a_foreign_lease_always_has_an_end)
+{
+    cleanup(rig_closep) struct rig *rig = new_rig();
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    static const char left[] = "SELECT lease_until - now() BETWEEN interval '20 seconds' AND"
+                               " interval '30 seconds' FROM workflow.workflow_run";
+    foreign_run(foreign, "INSERT INTO workflow.workflow_run (type, status) VALUES ('a', 'leased')");
+    CHECK_STR(foreign_run(foreign, left), "t");
+    foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'pending', lease_until = NULL");
+    foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'leased', leased_by = 'x'");
+    CHECK_STR(foreign_run(foreign, left), "t");
+    foreign_run(foreign, "UPDATE workflow.workflow_run SET lease_until = NULL");
+    CHECK_STR(foreign_run(foreign, left), "t");
+
+    /* Where no trigger fires, the table itself refuses. */
+    PGresult *result = PQexec(foreign, "ALTER TABLE workflow.workflow_run DISABLE TRIGGER USER;"
+                                       "UPDATE workflow.workflow_run SET lease_until = NULL");
+    CHECK_STR(PQresultErrorField(result, PG_DIAG_SQLSTATE), "23514");
+    PQclear(result);
 }
 
 TEST(a_foreign_lease_that_ran_out_is_found_like_any_other)

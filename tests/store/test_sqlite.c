@@ -462,6 +462,24 @@ TEST(a_plain_insert_for_later_waits_for_its_time)
     CHECK_INT(rig->count, 1);
 }
 
+TEST(a_lease_without_an_end_has_run_out)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct store_facts facts;
+    int64_t due_us = 0;
+    run_sql(path_of(rig), "INSERT INTO workflow_run (type, status, leased_by)"
+                          " VALUES ('a', 'leased', 'by hand')");
+    begin_write(rig);
+    MUST(rig, rig->ops->inspect(rig->tx, &facts, &rig->error));
+    CHECK_INT(facts.expired_leases, 1);
+    MUST(rig, rig->ops->next_due(rig->tx, &due_us, &rig->error));
+    CHECK(due_us > 0 && due_us <= rig->tx->now_us, "the timer is due at %lld",
+          (long long)due_us);
+    MUST(rig, rig->ops->lock_expired_jobs(rig->tx, rig->rows, 10, &rig->count, &rig->error));
+    CHECK_INT(rig->count, 1);
+    CHECK_STR(rig->rows[0].leased_by, "by hand");
+}
+
 TEST(a_payload_that_is_not_json_is_refused_by_the_table)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();

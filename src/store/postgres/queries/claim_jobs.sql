@@ -11,8 +11,9 @@
 -- Each row begins with how many heads there were: as many as $5 means that there may be more
 -- behind them.  At least one row; the columns of the job are NULL if nothing was leased.
 --
--- Walks idx_workflow_run_type_prefix alone: from one type to the next that has work (one probe
--- each), then the first rows of every type, in whole groups of those that share a key there.
+-- Walks idx_workflow_run_type_prefix alone: from one type to the next that has work, now or later
+-- (one probe each), then the first rows of every type that are ready, in whole groups of those that
+-- share a key there.
 -- Locks only what it takes, and skips what others hold.
 
 WITH RECURSIVE walk (prefix, type) AS (
@@ -21,7 +22,7 @@ WITH RECURSIVE walk (prefix, type) AS (
      CROSS JOIN LATERAL (
            SELECT r.type
              FROM workflow.workflow_run AS r
-            WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+            WHERE r.status = 'pending' AND r.deleted_at IS NULL
               AND r.type ~>=~ p.prefix
             ORDER BY r.type USING ~<~
             LIMIT 1) AS first
@@ -32,7 +33,7 @@ WITH RECURSIVE walk (prefix, type) AS (
      CROSS JOIN LATERAL (
            SELECT r.type
              FROM workflow.workflow_run AS r
-            WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+            WHERE r.status = 'pending' AND r.deleted_at IS NULL
               AND r.type ~>~ walk.type
             ORDER BY r.type USING ~<~
             LIMIT 1) AS next

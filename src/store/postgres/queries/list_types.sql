@@ -2,12 +2,12 @@
 --
 --   $1  how many at most
 --
--- Types with ready work are found by one probe each; scheduled and leased rows are read.
+-- Types with pending work are found by one probe each; leased rows are read.
 
 WITH RECURSIVE walk (type) AS (
     (SELECT r.type
        FROM workflow.workflow_run AS r
-      WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+      WHERE r.status = 'pending' AND r.deleted_at IS NULL
       ORDER BY r.type USING ~<~
       LIMIT 1)
     UNION ALL
@@ -16,16 +16,12 @@ WITH RECURSIVE walk (type) AS (
      CROSS JOIN LATERAL (
            SELECT r.type
              FROM workflow.workflow_run AS r
-            WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+            WHERE r.status = 'pending' AND r.deleted_at IS NULL
               AND r.type ~>~ walk.type
             ORDER BY r.type USING ~<~
             LIMIT 1) AS next
 )
 SELECT walk.type FROM walk
-UNION
-SELECT r.type
-  FROM workflow.workflow_run AS r
- WHERE r.status = 'pending' AND NOT r.is_ready AND r.deleted_at IS NULL
 UNION
 SELECT r.type FROM workflow.workflow_run AS r WHERE r.status = 'leased' AND r.deleted_at IS NULL
 UNION

@@ -1,7 +1,7 @@
 -- next_due: when the next timer is due.
 --
--- One row: an instant, or NULL for never.  A lease has run out one microsecond after its last.
--- One probe each of idx_workflow_run_scheduled and idx_workflow_run_leased.
+-- One row: an instant, or NULL for never.  A lease has run out one microsecond after its last,
+-- one without an end long ago.  One probe each of idx_workflow_run_scheduled and idx_workflow_run_leased.
 
 SELECT min(due)
   FROM (SELECT (SELECT run_at
@@ -10,8 +10,8 @@ SELECT min(due)
                  ORDER BY run_at
                  LIMIT 1) AS due
         UNION ALL
-        SELECT (SELECT lease_until + 1
+        SELECT (SELECT ifnull(lease_until, 0) + 1
                   FROM workflow_run INDEXED BY idx_workflow_run_leased
-                 WHERE status = 'leased' AND lease_until IS NOT NULL
+                 WHERE status = 'leased'
                  ORDER BY lease_until
                  LIMIT 1));
