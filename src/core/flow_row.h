@@ -44,6 +44,7 @@ struct instance_row {
     enum instance_status status;
     int32_t generation;     /* from 1; rises at a restart and when a terminal one is reopened */
     const char *last_error; /* JSON {step, message, attempt, at}; NULL: none */
+    const char *undo_error; /* the same, of the latest compensation that failed */
     int64_t start_at_us;    /* pending until then; 0: started at once */
     int64_t created_at_us, updated_at_us, started_at_us, finished_at_us;
 
@@ -96,6 +97,7 @@ struct step_row {
     int32_t attempts;              /* calls that ended in error, retry, timeout or lost lease */
     int32_t compensation_attempts; /* the same, of the compensation */
     const char *input, *output, *error;
+    const char *undo_error; /* why its compensation failed; error keeps the step's own */
     int64_t commit_no; /* the order in which called steps ended; 0: not yet */
     int64_t next_run_at_us, started_at_us, finished_at_us;
 
@@ -108,12 +110,18 @@ struct step_row {
     int64_t locked_until_us;
     int64_t call_until_us; /* the call is over then, whatever the heartbeats; 0: no limit */
     const char *ended_by, *ended_token; /* who ended the latest lease */
+    const char *ended_outcome;          /* and how: a word of a report or of a commit */
     enum step_stop stop;
 
     const char *waiting_event; /* what a waiting step, or its handler, waits for */
     int64_t deadline_at_us;
     bool is_timed_out;  /* the next call is made as WAITING_TIMEOUT */
     const char *signal; /* JSON {id, event, payload} that ended the wait; for the next call */
+
+    /* The step's key names an effect (core/effect.h). */
+    int32_t past_effects;         /* how many were undone, or left behind by a restart */
+    bool is_effect_begun;         /* it was called for this one before the latest retry */
+    const char *function_effects; /* KIND_FUNCTION: of what it remembers, where it is more */
 
     int32_t remaining; /* KIND_JOIN: branches that have not arrived */
     int64_t updated_at_us;

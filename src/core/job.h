@@ -74,6 +74,7 @@ struct job_row {
     bool is_ready; /* pending, and run_at has come; false until the timer says so */
     const char *leased_by, *token;      /* who holds it; token NULL: not one of our claims */
     const char *ended_by, *ended_token; /* who ended the latest lease, for a repeated report */
+    const char *ended_outcome;          /* and with which report: a job_action_name() */
     const char *last_error, *result;
     int64_t run_at_us, lease_until_us, created_at_us, updated_at_us, deleted_at_us;
 };

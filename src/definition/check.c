@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/mem.h"
+#include "core/effect.h"
 #include "definition/element.h"
 
 #include <stdlib.h>
@@ -60,6 +61,17 @@ static void refuse(struct reading *reading, const struct used_name *first,
                  first->element->at.line);
 }
 
+/* "pay~2" would be the second key of "pay". */
+static void refuse_reserved(struct reading *reading, const struct used_name *used)
+{
+    char name[QUOTED_TEXT];
+    if (!used->is_join && effect_is_reserved(used->name))
+        flaw_add(reading->flaws, used->element->at,
+                 "%s %s: a name cannot end in \"~\" and a number, which tells the effects of a "
+                 "step apart",
+                 element_kind_name(used->element->kind), quoted(name, used->name));
+}
+
 void workflow_check_names(struct reading *reading, const struct workflow *workflow)
 {
     size_t room = (size_t)workflow->rows;
@@ -70,6 +82,8 @@ void workflow_check_names(struct reading *reading, const struct workflow *workfl
     }
     struct used_names names = {.list = list};
     add_names(&names, &workflow->elements);
+    for (size_t i = 0; i < names.count; i++)
+        refuse_reserved(reading, &list[i]);
     qsort(list, names.count, sizeof *list, compare);
     for (size_t i = 1, first = 0; i < names.count; i++) {
         if (strcmp(list[i].name, list[first].name) == 0)

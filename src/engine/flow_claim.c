@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "core/effect.h"
 #include "definition/definition.h"
 #include "engine/world.h"
 
@@ -43,7 +44,7 @@ static cairn_code fill_task(struct request *request, const struct flow_step *ste
                  : row->input ? row->input
                               : "null",
         .key =
-            arena_printf(arena, "%s:%s%s", row->instance_id, row->name, is_undo ? ":undo" : ""),
+            effect_key(arena, row->instance_id, row->name, row->past_effects, is_undo),
         .attempt = (is_undo ? row->compensation_attempts : row->attempts) + 1,
         .max_attempts = is_undo ? step->config->compensation.max_attempts : row->max_attempts,
         .lease_until_us = row->locked_until_us,

@@ -77,6 +77,7 @@ void check_instance_changing(const struct instance_row *seen, const struct insta
     CHECK_INT(seen->status, wanted->status);
     CHECK_INT(seen->generation, wanted->generation);
     CHECK_JSON(seen->last_error, wanted->last_error);
+    CHECK_JSON(seen->undo_error, wanted->undo_error);
     CHECK_INT(seen->start_at_us, wanted->start_at_us);
     CHECK_INT(seen->updated_at_us, wanted->updated_at_us);
     CHECK_INT(seen->started_at_us, wanted->started_at_us);
@@ -230,6 +231,11 @@ void check_step_changing(const struct step_row *seen, const struct step_row *wan
     CHECK_INT(seen->is_timed_out, wanted->is_timed_out);
     CHECK_JSON(seen->signal, wanted->signal);
     CHECK_INT(seen->remaining, wanted->remaining);
+    CHECK_TEXT(seen->ended_outcome, wanted->ended_outcome);
+    CHECK_INT(seen->past_effects, wanted->past_effects);
+    CHECK_INT(seen->is_effect_begun, wanted->is_effect_begun);
+    CHECK_TEXT(seen->function_effects, wanted->function_effects);
+    CHECK_TEXT(seen->undo_error, wanted->undo_error);
     CHECK_INT(seen->updated_at_us, wanted->updated_at_us);
 }
 

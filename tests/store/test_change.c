@@ -25,6 +25,7 @@ TEST(locking_reads_everything_but_payload_and_result)
     row.token = "tt";
     row.ended_by = "you";
     row.ended_token = "uu";
+    row.ended_outcome = "retry";
     row.last_error = "no";
     row.lease_until_us = RIG_START_US + 7;
     begin_write(rig);
@@ -43,6 +44,7 @@ TEST(locking_reads_everything_but_payload_and_result)
     CHECK_STR(seen.token, "tt");
     CHECK_STR(seen.ended_by, "you");
     CHECK_STR(seen.ended_token, "uu");
+    CHECK_STR(seen.ended_outcome, "retry");
     CHECK_STR(seen.last_error, "no");
     CHECK_INT(seen.lease_until_us, RIG_START_US + 7);
     CHECK_INT(seen.run_at_us, RIG_START_US);
@@ -124,6 +126,7 @@ TEST(an_update_writes_what_may_change_and_nothing_else)
     changed.token = "tt";
     changed.ended_by = "you";
     changed.ended_token = "uu";
+    changed.ended_outcome = "dead";
     changed.last_error = "it's \"broken\"";
     changed.result = "{\"a\": 1}";
     changed.run_at_us = RIG_START_US + 1;
@@ -148,6 +151,7 @@ TEST(an_update_writes_what_may_change_and_nothing_else)
     CHECK_STR(seen.token, "tt");
     CHECK_STR(seen.ended_by, "you");
     CHECK_STR(seen.ended_token, "uu");
+    CHECK_STR(seen.ended_outcome, "dead");
     CHECK_STR(seen.last_error, "it's \"broken\"");
     CHECK(is_same_json(seen.result, "{\"a\":1}"), "result is %s", seen.result);
     CHECK_INT(seen.run_at_us, RIG_START_US + 1);

@@ -22,6 +22,7 @@ TEST(a_claimed_job_comes_back_whole_and_leased)
     row.last_error = "before";
     row.ended_by = "old";
     row.ended_token = "oo";
+    row.ended_outcome = "fail";
     begin_write(rig);
     add(rig, row);
     commit(rig);
@@ -48,6 +49,7 @@ TEST(a_claimed_job_comes_back_whole_and_leased)
         CHECK_STR(seen.last_error, "before");
         CHECK_STR(seen.ended_by, "old");
         CHECK_STR(seen.ended_token, "oo");
+        CHECK_STR(seen.ended_outcome, "fail");
         CHECK(seen.seq > 0, "seq is %lld", (long long)seen.seq);
         CHECK(!seen.result, "result is %s", seen.result);
     }

@@ -20,6 +20,7 @@ TEST(an_instance_comes_back_with_every_field)
                                .status = INSTANCE_COMPENSATING,
                                .generation = INT32_MAX,
                                .last_error = "{\"step\":\"a\",\"attempt\":3}",
+                               .undo_error = "{\"step\":\"b\",\"attempt\":1}",
                                .start_at_us = RIG_START_US + 1,
                                .created_at_us = RIG_START_US + 2,
                                .updated_at_us = RIG_START_US + 3,

@@ -47,6 +47,11 @@ static struct step_row full_step(const struct instance_row *instance, int32_t se
                              .is_timed_out = true,
                              .signal = "{\"id\":\"1\",\"event\":\"paid\"}",
                              .remaining = INT32_MAX,
+                             .ended_outcome = "retry",
+                             .past_effects = 3,
+                             .is_effect_begun = true,
+                             .function_effects = "2:3:pay",
+                             .undo_error = "no refund",
                              .updated_at_us = RIG_START_US + 8};
 }
 
@@ -90,6 +95,7 @@ TEST(an_empty_text_is_not_an_absent_one)
     struct instance_row instance = new_instance(rig, "w");
     struct step_row row = step_of(&instance, 0);
     row.error = row.waiting_event = row.ended_by = row.ended_token = "";
+    row.ended_outcome = row.function_effects = row.undo_error = "";
     row.input = "null";
     row.output = "\"\"";
     add_step(rig, row);

@@ -65,9 +65,11 @@ static void sum_up(PGconn *conn, char ret_sum[160])
              foreign_run(conn,
                          "SELECT concat_ws(' ',"
                          " (SELECT md5(string_agg((to_jsonb(i) - '{is_function,revision,places,"
-                         "is_forced,is_woken}'::text[])::text, ',' ORDER BY i.id))"
+                         "is_forced,is_woken,undo_error}'::text[])::text, ',' ORDER BY i.id))"
                          "    FROM workflow.workflow_instance AS i),"
-                         " (SELECT md5(string_agg(s::text, ',' ORDER BY s.instance_id, s.seq))"
+                         " (SELECT md5(string_agg((to_jsonb(s) - '{ended_outcome,past_effects,"
+                         "is_effect_begun,function_effects,undo_error}'::text[])::text, ','"
+                         " ORDER BY s.instance_id, s.seq))"
                          "    FROM workflow.workflow_step AS s),"
                          " pg_relation_filenode('workflow.workflow_instance'),"
                          " pg_relation_filenode('workflow.workflow_step'))"));

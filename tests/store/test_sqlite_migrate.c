@@ -101,35 +101,6 @@ static int64_t ask(struct rig *rig, const char *sql)
     return connection_int(((struct sqlite_session *)rig->writer)->connection, sql, -1);
 }
 
-TEST(a_store_of_the_second_version_keeps_every_row)
-{
-    cleanup(rig_closep) struct rig *rig = rig_open_url(make_second_version(""));
-    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_migration WHERE number = 3"), 1);
-    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_step"), STEPS_MADE);
-    CHECK_INT(ask(rig, "SELECT count(*) FROM"
-                       " (SELECT * FROM kept_step EXCEPT SELECT * FROM workflow_step)"),
-              0);
-    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_instance AS new"
-                       " JOIN kept_instance AS old USING (seq, id, workflow, version, status,"
-                       " generation, created_at, updated_at, is_dlq, commits, awaited_count)"
-                       " WHERE new.output IS old.output AND new.input IS old.input"),
-              2);
-    CHECK_INT(ask(rig, "SELECT count(*) FROM their_view WHERE name = 's5'"), 1);
-    CHECK_INT(ask(rig, "SELECT count(*) FROM pragma_integrity_check"
-                       " WHERE integrity_check <> 'ok'"),
-              0);
-    CHECK_INT(ask(rig, "SELECT count(*) FROM sqlite_schema WHERE name LIKE '%_new'"), 0);
-
-    begin_write(rig);
-    struct instance_row row = get_instance(rig, "i1");
-    CHECK_INT(row.is_function || row.is_forced || row.is_woken, false);
-    CHECK_INT(row.revision, 0);
-    CHECK_INT(row.places, 0);
-    CHECK_INT(row.awaited_count, 19);
-    CHECK_STR(row.output, "[2]");
-    CHECK_INT(new_instance(rig, "w").seq, 78);
-}
-
 /* The text of a table without what may differ: its name and its spaces. */
 static const char *bare(struct rig *rig, const char *sql)
 {
@@ -154,6 +125,48 @@ static const char *ask_text(struct rig *rig, const char *sql)
     return text;
 }
 
+/* Steps that are no longer what they were, as far as the second version knew them. */
+static int64_t count_changed(struct rig *rig)
+{
+    const char *columns =
+        ask_text(rig, "SELECT group_concat(name) FROM pragma_table_info('kept_step')");
+    return ask(rig, arena_printf(&rig->arena,
+                                 "SELECT count(*) FROM (SELECT %s FROM kept_step EXCEPT"
+                                 " SELECT %s FROM workflow_step)",
+                                 columns, columns));
+}
+
+TEST(a_store_of_the_second_version_keeps_every_row)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(make_second_version(""));
+    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_migration WHERE number = 3"), 1);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_step"), STEPS_MADE);
+    CHECK_INT(count_changed(rig), 0);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_step WHERE past_effects = 0"
+                       " AND is_effect_begun = 0 AND ended_outcome IS NULL"
+                       " AND function_effects IS NULL AND undo_error IS NULL"),
+              STEPS_MADE);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_instance AS new"
+                       " JOIN kept_instance AS old USING (seq, id, workflow, version, status,"
+                       " generation, created_at, updated_at, is_dlq, commits, awaited_count)"
+                       " WHERE new.output IS old.output AND new.input IS old.input"),
+              2);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM their_view WHERE name = 's5'"), 1);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM pragma_integrity_check"
+                       " WHERE integrity_check <> 'ok'"),
+              0);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM sqlite_schema WHERE name LIKE '%_new'"), 0);
+
+    begin_write(rig);
+    struct instance_row row = get_instance(rig, "i1");
+    CHECK_INT(row.is_function || row.is_forced || row.is_woken, false);
+    CHECK_INT(row.revision, 0);
+    CHECK_INT(row.places, 0);
+    CHECK_INT(row.awaited_count, 19);
+    CHECK_STR(row.output, "[2]");
+    CHECK_INT(new_instance(rig, "w").seq, 78);
+}
+
 TEST(the_table_of_steps_keeps_its_columns_checks_and_indexes)
 {
     cleanup(rig_closep) struct rig *rig = rig_open_url(make_second_version(""));
@@ -168,7 +181,12 @@ TEST(the_table_of_steps_keeps_its_columns_checks_and_indexes)
                       "  FROM kept_schema WHERE type = 'table'");
     const char *after =
         ask_text(rig, "SELECT sql FROM sqlite_schema WHERE name = 'workflow_step'");
-    CHECK_STR(bare(rig, after), bare(rig, before));
+    /* Later columns stand between the last one and what holds for the whole row. */
+    static const char last[] = "outputTEXT";
+    const char *wanted = bare(rig, before), *seen = bare(rig, after);
+    const char *rest = strstr(wanted, last), *end = strstr(seen, ",CHECK((locked_by");
+    CHECK(rest && end && strncmp(seen, wanted, (size_t)(rest - wanted)) == 0, "%s", seen);
+    CHECK_STR(end, rest + strlen(last));
 }
 
 TEST(the_steps_of_a_store_of_the_second_version_go_on)

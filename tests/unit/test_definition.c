@@ -62,6 +62,9 @@ static const struct bad bad_files[] = {
      "step \"a b\": the name contains a control character"},
     {STEP "  - sleep: a\n    for: 1s\n", 5, 12,
      "sleep \"a\": the name is already used in line 4"},
+    {HEAD "steps:\n  - step: pay~2\n", 4, 11,
+     "step \"pay~2\": a name cannot end in \"~\" and a number, which tells the effects of a "
+     "step apart"},
     {STEP "    max_attempt: 3\n", 5, 5,
      "step \"a\": unknown key \"max_attempt\"; did you mean \"max_attempts\"?"},
     {STEP "    colour: red\n", 5, 5, "step \"a\": unknown key \"colour\""},

@@ -17,7 +17,8 @@ bool memory_copy_instance(struct store_tx *tx, const struct instance *instance,
         offsetof(struct instance_row, id),      offsetof(struct instance_row, workflow),
         offsetof(struct instance_row, key),     offsetof(struct instance_row, input),
         offsetof(struct instance_row, output),  offsetof(struct instance_row, last_error),
-        offsetof(struct instance_row, stop_by), offsetof(struct instance_row, stop_reason)};
+        offsetof(struct instance_row, stop_by), offsetof(struct instance_row, stop_reason),
+        offsetof(struct instance_row, undo_error)};
     *ret_row = instance->now->row;
     return texts_copy(TEXTS(texts), ret_row, tx->arena);
 }
@@ -31,8 +32,9 @@ bool memory_copy_step(struct store_tx *tx, const struct step *step, struct step_
         offsetof(struct step_row, output),      offsetof(struct step_row, error),
         offsetof(struct step_row, task_type),   offsetof(struct step_row, locked_by),
         offsetof(struct step_row, token),       offsetof(struct step_row, ended_by),
-        offsetof(struct step_row, ended_token), offsetof(struct step_row, waiting_event),
-        offsetof(struct step_row, signal)};
+        offsetof(struct step_row, ended_token), offsetof(struct step_row, ended_outcome),
+        offsetof(struct step_row, undo_error),  offsetof(struct step_row, function_effects),
+        offsetof(struct step_row, signal),      offsetof(struct step_row, waiting_event)};
     *ret_row = step->now->row;
     return texts_copy(TEXTS(texts), ret_row, tx->arena);
 }

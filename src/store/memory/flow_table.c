@@ -16,7 +16,8 @@ static const size_t instance_fixed[] = {
     offsetof(struct instance_row, key), offsetof(struct instance_row, input)};
 static const size_t instance_changing[] = {
     offsetof(struct instance_row, output), offsetof(struct instance_row, last_error),
-    offsetof(struct instance_row, stop_by), offsetof(struct instance_row, stop_reason)};
+    offsetof(struct instance_row, undo_error), offsetof(struct instance_row, stop_by),
+    offsetof(struct instance_row, stop_reason)};
 static const size_t step_fixed[] = {
     offsetof(struct step_row, name), offsetof(struct step_row, handler),
     offsetof(struct step_row, config), offsetof(struct step_row, metadata)};
@@ -25,7 +26,9 @@ static const size_t step_changing[] = {
     offsetof(struct step_row, error),         offsetof(struct step_row, task_type),
     offsetof(struct step_row, locked_by),     offsetof(struct step_row, token),
     offsetof(struct step_row, ended_by),      offsetof(struct step_row, ended_token),
-    offsetof(struct step_row, waiting_event), offsetof(struct step_row, signal)};
+    offsetof(struct step_row, ended_outcome), offsetof(struct step_row, function_effects),
+    offsetof(struct step_row, undo_error),    offsetof(struct step_row, waiting_event),
+    offsetof(struct step_row, signal)};
 
 /* ---- order of instances ------------------------------------------------------------------ */
 

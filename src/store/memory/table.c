@@ -86,8 +86,8 @@ static void leave(struct table *table, struct job *job)
 static struct job_version *job_version_new(const struct job_row *row)
 {
     size_t size = text_size(row->leased_by) + text_size(row->token) + text_size(row->ended_by) +
-                  text_size(row->ended_token) + text_size(row->last_error) +
-                  text_size(row->result);
+                  text_size(row->ended_token) + text_size(row->ended_outcome) +
+                  text_size(row->last_error) + text_size(row->result);
     struct job_version *version = mem_alloc(sizeof *version + size);
     if (!version)
         return NULL;
@@ -97,6 +97,7 @@ static struct job_version *job_version_new(const struct job_row *row)
     version->row.token = put_text(&at, row->token);
     version->row.ended_by = put_text(&at, row->ended_by);
     version->row.ended_token = put_text(&at, row->ended_token);
+    version->row.ended_outcome = put_text(&at, row->ended_outcome);
     version->row.last_error = put_text(&at, row->last_error);
     version->row.result = put_text(&at, row->result);
     return version;

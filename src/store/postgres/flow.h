@@ -19,7 +19,7 @@ void postgres_note_step(struct store_tx *tx, const struct step_row *row);
  */
 
 /* How many columns a row has when it is read whole. */
-enum { INSTANCE_COLUMNS = 37, STEP_COLUMNS = 41 };
+enum { INSTANCE_COLUMNS = 38, STEP_COLUMNS = 46 };
 
 /* The words in the tables; NULL for none. */
 const char *postgres_goal_name(enum instance_goal goal);

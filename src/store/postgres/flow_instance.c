@@ -11,7 +11,7 @@
 /* ---- inserting -----------------------------------------------------------------------------
  */
 
-enum { INSERT_COLUMNS = 36, UPDATE_COLUMNS = 31, LOCK_CLOCK = INSTANCE_COLUMNS };
+enum { INSERT_COLUMNS = 37, UPDATE_COLUMNS = 32, LOCK_CLOCK = INSTANCE_COLUMNS };
 
 /* From is_dlq on, in this order in both statements. */
 static void add_progress(struct postgres_columns *columns, const struct instance_row *row)
@@ -38,6 +38,7 @@ static void add_progress(struct postgres_columns *columns, const struct instance
     column_count(columns, row->places);
     column_flag(columns, row->is_forced);
     column_flag(columns, row->is_woken);
+    column_json(columns, row->undo_error);
 }
 
 static void add_insert_row(struct postgres_columns *columns, const struct instance_row *row)

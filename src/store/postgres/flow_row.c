@@ -91,6 +91,7 @@ void postgres_read_instance(struct postgres_reader *reader, int first,
         .places = value_int32(reader, first + 34),
         .is_forced = value_bool(reader, first + 35),
         .is_woken = value_bool(reader, first + 36),
+        .undo_error = value_text(reader, first + 37),
     };
 }
 
@@ -140,6 +141,11 @@ void postgres_read_step(struct postgres_reader *reader, int first, struct step_r
         .signal = value_text(reader, first + 38),
         .remaining = value_int32(reader, first + 39),
         .updated_at_us = value_time(reader, first + 40),
+        .ended_outcome = value_text(reader, first + 41),
+        .past_effects = value_int32(reader, first + 42),
+        .is_effect_begun = value_bool(reader, first + 43),
+        .function_effects = value_text(reader, first + 44),
+        .undo_error = value_text(reader, first + 45),
     };
 }
 

@@ -11,7 +11,7 @@
 /* ---- writing -------------------------------------------------------------------------------
  */
 
-enum { UPDATE_COLUMNS = 29 };
+enum { UPDATE_COLUMNS = 34 };
 
 static void add_plan(struct postgres_columns *columns, const struct step_row *row)
 {
@@ -60,6 +60,11 @@ static void add_progress(struct postgres_columns *columns, const struct step_row
     column_json(columns, row->signal);
     column_count(columns, row->remaining);
     column_time(columns, row->updated_at_us);
+    column_text(columns, row->ended_outcome);
+    column_count(columns, row->past_effects);
+    column_flag(columns, row->is_effect_begun);
+    column_text(columns, row->function_effects);
+    column_text(columns, row->undo_error);
 }
 
 static void add_insert_row(struct postgres_columns *columns, const struct step_row *row)

@@ -13,7 +13,7 @@
 /* ---- inserting -----------------------------------------------------------------------------
  */
 
-enum { INSERT_COLUMNS = 20, UPDATE_COLUMNS = 14, LOCK_CLOCK = 21 };
+enum { INSERT_COLUMNS = 21, UPDATE_COLUMNS = 15, LOCK_CLOCK = 22 };
 
 static void add_insert_row(struct postgres_columns *columns, const struct job_row *row)
 {
@@ -37,6 +37,7 @@ static void add_insert_row(struct postgres_columns *columns, const struct job_ro
     column_time(columns, row->created_at_us);
     column_time(columns, row->updated_at_us);
     column_time_or_null(columns, row->deleted_at_us);
+    column_text(columns, row->ended_outcome);
     columns_end_row(columns, INSERT_COLUMNS);
 }
 
@@ -271,6 +272,7 @@ static void add_update_row(struct postgres_columns *columns, const struct job_ro
     column_time_or_null(columns, row->lease_until_us);
     column_time(columns, row->updated_at_us);
     column_time_or_null(columns, row->deleted_at_us);
+    column_text(columns, row->ended_outcome);
     columns_end_row(columns, UPDATE_COLUMNS);
 }
 

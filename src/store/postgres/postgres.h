@@ -168,7 +168,7 @@ enum postgres_query {
 
 /* Values for $1, $2, ...; add them in order.  Memory that runs out is remembered, and reported
  * when the parameters are used. */
-enum { POSTGRES_PARAMS_MAX = 41 };
+enum { POSTGRES_PARAMS_MAX = 46 };
 struct postgres_params {
     struct arena *arena;
     const char *values[POSTGRES_PARAMS_MAX];

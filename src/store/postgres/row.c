@@ -79,6 +79,7 @@ void postgres_read_job(struct postgres_reader *reader, int first, struct job_row
         .created_at_us = value_time(reader, first + 18),
         .updated_at_us = value_time(reader, first + 19),
         .deleted_at_us = value_time(reader, first + 20),
+        .ended_outcome = value_text(reader, first + 21),
     };
 }
 

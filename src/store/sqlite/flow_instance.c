@@ -51,6 +51,7 @@ static void read_columns(struct row_reader *reader, struct instance_row *row)
     row->stop_by = read_text(reader);
     row->stop_reason = read_text(reader);
     row->last_error = read_text(reader);
+    row->undo_error = read_text(reader);
     row->input = read_text(reader);
     row->output = read_text(reader);
 }
@@ -157,6 +158,7 @@ static void write_changing(struct row_writer *writer, const struct instance_row 
     write_text(writer, row->stop_by);
     write_text(writer, row->stop_reason);
     write_text(writer, row->last_error);
+    write_text(writer, row->undo_error);
 }
 
 static cairn_code insert_row(struct store_tx *tx, const struct instance_row *row,

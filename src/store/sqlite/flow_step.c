@@ -74,6 +74,11 @@ static void read_columns(struct row_reader *reader, struct step_row *row)
     row->metadata = read_text(reader);
     row->input = read_text(reader);
     row->output = read_text(reader);
+    row->ended_outcome = read_text(reader);
+    row->past_effects = (int32_t)read_int(reader);
+    row->is_effect_begun = read_int(reader) != 0;
+    row->function_effects = read_text(reader);
+    row->undo_error = read_text(reader);
 }
 
 cairn_code read_step(struct query *query, struct arena *arena, const char *instance_id,
@@ -337,6 +342,11 @@ static void write_changing(struct row_writer *writer, const struct step_row *row
     write_text(writer, row->error);
     write_text(writer, row->input);
     write_text(writer, row->output);
+    write_text(writer, row->ended_outcome);
+    write_int(writer, row->past_effects);
+    write_int(writer, row->is_effect_begun);
+    write_text(writer, row->function_effects);
+    write_text(writer, row->undo_error);
 }
 
 static cairn_code insert_one(struct store_tx *tx, const struct step_row *row,

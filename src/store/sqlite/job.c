@@ -13,7 +13,7 @@
  */
 
 /* The columns of every query that reads jobs, in their order; the last two may be left out. */
-enum { BRIEF_COLUMNS = 19, WHOLE_COLUMNS = 21 };
+enum { BRIEF_COLUMNS = 20, WHOLE_COLUMNS = 22 };
 
 static void read_columns(struct row_reader *reader, struct job_row *row)
 {
@@ -32,6 +32,7 @@ static void read_columns(struct row_reader *reader, struct job_row *row)
     row->token = read_text(reader);
     row->ended_by = read_text(reader);
     row->ended_token = read_text(reader);
+    row->ended_outcome = read_text(reader);
     row->last_error = read_text(reader);
     row->key = read_text(reader);
     row->created_at_us = read_int(reader);
@@ -137,6 +138,7 @@ static void bind_changing(struct query *query, const struct job_row *row)
     bind_text(query, ":token", row->token);
     bind_text(query, ":ended_by", row->ended_by);
     bind_text(query, ":ended_token", row->ended_token);
+    bind_text(query, ":ended_outcome", row->ended_outcome);
     bind_text(query, ":last_error", row->last_error);
     bind_text(query, ":result", row->result);
     bind_int(query, ":updated_at", row->updated_at_us);

@@ -139,7 +139,8 @@ SELECT looked.heads, looked.taken, s.instance_id::text, s.instance_seq, s.seq, s
        s.input::text, s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at,
        s.finished_at, s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token,
        s.locked_until, s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event,
-       s.deadline_at, s.is_timed_out, s.signal::text, s.remaining, s.updated_at
+       s.deadline_at, s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
   FROM (SELECT (SELECT count(*) FROM head) AS heads,
                (SELECT count(*) FROM taken) AS taken) AS looked
   LEFT JOIN leased AS s ON true

@@ -9,7 +9,7 @@ INSERT INTO workflow.workflow_instance
         created_at, updated_at, started_at, finished_at, is_dlq, has_compensation, goal,
         is_undo_failed, undo_first, undo_from, undo_to, undo_below, stop_by, stop_reason,
         commits, active_count, wait_count, sleep_count, decision_count, parked_count,
-        awaited_count, is_function, revision, places, is_forced, is_woken)
+        awaited_count, is_function, revision, places, is_forced, is_woken, undo_error)
 SELECT id, workflow, version, key, input, output, status, generation, last_error, start_at,
        created_at, updated_at, started_at, finished_at, coalesce(is_dlq, false),
        coalesce(has_compensation, false), goal, coalesce(is_undo_failed, false), undo_first,
@@ -17,7 +17,7 @@ SELECT id, workflow, version, key, input, output, status, generation, last_error
        stop_reason, commits, active_count, coalesce(wait_count, 0), coalesce(sleep_count, 0),
        coalesce(decision_count, 0), coalesce(parked_count, 0), coalesce(awaited_count, 0),
        coalesce(is_function, false), coalesce(revision, 0), coalesce(places, 0),
-       coalesce(is_forced, false), coalesce(is_woken, false)
+       coalesce(is_forced, false), coalesce(is_woken, false), undo_error
   FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS workflow,
                unnest($3::int[]) AS version, unnest($4::text[]) AS key,
                unnest($5::jsonb[]) AS input, unnest($6::jsonb[]) AS output,
@@ -37,6 +37,6 @@ SELECT id, workflow, version, key, input, output, status, generation, last_error
                unnest($30::int[]) AS parked_count, unnest($31::int[]) AS awaited_count,
                unnest($32::boolean[]) AS is_function, unnest($33::bigint[]) AS revision,
                unnest($34::int[]) AS places, unnest($35::boolean[]) AS is_forced,
-               unnest($36::boolean[]) AS is_woken) AS given
+               unnest($36::boolean[]) AS is_woken, unnest($37::jsonb[]) AS undo_error) AS given
 ON CONFLICT DO NOTHING
 RETURNING id::text, seq

@@ -7,10 +7,10 @@
 INSERT INTO workflow.workflow_run
        (id, type, payload, idempotency_key, status, priority, attempt, max_attempts, is_ready,
         leased_by, lease_token, ended_by, ended_token, last_error, result, run_at, lease_until,
-        created_at, updated_at, deleted_at)
+        created_at, updated_at, deleted_at, ended_outcome)
 SELECT id, type, coalesce(payload, '{}'), key, status, priority, attempt, max_attempts, is_ready,
        leased_by, lease_token, ended_by, ended_token, last_error, result, run_at, lease_until,
-       created_at, updated_at, deleted_at
+       created_at, updated_at, deleted_at, ended_outcome
   FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS type,
                unnest($3::jsonb[]) AS payload, unnest($4::text[]) AS key,
                unnest($5::text[]) AS status, unnest($6::int[]) AS priority,
@@ -22,6 +22,7 @@ SELECT id, type, coalesce(payload, '{}'), key, status, priority, attempt, max_at
                unnest($17::timestamptz[]) AS lease_until,
                unnest($18::timestamptz[]) AS created_at,
                unnest($19::timestamptz[]) AS updated_at,
-               unnest($20::timestamptz[]) AS deleted_at) AS given
+               unnest($20::timestamptz[]) AS deleted_at,
+               unnest($21::text[]) AS ended_outcome) AS given
 ON CONFLICT DO NOTHING
 RETURNING id::text, seq

@@ -1,6 +1,6 @@
 -- insert_steps: the plans of new instances, and what functions remember.
 --
---   $1..$41  arrays with a value for each row
+--   $1..$46  arrays with a value for each row
 
 INSERT INTO workflow.workflow_step
        (instance_id, instance_seq, seq, name, kind, handler, max_attempts, priority, next,
@@ -8,14 +8,16 @@ INSERT INTO workflow.workflow_step
         compensation_attempts, input, output, error, commit_no, next_run_at, started_at,
         finished_at, is_ready, task_type, due_at, is_held, locked_by, token, locked_until,
         call_until, ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out,
-        signal, remaining, updated_at)
+        signal, remaining, updated_at, ended_outcome, past_effects, is_effect_begun,
+        function_effects, undo_error)
 SELECT instance_id, instance_seq, seq, name, kind, handler, max_attempts, priority, next,
        scope_fork, scope_from, scope_to, config, metadata, status, coalesce(attempts, 0),
        coalesce(compensation_attempts, 0), input, output, error, coalesce(commit_no, 0),
        next_run_at, started_at, finished_at, is_ready, task_type, due_at,
        coalesce(is_held, false), locked_by, token, locked_until, call_until, ended_by,
        ended_token, stop, waiting_event, deadline_at, coalesce(is_timed_out, false), signal,
-       coalesce(remaining, 0), updated_at
+       coalesce(remaining, 0), updated_at, ended_outcome, coalesce(past_effects, 0),
+       coalesce(is_effect_begun, false), function_effects, undo_error
   FROM (SELECT unnest($1::uuid[]) AS instance_id, unnest($2::bigint[]) AS instance_seq,
                unnest($3::int[]) AS seq, unnest($4::text[]) AS name, unnest($5::text[]) AS kind,
                unnest($6::text[]) AS handler, unnest($7::int[]) AS max_attempts,
@@ -36,4 +38,8 @@ SELECT instance_id, instance_seq, seq, name, kind, handler, max_attempts, priori
                unnest($34::text[]) AS ended_token, unnest($35::text[]) AS stop,
                unnest($36::text[]) AS waiting_event, unnest($37::timestamptz[]) AS deadline_at,
                unnest($38::boolean[]) AS is_timed_out, unnest($39::jsonb[]) AS signal,
-               unnest($40::int[]) AS remaining, unnest($41::timestamptz[]) AS updated_at) AS given
+               unnest($40::int[]) AS remaining, unnest($41::timestamptz[]) AS updated_at,
+               unnest($42::text[]) AS ended_outcome, unnest($43::int[]) AS past_effects,
+               unnest($44::boolean[]) AS is_effect_begun,
+               unnest($45::text[]) AS function_effects,
+               unnest($46::text[]) AS undo_error) AS given

@@ -11,7 +11,8 @@ SELECT i.seq, i.id::text, i.workflow, i.version, i.key, i.input::text, i.output:
        i.finished_at, i.is_dlq, i.has_compensation, i.goal, i.is_undo_failed, i.undo_first,
        i.undo_from, i.undo_to, i.undo_below, i.stop_by, i.stop_reason, i.commits,
        i.active_count, i.wait_count, i.sleep_count, i.decision_count, i.parked_count,
-       i.awaited_count, i.is_function, i.revision, i.places, i.is_forced, i.is_woken
+       i.awaited_count, i.is_function, i.revision, i.places, i.is_forced, i.is_woken,
+       i.undo_error::text
   FROM workflow.workflow_instance AS i
  WHERE i.key = $5::text
    AND i.seq < $3::bigint

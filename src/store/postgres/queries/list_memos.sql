@@ -16,7 +16,8 @@ SELECT s.*
               s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
               s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
               s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
-              s.is_timed_out, s.signal::text, s.remaining, s.updated_at
+              s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+              s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
          FROM workflow.workflow_step AS s
         WHERE s.instance_id = given.id
           AND s.seq > CASE given.ordinal WHEN 1 THEN $2::int ELSE 0 END

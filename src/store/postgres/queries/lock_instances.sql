@@ -13,7 +13,7 @@ WITH locked AS MATERIALIZED (
            i.undo_first, i.undo_from, i.undo_to, i.undo_below, i.stop_by, i.stop_reason,
            i.commits, i.active_count, i.wait_count, i.sleep_count, i.decision_count,
            i.parked_count, i.awaited_count, i.is_function, i.revision, i.places, i.is_forced,
-           i.is_woken
+           i.is_woken, i.undo_error::text
       FROM workflow.workflow_instance AS i
      WHERE i.id = ANY ($1::uuid[])
      ORDER BY i.id

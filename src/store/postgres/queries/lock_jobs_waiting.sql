@@ -9,7 +9,7 @@ WITH locked AS MATERIALIZED (
     SELECT r.seq, r.id::text, r.type, NULL::text AS payload, r.idempotency_key, r.status,
            r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
            r.ended_by, r.ended_token, r.last_error, NULL::text AS result, r.run_at,
-           r.lease_until, r.created_at, r.updated_at, r.deleted_at
+           r.lease_until, r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
       FROM workflow.workflow_run AS r
      WHERE r.id = ANY ($1::uuid[])
      ORDER BY r.id

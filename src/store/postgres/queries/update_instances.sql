@@ -32,7 +32,8 @@ UPDATE workflow.workflow_instance AS i
        revision         = coalesce(given.revision, 0),
        places           = coalesce(given.places, 0),
        is_forced        = coalesce(given.is_forced, false),
-       is_woken         = coalesce(given.is_woken, false)
+       is_woken         = coalesce(given.is_woken, false),
+       undo_error       = given.undo_error
   FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::jsonb[]) AS output,
                unnest($3::text[]) AS status, unnest($4::int[]) AS generation,
                unnest($5::jsonb[]) AS last_error, unnest($6::timestamptz[]) AS start_at,
@@ -48,5 +49,5 @@ UPDATE workflow.workflow_instance AS i
                unnest($25::int[]) AS parked_count, unnest($26::int[]) AS awaited_count,
                unnest($27::boolean[]) AS is_function, unnest($28::bigint[]) AS revision,
                unnest($29::int[]) AS places, unnest($30::boolean[]) AS is_forced,
-               unnest($31::boolean[]) AS is_woken) AS given
+               unnest($31::boolean[]) AS is_woken, unnest($32::jsonb[]) AS undo_error) AS given
  WHERE i.id = given.id

@@ -15,7 +15,8 @@ UPDATE workflow.workflow_run AS r
        run_at      = given.run_at,
        lease_until = given.lease_until,
        updated_at  = given.updated_at,
-       deleted_at  = given.deleted_at
+       deleted_at  = given.deleted_at,
+       ended_outcome = given.ended_outcome
   FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS status,
                unnest($3::int[]) AS attempt, unnest($4::boolean[]) AS is_ready,
                unnest($5::text[]) AS leased_by, unnest($6::text[]) AS lease_token,
@@ -23,5 +24,6 @@ UPDATE workflow.workflow_run AS r
                unnest($9::text[]) AS last_error, unnest($10::jsonb[]) AS result,
                unnest($11::timestamptz[]) AS run_at, unnest($12::timestamptz[]) AS lease_until,
                unnest($13::timestamptz[]) AS updated_at,
-               unnest($14::timestamptz[]) AS deleted_at) AS given
+               unnest($14::timestamptz[]) AS deleted_at,
+               unnest($15::text[]) AS ended_outcome) AS given
  WHERE r.id = given.id

@@ -1,6 +1,6 @@
 -- update_steps: writes what may change of rows that this transaction has locked.
 --
---   $1..$29  arrays with a value for each row
+--   $1..$34  arrays with a value for each row
 
 UPDATE workflow.workflow_step AS s
    SET status                = given.status,
@@ -29,7 +29,12 @@ UPDATE workflow.workflow_step AS s
        is_timed_out          = coalesce(given.is_timed_out, false),
        signal                = given.signal,
        remaining             = coalesce(given.remaining, 0),
-       updated_at            = given.updated_at
+       updated_at            = given.updated_at,
+       ended_outcome         = given.ended_outcome,
+       past_effects          = coalesce(given.past_effects, 0),
+       is_effect_begun       = coalesce(given.is_effect_begun, false),
+       function_effects      = given.function_effects,
+       undo_error            = given.undo_error
   FROM (SELECT unnest($1::uuid[]) AS instance_id, unnest($2::int[]) AS seq,
                unnest($3::text[]) AS status, unnest($4::int[]) AS attempts,
                unnest($5::int[]) AS compensation_attempts, unnest($6::jsonb[]) AS input,
@@ -44,6 +49,10 @@ UPDATE workflow.workflow_step AS s
                unnest($22::text[]) AS ended_token, unnest($23::text[]) AS stop,
                unnest($24::text[]) AS waiting_event, unnest($25::timestamptz[]) AS deadline_at,
                unnest($26::boolean[]) AS is_timed_out, unnest($27::jsonb[]) AS signal,
-               unnest($28::int[]) AS remaining, unnest($29::timestamptz[]) AS updated_at) AS given
+               unnest($28::int[]) AS remaining, unnest($29::timestamptz[]) AS updated_at,
+               unnest($30::text[]) AS ended_outcome, unnest($31::int[]) AS past_effects,
+               unnest($32::boolean[]) AS is_effect_begun,
+               unnest($33::text[]) AS function_effects,
+               unnest($34::text[]) AS undo_error) AS given
  WHERE s.instance_id = given.instance_id
    AND s.seq = given.seq

@@ -13,7 +13,8 @@ SELECT step.id, step.name, step.kind, step.handler, step.max_attempts, step.prio
        step.locked_by, step.token, step.locked_until, step.call_until, step.ended_by,
        step.ended_token, step.stop, step.waiting_event, step.deadline_at, step.is_timed_out,
        step.remaining, step.updated_at, step.signal, step.error, step.config, step.metadata,
-       step.input, step.output, instance.id
+       step.input, step.output,
+       step.ended_outcome, step.past_effects, step.is_effect_begun, step.function_effects, step.undo_error, instance.id
   FROM workflow_step AS step INDEXED BY idx_workflow_step_leased
   JOIN workflow_instance AS instance ON instance.seq = step.id >> 20
  WHERE step.locked_by IS NOT NULL

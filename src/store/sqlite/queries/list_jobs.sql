@@ -8,8 +8,8 @@
 -- Walks the table backwards until it has enough.
 
 SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, last_error, idempotency_key,
-       created_at, updated_at, deleted_at, payload, result
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at, payload, result
   FROM workflow_run
  WHERE seq < :before
    AND deleted_at IS NULL

@@ -3,8 +3,8 @@
 -- Sorts idx_workflow_run_leased, which is as long as there are leases.
 
 SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, last_error, idempotency_key,
-       created_at, updated_at, deleted_at, payload, result
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at, payload, result
   FROM workflow_run
  WHERE seq IN (SELECT seq
                  FROM workflow_run INDEXED BY idx_workflow_run_leased

@@ -34,5 +34,6 @@ UPDATE workflow_instance
        stop_by          = :stop_by,
        stop_reason      = :stop_reason,
        last_error       = :last_error,
+       undo_error       = :undo_error,
        output           = :output
  WHERE id = :id;

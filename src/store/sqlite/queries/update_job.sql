@@ -14,6 +14,7 @@ UPDATE workflow_run
        lease_token = :token,
        ended_by    = :ended_by,
        ended_token = :ended_token,
+       ended_outcome = :ended_outcome,
        last_error  = :last_error,
        result      = coalesce(:result, result),
        updated_at  = :updated_at,

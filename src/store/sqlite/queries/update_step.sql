@@ -32,5 +32,10 @@ UPDATE workflow_step
        signal                = :signal,
        error                 = :error,
        input                 = :input,
-       output                = :output
+       output                = :output,
+       ended_outcome         = :ended_outcome,
+       past_effects          = :past_effects,
+       is_effect_begun       = :is_effect_begun,
+       function_effects      = :function_effects,
+       undo_error            = :undo_error
  WHERE id = :id;
