@@ -5,7 +5,7 @@
 #include "engine/batch.h"
 
 #include "base/error.h"
-#include "engine/world.h"
+#include "engine/flow_batch.h"
 
 /* A new try begins from nothing; only what makes tries recognisable (ids, tokens) is kept. */
 static void forget_answer(struct request *request)
@@ -53,21 +53,54 @@ enum { JOINING_TASKS_MAX = 1000 };
 
 /* Claims that wait for what has just become ready join the batch: they get it in the same commit,
  * so that work starts after one and not after two. */
-static cairn_code let_parked_join(struct batch *batch, cairn_error *reterr)
+static void let_parked_join(struct batch *batch)
 {
     struct local_engine *engine = batch->engine;
     struct request_queue woken = {0};
     if (batch->is_alone || (!batch->ready.count && !batch->ready.is_any))
-        return CAIRN_OK;
+        return;
     pthread_mutex_lock(&engine->lock);
     park_take(engine, &batch->ready, JOINING_TASKS_MAX, &woken);
     pthread_mutex_unlock(&engine->lock);
-    if (!woken.count)
-        return CAIRN_OK;
     for (struct request *request = woken.first; request; request = request->next)
         forget_answer(request);
     queue_append(batch->requests, &woken);
-    return batch_check_runtimes(batch, reterr);
+}
+
+/* Everything that the requests name. */
+static cairn_code lock_rows(struct batch *batch, struct request_queue *busy,
+                            cairn_error *reterr)
+{
+    cairn_code code = batch_lock(batch, reterr);
+    if (!code)
+        code = flow_batch_load(batch, reterr);
+    if (!code)
+        put_busy_aside(batch, busy);
+    return code;
+}
+
+static cairn_code claim_outbox(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for_each_request(request, batch)
+    {
+        if (!code && !request->code && request->op == OP_OUTBOX_CLAIM)
+            code = flow_batch_claim_outbox(batch, request, reterr);
+    }
+    return code;
+}
+
+/* Claims are answered after all other requests, so that one question serves many of them; they see
+ * what the others have made ready. */
+static cairn_code apply_claims(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = world_write_steps(batch, reterr);
+    if (!code)
+        code = claim_outbox(batch, reterr);
+    if (code)
+        return code;
+    let_parked_join(batch);
+    return batch_claim(batch, reterr);
 }
 
 static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_error *reterr)
@@ -78,37 +111,17 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_e
         batch->is_due_known = !code;
     }
     if (!code)
-        code = batch_check_runtimes(batch, reterr);
+        code = lock_rows(batch, busy, reterr);
     if (!code)
-        code = batch_insert(batch, reterr);
+        code = batch_apply_in_order(batch, reterr);
     if (!code)
-        code = batch_lock(batch, reterr);
-    if (!code)
-        code = flow_batch_load(batch, reterr);
-    if (!code)
-        put_busy_aside(batch, busy);
-    if (!code)
-        code = flow_batch_deploy(batch, reterr);
-    if (!code)
-        code = flow_batch_start(batch, reterr);
-    if (!code)
-        code = batch_change(batch, reterr);
-    if (!code)
-        code = flow_batch_apply(batch, reterr);
-    if (!code)
-        code = world_write_steps(batch, reterr);
-    if (!code)
-        code = batch_registry(batch, reterr);
-    if (!code)
-        code = let_parked_join(batch, reterr);
-    if (!code)
-        code = batch_claim(batch, reterr);
+        code = apply_claims(batch, reterr);
     if (!code)
         code = world_write(batch, reterr);
     if (!code)
         code = flow_batch_remember(batch, reterr);
     if (!code)
-        code = flow_batch_show(batch, reterr);
+        code = world_show(batch, reterr);
     if (!code)
         code = batch_append_events(batch, reterr);
     return code;

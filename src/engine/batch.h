@@ -2,10 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A batch is applied in steps, each of which goes over all requests: one insert for all new
- * jobs, one lock and one update for all rows that change, one append for all events.  A request
- * with a code has been refused and is passed over by later steps; a step that returns a code
- * ends the whole transaction.
+ * Requests that share a commit leave what they would leave one after the other.  All rows that they
+ * name are read and locked by a few questions; then the requests are applied in the order in which
+ * they came, to rows in memory (batch_order.c); what has changed is written by a few statements.
+ * Claims come last.  A request with a code has been refused and is passed over; a function that
+ * returns a code ends the whole transaction.
  */
 #ifndef ENGINE_BATCH_H
 #define ENGINE_BATCH_H
@@ -57,7 +58,13 @@ struct batch {
     struct job_row *rows;
     enum lock_result *locks;
     bool *is_dirty;
+    struct request **owed; /* the latest control of each, whose answer is still to be read; or NULL */
     size_t id_count;
+    bool has_children; /* jobs were started that were not there when the rows were locked */
+
+    /* Whether new jobs and instances are inserted as far as the next request that they must not
+     * overtake. */
+    bool are_jobs_ahead, are_starts_ahead;
 
     struct job_event_row *events;
     size_t event_count, event_room;
@@ -100,15 +107,28 @@ cairn_code event_data(struct batch *batch, const struct event_facts *facts,
                       const char **ret_data, cairn_error *reterr);
 cairn_code batch_append_events(struct batch *batch, cairn_error *reterr);
 
-/* batch_jobs.c */
-cairn_code batch_insert(struct batch *batch, cairn_error *reterr);
+/* batch_order.c: applies the requests, claims aside, one after the other. */
+cairn_code batch_apply_in_order(struct batch *batch, cairn_error *reterr);
+
+/* batch_insert.c */
+/* The jobs of a request, and in the same statement those of the requests behind it. */
+cairn_code batch_enqueue(struct batch *batch, struct request *first, cairn_error *reterr);
+bool request_enqueues_children(const struct request *request);
 /* What a function starts in its commit. */
 cairn_code batch_insert_children(struct batch *batch, const struct commit_job *jobs,
                                  size_t count, cairn_enqueued *ret_enqueued,
                                  cairn_error *reterr);
+
+/* batch_jobs.c */
 cairn_code batch_lock(struct batch *batch, cairn_error *reterr);
-cairn_code batch_change(struct batch *batch, cairn_error *reterr);
-cairn_code batch_registry(struct batch *batch, cairn_error *reterr);
+cairn_code batch_report(struct batch *batch, struct request *request, cairn_error *reterr);
+cairn_code batch_heartbeat(struct batch *batch, struct request *request, cairn_error *reterr);
+cairn_code batch_control(struct batch *batch, struct request *request, cairn_error *reterr);
+bool request_is_job_control(enum request_op op);
+/* Writes the rows that have changed, and gives the answers that are still owed. */
+cairn_code batch_write_jobs(struct batch *batch, cairn_error *reterr);
+cairn_code batch_put_registry(struct batch *batch, struct request *request,
+                              cairn_error *reterr);
 
 /* Decides about one row, notes the event and what it means for timers and workers. */
 cairn_code batch_apply(struct batch *batch, struct job_row *row, const struct job_input *input,
@@ -126,22 +146,29 @@ void batch_due(struct batch *batch, int64_t at_us);
 /* Sorts ids and drops repeats; how many are left. */
 size_t ids_sort_unique(const char **ids, size_t count);
 
-/* flow_batch.c: what a batch does to workflows and instances. */
+/* flow_batch.c: which instances and steps a batch names. */
 cairn_code flow_batch_load(struct batch *batch, cairn_error *reterr);
 bool flow_names_busy(const struct batch *batch, const struct request *request);
-cairn_code flow_batch_apply(struct batch *batch, cairn_error *reterr);
-cairn_code flow_batch_show(struct batch *batch, cairn_error *reterr);
+
+/* flow_batch_report.c */
 cairn_code flow_batch_report(struct batch *batch, struct request *request, size_t index,
                              cairn_error *reterr);
-cairn_code flow_batch_heartbeat(struct batch *batch, struct request *request,
-                                cairn_error *reterr);
+void flow_batch_heartbeat(struct batch *batch, struct request *request);
 bool is_step_id(const char *task_id);
 cairn_code lease_lost(cairn_error *error, const char *id, const char *worker,
                       const char *status, const char *holder);
 
+/* flow_batch_control.c */
+bool request_is_control(enum request_op op); /* of instances */
+/* The answer to control is the instance as it is now. */
+cairn_code flow_batch_show(struct batch *batch, struct request *request, cairn_error *reterr);
+
 /* flow_start.c */
-cairn_code flow_batch_deploy(struct batch *batch, cairn_error *reterr);
-cairn_code flow_batch_start(struct batch *batch, cairn_error *reterr);
+cairn_code flow_batch_deploy(struct batch *batch, struct request *request, cairn_error *reterr);
+/* The instance of a request, and in the same statement those of the requests behind it. */
+cairn_code flow_batch_start(struct batch *batch, struct request *first, cairn_error *reterr);
+
+bool request_starts_children(const struct request *request);
 
 struct child {
     const struct commit_start *start;
@@ -179,7 +206,9 @@ cairn_code flow_claim(struct batch *batch, struct request *request, size_t room,
 /* batch_claim.c */
 bool request_is_claiming(const struct request *request);
 const cairn_claim_options *request_claim(const struct request *request);
-cairn_code batch_check_runtimes(struct batch *batch, cairn_error *reterr);
+/* Refuses a request whose claim names a type that another runtime owns. */
+cairn_code batch_check_runtime(struct batch *batch, struct request *request,
+                               cairn_error *reterr);
 cairn_code batch_claim(struct batch *batch, cairn_error *reterr);
 
 #endif

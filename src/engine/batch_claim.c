@@ -32,8 +32,8 @@ const cairn_claim_options *request_claim(const struct request *request)
 
 /* Naming a type that another runtime owns is a mistake worth telling; a prefix just passes it
  * by. */
-static cairn_code check_runtime(struct batch *batch, struct request *request,
-                                cairn_error *reterr)
+cairn_code batch_check_runtime(struct batch *batch, struct request *request,
+                               cairn_error *reterr)
 {
     const cairn_claim_options *claim = request_claim(request);
     for (size_t i = 0; claim->runtime && i < claim->type_count; i++) {
@@ -57,17 +57,6 @@ static cairn_code check_runtime(struct batch *batch, struct request *request,
         return CAIRN_OK;
     }
     return CAIRN_OK;
-}
-
-cairn_code batch_check_runtimes(struct batch *batch, cairn_error *reterr)
-{
-    cairn_code code = CAIRN_OK;
-    for_each_request(request, batch)
-    {
-        if (!code && !request->code && request_is_claiming(request))
-            code = check_runtime(batch, request, reterr);
-    }
-    return code;
 }
 
 /* ---- claims that would find nothing ---------------------------------------------------------
@@ -254,6 +243,13 @@ static size_t alternate(const struct share *first, const struct share *second,
     return count;
 }
 
+/* An odd number of tasks: the other kind begins the next time. */
+static void note_turn(struct committer *committer, size_t count)
+{
+    if (count % 2)
+        committer->is_steps_turn = !committer->is_steps_turn;
+}
+
 /* Jobs and steps alternate while both have work.  Whose turn it is gets the odd one; asked first is
  * who brought less the last time: of a kind without work the question is cheap, and the other can
  * then bring all in one. */
@@ -288,8 +284,7 @@ static cairn_code claim_for(struct batch *batch, struct request *request, cairn_
     if (code)
         return code;
     size_t count = alternate(turn, other, tasks);
-    if (count % 2)
-        committer->is_steps_turn = !committer->is_steps_turn;
+    note_turn(committer, count);
     if (jobs.count != steps.count)
         committer->has_few_steps = steps.count < jobs.count;
     request->out.tasks = (struct tasks_output){.items = tasks, .count = count};
@@ -358,8 +353,8 @@ static cairn_code claim_together(struct batch *batch, struct request *first,
         shares[i].request->out.tasks =
             (struct tasks_output){.items = shares[i].tasks, .count = shares[i].count};
         is_all &= shares[i].count == shares[i].room;
+        note_turn(batch->committer, shares[i].count);
     }
-    batch->committer->is_steps_turn = false;
     return code || is_all ? code : note_dry(batch, request_claim(first), true, reterr);
 }
 
@@ -382,6 +377,11 @@ cairn_code batch_claim(struct batch *batch, cairn_error *reterr)
     {
         if (!request->code && request_is_claiming(request))
             request->out.tasks = (struct tasks_output){0};
+    }
+    for_each_request(request, batch)
+    {
+        if (!code && !request->code && request->op == OP_CLAIM)
+            code = batch_check_runtime(batch, request, reterr);
     }
     for_each_request(request, batch)
     {

@@ -1,4 +1,4 @@
-/* engine/batch_jobs.c - what a batch does to jobs: new rows, reports, heartbeats, control.
+/* engine/batch_jobs.c - what a batch does to jobs that are there: reports, heartbeats, control.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,133 +29,10 @@ void batch_ready(struct batch *batch, const char *type)
         strcpy(ready->names[ready->count++], type);
 }
 
-/* ---- new jobs -------------------------------------------------------------------------------
- */
-
-/* Ids are made once and kept over tries, so that a second try recognises the first one's rows.
- * An id that an earlier try found under the key is another job's: it must not pass for ours. */
-static bool make_ids(struct batch *batch, struct request *request)
-{
-    size_t count = request->in.enqueue.count;
-    if (!request->out.enqueued)
-        request->out.enqueued = arena_array(&request->arena, count, sizeof(cairn_enqueued));
-    if (!request->out.enqueued)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        cairn_enqueued *enqueued = &request->out.enqueued[i];
-        if (!enqueued->id[0] || enqueued->existing)
-            id_make(&batch->committer->rng, batch->tx->now_us, enqueued->id);
-        enqueued->existing = 0;
-    }
-    return true;
-}
-
-static struct job_row new_row(const struct batch *batch, const cairn_job_spec *spec,
-                              const char *id)
-{
-    int64_t now_us = batch->tx->now_us;
-    int64_t run_at_us = spec->run_at_us ? spec->run_at_us : now_us;
-    return (struct job_row){
-        .id = id,
-        .type = spec->type,
-        .payload = spec->payload,
-        .key = spec->key,
-        .status = JOB_PENDING,
-        .priority = spec->priority,
-        .max_attempts = spec->max_attempts,
-        .is_ready = run_at_us <= now_us,
-        .run_at_us = run_at_us,
-        .created_at_us = now_us,
-        .updated_at_us = now_us,
-    };
-}
-
-static cairn_code note_inserted(struct batch *batch, const struct job_row *row,
-                                enum insert_result result, cairn_enqueued *enqueued,
-                                cairn_error *reterr)
-{
-    enqueued->existing = 0;
-    if (result == INSERT_EXISTING && strcmp(row->id, enqueued->id) != 0) {
-        snprintf(enqueued->id, sizeof enqueued->id, "%s", row->id);
-        enqueued->existing = 1;
-    }
-    if (result != INSERT_DONE)
-        return CAIRN_OK;
-    if (row->is_ready)
-        batch_ready(batch, row->type);
-    else
-        batch_due(batch, row->run_at_us);
-    batch->tally.enqueued++;
-    return batch_event(batch, row->id, EVENT_CREATED, NULL, reterr);
-}
-
-static size_t count_specs(const struct batch *batch)
-{
-    size_t count = 0;
-    for_each_request(request, batch) if (request->op == OP_ENQUEUE && !request->code) count +=
-        request->in.enqueue.count;
-    return count;
-}
-
-cairn_code batch_insert(struct batch *batch, cairn_error *reterr)
-{
-    size_t count = count_specs(batch);
-    if (count == 0)
-        return CAIRN_OK;
-    struct job_row *rows = arena_array(&batch->arena, count, sizeof *rows);
-    enum insert_result *results = arena_array(&batch->arena, count, sizeof *results);
-    if (!rows || !results)
-        return fail_memory(reterr);
-
-    size_t at = 0;
-    for_each_request(request, batch)
-    {
-        if (request->op != OP_ENQUEUE || request->code)
-            continue;
-        if (!make_ids(batch, request))
-            return fail_memory(reterr);
-        for (size_t i = 0; i < request->in.enqueue.count; i++)
-            rows[at++] =
-                new_row(batch, &request->in.enqueue.specs[i], request->out.enqueued[i].id);
-    }
-
-    cairn_code code = batch->ops->insert_jobs(batch->tx, rows, count, results, reterr);
-    at = 0;
-    for_each_request(request, batch)
-    {
-        if (request->op != OP_ENQUEUE || request->code)
-            continue;
-        for (size_t i = 0; i < request->in.enqueue.count && !code; i++, at++)
-            code =
-                note_inserted(batch, &rows[at], results[at], &request->out.enqueued[i], reterr);
-    }
-    return code;
-}
-
-cairn_code batch_insert_children(struct batch *batch, const struct commit_job *jobs,
-                                 size_t count, cairn_enqueued *ret_enqueued,
-                                 cairn_error *reterr)
-{
-    struct job_row *rows = arena_array(&batch->arena, count, sizeof *rows);
-    enum insert_result *results = arena_array(&batch->arena, count, sizeof *results);
-    if (count == 0)
-        return CAIRN_OK;
-    if (!rows || !results)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++) {
-        snprintf(ret_enqueued[i].id, sizeof ret_enqueued[i].id, "%s", jobs[i].id);
-        rows[i] = new_row(batch, &jobs[i].spec, jobs[i].id);
-    }
-    cairn_code code = batch->ops->insert_jobs(batch->tx, rows, count, results, reterr);
-    for (size_t i = 0; i < count && !code; i++)
-        code = note_inserted(batch, &rows[i], results[i], &ret_enqueued[i], reterr);
-    return code;
-}
-
 /* ---- rows that change -----------------------------------------------------------------------
  */
 
-static bool is_control(enum request_op op)
+bool request_is_job_control(enum request_op op)
 {
     return op == OP_JOB_CANCEL || op == OP_JOB_DELETE || op == OP_JOB_RETRY;
 }
@@ -167,7 +44,7 @@ static size_t named_ids(const struct request *request)
         return 0;
     if (request->op == OP_REPORT)
         return request->is_reported ? 0 : request->in.report.count;
-    return request->op == OP_HEARTBEAT || is_control(request->op) ? 1 : 0;
+    return request->op == OP_HEARTBEAT || request_is_job_control(request->op) ? 1 : 0;
 }
 
 static const char *named_id(const struct request *request, size_t index)
@@ -214,7 +91,8 @@ cairn_code batch_lock(struct batch *batch, cairn_error *reterr)
     batch->rows = arena_array(&batch->arena, room, sizeof *batch->rows);
     batch->locks = arena_array(&batch->arena, room, sizeof *batch->locks);
     batch->is_dirty = arena_array(&batch->arena, room, sizeof *batch->is_dirty);
-    if (!batch->ids || !batch->rows || !batch->locks || !batch->is_dirty)
+    batch->owed = arena_array(&batch->arena, room, sizeof(struct request *));
+    if (!batch->ids || !batch->rows || !batch->locks || !batch->is_dirty || !batch->owed)
         return fail_memory(reterr);
     batch->id_count = gather_ids(batch);
     if (batch->id_count == 0)
@@ -223,28 +101,87 @@ cairn_code batch_lock(struct batch *batch, cairn_error *reterr)
                                  batch->rows, batch->locks, reterr);
 }
 
-/* The place of an id among the locked rows; id_count if it has none. */
-static size_t find_row(const struct batch *batch, const char *id)
+/* The place of an id among those that are named; id_count if it has none. */
+static size_t find_place(const struct batch *batch, const char *id)
 {
     if (batch->id_count == 0)
         return 0;
     const char **place =
         bsearch(&id, batch->ids, batch->id_count, sizeof *batch->ids, compare_ids);
-    if (!place || batch->locks[place - batch->ids] == LOCK_ABSENT)
-        return batch->id_count;
-    return (size_t)(place - batch->ids);
+    return place ? (size_t)(place - batch->ids) : batch->id_count;
 }
 
 bool request_names_busy_row(const struct batch *batch, const struct request *request)
 {
     for (size_t i = 0; i < named_ids(request); i++) {
-        const char *id = named_id(request, i);
-        const char **place =
-            bsearch(&id, batch->ids, batch->id_count, sizeof *batch->ids, compare_ids);
-        if (place && batch->locks[place - batch->ids] == LOCK_BUSY)
+        size_t place = find_place(batch, named_id(request, i));
+        if (place < batch->id_count && batch->locks[place] == LOCK_BUSY)
             return true;
     }
     return false;
+}
+
+/* The answer to control is the job as it is now, whole. */
+static cairn_code show_owed(struct batch *batch, size_t place, cairn_error *reterr)
+{
+    struct request *request = batch->owed[place];
+    batch->owed[place] = NULL;
+    struct job_row row;
+    struct arena *arena = batch->tx->arena;
+    batch->tx->arena = &request->arena;
+    cairn_code code = batch->ops->get_job(batch->tx, request->in.job.id, &row, reterr);
+    batch->tx->arena = arena;
+    if (code)
+        return code;
+
+    cairn_job *job = arena_zalloc(&request->arena, sizeof *job);
+    if (!job)
+        return fail_memory(reterr);
+    job_to_public(&row, job);
+    request->out.jobs = (struct jobs_output){.items = job, .count = 1};
+    return CAIRN_OK;
+}
+
+/* A row that a request is about to change; id_count: it does not exist.  The answer that is owed to
+ * an earlier request is read before, since it tells what that one has made. */
+static cairn_code take_row(struct batch *batch, const char *id, size_t *ret_place,
+                           cairn_error *reterr)
+{
+    size_t place = find_place(batch, id);
+    cairn_code code = CAIRN_OK;
+    if (place < batch->id_count && batch->locks[place] == LOCK_ABSENT && batch->has_children)
+        code = batch->ops->lock_jobs(batch->tx, &batch->ids[place], 1, batch->is_alone,
+                                     &batch->rows[place], &batch->locks[place], reterr);
+    if (place < batch->id_count && batch->locks[place] == LOCK_ABSENT)
+        place = batch->id_count;
+    *ret_place = place;
+    if (code || place == batch->id_count || !batch->owed[place])
+        return code;
+    if (batch->is_dirty[place])
+        code = batch->ops->update_jobs(batch->tx, &batch->rows[place], 1, reterr);
+    batch->is_dirty[place] = false;
+    return code ? code : show_owed(batch, place, reterr);
+}
+
+static cairn_code write_dirty(struct batch *batch, cairn_error *reterr)
+{
+    size_t count = 0;
+    struct job_row *dirty = arena_array(&batch->arena, batch->id_count, sizeof *dirty);
+    if (!dirty)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < batch->id_count; i++)
+        if (batch->is_dirty[i])
+            dirty[count++] = batch->rows[i];
+    return count ? batch->ops->update_jobs(batch->tx, dirty, count, reterr) : CAIRN_OK;
+}
+
+cairn_code batch_write_jobs(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = batch->id_count ? write_dirty(batch, reterr) : CAIRN_OK;
+    for (size_t i = 0; i < batch->id_count && !code; i++)
+        if (batch->owed[i])
+            code = show_owed(batch, i, reterr);
+    return code;
 }
 
 static void count_event(struct tally *tally, const struct job_input *input,
@@ -370,10 +307,13 @@ static cairn_code change_by_report(struct batch *batch, struct request *request,
 {
     const cairn_report *report = &request->in.report.reports[index];
     cairn_reported *reported = &request->out.reported[index];
-    size_t place = find_row(batch, report->task_id);
-    struct job_row *row = place < batch->id_count ? &batch->rows[place] : NULL;
     struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
+    size_t place;
     *reported = (cairn_reported){0};
+    cairn_code code = take_row(batch, report->task_id, &place, reterr);
+    if (code)
+        return code;
+    struct job_row *row = place < batch->id_count ? &batch->rows[place] : NULL;
 
     if (row && (report->outcome == CAIRN_WAIT || report->outbound_count)) {
         reported->code =
@@ -384,7 +324,7 @@ static cairn_code change_by_report(struct batch *batch, struct request *request,
     }
     if (row) {
         struct job_input input = report_to_input(request, report);
-        cairn_code code = batch_apply(batch, row, &input, &verdict, reterr);
+        code = batch_apply(batch, row, &input, &verdict, reterr);
         if (code)
             return code;
         batch->is_dirty[place] |= verdict.is_changed;
@@ -400,8 +340,7 @@ static cairn_code change_by_report(struct batch *batch, struct request *request,
     return CAIRN_OK;
 }
 
-static cairn_code change_by_reports(struct batch *batch, struct request *request,
-                                    cairn_error *reterr)
+cairn_code batch_report(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     size_t count = request->in.report.count;
     if (!request->out.reported)
@@ -416,20 +355,21 @@ static cairn_code change_by_reports(struct batch *batch, struct request *request
     return code;
 }
 
-static cairn_code change_by_heartbeat(struct batch *batch, struct request *request,
-                                      cairn_error *reterr)
+cairn_code batch_heartbeat(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const struct heartbeat_input *in = &request->in.heartbeat;
-    size_t place = find_row(batch, in->task_id);
-    struct job_row *row = place < batch->id_count ? &batch->rows[place] : NULL;
     struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
-
+    size_t place;
+    cairn_code code = take_row(batch, in->task_id, &place, reterr);
+    if (code)
+        return code;
+    struct job_row *row = place < batch->id_count ? &batch->rows[place] : NULL;
     if (row) {
         struct job_input input = {.action = JOB_HEARTBEAT,
                                   .worker = in->worker,
                                   .token = in->token,
                                   .extend_us = in->extend_ms * US_PER_MS};
-        cairn_code code = batch_apply(batch, row, &input, &verdict, reterr);
+        code = batch_apply(batch, row, &input, &verdict, reterr);
         if (code)
             return code;
         batch->is_dirty[place] |= verdict.is_changed;
@@ -469,25 +409,29 @@ static bool is_done_already(const struct request *request, const struct job_row 
            (request->op == OP_JOB_RETRY && row->status == JOB_PENDING);
 }
 
-static cairn_code change_by_control(struct batch *batch, struct request *request,
-                                    cairn_error *reterr)
+cairn_code batch_control(struct batch *batch, struct request *request, cairn_error *reterr)
 {
-    size_t place = find_row(batch, request->in.job.id);
+    size_t place;
+    cairn_code code = take_row(batch, request->in.job.id, &place, reterr);
+    if (code)
+        return code;
     if (place == batch->id_count) {
         no_such_job(request);
         return CAIRN_OK;
     }
     struct job_row *row = &batch->rows[place];
+    batch->owed[place] = request;
     if (is_done_already(request, row))
         return CAIRN_OK;
 
     struct job_verdict verdict;
     struct job_input input = {.action = control_action(request->op)};
-    cairn_code code = batch_apply(batch, row, &input, &verdict, reterr);
+    code = batch_apply(batch, row, &input, &verdict, reterr);
     if (code)
         return code;
     batch->is_dirty[place] |= verdict.is_changed;
     if (verdict.code) {
+        batch->owed[place] = NULL;
         request->code = fail(&request->error, verdict.code, "cannot %s job \"%s\": it is %s",
                              job_action_name(input.action), row->id,
                              row->deleted_at_us ? "deleted" : job_status_name(row->status));
@@ -498,70 +442,10 @@ static cairn_code change_by_control(struct batch *batch, struct request *request
     return CAIRN_OK;
 }
 
-/* The answer to control is the job as it is now, whole. */
-static cairn_code show_controlled(struct batch *batch, struct request *request,
-                                  cairn_error *reterr)
-{
-    struct job_row row;
-    struct arena *arena = batch->tx->arena;
-    batch->tx->arena = &request->arena;
-    cairn_code code = batch->ops->get_job(batch->tx, request->in.job.id, &row, reterr);
-    batch->tx->arena = arena;
-    if (code)
-        return code;
-
-    cairn_job *job = arena_zalloc(&request->arena, sizeof *job);
-    if (!job)
-        return fail_memory(reterr);
-    job_to_public(&row, job);
-    request->out.jobs = (struct jobs_output){.items = job, .count = 1};
-    return CAIRN_OK;
-}
-
-static cairn_code write_dirty(struct batch *batch, cairn_error *reterr)
-{
-    size_t count = 0;
-    struct job_row *dirty = arena_array(&batch->arena, batch->id_count, sizeof *dirty);
-    if (!dirty)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < batch->id_count; i++)
-        if (batch->is_dirty[i])
-            dirty[count++] = batch->rows[i];
-    return count ? batch->ops->update_jobs(batch->tx, dirty, count, reterr) : CAIRN_OK;
-}
-
-cairn_code batch_change(struct batch *batch, cairn_error *reterr)
-{
-    cairn_code code = CAIRN_OK;
-    for_each_request(request, batch)
-    {
-        if (code)
-            break;
-        if (request->code)
-            continue;
-        if (request->op == OP_REPORT && !request->is_reported)
-            code = change_by_reports(batch, request, reterr);
-        else if (request->op == OP_HEARTBEAT && is_step_id(request->in.heartbeat.task_id))
-            code = flow_batch_heartbeat(batch, request, reterr);
-        else if (request->op == OP_HEARTBEAT)
-            code = change_by_heartbeat(batch, request, reterr);
-        else if (is_control(request->op))
-            code = change_by_control(batch, request, reterr);
-    }
-    if (!code && batch->id_count)
-        code = write_dirty(batch, reterr);
-    for_each_request(request, batch)
-    {
-        if (!code && !request->code && is_control(request->op))
-            code = show_controlled(batch, request, reterr);
-    }
-    return code;
-}
-
 /* ---- the registry ---------------------------------------------------------------------------
  */
 
-static cairn_code put_entry(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_put_registry(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const cairn_registry_entry *in = &request->in.registry;
     struct registry_row row = {
@@ -590,15 +474,4 @@ static cairn_code put_entry(struct batch *batch, struct request *request, cairn_
     request->out.registry = (struct registry_output){.items = entry, .count = 1};
     batch_ready(batch, NULL); /* waiting claims may now be given its jobs */
     return CAIRN_OK;
-}
-
-cairn_code batch_registry(struct batch *batch, cairn_error *reterr)
-{
-    cairn_code code = CAIRN_OK;
-    for_each_request(request, batch)
-    {
-        if (!code && !request->code && request->op == OP_REGISTRY_PUT)
-            code = put_entry(batch, request, reterr);
-    }
-    return code;
 }

@@ -1,4 +1,4 @@
-/* engine/flow_batch.c - what a batch does to instances: reports, heartbeats, signals, control.
+/* engine/flow_batch.c - which instances and steps a batch names: read and locked before it begins.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,14 +14,12 @@ bool is_step_id(const char *task_id)
     return strchr(task_id, '.') != NULL;
 }
 
-static bool is_flow_control(enum request_op op)
+static bool names_one_instance(const struct request *request)
 {
-    return op >= OP_PAUSE && op <= OP_ABORT;
-}
-
-static bool names_one_instance(enum request_op op)
-{
-    return op == OP_SIGNAL || op == OP_DECIDE || is_flow_control(op);
+    if (request->op == OP_DLQ_REQUEUE)
+        return request->signal_id[0];
+    return request->op == OP_SIGNAL || request->op == OP_DECIDE ||
+           request_is_control(request->op);
 }
 
 /* ---- which instances ------------------------------------------------------------------------ */
@@ -34,7 +32,7 @@ static size_t named_instances(const struct request *request)
         return request->is_reported ? 0 : request->in.report.count;
     if (request->op == OP_COMMIT)
         return !request->is_reported;
-    return names_one_instance(request->op) ? 1 : 0;
+    return names_one_instance(request) ? 1 : 0;
 }
 
 static bool names_tasks(enum request_op op)
@@ -55,6 +53,8 @@ static const char *the_instance(const struct request *request)
         return request->in.signal.instance_id;
     case OP_DECIDE:
         return request->in.decide.id;
+    case OP_DLQ_REQUEUE:
+        return request->signal_id;
     default:
         return request->in.control.id;
     }
@@ -92,7 +92,7 @@ static size_t add_places(const struct batch *batch, const struct request *reques
 {
     const struct world_instance *instance = world_find(batch, id);
     size_t count = 0;
-    if (!instance || seq < 0)
+    if (!instance || instance->is_busy || seq < 0)
         return 0;
     refs[count++] = (struct step_ref){id, seq};
     if (request->op != OP_COMMIT)
@@ -112,10 +112,35 @@ struct named {
     int32_t seq; /* -1: the instance alone */
 };
 
-static cairn_code prefetch_named(struct batch *batch, const struct named *named, size_t count,
-                                 cairn_error *reterr)
+static bool is_step_heartbeat(const struct request *request)
 {
-    size_t room = 0, ref_count = 0;
+    return !request->code && request->op == OP_HEARTBEAT &&
+           is_step_id(request->in.heartbeat.task_id);
+}
+
+/* The places of heartbeats, whose instances need not be locked. */
+static cairn_code add_beating(struct batch *batch, struct step_ref *refs, size_t *count,
+                              cairn_error *reterr)
+{
+    for_each_request(request, batch)
+    {
+        char id[ID_TEXT];
+        struct step_ref *ref = &refs[*count];
+        if (!is_step_heartbeat(request) ||
+            !step_id_split(request->in.heartbeat.task_id, id, &ref->seq))
+            continue;
+        ref->instance_id = arena_strdup(&batch->arena, id);
+        if (!ref->instance_id || !world_add_bare(batch, ref->instance_id))
+            return fail_memory(reterr);
+        (*count)++;
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code prefetch(struct batch *batch, const struct named *named, size_t count,
+                           size_t heartbeats, cairn_error *reterr)
+{
+    size_t room = heartbeats, ref_count = 0;
     for (size_t i = 0; i < count; i++)
         room += named_places(named[i].request);
     struct step_ref *refs = arena_array(&batch->arena, room, sizeof *refs);
@@ -124,37 +149,67 @@ static cairn_code prefetch_named(struct batch *batch, const struct named *named,
     for (size_t i = 0; i < count; i++)
         ref_count +=
             add_places(batch, named[i].request, named[i].id, named[i].seq, refs + ref_count);
-    return world_prefetch(batch, refs, ref_count, reterr);
+    cairn_code code = add_beating(batch, refs, &ref_count, reterr);
+    return code ? code : world_prefetch(batch, refs, ref_count, reterr);
 }
 
-/* Instances are locked by one question, and their steps are read ahead by another. */
-cairn_code flow_batch_load(struct batch *batch, cairn_error *reterr)
+/* Who is meant by a requeue stands in the record. */
+static cairn_code name_records(struct batch *batch, cairn_error *reterr)
 {
-    size_t room = 0, count = 0;
-    for_each_request(request, batch) room += named_instances(request);
-    if (room == 0)
-        return CAIRN_OK;
-    const char **ids = arena_array(&batch->arena, room, sizeof *ids);
-    struct named *named = arena_array(&batch->arena, room, sizeof *named);
-    if (!ids || !named)
-        return fail_memory(reterr);
+    cairn_code code = CAIRN_OK;
+    for_each_request(request, batch)
+    {
+        if (!code && request->op == OP_DLQ_REQUEUE)
+            code = flow_batch_name_record(batch, request, reterr);
+    }
+    return code;
+}
+
+static cairn_code gather(struct batch *batch, struct named *named, const char **ids,
+                         size_t *ret_count, cairn_error *reterr)
+{
+    *ret_count = 0;
     for_each_request(request, batch)
     {
         for (size_t i = 0; i < named_instances(request); i++) {
             bool is_lost;
-            struct named *one = &named[count];
+            struct named *one = &named[*ret_count];
             one->request = request;
             one->id = named_instance(batch, request, i, &one->seq, &is_lost);
             if (is_lost)
                 return fail_memory(reterr);
             if (one->id)
-                ids[count++] = one->id;
+                ids[(*ret_count)++] = one->id;
         }
     }
-    if (count == 0)
+    return CAIRN_OK;
+}
+
+/* Instances are locked by one question, and their steps are read ahead by another, together with
+ * those whose leases are to be extended. */
+cairn_code flow_batch_load(struct batch *batch, cairn_error *reterr)
+{
+    size_t room = 0, heartbeats = 0, count;
+    cairn_code code = name_records(batch, reterr);
+    if (code)
+        return code;
+    for_each_request(request, batch)
+    {
+        room += named_instances(request);
+        heartbeats += is_step_heartbeat(request);
+    }
+    if (room + heartbeats == 0)
         return CAIRN_OK;
-    cairn_code code = world_load(batch, ids, count, reterr);
-    return code ? code : prefetch_named(batch, named, count, reterr);
+    const char **ids = arena_array(&batch->arena, room, sizeof *ids);
+    struct named *named = arena_array(&batch->arena, room, sizeof *named);
+    if (!ids || !named)
+        return fail_memory(reterr);
+    code = gather(batch, named, ids, &count, reterr);
+    if (!code && count)
+        code = world_load(batch, ids, count, reterr);
+    if (!code && count + heartbeats)
+        code = prefetch(batch, named, count, heartbeats, reterr);
+    return code;
 }
 
 bool flow_names_busy(const struct batch *batch, const struct request *request)
@@ -172,58 +227,4 @@ bool flow_names_busy(const struct batch *batch, const struct request *request)
             return true;
     }
     return false;
-}
-
-/* ---- all of it ------------------------------------------------------------------------------ */
-
-cairn_code flow_batch_apply(struct batch *batch, cairn_error *reterr)
-{
-    cairn_code code = CAIRN_OK;
-    for_each_request(request, batch)
-    {
-        if (code || request->code)
-            continue;
-        if (request->op == OP_SIGNAL)
-            code = flow_batch_signal(batch, request, reterr);
-        else if (is_flow_control(request->op))
-            code = flow_batch_control(batch, request, reterr);
-        else if (request->op == OP_DECIDE)
-            code = flow_batch_decide(batch, request, reterr);
-        else if (request->op == OP_DLQ_REQUEUE)
-            code = flow_batch_requeue(batch, request, reterr);
-        else if (request->op == OP_OUTBOX_ACK)
-            code = flow_batch_ack_outbox(batch, request, reterr);
-        else if (request->op == OP_COMMIT && !request->is_reported)
-            code = flow_batch_commit(batch, request, reterr);
-    }
-    if (!code && batch->outbox_count)
-        code = batch->ops->append_outbox(batch->tx, batch->outbox, batch->outbox_count, reterr);
-    if (!code && batch->log_count)
-        code = batch->ops->append_logs(batch->tx, batch->logs, batch->log_count, reterr);
-    for_each_request(request, batch)
-    {
-        if (!code && !request->code && request->op == OP_OUTBOX_CLAIM)
-            code = flow_batch_claim_outbox(batch, request, reterr);
-    }
-    return code;
-}
-
-/* The answer to control is the instance as it is now. */
-cairn_code flow_batch_show(struct batch *batch, cairn_error *reterr)
-{
-    cairn_code code = CAIRN_OK;
-    for_each_request(request, batch)
-    {
-        bool is_shown = is_flow_control(request->op) || request->op == OP_DECIDE ||
-                        request->op == OP_DLQ_REQUEUE;
-        if (code || request->code || !is_shown)
-            continue;
-        struct arena *arena = batch->tx->arena;
-        batch->tx->arena = &request->arena;
-        code = flow_read_run(batch->engine, batch->tx, request);
-        batch->tx->arena = arena;
-        if (code && reterr)
-            *reterr = request->error;
-    }
-    return code;
 }

@@ -18,6 +18,9 @@ cairn_code flow_batch_control(struct batch *batch, struct request *request,
 cairn_code flow_batch_decide(struct batch *batch, struct request *request, cairn_error *reterr);
 cairn_code flow_batch_requeue(struct batch *batch, struct request *request,
                               cairn_error *reterr);
+/* Finds out which instance a requeue is about, so that it can be locked with all others. */
+cairn_code flow_batch_name_record(struct batch *batch, struct request *request,
+                                  cairn_error *reterr);
 cairn_code no_such_instance(struct request *request, const char *id);
 
 /* flow_batch_outbox.c */
@@ -25,5 +28,7 @@ cairn_code flow_batch_claim_outbox(struct batch *batch, struct request *request,
                                    cairn_error *reterr);
 cairn_code flow_batch_ack_outbox(struct batch *batch, struct request *request,
                                  cairn_error *reterr);
+/* What was emitted and is not yet in the store. */
+cairn_code flow_batch_append_outbox(struct batch *batch, cairn_error *reterr);
 
 #endif

@@ -17,6 +17,22 @@ cairn_code no_such_instance(struct request *request, const char *id)
 
 /* ---- control -------------------------------------------------------------------------------- */
 
+bool request_is_control(enum request_op op)
+{
+    return op >= OP_PAUSE && op <= OP_ABORT;
+}
+
+cairn_code flow_batch_show(struct batch *batch, struct request *request, cairn_error *reterr)
+{
+    struct arena *arena = batch->tx->arena;
+    batch->tx->arena = &request->arena;
+    cairn_code code = flow_read_run(batch->engine, batch->tx, request);
+    batch->tx->arena = arena;
+    if (code && reterr)
+        *reterr = request->error;
+    return code;
+}
+
 static cairn_code control(struct flow *flow, const struct request *request,
                           cairn_code *ret_verdict, cairn_error *reterr)
 {
@@ -73,13 +89,16 @@ static const char *asked_status(enum request_op op)
 cairn_code flow_batch_control(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     cairn_code verdict = CAIRN_OK;
-    struct world_instance *instance = world_find(batch, request->in.control.id);
+    struct world_instance *instance;
+    cairn_code code = world_turn_to(batch, request->in.control.id, &instance, reterr);
+    if (code)
+        return code;
     if (!instance) {
         no_such_instance(request, request->in.control.id);
         return CAIRN_OK;
     }
     enum instance_status before = instance->row.status;
-    cairn_code code = control(&instance->flow, request, &verdict, reterr);
+    code = control(&instance->flow, request, &verdict, reterr);
     if (code)
         return code;
     if (!verdict)
@@ -91,6 +110,7 @@ cairn_code flow_batch_control(struct batch *batch, struct request *request, cair
                  asked_status(request->op));
         return CAIRN_OK;
     }
+    world_owe(instance, request);
     return CAIRN_OK;
 }
 
@@ -103,7 +123,9 @@ static cairn_code find_human(struct batch *batch, struct world_instance *instanc
     const struct decide_input *in = &request->in.decide;
     struct step_row row;
     *ret_step = NULL;
-    cairn_code code = batch->ops->get_step(batch->tx, instance->row.id, in->step, &row, reterr);
+    cairn_code code = world_flush(instance, reterr);
+    if (!code)
+        code = batch->ops->get_step(batch->tx, instance->row.id, in->step, &row, reterr);
     if (code == CAIRN_E_NOT_FOUND) {
         request->code = fail(&request->error, code, "instance \"%s\" has no step \"%.64s\"",
                              instance->row.id, in->step);
@@ -115,14 +137,17 @@ static cairn_code find_human(struct batch *batch, struct world_instance *instanc
 cairn_code flow_batch_decide(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const struct decide_input *in = &request->in.decide;
-    struct world_instance *instance = world_find(batch, in->id);
+    struct world_instance *instance;
     struct flow_step *step;
     cairn_code verdict = CAIRN_OK;
+    cairn_code code = world_turn_to(batch, in->id, &instance, reterr);
+    if (code)
+        return code;
     if (!instance) {
         no_such_instance(request, in->id);
         return CAIRN_OK;
     }
-    cairn_code code = find_human(batch, instance, request, &step, reterr);
+    code = find_human(batch, instance, request, &step, reterr);
     if (code || !step)
         return code;
     code = flow_decide(&instance->flow, step, in->is_confirmed, in->by, in->comment, &verdict,
@@ -130,8 +155,10 @@ cairn_code flow_batch_decide(struct batch *batch, struct request *request, cairn
     if (code)
         return code;
     bool is_decided = step->row.status == (in->is_confirmed ? STEP_CONFIRMED : STEP_REJECTED);
-    if (verdict && request->was_unsure && is_decided)
+    if (verdict && request->was_unsure && is_decided) {
+        world_owe(instance, request);
         return CAIRN_OK;
+    }
     if (verdict) {
         request->code = fail(&request->error, verdict,
                              "cannot decide about step \"%.64s\": it is %s, nobody is asked",
@@ -145,18 +172,41 @@ cairn_code flow_batch_decide(struct batch *batch, struct request *request, cairn
                                .decision = in->is_confirmed ? "confirmed" : "rejected",
                                .comment = in->comment,
                                .decided_at_us = batch->tx->now_us};
+    world_owe(instance, request);
     return batch->ops->insert_decision(batch->tx, &row, reterr);
+}
+
+/* CAIRN_E_NOT_FOUND: there is none. */
+static cairn_code get_record(struct batch *batch, const struct request *request,
+                             struct dlq_row *ret_record, cairn_error *reterr)
+{
+    const char *id = request->in.requeue.record;
+    size_t digits = strspn(id, "0123456789");
+    bool is_number = digits > 0 && digits <= 18 && !id[digits];
+    return is_number ? batch->ops->get_dlq(batch->tx, strtoll(id, NULL, 10), ret_record, reterr)
+                     : CAIRN_E_NOT_FOUND;
+}
+
+static void note_instance(struct request *request, const struct dlq_row *record)
+{
+    snprintf(request->signal_id, sizeof request->signal_id, "%s", record->instance_id);
+}
+
+cairn_code flow_batch_name_record(struct batch *batch, struct request *request,
+                                  cairn_error *reterr)
+{
+    struct dlq_row record;
+    cairn_code code = get_record(batch, request, &record, reterr);
+    if (!code)
+        note_instance(request, &record);
+    return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
 }
 
 static cairn_code find_record(struct batch *batch, struct request *request,
                               struct dlq_row *ret_record, cairn_error *reterr)
 {
     const char *id = request->in.requeue.record;
-    size_t digits = strspn(id, "0123456789");
-    bool is_number = digits > 0 && digits <= 18 && !id[digits];
-    cairn_code code = CAIRN_E_NOT_FOUND;
-    if (is_number)
-        code = batch->ops->get_dlq(batch->tx, strtoll(id, NULL, 10), ret_record, reterr);
+    cairn_code code = get_record(batch, request, ret_record, reterr);
     if (code == CAIRN_E_NOT_FOUND)
         request->code = fail(&request->error, code, "DLQ record \"%.64s\" does not exist", id);
     else if (!code && !ret_record->is_open && !request->was_unsure)
@@ -165,24 +215,21 @@ static cairn_code find_record(struct batch *batch, struct request *request,
     return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
 }
 
-/* Its instance is only known once the record is read; it is locked, and the record read again. */
-static cairn_code load_record(struct batch *batch, struct request *request,
-                              struct dlq_row *ret_record, struct world_instance **ret_instance,
-                              cairn_error *reterr)
+/* Its instance was locked with all others that the batch names, unless this batch has made the
+ * record. */
+static cairn_code take_instance(struct batch *batch, const char *id,
+                                struct world_instance **ret_instance, cairn_error *reterr)
 {
-    *ret_instance = NULL;
-    cairn_code code = find_record(batch, request, ret_record, reterr);
-    if (code || request->code)
+    cairn_code code = world_load(batch, &id, 1, reterr);
+    if (!code)
+        code = world_turn_to(batch, id, ret_instance, reterr);
+    if (code)
         return code;
-    code = world_load(batch, &ret_record->instance_id, 1, reterr);
-    struct world_instance *instance = code ? NULL : world_find(batch, ret_record->instance_id);
-    if (!instance)
-        return code ? code : fail(reterr, CAIRN_E_INTERNAL, "a DLQ record without instance");
-    if (instance->is_busy)
-        return fail(reterr, CAIRN_E_BUSY, "somebody else holds instance \"%s\"",
-                    ret_record->instance_id);
-    *ret_instance = instance;
-    return find_record(batch, request, ret_record, reterr);
+    if (!*ret_instance)
+        return fail(reterr, CAIRN_E_INTERNAL, "a DLQ record without instance");
+    if ((*ret_instance)->is_busy)
+        return fail(reterr, CAIRN_E_BUSY, "somebody else holds instance \"%s\"", id);
+    return CAIRN_OK;
 }
 
 cairn_code flow_batch_requeue(struct batch *batch, struct request *request, cairn_error *reterr)
@@ -191,23 +238,35 @@ cairn_code flow_batch_requeue(struct batch *batch, struct request *request, cair
     struct world_instance *instance;
     struct flow_step *step;
     cairn_code verdict = CAIRN_OK;
-    cairn_code code = load_record(batch, request, &record, &instance, reterr);
+    cairn_code code = find_record(batch, request, &record, reterr);
     if (code || request->code)
         return code;
-    snprintf(request->signal_id, sizeof request->signal_id, "%s", record.instance_id);
-    if (!record.is_open)
-        return CAIRN_OK; /* an earlier try, whose end was unsure, has done it */
+    note_instance(request, &record);
+    bool was_locked = world_find(batch, record.instance_id) != NULL;
+    code = take_instance(batch, record.instance_id, &instance, reterr);
+    if (!code && !was_locked)
+        code = find_record(batch, request, &record, reterr);
+    if (code || request->code)
+        return code;
+    if (!record.is_open) { /* an earlier try, whose end was unsure, has done it */
+        world_owe(instance, request);
+        return CAIRN_OK;
+    }
     code = world_step(instance, record.step_seq, &step, reterr);
     if (code || !step)
         return code ? code : fail(reterr, CAIRN_E_INTERNAL, "a DLQ record without step");
     bool is_undo = strncmp(record.reason, "compensation", strlen("compensation")) == 0;
     code = flow_requeue(&instance->flow, step, is_undo, request->in.requeue.input, &verdict,
                         reterr);
-    if (!code && !verdict)
-        world_revise(instance);
-    if (!code && verdict)
+    if (code)
+        return code;
+    if (verdict) {
         request->code =
             fail(&request->error, verdict, "cannot requeue DLQ record %s: its instance is %s",
                  request->in.requeue.record, instance_status_name(instance->row.status));
-    return code;
+        return CAIRN_OK;
+    }
+    world_revise(instance);
+    world_owe(instance, request);
+    return CAIRN_OK;
 }

@@ -72,15 +72,29 @@ cairn_code flow_batch_claim_outbox(struct batch *batch, struct request *request,
     return code;
 }
 
+cairn_code flow_batch_append_outbox(struct batch *batch, cairn_error *reterr)
+{
+    size_t count = batch->outbox_count;
+    batch->outbox_count = 0;
+    return count ? batch->ops->append_outbox(batch->tx, batch->outbox, count, reterr) : CAIRN_OK;
+}
+
+/* One that is not in the store may have been emitted by a request of this batch. */
 cairn_code flow_batch_ack_outbox(struct batch *batch, struct request *request,
                                  cairn_error *reterr)
 {
     const char *id = request->in.job.id;
     size_t digits = strspn(id, "0123456789");
     bool is_number = digits > 0 && digits <= 18 && !id[digits];
-    cairn_code code = is_number
-                          ? batch->ops->ack_outbox(batch->tx, strtoll(id, NULL, 10), reterr)
-                          : CAIRN_E_NOT_FOUND;
+    int64_t number = is_number ? strtoll(id, NULL, 10) : 0;
+    cairn_code code = CAIRN_E_NOT_FOUND;
+    if (is_number)
+        code = batch->ops->ack_outbox(batch->tx, number, reterr);
+    if (is_number && code == CAIRN_E_NOT_FOUND && batch->outbox_count) {
+        code = flow_batch_append_outbox(batch, reterr);
+        if (!code)
+            code = batch->ops->ack_outbox(batch->tx, number, reterr);
+    }
     if (code != CAIRN_E_NOT_FOUND)
         return code;
     request->code =

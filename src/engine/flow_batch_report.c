@@ -31,8 +31,10 @@ cairn_code flow_find_task(struct batch *batch, const char *task_id,
     *ret_step = NULL;
     if (!step_id_split(task_id, id, &seq))
         return CAIRN_OK;
-    *ret_instance = world_find(batch, id);
-    return *ret_instance ? world_step(*ret_instance, seq, ret_step, reterr) : CAIRN_OK;
+    cairn_code code = world_turn_to(batch, id, ret_instance, reterr);
+    if (code || !*ret_instance)
+        return code;
+    return world_step(*ret_instance, seq, ret_step, reterr);
 }
 
 cairn_code flow_batch_report(struct batch *batch, struct request *request, size_t index,
@@ -87,36 +89,39 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
     return CAIRN_OK;
 }
 
-/* Changes the lease and nothing else, so the instance need not be locked. */
-cairn_code flow_batch_heartbeat(struct batch *batch, struct request *request,
-                                cairn_error *reterr)
+/* Whether the lease was extended: not if the worker is to stop, or only looks. */
+static bool extend(struct flow_step *step, const struct heartbeat_input *in, int64_t now_us,
+                   struct flow_verdict *ret_verdict)
+{
+    bool was_dirty = step->is_dirty;
+    step->is_dirty = false;
+    *ret_verdict =
+        flow_heartbeat(step, in->worker, in->token, in->extend_ms * US_PER_MS, now_us);
+    bool is_extended = step->is_dirty;
+    step->is_dirty |= was_dirty;
+    return is_extended;
+}
+
+/* Changes the lease and nothing else, so the instance need not be locked.  The step was read with
+ * all others that the batch names, and is written with them. */
+void flow_batch_heartbeat(struct batch *batch, struct request *request)
 {
     const struct heartbeat_input *in = &request->in.heartbeat;
     char id[ID_TEXT];
-    struct step_ref ref = {.instance_id = id};
-    struct flow_step step = {0};
+    int32_t seq;
+    struct flow_step *step = NULL;
     struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
-    bool is_found = false;
-    cairn_code code = CAIRN_OK;
-    if (step_id_split(in->task_id, id, &ref.seq))
-        code = batch->ops->lock_steps(batch->tx, &ref, 1, &step.row, &is_found, reterr);
-    if (code)
-        return code;
-    if (is_found)
-        verdict = flow_heartbeat(&step, in->worker, in->token, in->extend_ms * US_PER_MS,
-                                 batch->tx->now_us);
+    if (step_id_split(in->task_id, id, &seq))
+        step = world_find_step(batch, id, seq);
+    if (step)
+        batch->tally.heartbeats += extend(step, in, batch->tx->now_us, &verdict);
     if (verdict.code) {
         batch->tally.late_reports++;
         request->code = lease_lost(&request->error, in->task_id, in->worker,
-                                   is_found ? step_status_name(step.row.status) : NULL,
-                                   is_found ? step.row.locked_by : NULL);
-        return CAIRN_OK;
+                                   step ? step_status_name(step->row.status) : NULL,
+                                   step ? step->row.locked_by : NULL);
+        return;
     }
-    request->out.heartbeat.lease_until_us = step.row.locked_until_us;
+    request->out.heartbeat.lease_until_us = step->row.locked_until_us;
     request->out.heartbeat.stop = verdict.stop;
-    if (!step.is_dirty)
-        return CAIRN_OK;
-    batch->tally.heartbeats++;
-    batch_due(batch, step.row.due_at_us);
-    return batch->ops->update_steps(batch->tx, &step.row, 1, reterr);
 }

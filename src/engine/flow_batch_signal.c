@@ -59,9 +59,12 @@ static cairn_code signal_too_late(struct batch *batch, struct world_instance *in
 cairn_code flow_batch_signal(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const cairn_signal_options *in = &request->in.signal;
-    struct world_instance *instance = world_find(batch, in->instance_id);
+    struct world_instance *instance;
     bool is_awaited = true, is_taken = false;
     enum insert_result result;
+    cairn_code code = world_turn_to(batch, in->instance_id, &instance, reterr);
+    if (code)
+        return code;
     if (!instance) {
         no_such_instance(request, in->instance_id);
         return CAIRN_OK;
@@ -69,7 +72,6 @@ cairn_code flow_batch_signal(struct batch *batch, struct request *request, cairn
     if (instance_is_final(instance->row.status))
         return signal_too_late(batch, instance, request, reterr);
     request->out.signalled = (cairn_signalled){.kept = 1};
-    cairn_code code = CAIRN_OK;
     if (in->no_latch)
         code = flow_is_awaited(&instance->flow, in->event, &is_awaited, reterr);
     if (code)

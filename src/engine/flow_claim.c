@@ -73,9 +73,7 @@ static cairn_code note_claimed(struct batch *batch, struct request *request,
     facts.worker = request_claim(request)->worker;
     cairn_code code =
         world_note(batch, row->instance_id, "step_started", row->name, &facts, reterr);
-    if (!code && step->is_dirty)
-        code = batch->ops->update_steps(batch->tx, row, 1, reterr);
-    return code;
+    return code ? code : world_keep_claimed(batch, step, reterr);
 }
 
 /* ---- for whom ------------------------------------------------------------------------------- */

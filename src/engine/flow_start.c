@@ -35,7 +35,7 @@ static cairn_code read_deployed(struct request *request, struct definition *ret_
     return code;
 }
 
-static cairn_code deploy(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code flow_batch_deploy(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     struct definition definition;
     enum put_result result;
@@ -73,17 +73,6 @@ static cairn_code deploy(struct batch *batch, struct request *request, cairn_err
     request->out.definitions = (struct definitions_output){.items = item, .count = 1};
     request->out.is_existing = result == PUT_SAME && !request->was_unsure;
     return CAIRN_OK;
-}
-
-cairn_code flow_batch_deploy(struct batch *batch, cairn_error *reterr)
-{
-    cairn_code code = CAIRN_OK;
-    for_each_request(request, batch)
-    {
-        if (!code && !request->code && request->op == OP_DEPLOY)
-            code = deploy(batch, request, reterr);
-    }
-    return code;
 }
 
 /* ---- starting ------------------------------------------------------------------------------- */
@@ -233,29 +222,39 @@ static cairn_code settle_started(struct batch *batch, const struct starting *sta
     return world_adopt(batch, starting->instance) ? CAIRN_OK : fail_memory(reterr);
 }
 
-cairn_code flow_batch_start(struct batch *batch, cairn_error *reterr)
+bool request_starts_children(const struct request *request)
+{
+    return request->op == OP_COMMIT && request->in.commit.start_count;
+}
+
+/* The next request that starts an instance, from `at` on; NULL: none before a deployment, which may
+ * bring another version, or a commit that starts instances, which come first. */
+static struct request *next_start(struct request *at)
+{
+    for (; at && at->op != OP_DEPLOY && !request_starts_children(at); at = at->next)
+        if (at->op == OP_START && !at->code)
+            return at;
+    return NULL;
+}
+
+cairn_code flow_batch_start(struct batch *batch, struct request *first, cairn_error *reterr)
 {
     size_t room = 0, count = 0;
     struct plan *plans = NULL;
-    for_each_request(request, batch) room += request->op == OP_START && !request->code;
-    if (room == 0)
-        return CAIRN_OK;
+    for (struct request *one = first; one; one = next_start(one->next))
+        room++;
     struct starting *starting = arena_array(&batch->arena, room, sizeof *starting);
     struct instance_row *rows = arena_array(&batch->arena, room, sizeof *rows);
     enum insert_result *results = arena_array(&batch->arena, room, sizeof *results);
     if (!starting || !rows || !results)
         return fail_memory(reterr);
-    plans_trim(&batch->committer->plans);
 
     cairn_code code = CAIRN_OK;
-    for_each_request(request, batch)
-    {
+    for (struct request *one = first; one && !code; one = next_start(one->next)) {
         struct plan *plan = NULL;
-        if (code || request->op != OP_START || request->code)
-            continue;
-        code = find_plan(batch, &plans, request, &request->in.start, &plan, reterr);
+        code = find_plan(batch, &plans, one, &one->in.start, &plan, reterr);
         if (!code && plan)
-            code = prepare_request(batch, request, plan, &starting[count], reterr);
+            code = prepare_request(batch, one, plan, &starting[count], reterr);
         if (!code && plan)
             rows[count] = starting[count].instance->row, count++;
     }
@@ -297,6 +296,8 @@ cairn_code flow_start_children(struct batch *batch, struct child *children, size
             code = batch->ops->insert_instances(batch->tx, &row, 1, &result, reterr);
         if (!code)
             code = settle_started(batch, &starting, &row, result, reterr);
+        if (!code && result == INSERT_DONE)
+            code = world_write_parked(starting.instance, reterr);
     }
     return code;
 }

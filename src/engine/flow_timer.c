@@ -16,7 +16,18 @@ static cairn_code promote(struct batch *batch, cairn_error *reterr)
     return code;
 }
 
-/* Instances that others hold are left for the next time. */
+/* Leaves out the instances that others hold: they are left for the next time. */
+static size_t drop_busy(const struct batch *batch, struct step_ref *refs, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct world_instance *instance = world_find(batch, refs[i].instance_id);
+        if (instance && !instance->is_busy)
+            refs[kept++] = refs[i];
+    }
+    return kept;
+}
+
 static cairn_code apply_steps(struct batch *batch, cairn_error *reterr)
 {
     size_t count = 0;
@@ -29,13 +40,13 @@ static cairn_code apply_steps(struct batch *batch, cairn_error *reterr)
         ids[i] = refs[i].instance_id;
     if (!code && count)
         code = world_load(batch, ids, count, reterr);
+    if (!code)
+        count = drop_busy(batch, refs, count);
     if (!code && count)
         code = world_prefetch(batch, refs, count, reterr);
     for (size_t i = 0; i < count && !code; i++) {
         struct world_instance *instance = world_find(batch, refs[i].instance_id);
         struct flow_step *step = NULL;
-        if (!instance || instance->is_busy)
-            continue;
         code = world_step(instance, refs[i].seq, &step, reterr);
         if (code || !step)
             continue;
@@ -73,15 +84,16 @@ cairn_code flow_timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_err
     int64_t due_us = 0;
     cairn_code code = batch->ops->next_flow_due(batch->tx, &due_us, reterr);
     if (!code && due_us && due_us <= batch->tx->now_us) {
-        code = apply_starts(batch, reterr);
+        /* First, since it changes rows in the store and not in the world. */
+        code = promote(batch, reterr);
+        if (!code)
+            code = apply_starts(batch, reterr);
         if (!code)
             code = apply_steps(batch, reterr);
         if (!code)
             code = world_write_steps(batch, reterr);
         if (!code)
             code = world_write_instances(batch, reterr);
-        if (!code)
-            code = promote(batch, reterr);
         if (!code)
             code = batch->ops->next_flow_due(batch->tx, &due_us, reterr);
     }

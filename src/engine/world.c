@@ -30,6 +30,32 @@ char *step_id_make(struct arena *arena, const char *instance_id, int32_t seq)
     return arena_printf(arena, "%s.%d", instance_id, (int)seq);
 }
 
+/* ---- instances by id ------------------------------------------------------------------------ */
+
+static size_t world_slot(const struct batch *batch, const char *id)
+{
+    size_t mask = batch->world_slot_count - 1;
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const char *c = id; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    size_t at = hash & mask;
+    while (batch->world_slots[at] && strcmp(batch->world_slots[at]->row.id, id) != 0)
+        at = (at + 1) & mask;
+    return at;
+}
+
+/* Also one of which only steps are in hand. */
+static struct world_instance *find_any(const struct batch *batch, const char *id)
+{
+    return batch->world_slot_count ? batch->world_slots[world_slot(batch, id)] : NULL;
+}
+
+struct world_instance *world_find(const struct batch *batch, const char *id)
+{
+    struct world_instance *instance = find_any(batch, id);
+    return instance && !instance->is_bare ? instance : NULL;
+}
+
 /* ---- steps by place ------------------------------------------------------------------------- */
 
 static size_t slot_of(const struct world_instance *instance, int32_t seq)
@@ -114,11 +140,8 @@ cairn_code world_forget(struct world_instance *instance, struct flow_step **step
 /* Whether a place is worth asking for. */
 static bool is_wanted(const struct batch *batch, const struct step_ref *refs, size_t index)
 {
-    const struct world_instance *instance = world_find(batch, refs[index].instance_id);
-    if (!instance || instance->is_busy || instance->is_new ||
-        find_slot(instance, refs[index].seq))
-        return false;
-    return true;
+    const struct world_instance *instance = find_any(batch, refs[index].instance_id);
+    return instance && !instance->is_new && !find_slot(instance, refs[index].seq);
 }
 
 static int compare_refs(const void *a, const void *b)
@@ -157,7 +180,7 @@ cairn_code world_prefetch(struct batch *batch, const struct step_ref *refs, size
     if (count)
         code = batch->ops->lock_steps(batch->tx, chosen, count, rows, is_found, reterr);
     for (size_t i = 0; i < count && !code; i++)
-        if (is_found[i] && !world_keep(world_find(batch, chosen[i].instance_id), &rows[i]))
+        if (is_found[i] && !world_keep(find_any(batch, chosen[i].instance_id), &rows[i]))
             code = fail_memory(reterr);
     return code;
 }
@@ -175,24 +198,32 @@ cairn_code world_step(struct world_instance *instance, int32_t seq, struct flow_
     return code;
 }
 
+struct flow_step *world_find_step(const struct batch *batch, const char *instance_id,
+                                  int32_t seq)
+{
+    const struct world_instance *instance = find_any(batch, instance_id);
+    return instance ? find_step(instance, seq) : NULL;
+}
+
+cairn_code world_keep_claimed(struct batch *batch, const struct flow_step *step,
+                              cairn_error *reterr)
+{
+    const struct step_row *row = &step->row;
+    struct world_instance *instance = find_any(batch, row->instance_id);
+    if (!instance && !step->is_dirty)
+        return CAIRN_OK; /* nobody asks for it again */
+    if (!instance && !world_add_bare(batch, row->instance_id))
+        return fail_memory(reterr);
+    struct flow_step *known = world_keep(find_any(batch, row->instance_id), row);
+    if (!known)
+        return fail_memory(reterr);
+    assert(!known->is_dirty); /* what a claim could see was written before it */
+    known->row = *row;
+    known->is_dirty = step->is_dirty;
+    return CAIRN_OK;
+}
+
 /* ---- instances ------------------------------------------------------------------------------ */
-
-static size_t world_slot(const struct batch *batch, const char *id)
-{
-    size_t mask = batch->world_slot_count - 1;
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (const char *c = id; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 16777619u;
-    size_t at = hash & mask;
-    while (batch->world_slots[at] && strcmp(batch->world_slots[at]->row.id, id) != 0)
-        at = (at + 1) & mask;
-    return at;
-}
-
-struct world_instance *world_find(const struct batch *batch, const char *id)
-{
-    return batch->world_slot_count ? batch->world_slots[world_slot(batch, id)] : NULL;
-}
 
 bool world_has_moved(const struct batch *batch)
 {
@@ -257,6 +288,32 @@ struct world_instance *world_new(struct batch *batch, const struct instance_row 
     return instance;
 }
 
+bool world_add_bare(struct batch *batch, const char *id)
+{
+    if (find_any(batch, id))
+        return true;
+    struct world_instance *instance = make(batch, &(struct instance_row){.id = id});
+    if (!instance)
+        return false;
+    instance->is_bare = true;
+    return world_adopt(batch, instance);
+}
+
+/* One that the store was asked for, in place of a bare one. */
+static bool add_loaded(struct batch *batch, const struct instance_row *row, bool is_busy)
+{
+    struct world_instance *instance = find_any(batch, row->id);
+    if (!instance) {
+        instance = make(batch, row);
+        if (!instance || !world_adopt(batch, instance))
+            return false;
+    }
+    instance->row = *row;
+    instance->is_bare = false;
+    instance->is_busy = is_busy;
+    return true;
+}
+
 cairn_code world_load(struct batch *batch, const char **ids, size_t count, cairn_error *reterr)
 {
     size_t wanted = 0;
@@ -279,11 +336,7 @@ cairn_code world_load(struct batch *batch, const char **ids, size_t count, cairn
             continue;
         if (results[i] == LOCK_BUSY)
             rows[i] = (struct instance_row){.id = missing[i]};
-        struct world_instance *instance = make(batch, &rows[i]);
-        if (!instance)
-            return fail_memory(reterr);
-        instance->is_busy = results[i] == LOCK_BUSY;
-        if (!world_adopt(batch, instance))
+        if (!add_loaded(batch, &rows[i], results[i] == LOCK_BUSY))
             return fail_memory(reterr);
     }
     return code;
@@ -331,7 +384,8 @@ static size_t take_dirty(struct world_instance *instance, bool is_new, struct st
         if (!is_to_write(instance, step, is_new))
             continue;
         rows[count++] = step->row;
-        rows[count - 1].instance_seq = instance->row.seq;
+        if (!instance->is_bare)
+            rows[count - 1].instance_seq = instance->row.seq;
         step->is_dirty = step->is_new = false;
         if (step->row.due_at_us)
             batch_due(instance->batch, step->row.due_at_us);
@@ -376,11 +430,18 @@ cairn_code world_flush(struct world_instance *instance, cairn_error *reterr)
     return code ? code : write_steps(instance->batch, instance, false, reterr);
 }
 
-cairn_code world_write_instances(struct batch *batch, cairn_error *reterr)
+static bool is_row_dirty(const struct world_instance *instance)
+{
+    return instance->flow.is_dirty || instance->is_changed;
+}
+
+/* Of one instance, or of all (NULL). */
+static cairn_code write_instances(struct batch *batch, struct world_instance *only,
+                                  cairn_error *reterr)
 {
     size_t count = 0;
     for (struct world_instance *at = batch->world; at; at = at->next)
-        count += at->flow.is_dirty;
+        count += (!only || at == only) && is_row_dirty(at);
     if (count == 0)
         return CAIRN_OK;
     struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
@@ -388,13 +449,18 @@ cairn_code world_write_instances(struct batch *batch, cairn_error *reterr)
         return fail_memory(reterr);
     count = 0;
     for (struct world_instance *at = batch->world; at; at = at->next) {
-        if (!at->flow.is_dirty)
+        if ((only && at != only) || !is_row_dirty(at))
             continue;
         at->row.updated_at_us = batch->tx->now_us;
         rows[count++] = at->row;
-        at->flow.is_dirty = false;
+        at->flow.is_dirty = at->is_changed = false;
     }
     return batch->ops->update_instances(batch->tx, rows, count, reterr);
+}
+
+cairn_code world_write_instances(struct batch *batch, cairn_error *reterr)
+{
+    return write_instances(batch, NULL, reterr);
 }
 
 /* Those of claims, which touch no instance, first: they are older than what follows from reports
@@ -422,23 +488,17 @@ static cairn_code write_events(struct batch *batch, cairn_error *reterr)
     return batch->ops->append_flow_events(batch->tx, rows, room, reterr);
 }
 
-/* Records that new instances have left: parked by what runs without a worker. */
-static cairn_code write_parked(struct batch *batch, cairn_error *reterr)
+cairn_code world_write_parked(struct world_instance *instance, cairn_error *reterr)
 {
-    cairn_code code = CAIRN_OK;
-    for (struct world_instance *at = batch->world; at && !code; at = at->next) {
-        if (at->parked_count)
-            code = batch->ops->append_dlq(batch->tx, at->parked, at->parked_count, reterr);
-        at->parked_count = 0;
-    }
-    return code;
+    struct batch *batch = instance->batch;
+    size_t count = instance->parked_count;
+    instance->parked_count = 0;
+    return count ? batch->ops->append_dlq(batch->tx, instance->parked, count, reterr) : CAIRN_OK;
 }
 
 cairn_code world_write_steps(struct batch *batch, cairn_error *reterr)
 {
     cairn_code code = write_steps(batch, NULL, true, reterr);
-    if (!code)
-        code = write_parked(batch, reterr);
     for (struct world_instance *at = batch->world; at; at = at->next)
         at->is_new = false;
     return code ? code : write_steps(batch, NULL, false, reterr);
@@ -451,4 +511,56 @@ cairn_code world_write(struct batch *batch, cairn_error *reterr)
     if (!code)
         code = world_write_instances(batch, reterr);
     return code ? code : write_events(batch, reterr);
+}
+
+/* ---- one request after the other ------------------------------------------------------------ */
+
+/* The steps of an instance that an earlier request has started. */
+static cairn_code write_new(struct world_instance *instance, cairn_error *reterr)
+{
+    if (!instance->is_new)
+        return CAIRN_OK;
+    cairn_code code = write_steps(instance->batch, instance, true, reterr);
+    instance->is_new = false;
+    return code;
+}
+
+static cairn_code show_owed(struct world_instance *instance, cairn_error *reterr)
+{
+    struct request *request = instance->owed;
+    instance->owed = NULL;
+    return request ? flow_batch_show(instance->batch, request, reterr) : CAIRN_OK;
+}
+
+void world_owe(struct world_instance *instance, struct request *request)
+{
+    instance->owed = request;
+}
+
+cairn_code world_turn_to(struct batch *batch, const char *id, struct world_instance **ret_instance,
+                      cairn_error *reterr)
+{
+    struct world_instance *instance = world_find(batch, id);
+    *ret_instance = instance;
+    if (!instance)
+        return CAIRN_OK;
+    cairn_code code = write_new(instance, reterr);
+    if (!code && instance->owed) {
+        code = world_flush(instance, reterr);
+        if (!code)
+            code = write_instances(batch, instance, reterr);
+        if (!code)
+            code = show_owed(instance, reterr);
+    }
+    instance->is_changed |= instance->flow.is_dirty;
+    instance->flow.is_dirty = false;
+    return code;
+}
+
+cairn_code world_show(struct batch *batch, cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for (struct world_instance *at = batch->world; at && !code; at = at->next)
+        code = show_owed(at, reterr);
+    return code;
 }

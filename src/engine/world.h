@@ -4,7 +4,8 @@
  *
  * This is the flow_source that core decides on.  Steps are read when they are asked for and kept by
  * place; what has changed is written before any question that the database answers about several
- * steps, and at the end of the batch.
+ * steps, and at the end of the batch.  A step has one row in memory, and nothing in a batch writes
+ * a step's row except through it: reports, control, timers, heartbeats and claims alike.
  */
 #ifndef ENGINE_WORLD_H
 #define ENGINE_WORLD_H
@@ -16,8 +17,11 @@ struct world_instance {
     struct flow flow; /* first: core hands it back */
     struct instance_row row;
     struct batch *batch;
-    bool is_new;  /* inserted by this batch: its steps are not in the store yet */
-    bool is_busy; /* somebody else holds it */
+    bool is_new;     /* inserted by this batch: its steps are not in the store yet */
+    bool is_busy;    /* somebody else holds it */
+    bool is_bare;    /* only steps of it are in hand: its own row was neither read nor locked */
+    bool is_changed; /* by an earlier request of the batch: its row is to be written */
+    struct request *owed; /* the latest control of it, whose answer is still to be read; or NULL */
 
     struct flow_step **slots; /* by place, a hash table */
     size_t slot_count, step_count;
@@ -26,7 +30,7 @@ struct world_instance {
     size_t event_count, event_room;
     bool has_told; /* events of it were written already */
 
-    struct dlq_row *parked; /* records of a new one, written with its steps */
+    struct dlq_row *parked; /* records of a new one, until it is known that it is new */
     size_t parked_count;
 
     struct world_instance *next;
@@ -41,12 +45,32 @@ bool world_has_moved(const struct batch *batch);
 /* NULL: it does not exist. */
 struct world_instance *world_find(const struct batch *batch, const char *id);
 
+/* The same, for a request that is about to change it: what the requests before it have left is
+ * settled (the answer that is owed to one of them; the steps of a new instance are written). */
+cairn_code world_turn_to(struct batch *batch, const char *id, struct world_instance **ret_instance,
+                      cairn_error *reterr);
+
+/* A request that has changed it will be answered with the instance as it is now. */
+void world_owe(struct world_instance *instance, struct request *request);
+
+/* Room for steps of an instance whose own row is not needed; nothing if it is there.  False: no
+ * memory. */
+bool world_add_bare(struct batch *batch, const char *id);
+
+/* A step that is in hand, whether or not its instance is; NULL: it is not. */
+struct flow_step *world_find_step(const struct batch *batch, const char *instance_id,
+                                  int32_t seq);
+
+/* A step as a claim has left it in the store; if it is dirty, it is written with the others. */
+cairn_code world_keep_claimed(struct batch *batch, const struct flow_step *step,
+                              cairn_error *reterr);
+
 /* An instance that this batch starts, with its plan; not in the world until world_adopt(). */
 struct world_instance *world_new(struct batch *batch, const struct instance_row *row,
                                  const struct step_row *plan, size_t count);
 bool world_adopt(struct batch *batch, struct world_instance *instance); /* false: no memory */
 
-/* Reads steps ahead, all in one question.  Places of instances that are not in the world, or busy,
+/* Reads and locks steps ahead, all in one question.  Places of instances that are not in the world
  * are passed over, as are repeats. */
 cairn_code world_prefetch(struct batch *batch, const struct step_ref *refs, size_t count,
                           cairn_error *reterr);
@@ -63,7 +87,7 @@ cairn_code world_forget(struct world_instance *instance, struct flow_step **step
 
 /* Something has happened to it: a function that goes on from what it has read will notice. */
 void world_revise(struct world_instance *instance);
-void world_revise_dirty(struct world_instance *instance); /* only if its row is written */
+void world_revise_dirty(struct world_instance *instance); /* only if this request changed its row */
 
 /* Writes the changed steps of one instance, so that questions to the store see them. */
 cairn_code world_flush(struct world_instance *instance, cairn_error *reterr);
@@ -72,6 +96,9 @@ cairn_code world_flush(struct world_instance *instance, cairn_error *reterr);
 cairn_code world_step(struct world_instance *instance, int32_t seq, struct flow_step **ret_step,
                       cairn_error *reterr);
 
+/* Records that a new instance has left: parked by what runs without a worker. */
+cairn_code world_write_parked(struct world_instance *instance, cairn_error *reterr);
+
 /* Writes the steps that have changed, so that claims see them. */
 cairn_code world_write_steps(struct batch *batch, cairn_error *reterr);
 
@@ -79,6 +106,9 @@ cairn_code world_write_instances(struct batch *batch, cairn_error *reterr);
 
 /* Writes all that has changed: steps, instances, events. */
 cairn_code world_write(struct batch *batch, cairn_error *reterr);
+
+/* Gives the answers that are still owed; all is written. */
+cairn_code world_show(struct batch *batch, cairn_error *reterr);
 
 /* An event about an instance that is not in the world (a claim touches steps only). */
 cairn_code world_note(struct batch *batch, const char *instance_id, const char *type,

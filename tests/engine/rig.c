@@ -14,7 +14,7 @@ static void note_done(struct request *request)
     *(bool *)request->arg = true;
 }
 
-static struct request *make(enum request_op op)
+struct request *rig_make(enum request_op op)
 {
     struct request *request = request_new(op);
     if (!request || made_count == sizeof made / sizeof *made)
@@ -65,7 +65,7 @@ void rig_done(struct rig *rig)
 struct request *rig_enqueue(struct rig *rig, const char *type, const char *key)
 {
     (void)rig;
-    struct request *request = make(OP_ENQUEUE);
+    struct request *request = rig_make(OP_ENQUEUE);
     cairn_job_spec *spec = arena_zalloc(&request->arena, sizeof *spec);
     *spec = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
     spec->type = type;
@@ -91,7 +91,7 @@ static cairn_claim_options claim_options(struct request *request, const char *ty
 struct request *rig_claim(struct rig *rig, const char *type, uint32_t wait_ms)
 {
     (void)rig;
-    struct request *request = make(OP_CLAIM);
+    struct request *request = rig_make(OP_CLAIM);
     request->in.claim = claim_options(request, type, wait_ms);
     return request;
 }
@@ -100,7 +100,7 @@ struct request *rig_complete(struct rig *rig, const struct request *claim, bool 
 {
     (void)rig;
     const cairn_task *task = &claim->out.tasks.items[0];
-    struct request *request = make(OP_REPORT);
+    struct request *request = rig_make(OP_REPORT);
     cairn_report *report = arena_zalloc(&request->arena, sizeof *report);
     *report = (cairn_report)CAIRN_REPORT_DEFAULTS;
     report->task_id = task->id;
@@ -115,15 +115,15 @@ struct request *rig_complete(struct rig *rig, const struct request *claim, bool 
 struct request *rig_control(struct rig *rig, enum request_op op, const char *id)
 {
     (void)rig;
-    struct request *request = make(op);
+    struct request *request = rig_make(op);
     request->in.job.id = id;
     return request;
 }
 
 struct request *rig_read(struct rig *rig, enum request_op op, const char *id)
 {
-    struct request *request = make(op);
-    if (op == OP_JOB_EVENTS)
+    struct request *request = rig_make(op);
+    if (op == OP_JOB_EVENTS || op == OP_STEP_LIST)
         request->in.events = (struct events_input){.id = id, .limit = 1000};
     else
         request->in.job.id = id;

@@ -21,6 +21,7 @@ void rig_close(struct rig *rig);                   /* the engine, not the reques
 void rig_done(struct rig *rig);
 
 /* Requests; freed by rig_done(). */
+struct request *rig_make(enum request_op op); /* with nothing in it */
 struct request *rig_enqueue(struct rig *rig, const char *type, const char *key);
 struct request *rig_claim(struct rig *rig, const char *type, uint32_t wait_ms);
 struct request *rig_complete(struct rig *rig, const struct request *claim, bool is_claiming);
