@@ -7,6 +7,7 @@
  */
 #include "definition/node.h"
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "definition/number.h"
@@ -38,6 +39,12 @@ static void say_nothing(struct fy_diag *diag, void *user, const char *text, size
 static void diag_done(struct fy_diag **diag)
 {
     fy_diag_destroy(*diag);
+}
+
+static void iterator_done(struct fy_token_iter **iterator)
+{
+    if (*iterator)
+        fy_token_iter_destroy(*iterator);
 }
 
 static void parser_done(struct fy_parser **parser)
@@ -161,6 +168,24 @@ static void close_node(struct building *b)
         refuse_twice(b, node);
 }
 
+/* The text of a scalar; NULL: memory ran out.  Read piece by piece, since fy_token_get_text()
+ * of libfyaml 0.7.12 leaks the list of pieces if a line has more than a few. */
+static const char *scalar_text(struct building *b, struct fy_token *token, size_t *ret_len)
+{
+    cleanup(buf_done) struct buf text = {0};
+    cleanup(iterator_done) struct fy_token_iter *iterator = fy_token_iter_create(token);
+    const struct fy_iter_chunk *piece = NULL;
+    int failed = 0;
+    if (!iterator)
+        return NULL;
+    while ((piece = fy_token_iter_chunk_next(iterator, piece, &failed)))
+        buf_add(&text, piece->str, piece->len);
+    if (failed || buf_failed(&text))
+        return NULL;
+    *ret_len = text.len;
+    return arena_strndup(b->arena, buf_text(&text), text.len);
+}
+
 static void add_scalar(struct building *b, struct fy_event *event, struct place at)
 {
     struct node *node = new_node(b, NODE_SCALAR, at);
@@ -168,8 +193,7 @@ static void add_scalar(struct building *b, struct fy_event *event, struct place 
         return;
     struct fy_token *token = event->scalar.value;
     size_t len = 0;
-    const char *text = token ? fy_token_get_text(token, &len) : "";
-    node->text = text ? arena_strndup(b->arena, text, len) : NULL;
+    node->text = token ? scalar_text(b, token, &len) : "";
     node->len = len;
     if (!node->text) {
         b->is_out_of_memory = true;

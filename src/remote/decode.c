@@ -135,6 +135,9 @@ static cairn_code read_error(struct slice object, cairn_error *reterr)
     error_clear(reterr);
     reterr->code = code;
     slice_unescape(scan_find(object, "message"), reterr->message, sizeof reterr->message);
+    if (!reterr->message[0])
+        fail(reterr, code, "the server answered \"%s\" without a message",
+             cairn_code_name(code));
     slice_unescape(scan_find(object, "detail"), reterr->detail, sizeof reterr->detail);
     slice_unescape(scan_find(object, "hint"), reterr->hint, sizeof reterr->hint);
     return code;

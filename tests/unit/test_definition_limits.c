@@ -17,8 +17,9 @@ static cairn_code read_code(const char *text, size_t len, struct definition_erro
     struct definition definition;
     size_t count;
     cairn_error error;
-    cairn_code code =
-        definition_read(&arena, "f", text, len, &definition, ret_first, 1, &count, &error);
+    struct definition_error ignored;
+    cairn_code code = definition_read(&arena, "f", text, len, &definition,
+                                      ret_first ? ret_first : &ignored, 1, &count, &error);
     CHECK(code == CAIRN_OK || code == CAIRN_E_OUT_OF_MEMORY || count == 1,
           "a refusal has a reason: %s", error.message);
     arena_done(&arena);
@@ -51,6 +52,32 @@ static void write_nested_forks(struct buf *buf, int depth)
     for (int i = 0; i < depth; i++)
         buf_str(buf, "]]}");
     buf_str(buf, "]\n");
+}
+
+/* LeakSanitizer looks at what is left when the program ends. */
+TEST(quoted_texts_of_many_pieces_leave_no_memory_behind)
+{
+    static const char *const pieces[] = {"''", "a''", "\\n", "\\u00e9x", "\n", " \n\n b"};
+    cleanup(buf_done) struct buf buf = {0};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
+        for (int form = 0; form < 3; form++) {
+            static const char *const quotes[] = {"'", "\"", ""};
+            buf_reset(&buf);
+            buf_printf(&buf, "steps: %s", quotes[form]);
+            for (int n = 0; n < 1000; n++)
+                buf_str(&buf, pieces[i]);
+            buf_printf(&buf, "%s\n", quotes[form]);
+            CHECK(read_code(buf.text, buf.len, NULL), "%.20s is accepted", buf.text);
+        }
+}
+
+TEST(a_million_quotes_leave_no_memory_behind)
+{
+    cleanup(buf_done) struct buf buf = {0};
+    buf_str(&buf, "steps: ");
+    for (int n = 0; n < 1000000; n++)
+        buf_char(&buf, '\'');
+    CHECK(read_code(buf.text, buf.len, NULL), "accepted");
 }
 
 TEST(sixty_four_may_nest_and_no_more)

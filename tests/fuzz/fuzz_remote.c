@@ -1,0 +1,56 @@
+/* tests/fuzz/fuzz_remote.c - the answers that the remote client reads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The first byte names the operation ('A' is the first), the second the status of the answer,
+ * the third how much the request asked for; the rest is the answer's body.
+ */
+#include "base/mem.h"
+#include "fuzz.h"
+#include "remote/remote.h"
+
+#include <string.h>
+
+static const long statuses[] = {200, 201, 202, 204, 400, 401, 403, 404, 409, 413, 429, 500, 503};
+
+enum { STATUS_COUNT = sizeof statuses / sizeof *statuses, ASKED_MAX = 4 };
+
+static char url[] = "http://127.0.0.1:1";
+
+/* What the decoder looks at of a request: how many results it asked for. */
+static void fill_request(struct request *request, unsigned asked)
+{
+    size_t count = asked % ASKED_MAX;
+    bool is_claiming = asked & ASKED_MAX;
+    if (request->op == OP_REPORT) {
+        request->in.report.count = count;
+        request->in.report.is_claiming = is_claiming;
+    } else if (request->op == OP_ENQUEUE) {
+        request->in.enqueue.count = count;
+    } else if (request->op == OP_COMMIT) {
+        request->in.commit.job_count = count;
+        request->in.commit.is_claiming = is_claiming;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    if (len < 3)
+        return 0;
+    struct remote_engine engine = {.base = {.url = url}};
+    struct transfer transfer = {.engine = &engine};
+    cleanup(request_freep) struct request *request =
+        request_new((enum request_op)((unsigned)(bytes[0] - 'A') % OP_COUNT));
+    MUST(request);
+    fill_request(request, bytes[2]);
+    transfer.status = statuses[(unsigned)(bytes[1] - 'A') % STATUS_COUNT];
+    buf_add(&transfer.answer, (const char *)bytes + 3, len - 3);
+    MUST(!buf_failed(&transfer.answer));
+    cairn_code code = decode_answer(&transfer, request);
+    MUST(code == request->code);
+    MUST(!code || request->error.message[0]);
+    buf_done(&transfer.answer);
+    for (int i = 0; i < engine.word_count; i++)
+        mem_free(engine.words[i]);
+    return 0;
+}
