@@ -10,16 +10,16 @@
 #include <string.h>
 
 const struct field enqueued_fields[] = {
-    FIELD(cairn_enqueued, id, "id", FIELD_CHARS),
+    NEEDED(cairn_enqueued, id, "id", FIELD_CHARS),
     FIELD(cairn_enqueued, existing, "existing", FIELD_BOOL),
     END_OF_FIELDS,
 };
 
 static const struct field job_fields[] = {
-    FIELD(cairn_job, id, "id", FIELD_TEXT),
-    FIELD(cairn_job, type, "type", FIELD_TEXT),
-    FIELD(cairn_job, payload, "payload", FIELD_VALUE),
-    FIELD(cairn_job, status, "status", FIELD_TEXT),
+    NEEDED(cairn_job, id, "id", FIELD_TEXT),
+    NEEDED(cairn_job, type, "type", FIELD_TEXT),
+    NEEDED(cairn_job, payload, "payload", FIELD_VALUE),
+    NEEDED(cairn_job, status, "status", FIELD_TEXT),
     FIELD(cairn_job, idempotency_key, "idempotency_key", FIELD_TEXT),
     FIELD(cairn_job, leased_by, "leased_by", FIELD_TEXT),
     FIELD(cairn_job, last_error, "last_error", FIELD_TEXT),
@@ -36,10 +36,10 @@ static const struct field job_fields[] = {
 };
 
 static const struct field task_fields[] = {
-    FIELD(cairn_task, id, "id", FIELD_TEXT),
-    FIELD(cairn_task, token, "token", FIELD_TEXT),
-    FIELD(cairn_task, kind, "kind", FIELD_TEXT),
-    FIELD(cairn_task, type, "type", FIELD_TEXT),
+    NEEDED(cairn_task, id, "id", FIELD_TEXT),
+    NEEDED(cairn_task, token, "token", FIELD_TEXT),
+    NEEDED(cairn_task, kind, "kind", FIELD_TEXT),
+    NEEDED(cairn_task, type, "type", FIELD_TEXT),
     FIELD(cairn_task, input, "input", FIELD_VALUE),
     FIELD(cairn_task, key, "key", FIELD_TEXT),
     FIELD(cairn_task, attempt, "attempt", FIELD_INT32),
@@ -54,15 +54,15 @@ static const struct field task_fields[] = {
 };
 
 static const struct field event_fields[] = {
-    FIELD(cairn_event, id, "id", FIELD_NUMBER),   FIELD(cairn_event, type, "type", FIELD_TEXT),
-    FIELD(cairn_event, step, "step", FIELD_TEXT), FIELD(cairn_event, data, "data", FIELD_VALUE),
+    FIELD(cairn_event, id, "id", FIELD_NUMBER),   NEEDED(cairn_event, type, "type", FIELD_TEXT),
+    FIELD(cairn_event, step, "step", FIELD_TEXT), NEEDED(cairn_event, data, "data", FIELD_VALUE),
     FIELD(cairn_event, at_us, "at", FIELD_TIME),  END_OF_FIELDS,
 };
 
 static const struct field registry_fields[] = {
-    FIELD(cairn_registry_entry, workflow_name, "workflow_name", FIELD_TEXT),
-    FIELD(cairn_registry_entry, intent_type, "intent_type", FIELD_TEXT),
-    FIELD(cairn_registry_entry, runtime, "runtime", FIELD_TEXT),
+    NEEDED(cairn_registry_entry, workflow_name, "workflow_name", FIELD_TEXT),
+    NEEDED(cairn_registry_entry, intent_type, "intent_type", FIELD_TEXT),
+    NEEDED(cairn_registry_entry, runtime, "runtime", FIELD_TEXT),
     FIELD(cairn_registry_entry, description, "description", FIELD_TEXT),
     FIELD(cairn_registry_entry, is_enabled, "is_enabled", FIELD_BOOL),
     FIELD(cairn_registry_entry, created_at_us, "created_at", FIELD_TIME),
@@ -71,8 +71,8 @@ static const struct field registry_fields[] = {
 };
 
 static const struct field finding_fields[] = {
-    FIELD(cairn_finding, check, "check", FIELD_WORD),
-    FIELD(cairn_finding, result, "result", FIELD_WORD),
+    NEEDED(cairn_finding, check, "check", FIELD_WORD),
+    NEEDED(cairn_finding, result, "result", FIELD_WORD),
     FIELD(cairn_finding, text, "text", FIELD_CHARS),
     END_OF_FIELDS,
 };
@@ -189,9 +189,7 @@ cairn_code read_tasks(struct reader *reader, struct slice answer,
         return code;
     scan_list(scan_find(answer, "tasks"), &scan);
     for (cairn_task *task = ret_tasks->items; !code && scan_item(&scan, &item); task++) {
-        if (!task->id || !task->token || !task->type || !task->kind)
-            code = not_understood(reader, "a task has no id, token, type or kind");
-        else if (strcmp(task->kind, "function") == 0)
+        if (strcmp(task->kind, "function") == 0)
             code = read_memory(reader, item, task);
     }
     return code;

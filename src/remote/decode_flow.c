@@ -9,20 +9,29 @@
 #include <assert.h>
 
 static const struct field definition_fields[] = {
-    FIELD(cairn_definition, name, "name", FIELD_TEXT),
+    NEEDED(cairn_definition, name, "name", FIELD_TEXT),
     FIELD(cairn_definition, version, "version", FIELD_INT32),
-    FIELD(cairn_definition, hash, "hash", FIELD_TEXT),
-    FIELD(cairn_definition, content, "definition", FIELD_JSON),
+    NEEDED(cairn_definition, hash, "hash", FIELD_TEXT),
+    NEEDED(cairn_definition, content, "definition", FIELD_JSON),
+    FIELD(cairn_definition, created_at_us, "created_at", FIELD_TIME),
+    END_OF_FIELDS,
+};
+
+/* What a deployment answers: the content is what the caller sent. */
+static const struct field deployed_fields[] = {
+    NEEDED(cairn_definition, name, "name", FIELD_TEXT),
+    FIELD(cairn_definition, version, "version", FIELD_INT32),
+    NEEDED(cairn_definition, hash, "hash", FIELD_TEXT),
     FIELD(cairn_definition, created_at_us, "created_at", FIELD_TIME),
     END_OF_FIELDS,
 };
 
 static const struct field instance_fields[] = {
-    FIELD(cairn_instance, id, "id", FIELD_TEXT),
-    FIELD(cairn_instance, workflow, "workflow", FIELD_TEXT),
+    NEEDED(cairn_instance, id, "id", FIELD_TEXT),
+    NEEDED(cairn_instance, workflow, "workflow", FIELD_TEXT),
     FIELD(cairn_instance, version, "version", FIELD_INT32),
-    FIELD(cairn_instance, status, "status", FIELD_TEXT),
-    FIELD(cairn_instance, input, "input", FIELD_VALUE),
+    NEEDED(cairn_instance, status, "status", FIELD_TEXT),
+    NEEDED(cairn_instance, input, "input", FIELD_VALUE),
     FIELD(cairn_instance, output, "output", FIELD_JSON),
     FIELD(cairn_instance, last_error, "last_error", FIELD_JSON),
     FIELD(cairn_instance, key, "key", FIELD_TEXT),
@@ -37,10 +46,10 @@ static const struct field instance_fields[] = {
 const struct field step_fields[] = {
     FIELD(cairn_step, id, "id", FIELD_TEXT),
     FIELD(cairn_step, seq, "seq", FIELD_INT32),
-    FIELD(cairn_step, name, "name", FIELD_TEXT),
-    FIELD(cairn_step, kind, "kind", FIELD_TEXT),
+    NEEDED(cairn_step, name, "name", FIELD_TEXT),
+    NEEDED(cairn_step, kind, "kind", FIELD_TEXT),
     FIELD(cairn_step, handler, "handler", FIELD_TEXT),
-    FIELD(cairn_step, status, "status", FIELD_TEXT),
+    NEEDED(cairn_step, status, "status", FIELD_TEXT),
     FIELD(cairn_step, attempts, "attempts", FIELD_INT32),
     FIELD(cairn_step, max_attempts, "max_attempts", FIELD_INT32),
     FIELD(cairn_step, input, "input", FIELD_JSON),
@@ -68,36 +77,36 @@ static const struct field signalled_fields[] = {
 };
 
 static const struct field outbox_fields[] = {
-    FIELD(cairn_outbox_event, id, "id", FIELD_TEXT),
-    FIELD(cairn_outbox_event, instance_id, "instance_id", FIELD_TEXT),
+    NEEDED(cairn_outbox_event, id, "id", FIELD_TEXT),
+    NEEDED(cairn_outbox_event, instance_id, "instance_id", FIELD_TEXT),
     FIELD(cairn_outbox_event, step, "step", FIELD_TEXT),
-    FIELD(cairn_outbox_event, event, "event", FIELD_TEXT),
-    FIELD(cairn_outbox_event, payload, "payload", FIELD_VALUE),
+    NEEDED(cairn_outbox_event, event, "event", FIELD_TEXT),
+    NEEDED(cairn_outbox_event, payload, "payload", FIELD_VALUE),
     FIELD(cairn_outbox_event, created_at_us, "created_at", FIELD_TIME),
     END_OF_FIELDS,
 };
 
 static const struct field dlq_fields[] = {
-    FIELD(cairn_dlq_record, id, "id", FIELD_TEXT),
-    FIELD(cairn_dlq_record, instance_id, "instance_id", FIELD_TEXT),
+    NEEDED(cairn_dlq_record, id, "id", FIELD_TEXT),
+    NEEDED(cairn_dlq_record, instance_id, "instance_id", FIELD_TEXT),
     FIELD(cairn_dlq_record, workflow_id, "workflow_id", FIELD_TEXT),
     FIELD(cairn_dlq_record, step_id, "step_id", FIELD_TEXT),
     FIELD(cairn_dlq_record, step_name, "step_name", FIELD_TEXT),
     FIELD(cairn_dlq_record, step_type, "step_type", FIELD_TEXT),
     FIELD(cairn_dlq_record, input, "input", FIELD_JSON),
     FIELD(cairn_dlq_record, error, "error", FIELD_TEXT),
-    FIELD(cairn_dlq_record, reason, "reason", FIELD_TEXT),
+    NEEDED(cairn_dlq_record, reason, "reason", FIELD_TEXT),
     FIELD(cairn_dlq_record, is_open, "is_open", FIELD_BOOL),
     FIELD(cairn_dlq_record, created_at_us, "created_at", FIELD_TIME),
     END_OF_FIELDS,
 };
 
 static const struct field stream_fields[] = {
-    FIELD(struct stream_event, subject, "subject", FIELD_TEXT),
+    NEEDED(struct stream_event, subject, "subject", FIELD_TEXT),
     FIELD(struct stream_event, event.id, "id", FIELD_NUMBER),
-    FIELD(struct stream_event, event.type, "type", FIELD_TEXT),
+    NEEDED(struct stream_event, event.type, "type", FIELD_TEXT),
     FIELD(struct stream_event, event.step, "step", FIELD_TEXT),
-    FIELD(struct stream_event, event.data, "data", FIELD_VALUE),
+    NEEDED(struct stream_event, event.data, "data", FIELD_VALUE),
     FIELD(struct stream_event, event.at_us, "at", FIELD_TIME),
     END_OF_FIELDS,
 };
@@ -106,7 +115,7 @@ static cairn_code read_deployed(struct reader *reader, struct slice answer,
                                 struct request *request)
 {
     request->out.is_existing = slice_is(scan_find(answer, "existing"), "true");
-    return read_single(reader, answer, OBJECTS(&request->out.definitions, definition_fields));
+    return read_single(reader, answer, OBJECTS(&request->out.definitions, deployed_fields));
 }
 
 /* A list of names, which a table of fields has no kind for. */

@@ -15,8 +15,8 @@ static const struct field memory_fields[] = {
 };
 
 static const struct field received_fields[] = {
-    FIELD(cairn_received, id, "id", FIELD_TEXT),
-    FIELD(cairn_received, event, "event", FIELD_TEXT),
+    NEEDED(cairn_received, id, "id", FIELD_TEXT),
+    NEEDED(cairn_received, event, "event", FIELD_TEXT),
     FIELD(cairn_received, payload, "payload", FIELD_VALUE),
     FIELD(cairn_received, received_at_us, "received_at", FIELD_TIME),
     END_OF_FIELDS,
@@ -32,8 +32,8 @@ static const struct field committed_fields[] = {
 
 static const struct field log_fields[] = {
     FIELD(cairn_log, id, "id", FIELD_NUMBER),
-    FIELD(cairn_log, level, "level", FIELD_TEXT),
-    FIELD(cairn_log, message, "message", FIELD_TEXT),
+    NEEDED(cairn_log, level, "level", FIELD_TEXT),
+    NEEDED(cairn_log, message, "message", FIELD_TEXT),
     FIELD(cairn_log, data, "data", FIELD_JSON),
     FIELD(cairn_log, step, "step", FIELD_TEXT),
     FIELD(cairn_log, attempt, "attempt", FIELD_INT32),
@@ -46,11 +46,7 @@ static cairn_code read_remembered(struct reader *reader, struct slice object,
 {
     const struct objects steps = {step_fields, sizeof(cairn_step), &memory->steps,
                                   &memory->step_count};
-    cairn_code code = read_list(reader, scan_find(object, "steps"), steps);
-    for (size_t i = 0; !code && i < memory->step_count; i++)
-        if (!memory->steps[i].name || !memory->steps[i].kind || !memory->steps[i].status)
-            code = not_understood(reader, "a remembered step has no name, kind or status");
-    return code;
+    return read_list(reader, scan_find(object, "steps"), steps);
 }
 
 static cairn_code read_received(struct reader *reader, struct slice object,
@@ -58,11 +54,7 @@ static cairn_code read_received(struct reader *reader, struct slice object,
 {
     const struct objects events = {received_fields, sizeof(cairn_received), ret_events,
                                    ret_count};
-    cairn_code code = read_list(reader, scan_find(object, "events"), events);
-    for (size_t i = 0; !code && i < *ret_count; i++)
-        if (!(*ret_events)[i].id || !(*ret_events)[i].event)
-            code = not_understood(reader, "a signal has no id or event");
-    return code;
+    return read_list(reader, scan_find(object, "events"), events);
 }
 
 cairn_code read_memory(struct reader *reader, struct slice object, cairn_task *task)

@@ -101,6 +101,23 @@ static cairn_code read_field(struct reader *reader, const struct field *field,
     return not_understood(reader, what);
 }
 
+/* Callers use these texts without looking, so an answer without one is refused here. */
+static cairn_code check_needed(struct reader *reader, const struct field *fields,
+                               const char *object)
+{
+    static const char none[sizeof(const char *)];
+    for (const struct field *field = fields; field->name; field++) {
+        bool is_chars = field->kind == FIELD_CHARS;
+        if (!field->is_needed ||
+            memcmp(object + field->offset, none, is_chars ? 1 : sizeof none) != 0)
+            continue;
+        char what[96];
+        snprintf(what, sizeof what, "\"%s\" is missing", field->name);
+        return not_understood(reader, what);
+    }
+    return CAIRN_OK;
+}
+
 cairn_code read_object(struct reader *reader, struct slice object, const struct field *fields,
                        void *ret)
 {
@@ -118,7 +135,7 @@ cairn_code read_object(struct reader *reader, struct slice object, const struct 
         if (code)
             return code;
     }
-    return CAIRN_OK;
+    return check_needed(reader, fields, ret);
 }
 
 cairn_code read_list(struct reader *reader, struct slice list, struct objects objects)

@@ -27,12 +27,18 @@ struct field {
     const char *name;
     enum field_kind kind;
     size_t offset, size;
+    bool is_needed; /* a text that is never left out nor null; of the first five kinds */
 };
 
 #define FIELD(type, member, json_name, field_kind)                               \
     {                                                                            \
         .name = json_name, .kind = field_kind, .offset = offsetof(type, member), \
         .size = sizeof(((type *)NULL)->member)                                   \
+    }
+#define NEEDED(type, member, json_name, field_kind)                              \
+    {                                                                            \
+        .name = json_name, .kind = field_kind, .offset = offsetof(type, member), \
+        .size = sizeof(((type *)NULL)->member), .is_needed = true                \
     }
 #define END_OF_FIELDS \
     {                 \

@@ -33,6 +33,22 @@ static void fill_request(struct request *request, unsigned asked)
     }
 }
 
+/* What callers use without looking. */
+static void check_texts(const struct request *request)
+{
+    for (size_t i = 0; i < request->out.tasks.count; i++)
+        MUST(request->out.tasks.items[i].id && request->out.tasks.items[i].kind);
+    for (size_t i = 0; i < request->out.jobs.count; i++)
+        MUST(request->out.jobs.items[i].id && request->out.jobs.items[i].payload);
+    for (size_t i = 0; i < request->out.definitions.count; i++)
+        MUST(request->out.definitions.items[i].name &&
+             (request->out.definitions.items[i].content || request->op == OP_DEPLOY));
+    for (size_t i = 0; i < request->out.instances.count; i++)
+        MUST(request->out.instances.items[i].id && request->out.instances.items[i].status);
+    for (size_t i = 0; i < request->out.steps.count; i++)
+        MUST(request->out.steps.items[i].name && request->out.steps.items[i].status);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     if (len < 3)
@@ -49,6 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     cairn_code code = decode_answer(&transfer, request);
     MUST(code == request->code);
     MUST(!code || request->error.message[0]);
+    if (!code)
+        check_texts(request);
     buf_done(&transfer.answer);
     for (int i = 0; i < engine.word_count; i++)
         mem_free(engine.words[i]);

@@ -492,6 +492,31 @@ TEST(an_answer_that_makes_no_sense_is_an_error_and_nothing_worse)
     }
 }
 
+/* Callers such as `cairn graph` use these texts without looking. */
+TEST(an_answer_that_lacks_a_text_that_is_always_there_is_an_error)
+{
+    static const char *const answers[] = {
+        ANSWER("200 OK", "{}"),
+        ANSWER("200 OK", "{\"name\": \"w\", \"version\": 1, \"hash\": \"h\"}"),
+        ANSWER("200 OK", "{\"name\": \"w\", \"hash\": \"h\", \"definition\": null}"),
+        ANSWER("200 OK", "{\"hash\": \"h\", \"definition\": {}}"),
+    };
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct fake fake;
+        cairn_error error;
+        cairn_engine *engine;
+        cairn_definitions *found = NULL;
+        fake_start(&fake, answers[i]);
+        CHECK_OK(open_url(fake.url, NULL, 0, &engine, &error));
+        cairn_code code = cairn_definition_get(engine, "w", 1, &found, &error);
+        CHECK(code == CAIRN_E_INTERNAL, "case %zu: %s", i, cairn_code_name(code));
+        CHECK(strstr(error.message, "is missing"), "case %zu: %s", i, error.message);
+        cairn_definitions_free(found);
+        cairn_close(engine);
+        fake_stop(&fake);
+    }
+}
+
 /* ---- reading -------------------------------------------------------------------------------- */
 
 TEST(no_beginning_of_an_answer_is_taken_for_the_whole)
