@@ -18,6 +18,7 @@ static int run_serve(const struct args *args)
     options.max_connections =
         (unsigned)args_number(args, "max-connections", options.max_connections);
     options.idle_s = (unsigned)args_number(args, "idle-timeout", options.idle_s);
+    options.request_s = (unsigned)args_number(args, "request-timeout", options.request_s);
     options.is_virtual = args_has(args, "virtual-clock");
     options.is_quiet = args_has(args, "quiet");
     if (args_has(args, "aging-rate")) {
@@ -56,6 +57,13 @@ static const struct option serve_options[] = {
      .kind = OPTION_INT,
      .value = "SECONDS",
      .help = "close a connection on which nothing moves for so long; 60 if not given",
+     .min = 1,
+     .max = 86400},
+    {.name = "request-timeout",
+     .kind = OPTION_INT,
+     .value = "SECONDS",
+     .help = "close a connection whose request takes longer to arrive: its headers, and then "
+             "its body; 60 if not given",
      .min = 1,
      .max = 86400},
     {.name = "aging-rate",

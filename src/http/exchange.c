@@ -8,18 +8,13 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "http/deadline.h"
+#include "http/framing.h"
 
 #include <poll.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define MIB (1024u * 1024u)
-
-/* One body, all bodies together, and how much of a refused one is read before we hang up: a
- * client that is still sending would not see the answer. */
-enum { BODY_MAX = 16 * MIB, BODIES_MAX = 256 * MIB, DISCARD_MAX = 64 * MIB };
 
 /* Who finds the other one done first takes the answer on. */
 enum phase { CALLING, SUSPENDED, ANSWERED };
@@ -27,10 +22,11 @@ enum phase { CALLING, SUSPENDED, ANSWERED };
 struct exchange {
     struct http *http;
     struct MHD_Connection *connection;
+    struct visitor *visitor;
     int fd;
     char *target;
-    struct buf body;
-    size_t discarded;
+    size_t target_len; /* as it came, before skip_authority() */
+    struct intake intake;
     bool is_begun, is_called, is_answering;
     cairn_error refusal; /* code: why this is not passed on */
     _Atomic enum phase phase;
@@ -43,14 +39,26 @@ static const char *skip_authority(const char *target)
 {
     if (strncasecmp(target, "http://", 7) != 0)
         return target;
-    target += 7 + strcspn(target + 7, "/?");
-    return *target == '/' ? target : "/";
+    const char *path = strpbrk(target + 7, "/?");
+    return path && *path == '/' ? path : "/";
+}
+
+/* libmicrohttpd would put every query parameter into the connection's memory.  When that is full,
+ * at some 200 parameters, it neither answers nor releases the exchange.  It calls us before it
+ * looks at the query, and we read the query from our own copy: so it gets an empty one. */
+static void hide_query(const char *target)
+{
+    char *query = strchr(target, '?');
+    if (query)
+        query[1] = '\0';
 }
 
 void *exchange_new(void *cls, const char *target, struct MHD_Connection *connection)
 {
     struct exchange *exchange = mem_zalloc(sizeof *exchange);
     char *copy = mem_strdup(skip_authority(target));
+    size_t len = strlen(target);
+    hide_query(target);
     if (!exchange || !copy) {
         mem_free(exchange);
         mem_free(copy);
@@ -58,16 +66,13 @@ void *exchange_new(void *cls, const char *target, struct MHD_Connection *connect
     }
     exchange->http = cls;
     exchange->connection = connection;
+    exchange->visitor = deadline_visitor(connection);
     exchange->target = copy;
+    exchange->target_len = len;
+    exchange->intake.budget = &exchange->http->budget;
     exchange->fd =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     return exchange;
-}
-
-static void drop_body(struct exchange *exchange)
-{
-    exchange->http->body_bytes -= exchange->body.len;
-    buf_done(&exchange->body);
 }
 
 void exchange_over(void *cls, struct MHD_Connection *connection, void **held,
@@ -85,7 +90,8 @@ void exchange_over(void *cls, struct MHD_Connection *connection, void **held,
             pthread_cond_signal(&http->idle);
         pthread_mutex_unlock(&http->lock);
     }
-    drop_body(exchange);
+    deadline_await_head(exchange->visitor); /* of the next request */
+    intake_drop(&exchange->intake);
     stream_leave(exchange->client);
     cairn_response_free(exchange->response);
     mem_free(exchange->target);
@@ -125,57 +131,58 @@ static void check_access(struct exchange *exchange, const char *method)
     }
 }
 
-static void refuse_size(struct exchange *exchange)
+/* The target is a text for libmicrohttpd, which ends it at a NUL byte; what the client sent goes
+ * on to the version, which stands in the same line. */
+static bool has_nul(const struct exchange *exchange, const char *url, const char *version)
 {
-    fail(&exchange->refusal, CAIRN_E_TOO_LARGE, "the request body is too large");
-    fail_detail(&exchange->refusal, CAIRN_E_TOO_LARGE, "%u bytes are allowed",
-                (unsigned)BODY_MAX);
-    drop_body(exchange);
+    uintptr_t start = (uintptr_t)url, end = (uintptr_t)version;
+    return end <= start || end - start != exchange->target_len + 1;
 }
 
-static void check_headers(struct exchange *exchange, const char *method)
+static void check_framing(struct exchange *exchange, const char *url, const char *version,
+                          struct framing *ret_framing)
 {
-    const char *length = header(exchange, "Content-Length");
-    const char *encoding = header(exchange, "Content-Encoding");
-    check_access(exchange, method);
-    if (exchange->refusal.code)
+    cairn_error *refusal = &exchange->refusal;
+    if (framing_check(exchange->connection, version, ret_framing, refusal))
         return;
-    if (length && strtoull(length, NULL, 10) > BODY_MAX)
-        refuse_size(exchange);
+    if (has_nul(exchange, url, version))
+        fail(refusal, CAIRN_E_BAD_INPUT, "the path contains a NUL byte");
+}
+
+static void check_body(struct exchange *exchange, const struct framing *framing)
+{
+    const char *encoding = header(exchange, "Content-Encoding");
+    if (framing->length > BODY_MAX)
+        intake_refuse_size(&exchange->refusal);
     else if (encoding && strcasecmp(encoding, "identity") != 0)
         fail(&exchange->refusal, CAIRN_E_BAD_INPUT,
              "the body's encoding is not understood; send it without Content-Encoding");
 }
 
-static void keep_body(struct exchange *exchange, const char *bytes, size_t len)
+/* Looks at the headers.  True: the request is refused at once, and the connection closed, since
+ * where the body ends is not clear or the client may not send that much.  Other refusals wait
+ * for the end of the body: a client that is still sending would not see the answer. */
+static bool check_head(struct exchange *exchange, const char *method, const char *url,
+                       const char *version)
 {
-    struct http *http = exchange->http;
-    if (exchange->body.len + len > BODY_MAX) {
-        refuse_size(exchange);
-        return;
-    }
-    if (http->body_bytes + len > BODIES_MAX) {
-        fail(&exchange->refusal, CAIRN_E_TOO_MANY, "too many large requests at once");
-        drop_body(exchange);
-        return;
-    }
-    size_t before = exchange->body.len;
-    buf_add(&exchange->body, bytes, len);
-    http->body_bytes += exchange->body.len - before;
-    if (buf_failed(&exchange->body)) {
-        fail_memory(&exchange->refusal);
-        drop_body(exchange);
-    }
+    struct framing framing;
+    check_framing(exchange, url, version, &framing);
+    if (exchange->refusal.code)
+        return true;
+    check_access(exchange, method);
+    if (exchange->refusal.code)
+        return framing.is_chunked || framing.length > BODY_SMALL || header(exchange, "Expect");
+    check_body(exchange, &framing);
+    return exchange->refusal.code && header(exchange, "Expect");
 }
 
 /* Answers MHD_NO, which hangs up, when a refused client does not stop. */
 static enum MHD_Result take_body(struct exchange *exchange, const char *bytes, size_t len)
 {
+    struct intake *intake = &exchange->intake;
     if (!exchange->refusal.code)
-        keep_body(exchange, bytes, len);
-    if (exchange->refusal.code)
-        exchange->discarded += len;
-    return exchange->discarded > DISCARD_MAX ? MHD_NO : MHD_YES;
+        intake_keep(intake, bytes, len, &exchange->refusal);
+    return !exchange->refusal.code || intake_discard(intake, len) ? MHD_YES : MHD_NO;
 }
 
 /* ---- what goes out --------------------------------------------------------------------------
@@ -313,8 +320,8 @@ static bool start_call(struct exchange *exchange, const char *method)
     cairn_request request = CAIRN_REQUEST_DEFAULTS;
     request.method = strcmp(method, "HEAD") == 0 ? "GET" : method;
     request.target = exchange->target;
-    request.body = exchange->body.text;
-    request.body_len = exchange->body.len;
+    request.body = exchange->intake.body.text;
+    request.body_len = exchange->intake.body.len;
     request.wanted = is_wanted;
     request.arg = exchange;
 
@@ -335,7 +342,7 @@ static enum MHD_Result call(struct exchange *exchange, const char *method)
         fail(&exchange->refusal, CAIRN_E_CLOSED, "the server is stopping");
         return send_refusal(exchange);
     }
-    drop_body(exchange); /* the engine has copied what it needs */
+    intake_drop(&exchange->intake); /* the engine has copied what it needs */
     if (atomic_load(&exchange->phase) == ANSWERED)
         return send_answer(exchange);
 
@@ -357,13 +364,26 @@ static bool is_stream(const struct exchange *exchange, const char *method)
            (exchange->target[len] == '\0' || exchange->target[len] == '?');
 }
 
+/* The value of the query's parameter cursor, the last one, to the end of the target or the next
+ * parameter, which is cut off; NULL: there is none.  An id has no character to decode. */
+static const char *find_cursor(char *target)
+{
+    char *query = strchr(target, '?'), *found = NULL;
+    if (!query)
+        return NULL;
+    query++;
+    for (char *param; (param = strsep(&query, "&"));)
+        if (strncmp(param, "cursor=", 7) == 0)
+            found = param + 7;
+    return found;
+}
+
 static enum MHD_Result join_stream(struct exchange *exchange)
 {
     const char *after = header(exchange, "Last-Event-ID");
     if (!after)
-        after =
-            MHD_lookup_connection_value(exchange->connection, MHD_GET_ARGUMENT_KIND, "cursor");
-    drop_body(exchange);
+        after = find_cursor(exchange->target);
+    intake_drop(&exchange->intake);
     if (stream_join(exchange->http->stream, exchange->connection, exchange->fd, after,
                     &exchange->client, &exchange->refusal))
         return send_refusal(exchange);
@@ -383,16 +403,18 @@ enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, con
                                const char *method, const char *version, const char *bytes,
                                size_t *len, void **held)
 {
-    (void)cls, (void)connection, (void)url, (void)version;
+    (void)cls, (void)connection;
     struct exchange *exchange = *held;
     if (!exchange)
         return MHD_NO; /* there was no memory for it */
 
     if (!exchange->is_begun) {
         exchange->is_begun = true;
-        check_headers(exchange, method);
-        if (exchange->refusal.code && header(exchange, "Expect"))
-            return send_refusal(exchange); /* the client waits before it sends the body */
+        if (check_head(exchange, method, url, version)) {
+            deadline_await_nothing(exchange->visitor);
+            return send_refusal(exchange);
+        }
+        deadline_await_body(exchange->visitor);
         return MHD_YES;
     }
     if (*len) {
@@ -400,6 +422,7 @@ enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, con
         *len = 0;
         return result;
     }
+    deadline_await_nothing(exchange->visitor);
     if (exchange->is_called)
         return send_answer(exchange);
     if (exchange->client)

@@ -4,7 +4,8 @@
  *
  *     begun ----> body taken ----> calling ----> suspended ----> answered
  *       |             |               '----------------------------^
- *       '-------------'--- refused: the rest of the body is discarded, then answered
+ *       |-------------'--- refused: the rest of the body is discarded, then answered
+ *       '----------------- refused at once, and the connection closed
  *
  * Everything but on_done() and is_wanted() runs in the server's thread.
  */
@@ -12,6 +13,7 @@
 #define HTTP_EXCHANGE_H
 
 #include "http/http.h"
+#include "http/intake.h"
 #include "http/stream.h"
 
 #include <microhttpd.h>
@@ -24,7 +26,8 @@ struct http {
     cairn_engine *engine;
     const struct tokens *tokens;
     struct stream *stream;
-    size_t body_bytes; /* that all exchanges hold now; the server thread's own */
+    struct deadlines *deadlines;
+    struct budget budget; /* of the bodies that exchanges hold */
 
     /* Held while a call is handed to the engine, so that the engine is not closed meanwhile. */
     pthread_mutex_t gate;

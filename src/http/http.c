@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "http/deadline.h"
 #include "http/exchange.h"
 
 #include <errno.h>
@@ -23,7 +24,30 @@ static void http_free(struct http *http)
     pthread_mutex_destroy(&http->lock);
     pthread_cond_destroy(&http->idle);
     stream_free(http->stream);
+    deadlines_stop(http->deadlines);
     mem_free(http);
+}
+
+/* A silent connection is libmicrohttpd's to close, after idle_s; so a head that begins as late
+ * as that still has its time. */
+static cairn_code start_deadlines(struct http *http, const struct http_config *config,
+                                  cairn_error *reterr)
+{
+    int64_t request_ms = config->request_ms ? config->request_ms : REQUEST_MS;
+    int64_t idle_ms = (int64_t)config->idle_s * 1000;
+    return deadlines_start(idle_ms + request_ms, request_ms, &http->deadlines, reterr);
+}
+
+static struct MHD_Daemon *start_daemon(struct http *http, const struct http_config *config)
+{
+    return MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, exchange_go_on,
+        http, MHD_OPTION_LISTEN_SOCKET, config->listen_fd, MHD_OPTION_URI_LOG_CALLBACK,
+        exchange_new, http, MHD_OPTION_NOTIFY_COMPLETED, exchange_over, http,
+        MHD_OPTION_NOTIFY_CONNECTION, deadline_notify, http->deadlines,
+        MHD_OPTION_CONNECTION_LIMIT, config->max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        config->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK, MHD_OPTION_END);
 }
 
 cairn_code http_start(const struct http_config *config, struct http **ret_http,
@@ -40,16 +64,17 @@ cairn_code http_start(const struct http_config *config, struct http **ret_http,
     http->listen_fd = -1;
     http->engine = config->engine;
     http->tokens = config->tokens;
+    http->budget.max = config->large_bodies ? config->large_bodies : LARGE_BODIES_MAX;
     pthread_mutex_init(&http->gate, NULL);
     pthread_mutex_init(&http->lock, NULL);
     pthread_cond_init(&http->idle, NULL);
-    http->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, exchange_go_on,
-        http, MHD_OPTION_LISTEN_SOCKET, config->listen_fd, MHD_OPTION_URI_LOG_CALLBACK,
-        exchange_new, http, MHD_OPTION_NOTIFY_COMPLETED, exchange_over, http,
-        MHD_OPTION_CONNECTION_LIMIT, config->max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
-        config->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK, MHD_OPTION_END);
+    cairn_code code = start_deadlines(http, config, reterr);
+    if (code) {
+        close(config->listen_fd);
+        http_free(http);
+        return code;
+    }
+    http->daemon = start_daemon(http, config);
     if (!http->daemon) {
         fail(reterr, CAIRN_E_INTERNAL, "could not start the HTTP server: %s", strerror(errno));
         close(config->listen_fd);

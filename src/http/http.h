@@ -12,15 +12,21 @@
 #include "http/access.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct http;
+
+enum { REQUEST_MS = 60000 };
 
 struct http_config {
     cairn_engine *engine;
     int listen_fd;               /* from listen_open(); is the server's from then on */
     const struct tokens *tokens; /* outlives the server; NULL: whoever connects may do all */
     unsigned max_connections;
-    unsigned idle_s; /* a connection on which nothing moves for this long is closed */
+    unsigned idle_s;     /* a connection on which nothing moves for this long is closed */
+    unsigned request_ms; /* how long the headers of a request, and then its body, may take to
+                          * arrive; 0: REQUEST_MS */
+    size_t large_bodies; /* bytes that all large bodies together may take; 0: as intake.h says */
 };
 
 cairn_code http_start(const struct http_config *config, struct http **ret_http,

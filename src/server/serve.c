@@ -125,7 +125,8 @@ static int serve(const struct serve_options *options, int listen_fd, const char 
                                  .listen_fd = listen_fd,
                                  .tokens = tokens,
                                  .max_connections = options->max_connections,
-                                 .idle_s = options->idle_s};
+                                 .idle_s = options->idle_s,
+                                 .request_ms = options->request_s * 1000};
     if (http_start(&config, &http, &error)) {
         complain(&error);
         cairn_close(engine);

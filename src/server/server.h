@@ -12,6 +12,7 @@ struct serve_options {
     const char *url;        /* NULL: $CAIRN_URL, else sqlite:cairn.db */
     const char *token_file; /* NULL: no tokens, and loopback only */
     unsigned max_connections, idle_s;
+    unsigned request_s; /* how long the headers, and then the body, may take to arrive */
     double aging_rate; /* points of priority a second */
     bool is_virtual;   /* the clock stands still until it is moved */
     bool is_quiet;     /* say nothing but errors */
@@ -19,7 +20,8 @@ struct serve_options {
 
 #define SERVE_DEFAULTS                                                                         \
     {                                                                                          \
-        .listen = "127.0.0.1:22476", .max_connections = 10000, .idle_s = 60, .aging_rate = 0.5 \
+        .listen = "127.0.0.1:22476", .max_connections = 10000, .idle_s = 60, .request_s = 60,  \
+        .aging_rate = 0.5                                                                      \
     }
 
 /* Serves until SIGINT or SIGTERM.  Returns the exit code: 0 stopped, 2 wrong usage, 3 the store

@@ -39,6 +39,9 @@ $ cairn serve --url http://127.0.0.1:1
 $ cairn serve --idle-timeout 0
 ! cairn: --idle-timeout cannot be "0": it takes an integer from 1 to 86400
 [2]
+$ cairn serve --request-timeout 0
+! cairn: --request-timeout cannot be "0": it takes an integer from 1 to 86400
+[2]
 $ cairn serve extra
 ! cairn: serve cannot take "extra"
 !     Usage: cairn serve [options]
