@@ -3,22 +3,23 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The command gets a process group of its own, so that it can be ended with all that it
- * started, and so that Ctrl-C at the terminal reaches us and not it.  Everything is polled: a
- * command that neither reads nor writes, or that leaves its pipes to a child, blocks nobody.
+ * started, and so that Ctrl-C at the terminal reaches us and not it.  Everything is polled, and
+ * one turn reads a bounded amount: a command that writes without end, that neither reads nor
+ * writes, or that leaves its pipes to a child, cannot keep us from stopping it.
  */
 #include "cli/process.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/process_start.h"
+#include "cli/say.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,7 +27,10 @@ enum {
     TICK_MS = 200,    /* how often is_unwanted is asked */
     GRACE_MS = 5000,  /* between SIGTERM and SIGKILL */
     FALLBACK_MS = 20, /* how often the child is asked for, where it cannot be polled */
-    LINE_ROOM = 4096
+    REST_MS = 1000,   /* for the reader of our standard error, when the command has ended */
+    TURN_BYTES = 65536, /* read from a pipe before the other descriptors are looked at again */
+    CHUNK_ROOM = 4096,
+    LINE_ROOM = 4096 /* a pipe takes so much in one piece */
 };
 
 enum { POLL_INPUT, POLL_OUTPUT, POLL_ERRORS, POLL_CHILD, POLL_KILL, POLL_COUNT };
@@ -35,97 +39,18 @@ enum { POLL_INPUT, POLL_OUTPUT, POLL_ERRORS, POLL_CHILD, POLL_KILL, POLL_COUNT }
 struct run {
     const struct process *process;
     struct process_end *end;
-    pid_t pid;
-    int input_fd, output_fd, errors_fd, pid_fd;
+    struct child child;
     size_t written;
+    char chunk[CHUNK_ROOM]; /* of standard error, read and not yet passed on from chunk_at */
+    size_t chunk_at, chunk_len;
     char line[LINE_ROOM]; /* of standard error, not yet ended */
     size_t line_len;
+    bool is_held;       /* a line waits until our own standard error has room */
+    int64_t drop_at_us; /* monotonic; then what cannot be passed on is dropped; 0: never */
     bool has_ended;     /* the child has been waited for */
     bool is_killed;     /* SIGKILL has been sent */
     int64_t kill_at_us; /* monotonic; 0: SIGTERM has not been sent */
 };
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-/* ---- starting --------------------------------------------------------------------------- */
-
-struct pipes {
-    int input[2], output[2], errors[2]; /* [0] is read, [1] is written */
-};
-
-static void pipes_done(struct pipes *pipes)
-{
-    for (int i = 0; i < 2; i++) {
-        close_fd(&pipes->input[i]);
-        close_fd(&pipes->output[i]);
-        close_fd(&pipes->errors[i]);
-    }
-}
-
-static bool pipes_open(struct pipes *pipes)
-{
-    *pipes = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}};
-    return pipe2(pipes->input, O_CLOEXEC) == 0 && pipe2(pipes->output, O_CLOEXEC) == 0 &&
-           pipe2(pipes->errors, O_CLOEXEC) == 0;
-}
-
-/* The child begins with default signals and none blocked, whatever we have done to ours. */
-static int spawn(const struct process *process, const struct pipes *pipes, pid_t *ret_pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    char *const arguments[] = {"sh", "-c", (char *)(uintptr_t)process->command, NULL};
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, pipes->input[0], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, pipes->output[1], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, pipes->errors[1], STDERR_FILENO);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    int problem =
-        posix_spawn(ret_pid, "/bin/sh", &files, &attributes, arguments, process->environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    return problem;
-}
-
-static int take(int *fd)
-{
-    int taken = *fd;
-    *fd = -1;
-    fcntl(taken, F_SETFL, fcntl(taken, F_GETFL) | O_NONBLOCK);
-    return taken;
-}
-
-static bool start(struct run *run)
-{
-    cleanup(pipes_done) struct pipes pipes;
-    int problem = pipes_open(&pipes) ? spawn(run->process, &pipes, &run->pid) : errno;
-    if (problem) {
-        snprintf(run->end->last_line, LAST_LINE, "could not start the handler: %s",
-                 strerror(problem));
-        return false;
-    }
-    run->input_fd = take(&pipes.input[1]);
-    run->output_fd = take(&pipes.output[0]);
-    run->errors_fd = take(&pipes.errors[0]);
-    run->pid_fd = (int)syscall(SYS_pidfd_open, run->pid, 0); /* -1 on an old kernel */
-    if (run->pid_fd >= 0)
-        fcntl(run->pid_fd, F_SETFD, FD_CLOEXEC);
-    return true;
-}
 
 /* ---- the pipes -------------------------------------------------------------------------- */
 
@@ -133,7 +58,7 @@ static void feed_input(struct run *run)
 {
     const struct process *process = run->process;
     while (run->written < process->input_len) {
-        ssize_t len = write(run->input_fd, process->input + run->written,
+        ssize_t len = write(run->child.input_fd, process->input + run->written,
                             process->input_len - run->written);
         if (len < 0 && errno == EINTR)
             continue;
@@ -143,65 +68,80 @@ static void feed_input(struct run *run)
             break; /* it does not want the rest, which is its right */
         run->written += (size_t)len;
     }
-    close_fd(&run->input_fd);
+    close_fd(&run->child.input_fd);
 }
 
-static void take_output(struct run *run)
+/* Reads at most so many bytes. */
+static void take_output(struct run *run, size_t most)
 {
     char chunk[16384];
-    ssize_t len;
     struct process_end *end = run->end;
-    while ((len = read(run->output_fd, chunk, sizeof chunk)) > 0) {
+    while (most > 0) {
+        ssize_t len =
+            read(run->child.output_fd, chunk, most < sizeof chunk ? most : sizeof chunk);
+        if (len == 0 || (len < 0 && errno != EAGAIN && errno != EINTR))
+            close_fd(&run->child.output_fd);
+        if (len <= 0)
+            return;
+        most -= (size_t)len;
         if (end->output.len + (size_t)len > run->process->output_max)
             end->is_too_large = true;
         else if (!end->is_too_large)
             buf_add(&end->output, chunk, (size_t)len);
     }
-    if (len == 0 || (errno != EAGAIN && errno != EINTR))
-        close_fd(&run->output_fd);
 }
 
-static void write_all(int fd, const char *text, size_t len)
-{
-    while (len > 0) {
-        ssize_t done = write(fd, text, len);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return;
-        text += done;
-        len -= (size_t)done;
-    }
-}
-
-/* Passes a line on in one write, so that lines of several handlers do not mix. */
-static void end_line(struct run *run)
+static void keep_line(struct run *run)
 {
     size_t len = run->line_len;
-    run->line[run->line_len++] = '\n';
-    write_all(STDERR_FILENO, run->line, run->line_len);
-    run->line_len = 0;
     while (len > 0 && (run->line[len - 1] == ' ' || run->line[len - 1] == '\r'))
         len--;
-    if (len == 0)
-        return;
-    snprintf(run->end->last_line, LAST_LINE, "%.*s", (int)len, run->line);
+    if (len > 0)
+        snprintf(run->end->last_line, LAST_LINE, "%.*s", (int)len, run->line);
 }
 
-static void take_errors(struct run *run)
+/* False: our own standard error is full, and the line stays where it is.  After the command's
+ * end its reader gets a moment; what it has not taken by then is dropped. */
+static bool end_line(struct run *run)
 {
-    char chunk[4096];
-    ssize_t len;
-    while ((len = read(run->errors_fd, chunk, sizeof chunk)) > 0) {
-        for (ssize_t i = 0; i < len; i++) {
-            if (chunk[i] == '\n' || run->line_len == LINE_ROOM - 1)
-                end_line(run);
-            if (chunk[i] != '\n')
-                run->line[run->line_len++] = chunk[i];
-        }
+    int64_t left_us = run->drop_at_us ? run->drop_at_us - monotonic_us() : 0;
+    keep_line(run);
+    run->line[run->line_len] = '\n';
+    bool is_said = say_line(run->line, run->line_len + 1, (int)(left_us / US_PER_MS));
+    run->is_held = !is_said && !run->drop_at_us;
+    if (!run->is_held)
+        run->line_len = 0;
+    return !run->is_held;
+}
+
+static void pass_errors_on(struct run *run)
+{
+    for (; run->chunk_at < run->chunk_len; run->chunk_at++) {
+        char c = run->chunk[run->chunk_at];
+        if ((c == '\n' || run->line_len == LINE_ROOM - 1) && !end_line(run))
+            return;
+        if (c != '\n')
+            run->line[run->line_len++] = c;
     }
-    if (len == 0 || (errno != EAGAIN && errno != EINTR))
-        close_fd(&run->errors_fd);
+}
+
+/* Reads at most so many bytes, and none while a line is held: the command then waits for the
+ * reader of our standard error, as it would without us. */
+static void take_errors(struct run *run, size_t most)
+{
+    pass_errors_on(run);
+    while (most > 0 && run->chunk_at == run->chunk_len) {
+        ssize_t len =
+            read(run->child.errors_fd, run->chunk, most < CHUNK_ROOM ? most : CHUNK_ROOM);
+        if (len == 0 || (len < 0 && errno != EAGAIN && errno != EINTR))
+            close_fd(&run->child.errors_fd);
+        if (len <= 0)
+            return;
+        most -= (size_t)len;
+        run->chunk_at = 0;
+        run->chunk_len = (size_t)len;
+        pass_errors_on(run);
+    }
 }
 
 /* ---- the child -------------------------------------------------------------------------- */
@@ -209,10 +149,10 @@ static void take_errors(struct run *run)
 static void look_for_end(struct run *run)
 {
     int status;
-    if (run->has_ended || waitpid(run->pid, &status, WNOHANG) != run->pid)
+    if (run->has_ended || waitpid(run->child.pid, &status, WNOHANG) != run->child.pid)
         return;
     run->has_ended = true;
-    close_fd(&run->pid_fd);
+    close_fd(&run->child.pid_fd);
     if (WIFSIGNALED(status))
         run->end->signal = WTERMSIG(status);
     else
@@ -223,7 +163,7 @@ static void stop_group(struct run *run, int signal)
 {
     run->end->is_stopped = true;
     run->is_killed |= signal == SIGKILL;
-    kill(-run->pid, signal);
+    kill(-run->child.pid, signal);
 }
 
 /* A group that was asked to stop is awaited whole: the shell may go at once while the command
@@ -231,7 +171,7 @@ static void stop_group(struct run *run, int signal)
 static bool is_over(const struct run *run)
 {
     return run->has_ended &&
-           (!run->end->is_stopped || run->is_killed || kill(-run->pid, 0) < 0);
+           (!run->end->is_stopped || run->is_killed || kill(-run->child.pid, 0) < 0);
 }
 
 /* SIGTERM when it is no longer wanted, SIGKILL if that was not heard. */
@@ -250,48 +190,58 @@ static void look_for_stop(struct run *run, bool is_kill)
 
 static void turn(struct run *run)
 {
+    struct child *child = &run->child;
     struct pollfd polls[POLL_COUNT] = {
-        [POLL_INPUT] = {.fd = run->input_fd, .events = POLLOUT},
-        [POLL_OUTPUT] = {.fd = run->output_fd, .events = POLLIN},
-        [POLL_ERRORS] = {.fd = run->errors_fd, .events = POLLIN},
-        [POLL_CHILD] = {.fd = run->pid_fd, .events = POLLIN},
+        [POLL_INPUT] = {.fd = child->input_fd, .events = POLLOUT},
+        [POLL_OUTPUT] = {.fd = child->output_fd, .events = POLLIN},
+        [POLL_ERRORS] = {.fd = child->errors_fd, .events = POLLIN},
+        [POLL_CHILD] = {.fd = child->pid_fd, .events = POLLIN},
         [POLL_KILL] = {.fd = run->is_killed ? -1 : run->process->kill_fd, .events = POLLIN},
     };
-    if (poll(polls, POLL_COUNT, run->pid_fd >= 0 ? TICK_MS : FALLBACK_MS) < 0)
+    if (run->is_held)
+        polls[POLL_ERRORS] = (struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT};
+    if (poll(polls, POLL_COUNT, child->pid_fd >= 0 ? TICK_MS : FALLBACK_MS) < 0)
         return;
     if (polls[POLL_INPUT].revents)
         feed_input(run);
     if (polls[POLL_OUTPUT].revents)
-        take_output(run);
+        take_output(run, TURN_BYTES);
     if (polls[POLL_ERRORS].revents)
-        take_errors(run);
+        take_errors(run, TURN_BYTES);
     look_for_stop(run, polls[POLL_KILL].revents != 0);
     look_for_end(run);
 }
 
-/* What the child wrote before it ended; what its own children may still write is not awaited.
- */
+static size_t bytes_in(int fd)
+{
+    int count = 0;
+    return fd >= 0 && ioctl(fd, FIONREAD, &count) == 0 && count > 0 ? (size_t)count : 0;
+}
+
+/* What the child wrote before it ended.  Its own children may still write; that is not awaited,
+ * however much it is. */
 static void take_rest(struct run *run)
 {
-    if (run->output_fd >= 0)
-        take_output(run);
-    if (run->errors_fd >= 0)
-        take_errors(run);
+    struct child *child = &run->child;
+    run->drop_at_us = monotonic_us() + REST_MS * US_PER_MS;
+    take_output(run, bytes_in(child->output_fd));
+    take_errors(run, bytes_in(child->errors_fd));
     if (run->line_len)
         end_line(run);
-    close_fd(&run->input_fd);
-    close_fd(&run->output_fd);
-    close_fd(&run->errors_fd);
+    close_fd(&child->input_fd);
+    close_fd(&child->output_fd);
+    close_fd(&child->errors_fd);
 }
 
 bool process_run(const struct process *process, struct process_end *ret_end)
 {
     *ret_end = (struct process_end){0};
     struct run run = {.process = process, .end = ret_end};
-    if (!start(&run))
+    if (!child_start(process, &run.child, ret_end->last_line))
         return false;
     while (!is_over(&run))
         turn(&run);
+    guard_leave(process->guard, run.child.number);
     take_rest(&run);
     return true;
 }

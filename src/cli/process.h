@@ -6,6 +6,7 @@
 #define CLI_PROCESS_H
 
 #include "base/buf.h"
+#include "cli/guard.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,7 @@ struct process {
     bool (*is_unwanted)(void *arg);
     void *arg;
     int kill_fd; /* readable: end it now, with SIGKILL */
+    struct guard *guard; /* ends it if this process is killed */
 };
 
 struct process_end {

@@ -8,9 +8,14 @@
 #include "base/mem.h"
 #include "cli/call.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { NOTE_ROOM = 2048 };
 
 /* One write per line, so that lines of several threads do not mix. */
 static void say(const char *before, const char *format, va_list list)
@@ -38,6 +43,49 @@ void say_more(const char *format, ...)
     va_start(list, format);
     say("    ", format, list);
     va_end(list);
+}
+
+/* Several threads pass lines on; between one's look and its write no other may fill the room. */
+static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void write_all(int fd, const char *text, size_t len)
+{
+    while (len > 0) {
+        ssize_t done = write(fd, text, len);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return;
+        text += done;
+        len -= (size_t)done;
+    }
+}
+
+bool say_line(const char *line, size_t len, int wait_ms)
+{
+    struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (wait_ms > 0)
+        poll(&room, 1, wait_ms);
+    pthread_mutex_lock(&line_lock);
+    bool is_ready = poll(&room, 1, 0) != 0;
+    if (is_ready)
+        write_all(STDERR_FILENO, line, len);
+    pthread_mutex_unlock(&line_lock);
+    return is_ready;
+}
+
+void say_note(const char *format, ...)
+{
+    char text[NOTE_ROOM];
+    cleanup(buf_donep) struct buf line = {0};
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    buf_str(&line, "cairn: ");
+    buf_clean(&line, text, strlen(text));
+    buf_char(&line, '\n');
+    say_line(buf_text(&line), line.len, 0);
 }
 
 int exit_code_for(int http_status)
@@ -123,6 +171,18 @@ void buf_clean(struct buf *buf, const char *text, size_t len)
             buf_char(buf, text[i] == '\n' || text[i] == '\t' ? ' ' : '?');
         else
             buf_add(buf, text + i, bytes);
+        i += bytes ? bytes : 1;
+    }
+}
+
+void buf_utf8(struct buf *buf, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t bytes = character_len(text + i, len - i);
+        if (bytes)
+            buf_add(buf, text + i, bytes);
+        else
+            buf_str(buf, "\xef\xbf\xbd");
         i += bytes ? bytes : 1;
     }
 }

@@ -1,0 +1,44 @@
+/* cli/work.h - what the parts of cairn work share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CLI_WORK_H
+#define CLI_WORK_H
+
+#include "base/error.h"
+#include "cairn.h"
+#include "cli/args.h"
+#include "cli/guard.h"
+
+struct working {
+    const struct args *args;
+    cairn_worker *worker;
+    struct guard guard;
+    int signal_fd;
+    int kill_fd; /* readable once handlers are to be killed */
+    int over_fd; /* readable once the worker has returned */
+};
+
+/* One --handle. */
+struct handling {
+    struct working *working;
+    char *type;          /* up to the "=" */
+    const char *command; /* after it */
+};
+
+/* A cairn_handler: runs the command of a struct handling for one task. */
+cairn_outcome work_handle(cairn_work *work, void *arg);
+
+/* Prints a line unless --quiet is given. */
+void work_tell(const struct working *working, const char *format, ...) format_like(2, 3);
+
+/* What the environment of a handler says about its task, and the file with its signal. */
+struct task_environment;
+
+/* NULL: `reason` says why. */
+struct task_environment *task_environment_new(struct guard *guard, const cairn_task *task,
+                                              char *reason, size_t room);
+char *const *task_environment_entries(const struct task_environment *environment);
+void task_environment_freep(struct task_environment **environment); /* removes the file */
+
+#endif
