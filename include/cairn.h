@@ -113,6 +113,8 @@ typedef struct cairn_open_options {
     size_t max_error;   /* bytes of an error text that are kept; the rest is cut */
     size_t max_batch;   /* jobs in one enqueue, tasks in one claim, results in one report */
     double aging_rate;  /* points of priority that a waiting step gains a second; 0: none */
+    int no_create;      /* 1: a file that does not exist, or a database without Cairn's tables,
+                         * is refused with CAIRN_E_NOT_FOUND instead of being created */
 } cairn_open_options;
 
 #define CAIRN_OPEN_DEFAULTS                                                            \
@@ -126,7 +128,8 @@ typedef struct cairn_open_options {
  * CAIRN_E_SCHEMA_NEWER    a newer libcairn has written here; nothing was touched.
  * CAIRN_E_NOT_A_DATABASE  the file is something else; nothing was touched.
  * CAIRN_E_UNREACHABLE     the database or server does not answer.
- * CAIRN_E_READ_ONLY       the file, or its folder, cannot be written to. */
+ * CAIRN_E_READ_ONLY       the file, or its folder, cannot be written to.
+ * CAIRN_E_NOT_FOUND       there is no store yet, and no_create is set. */
 CAIRN_API cairn_code cairn_open(const cairn_open_options *options, cairn_engine **ret_engine,
                                 cairn_error *reterr);
 
@@ -136,6 +139,17 @@ CAIRN_API void cairn_close(cairn_engine *engine);
 
 /* The URL that was opened, without any password. */
 CAIRN_API const char *cairn_url(const cairn_engine *engine);
+
+/* What cairn_open() did to the tables. */
+typedef struct cairn_schema {
+    int from;                   /* their version before; 0: there were none */
+    int to;                     /* their version now; 0: a server keeps them, not this engine */
+    const char *const *applied; /* names of the migrations that were applied, such as
+                                 * "0002_workflows"; they live as long as the engine */
+    size_t applied_count;
+} cairn_schema;
+
+CAIRN_API void cairn_schema_get(const cairn_engine *engine, cairn_schema *ret_schema);
 
 /* ---- Time -----------------------------------------------------------------------------------
  */

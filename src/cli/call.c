@@ -29,6 +29,7 @@ int store_open_for(const struct args *args, cairn_engine **ret_engine)
     cairn_error error = {0};
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
     options.url = args_text(args, "url");
+    options.no_create = !args->command->creates_store;
     if (cairn_open(&options, ret_engine, &error))
         return say_unopened(options.url, &error);
     return EXIT_DONE;

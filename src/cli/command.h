@@ -15,7 +15,8 @@ enum exit_code {
     EXIT_DONE = 0,
     EXIT_NO = 1,    /* the answer is no: no such job, a refused change, a failed check */
     EXIT_USAGE = 2, /* the command line, or what it gave, is wrong */
-    EXIT_STORE = 3  /* the store or server could not be reached, or said no itself */
+    EXIT_STORE = 3, /* the store or server could not be reached, or said no itself */
+    EXIT_LATE = 4   /* the timeout passed before what was awaited */
 };
 
 enum option_kind {
@@ -51,6 +52,7 @@ struct command {
     const struct option *options;   /* its own; NULL: none */
     const char *outputs; /* choices of -o: "table json ids", "table json"; NULL: no -o */
     bool has_url;
+    bool creates_store; /* if there is none yet; other commands say so */
     int (*run)(const struct args *args);
 };
 
@@ -80,7 +82,9 @@ const struct option *command_option(const struct command *command, size_t index)
 
 const struct command *command_find(const char *name);        /* "job add"; or NULL */
 const struct command_group *command_group(const char *name); /* or NULL */
-const char *command_nearest(const char *name);               /* or NULL: nothing is near */
 bool command_is_in(const struct command *command, const char *group);
+
+/* The command that may be meant by a name that is none.  False: nothing is like it. */
+bool command_suggest(const char *name, char *text, size_t room);
 
 #endif

@@ -229,5 +229,6 @@ const struct command command_deploy = {
     .example = "cairn deploy order.yaml\ncairn deploy workflows/*.yaml",
     .outputs = "table json",
     .has_url = true,
+    .creates_store = true,
     .run = run_deploy,
 };

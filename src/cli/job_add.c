@@ -302,5 +302,6 @@ const struct command command_job_add = {
     .options = add_options,
     .outputs = "table json ids",
     .has_url = true,
+    .creates_store = true,
     .run = run_add,
 };

@@ -11,56 +11,71 @@
 #include <sqlite3.h>
 #include <string.h>
 
-static const char *finding_of(const json_t *items, const char *check)
+static void print_migrated_json(const char *url, const cairn_schema *schema)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach(items, i, item)
-    {
-        if (strcmp(text_of(item, "check"), check) == 0)
-            return text_of(item, "text");
-    }
-    return "";
+    cleanup(buf_donep) struct buf text = {0};
+    struct json_out out = {.buf = &text};
+    json_open(&out, '{');
+    json_key(&out, "url");
+    json_str(&out, url);
+    json_key(&out, "from");
+    json_int(&out, schema->from);
+    json_key(&out, "to");
+    json_int(&out, schema->to);
+    json_key(&out, "applied");
+    json_open(&out, '[');
+    for (size_t i = 0; i < schema->applied_count; i++)
+        json_str(&out, schema->applied[i]);
+    json_close(&out, ']');
+    json_close(&out, '}');
+    puts(buf_text(&text));
+}
+
+static void print_migrated(const char *url, const cairn_schema *schema)
+{
+    if (schema->to == 0)
+        printf("%s: nothing to do; the server brings its tables up to date itself\n", url);
+    else if (schema->from == 0)
+        printf("%s: created the tables, version %d\n", url, schema->to);
+    else if (schema->from < schema->to)
+        printf("%s: brought the tables from version %d to version %d\n", url, schema->from,
+               schema->to);
+    else
+        printf("%s: nothing to do; the tables have version %d\n", url, schema->to);
+    for (size_t i = 0; i < schema->applied_count; i++)
+        printf("  applied %s\n", schema->applied[i]);
 }
 
 static int run_migrate(const struct args *args)
 {
     cleanup(store_closep) cairn_engine *engine = NULL;
     cleanup(answer_done) struct answer answer = {0};
+    cairn_schema schema;
     int exit_code = store_open_for(args, &engine);
+    if (!exit_code) /* a server may be another thing than its URL says */
+        exit_code = call(engine, "GET", "/v1/clock", NULL, &answer);
     if (exit_code)
         return exit_code;
-    exit_code = call(engine, "GET", "/v1/doctor", NULL, &answer);
-    if (exit_code)
-        return exit_code;
-
-    const char *schema = finding_of(json_object_get(answer.tree, "items"), "schema");
-    if (args_wants(args, "json")) {
-        cleanup(buf_donep) struct buf text = {0};
-        struct json_out out = {.buf = &text};
-        json_open(&out, '{');
-        json_key(&out, "url");
-        json_str(&out, cairn_url(engine));
-        json_key(&out, "schema");
-        json_str(&out, schema);
-        json_close(&out, '}');
-        puts(buf_text(&text));
-    } else {
-        printf("%s is up to date: %s\n", cairn_url(engine), schema);
-    }
+    cairn_schema_get(engine, &schema);
+    if (args_wants(args, "json"))
+        print_migrated_json(cairn_url(engine), &schema);
+    else
+        print_migrated(cairn_url(engine), &schema);
     return EXIT_DONE;
 }
 
 const struct command command_migrate = {
     .name = "migrate",
     .summary = "bring the store's tables up to this version",
-    .about = "Creates the tables if there are none. Every command does this by itself when it "
-             "opens a store; migrate does nothing else and reports the versions. A store "
-             "written by a "
-             "newer Cairn is refused and left as it is.",
+    .about = "Creates the file and the tables if there are none, brings older tables up to date, "
+             "and prints the versions before and after and the migrations that were applied; "
+             "with -o json {\"url\", \"from\", \"to\", \"applied\"}. Every command "
+             "brings older tables up to date when it opens a store. A store written by a newer "
+             "Cairn is refused and left as it is.",
     .example = "cairn migrate --url postgres://localhost/orders",
     .outputs = "table json",
     .has_url = true,
+    .creates_store = true,
     .run = run_migrate,
 };
 

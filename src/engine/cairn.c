@@ -5,6 +5,7 @@
 #include "cairn.h"
 
 #include "engine/calling.h"
+#include "store/store.h"
 
 #include <semaphore.h>
 #include <stdlib.h>
@@ -59,6 +60,17 @@ void cairn_close(cairn_engine *engine)
 const char *cairn_url(const cairn_engine *engine)
 {
     return engine->url;
+}
+
+void cairn_schema_get(const cairn_engine *engine, cairn_schema *ret_schema)
+{
+    const struct store_schema *schema = engine->schema;
+    *ret_schema = (cairn_schema){0};
+    if (schema)
+        *ret_schema = (cairn_schema){.from = schema->from,
+                                     .to = schema->to,
+                                     .applied = schema->applied,
+                                     .applied_count = schema->applied_count};
 }
 
 /* ---- waiting --------------------------------------------------------------------------------

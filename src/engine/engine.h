@@ -36,6 +36,7 @@ struct engine_ops {
 struct cairn_engine {
     const struct engine_ops *ops;
     char *url;                  /* without password */
+    const struct store_schema *schema; /* NULL: a server's */
     cairn_open_options options; /* limits; texts in it are not kept */
 };
 

@@ -419,6 +419,7 @@ cairn_code local_engine_open(const cairn_open_options *options, const char *url,
     struct store_config config = {.url = url,
                                   .clock = &engine->clock,
                                   .no_migrate = options->no_migrate,
+                                  .no_create = options->no_create,
                                   .lock_wait_ms = options->retry_ms};
     cairn_code code = store_open(&config, &engine->store, reterr);
     if (code) {
@@ -426,6 +427,7 @@ cairn_code local_engine_open(const cairn_open_options *options, const char *url,
         mem_free(engine);
         return code;
     }
+    engine->base.schema = &engine->store->schema;
     add_committers(engine, options->seed);
     engine->base.url = without_password(url);
     code = engine->base.url ? local_engine_start(engine, reterr) : fail_memory(reterr);

@@ -31,10 +31,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { MIGRATIONS_MAX = 64 };
+
+/* What opening found, and what it did about it. */
+struct store_schema {
+    int from, to;                        /* versions; 0: there were no tables */
+    const char *applied[MIGRATIONS_MAX]; /* names of the migrations that this open applied */
+    size_t applied_count;
+};
+
 /* An open back end.  Each back end's own struct begins with this. */
 struct store {
     const struct store_ops *ops;
     struct clock *clock; /* the engine's: the time, unless the store has its own (PostgreSQL) */
+    struct store_schema schema;
 };
 
 enum session_kind { SESSION_WRITER, SESSION_READER };
@@ -57,6 +67,7 @@ struct store_config {
     const char *url;     /* with its scheme, as the user gave it */
     struct clock *clock; /* outlives the store */
     bool no_migrate;
+    bool no_create;        /* a store without tables, or without a file, is not made */
     uint32_t lock_wait_ms; /* how long a transaction may wait for somebody else's lock */
 };
 

@@ -1,5 +1,5 @@
 # Newest first, with filters.
-$ cairn job list
+$ cairn migrate >/dev/null; cairn job list
 ID  TYPE  STATUS  ATTEMPT  PRIORITY  DUE  CREATED  KEY
 $ cairn job add a.one.v1 >/dev/null; cairn job add a.two.v1 --key k2 --in 30d >/dev/null; cairn job add b.one.v1 --priority 7 >/dev/null
 $ cairn job list

@@ -1,4 +1,4 @@
-$ cairn registry list
+$ cairn migrate >/dev/null; cairn registry list
 TYPE  RUNTIME  ENABLED  DESCRIPTION
 $ cairn registry set billing.invoice.v1 --runtime go --description 'sends invoices'
 billing.invoice.v1  go  enabled
@@ -23,13 +23,13 @@ $ cairn registry set mail.v1 --runtime ''
 # A disabled type is not claimed; a worker of another runtime is refused.
 $ cairn registry set mail.v1 --runtime python --disable; cairn job add mail.v1 >/dev/null
 mail.v1  python  disabled
-$ cairn work --handle 'mail.v1=true' --until-idle; cairn job list --status pending -o ids | wc -l
+$ cairn work -q --handle 'mail.v1=true' --until-idle; cairn job list --status pending -o ids | wc -l
 1
 $ cairn registry set mail.v1 --runtime python --enable
 mail.v1  python  enabled
-$ cairn work --handle 'mail.v1=true' --runtime go --until-idle; cairn job list --status pending -o ids | wc -l
+$ cairn work -q --handle 'mail.v1=true' --runtime go --until-idle; cairn job list --status pending -o ids | wc -l
 1
 ! cairn: runtime "go" cannot claim type "mail.v1": it belongs to "python"
 !     change the owner with: cairn registry set mail.v1 --runtime go
-$ cairn work --handle 'mail.v1=true' --runtime python --until-idle; cairn job list --status pending -o ids | wc -l
+$ cairn work -q --handle 'mail.v1=true' --runtime python --until-idle; cairn job list --status pending -o ids | wc -l
 0

@@ -28,7 +28,7 @@ $ cairn validate nothing.yaml
 $ cairn validate - < order.yaml
 (standard input): ok
 # Deploying the same again changes nothing; other content under the same version is refused.
-$ cairn workflows
+$ cairn migrate >/dev/null; cairn workflows
 NAME  VERSION  KIND  DEPLOYED  HASH
 $ cairn deploy bad.yaml order.yaml
 ! bad.yaml:2:10: workflow "bad": version must be a whole number from 1

@@ -60,6 +60,59 @@ TEST(an_empty_database_stays_empty_when_migrating_is_off)
     CHECK_OK(try_open(url, true, &error));
 }
 
+TEST(without_creating_an_empty_database_stays_empty)
+{
+    const char *url = new_url();
+    cairn_error error = {0};
+    struct clock clock;
+    struct store *store;
+    clock_init_real(&clock);
+    struct store_config config = {
+        .url = url, .clock = &clock, .no_create = true, .lock_wait_ms = 200};
+    CHECK_INT(store_open(&config, &store, &error), CAIRN_E_NOT_FOUND);
+    CHECK(error.message[0] && error.hint[0], "nothing is said");
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    CHECK_STR(foreign_run(foreign, "SELECT to_regnamespace('workflow') IS NULL"), "t");
+    CHECK_OK(try_open(url, false, &error));
+    CHECK_OK(store_open(&config, &store, &error));
+    store->ops->close(store);
+}
+
+/* A database as the first version left it. */
+static const char *make_first_version(void)
+{
+    const char *url = new_url();
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    foreign_run(foreign, "CREATE SCHEMA workflow");
+    foreign_run(foreign, "CREATE TABLE workflow.cairn_schema (version integer PRIMARY KEY,"
+                         " name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())");
+    foreign_run(foreign, "INSERT INTO workflow.cairn_schema VALUES (1, '0001_jobs')");
+    foreign_run(foreign, migrations[0].sql);
+    return url;
+}
+
+TEST(opening_tells_which_migrations_it_applied)
+{
+    cairn_schema schema;
+    cairn_error error = {0};
+    cairn_engine *engine = NULL;
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    options.url = make_first_version();
+    CHECK_OK(cairn_open(&options, &engine, &error));
+    cairn_schema_get(engine, &schema);
+    CHECK_INT(schema.from, 1);
+    CHECK_INT(schema.to, migrations[MIGRATIONS - 1].number);
+    CHECK_INT(schema.applied_count, MIGRATIONS - 1);
+    CHECK_STR(schema.applied[0], "0002_workflows");
+    cairn_close(engine);
+
+    CHECK_OK(cairn_open(&options, &engine, &error));
+    cairn_schema_get(engine, &schema);
+    CHECK_INT(schema.from, schema.to);
+    CHECK_INT(schema.applied_count, 0);
+    cairn_close(engine);
+}
+
 struct opener {
     pthread_t thread;
     const char *url;

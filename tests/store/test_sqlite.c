@@ -142,6 +142,46 @@ TEST(an_empty_file_becomes_a_store)
     CHECK_OK(try_open(url_of(path), true, &error));
 }
 
+static cairn_code try_open_existing(const char *url, cairn_error *reterr)
+{
+    struct clock clock;
+    struct store *store = NULL;
+    clock_init_virtual(&clock, RIG_START_US);
+    struct store_config config = {
+        .url = url, .clock = &clock, .no_create = true, .lock_wait_ms = 50};
+    cairn_code code = store_open(&config, &store, reterr);
+    if (!code)
+        store->ops->close(store);
+    return code;
+}
+
+TEST(without_creating_a_missing_file_is_not_made)
+{
+    const char *path = scratch_path(".db");
+    cairn_error error = {0};
+    CHECK_INT(try_open_existing(url_of(path), &error), CAIRN_E_NOT_FOUND);
+    CHECK(error.message[0] && error.hint[0], "nothing is said");
+    CHECK(!exists(path, "") && !exists(path, "-wal"), "a file was made");
+}
+
+TEST(without_creating_a_file_without_our_tables_stays_as_it_is)
+{
+    const char *path = scratch_path(".db");
+    cairn_error error = {0};
+    write_file(path, "", 0);
+    CHECK_INT(try_open_existing(url_of(path), &error), CAIRN_E_NOT_FOUND);
+    run_sql(path, "CREATE TABLE theirs (a)");
+    size_t len, len_after;
+    char *before = read_file(path, &len);
+    CHECK_INT(try_open_existing(url_of(path), &error), CAIRN_E_NOT_FOUND);
+    char *after = read_file(path, &len_after);
+    CHECK(len == len_after && memcmp(before, after, len) == 0, "%s has changed", path);
+    free(before);
+    free(after);
+    CHECK_OK(try_open(url_of(path), false, &error));
+    CHECK_OK(try_open_existing(url_of(path), &error));
+}
+
 TEST(without_migrating_a_missing_file_is_not_made)
 {
     const char *path = scratch_path(".db");

@@ -139,6 +139,11 @@ static int64_t count_changed(struct rig *rig)
 TEST(a_store_of_the_second_version_keeps_every_row)
 {
     cleanup(rig_closep) struct rig *rig = rig_open_url(make_second_version(""));
+    const struct store_schema *schema = &rig->writer->store->schema;
+    CHECK_INT(schema->from, 2);
+    CHECK_INT(schema->to, schema_newest());
+    CHECK_INT(schema->applied_count, schema->to - 2);
+    CHECK_STR(schema->applied[0], "0003_functions");
     CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_migration WHERE number = 3"), 1);
     CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_step"), STEPS_MADE);
     CHECK_INT(count_changed(rig), 0);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+_Static_assert(sizeof migrations / sizeof *migrations <= MIGRATIONS_MAX, "a larger array");
 static const size_t migration_count = sizeof migrations / sizeof *migrations;
 
 int postgres_newest_schema(void)
@@ -70,7 +71,8 @@ static cairn_code refuse_older(int version, cairn_error *reterr)
 }
 
 /* Inside a transaction that holds the lock: applies what is missing of one migration. */
-static cairn_code apply_locked(PGconn *conn, size_t index, cairn_error *reterr)
+static cairn_code apply_locked(PGconn *conn, size_t index, bool *ret_applied,
+                               cairn_error *reterr)
 {
     int version = 0;
     cairn_code code = read_version(conn, &version, reterr);
@@ -92,11 +94,15 @@ static cairn_code apply_locked(PGconn *conn, size_t index, cairn_error *reterr)
     snprintf(sql, sizeof sql,
              "INSERT INTO workflow.cairn_schema (version, name) VALUES (%d, '%s')",
              migrations[index].number, migrations[index].name);
+    *ret_applied = true;
     return run_script(conn, sql, "write the schema's version", reterr);
 }
 
-static cairn_code apply(PGconn *conn, size_t index, cairn_error *reterr)
+/* Another process may be faster: then nothing is left to do. */
+static cairn_code apply(PGconn *conn, size_t index, struct store_schema *schema,
+                        cairn_error *reterr)
 {
+    bool is_applied = false;
     /* The number is "cairn" as ASCII: every version of the library must use the same. */
     cairn_code code = run_script(conn,
                                  "BEGIN ISOLATION LEVEL READ COMMITTED;"
@@ -104,14 +110,26 @@ static cairn_code apply(PGconn *conn, size_t index, cairn_error *reterr)
                                  "SELECT pg_advisory_xact_lock(426836062830)",
                                  "migrate the tables", reterr);
     if (!code)
-        code = apply_locked(conn, index, reterr);
-    if (!code)
-        return run_script(conn, "COMMIT", "migrate the tables", reterr);
-    run_script(conn, "ROLLBACK", "roll back", NULL);
+        code = apply_locked(conn, index, &is_applied, reterr);
+    if (code) {
+        run_script(conn, "ROLLBACK", "roll back", NULL);
+        return code;
+    }
+    code = run_script(conn, "COMMIT", "migrate the tables", reterr);
+    if (!code && is_applied)
+        schema->applied[schema->applied_count++] = migrations[index].name;
     return code;
 }
 
-cairn_code postgres_migrate(PGconn *conn, bool no_migrate, cairn_error *reterr)
+static cairn_code refuse_empty(cairn_error *reterr)
+{
+    fail(reterr, CAIRN_E_NOT_FOUND, "could not open the database: it has no Cairn tables");
+    return fail_hint(reterr, CAIRN_E_NOT_FOUND,
+                     "check the URL; to create them: cairn migrate --url URL");
+}
+
+cairn_code postgres_migrate(PGconn *conn, const struct store_config *config,
+                            struct store_schema *ret_schema, cairn_error *reterr)
 {
     int version = 0;
     cairn_code code = read_version(conn, &version, reterr);
@@ -119,14 +137,18 @@ cairn_code postgres_migrate(PGconn *conn, bool no_migrate, cairn_error *reterr)
         return code;
     if (version > postgres_newest_schema())
         return refuse_newer(version, reterr);
-    if (version < postgres_newest_schema() && no_migrate)
+    if (version == 0 && config->no_create)
+        return refuse_empty(reterr);
+    if (version < postgres_newest_schema() && config->no_migrate)
         return refuse_older(version, reterr);
     for (size_t i = 0; i < migration_count; i++) {
         if (migrations[i].number <= version)
             continue;
-        code = apply(conn, i, reterr);
+        code = apply(conn, i, ret_schema, reterr);
         if (code)
             return code;
     }
+    ret_schema->from = version;
+    ret_schema->to = postgres_newest_schema();
     return CAIRN_OK;
 }

@@ -353,7 +353,8 @@ cairn_code postgres_read_jobs(struct store_tx *tx, const PGresult *result,
  */
 
 /* Brings the tables up to date, or says why not. */
-cairn_code postgres_migrate(PGconn *conn, bool no_migrate, cairn_error *reterr);
+cairn_code postgres_migrate(PGconn *conn, const struct store_config *config,
+                            struct store_schema *ret_schema, cairn_error *reterr);
 int postgres_newest_schema(void);
 
 /* ---- operations of store.h -----------------------------------------------------------------

@@ -49,6 +49,7 @@ static cairn_code postgres_open(const struct store_config *config, struct store 
 {
     cleanup(postgres_conn_done) PGconn *conn = NULL;
     bool is_pooled = false;
+    struct store_schema schema = {0};
 
     cairn_code code = postgres_check_url(config->url, reterr);
     if (!code)
@@ -56,13 +57,14 @@ static cairn_code postgres_open(const struct store_config *config, struct store 
     if (!code)
         code = postgres_ask_pooled(conn, &is_pooled, reterr);
     if (!code)
-        code = postgres_migrate(conn, config->no_migrate, reterr);
+        code = postgres_migrate(conn, config, &schema, reterr);
     if (code)
         return code;
 
     struct postgres_store *store = store_new(config);
     if (!store)
         return fail_memory(reterr);
+    store->base.schema = schema;
     atomic_store(&store->is_pooled, is_pooled);
     *ret_store = &store->base;
     return CAIRN_OK;

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+_Static_assert(sizeof migrations / sizeof *migrations <= MIGRATIONS_MAX, "a larger array");
+
 static const char version_table[] = "CREATE TABLE IF NOT EXISTS workflow_migration ("
                                     "    number     INTEGER PRIMARY KEY,"
                                     "    name       TEXT NOT NULL,"
@@ -45,17 +47,23 @@ static cairn_code refused(const struct sqlite_store *store, struct connection *c
                           what, reterr);
 }
 
-static cairn_code check_version(const struct sqlite_store *store, int version, bool no_migrate,
-                                cairn_error *reterr)
+static cairn_code check_version(const struct sqlite_store *store, int version,
+                                const struct store_config *config, cairn_error *reterr)
 {
     cairn_code code = CAIRN_OK;
+    if (version == 0 && config->no_create) {
+        code = fail(reterr, CAIRN_E_NOT_FOUND, "could not open \"%s\": it has no Cairn tables",
+                    store->path);
+        return fail_hint(reterr, code, "check the URL; to create them: cairn migrate --url sqlite:%s",
+                         store->path);
+    }
     if (version > schema_newest()) {
         code = fail(reterr, CAIRN_E_SCHEMA_NEWER,
                     "cannot use \"%s\": its tables are of version %d, this library knows %d",
                     store->path, version, schema_newest());
         return fail_hint(reterr, code, "use the Cairn that wrote it, or a newer one");
     }
-    if (version < schema_newest() && no_migrate) {
+    if (version < schema_newest() && config->no_migrate) {
         code = fail(reterr, CAIRN_E_SCHEMA_OLDER,
                     "cannot use \"%s\": its tables are of version %d, this library needs %d",
                     store->path, version, schema_newest());
@@ -93,7 +101,8 @@ static bool is_too_short(const char *path)
 
 /* Reads only.  The file's own encoding decides how texts compare, and prefixes need bytes. */
 static cairn_code check_file(const struct sqlite_store *store, struct connection *connection,
-                             bool no_migrate, int *ret_version, cairn_error *reterr)
+                             const struct store_config *config, int *ret_version,
+                             cairn_error *reterr)
 {
     if (is_too_short(store->path))
         return sqlite_refused(store->path, NULL, SQLITE_NOTADB, "open the store", reterr);
@@ -103,7 +112,7 @@ static cairn_code check_file(const struct sqlite_store *store, struct connection
     if (sqlite3_db_readonly(connection->db, "main") == 1)
         return sqlite_refused(store->path, NULL, SQLITE_READONLY, "open the store", reterr);
 
-    cairn_code code = check_version(store, version, no_migrate, reterr);
+    cairn_code code = check_version(store, version, config, reterr);
     if (!code && version == 0)
         code = check_names(store, connection, reterr);
     if (code)
@@ -153,8 +162,10 @@ static int record(struct connection *connection, int number, const char *name, i
 }
 
 /* In a transaction.  Another process may have been faster: the version is read again. */
-static int migrate_in_tx(struct connection *connection, int64_t now_us)
+static int migrate_in_tx(struct sqlite_store *store, struct connection *connection)
 {
+    struct store_schema *schema = &store->base.schema;
+    int64_t now_us = clock_now_us(store->base.clock);
     int rc = connection_exec(connection, version_table);
     if (rc != SQLITE_OK)
         return rc;
@@ -169,16 +180,17 @@ static int migrate_in_tx(struct connection *connection, int64_t now_us)
             rc = record(connection, migrations[i].number, migrations[i].name, now_us);
         if (rc != SQLITE_OK)
             return rc;
+        schema->applied[schema->applied_count++] = migrations[i].name;
     }
     return SQLITE_OK;
 }
 
-static cairn_code migrate(const struct sqlite_store *store, struct connection *connection,
+static cairn_code migrate(struct sqlite_store *store, struct connection *connection,
                           cairn_error *reterr)
 {
     int rc = connection_exec(connection, "BEGIN IMMEDIATE");
     if (rc == SQLITE_OK)
-        rc = migrate_in_tx(connection, clock_now_us(store->base.clock));
+        rc = migrate_in_tx(store, connection);
     if (rc == SQLITE_OK)
         rc = connection_exec(connection, "COMMIT");
     if (rc == SQLITE_OK)
@@ -192,13 +204,15 @@ static cairn_code migrate(const struct sqlite_store *store, struct connection *c
 }
 
 cairn_code schema_prepare(struct sqlite_store *store, struct connection *connection,
-                          bool no_migrate, cairn_error *reterr)
+                          const struct store_config *config, cairn_error *reterr)
 {
     int version = 0;
-    cairn_code code = check_file(store, connection, no_migrate, &version, reterr);
+    cairn_code code = check_file(store, connection, config, &version, reterr);
     if (!code)
         code = enter_wal(store, connection, reterr);
     if (!code && version < schema_newest())
         code = migrate(store, connection, reterr);
+    store->base.schema.from = version;
+    store->base.schema.to = schema_newest();
     return code;
 }

@@ -13,10 +13,12 @@
 #include "store/sqlite/flow.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- The URL --------------------------------------------------------------------------------
@@ -106,6 +108,14 @@ static cairn_code open_store(const struct store_config *config, struct store **r
     cairn_code code = read_url(config->url, store, reterr);
     if (code)
         return code;
+    struct stat info;
+    if (config->no_create && stat(store->path, &info) < 0 && errno == ENOENT) {
+        fail(reterr, CAIRN_E_NOT_FOUND, "could not open \"%s\": there is no such file",
+             store->path);
+        return fail_hint(reterr, CAIRN_E_NOT_FOUND,
+                         "check the URL; to create it: cairn migrate --url sqlite:%s",
+                         store->path);
+    }
     if (config->no_migrate && access(store->path, F_OK) != 0) {
         fail(reterr, CAIRN_E_SCHEMA_OLDER, "cannot use \"%s\": it does not exist yet",
              store->path);
@@ -116,10 +126,11 @@ static cairn_code open_store(const struct store_config *config, struct store **r
     cleanup(connection_closep) struct connection *connection = NULL;
     bool is_hasty = config->lock_wait_ms < OPEN_WAIT_MS;
     store->lock_wait_ms = is_hasty ? OPEN_WAIT_MS : config->lock_wait_ms;
-    code = connection_open(store, config->no_migrate ? FOR_WRITING : FOR_CREATING, &connection,
-                           reterr);
+    code = connection_open(
+        store, config->no_migrate || config->no_create ? FOR_WRITING : FOR_CREATING,
+        &connection, reterr);
     if (!code)
-        code = schema_prepare(store, connection, config->no_migrate, reterr);
+        code = schema_prepare(store, connection, config, reterr);
     if (code)
         return code;
 

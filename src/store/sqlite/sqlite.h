@@ -70,7 +70,7 @@ int schema_version(struct connection *connection);
 /* Checks that the file is a database we may use and, unless told not to, brings its tables up
  * to date.  Refusals leave the file as it was. */
 cairn_code schema_prepare(struct sqlite_store *store, struct connection *connection,
-                          bool no_migrate, cairn_error *reterr);
+                          const struct store_config *config, cairn_error *reterr);
 
 /* ---- Statements (query.c) -------------------------------------------------------------------
  */
