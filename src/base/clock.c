@@ -159,31 +159,64 @@ bool instant_parse(const char *text, int64_t *ret_us)
     return true;
 }
 
-bool duration_parse(const char *text, int64_t *ret_ms)
-{
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+/* The largest first. */
+static const struct {
+    const char *unit;
+    int64_t ms;
+} units[] = {{"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
 
+enum { UNIT_COUNT = sizeof units / sizeof *units };
+
+/* An integer and its unit at *text, which moves past them; the unit's index. */
+static bool take_duration(const char **text, int64_t *ret_ms, size_t *ret_unit)
+{
     int64_t value = 0;
-    const char *at = text;
+    const char *at = *text;
     for (; isdigit((unsigned char)*at); at++) {
         value = value * 10 + (*at - '0');
         if (value > INSTANT_MAX / US_PER_MS)
             return false;
     }
-    if (at == text)
+    if (at == *text)
         return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(at, units[i].unit) != 0)
+    size_t len = strspn(at, "dhms");
+    for (size_t i = 0; i < UNIT_COUNT; i++) {
+        if (strlen(units[i].unit) != len || memcmp(at, units[i].unit, len) != 0)
             continue;
         if (value > INSTANT_MAX / US_PER_MS / units[i].ms)
             return false;
+        *text = at + len;
         *ret_ms = value * units[i].ms;
+        *ret_unit = i;
         return true;
     }
     return false;
+}
+
+bool duration_parse(const char *text, int64_t *ret_ms)
+{
+    int64_t ms;
+    size_t unit;
+    if (!take_duration(&text, &ms, &unit) || *text)
+        return false;
+    *ret_ms = ms;
+    return true;
+}
+
+bool durations_parse(const char *text, int64_t *ret_ms)
+{
+    int64_t sum = 0, ms;
+    size_t unit, next = 0;
+    do {
+        if (!take_duration(&text, &ms, &unit) || unit < next)
+            return false;
+        next = unit + 1;
+        sum += ms;
+    } while (*text);
+    if (sum > INSTANT_MAX / US_PER_MS)
+        return false;
+    *ret_ms = sum;
+    return true;
 }
 
 int64_t instant_add(int64_t at_us, int64_t more_us)

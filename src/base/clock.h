@@ -47,6 +47,9 @@ bool instant_parse(const char *text, int64_t *ret_us);
  */
 bool duration_parse(const char *text, int64_t *ret_ms);
 
+/* Several of them, the larger unit first and each at most once: "1h30m", "90s". */
+bool durations_parse(const char *text, int64_t *ret_ms);
+
 /* a + b, held within [INT64_MIN, INT64_MAX] and for instants at INSTANT_MAX. */
 int64_t instant_add(int64_t at_us, int64_t more_us);
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/help.h"
 #include "cli/say.h"
 
 #include <assert.h>
@@ -83,11 +84,7 @@ static int skip_shared(int argc, char **argv, int at)
 
 static bool refuse_command(const char *name)
 {
-    const char *near = command_nearest(name);
-    say_error("\"%s\" is not a command", name);
-    if (near)
-        say_more("Did you mean: cairn %s", near);
-    say_more("All commands: cairn help");
+    help_unknown(name, "");
     return false;
 }
 
@@ -161,9 +158,9 @@ static bool read_value(const struct option *option, const char *text, struct giv
                  (long long)option->min, (long long)option->max);
         break;
     case OPTION_DURATION:
-        is_fine = duration_parse(text, &given->number);
+        is_fine = durations_parse(text, &given->number);
         snprintf(wanted, sizeof wanted,
-                 "it takes a duration: an integer with ms, s, m, h or d, such as 90s");
+                 "it takes a duration: integers with d, h, m, s or ms, such as 90s or 1h30m");
         break;
     case OPTION_INSTANT:
         is_fine = instant_parse(text, &given->number);
@@ -265,7 +262,8 @@ static bool read_rest(struct args *args, const bool *is_word)
             continue;
         if (!is_ended && strcmp(arg, "--") == 0)
             is_ended = true;
-        else if (!is_ended && !args->command && strcmp(arg, "--version") == 0)
+        else if (!is_ended && !args->command &&
+                 (strcmp(arg, "--version") == 0 || strcmp(arg, "-V") == 0))
             args->wants_version = true;
         else if (is_ended || !is_option(arg))
             args->operands[args->operand_count++] = arg;

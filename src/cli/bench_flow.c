@@ -74,6 +74,7 @@ static const struct option bench_options[] = {
      .max = 100000000},
     BENCH_OPTION_RAW,
     BENCH_OPTION_SEED,
+    BENCH_OPTION_URL,
     {0},
 };
 
@@ -84,14 +85,13 @@ const struct command command_bench_workflows = {
         "Deploys a workflow of steps that do nothing, starts instances of it, then claims and "
         "completes their steps: one at a time, and in batches. A plan of 2000 steps or more "
         "also shows what its first and its last thousand steps cost. Without --url a fresh "
-        "SQLite file in $TMPDIR or /var/tmp is used and removed; $CAIRN_URL does not count "
-        "here. With --url the workflows have names of their own, bench.SEED, and their "
+        "SQLite file in $TMPDIR or /var/tmp is used and removed; $CAIRN_URL is not used. "
+        "With --url the workflows have names of their own, bench.SEED, and their "
         "instances stay in the store, ended.",
     .example = "cairn bench workflows --raw --steps 5\n"
                "cairn bench workflows --steps 10000 --count 1\n"
                "cairn bench workflows --sleeping 1000000 -o json",
     .options = bench_options,
     .outputs = "table json",
-    .has_url = true,
     .run = run_bench,
 };

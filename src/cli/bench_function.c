@@ -146,6 +146,7 @@ static const struct option bench_options[] = {
      .max = BENCH_LANES_MAX},
     BENCH_OPTION_RAW,
     BENCH_OPTION_SEED,
+    BENCH_OPTION_URL,
     {0},
 };
 
@@ -156,13 +157,12 @@ const struct command command_bench_functions = {
         "Deploys a function of steps that do nothing, starts instances of it and runs their "
         "passages, in step mode and in passage mode, which take turns: one at a time, and many "
         "in flight. Counts the round trips to the store. Without --url a fresh SQLite file in "
-        "$TMPDIR or /var/tmp is used and removed; $CAIRN_URL does not count here. With --url "
+        "$TMPDIR or /var/tmp is used and removed; $CAIRN_URL is not used. With --url "
         "the function has a name of its own, bench.SEED, and its instances stay in the store, "
         "ended.",
     .example = "cairn bench functions --steps 5 --raw\n"
                "cairn bench functions --steps 20 --batch 50 -o json",
     .options = bench_options,
     .outputs = "table json",
-    .has_url = true,
     .run = run_bench,
 };

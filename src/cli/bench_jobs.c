@@ -92,6 +92,7 @@ static const struct option bench_options[] = {
      .max = 100000000},
     BENCH_OPTION_RAW,
     BENCH_OPTION_SEED,
+    BENCH_OPTION_URL,
     {0},
 };
 
@@ -102,13 +103,12 @@ const struct command command_bench_jobs = {
         "Enqueues jobs that do nothing, then claims and completes them: one at a time, and "
         "in batches. Then one job after the other reaches a worker that waits: the latency "
         "from enqueue to start. Without --url a fresh SQLite file in $TMPDIR or /var/tmp is "
-        "used and removed; $CAIRN_URL does not count here. With --url the jobs have types of "
+        "used and removed; $CAIRN_URL is not used. With --url the jobs have types of "
         "their own, bench.SEED.*, and stay in the store, finished.",
     .example = "cairn bench jobs --raw --count 20000\n"
                "cairn bench jobs --backlog 1000000\n"
                "cairn bench jobs --url postgres://localhost/test --workers 4 -o json",
     .options = bench_options,
     .outputs = "table json",
-    .has_url = true,
     .run = run_bench,
 };

@@ -4,8 +4,6 @@
  */
 #include "cli/command.h"
 
-#include "cli/say.h"
-
 #include <string.h>
 
 const struct command *const commands[] = {
@@ -121,39 +119,4 @@ bool command_is_in(const struct command *command, const char *group)
 {
     size_t len = strlen(group);
     return strncmp(command->name, group, len) == 0 && command->name[len] == ' ';
-}
-
-/* The last word of a command's name. */
-static const char *last_word(const char *name)
-{
-    const char *space = strrchr(name, ' ');
-    return space ? space + 1 : name;
-}
-
-/* Keeps the nearest name so far. */
-struct search {
-    const char *wanted, *near;
-    size_t best; /* what is not nearer than this is not near */
-};
-
-static void consider(struct search *search, const char *text, const char *name)
-{
-    size_t distance = edit_distance(search->wanted, text);
-    if (distance < search->best) {
-        search->best = distance;
-        search->near = name;
-    }
-}
-
-const char *command_nearest(const char *name)
-{
-    struct search search = {.wanted = name, .best = strlen(name) / 3 + 2};
-    for (size_t i = 0; command_groups[i].name; i++)
-        consider(&search, command_groups[i].name, command_groups[i].name);
-    for (size_t i = 0; commands[i]; i++)
-        consider(&search, commands[i]->name, commands[i]->name);
-    /* "lsit" may be meant as "job list". */
-    for (size_t i = 0; !strchr(name, ' ') && commands[i]; i++)
-        consider(&search, last_word(commands[i]->name), commands[i]->name);
-    return search.near;
 }

@@ -6,20 +6,20 @@
 
 #include "base/mem.h"
 #include "cli/call.h"
+#include "cli/pages.h"
 #include "cli/say.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* One entry after another of what belongs to the first operand. */
-static void feed_target(const struct args *args, const struct feed *feed, const char *cursor,
+void feed_target(const struct args *args, const struct feed *feed, const char *cursor,
                         struct buf *target)
 {
     buf_str(target, feed->path);
     target_path(target, args->operands[0]);
     buf_str(target, feed->part);
-    target_add(target, "limit", args_text(args, "limit"));
+    target_add(target, "limit", args_has(args, "all") ? "1000" : args_text(args, "limit"));
     target_add(target, "cursor", cursor);
 }
 
@@ -142,20 +142,8 @@ int feed_run(const struct args *args, const struct feed *feed)
     if (args_has(args, "follow"))
         return follow(args, engine, feed);
 
-    cleanup(buf_donep) struct buf target = {0};
-    cleanup(answer_done) struct answer answer = {0};
-    feed_target(args, feed, args_text(args, "cursor"), &target);
-    exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
-    if (exit_code)
-        return exit_code;
-    if (args_wants(args, "json")) {
-        print_body(&answer);
-        return EXIT_DONE;
-    }
-    print_entries(args, feed, json_object_get(answer.tree, "items"));
-    if (*text_of(answer.tree, "next"))
-        fprintf(stderr, "There are more: add --cursor %s\n", text_of(answer.tree, "next"));
-    return EXIT_DONE;
+    const struct pages pages = {.feed = feed};
+    return pages_print(args, engine, &pages);
 }
 
 const struct option feed_options[] = {
@@ -163,15 +151,6 @@ const struct option feed_options[] = {
      .letter = 'f',
      .kind = OPTION_FLAG,
      .help = "print what comes, until it has ended"},
-    {.name = "limit",
-     .kind = OPTION_INT,
-     .value = "N",
-     .help = "at most so many, 1 to 1000; 100 if not given",
-     .min = 1,
-     .max = 1000},
-    {.name = "cursor",
-     .kind = OPTION_TEXT,
-     .value = "CURSOR",
-     .help = "go on where a page ended: its \"next\""},
+    PAGE_OPTIONS,
     {0},
 };

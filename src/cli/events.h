@@ -16,7 +16,11 @@ struct feed {
 
 extern const struct feed job_events, instance_events;
 
-/* Prints a page, or with --follow all that comes. */
+/* Writes where a page of it is asked for; `cursor` NULL: the first. */
+void feed_target(const struct args *args, const struct feed *feed, const char *cursor,
+                 struct buf *target);
+
+/* Prints a page, with --all every page, or with --follow all that comes. */
 int feed_run(const struct args *args, const struct feed *feed);
 extern const struct option feed_options[];
 

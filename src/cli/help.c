@@ -118,6 +118,15 @@ void help_overview(FILE *out)
           out);
 }
 
+void help_unknown(const char *name, const char *before)
+{
+    char near[64];
+    say_error("\"%s\" is not a command", name);
+    if (command_suggest(name, near, sizeof near))
+        say_more("Did you mean: cairn %s%s", before, near);
+    say_more("All commands: cairn help");
+}
+
 /* ---- cairn help ------------------------------------------------------------------------- */
 
 static int run_help(const struct args *args)
@@ -142,10 +151,7 @@ static int run_help(const struct args *args)
         help_group(stdout, name);
         return EXIT_DONE;
     }
-    const char *near = command_nearest(name);
-    say_error("\"%s\" is not a command", name);
-    if (near)
-        say_more("Did you mean: cairn help %s", near);
+    help_unknown(name, "help ");
     return EXIT_USAGE;
 }
 

@@ -14,6 +14,10 @@ void help_group(FILE *out, const char *group);
 void help_command(FILE *out, const struct command *command);
 void help_manual(FILE *out); /* the man page, as roff */
 
+/* On standard error: there is no such command, and which one may be meant.  `before` is what the
+ * suggestion begins with, such as "help ". */
+void help_unknown(const char *name, const char *before);
+
 /* "-o, --output FORM" */
 enum { OPTION_SYNTAX = 96 };
 void option_syntax(const struct option *option, char text[OPTION_SYNTAX]);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/call.h"
+#include "cli/job.h"
 #include "cli/pages.h"
 #include "cli/print.h"
 
@@ -33,9 +34,9 @@ static void due_text(const json_t *job, int64_t now_us, char text[RELATIVE_TEXT]
 
 static void add_row(struct grid *grid, const json_t *job, int64_t now_us)
 {
-    char attempts[48], priority[24], due[RELATIVE_TEXT], created[RELATIVE_TEXT];
-    snprintf(attempts, sizeof attempts, "%" PRId64 "/%" PRId64, int_of(job, "attempt"),
-             int_of(job, "max_attempts"));
+    char attempts[CALLS_TEXT], priority[24], due[RELATIVE_TEXT], created[RELATIVE_TEXT];
+    calls_text(int_of(job, "attempt"), job_is_called(job), int_of(job, "max_attempts"),
+               attempts);
     snprintf(priority, sizeof priority, "%" PRId64, int_of(job, "priority"));
     due_text(job, now_us, due);
     relative_time(time_of(job, "created_at"), now_us, created);

@@ -6,6 +6,7 @@
 #include "cli/call.h"
 #include "cli/events.h"
 #include "cli/ids.h"
+#include "cli/job.h"
 #include "cli/print.h"
 
 #include <inttypes.h>
@@ -49,8 +50,7 @@ static void print_job(const struct answer *answer, int64_t now_us)
         print_line(i == 3 ? "key" : texts[i], text_of(job, texts[i]));
     snprintf(number, sizeof number, "%" PRId64, int_of(job, "priority"));
     print_line("priority", number);
-    snprintf(number, sizeof number, "%" PRId64 " failed of %" PRId64, int_of(job, "attempt"),
-             int_of(job, "max_attempts"));
+    calls_text(int_of(job, "attempt"), job_is_called(job), int_of(job, "max_attempts"), number);
     print_line("attempts", number);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         print_time(job, times[i], now_us);
@@ -59,6 +59,12 @@ static void print_job(const struct answer *answer, int64_t now_us)
     print_line("last_error", text_of(job, "last_error"));
     print_json(answer, "payload");
     print_json(answer, "result");
+}
+
+bool job_is_called(const json_t *job)
+{
+    const char *status = text_of(job, "status");
+    return strcmp(status, "succeeded") == 0 || *text_of(job, "leased_by");
 }
 
 static int show_one(const char *id, void *arg)

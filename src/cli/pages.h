@@ -12,8 +12,10 @@ struct pages {
     /* Writes where a page is asked for; `cursor` NULL: the first. */
     void (*target)(const struct args *args, const char *cursor, struct buf *target);
 
-    /* Prints a page for eyes; the first one has a head. */
+    /* Prints a page as a table; the first one has a head. */
     void (*table)(const json_t *items, int64_t now_us, bool is_first);
+
+    const struct feed *feed; /* in place of both: entries, one on a line */
 };
 
 /* The options of such a list, in its table. */
@@ -32,6 +34,8 @@ struct pages {
         .name = "all", .kind = OPTION_FLAG, .help = "all pages, not only the first" \
     }
 
+/* The answer is an exit code. */
 int pages_run(const struct args *args, const struct pages *pages);
+int pages_print(const struct args *args, cairn_engine *engine, const struct pages *pages);
 
 #endif

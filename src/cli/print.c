@@ -10,6 +10,7 @@
 #include "cli/say.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,4 +164,9 @@ void print_field(const char *name, const char *value, size_t len)
 void print_line(const char *name, const char *value)
 {
     print_field(name, value, strlen(value));
+}
+
+void calls_text(int64_t failed, bool is_called, int64_t max, char text[CALLS_TEXT])
+{
+    snprintf(text, CALLS_TEXT, "%" PRId64 "/%" PRId64, failed + is_called, max);
 }

@@ -39,6 +39,11 @@ void relative_time(int64_t at_us, int64_t now_us, char text[RELATIVE_TEXT]);
 /* "2026-11-15T06:30:00.000Z (2m ago)" */
 void both_times(int64_t at_us, int64_t now_us, char text[BOTH_TEXT]);
 
+/* "1/3": how often a handler was called, of how often it may be.  The columns count calls that
+ * failed; `is_called` adds the one that is under way, or that succeeded. */
+enum { CALLS_TEXT = 48 };
+void calls_text(int64_t failed, bool is_called, int64_t max, char text[CALLS_TEXT]);
+
 /* "name       value", control characters made visible; nothing for an empty value. */
 void print_field(const char *name, const char *value, size_t len);
 void print_line(const char *name, const char *value);

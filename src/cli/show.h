@@ -119,7 +119,8 @@ void part(struct buf *text); /* a comma, if there is something before it */
 void shown_note(const struct show_state *state, const struct show_node *node, struct buf *text);
 void shown_hint(const struct show_state *state, const struct show_node *node, struct buf *text);
 void shown_took(const struct show_state *state, const json_t *step, struct buf *text);
-void duration_text(int64_t us, struct buf *text); /* "412ms", "3m 12s" */
+void duration_text(int64_t us, struct buf *text);        /* "412ms", "3m 12s" */
+void shell_word(struct buf *text, const char *word); /* quoted if a shell needs it */
 
 /* ---- functions --------------------------------------------------------------------------- */
 

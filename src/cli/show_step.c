@@ -8,6 +8,7 @@
 #include "cli/show.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- states ------------------------------------------------------------------------------ */
@@ -131,22 +132,58 @@ static long long undo_attempts_max(const struct show_node *node)
     return json_is_false(json_object_get(compensation, "idempotent")) ? 1 : 3;
 }
 
+/* A handler's own wait goes on with the same call. */
+static bool is_called(const json_t *step)
+{
+    bool is_undone = has_status(step, "rolled_back") || has_status(step, "compensation");
+    return has_status(step, "running") || has_status(step, "completed") ||
+           has_status(step, "waiting") || (is_undone && !*text_of(step, "error"));
+}
+
+/* How often the handler was called, once that is worth a word: a call is under way, or one has
+ * failed. */
+static void note_calls(const json_t *step, struct buf *text)
+{
+    char calls[CALLS_TEXT];
+    int64_t failed = int_of(step, "attempts"), max = int_of(step, "max_attempts");
+    bool is_task = *text_of(step, "handler") || has_status(step, "failed");
+    if (!is_task || (!failed && !has_status(step, "running")))
+        return;
+    part(text);
+    calls_text(failed, is_called(step), max, calls);
+    buf_printf(text, "%s %s", calls, max == 1 ? "call" : "calls");
+}
+
+static void note_undo_calls(const struct show_node *node, struct buf *text)
+{
+    char calls[CALLS_TEXT];
+    const json_t *step = node->step;
+    int64_t failed = int_of(step, "compensation_attempts");
+    bool is_under_way = has_status(step, "compensation") && *text_of(step, "locked_by");
+    if (!failed && !is_under_way)
+        return;
+    part(text);
+    if (compensation_of(node)) {
+        calls_text(failed, is_under_way || has_status(step, "rolled_back"),
+                   undo_attempts_max(node), calls);
+        buf_printf(text, "undo %s calls", calls);
+    } else {
+        buf_printf(text, "undo failed %" PRId64 " times", failed);
+    }
+}
+
+/* A function's attempts are leases that were lost in a row. */
 static void note_attempts(const struct show_node *node, struct buf *text)
 {
     long long failed = int_of(node->step, "attempts");
-    long long undo_failed = int_of(node->step, "compensation_attempts");
-    if (failed && (*text_of(node->step, "handler") || has_status(node->step, "failed"))) {
+    if (!step_is_function(node->step)) {
+        note_calls(node->step, text);
+    } else if (failed) {
         part(text);
-        buf_printf(text, "%lld/%lld %s", failed, (long long)int_of(node->step, "max_attempts"),
-                   step_is_function(node->step) ? "leases lost" : "failed");
+        buf_printf(text, "%lld/%lld leases lost", failed,
+                   (long long)int_of(node->step, "max_attempts"));
     }
-    if (undo_failed) {
-        part(text);
-        buf_printf(text, "undo %lld", undo_failed);
-        if (compensation_of(node))
-            buf_printf(text, "/%lld", undo_attempts_max(node));
-        buf_str(text, " failed");
-    }
+    note_undo_calls(node, text);
 }
 
 static void note_undo(const struct show_state *state, const struct show_node *node,
@@ -240,8 +277,7 @@ void shown_note(const struct show_state *state, const struct show_node *node, st
 
 /* ---- hint -------------------------------------------------------------------------------- */
 
-/* A word as a shell reads it. */
-static void shell_word(struct buf *text, const char *word)
+void shell_word(struct buf *text, const char *word)
 {
     bool is_plain = *word != '\0' && *word != '-';
     for (const unsigned char *at = (const unsigned char *)word; *at; at++)

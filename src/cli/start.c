@@ -5,14 +5,11 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/call.h"
-#include "cli/events.h"
 #include "cli/say.h"
 #include "cli/source.h"
+#include "cli/wait.h"
 
 #include <string.h>
-
-/* How often an instance is looked at that is waited for. */
-enum { LOOK_MS = 200 };
 
 static int write_start(const struct args *args, cairn_engine *engine, const char *input,
                        struct buf *body)
@@ -48,42 +45,6 @@ static int write_start(const struct args *args, cairn_engine *engine, const char
     return EXIT_DONE;
 }
 
-/* "completed", or what went wrong. */
-static int tell_end(const struct args *args, const struct answer *answer)
-{
-    const char *status = text_of(answer->tree, "status");
-    const json_t *error = json_object_get(answer->tree, "last_error");
-    bool is_completed = strcmp(status, "completed") == 0;
-    if (args_wants(args, "json")) {
-        print_body(answer);
-    } else {
-        cleanup(buf_donep) struct buf why = {0};
-        const char *message = is_completed ? "" : text_of(error, "message");
-        if (*message) {
-            buf_printf(&why, ": step \"%s\": ", text_of(error, "step"));
-            buf_clean(&why, message, strlen(message));
-        }
-        fprintf(stderr, "%s%s\n", status, buf_text(&why));
-    }
-    return is_completed ? EXIT_DONE : EXIT_NO;
-}
-
-static int wait_for_end(const struct args *args, cairn_engine *engine, const char *id)
-{
-    cleanup(buf_donep) struct buf target = {0};
-    buf_str(&target, "/v1/instances/");
-    target_path(&target, id);
-    for (;;) {
-        cleanup(answer_done) struct answer answer = {0};
-        int exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
-        if (exit_code)
-            return exit_code;
-        if (status_is_final(text_of(answer.tree, "status")))
-            return tell_end(args, &answer);
-        pause_ms(LOOK_MS);
-    }
-}
-
 static int start(const struct args *args, cairn_engine *engine, const char *input)
 {
     cleanup(buf_donep) struct buf body = {0};
@@ -102,7 +63,7 @@ static int start(const struct args *args, cairn_engine *engine, const char *inpu
         fprintf(stderr, "existing: the key \"%s\" was known, nothing was written\n",
                 args_text(args, "key"));
     fflush(stdout);
-    return is_waiting ? wait_for_end(args, engine, text_of(answer.tree, "id")) : EXIT_DONE;
+    return is_waiting ? wait_for_instance(args, engine, text_of(answer.tree, "id")) : EXIT_DONE;
 }
 
 static int run_start(const struct args *args)
@@ -110,6 +71,10 @@ static int run_start(const struct args *args)
     cairn_error error = {0};
     if (args_has(args, "at") && args_has(args, "in")) {
         say_error("--at and --in exclude each other");
+        return EXIT_USAGE;
+    }
+    if (args_has(args, "timeout") && !args_has(args, "wait")) {
+        say_error("--timeout needs --wait");
         return EXIT_USAGE;
     }
     cleanup(buf_donep) struct buf input = {0};
@@ -129,7 +94,7 @@ static const struct option start_options[] = {
     {.name = "version",
      .kind = OPTION_INT,
      .value = "N",
-     .help = "this version of the workflow; the highest if not given",
+     .help = "the version of the workflow; the highest if not given",
      .min = 1,
      .max = INT32_MAX},
     {.name = "input",
@@ -139,17 +104,18 @@ static const struct option start_options[] = {
     {.name = "key",
      .kind = OPTION_TEXT,
      .value = "KEY",
-     .help = "starting a known key again finds the first instance and writes nothing"},
+     .help = "if an instance of the workflow has this key, print its id and start nothing"},
     {.name = "at", .kind = OPTION_INSTANT, .value = "TIME", .help = "not before, in RFC 3339"},
     {.name = "in",
      .kind = OPTION_DURATION,
      .value = "DURATION",
-     .help = "not before so long from now, such as 90s",
+     .help = "not before this much time has passed, such as 90s or 1h30m",
      .min = 0,
      .max = INSTANT_MAX / US_PER_MS},
     {.name = "wait",
      .kind = OPTION_FLAG,
      .help = "wait until it has ended; the exit code is 0 if it completed, else 1"},
+    WAIT_TIMEOUT_OPTION,
     {0},
 };
 
@@ -160,13 +126,16 @@ const struct command command_start = {
     .max_operands = 1,
     .summary = "start an instance of a workflow, and print its id",
     .about =
-        "When the id is printed the instance is recorded and will go on to its end, whatever "
-        "happens to this machine's processes. With -o json it prints {\"id\", "
-        "\"existing\"}; with --wait the instance as it ended.",
+        "When the id is printed, the instance is recorded and will go on to its end, whatever "
+        "happens to the processes on this machine. With -o json it prints {\"id\", "
+        "\"existing\"}; with --wait the instance as it ended.\n"
+        "--wait prints what the instance waits for to standard error after 3 seconds, and "
+        "whenever that changes. --timeout ends the waiting, not the instance: exit code 4.",
     .example = "cairn start order --input '{\"order\": 17}' --key order-17\n"
-               "cairn start order --input @order.json --wait",
+               "cairn start order --input @order.json --wait --timeout 1m30s",
     .options = start_options,
     .outputs = "table json ids",
     .has_url = true,
+    .creates_store = true,
     .run = run_start,
 };

@@ -6,7 +6,7 @@ $ cat > leave.yaml <<'END'
 > END
 $ cairn deploy leave.yaml
 leave version 1  deployed
-$ a=$(cairn start leave); b=$(cairn start leave); cairn work --handle 'file=true' --until-idle
+$ a=$(cairn start leave); b=$(cairn start leave); cairn work -q --handle 'file=true' --until-idle
 $ cairn approve $a approval
 ! cairn: approve needs --by WHO: it is kept with the decision
 [2]
@@ -30,7 +30,7 @@ $ cat > load.yaml <<'END'
 > dlq: true
 > steps: [{step: read, max_attempts: 1}, {step: write}]
 > END
-$ cairn deploy load.yaml; id=$(cairn start load --input '{"file": 1}'); cairn work --handle 'read=echo no such file >&2; exit 1' --until-idle
+$ cairn deploy load.yaml; id=$(cairn start load --input '{"file": 1}'); cairn work -q --handle 'read=echo no such file >&2; exit 1' --until-idle
 load version 1  deployed
 ! no such file
 $ cairn dlq list | sed 's/  */ /g; s/[0-9]s ago/now/'
@@ -61,6 +61,6 @@ $ cairn dlq requeue 1 --input '{"file": 2}'
 1  running
 $ cairn dlq requeue 1 2>/dev/null
 [1]
-$ cairn work --handle 'read=cat >&2' --handle 'write=true' --until-idle; cairn list --workflow load --status completed -o ids | wc -l
+$ cairn work -q --handle 'read=cat >&2' --handle 'write=true' --until-idle; cairn list --workflow load --status completed -o ids | wc -l
 1
 ! {"file": 2}

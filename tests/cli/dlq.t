@@ -34,7 +34,7 @@ $ id=$(cairn start asking); cairn reject $id approval --by bob
 <id2>  aborted
 $ id=$(cairn start parking --input '{"n": 1}'); echo $id
 <id3>
-$ cairn work --handle 'charge=echo no funds >&2; exit 1' --until-idle
+$ cairn work -q --handle 'charge=echo no funds >&2; exit 1' --until-idle
 ! no funds
 $ cairn list --status dlq -o ids
 <id3>
@@ -65,7 +65,7 @@ $ cairn dlq requeue 1
 $ cairn dlq show 2
 ! cairn: DLQ record "2" does not exist
 [1]
-$ cairn work --handle 'charge=cat' --until-idle
+$ cairn work -q --handle 'charge=cat' --until-idle
 $ cairn show $id -o json | python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["status"], d["output"])'
 completed {'n': 2}
 $ cairn dlq list -o json

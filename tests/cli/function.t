@@ -58,7 +58,7 @@ $ cairn logs $id --limit 1 -o json | python3 -c 'import json,sys; d=json.load(sy
 $ cairn logs $id --limit 2 -o ids
 1
 2
-! There are more: add --cursor 2
+! There are more: add --cursor 2 or --all
 $ cairn logs $id --cursor $(cairn logs $id --limit 2 -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["next"])') -o ids
 3
 $ cairn logs nobody
@@ -78,7 +78,7 @@ $ passage hold; tree $id | head -1
 $ advance 31000
 $ tree $id | head -1
 ○ order (function)   ready              1/3 leases lost  LEASE_EXPIRED
-$ cairn work --handle '%=echo executed >&2' --until-idle; cairn events $id | grep -c missing_handler
+$ cairn work -q --handle '%=echo executed >&2' --until-idle; cairn events $id | grep -c missing_handler
 1
 # Code that no longer matches.
 $ advance 10000
@@ -109,7 +109,7 @@ $ tree $id
 ├─ ↩ charge          rolled_back           gone
 ├─ – nap (sleep)     skipped       1m 41s  Stopped due to workflow failure
 └─ ↩ paid (wait)     rolled_back   1m 41s
-$ cairn work --handle 'put_back=cat' --until-idle; tree $id | head -2
+$ cairn work -q --handle 'put_back=cat' --until-idle; tree $id | head -2
 ↩ order (function)   rolled_back          gone
 ├─ ↩ reserve         rolled_back
 $ cairn logs $id --follow | wc -l
@@ -122,6 +122,6 @@ $ cairn signal $id e; passage complete '{"output": 7}'; wait %%
 <id5>  taken
 $ cut -c 27- followed | grep 'a  completed\|c  failed'; tail -1 followed | cut -c 27-
 a  completed
-c  failed  1/1 failed  no
+c  failed  1/1 call  no
 <id5>  completed
 $ kill $server; wait $server

@@ -35,7 +35,8 @@ input  {"n": 3}
 ○ settled (wait)  pending
 ○ ship  pending
 $ cairn work --handle 'billing.%=sed s/3/4/' --until-idle -v
-! cairn: billing.reserve.v1 <id1>.0, call 1: completed
+! cairn: working on <url>: billing.%; up to 4 at the same time
+! cairn: billing.reserve.v1 <id1>.0, call 1 of 3: completed
 $ cairn list --status waiting_signal -o ids
 <id1>
 $ cairn show $id | tail -4 | sed -E 's/  +[0-9.]+m?s( +|$)/  TOOK  /'
@@ -49,7 +50,7 @@ $ cairn signal $id payment.settled --payload '{"amount": 12}' --id s1
 <id1>  taken
 $ cairn signal $id payment.settled --id s1 -o json
 {"id":"s1","existing":true,"taken":false,"kept":true}
-$ cairn work --handle 'ship=echo $CAIRN_STEP $CAIRN_KIND $CAIRN_SIGNAL | tr -d " " >&2; [ $CAIRN_INSTANCE ] && cat' --until-idle
+$ cairn work -q --handle 'ship=echo $CAIRN_STEP $CAIRN_KIND $CAIRN_SIGNAL | tr -d " " >&2; [ $CAIRN_INSTANCE ] && cat' --until-idle
 ! shipstep{"id":"s1","event":"payment.settled","payload":{"amount":12}}
 $ cairn show $id -o json | look '[d["status"], d["output"], d["current_steps"], [[s["name"], s["status"]] for s in d["steps"]]]'
 ["completed", {"n": 4}, [], [["reserve", "completed"], ["settled", "completed"], ["ship", "completed"]]]
@@ -73,18 +74,18 @@ $ cairn show $id --follow -o json | look 'd["status"]'
 # Waiting for the end: 0 if it completed, else 1.
 $ printf 'workflow: one\nversion: 1\nsteps: [{step: only, max_attempts: 1}]\n' | cairn deploy -
 one version 1  deployed
-$ (when_running one; cairn work --handle 'only=cat' --until-idle) & cairn start one --input '[1]' --wait; echo $?; wait
+$ (when_running one; cairn work -q --handle 'only=cat' --until-idle) & cairn start one --input '[1]' --wait; echo $?; wait
 <id2>
 0
 ! completed
-$ (when_running one; cairn work --handle 'only=echo "no van" >&2; exit 1' --until-idle) 2>/dev/null & cairn start one --wait; echo $?; wait
+$ (when_running one; cairn work -q --handle 'only=echo "no van" >&2; exit 1' --until-idle) 2>/dev/null & cairn start one --wait; echo $?; wait
 <id3>
 1
 ! failed: step "only": no van
 # What failed can be retried; ids come from standard input.
 $ cairn list --status failed -o ids | cairn retry -
 <id3>  running
-$ cairn work --handle 'only=cat' --until-idle
+$ cairn work -q --handle 'only=cat' --until-idle
 $ cairn list --workflow one -o json | look '[[i["status"], i["generation"]] for i in d["items"]]'
 [["completed", 2], ["completed", 1]]
 # Control, and what it needs.

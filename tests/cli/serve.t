@@ -3,7 +3,7 @@ $ cairn serve --listen=127.0.0.1:0 2>log & server=$!; until grep -q listening lo
 $ id=$(cairn job add web.v1 --payload '{"n":1}' --url $http)
 $ cairn job show $id --url $http -o json | cmp - <(cairn job show $id -o json) && echo same
 same
-$ cairn --url $http work --handle 'web.v1=cat' --until-idle
+$ cairn --url $http work -q --handle 'web.v1=cat' --until-idle
 $ cairn job list --url $http -o json | grep -o '"status":"[a-z]*"'
 "status":"succeeded"
 $ cairn job cancel $id --url $http

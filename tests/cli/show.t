@@ -5,7 +5,7 @@ type  mail.send.v1
 status  pending
 key  k1
 priority  100
-attempts  0 failed of 3
+attempts  0/3
 run_at  <time> (<ago>)
 created_at  <time> (<ago>)
 updated_at  <time> (<ago>)
@@ -50,7 +50,7 @@ valid
 $ cairn job events $id -o ids | wc -l
 2
 $ cairn job events $id --limit 1 >/dev/null
-! There are more: add --cursor 1
+! There are more: add --cursor 1 or --all
 $ cairn job events 00000000-0000-7000-8000-000000000000
 ! cairn: job "<id2>" does not exist
 [1]
@@ -58,7 +58,7 @@ $ cairn job events 00000000-0000-7000-8000-000000000000
 $ cairn job events $id --follow
 <time>  created    {}
 <time>  cancelled  {}
-$ other=$(cairn job add mail.send.v1); cairn job events $other -f > followed & cairn work --handle 'mail.%=true' --until-idle; wait; cut -d' ' -f3 followed
+$ other=$(cairn job add mail.send.v1); cairn job events $other -f > followed & cairn work -q --handle 'mail.%=true' --until-idle; wait; cut -d' ' -f3 followed
 created
 leased
 started

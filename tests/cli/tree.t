@@ -1,7 +1,7 @@
 # An instance is drawn as its workflow nests it.
 $ words='completed|paused|skipped|waiting|compensation|rolled_back|failed|ready|running'
 $ tree() { cairn show "$@" | sed -E "1,/^$/d; s/  +[0-9.]+m?s( +|$)/  TOOK  /; s/ ($words)  +/ \\1  /"; }
-$ work() { cairn work "$@" --until-idle 2>/dev/null; }
+$ work() { cairn work -q "$@" --until-idle 2>/dev/null; }
 $ cat > order.yaml <<'END'
 > workflow: order
 > version: 1
@@ -137,7 +137,7 @@ last_error  a: try  again (call 1)
 input  {"n": 1}
 output  {"n": 1}
 
-✓ a  completed  TOOK  1/2 failed
+✓ a  completed  TOOK  2/2 calls
 ✓ b  completed  TOOK
 # Failed, and undone back to the save point.
 $ id=$(cairn start order --input '{"count": 1}')
@@ -152,8 +152,8 @@ $ work --handle reserve=cat --handle pick=cat; work --handle pack=cat; work --ha
 ↩ fulfilment (fork)              rolled_back
 ├─ branch 1
 │  ├─ ↩ pack                     rolled_back  TOOK  nothing to undo
-│  └─ ↩ ship                     rolled_back  TOOK  1/3 failed, nothing to undo  exit status 65
-├─ ↩ fetch                       rolled_back  TOOK  1/3 failed, nothing to undo  no wheels
+│  └─ ↩ ship                     rolled_back  TOOK  1/3 calls, nothing to undo  exit status 65
+├─ ↩ fetch                       rolled_back  TOOK  1/3 calls, nothing to undo  no wheels
 └─ – fulfilment_join (join any)  skipped  Stopped due to workflow failure
 – tell (parallel)                skipped  Stopped due to workflow failure
 ├─ – mail                        skipped  Stopped due to workflow failure
@@ -167,15 +167,15 @@ $ work --handle 'put_back=echo "shelf is full" >&2; exit 1'; tree $id
 ✓ reserved (save point)          completed
 ↩ in_stock (condition)           rolled_back  {{ gt .count 0 }}
 ├─ then
-│  └─ ✗ pick                     failed  TOOK  undo 1/1 failed, cannot be undone, DLQ record 1  shelf is full
+│  └─ ✗ pick                     failed  TOOK  undo 1/1 calls, cannot be undone, DLQ record 1  shelf is full
 │       cairn dlq requeue 1
 └─ else, not taken
    └─ – restock                  skipped
 ↩ fulfilment (fork)              rolled_back
 ├─ branch 1
 │  ├─ ↩ pack                     rolled_back  TOOK  nothing to undo
-│  └─ ↩ ship                     rolled_back  TOOK  1/3 failed, nothing to undo  exit status 65
-├─ ↩ fetch                       rolled_back  TOOK  1/3 failed, nothing to undo  no wheels
+│  └─ ↩ ship                     rolled_back  TOOK  1/3 calls, nothing to undo  exit status 65
+├─ ↩ fetch                       rolled_back  TOOK  1/3 calls, nothing to undo  no wheels
 └─ – fulfilment_join (join any)  skipped  Stopped due to workflow failure
 – tell (parallel)                skipped  Stopped due to workflow failure
 ├─ – mail                        skipped  Stopped due to workflow failure
@@ -188,7 +188,7 @@ $ work --handle 'put_back=echo "shelf is full" >&2; exit 1'; tree $id
 $ printf 'workflow: one\nversion: 1\nsteps: [{step: only, max_attempts: 1}, {step: then}]\n' | cairn deploy -
 one version 1  deployed
 $ id=$(cairn start one); work --handle 'only=printf "a\033[31mb\n" >&2; exit 1'; tree $id
-✗ only  failed  TOOK  1/1 failed  a?[31mb
+✗ only  failed  TOOK  1/1 call  a?[31mb
 – then  skipped  Stopped due to workflow failure
 # A decision, and who is asked for it; a step parked in the DLQ.
 $ printf 'workflow: ask\nversion: 1\ndlq: true\nsteps: [{human: "may I", timeout: 3d}, {step: go, max_attempts: 1}]\n' | cairn deploy -
@@ -200,15 +200,15 @@ $ ask=$(cairn start ask); tree $ask
 $ cairn approve $ask 'may I' --by ann; work --handle 'go=echo stuck >&2; exit 1'; tree $ask
 <id3>  running
 ✓ may I (human)  confirmed  TOOK
-‖ go             paused  1/1 failed, DLQ record 2  stuck
+‖ go             paused  1/1 call, DLQ record 2  stuck
   cairn dlq requeue 2
 # Running: who does it.
-$ run=$(cairn start one); cairn work --handle 'only=touch on; until [ -e off ]; do sleep 0.05; done' --until-idle & until [ -e on ]; do sleep 0.05; done; tree $run; touch off; wait
-● only  running  TOOK  by <worker>
+$ run=$(cairn start one); cairn work -q --handle 'only=touch on; until [ -e off ]; do sleep 0.05; done' --until-idle & until [ -e on ]; do sleep 0.05; done; tree $run; touch off; wait
+● only  running  TOOK  1/1 call, by <worker>
 ○ then  pending
 # Following: a line for every step that has changed; the exit code says how it ended.
 $ cairn show $id --follow | cut -c 27-
-only  failed  1/1 failed  a?[31mb
+only  failed  1/1 call  a?[31mb
 then  skipped  Stopped due to workflow failure
 <id4>  failed
 $ cairn show $id --follow >/dev/null
@@ -239,7 +239,7 @@ $ work --handle 'h1=exit 1'; tree $id
 ├─ – s2                 skipped  Stopped due to workflow failure
 ├─ – s3                 skipped  Stopped due to workflow failure
 ├─ – s4                 skipped  Stopped due to workflow failure
-├─ ✗ s77                failed  TOOK  1/1 failed  exit status 1
+├─ ✗ s77                failed  TOOK  1/1 call  exit status 1
 ├─ … 994 more: 994 skipped
 └─ – f_join (join all)  skipped  Stopped due to workflow failure
 # On a terminal it is in colour and redrawn in place, and long texts are cut.
@@ -259,7 +259,7 @@ status       ESC[31mfailedESC[0m
 last_error   only: a long story of what went wrong in the …
 input        "00000000000000000000000000000000000000000000…
 
-ESC[31m✗ESC[0m only  ESC[31mfailedESC[0m TOOK  ESC[2m1/1 failedESC[0m
+ESC[31m✗ESC[0m only  ESC[31mfailedESC[0m TOOK  ESC[2m1/1 callESC[0m
 ESC[2m  ESC[0mESC[31ma long story of what went wrong in the night of the big ESC[0mESC[31m…ESC[0m
 ESC[2m–ESC[0m then  ESC[2mskippedESC[0m  ESC[2mStopped due to workflow failureESC[0m
 $ NO_COLOR=1 on_terminal cairn show $id | grep -c ESC

@@ -82,7 +82,7 @@ $ cairn job add a.v1 --at tomorrow
 ! cairn: --at cannot be "tomorrow": it takes a time in RFC 3339, such as 2030-01-31T06:30:00Z
 [2]
 $ cairn job add a.v1 --in 5
-! cairn: --in cannot be "5": it takes a duration: an integer with ms, s, m, h or d, such as 90s
+! cairn: --in cannot be "5": it takes a duration: integers with d, h, m, s or ms, such as 90s or 1h30m
 [2]
 $ cairn job add a.v1 --in 5s --at 2030-01-31T06:30:00Z
 ! cairn: --at and --in exclude each other
@@ -106,8 +106,45 @@ $ cairn work --handle '=cat'
 $ cairn completion tcsh
 ! cairn: cannot complete for "tcsh": it takes bash, zsh or fish
 [2]
+$ cairn job add a.v1 --in 30m1h
+! cairn: --in cannot be "30m1h": it takes a duration: integers with d, h, m, s or ms, such as 90s or 1h30m
+[2]
+$ cairn start w --timeout 1s
+! cairn: --timeout needs --wait
+[2]
+$ cairn work --handle a.v1=cat --quiet --verbose
+! cairn: --quiet and --verbose exclude each other
+[2]
+# What other tools call it.
+$ for word in jobs ls get describe terminate enqueue 'job ls' 'job get' 'dlq retry' 'dlq ls' stop run worker history 'registry ls'; do cairn $word 2>&1 | sed -n "s/^ *Did you mean:/$word:/p"; done
+jobs: cairn job list
+ls: cairn list
+get: cairn show
+describe: cairn show
+terminate: cairn abort
+enqueue: cairn job add
+job ls: cairn job list
+job get: cairn job show
+dlq retry: cairn dlq requeue
+dlq ls: cairn dlq list
+stop: cairn cancel
+run: cairn start
+worker: cairn work
+history: cairn events
+registry ls: cairn registry list
 $ cairn help nothing
 ! cairn: "nothing" is not a command
+!     All commands: cairn help
+[2]
+$ cairn help jobs
+! cairn: "jobs" is not a command
+!     Did you mean: cairn help job list
+!     All commands: cairn help
+[2]
+$ cairn help wrok
+! cairn: "wrok" is not a command
+!     Did you mean: cairn help work
+!     All commands: cairn help
 [2]
 $ cairn registry set a.v1
 ! cairn: registry set needs --runtime RUNTIME

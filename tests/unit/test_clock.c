@@ -158,6 +158,37 @@ TEST(durations_are_integers_with_a_unit)
     }
 }
 
+TEST(several_durations_add_up_the_larger_unit_first)
+{
+    static const struct {
+        const char *text;
+        int64_t ms; /* -1: refused */
+    } cases[] = {
+        {"90s", 90000},
+        {"1h30m", 5400000},
+        {"1d2h3m4s5ms", 93784005},
+        {"2m0s", 120000},
+        {"0s", 0},
+        {"30m1h", -1},
+        {"1h1h", -1},
+        {"1h30", -1},
+        {"1h 30m", -1},
+        {"h", -1},
+        {"", -1},
+        {"1hm", -1},
+        {"-1h", -1},
+        {"1.5h", -1},
+        {"999999999999d", -1},
+        {"2932896d2932896h", -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t ms = -1;
+        bool is_read = durations_parse(cases[i].text, &ms);
+        CHECK(is_read == (cases[i].ms >= 0), "\"%s\"", cases[i].text);
+        CHECK(ms == cases[i].ms, "\"%s\" is %lld ms", cases[i].text, (long long)ms);
+    }
+}
+
 TEST(adding_stays_within_time)
 {
     CHECK_INT(instant_add(5, 6), 11);

@@ -1,0 +1,236 @@
+/* cli/wait.c - waits until an instance has ended, and says what it waits for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/wait.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/events.h"
+#include "cli/print.h"
+#include "cli/say.h"
+#include "cli/show.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    LOOK_MS = 200,  /* how often the instance is looked at */
+    HINT_MS = 3000, /* how often its steps are looked at, which may be many */
+    HINT_STEPS = 5  /* so many of them are named */
+};
+
+/* One waiting. */
+struct wait {
+    const struct args *args;
+    struct show_source source;
+    const char *id;
+    int64_t deadline_us; /* monotonic; INT64_MAX: none */
+    int64_t hint_at_us;  /* monotonic: when the next hint may be given */
+    struct buf hint;     /* the latest that was printed */
+};
+
+static void wait_done(struct wait *wait)
+{
+    show_source_done(&wait->source);
+    buf_done(&wait->hint);
+}
+
+/* ---- what it waits for ------------------------------------------------------------------- */
+
+static bool is(const json_t *object, const char *key, const char *word)
+{
+    return strcmp(text_of(object, key), word) == 0;
+}
+
+static void hint_ready(const json_t *step, int64_t now_us, struct buf *text)
+{
+    char at[RELATIVE_TEXT];
+    int64_t next_us = time_of(step, "next_run_at");
+    if (next_us > now_us) {
+        relative_time(next_us, now_us, at);
+        buf_printf(text, "is called%s %s", int_of(step, "attempts") ? " again" : "", at);
+        if (*text_of(step, "error"))
+            buf_printf(text, ": %s", text_of(step, "error"));
+    } else if (*text_of(step, "handler")) {
+        buf_str(text, "is ready, but no worker has claimed it: cairn work --handle ");
+        cleanup(buf_donep) struct buf handle = {0};
+        buf_printf(&handle, "%s=COMMAND", text_of(step, "handler"));
+        shell_word(text, buf_text(&handle));
+    } else {
+        buf_str(text, "is ready, but no worker has claimed it");
+    }
+}
+
+static void hint_waiting(const char *id, const json_t *step, struct buf *text)
+{
+    const char *event = text_of(step, "waiting_event"), *until = text_of(step, "deadline_at");
+    if (!*event) {
+        buf_printf(text, "sleeps until %s", *until ? until : text_of(step, "next_run_at"));
+        return;
+    }
+    buf_printf(text, "waits for the event %s", event);
+    if (*until)
+        buf_printf(text, " until %s", until);
+    buf_printf(text, ": cairn signal %s ", id);
+    shell_word(text, event);
+}
+
+/* False: nothing is to be said of it. */
+static bool hint_step(const char *id, const json_t *step, int64_t now_us, struct buf *text)
+{
+    const char *worker = text_of(step, "locked_by");
+    struct buf *line = text;
+    size_t begin = line->len;
+    buf_printf(line, "step \"%s\" ", text_of(step, "name"));
+    if (is(step, "status", "compensation") && *worker)
+        buf_printf(line, "is being undone by worker %s", worker);
+    else if (is(step, "status", "compensation"))
+        buf_str(line, "is to be undone, but no worker has claimed that");
+    else if (is(step, "status", "running"))
+        buf_printf(line, "is running: call %" PRId64 " of %" PRId64 ", worker %s",
+                   int_of(step, "attempts") + 1, int_of(step, "max_attempts"), worker);
+    else if (is(step, "status", "ready"))
+        hint_ready(step, now_us, line);
+    else if (is(step, "status", "waiting"))
+        hint_waiting(id, step, line);
+    else if (is(step, "status", "waiting_decision")) {
+        buf_printf(line, "waits for a decision: cairn approve %s ", id);
+        shell_word(line, text_of(step, "name"));
+        buf_str(line, " --by WHO");
+    } else {
+        line->len = begin;
+        return false;
+    }
+    return true;
+}
+
+static void hint_steps(const char *id, const json_t *steps, int64_t now_us, struct buf *text)
+{
+    size_t i, count = 0;
+    json_t *step;
+    json_array_foreach(steps, i, step)
+    {
+        cleanup(buf_donep) struct buf line = {0};
+        if (step_is_remembered(step) || !hint_step(id, step, now_us, &line))
+            continue;
+        if (count++ < HINT_STEPS)
+            buf_printf(text, "%s\n", buf_text(&line));
+    }
+    if (count > HINT_STEPS)
+        buf_printf(text, "and %zu more steps\n", count - HINT_STEPS);
+}
+
+/* Lines; nothing if there is nothing to say. */
+static void hint_instance(const struct show_state *state, const char *id, struct buf *text)
+{
+    const json_t *instance = state->instance.tree;
+    if (is(instance, "status", "pending"))
+        buf_printf(text, "it starts at %s\n", text_of(instance, "start_at"));
+    else if (is(instance, "status", "paused"))
+        buf_printf(text, "it is paused: cairn resume %s\n", id);
+    else if (is(instance, "status", "dlq"))
+        buf_str(text, "a step has failed for good and is in the dead letter queue: "
+                      "cairn dlq list\n");
+    else
+        hint_steps(id, state->steps, state->now_us, text);
+}
+
+static void read_hint(struct wait *wait, struct buf *text)
+{
+    cleanup(show_state_done) struct show_state state = {0};
+    if (show_state_read(&wait->source, wait->id, &state))
+        return;
+    show_state_complete(&wait->source, &state);
+    hint_instance(&state, wait->id, text);
+}
+
+static void print_hint(const struct buf *text)
+{
+    for (const char *at = buf_text(text); *at;) {
+        size_t len = strcspn(at, "\n");
+        say_more("%.*s", (int)len, at);
+        at += len + 1;
+    }
+}
+
+/* Said again only when it has changed. */
+static void tell_hint(struct wait *wait, const char *status)
+{
+    cleanup(buf_donep) struct buf text = {0};
+    if (monotonic_us() < wait->hint_at_us)
+        return;
+    wait->hint_at_us = monotonic_us() + HINT_MS * US_PER_MS;
+    read_hint(wait, &text);
+    if (strcmp(buf_text(&text), buf_text(&wait->hint)) == 0)
+        return;
+    say_error("still waiting: %s is %s", wait->id, status);
+    print_hint(&text);
+    buf_reset(&wait->hint);
+    buf_str(&wait->hint, buf_text(&text));
+}
+
+/* ---- the end ----------------------------------------------------------------------------- */
+
+/* "completed", or what went wrong. */
+static int tell_end(const struct args *args, const struct answer *answer)
+{
+    const char *status = text_of(answer->tree, "status");
+    const json_t *error = json_object_get(answer->tree, "last_error");
+    bool is_completed = strcmp(status, "completed") == 0;
+    if (args_wants(args, "json")) {
+        print_body(answer);
+    } else {
+        cleanup(buf_donep) struct buf why = {0};
+        const char *message = is_completed ? "" : text_of(error, "message");
+        if (*message) {
+            buf_printf(&why, ": step \"%s\": ", text_of(error, "step"));
+            buf_clean(&why, message, strlen(message));
+        }
+        fprintf(stderr, "%s%s\n", status, buf_text(&why));
+    }
+    return is_completed ? EXIT_DONE : EXIT_NO;
+}
+
+static int tell_timeout(struct wait *wait, const struct answer *answer)
+{
+    cleanup(buf_donep) struct buf text = {0};
+    if (args_wants(wait->args, "json"))
+        print_body(answer);
+    read_hint(wait, &text);
+    say_error("the timeout of %s has passed: %s is %s", args_text(wait->args, "timeout"),
+              wait->id, text_of(answer->tree, "status"));
+    print_hint(&text);
+    return EXIT_LATE;
+}
+
+int wait_for_instance(const struct args *args, cairn_engine *engine, const char *id)
+{
+    cleanup(buf_donep) struct buf target = {0};
+    int64_t begin_us = monotonic_us();
+    cleanup(wait_done) struct wait wait = {
+        .args = args,
+        .source.engine = engine,
+        .id = id,
+        .hint_at_us = begin_us + HINT_MS * US_PER_MS,
+        .deadline_us = INT64_MAX,
+    };
+    if (args_has(args, "timeout"))
+        wait.deadline_us = instant_add(begin_us, args_number(args, "timeout", 0) * US_PER_MS);
+    buf_str(&target, "/v1/instances/");
+    target_path(&target, id);
+    for (;;) {
+        cleanup(answer_done) struct answer answer = {0};
+        int exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
+        if (exit_code)
+            return exit_code;
+        const char *status = text_of(answer.tree, "status");
+        if (status_is_final(status))
+            return tell_end(args, &answer);
+        int64_t left_us = wait.deadline_us - monotonic_us();
+        if (left_us <= 0)
+            return tell_timeout(&wait, &answer);
+        tell_hint(&wait, status);
+        pause_ms(left_us < LOOK_MS * US_PER_MS ? (int)(left_us / US_PER_MS) + 1 : LOOK_MS);
+    }
+}

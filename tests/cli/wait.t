@@ -1,0 +1,54 @@
+# start --wait says what it waits for, and --timeout ends it with exit code 4.
+$ cat > all.yaml <<'END'
+> workflow: all
+> version: 1
+> steps:
+>   - step: first
+>     handler: all.first.v1
+>   - wait: settled
+>     event: payment.settled
+>   - human: approval
+>   - step: last
+>     handler: all.last.v1
+>     on_failure: pause_workflow
+>     max_attempts: 1
+> END
+$ cairn deploy all.yaml; cairn start all --wait --timeout 1ms --key k
+all version 1  deployed
+<id1>
+! cairn: the timeout of 1ms has passed: <id1> is running
+!     step "first" is ready, but no worker has claimed it: cairn work --handle 'all.first.v1=COMMAND'
+[4]
+$ again() { cairn start all --key k --wait --timeout 1ms 2>&1 | grep -v '^existing\|^<id'; }
+$ mkfifo started go; cairn work -q --name w1 --handle 'all.first.v1=echo > started; read x < go' --until-idle & read < started; again; echo > go; wait
+<id1>
+cairn: the timeout of 1ms has passed: <id1> is running
+    step "first" is running: call 1 of 3, worker w1
+$ again
+<id1>
+cairn: the timeout of 1ms has passed: <id1> is waiting_signal
+    step "settled" waits for the event payment.settled: cairn signal <id1> payment.settled
+$ cairn signal $(cairn list -o ids) payment.settled >/dev/null; again
+<id1>
+cairn: the timeout of 1ms has passed: <id1> is running
+    step "approval" waits for a decision: cairn approve <id1> approval --by WHO
+$ cairn approve $(cairn list -o ids) approval --by me >/dev/null; cairn work -q --handle 'all.last.v1=exit 1' --until-idle; again
+<id1>
+cairn: the timeout of 1ms has passed: <id1> is paused
+    it is paused: cairn resume <id1>
+# With -o json it prints the instance as it is then.
+$ cairn start all --key k --wait --timeout 1ms -o json 2>/dev/null | grep -o '"status":"[a-z]*"'
+"status":"paused"
+$ cairn start all --in 1h30m --wait --timeout 1ms 2>&1 | sed 1d
+cairn: the timeout of 1ms has passed: <id2> is pending
+    it starts at <time>
+# Without a timeout it waits to the end; after some seconds it says what for.
+$ cairn resume $(cairn list --status paused -o ids); mkfifo said; cairn start all --key k --wait 2>said & starter=$!
+<id1>  running
+<id1>
+$ exec 5<said; for n in 1 2 3; do read -r line <&5; echo "$line"; done; cairn work -q --handle 'all.last.v1=cat' --until-idle; wait $starter; echo $?; cat <&5
+existing: the key "k" was known, nothing was written
+cairn: still waiting: <id1> is running
+step "last" is ready, but no worker has claimed it: cairn work --handle 'all.last.v1=COMMAND'
+0
+completed
