@@ -178,6 +178,15 @@ static void refuse(struct batch *batch, struct request *request, const struct fl
         return;
     }
     batch->tally.late_reports++;
+    if (request->was_unsure) { /* an earlier try may have been committed before that */
+        request->code = fail(&request->error, CAIRN_E_UNREACHABLE,
+                             "could not learn whether the commit was carried out");
+        fail_detail(&request->error, request->code,
+                    "the store went away while it was committed, and the lease on task %.80s "
+                    "has ended since",
+                    in->task_id);
+        return;
+    }
     request->code = lease_lost(&request->error, in->task_id, in->worker,
                                runner ? step_status_name(runner->row.status) : NULL,
                                runner ? runner->row.locked_by : NULL);

@@ -124,8 +124,26 @@ static cairn_code check_due(struct cairn_passage *passage, const cairn_step *row
     return code;
 }
 
-static cairn_code answer_step(struct cairn_passage *passage, const cairn_step *row,
-                              bool *ret_is_answered, const char **ret_output)
+/* It awaits a retry, but the code allows fewer calls now than were made: it has failed. */
+static cairn_code use_up(struct cairn_passage *passage, const struct step_call *call,
+                         const cairn_step *row)
+{
+    cairn_code code = passage_make_room(passage);
+    if (code)
+        return code;
+    struct commit_step *step = buffer_step(passage, call->key, "task", "failed", row->seq);
+    if (!step)
+        return passage->over;
+    step->attempts = row->attempts;
+    step->max_attempts = call->max_attempts;
+    step->error = row->error;
+    buffer_weigh(&passage->buffer, row->error);
+    return passage_step_failed(passage, call->key, row->error, row->attempts);
+}
+
+static cairn_code answer_step(struct cairn_passage *passage, const struct step_call *call,
+                              const cairn_step *row, bool *ret_is_answered,
+                              const char **ret_output)
 {
     *ret_is_answered = true;
     if (strcmp(row->status, "completed") == 0) {
@@ -134,6 +152,8 @@ static cairn_code answer_step(struct cairn_passage *passage, const cairn_step *r
     }
     if (strcmp(row->status, "failed") == 0)
         return passage_step_failed(passage, row->name, row->error, row->attempts);
+    if (row->attempts >= call->max_attempts)
+        return use_up(passage, call, row);
     *ret_is_answered = false;
     return check_due(passage, row);
 }
@@ -195,7 +215,7 @@ static cairn_code begin_step(struct cairn_passage *passage, const cairn_step_opt
         code = memory_ask(passage, options.key, "task", &call.key, &row, &call.seq);
     if (!code && row) {
         call.attempts = row->attempts;
-        code = answer_step(passage, row, &is_answered, ret_output);
+        code = answer_step(passage, &call, row, &is_answered, ret_output);
     }
     if (code || is_answered)
         return code;

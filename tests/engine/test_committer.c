@@ -298,6 +298,53 @@ TEST(a_control_whose_commit_nobody_knew_the_end_of_is_not_refused_as_a_second_on
     rig_done(&rig);
 }
 
+/* A function "f" in the hands of the worker "w". */
+static struct request *claim_function(struct rig *rig)
+{
+    static const char file[] = "{\"function\": \"f\", \"version\": 1}";
+    struct request *deploy = rig_make(OP_DEPLOY), *start = rig_make(OP_START);
+    deploy->in.deploy = (struct deploy_input){.text = file, .len = sizeof file - 1};
+    start->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
+    start->in.start.workflow = "f";
+    CHECK_INT(rig_do(rig, deploy), CAIRN_OK);
+    CHECK_INT(rig_do(rig, start), CAIRN_OK);
+    struct request *claim = rig_claim(rig, "f", 0);
+    CHECK_INT(rig_do(rig, claim), CAIRN_OK);
+    CHECK_INT(claim->out.tasks.count, 1);
+    return claim;
+}
+
+/* The first try does both, the second one finds the lease gone. */
+TEST(a_passages_commit_that_may_have_been_carried_out_is_not_refused_as_late)
+{
+    struct rig rig;
+    rig_init(&rig, 60000);
+    const cairn_task *task = &claim_function(&rig)->out.tasks.items[0];
+    struct request *commit = rig_make(OP_COMMIT);
+    struct commit_step step = {.seq = 1,
+                               .key = "a",
+                               .kind = "task",
+                               .status = "completed",
+                               .max_attempts = 1,
+                               .timeout_ms = -1};
+    commit->in.commit = (struct commit_input){.worker = "w",
+                                              .task_id = task->id,
+                                              .token = task->token,
+                                              .revision = task->memory->revision,
+                                              .outcome = PASSAGE_GO_ON,
+                                              .extend_ms = 1000,
+                                              .steps = &step,
+                                              .step_count = 1};
+    struct request *restart = rig_make(OP_RESTART);
+    restart->in.control.id = task->instance_id;
+    lose_answer(&rig);
+    rig_submit(&rig, commit);
+    CHECK_INT(rig_do(&rig, restart), CAIRN_OK);
+    CHECK(rig_is_done(commit), "the commit is not done");
+    CHECK_INT(commit->code, CAIRN_E_UNREACHABLE);
+    rig_done(&rig);
+}
+
 TEST(a_virtual_clock_stops_at_every_due_time)
 {
     struct rig rig;

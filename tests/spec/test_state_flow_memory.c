@@ -323,6 +323,43 @@ TEST(a_retry_that_the_new_code_does_not_ask_for_starts_no_passages)
     fn_end(&world);
 }
 
+/* The step "a" with one call, or with four. */
+static cairn_code call_once(cairn_passage *passage, void *arg)
+{
+    (void)passage;
+    cairn_step_options options = CAIRN_STEP_DEFAULTS;
+    options.key = "a";
+    options.retries = 0;
+    return fn_step_as(arg, &options, NULL);
+}
+
+static cairn_code call_four_times(cairn_passage *passage, void *arg)
+{
+    (void)passage;
+    cairn_step_options options = CAIRN_STEP_DEFAULTS;
+    options.key = "a";
+    options.retries = 3;
+    return fn_step_as(arg, &options, NULL);
+}
+
+TEST(a_step_is_never_called_more_often_than_the_code_allows_now)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        fn_begin(&world, call_four_times, mode);
+        fn_fails(&world, "a", CAIRN_FAIL, 2);
+        fn_passage(&world, "ready");
+        world.run = call_once;
+        wf_advance(&world.flow, SECOND_MS);
+        fn_passage(&world, "failed");
+        fn_check_calls(&world, "a:1");
+        fn_check_steps(&world, "f:failed a:failed");
+        CHECK_INT(fn_row(&world, "a")->attempts, 1);
+        fn_end(&world);
+    }
+}
+
 TEST(a_restart_forgets_that_the_code_was_forced)
 {
     struct function_world world;
