@@ -322,17 +322,33 @@ typedef struct cairn_task {
     const cairn_memory *memory; /* of functions; NULL for all others */
 } cairn_task;
 
+/* Code of a function that a worker has, and which instances it can go on with. */
+typedef struct cairn_function_code {
+    size_t size;
+    const char *name;
+    int32_t version;      /* from 1; instances of a higher version are not brought */
+    int32_t from_version; /* nor those of a lower version than this; 0: `version` alone */
+} cairn_function_code;
+
+#define CAIRN_FUNCTION_CODE_DEFAULTS        \
+    {                                       \
+        .size = sizeof(cairn_function_code) \
+    }
+
 typedef struct cairn_claim_options {
     size_t size;
     const char *worker; /* who asks; not empty */
     const char *const
-        *types; /* exact types, and prefixes ending in %; "%" alone is everything */
+        *types; /* exact types, and prefixes ending in %; "%" alone is everything; a function that
+                 * one of them matches is brought in every version */
     size_t type_count;
     const char
         *runtime; /* refuse, and never bring, what the registry gives to another; NULL: any */
     uint32_t max; /* tasks at most */
     uint32_t lease_ms; /* from 1 */
     uint32_t wait_ms;  /* real time to wait for a task if there is none; 0: do not wait */
+    const cairn_function_code *functions; /* beside `types`, which may then be empty */
+    size_t function_count;
 } cairn_claim_options;
 
 #define CAIRN_CLAIM_DEFAULTS                                             \
@@ -343,7 +359,8 @@ typedef struct cairn_claim_options {
 /* Claims what is due and matches: lower priority number first, then the one inserted first.
  * An empty answer is CAIRN_OK with no tasks.
  *
- * CAIRN_E_WRONG_RUNTIME  `types` names a type that the registry gives to another runtime. */
+ * CAIRN_E_WRONG_RUNTIME  `types` or `functions` names a type that the registry gives to another
+ *                        runtime. */
 CAIRN_API cairn_code cairn_claim(cairn_engine *engine, const cairn_claim_options *options,
                                  cairn_tasks **ret_tasks, cairn_error *reterr);
 
@@ -769,6 +786,7 @@ typedef struct cairn_function_options {
     cairn_commit_mode commit;
     int32_t max_attempts; /* leases lost in a row, without any commit, until it has failed */
     int dlq;              /* 1: when it fails, it is parked in the DLQ */
+    int32_t from_version; /* the oldest version whose instances it accepts; 0: its own alone */
 } cairn_function_options;
 
 #define CAIRN_FUNCTION_DEFAULTS                                                      \
@@ -779,8 +797,9 @@ typedef struct cairn_function_options {
 
 /* Has a worker execute a function: it is deployed under its name and version (as the workflow file
  * {"function": NAME, "version": N}), so that cairn_start() finds it, and its passages are claimed
- * like other tasks.  Several versions of one name may be registered: an instance is given to its own
- * version, or else to the highest.  Before cairn_worker_run(). */
+ * like other tasks, if their instance's version is from `from_version` to `version`.  Several
+ * versions of one name may be registered: an instance is given to its own version, or else to the
+ * highest that accepts it.  Before cairn_worker_run(). */
 CAIRN_API cairn_code cairn_worker_function(cairn_worker *worker,
                                            const cairn_function_options *options,
                                            cairn_error *reterr);

@@ -38,6 +38,30 @@ static const struct outcome *find_outcome(const char *name)
     return NULL;
 }
 
+/* Which functions in which versions; none if it was left out. */
+static void read_functions(struct fields *fields, cairn_claim_options *ret_claim)
+{
+    struct fields one;
+    struct field_items items = field_items(fields, "functions", TYPES_MAX, OPTIONAL);
+    cairn_function_code *functions =
+        arena_array(&fields->request->arena, items.count, sizeof *functions);
+    if (!functions) {
+        fields->request->code = fail_memory(&fields->request->error);
+        return;
+    }
+    while (field_items_next(fields, &items, &one)) {
+        cairn_function_code *code = &functions[items.index - 1];
+        *code = (cairn_function_code)CAIRN_FUNCTION_CODE_DEFAULTS;
+        code->name = field_text(&one, "name", REQUIRED);
+        code->version = (int32_t)field_int_needed(&one, "version", 1, INT32_MAX);
+        code->from_version =
+            (int32_t)field_int(&one, "from_version", 1, code->version, code->version);
+        fields_end(&one);
+    }
+    ret_claim->functions = functions;
+    ret_claim->function_count = items.count;
+}
+
 /* Everything but the worker, which stands beside a claim in a report. */
 static void read_claim_fields(const struct call *call, struct fields *fields,
                               cairn_claim_options *ret_claim)
@@ -45,7 +69,10 @@ static void read_claim_fields(const struct call *call, struct fields *fields,
     static const cairn_claim_options defaults = CAIRN_CLAIM_DEFAULTS;
     int64_t max = (int64_t)call->engine->options.max_batch;
     *ret_claim = defaults;
-    ret_claim->types = field_texts(fields, "types", 1, TYPES_MAX, &ret_claim->type_count);
+    read_functions(fields, ret_claim);
+    if (!ret_claim->function_count || field_is_there(fields, "types"))
+        ret_claim->types =
+            field_texts(fields, "types", 0, TYPES_MAX, &ret_claim->type_count);
     ret_claim->max = (uint32_t)field_int(fields, "max", 1, max, defaults.max);
     ret_claim->lease_ms =
         (uint32_t)field_int(fields, "lease_ms", 1, UINT32_MAX, defaults.lease_ms);

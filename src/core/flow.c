@@ -128,7 +128,7 @@ static void make_claimable(struct flow *flow, struct flow_step *step)
     row->is_ready = row->next_run_at_us <= flow->now_us && row->task_type;
     row->due_at_us = row->is_ready || !row->task_type ? 0 : row->next_run_at_us;
     if (row->is_ready)
-        flow->source->ready(flow, row->task_type);
+        flow->source->ready(flow, step);
 }
 
 cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at_us,

@@ -105,7 +105,7 @@ struct flow_source {
                               const char **ret_output, cairn_error *reterr);
 
     /* A step became claimable. */
-    void (*ready)(struct flow *flow, const char *task_type);
+    void (*ready)(struct flow *flow, const struct flow_step *step);
 };
 
 struct flow {

@@ -92,6 +92,8 @@ struct step_row {
     int32_t scope_from, scope_to; /* first and last place of that branch, or of the instance */
     const char *config;           /* JSON: what the file says beyond this; NULL: nothing */
     const char *metadata;         /* JSON; NULL: none */
+    int32_t version; /* KIND_FUNCTION: its instance's, else 0; is written and claimed by, and may
+                      * be 0 in a row that was read */
 
     enum step_status status;
     int32_t attempts;              /* calls that ended in error, retry, timeout or lost lease */

@@ -4,6 +4,7 @@
  */
 #include "core/pattern.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool pattern_is_prefix(const char *pattern)
@@ -25,4 +26,36 @@ bool pattern_matches_any(const char *const *patterns, size_t count, const char *
         if (pattern_matches(patterns[i], type))
             return true;
     return false;
+}
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct function_range *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    return order ? order : (a->from > b->from) - (a->from < b->from);
+}
+
+static bool is_joined(const struct function_range *a, const struct function_range *b)
+{
+    return strcmp(a->name, b->name) == 0 && b->from - 1 <= a->to;
+}
+
+size_t function_ranges_join(struct function_range *ranges, size_t count,
+                            const char *const *patterns, size_t pattern_count)
+{
+    size_t kept = 0;
+    if (count)
+        qsort(ranges, count, sizeof *ranges, compare_ranges);
+    for (size_t i = 0; i < count; i++) {
+        struct function_range *last = kept ? &ranges[kept - 1] : NULL;
+        if (pattern_matches_any(patterns, pattern_count, ranges[i].name))
+            continue;
+        if (!last || !is_joined(last, &ranges[i]))
+            ranges[kept++] = ranges[i];
+        else if (ranges[i].to > last->to)
+            last->to = ranges[i].to;
+    }
+    return kept;
 }

@@ -1,4 +1,5 @@
-/* core/pattern.h - which types a worker takes: exact names, and prefixes that end in %.
+/* core/pattern.h - which types a worker takes: exact names, prefixes that end in %, and functions in
+ * some versions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,9 +8,21 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 bool pattern_is_prefix(const char *pattern); /* only a trailing % makes one */
 bool pattern_matches(const char *pattern, const char *type);
 bool pattern_matches_any(const char *const *patterns, size_t count, const char *type);
+
+/* Versions of a function, both ends included. */
+struct function_range {
+    const char *name;
+    int32_t from, to;
+};
+
+/* Sorts, joins those that overlap or touch, and leaves out names that a pattern matches: how many
+ * are left. */
+size_t function_ranges_join(struct function_range *ranges, size_t count,
+                            const char *const *patterns, size_t pattern_count);
 
 #endif

@@ -139,6 +139,7 @@ bool request_names_busy_row(const struct batch *batch, const struct request *req
 
 /* A job of this type became claimable; NULL: of any type. */
 void batch_ready(struct batch *batch, const char *type);
+void batch_ready_version(struct batch *batch, const char *type, int32_t version); /* a function */
 
 /* A timer that this batch makes, so that nobody needs to ask the store for it. */
 void batch_due(struct batch *batch, int64_t at_us);

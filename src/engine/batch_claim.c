@@ -36,11 +36,15 @@ cairn_code batch_check_runtime(struct batch *batch, struct request *request,
                                cairn_error *reterr)
 {
     const cairn_claim_options *claim = request_claim(request);
-    for (size_t i = 0; claim->runtime && i < claim->type_count; i++) {
+    size_t count = claim->type_count + claim->function_count;
+    for (size_t i = 0; claim->runtime && i < count; i++) {
         struct registry_row entry;
-        if (pattern_is_prefix(claim->types[i]))
+        bool is_type = i < claim->type_count;
+        const char *name =
+            is_type ? claim->types[i] : claim->functions[i - claim->type_count].name;
+        if (is_type && pattern_is_prefix(name))
             continue;
-        cairn_code code = batch->ops->get_registry(batch->tx, claim->types[i], &entry, reterr);
+        cairn_code code = batch->ops->get_registry(batch->tx, name, &entry, reterr);
         if (code == CAIRN_E_NOT_FOUND)
             continue;
         if (code)
@@ -50,10 +54,10 @@ cairn_code batch_check_runtime(struct batch *batch, struct request *request,
         request->code =
             fail(&request->error, CAIRN_E_WRONG_RUNTIME,
                  "runtime \"%.64s\" cannot claim type \"%.64s\": it belongs to \"%.64s\"",
-                 claim->runtime, claim->types[i], entry.runtime);
+                 claim->runtime, name, entry.runtime);
         fail_hint(&request->error, request->code,
                   "change the owner with: cairn registry set %.128s --runtime %.64s",
-                  claim->types[i], claim->runtime);
+                  name, claim->runtime);
         return CAIRN_OK;
     }
     return CAIRN_OK;
@@ -67,10 +71,20 @@ static bool is_same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+static bool is_same_code(const cairn_function_code *a, const cairn_function_code *b)
+{
+    return a->version == b->version && a->from_version == b->from_version &&
+           strcmp(a->name, b->name) == 0;
+}
+
 static bool is_same_claim(const cairn_claim_options *a, const cairn_claim_options *b)
 {
-    if (a->type_count != b->type_count || !is_same_text(a->runtime, b->runtime))
+    if (a->type_count != b->type_count || a->function_count != b->function_count ||
+        !is_same_text(a->runtime, b->runtime))
         return false;
+    for (size_t i = 0; i < a->function_count; i++)
+        if (!is_same_code(&a->functions[i], &b->functions[i]))
+            return false;
     for (size_t i = 0; i < a->type_count; i++)
         if (strcmp(a->types[i], b->types[i]) != 0)
             return false;
@@ -361,7 +375,8 @@ static cairn_code claim_together(struct batch *batch, struct request *first,
 static cairn_code claim_one(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const cairn_claim_options *claim = request_claim(request);
-    bool is_without_jobs = !request->was_unsure && is_dry(batch, claim, false);
+    bool is_without_jobs = !request->was_unsure &&
+                           (claim->type_count == 0 || is_dry(batch, claim, false));
     if (is_without_jobs && is_dry(batch, claim, true))
         return CAIRN_OK;
     if (!is_claim_open(request))

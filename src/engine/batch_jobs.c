@@ -15,18 +15,25 @@ void batch_due(struct batch *batch, int64_t at_us)
         batch->due_us = at_us;
 }
 
-void batch_ready(struct batch *batch, const char *type)
+void batch_ready_version(struct batch *batch, const char *type, int32_t version)
 {
     struct ready_types *ready = &batch->ready;
     if (ready->is_any)
         return;
     for (size_t i = 0; type && i < ready->count; i++)
-        if (strcmp(ready->names[i], type) == 0)
+        if (ready->versions[i] == version && strcmp(ready->names[i], type) == 0)
             return;
-    if (!type || ready->count == READY_TYPES_MAX || strlen(type) >= sizeof ready->names[0])
+    if (!type || ready->count == READY_TYPES_MAX || strlen(type) >= sizeof ready->names[0]) {
         ready->is_any = true;
-    else
-        strcpy(ready->names[ready->count++], type);
+        return;
+    }
+    ready->versions[ready->count] = version;
+    strcpy(ready->names[ready->count++], type);
+}
+
+void batch_ready(struct batch *batch, const char *type)
+{
+    batch_ready_version(batch, type, 0);
 }
 
 /* ---- rows that change -----------------------------------------------------------------------

@@ -302,17 +302,26 @@ void cairn_registry_free(cairn_registry *registry)
 /* ---- working --------------------------------------------------------------------------------
  */
 
-static void take_claim(cairn_claim_options *to, const cairn_claim_options *from)
+bool take_claim(struct arena *arena, cairn_claim_options *to, const cairn_claim_options *from)
 {
     *to = (cairn_claim_options)CAIRN_CLAIM_DEFAULTS;
     take_options(to, sizeof *to, from, from->size);
+    if (!to->function_count)
+        return true;
+    cairn_function_code *known = arena_array(arena, to->function_count, sizeof *known);
+    const char *at = (const char *)to->functions;
+    for (size_t i = 0; known && i < to->function_count; i++, at += to->functions->size)
+        take_options(&known[i], sizeof known[i], at, to->functions->size);
+    to->functions = known;
+    return known != NULL;
 }
 
 cairn_code cairn_claim(cairn_engine *engine, const cairn_claim_options *options,
                        cairn_tasks **ret_tasks, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_CLAIM);
-    take_claim(&request->in.claim, options);
+    if (!take_claim(&request->arena, &request->in.claim, options))
+        return fail_memory(reterr);
     cairn_code code = run_request(engine, request, reterr);
     if (!code)
         *ret_tasks = (cairn_tasks *)hand_over(&request);
@@ -367,8 +376,8 @@ cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
     }
     *in = (struct report_input){
         .worker = worker, .reports = known, .count = count, .is_claiming = claim != NULL};
-    if (claim)
-        take_claim(&in->claim, claim);
+    if (claim && !take_claim(&request->arena, &in->claim, claim))
+        return fail_memory(reterr);
 
     cairn_code code = run_request(engine, request, reterr);
     if (code)

@@ -106,13 +106,27 @@ static cairn_code check_enqueue(struct check *check)
     return code;
 }
 
+static cairn_code check_function(struct check *check, const cairn_function_code *function)
+{
+    cairn_code code = check_name(check, "function", function->name);
+    if (!code)
+        code = check_range(check, "version", function->version, 1, INT32_MAX);
+    return code ? code
+                : check_range(check, "from_version", function->from_version, 0,
+                              function->version);
+}
+
 cairn_code check_claim(struct check *check, const cairn_claim_options *claim)
 {
     cairn_code code = check_name(check, "worker", claim->worker);
     if (!code)
-        code = check_count(check, "types", claim->type_count, 1);
+        code = check_count(check, "types", claim->type_count, claim->function_count == 0);
     for (size_t i = 0; i < claim->type_count && !code; i++)
         code = check_name(check, "type", claim->types[i]);
+    if (!code)
+        code = check_count(check, "functions", claim->function_count, 0);
+    for (size_t i = 0; i < claim->function_count && !code; i++)
+        code = check_function(check, &claim->functions[i]);
     if (!code)
         code = check_optional(check, "runtime", claim->runtime);
     if (!code)

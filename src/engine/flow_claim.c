@@ -124,6 +124,28 @@ static struct claim_share *find_share(struct claim_share *shares, size_t count, 
 
 /* ---- taking --------------------------------------------------------------------------------- */
 
+/* The functions that a claim names, as a store takes them. */
+static cairn_code join_functions(struct batch *batch, const cairn_claim_options *claim,
+                                 struct step_claim *wanted, cairn_error *reterr)
+{
+    struct function_range *ranges =
+        arena_array(&batch->arena, claim->function_count, sizeof *ranges);
+    if (!ranges)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < claim->function_count; i++) {
+        const cairn_function_code *code = &claim->functions[i];
+        ranges[i] = (struct function_range){
+            .name = code->name,
+            .from = code->from_version ? code->from_version : code->version,
+            .to = code->version,
+        };
+    }
+    wanted->functions = ranges;
+    wanted->function_count = function_ranges_join(ranges, claim->function_count, claim->types,
+                                                  claim->type_count);
+    return CAIRN_OK;
+}
+
 static cairn_code take_rows(struct batch *batch, const struct claim_share *shares, size_t count,
                             struct step_row *rows, size_t room, size_t *ret_count,
                             cairn_error *reterr)
@@ -143,6 +165,8 @@ static cairn_code take_rows(struct batch *batch, const struct claim_share *share
         return batch->ops->find_claimed_steps(batch->tx, claim->worker, request->token, rows,
                                               room, ret_count, reterr);
     cairn_code code = make_holders(batch, shares, count, &wanted.holders, reterr);
+    if (!code && claim->function_count)
+        code = join_functions(batch, claim, &wanted, reterr);
     if (!code && batch->ops->send_step_claim) {
         code = batch->ops->send_step_claim(batch->tx, &wanted, room, reterr);
         if (!code)

@@ -49,9 +49,10 @@ struct counters {
 
 enum { READY_TYPES_MAX = 16 };
 
-/* Of which types jobs became claimable, so that only those are woken who wait for them. */
+/* Of which types jobs and steps became claimable, so that only those are woken who wait for them. */
 struct ready_types {
-    char names[READY_TYPES_MAX][64]; /* longer ones count as any */
+    char names[READY_TYPES_MAX][64];   /* longer ones count as any */
+    int32_t versions[READY_TYPES_MAX]; /* of functions; else 0 */
     size_t count;
     bool is_any;
 };

@@ -5,6 +5,8 @@
 #include "core/pattern.h"
 #include "engine/batch.h"
 
+#include <string.h>
+
 void park_add(struct local_engine *engine, struct request *request)
 {
     queue_push(&engine->parked, request);
@@ -14,11 +16,23 @@ void park_add(struct local_engine *engine, struct request *request)
         pthread_cond_signal(&engine->watch_work);
 }
 
+static bool has_code_for(const cairn_claim_options *claim, const char *name, int32_t version)
+{
+    for (size_t i = 0; version && i < claim->function_count; i++) {
+        const cairn_function_code *code = &claim->functions[i];
+        int32_t from = code->from_version ? code->from_version : code->version;
+        if (from <= version && version <= code->version && strcmp(code->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool is_waiting_for(const struct request *request, const struct ready_types *ready)
 {
     const cairn_claim_options *claim = request_claim(request);
     for (size_t i = 0; i < ready->count; i++)
-        if (pattern_matches_any(claim->types, claim->type_count, ready->names[i]))
+        if (pattern_matches_any(claim->types, claim->type_count, ready->names[i]) ||
+            has_code_for(claim, ready->names[i], ready->versions[i]))
             return true;
     return false;
 }

@@ -281,6 +281,7 @@ struct world_instance *world_new(struct batch *batch, const struct instance_row 
         if (!step)
             return NULL;
         step->row.instance_id = row->id;
+        step->row.version = step->row.kind == KIND_FUNCTION ? row->version : 0;
         step->row.updated_at_us = batch->tx->now_us;
     }
     if (instance)

@@ -506,9 +506,11 @@ static cairn_code source_join_output(struct flow *flow, const struct flow_step *
     return *ret_output ? CAIRN_OK : fail_memory(reterr);
 }
 
-static void source_ready(struct flow *flow, const char *task_type)
+static void source_ready(struct flow *flow, const struct flow_step *step)
 {
-    batch_ready(world_of(flow)->batch, task_type);
+    bool is_function = step->row.kind == KIND_FUNCTION;
+    batch_ready_version(world_of(flow)->batch, step->row.task_type,
+                        is_function ? flow->instance->version : 0);
 }
 
 const struct flow_source world_source = {

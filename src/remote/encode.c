@@ -147,6 +147,25 @@ static void encode_enqueue(const struct enqueue_input *in, struct transfer *tran
     json_close(out, '}');
 }
 
+/* Left out if there are none, as for a server that does not know of them. */
+static void add_functions(struct json_out *out, const cairn_claim_options *claim)
+{
+    if (!claim->function_count)
+        return;
+    json_key(out, "functions");
+    json_open(out, '[');
+    for (size_t i = 0; i < claim->function_count; i++) {
+        const cairn_function_code *code = &claim->functions[i];
+        json_open(out, '{');
+        put_text(out, "name", code->name);
+        put_int(out, "version", code->version);
+        if (code->from_version)
+            put_int(out, "from_version", code->from_version);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
 static void add_claim(struct json_out *out, const cairn_claim_options *claim,
                       struct transfer *transfer)
 {
@@ -155,6 +174,7 @@ static void add_claim(struct json_out *out, const cairn_claim_options *claim,
     for (size_t i = 0; i < claim->type_count; i++)
         json_str(out, claim->types[i]);
     json_close(out, ']');
+    add_functions(out, claim);
     put_int(out, "max", claim->max);
     put_int(out, "lease_ms", claim->lease_ms);
     put_int(out, "wait_ms", claim->wait_ms);

@@ -26,6 +26,7 @@
 #include "cairn.h"
 #include "core/flow_row.h"
 #include "core/job.h"
+#include "core/pattern.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -167,6 +168,11 @@ struct step_claim {
     /* Several claims that are alike, made together: one holder for each row that there is room for,
      * instead of base's.  NULL: base's for all. */
     const struct step_holder *holders;
+
+    /* Beside base's patterns, which mean every version: functions in some versions.  No two overlap,
+     * and no pattern matches one of their names. */
+    const struct function_range *functions;
+    size_t function_count;
 };
 
 struct store_ops {
@@ -348,7 +354,7 @@ struct store_ops {
     cairn_code (*delete_steps)(struct store_tx *tx, const struct step_ref *refs, size_t count,
                                cairn_error *reterr);
 
-    /* Leases steps that are ready (is_ready, task_type matches) and returns them whole, as
+    /* Leases steps that are ready (is_ready, task_type and version match) and returns them whole, as
      * leased: locked_by, token, locked_until, due_at = locked_until + 1; a ready step becomes
      * running, one in compensation stays so; started_at is set if it was not; updated_at is now.
      * Order: highest effective priority (core/aging.h: min(100, priority + floor(seconds since

@@ -98,37 +98,37 @@ static void submit(struct call *call)
     call->engine->ops->submit(call->engine, call->request);
 }
 
-/* The first of several versions of a function names it for all, unless a handler does. */
-static bool is_first_of_name(const struct cairn_worker *worker, size_t index)
-{
-    const char *name = worker->functions[index].name;
-    for (size_t i = 0; i < worker->handler_count; i++)
-        if (strcmp(worker->handlers[i].pattern, name) == 0)
-            return false;
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(worker->functions[i].name, name) == 0)
-            return false;
-    return true;
-}
-
-/* What we can run: types and patterns of handlers, then names of functions. */
 static bool fill_types(const struct cairn_worker *worker, struct arena *arena,
                        cairn_claim_options *claim)
 {
-    const char **types =
-        arena_array(arena, worker->handler_count + worker->function_count, sizeof *types);
-    size_t count = 0;
+    const char **types = arena_array(arena, worker->handler_count, sizeof *types);
     if (!types)
         return false;
     for (size_t i = 0; i < worker->handler_count; i++)
-        if (!(types[count++] = arena_strdup(arena, worker->handlers[i].pattern)))
-            return false;
-    for (size_t i = 0; i < worker->function_count; i++)
-        if (is_first_of_name(worker, i) &&
-            !(types[count++] = arena_strdup(arena, worker->functions[i].name)))
+        if (!(types[i] = arena_strdup(arena, worker->handlers[i].pattern)))
             return false;
     claim->types = types;
-    claim->type_count = count;
+    claim->type_count = worker->handler_count;
+    return true;
+}
+
+static bool fill_functions(const struct cairn_worker *worker, struct arena *arena,
+                           cairn_claim_options *claim)
+{
+    cairn_function_code *codes = arena_array(arena, worker->function_count, sizeof *codes);
+    if (!codes)
+        return false;
+    for (size_t i = 0; i < worker->function_count; i++) {
+        const struct function *function = &worker->functions[i];
+        codes[i] = (cairn_function_code)CAIRN_FUNCTION_CODE_DEFAULTS;
+        codes[i].name = arena_strdup(arena, function->name);
+        codes[i].version = function->version;
+        codes[i].from_version = function->from_version;
+        if (!codes[i].name)
+            return false;
+    }
+    claim->functions = codes;
+    claim->function_count = worker->function_count;
     return true;
 }
 
@@ -143,7 +143,7 @@ static bool fill_claim(struct cairn_worker *worker, struct arena *arena, uint32_
     ret_claim->lease_ms = worker->lease_ms;
     ret_claim->wait_ms = wait_ms;
     return ret_claim->worker && (!worker->runtime || ret_claim->runtime) &&
-           fill_types(worker, arena, ret_claim);
+           fill_types(worker, arena, ret_claim) && fill_functions(worker, arena, ret_claim);
 }
 
 bool send_claim(struct cairn_worker *worker, uint32_t slots, uint32_t wait_ms)

@@ -31,6 +31,10 @@ static cairn_code check_function(const struct cairn_worker *worker,
     if (options->commit != CAIRN_COMMIT_STEP && options->commit != CAIRN_COMMIT_PASSAGE)
         return fail(reterr, CAIRN_E_BAD_INPUT, "commit is %d, which is no commit mode",
                     (int)options->commit);
+    if (options->from_version < 0 || options->from_version > options->version)
+        return fail(reterr, CAIRN_E_BAD_INPUT,
+                    "from_version is %d; it must be from 1 to the version, %d",
+                    (int)options->from_version, (int)options->version);
     for (size_t i = 0; i < worker->function_count; i++) {
         const struct function *known = &worker->functions[i];
         if (known->version == options->version && strcmp(known->name, options->name) == 0)
@@ -100,6 +104,9 @@ cairn_code cairn_worker_function(cairn_worker *worker, const cairn_function_opti
     }
     more[worker->function_count++] = (struct function){.name = name,
                                                        .version = known.version,
+                                                       .from_version = known.from_version
+                                                                           ? known.from_version
+                                                                           : known.version,
                                                        .run = known.run,
                                                        .arg = known.arg,
                                                        .commit = known.commit};
@@ -120,13 +127,15 @@ const struct function *worker_find_function(const struct cairn_worker *worker,
                                             const cairn_task *task)
 {
     const struct function *best = NULL;
+    int32_t version = task->memory ? task->memory->version : 0;
     for (size_t i = 0; i < worker->function_count; i++) {
         const struct function *function = &worker->functions[i];
         if (strcmp(function->name, task->type) != 0)
             continue;
-        if (task->memory && function->version == task->memory->version)
+        if (function->version == version)
             return function;
-        if (!best || function->version > best->version)
+        bool is_able = function->from_version <= version && version <= function->version;
+        if (is_able && (!best || function->version > best->version))
             best = function;
     }
     return best;

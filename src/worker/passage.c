@@ -296,10 +296,8 @@ cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
                                    cairn_tasks **ret_tasks, cairn_error *reterr)
 {
     cairn_claim_options known = CAIRN_CLAIM_DEFAULTS;
-    if (claim && ret_tasks) {
-        take_options(&known, sizeof known, claim, claim->size);
+    if (claim && ret_tasks && take_claim(&passage->arena, &known, claim))
         passage->claim = &known;
-    }
     cairn_code ended = end_passage(passage, code);
     if (reterr) {
         error_clear(reterr);

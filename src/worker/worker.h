@@ -37,7 +37,7 @@ struct handler {
 /* A durable function, in one version. */
 struct function {
     char *name;
-    int32_t version;
+    int32_t version, from_version; /* the highest and the lowest that its code accepts */
     cairn_function run;
     void *arg;
     cairn_commit_mode commit;
@@ -189,7 +189,7 @@ const struct handler *worker_find(const struct cairn_worker *worker, const char 
 /* ---- function.c ----------------------------------------------------------------------------
  */
 
-/* The instance's own version of a function, else the highest; NULL: none of that name. */
+/* The instance's own version of a function, else the highest that accepts it; NULL: none does. */
 const struct function *worker_find_function(const struct cairn_worker *worker,
                                             const cairn_task *task);
 void run_function(struct cairn_worker *worker, struct cairn_work *work);

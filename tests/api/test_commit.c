@@ -52,6 +52,44 @@ TEST(a_functions_task_brings_what_is_remembered)
 }
 
 /* From the first step to the output: go on, sleep, wait for a signal, complete. */
+/* The instance of begin_passage() has version 2. */
+TEST(a_claim_is_given_functions_in_the_versions_that_it_names)
+{
+    static const char *const bodies[] = {
+        "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":3}]}",
+        "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":1}]}",
+        "{\"worker\":\"w\",\"types\":[\"mail\"],"
+        "\"functions\":[{\"name\":\"order\",\"version\":9,\"from_version\":3}]}",
+        "{\"worker\":\"w\",\"types\":[],"
+        "\"functions\":[{\"name\":\"order\",\"version\":9,\"from_version\":2}]}"};
+    struct caller caller;
+    struct passage passage = begin_passage(&caller);
+    commit_for(&caller, 200, &passage, "again", "");
+    for (int i = 0; i < 4; i++) {
+        call_for(&caller, 200, "POST", "/v1/tasks/claim", bodies[i]);
+        CHECK_INT(json_array_size(part(&caller, "tasks")), i == 3);
+    }
+    caller_close(&caller);
+}
+
+TEST(a_claim_names_functions_in_versions_that_can_be)
+{
+    static const char *const bodies[] = {
+        "{\"worker\":\"w\",\"functions\":[]}",
+        "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\"}]}",
+        "{\"worker\":\"w\",\"functions\":[{\"version\":1}]}",
+        "{\"worker\":\"w\",\"functions\":[{\"name\":\"\",\"version\":1}]}",
+        "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":0}]}",
+        "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":1,\"from_version\":2}]}",
+        "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":1,\"since\":1}]}",
+        "{\"worker\":\"w\",\"functions\":\"order\"}"};
+    struct caller caller;
+    caller_open(&caller);
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        call_for(&caller, 400, "POST", "/v1/tasks/claim", bodies[i]);
+    caller_close(&caller);
+}
+
 TEST(a_whole_function_is_executed_by_hand)
 {
     struct caller caller;

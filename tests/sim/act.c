@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/buf.h"
+#include "engine/batch.h"
 #include "function.h"
 
 #include <stdio.h>
@@ -91,6 +92,8 @@ static void act_start(struct sim *sim, int engine)
              which < sim->workflow_count ? which : which - sim->workflow_count);
     request->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
     request->in.start.workflow = keep(request, name);
+    if (which >= sim->workflow_count)
+        request->in.start.version = sim_below(sim, VERSIONS + 1); /* 0: the latest */
     request->in.start.input = sim_chance(sim, 50) ? "{\"n\": 1}" : "{\"n\": 2}";
     snprintf(key, sizeof key, "k%zu", sim->started++);
     request->in.start.key = keep(request, key); /* a repeated start must find the first */
@@ -130,6 +133,8 @@ cairn_claim_options act_claim_options(struct sim *sim, struct request *request,
     claim.type_count = 1;
     claim.max = (uint32_t)(1 + sim_below(sim, 3));
     claim.lease_ms = sim->is_calm ? 30000 : leases_ms[sim_below(sim, 4)];
+    if (sim->has_functions && sim_chance(sim, 60))
+        act_claim_versions(sim, request, &claim);
     return claim;
 }
 
@@ -405,6 +410,8 @@ static void learn_tasks(struct sim *sim, const struct request *request, const ch
 {
     for (size_t i = 0; i < request->out.tasks.count; i++) {
         const cairn_task *task = &request->out.tasks.items[i];
+        if (strcmp(task->kind, "function") == 0)
+            law_of_version(sim, request_claim(request), task);
         if (sim_chance(sim, 10) && !sim->is_calm)
             continue; /* the worker dies with it in its hands */
         if (strcmp(task->kind, "function") == 0 && (sim->is_calm || sim_chance(sim, 96))) {
@@ -490,14 +497,16 @@ static bool run_one(struct sim *sim, int engine)
     return true;
 }
 
-/* Which steps are claimable, a bit each. */
-static void list_ready(const struct sim *sim, uint64_t ret_ready[INSTANCES_MAX])
+/* Which steps this claim could be given (NULL: any claim), a bit each. */
+static void list_ready(const struct sim *sim, const cairn_claim_options *claim,
+                       uint64_t ret_ready[INSTANCES_MAX])
 {
     memset(ret_ready, 0, INSTANCES_MAX * sizeof *ret_ready);
     for (size_t i = 0; i < sim->now->instance_count; i++) {
         const struct seen_instance *instance = &sim->now->instances[i];
         for (size_t k = 0; k < instance->step_count; k++)
-            if (instance->steps[k].is_ready && instance->steps[k].seq < 64)
+            if (instance->steps[k].is_ready && instance->steps[k].seq < 64 &&
+                (!claim || claim_accepts(claim, instance, &instance->steps[k])))
                 ret_ready[i] |= UINT64_C(1) << instance->steps[k].seq;
     }
 }
@@ -506,10 +515,12 @@ static void list_ready(const struct sim *sim, uint64_t ret_ready[INSTANCES_MAX])
 static void law_of_wakes(struct sim *sim, int engine, const uint64_t before[INSTANCES_MAX])
 {
     uint64_t ready[INSTANCES_MAX];
-    list_ready(sim, ready);
+    const struct op *parked = &sim->parked[engine];
+    if (!parked->request || parked->is_done)
+        return;
+    list_ready(sim, &parked->request->in.claim, ready);
     for (size_t i = 0; i < INSTANCES_MAX; i++)
-        if (sim->parked[engine].request && !sim->parked[engine].is_done &&
-            ready[i] & ~before[i])
+        if (ready[i] & ~before[i])
             sim_broken(sim, "a worker waits at engine %d for what is there", engine);
 }
 
@@ -519,7 +530,7 @@ void act_run(struct sim *sim)
     for (int i = 0; i < ENGINES; i++) {
         int engine = (first + i) % ENGINES;
         uint64_t ready[INSTANCES_MAX];
-        list_ready(sim, ready);
+        list_ready(sim, NULL, ready);
         for (int tries = 0;; tries++) {
             if (tries == 50)
                 faulty_calm(sim->engines[engine].faulty);

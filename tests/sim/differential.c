@@ -193,6 +193,7 @@ static void start(struct twins *twins)
     cairn_start_options options = CAIRN_START_DEFAULTS;
     pick_name(twins, name);
     options.workflow = name;
+    options.version = name[0] == 'f' ? twin_below(twins, 3) : 0;
     options.input = "{\"n\": 1, \"b\": [true, null], \"a\": \"\\u00fc\"}";
     options.key = twin_below(twins, 4) ? NULL : "same";
     if (twin_below(twins, 5) == 0)
@@ -241,6 +242,14 @@ static void claim(struct twins *twins)
     options.type_count = 1;
     options.max = (uint32_t)(1 + twin_below(twins, 3));
     options.lease_ms = twin_below(twins, 2) ? 1000 : 30000;
+    cairn_function_code code = CAIRN_FUNCTION_CODE_DEFAULTS;
+    if (twins->has_functions && twin_below(twins, 3) == 0) { /* of one function, one version */
+        code.name = "f0";
+        code.version = 1 + twin_below(twins, 2);
+        options.functions = &code;
+        options.function_count = 1;
+        options.type_count = 0;
+    }
     int run = twins->has_functions ? twin_below(twins, 4) : 0;
     for_both(side, twins)
     {

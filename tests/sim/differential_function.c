@@ -15,12 +15,15 @@ enum { STEPS_AT_ONCE = 4 };
 void twin_deploy_function(struct twins *twins)
 {
     char text[128];
-    snprintf(text, sizeof text,
-             "{\"function\": \"f%d\", \"version\": 1, \"dlq\": %s, \"max_attempts\": %d}",
-             twins->functions++, twin_below(twins, 4) ? "false" : "true",
-             1 + twin_below(twins, 3));
-    for_both(side, twins)
-        twin_answer(side, "deploy", cairn_deploy(side->engine, "f.json", text, NULL, NULL));
+    for (int version = 1; version <= 2; version++) {
+        snprintf(text, sizeof text,
+                 "{\"function\": \"f%d\", \"version\": %d, \"dlq\": %s, \"max_attempts\": %d}",
+                 twins->functions, version, twin_below(twins, 4) ? "false" : "true",
+                 1 + twin_below(twins, 3));
+        for_both(side, twins)
+            twin_answer(side, "deploy", cairn_deploy(side->engine, "f.json", text, NULL, NULL));
+    }
+    twins->functions++;
 }
 
 /* ---- texts ------------------------------------------------------------------------------- */

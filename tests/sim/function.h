@@ -100,6 +100,12 @@ struct runner {
     size_t call_count;
 };
 
+/* act_function.c: claims that name functions, and what they may be given. */
+void act_claim_versions(struct sim *sim, struct request *request, cairn_claim_options *claim);
+bool claim_accepts(const cairn_claim_options *claim, const struct seen_instance *instance,
+                   const struct step_row *row);
+void law_of_version(struct sim *sim, const cairn_claim_options *claim, const cairn_task *task);
+
 /* runner.c */
 void runner_start(struct sim *sim, const cairn_task *task, const char *worker);
 void runner_go(struct runner *runner); /* until it wants something, rests, or is over */

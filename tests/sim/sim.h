@@ -29,6 +29,7 @@ enum {
     LOGS_MAX = 200,
     RECORDS_MAX = 64,
     FUNCTIONS_MAX = 3,
+    VERSIONS = 3, /* of each function, all with the same program */
     PROGRAM_OPS_MAX = 24,
     RUNNERS_MAX = 4
 };

@@ -46,8 +46,8 @@ static void close_world(struct world *world)
     cairn_close(world->engine);
 }
 
-static void add_function(struct world *world, int32_t version, cairn_commit_mode mode,
-                         cairn_function run, void *arg)
+static void add_function_from(struct world *world, int32_t version, int32_t from_version,
+                              cairn_commit_mode mode, cairn_function run, void *arg)
 {
     cairn_error error;
     cairn_function_options options = CAIRN_FUNCTION_DEFAULTS;
@@ -56,7 +56,14 @@ static void add_function(struct world *world, int32_t version, cairn_commit_mode
     options.run = run;
     options.arg = arg;
     options.commit = mode;
+    options.from_version = from_version;
     CHECK_OK(cairn_worker_function(world->worker, &options, &error));
+}
+
+static void add_function(struct world *world, int32_t version, cairn_commit_mode mode,
+                         cairn_function run, void *arg)
+{
+    add_function_from(world, version, 0, mode, run, arg);
 }
 
 static void start(struct world *world)
@@ -406,7 +413,7 @@ static cairn_code note_version(cairn_passage *passage, void *arg)
     return cairn_passage_sleep(passage, NULL, 1000, NULL);
 }
 
-TEST(an_instance_is_given_to_its_own_version_or_else_to_the_highest)
+TEST(an_instance_is_given_to_its_own_version_or_else_to_the_highest_that_accepts_it)
 {
     struct world world = open_world();
     atomic_int one = 0, two = 0, three = 0;
@@ -430,11 +437,32 @@ TEST(an_instance_is_given_to_its_own_version_or_else_to_the_highest)
     cairn_worker_free(world.worker);
     world.worker = make_worker(&world);
     add_function(&world, 3, CAIRN_COMMIT_STEP, note_version, &three);
-    add_function(&world, 2, CAIRN_COMMIT_STEP, note_version, &two);
-    run(&world);
+    add_function_from(&world, 5, 5, CAIRN_COMMIT_STEP, note_version, &two);
+    run(&world); /* it has no code for this one: it is left alone */
     CHECK_INT(one, 2);
     CHECK_INT(two, 0);
-    CHECK_INT(three, 1);
+    CHECK_INT(three, 0);
+
+    add_function_from(&world, 6, 2, CAIRN_COMMIT_STEP, note_version, &three);
+    add_function_from(&world, 7, 4, CAIRN_COMMIT_STEP, note_version, &two);
+    run(&world);
+    CHECK_INT(one, 2);
+    CHECK_INT(two, 1);
+    CHECK_INT(three, 0);
+    close_world(&world);
+}
+
+TEST(code_cannot_begin_with_a_version_above_its_own)
+{
+    struct world world = open_world();
+    cairn_error error;
+    cairn_function_options options = CAIRN_FUNCTION_DEFAULTS;
+    options.name = "f";
+    options.version = 2;
+    options.run = note_version;
+    options.from_version = 3;
+    CHECK_INT(cairn_worker_function(world.worker, &options, &error), CAIRN_E_BAD_INPUT);
+    CHECK(strstr(error.message, "from_version"), "%s", error.message);
     close_world(&world);
 }
 

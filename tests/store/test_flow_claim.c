@@ -243,6 +243,88 @@ TEST(a_runtime_gets_its_own_steps_and_those_of_nobody)
     CHECK_STEPS(claim_with_runtime(rig, "%", NULL), "s0", "s1", "s2");
 }
 
+/* ---- versions of functions --------------------------------------------------------------- */
+
+/* A ready function "f" of each of these versions: s0, s1, ... of one instance will do. */
+static void add_versions(struct rig *rig, size_t count, const int32_t *versions)
+{
+    struct instance_row instance = new_instance(rig, "w");
+    for (size_t i = 0; i < count; i++) {
+        struct step_row row = ready_step(&instance, (int32_t)i, "f", 50);
+        row.kind = versions[i] ? KIND_FUNCTION : KIND_TASK;
+        row.version = versions[i];
+        add_step(rig, row);
+    }
+}
+#define ADD_VERSIONS(rig, ...)                                                  \
+    add_versions(rig, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t), \
+                 (const int32_t[]){__VA_ARGS__})
+
+static struct steps *claim_versions(struct rig *rig, const char *name, int32_t from, int32_t to)
+{
+    struct function_range range = {.name = name, .from = from, .to = to};
+    return claim_steps_by(rig, ROWS_MAX,
+                          (struct step_claim){.functions = &range, .function_count = 1});
+}
+
+TEST(a_range_of_versions_takes_the_functions_in_it)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    ADD_VERSIONS(rig, 5, 1, 3, 0, 2, 4, 3);
+    CHECK_NO_STEPS(claim_versions(rig, "g", 1, 9));
+    CHECK_NO_STEPS(claim_versions(rig, "f", 6, 9));
+    CHECK_STEPS(claim_versions(rig, "f", 2, 3), "s2", "s4", "s6");
+    CHECK_STEPS(claim_versions(rig, "f", 4, 4), "s5");
+    CHECK_STEPS(claim_versions(rig, "f", 1, INT32_MAX), "s0", "s1"); /* s3 is no function */
+    CHECK_STEPS(claim_steps(rig, ROWS_MAX, "f"), "s3");
+}
+
+TEST(a_type_takes_a_function_in_every_version)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    ADD_VERSIONS(rig, 5, 0, INT32_MAX, 1);
+    CHECK_STEPS(claim_steps(rig, 3, "f"), "s0", "s1", "s2");
+    CHECK_STEPS(claim_steps(rig, ROWS_MAX, "%"), "s3");
+}
+
+TEST(types_and_versions_are_claimed_in_one_order)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    static const char *const mail = "mail";
+    struct function_range ranges[] = {{.name = "f", .from = 1, .to = 2},
+                                      {.name = "f", .from = 4, .to = 4},
+                                      {.name = "g", .from = 1, .to = 9}};
+    struct step_claim claim = {.base = {.patterns = &mail, .pattern_count = 1},
+                               .functions = ranges,
+                               .function_count = 3};
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    static const struct {
+        const char *type;
+        int32_t version, priority;
+    } rows[] = {{"f", 4, 50}, {"mail", 0, 50}, {"f", 3, 90}, {"f", 1, 60}, {"g", 9, 50}};
+    for (int32_t i = 0; i < 5; i++) {
+        struct step_row row = ready_step(&instance, i, rows[i].type, rows[i].priority);
+        row.version = rows[i].version;
+        add_step(rig, row);
+    }
+    CHECK_STEPS(claim_steps_by(rig, 2, claim), "s3", "s0");
+    CHECK_STEPS(claim_steps_by(rig, ROWS_MAX, claim), "s1", "s4");
+}
+
+TEST(a_disabled_function_is_not_claimed_by_its_version)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    ADD_VERSIONS(rig, 1);
+    register_type(rig, "f", "go", false);
+    CHECK_NO_STEPS(claim_versions(rig, "f", 1, 1));
+    register_type(rig, "f", "go", true);
+    CHECK_STEPS(claim_versions(rig, "f", 1, 1), "s0");
+}
+
 TEST(jobs_and_steps_of_one_type_are_claimed_apart)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();

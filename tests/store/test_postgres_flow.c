@@ -360,7 +360,49 @@ static long pages_of(PGconn *conn, const char *execute)
 static long claim_pages(PGconn *conn)
 {
     return pages_of(conn, "claim_steps('{}', '{a.}', NULL, now(), 18, 10, '{w}', '{t}',"
-                          " now() + interval '1 minute', 0.5)");
+                          " now() + interval '1 minute', 0.5, '{}', '{}')");
+}
+
+/* Of a function in the versions 2 and 3. */
+static long version_pages(PGconn *conn)
+{
+    return pages_of(conn, "claim_steps('{f}', '{}', NULL, now(), 18, 10, '{w}', '{t}',"
+                          " now() + interval '1 minute', 0.5, '{2}', '{3}')");
+}
+
+static void load_version(PGconn *conn, int count, int version)
+{
+    char sql[1024];
+    snprintf(
+        sql, sizeof sql,
+        "INSERT INTO workflow.workflow_step (instance_id, instance_seq, seq, name, kind,"
+        " max_attempts, priority, next, scope_fork, scope_from, scope_to, status, attempts,"
+        " compensation_attempts, commit_no, next_run_at, is_ready, task_type, is_held,"
+        " is_timed_out, remaining, updated_at, version)"
+        " SELECT gen_random_uuid(), i, 0, 'f', 'function', 3, 50, -1, -1, 0, 0,"
+        " 'ready', 0, 0, 0, now() - i %% 1000 * interval '1 second', true, 'f',"
+        " false, false, 0, now(), %d FROM generate_series(1, %d) AS i",
+        version, count);
+    foreign_run(conn, sql);
+}
+
+TEST(a_claim_passes_by_any_number_of_functions_that_it_has_no_code_for)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    prepare(foreign, "claim_steps", SQL_CLAIM_STEPS);
+    version_pages(foreign);
+    load_version(foreign, 100, 1);
+    load_version(foreign, 10, 2);
+    load_version(foreign, 10, 3);
+    load_version(foreign, 100, 4);
+    version_pages(foreign);
+    long few = version_pages(foreign);
+    load_version(foreign, 30000, 1);
+    load_version(foreign, 30000, 4);
+    version_pages(foreign);
+    long many = version_pages(foreign);
+    CHECK(many < few * 3 / 2, "%ld pages with few others, %ld with many", few, many);
 }
 
 /* Instances of one step each: ten types of three priorities, waiting for up to 1000 seconds. */

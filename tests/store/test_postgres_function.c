@@ -68,7 +68,7 @@ static void sum_up(PGconn *conn, char ret_sum[160])
                          "is_forced,is_woken,undo_error}'::text[])::text, ',' ORDER BY i.id))"
                          "    FROM workflow.workflow_instance AS i),"
                          " (SELECT md5(string_agg((to_jsonb(s) - '{ended_outcome,past_effects,"
-                         "is_effect_begun,function_effects,undo_error}'::text[])::text, ','"
+                         "is_effect_begun,function_effects,undo_error,version}'::text[])::text, ','"
                          " ORDER BY s.instance_id, s.seq))"
                          "    FROM workflow.workflow_step AS s),"
                          " pg_relation_filenode('workflow.workflow_instance'),"
@@ -113,6 +113,32 @@ TEST(tables_from_before_functions_keep_what_they_hold)
         CHECK_STR(row.workflow, "order");
         CHECK_INT(row.commits, 3);
     }
+}
+
+TEST(a_function_from_before_its_rows_had_a_version_is_claimed_by_it)
+{
+    const char *url = new_url();
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    make_tables(foreign, 3);
+    load(foreign, 1, 2);
+    foreign_run(foreign, "UPDATE workflow.workflow_instance SET is_function = true, version = 7"
+                         " WHERE id = '00000000-0000-4000-8000-000000000001'");
+    foreign_run(foreign, "UPDATE workflow.workflow_step SET is_ready = false");
+    foreign_run(foreign,
+                "UPDATE workflow.workflow_step SET kind = 'function', task_type = 'f',"
+                " is_ready = true, status = 'ready', locked_by = NULL, token = NULL,"
+                " locked_until = NULL, due_at = NULL"
+                " WHERE instance_id = '00000000-0000-4000-8000-000000000001' AND seq = 0");
+    cleanup(rig_closep) struct rig *rig = rig_open_url(url);
+    CHECK_INT(foreign_number(foreign, "SELECT count(*) FROM workflow.workflow_step"
+                                      " WHERE version <> 0"),
+              1);
+    struct function_range range = {.name = "f", .from = 1, .to = 6};
+    struct step_claim claim = {.functions = &range, .function_count = 1};
+    begin_write(rig);
+    CHECK_NO_STEPS(claim_steps_by(rig, 9, claim));
+    range.to = 7;
+    CHECK_INT(claim_steps_by(rig, 9, claim)->count, 1);
 }
 
 TEST(tables_from_before_functions_take_their_words)

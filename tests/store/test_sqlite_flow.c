@@ -18,10 +18,12 @@ TEST(every_query_of_workflows_searches_its_index)
     } queries[] = {
         {"next_task_type", SQL_NEXT_TASK_TYPE,
          "COVERING INDEX idx_workflow_step_ready (is_ready=? AND task_type>? AND task_type<?)"},
-        {"next_step_priority", SQL_NEXT_STEP_PRIORITY,
-         "COVERING INDEX idx_workflow_step_ready (is_ready=? AND task_type=? AND priority<?)"},
+        {"next_step_turn", SQL_NEXT_STEP_TURN,
+         "COVERING INDEX idx_workflow_step_ready (is_ready=? AND task_type=? AND version>? AND "
+         "(version,priority)<(?,?))"},
         {"claim_step_heads", SQL_CLAIM_STEP_HEADS,
-         "COVERING INDEX idx_workflow_step_ready (is_ready=? AND task_type=? AND priority=?)"},
+         "COVERING INDEX idx_workflow_step_ready (is_ready=? AND task_type=? AND version=? AND "
+         "priority=?)"},
         {"read_claimed_step", SQL_READ_CLAIMED_STEP, "SEARCH step USING INTEGER PRIMARY KEY"},
         {"lease_step", SQL_LEASE_STEP, "USING INTEGER PRIMARY KEY (rowid=?)"},
         {"read_step", SQL_READ_STEP, "USING INTEGER PRIMARY KEY (rowid=?)"},
@@ -174,6 +176,47 @@ TEST(a_claim_of_steps_costs_the_same_however_much_waits)
     add_timers(rig, 3000, RIG_START_US + US_PER_MIN);
     int many = steps_of_a_round(rig);
     CHECK(many <= few + few / 10, "%d steps with few waiting, %d with many", few, many);
+}
+
+/* Ready functions "f" of this version. */
+static void add_version(struct rig *rig, int count, int32_t version)
+{
+    begin_write(rig);
+    for (int i = 0; i < count; i++) {
+        struct instance_row instance = new_instance(rig, "f");
+        struct step_row row = ready_step(&instance, 0, "f", 50);
+        row.kind = KIND_FUNCTION;
+        row.version = version;
+        add_step(rig, row);
+    }
+    commit(rig);
+}
+
+static int steps_of_a_version(struct rig *rig)
+{
+    struct function_range range = {.name = "f", .from = 2, .to = 3};
+    begin_write(rig);
+    steps_taken(rig);
+    CHECK_INT(claim_steps_by(rig, 10,
+                             (struct step_claim){.functions = &range, .function_count = 1})
+                  ->count,
+              2);
+    int steps = steps_taken(rig);
+    roll_back(rig);
+    return steps;
+}
+
+TEST(a_claim_passes_by_any_number_of_functions_that_it_has_no_code_for)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    add_version(rig, 2, 3);
+    add_version(rig, 3, 4);
+    add_version(rig, 3, 1);
+    int few = steps_of_a_version(rig);
+    add_version(rig, 3000, 4);
+    add_version(rig, 3000, 1);
+    int many = steps_of_a_version(rig);
+    CHECK(many <= few + few / 10, "%d steps with few others, %d with many", few, many);
 }
 
 TEST(steps_to_be_promoted_are_found_behind_any_number_of_due_sleeps)

@@ -178,7 +178,7 @@ TEST(the_table_of_steps_keeps_its_columns_checks_and_indexes)
     CHECK_INT(ask(rig, "SELECT count(*) FROM kept_schema WHERE type = 'index'"), 6);
     CHECK_INT(ask(rig, "SELECT count(*) FROM (SELECT * FROM kept_schema WHERE type = 'index'"
                        " EXCEPT SELECT type, name, sql FROM sqlite_schema)"),
-              0);
+              1); /* the one for claims has a version more */
     const char *before =
         ask_text(rig, "SELECT replace(replace(sql, 'kind = ''human''',"
                       " 'kind = ''human'' OR kind = ''function'' OR kind = ''value'' OR kind ="
@@ -226,6 +226,36 @@ TEST(the_steps_of_a_store_of_the_second_version_go_on)
     runner.kind = KIND_FUNCTION;
     add_step(rig, runner);
     CHECK_STEPS(claim_steps(rig, 9, "f"), "s0");
+}
+
+/* The third version, with a function of version 7 that can be claimed and remembers a step. */
+static const char *make_third_version(void)
+{
+    const char *url = make_second_version("");
+    sqlite3 *db = open_file(url);
+    run_sql(db, migrations[2].sql);
+    run_sql(db, "INSERT INTO workflow_migration VALUES (3, '0003_functions', 0);"
+                "UPDATE workflow_instance SET version = 7, is_function = 1, places = 2"
+                " WHERE id = 'i1';"
+                "UPDATE workflow_step SET kind = 'function', task_type = 'f', is_ready = 1,"
+                "  status = 'ready', locked_by = NULL, token = NULL, due_at = NULL, is_held = 0"
+                " WHERE id = (SELECT seq << 20 FROM workflow_instance WHERE id = 'i1');"
+                "UPDATE workflow_step SET is_ready = 0"
+                " WHERE id <> (SELECT seq << 20 FROM workflow_instance WHERE id = 'i1')");
+    sqlite3_close(db);
+    return url;
+}
+
+TEST(a_function_of_the_third_version_is_claimed_by_its_version)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(make_third_version());
+    struct function_range range = {.name = "f", .from = 1, .to = 6};
+    struct step_claim claim = {.functions = &range, .function_count = 1};
+    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_step WHERE version <> 0"), 1);
+    begin_write(rig);
+    CHECK_NO_STEPS(claim_steps_by(rig, 9, claim));
+    range.to = 7;
+    CHECK_STEPS(claim_steps_by(rig, 9, claim), "s0");
 }
 
 TEST(a_migration_that_cannot_be_leaves_the_file_as_it_was)

@@ -49,3 +49,44 @@ TEST(one_of_several_patterns_is_enough)
     CHECK(!pattern_matches_any(patterns, 2, "a.v2"), "a.v2");
     CHECK(!pattern_matches_any(patterns, 0, "a.v1"), "no patterns");
 }
+
+/* ---- versions of functions ------------------------------------------------------------------ */
+
+/* Whether one of them has this version of "f"; how many have is added to *count. */
+static bool covers(const struct function_range *ranges, size_t count, int32_t version,
+                   size_t *ret_count)
+{
+    *ret_count = 0;
+    for (size_t i = 0; i < count; i++)
+        *ret_count += strcmp(ranges[i].name, "f") == 0 && ranges[i].from <= version &&
+                      version <= ranges[i].to;
+    return *ret_count > 0;
+}
+
+/* All pairs of ranges within 1 to 5: joined they have the same versions, each once. */
+TEST(joined_ranges_have_the_same_versions_each_once)
+{
+    for (int32_t n = 0; n < 5 * 5 * 5 * 5; n++) {
+        struct function_range given[] = {{"f", 1 + n % 5, 1 + n / 5 % 5},
+                                         {"g", 1, 9},
+                                         {"f", 1 + n / 25 % 5, 1 + n / 125}};
+        struct function_range joined[] = {given[0], given[1], given[2]};
+        if (given[0].from > given[0].to || given[2].from > given[2].to)
+            continue;
+        size_t count = function_ranges_join(joined, 3, NULL, 0), before, after;
+        for (int32_t version = 0; version < 7; version++) {
+            bool is_wanted = covers(given, 3, version, &before);
+            CHECK_INT(covers(joined, count, version, &after), is_wanted);
+            CHECK_INT(after, is_wanted);
+        }
+    }
+}
+
+TEST(a_function_that_a_pattern_matches_needs_no_range)
+{
+    static const char *const patterns[] = {"f", "mail.%"};
+    struct function_range ranges[] = {{"mail.send", 1, 2}, {"g", INT32_MAX, INT32_MAX}, {"f", 1, 1}};
+    CHECK_INT(function_ranges_join(ranges, 3, patterns, 2), 1);
+    CHECK_STR(ranges[0].name, "g");
+    CHECK_INT(function_ranges_join(ranges, 0, patterns, 2), 0);
+}

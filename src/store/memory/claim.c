@@ -64,6 +64,13 @@ static bool postpone(struct store_tx *tx, struct type *type)
     return true;
 }
 
+struct type *memory_find_type(struct store_tx *tx, const struct job_claim *claim,
+                              const char *name)
+{
+    struct type *type = table_find_type(tx_table(tx), name);
+    return type && is_allowed(type, claim) ? type : NULL;
+}
+
 struct choice {
     const struct job_claim *claim;
     uint64_t number;

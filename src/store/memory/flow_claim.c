@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each type keeps its ready steps by (priority, next_run_at, instance, seq).  Within one type
- * and priority the earliest leads, however long the others have waited, so a claim looks at
- * those heads only: a heap of them, the one to be called next on top.
+ * Each type keeps its ready steps by (version, priority, next_run_at, instance, seq).  Within one
+ * type, version and priority the earliest leads, however long the others have waited, so a claim
+ * looks at those heads only: a heap of them, the one to be called next on top.
  */
 #include "store/memory/memory.h"
 
@@ -22,7 +22,7 @@ struct head {
 
 struct heap {
     struct head *heads;
-    size_t count;
+    size_t count, room;
     int64_t now_us;
     double aging_rate;
 };
@@ -68,49 +68,91 @@ static struct head make_head(const struct heap *heap, struct step *step)
                                                        heap->now_us, heap->aging_rate)};
 }
 
-static int probe_below_priority(const struct tree_node *node, const void *key)
+static int probe_version(const struct tree_node *node, const void *key)
 {
-    int32_t priority = container_of(node, struct step, in_type)->now->row.priority;
-    return priority < *(const int32_t *)key ? 1 : -1;
+    return container_of(node, struct step, in_type)->now->row.version < *(const int32_t *)key
+               ? -1
+               : 1;
 }
 
-/* The head of the next lower priority of the type. */
-static struct step *lower_head(const struct type *type, const struct step *head)
+/* Behind all steps of the key's version and priority. */
+static int probe_behind(const struct tree_node *node, const void *key)
 {
-    return turn_step(
-        tree_seek(&type->ready_steps, probe_below_priority, &head->now->row.priority));
+    const struct step_row *row = &container_of(node, struct step, in_type)->now->row;
+    const struct step_row *last = key;
+    if (row->version != last->version)
+        return row->version > last->version ? 1 : -1;
+    return row->priority < last->priority ? 1 : -1;
+}
+
+/* The first of each version and priority of a range, in the order of the tree; NULL: no more. */
+static struct step *range_head(const struct type *type, const struct function_range *range)
+{
+    return turn_step(tree_seek(&type->ready_steps, probe_version, &range->from));
+}
+
+static struct step *next_head(const struct type *type, const struct step *head)
+{
+    return turn_step(tree_seek(&type->ready_steps, probe_behind, &head->now->row));
+}
+
+/* False: memory has run out. */
+static bool add_head(struct arena *arena, struct heap *heap, struct step *step)
+{
+    if (heap->count == heap->room) {
+        size_t room = heap->room ? heap->room * 2 : 8;
+        struct head *heads = arena_array(arena, room, sizeof *heads);
+        if (!heads)
+            return false;
+        if (heap->count)
+            memcpy(heads, heap->heads, heap->count * sizeof *heads);
+        heap->heads = heads;
+        heap->room = room;
+    }
+    heap->heads[heap->count++] = make_head(heap, step);
+    return true;
+}
+
+static bool add_versions(struct store_tx *tx, struct heap *heap, const struct type *type,
+                         const struct function_range *range)
+{
+    for (struct step *head = range_head(type, range);
+         head && head->now->row.version <= range->to; head = next_head(type, head))
+        if (!add_head(tx->arena, heap, head))
+            return false;
+    return true;
 }
 
 static bool fill_heap(struct store_tx *tx, const struct step_claim *claim, struct heap *heap)
 {
+    static const struct function_range all = {.from = 0, .to = INT32_MAX};
     struct type **types;
-    size_t type_count, head_count = 0;
+    size_t type_count;
+    *heap = (struct heap){.now_us = tx->now_us, .aging_rate = claim->aging_rate};
     if (!memory_choose_types(tx, &claim->base, &types, &type_count))
         return false;
     for (size_t i = 0; i < type_count; i++)
-        for (struct step *head = turn_step(tree_first(&types[i]->ready_steps)); head;
-             head = lower_head(types[i], head))
-            head_count++;
-    *heap = (struct heap){.heads = arena_array(tx->arena, head_count, sizeof *heap->heads),
-                          .now_us = tx->now_us,
-                          .aging_rate = claim->aging_rate};
-    if (!heap->heads)
-        return false;
-    for (size_t i = 0; i < type_count; i++)
-        for (struct step *head = turn_step(tree_first(&types[i]->ready_steps)); head;
-             head = lower_head(types[i], head))
-            heap->heads[heap->count++] = make_head(heap, head);
+        if (!add_versions(tx, heap, types[i], &all))
+            return false;
+    for (size_t i = 0; i < claim->function_count; i++) {
+        const struct function_range *range = &claim->functions[i];
+        const struct type *type = memory_find_type(tx, &claim->base, range->name);
+        if (type && !add_versions(tx, heap, type, range))
+            return false;
+    }
     for (size_t i = heap->count / 2; i-- > 0;)
         sink(heap, i);
     return true;
 }
 
-/* Takes the first step; the one behind it of the same type and priority is the new head. */
+/* Takes the first step; the one behind it of the same type, version and priority is the new head. */
 static struct step *take_first(struct heap *heap)
 {
     struct step *step = heap->heads[0].step;
     struct step *next = turn_step(tree_next(&step->in_type));
-    if (next && next->now->row.priority == step->now->row.priority)
+    bool is_alike = next && next->now->row.version == step->now->row.version &&
+                    next->now->row.priority == step->now->row.priority;
+    if (is_alike)
         heap->heads[0] = make_head(heap, next);
     else
         heap->heads[0] = heap->heads[--heap->count];

@@ -120,7 +120,9 @@ int step_order_turn(const struct step *a, const struct step *b)
 
 int step_compare_turn(const struct tree_node *a, const struct tree_node *b)
 {
-    return compare_turn(STEP_ROW(a, in_type), STEP_ROW(b, in_type));
+    const struct step_row *x = STEP_ROW(a, in_type), *y = STEP_ROW(b, in_type);
+    int order = compare_int(x->version, y->version);
+    return order ? order : compare_turn(x, y);
 }
 
 static int compare_seq(const struct tree_node *a, const struct tree_node *b)
@@ -418,6 +420,7 @@ bool table_update_step(struct table *table, struct step *step, const struct step
     next.scope_fork = old->scope_fork;
     next.scope_from = old->scope_from;
     next.scope_to = old->scope_to;
+    next.version = old->version;
     next.config = old->config;
     next.metadata = old->metadata;
 

@@ -194,6 +194,10 @@ cairn_code memory_count_steps(struct store_tx *tx, struct step_counts *ret_count
 bool memory_choose_types(struct store_tx *tx, const struct job_claim *claim,
                          struct type ***ret_types, size_t *ret_count);
 
+/* The type of that name, if there is one and the claim may take from it; else NULL. */
+struct type *memory_find_type(struct store_tx *tx, const struct job_claim *claim,
+                              const char *name);
+
 /* These copy rows into the transaction's arena.  False: memory ran out. */
 bool memory_copy_instance(struct store_tx *tx, const struct instance *instance,
                           struct instance_row *ret_row);

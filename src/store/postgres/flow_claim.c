@@ -22,10 +22,45 @@ static void param_holders(struct postgres_params *params, const struct step_hold
     param_texts(params, texts, texts ? count : 0);
 }
 
+/* Which steps: types in every version, and functions in some. */
+struct wanted {
+    struct postgres_types types; /* functions are among the exact ones */
+    int32_t *from, *to;          /* versions of each exact one */
+};
+
+static cairn_code sort_wanted(struct arena *arena, const struct step_claim *claim,
+                              struct wanted *ret_wanted, cairn_error *reterr)
+{
+    struct postgres_types *types = &ret_wanted->types;
+    cairn_code code = postgres_sort_patterns(arena, &claim->base, types, reterr);
+    if (code)
+        return code;
+    size_t count = types->exact_count + claim->function_count;
+    const char **exact = arena_array(arena, count, sizeof *exact);
+    ret_wanted->from = arena_array(arena, count, sizeof *ret_wanted->from);
+    ret_wanted->to = arena_array(arena, count, sizeof *ret_wanted->to);
+    if (!exact || !ret_wanted->from || !ret_wanted->to)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < types->exact_count; i++) {
+        exact[i] = types->exact[i];
+        ret_wanted->from[i] = 0;
+        ret_wanted->to[i] = INT32_MAX;
+    }
+    for (size_t i = 0; i < claim->function_count; i++) {
+        const struct function_range *range = &claim->functions[i];
+        exact[types->exact_count] = range->name;
+        ret_wanted->from[types->exact_count] = range->from;
+        ret_wanted->to[types->exact_count++] = range->to;
+    }
+    types->exact = exact;
+    return CAIRN_OK;
+}
+
 static struct postgres_params claim_params(struct store_tx *tx, const struct step_claim *claim,
-                                           const struct postgres_types *types, size_t heads,
+                                           const struct wanted *wanted, size_t heads,
                                            size_t room)
 {
+    const struct postgres_types *types = &wanted->types;
     struct postgres_params params = {.arena = tx->arena};
     struct step_holder one = {claim->base.worker, claim->base.token};
     const struct step_holder *holders = claim->holders ? claim->holders : &one;
@@ -40,24 +75,26 @@ static struct postgres_params claim_params(struct store_tx *tx, const struct ste
     param_holders(&params, holders, holder_count, true);
     param_time(&params, claim->base.lease_until_us);
     param_double(&params, claim->aging_rate);
+    param_ints(&params, wanted->from, types->exact_count);
+    param_ints(&params, wanted->to, types->exact_count);
     return params;
 }
 
 cairn_code postgres_send_step_claim(struct store_tx *tx, const struct step_claim *claim,
                                     size_t room, cairn_error *reterr)
 {
-    struct postgres_types types = {0};
-    cairn_code code = postgres_sort_patterns(tx->arena, &claim->base, &types, reterr);
+    struct wanted wanted = {0};
+    cairn_code code = sort_wanted(tx->arena, claim, &wanted, reterr);
     if (code)
         return code;
     struct postgres_params params =
-        claim_params(tx, claim, &types, room + POSTGRES_SPARE_HEADS, room);
+        claim_params(tx, claim, &wanted, room + POSTGRES_SPARE_HEADS, room);
     return postgres_send(postgres_session_of(tx), PG_CLAIM_STEPS, &params, reterr);
 }
 
 /* One look at `heads` rows.  *ret_is_all: there was nothing behind them. */
 static cairn_code try_claim(struct store_tx *tx, const struct step_claim *claim,
-                            const struct postgres_types *types, size_t heads,
+                            const struct wanted *wanted, size_t heads,
                             struct step_row *ret_rows, size_t room, size_t *ret_count,
                             bool *ret_is_all, cairn_error *reterr)
 {
@@ -67,7 +104,7 @@ static cairn_code try_claim(struct store_tx *tx, const struct step_claim *claim,
     if (session->sent == PG_CLAIM_STEPS) {
         code = postgres_take(session, &result, reterr);
     } else {
-        struct postgres_params params = claim_params(tx, claim, types, heads, room);
+        struct postgres_params params = claim_params(tx, claim, wanted, heads, room);
         code = postgres_run(session, PG_CLAIM_STEPS, &params, &result, reterr);
     }
     if (code)
@@ -117,15 +154,15 @@ cairn_code postgres_claim_steps(struct store_tx *tx, const struct step_claim *cl
                                 struct step_row *ret_rows, size_t room, size_t *ret_count,
                                 cairn_error *reterr)
 {
-    struct postgres_types types = {0};
+    struct wanted wanted = {0};
     struct step_claim rest = *claim;
     size_t count = 0;
     bool is_all = false;
-    cairn_code code = postgres_sort_patterns(tx->arena, &claim->base, &types, reterr);
+    cairn_code code = sort_wanted(tx->arena, claim, &wanted, reterr);
     for (size_t heads = room + POSTGRES_SPARE_HEADS; !code && count < room && !is_all;
          heads *= 2) {
         size_t more = 0;
-        code = try_claim(tx, &rest, &types, heads, ret_rows + count, room - count, &more,
+        code = try_claim(tx, &rest, &wanted, heads, ret_rows + count, room - count, &more,
                          &is_all, reterr);
         bool is_more = !code && count + more < room && !is_all;
         if (is_more && rest.holders)

@@ -11,7 +11,7 @@
 /* ---- writing -------------------------------------------------------------------------------
  */
 
-enum { UPDATE_COLUMNS = 34 };
+enum { INSERT_COLUMNS = STEP_COLUMNS + 1, UPDATE_COLUMNS = 34 };
 
 static void add_plan(struct postgres_columns *columns, const struct step_row *row)
 {
@@ -71,7 +71,8 @@ static void add_insert_row(struct postgres_columns *columns, const struct step_r
 {
     add_plan(columns, row);
     add_progress(columns, row);
-    columns_end_row(columns, STEP_COLUMNS);
+    column_count(columns, row->version);
+    columns_end_row(columns, INSERT_COLUMNS);
 }
 
 static void add_update_row(struct postgres_columns *columns, const struct step_row *row)
@@ -94,7 +95,7 @@ cairn_code postgres_insert_steps(struct store_tx *tx, const struct step_row *row
             postgres_note_step(tx, &rows[i]);
         }
         struct postgres_params params = {.arena = tx->arena};
-        param_columns(&params, &columns, STEP_COLUMNS);
+        param_columns(&params, &columns, INSERT_COLUMNS);
         cairn_code code =
             postgres_queue(postgres_session_of(tx), PG_INSERT_STEPS, &params, reterr);
         if (code)

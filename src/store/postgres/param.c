@@ -209,6 +209,16 @@ void param_texts(struct postgres_params *params, const char *const *texts, size_
     param_copied(params, &array, TYPE_TEXT);
 }
 
+void param_ints(struct postgres_params *params, const int32_t *values, size_t count)
+{
+    struct postgres_array array = {0};
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bytes = htobe32((uint32_t)values[i]);
+        add_element(&array, TYPE_INT, &bytes, sizeof bytes);
+    }
+    param_copied(params, &array, TYPE_INT);
+}
+
 void param_uuids(struct postgres_params *params, const char *const *ids, size_t count)
 {
     struct postgres_array array = {0};

@@ -168,7 +168,7 @@ enum postgres_query {
 
 /* Values for $1, $2, ...; add them in order.  Memory that runs out is remembered, and reported
  * when the parameters are used. */
-enum { POSTGRES_PARAMS_MAX = 46 };
+enum { POSTGRES_PARAMS_MAX = 47 };
 struct postgres_params {
     struct arena *arena;
     const char *values[POSTGRES_PARAMS_MAX];
@@ -183,6 +183,7 @@ void param_double(struct postgres_params *params, double value);
 void param_bool(struct postgres_params *params, bool value);
 void param_time(struct postgres_params *params, int64_t us);
 void param_texts(struct postgres_params *params, const char *const *texts, size_t count);
+void param_ints(struct postgres_params *params, const int32_t *values, size_t count);
 void param_uuids(struct postgres_params *params, const char *const *ids, size_t count);
 void param_jsons(struct postgres_params *params, const char *const *jsons, size_t count);
 

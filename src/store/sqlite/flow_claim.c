@@ -3,9 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Waiting raises a step's priority, so no index holds the order of claiming.  But all steps of
- * one type and priority gain alike: among them the one that has waited longest leads, and that
- * is the order of the claim index.  So the winners are among the heads of each type and
- * priority, of which a type has 101 at most; what they have gained is computed here.
+ * one type, version and priority gain alike: among them the one that has waited longest leads, and
+ * that is the order of the claim index.  So the winners are among the heads of each type, version
+ * and priority, of which a type has 101 at most for each version of a function; what they have
+ * gained is computed here.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -26,33 +27,44 @@ struct claiming {
     cairn_error *reterr;
 };
 
-/* The highest priority below *priority that this type has something of; -1: none. */
-static cairn_code next_priority(struct claiming *claiming, const char *type, int64_t *priority)
+/* Steps that wait for the same workers and gain alike. */
+struct turn {
+    const char *type;
+    int64_t version, priority;
+};
+
+/* The highest version and priority, up to those of *turn, that its type has something of; version
+ * -1: none. */
+static cairn_code next_turn(struct claiming *claiming, int64_t from_version, struct turn *turn)
 {
     cleanup(query_end) struct query query =
-        query_begin(sqlite_session_of(claiming->tx), Q_NEXT_STEP_PRIORITY);
-    bind_text(&query, ":type", type);
+        query_begin(sqlite_session_of(claiming->tx), Q_NEXT_STEP_TURN);
+    bind_text(&query, ":type", turn->type);
     bind_text(&query, ":runtime", claiming->claim->runtime);
-    bind_int(&query, ":below", *priority);
-    *priority = -1;
-    if (query_step(&query) == SQLITE_ROW)
-        *priority = sqlite3_column_int64(query.statement, 0);
+    bind_int(&query, ":version", turn->version);
+    bind_int(&query, ":priority", turn->priority);
+    bind_int(&query, ":from_version", from_version);
+    turn->version = -1;
+    if (query_step(&query) == SQLITE_ROW) {
+        turn->version = sqlite3_column_int64(query.statement, 0);
+        turn->priority = sqlite3_column_int64(query.statement, 1);
+    }
     return query_ended(&query, "find ready steps", claiming->reterr);
 }
 
-static cairn_code collect_priority(struct claiming *claiming, const char *type,
-                                   int64_t priority)
+static cairn_code collect_turn(struct claiming *claiming, const struct turn *turn)
 {
     cleanup(query_end) struct query query =
         query_begin(sqlite_session_of(claiming->tx), Q_CLAIM_STEP_HEADS);
-    bind_text(&query, ":type", type);
-    bind_int(&query, ":priority", priority);
+    bind_text(&query, ":type", turn->type);
+    bind_int(&query, ":version", turn->version);
+    bind_int(&query, ":priority", turn->priority);
     bind_size(&query, ":room", claiming->heads.room);
     while (query_step(&query) == SQLITE_ROW) {
         struct row_reader reader = {.query = &query};
         struct head head = {.at_us = read_int(&reader)};
         head.id = read_int(&reader);
-        head.rank = -step_effective_priority((int32_t)priority, head.at_us,
+        head.rank = -step_effective_priority((int32_t)turn->priority, head.at_us,
                                              claiming->tx->now_us, claiming->aging_rate);
         if (!heads_offer(&claiming->heads, head))
             return CAIRN_OK; /* and neither is what comes after it */
@@ -60,19 +72,25 @@ static cairn_code collect_priority(struct claiming *claiming, const char *type,
     return query_ended(&query, "find ready steps", claiming->reterr);
 }
 
-/* For heads_visit_types(): offers the best of one type. */
-static cairn_code collect_type(void *arg, const char *type)
+/* Offers the best of some versions of a type. */
+static cairn_code collect_versions(struct claiming *claiming, const char *type, int64_t from,
+                                   int64_t to)
 {
-    struct claiming *claiming = arg;
-    int64_t priority = INT64_MAX;
-    for (;;) {
-        cairn_code code = next_priority(claiming, type, &priority);
-        if (code || priority < 0)
+    struct turn turn = {.type = type, .version = to, .priority = INT64_MAX};
+    for (;; turn.priority--) {
+        cairn_code code = next_turn(claiming, from, &turn);
+        if (code || turn.version < 0)
             return code;
-        code = collect_priority(claiming, type, priority);
+        code = collect_turn(claiming, &turn);
         if (code)
             return code;
     }
+}
+
+/* For heads_visit_types(): offers the best of one type. */
+static cairn_code collect_type(void *arg, const char *type)
+{
+    return collect_versions(arg, type, 0, INT32_MAX);
 }
 
 static cairn_code read_head(struct claiming *claiming, int64_t id, struct step_row *ret_row)
@@ -173,6 +191,10 @@ cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *clai
         return CAIRN_OK;
     cairn_code code =
         heads_visit_types(tx, &claim->base, Q_NEXT_TASK_TYPE, collect_type, &claiming, reterr);
+    for (size_t i = 0; i < claim->function_count && !code; i++) {
+        const struct function_range *range = &claim->functions[i];
+        code = collect_versions(&claiming, range->name, range->from, range->to);
+    }
     if (!code)
         code = take_heads(&claiming, ret_rows);
     if (!code)

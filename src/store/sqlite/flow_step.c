@@ -367,6 +367,7 @@ static cairn_code insert_one(struct store_tx *tx, const struct step_row *row,
     write_text(&writer, row->config);
     write_text(&writer, row->metadata);
     write_changing(&writer, row);
+    write_int(&writer, row->version);
     write_end(&writer);
     return query_run(&query, "insert a step", reterr);
 }

@@ -9,76 +9,87 @@
 --   $7, $8  workers and tokens: for each row that is leased, or one of each for all
 --   $9   end of the lease
 --   $10  how many points a second of waiting is worth
+--   $11, $12  of each exact type: the lowest and the highest version
 --
 -- Each row begins with how many heads there were: as many as $5 means that there may be more
 -- behind them.  Then how many were locked: more than were leased means that some had changed since
 -- this statement began, and that another may get them.  At least one row; the columns of the step
 -- are NULL if nothing was leased.
 --
--- Within one type and priority the earliest leads whatever the rate.  So idx_workflow_step_ready
--- is walked from one pair of them that has work to the next (one probe each, at most 101 a type);
--- of the $5 pairs whose first row is most urgent the first $5 rows are read.  No other row can be
+-- Within one type, version and priority the earliest leads whatever the rate.  So
+-- idx_workflow_step_ready is walked from one turn, that is one triple of them, that has work to the
+-- next (one probe each, at most 101 a type, and as many for each version of a function); of the $5
+-- turns whose first row is most urgent the first $5 rows are read.  No other row can be
 -- among the $5 most urgent.  Locks only what it takes, and skips what others hold.  A row is read
 -- once by the index, and from then on found where it lies (ctid).
 
-WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq) AS (
+WITH RECURSIVE prefixed (prefix, type, version, priority, next_run_at, instance_seq, seq) AS (
     SELECT p.prefix, first.*
       FROM (SELECT e.prefix COLLATE "C" FROM unnest($2::text[]) AS e (prefix)) AS p (prefix)
      CROSS JOIN LATERAL (
-           SELECT s.task_type, s.priority, s.next_run_at, s.instance_seq, s.seq
+           SELECT s.task_type, s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
               AND s.task_type >= p.prefix
-            ORDER BY s.task_type, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+            ORDER BY s.task_type, s.version, s.priority, s.next_run_at NULLS FIRST,
+                  s.instance_seq, s.seq
             LIMIT 1) AS first
      WHERE starts_with(first.task_type, p.prefix)
     UNION ALL
     SELECT w.prefix, next.*
       FROM prefixed AS w
      CROSS JOIN LATERAL (
-           SELECT s.task_type, s.priority, s.next_run_at, s.instance_seq, s.seq
+           SELECT s.task_type, s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
-              AND (s.task_type, s.priority) > (w.type, w.priority)
-            ORDER BY s.task_type, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+              AND (s.task_type, s.version, s.priority) > (w.type, w.version, w.priority)
+            ORDER BY s.task_type, s.version, s.priority, s.next_run_at NULLS FIRST,
+                  s.instance_seq, s.seq
             LIMIT 1) AS next
      WHERE starts_with(next.task_type, w.prefix)
-), exact (type, priority, next_run_at, instance_seq, seq) AS (
-    SELECT t.type, first.*
-      FROM (SELECT e.type COLLATE "C" FROM unnest($1::text[]) AS e (type)) AS t (type)
+), exact (type, upto, version, priority, next_run_at, instance_seq, seq) AS (
+    SELECT t.type, t.upto, first.*
+      FROM (SELECT e.type COLLATE "C", e.since, e.upto
+              FROM unnest($1::text[], $11::int[], $12::int[]) AS e (type, since, upto))
+           AS t (type, since, upto)
      CROSS JOIN LATERAL (
-           SELECT s.priority, s.next_run_at, s.instance_seq, s.seq
+           SELECT s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
               AND s.task_type = t.type
-            ORDER BY s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+              AND s.version >= t.since
+            ORDER BY s.version, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
             LIMIT 1) AS first
+     WHERE first.version <= t.upto
     UNION ALL
-    SELECT w.type, next.*
+    SELECT w.type, w.upto, next.*
       FROM exact AS w
      CROSS JOIN LATERAL (
-           SELECT s.priority, s.next_run_at, s.instance_seq, s.seq
+           SELECT s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
               AND s.task_type = w.type
-              AND s.priority > w.priority
-            ORDER BY s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+              AND (s.version, s.priority) > (w.version, w.priority)
+            ORDER BY s.version, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
             LIMIT 1) AS next
-), pair AS (
-    SELECT p.type, p.priority, p.next_run_at, p.instance_seq, p.seq FROM prefixed AS p
+     WHERE next.version <= w.upto
+), turn AS (
+    SELECT p.type, p.version, p.priority, p.next_run_at, p.instance_seq, p.seq
+      FROM prefixed AS p
     UNION
-    SELECT e.type, e.priority, e.next_run_at, e.instance_seq, e.seq FROM exact AS e
+    SELECT e.type, e.version, e.priority, e.next_run_at, e.instance_seq, e.seq
+      FROM exact AS e
 ), lead AS MATERIALIZED (
-    SELECT pair.type, pair.priority, pair.next_run_at
-      FROM pair
+    SELECT turn.type, turn.version, turn.priority, turn.next_run_at
+      FROM turn
      WHERE NOT EXISTS (
            SELECT
              FROM workflow.workflow_registry AS g
-            WHERE g.workflow_name = pair.type
+            WHERE g.workflow_name = turn.type
               AND (NOT g.is_enabled OR g.runtime <> $3::text))
-     ORDER BY workflow.effective_priority(pair.priority, pair.next_run_at, $4::timestamptz,
+     ORDER BY workflow.effective_priority(turn.priority, turn.next_run_at, $4::timestamptz,
                                           $10::float8) DESC,
-              pair.next_run_at NULLS FIRST, pair.instance_seq, pair.seq
+              turn.next_run_at NULLS FIRST, turn.instance_seq, turn.seq
      LIMIT $5::bigint
 ), head AS MATERIALIZED (
     -- Each from its first row on: before that are entries of steps that were claimed, which stay
@@ -91,6 +102,7 @@ WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq)
               FROM workflow.workflow_step AS s
              WHERE s.is_ready
                AND s.task_type = lead.type
+               AND s.version = lead.version
                AND s.priority = lead.priority
                AND s.next_run_at >= coalesce(lead.next_run_at, '-infinity')
              ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
@@ -101,6 +113,7 @@ WITH RECURSIVE prefixed (prefix, type, priority, next_run_at, instance_seq, seq)
              WHERE lead.next_run_at IS NULL
                AND s.is_ready
                AND s.task_type = lead.type
+               AND s.version = lead.version
                AND s.priority = lead.priority
                AND s.next_run_at IS NULL
              ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq

@@ -1,6 +1,6 @@
 -- insert_steps: the plans of new instances, and what functions remember.
 --
---   $1..$46  arrays with a value for each row
+--   $1..$47  arrays with a value for each row
 
 INSERT INTO workflow.workflow_step
        (instance_id, instance_seq, seq, name, kind, handler, max_attempts, priority, next,
@@ -9,7 +9,7 @@ INSERT INTO workflow.workflow_step
         finished_at, is_ready, task_type, due_at, is_held, locked_by, token, locked_until,
         call_until, ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out,
         signal, remaining, updated_at, ended_outcome, past_effects, is_effect_begun,
-        function_effects, undo_error)
+        function_effects, undo_error, version)
 SELECT instance_id, instance_seq, seq, name, kind, handler, max_attempts, priority, next,
        scope_fork, scope_from, scope_to, config, metadata, status, coalesce(attempts, 0),
        coalesce(compensation_attempts, 0), input, output, error, coalesce(commit_no, 0),
@@ -17,7 +17,8 @@ SELECT instance_id, instance_seq, seq, name, kind, handler, max_attempts, priori
        coalesce(is_held, false), locked_by, token, locked_until, call_until, ended_by,
        ended_token, stop, waiting_event, deadline_at, coalesce(is_timed_out, false), signal,
        coalesce(remaining, 0), updated_at, ended_outcome, coalesce(past_effects, 0),
-       coalesce(is_effect_begun, false), function_effects, undo_error
+       coalesce(is_effect_begun, false), function_effects, undo_error,
+       coalesce(version, 0)
   FROM (SELECT unnest($1::uuid[]) AS instance_id, unnest($2::bigint[]) AS instance_seq,
                unnest($3::int[]) AS seq, unnest($4::text[]) AS name, unnest($5::text[]) AS kind,
                unnest($6::text[]) AS handler, unnest($7::int[]) AS max_attempts,
@@ -42,4 +43,4 @@ SELECT instance_id, instance_seq, seq, name, kind, handler, max_attempts, priori
                unnest($42::text[]) AS ended_outcome, unnest($43::int[]) AS past_effects,
                unnest($44::boolean[]) AS is_effect_begun,
                unnest($45::text[]) AS function_effects,
-               unnest($46::text[]) AS undo_error) AS given
+               unnest($46::text[]) AS undo_error, unnest($47::int[]) AS version) AS given
