@@ -17,29 +17,65 @@ static int64_t read_clock(clockid_t id)
     return (int64_t)now.tv_sec * US_PER_SEC + now.tv_nsec / 1000;
 }
 
+static int64_t system_wall_us(void *arg)
+{
+    (void)arg;
+    return read_clock(CLOCK_REALTIME);
+}
+
+static int64_t system_monotonic_us(void *arg)
+{
+    (void)arg;
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+static const struct clock_source system_source = {.wall_us = system_wall_us,
+                                                  .monotonic_us = system_monotonic_us};
+
 void clock_init_real(struct clock *clock)
 {
+    clock_init_source(clock, &system_source);
+}
+
+void clock_init_source(struct clock *clock, const struct clock_source *source)
+{
     clock->is_virtual = false;
-    atomic_store(&clock->now_us, read_clock(CLOCK_REALTIME));
+    clock->source = *source;
+    atomic_store(&clock->now_us, 0);
+    atomic_store(&clock->offset_us,
+                 source->wall_us(source->arg) - source->monotonic_us(source->arg));
 }
 
 void clock_init_virtual(struct clock *clock, int64_t start_us)
 {
     clock->is_virtual = true;
+    clock->source = system_source;
+    atomic_store(&clock->offset_us, 0);
     atomic_store(&clock->now_us, start_us);
+}
+
+/* The offset only ever rises, and the monotonic clock is read before it: so no answer is below an
+ * earlier one, in whatever thread. */
+static int64_t real_now_us(struct clock *clock)
+{
+    const struct clock_source *source = &clock->source;
+    int64_t monotonic_us = source->monotonic_us(source->arg);
+    int64_t offset_us = source->wall_us(source->arg) - monotonic_us;
+    int64_t greatest_us = atomic_load(&clock->offset_us);
+    while (offset_us > greatest_us)
+        if (atomic_compare_exchange_weak(&clock->offset_us, &greatest_us, offset_us))
+            return monotonic_us + offset_us;
+    return monotonic_us + greatest_us;
 }
 
 int64_t clock_now_us(struct clock *clock)
 {
-    if (clock->is_virtual)
-        return atomic_load(&clock->now_us);
+    return clock->is_virtual ? atomic_load(&clock->now_us) : real_now_us(clock);
+}
 
-    int64_t now = read_clock(CLOCK_REALTIME);
-    int64_t latest = atomic_load(&clock->now_us);
-    while (now > latest)
-        if (atomic_compare_exchange_weak(&clock->now_us, &latest, now))
-            return now;
-    return latest;
+int64_t clock_monotonic_us(const struct clock *clock)
+{
+    return clock->source.monotonic_us(clock->source.arg);
 }
 
 void clock_set_us(struct clock *clock, int64_t now_us)

@@ -3,6 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Instants are microseconds since 1970 in UTC.  A virtual clock stands still until it is moved.
+ *
+ * A real clock reads two clocks of the system: the wall clock, which an administrator or NTP may
+ * set, and the monotonic clock, which only ever goes forward.  Its time is the monotonic clock plus
+ * the greatest difference between the two that was seen.  So a wall clock that is set forward is
+ * followed, and one that is set back is not: time then goes on by the monotonic clock.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -18,16 +23,30 @@
 /* The latest instant that may be given: the end of the year 9999. */
 #define INSTANT_MAX INT64_C(253402300799999999)
 
+/* Where a real clock gets its time from; a test or a simulator may give its own. */
+struct clock_source {
+    int64_t (*wall_us)(void *arg);
+    int64_t (*monotonic_us)(void *arg);
+    void *arg;
+};
+
 struct clock {
     bool is_virtual;
-    _Atomic int64_t now_us; /* virtual: the time.  Real: the latest answer, never undercut. */
+    struct clock_source source;
+    _Atomic int64_t now_us;    /* virtual: the time */
+    _Atomic int64_t offset_us; /* real: the greatest wall minus monotonic that was seen */
 };
 
 void clock_init_real(struct clock *clock);
+void clock_init_source(struct clock *clock, const struct clock_source *source); /* also real */
 void clock_init_virtual(struct clock *clock, int64_t start_us);
 
-/* Never goes back, even if the system's clock is set back. */
+/* Never goes back and never stands still, even if the system's clock is set back. */
 int64_t clock_now_us(struct clock *clock);
+
+/* The monotonic clock of the clock's source, for waiting and measuring.  A virtual clock has the
+ * system's: what it waits for is real. */
+int64_t clock_monotonic_us(const struct clock *clock);
 
 /* Virtual clocks only; going back is a bug. */
 void clock_set_us(struct clock *clock, int64_t now_us);

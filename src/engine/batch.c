@@ -28,9 +28,9 @@ static bool has_claims(const struct batch *batch)
 static bool is_timer_due(struct local_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
-    bool is_due = engine->due_us && engine->due_us <= monotonic_us();
+    bool is_due = timers_are_due(engine);
     pthread_mutex_unlock(&engine->lock);
-    return is_due && !engine->clock.is_virtual;
+    return is_due;
 }
 
 /* A request that names a row which somebody else holds leaves the batch; it is tried alone. */
@@ -109,6 +109,9 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_e
     if (has_claims(batch) || is_timer_due(batch->engine)) {
         code = timers_apply(batch, &batch->due_us, reterr);
         batch->is_due_known = !code;
+        batch->is_stuck = batch->due_us && batch->due_us <= batch->tx->now_us &&
+                          !batch->event_count && !batch->ready.is_any &&
+                          !world_has_moved(batch);
     }
     if (!code)
         code = lock_rows(batch, busy, reterr);
@@ -183,6 +186,7 @@ static void finish(struct batch *batch, int64_t began_us, int64_t now_us,
     if (batch->due_us)
         result->due_in_us = batch->due_us > now_us ? batch->due_us - now_us : 0;
     result->is_due_known = batch->is_due_known;
+    result->is_stuck = batch->is_stuck;
     put_empty_aside(batch, &result->empty);
 }
 

@@ -86,6 +86,7 @@ struct batch {
     struct ready_types ready;
     int64_t due_us; /* the earliest timer known: the store's, and those made here; 0: none */
     bool is_due_known;
+    bool is_stuck; /* a timer is due that could not be applied: somebody holds its row */
 };
 
 #define for_each_request(request, batch) \

@@ -10,8 +10,8 @@
 /* A store that cannot be reached is left alone for a while, longer each time. */
 enum { REST_FIRST_US = 20 * 1000, REST_LONGEST_US = 1000 * 1000 };
 
-/* How soon to look again at what is due but could not be had: somebody else holds its row. */
-enum { STUCK_US = 50 * 1000 };
+/* However little patience a caller has, the store is given this long to answer. */
+enum { STORE_PATIENCE_MS = 1000 };
 
 /* Rows that one transaction may touch, so that a commit stays short. */
 enum { BATCH_WEIGHT_MAX = 5000 };
@@ -61,30 +61,44 @@ static void take_batch(struct local_engine *engine, struct request_queue *ret_ba
     }
 }
 
-static bool keeps_timers(const struct local_engine *engine)
+int64_t store_deadline_us(const struct local_engine *engine,
+                          const struct request_queue *requests)
 {
-    return !engine->clock.is_virtual && !engine->base.options.no_timers;
+    int64_t now_us = clock_monotonic_us(&engine->clock);
+    int64_t retry_ms = engine->base.options.retry_ms;
+    if (retry_ms < STORE_PATIENCE_MS)
+        retry_ms = STORE_PATIENCE_MS;
+    int64_t deadline_us = now_us + retry_ms * US_PER_MS;
+    for (const struct request *it = requests->first; it; it = it->next)
+        if (it->give_up_us > now_us && it->give_up_us < deadline_us)
+            deadline_us = it->give_up_us;
+    return deadline_us;
+}
+
+/* Whether a try is due that has no other purpose than to find the store again. */
+static bool must_look_for_store(const struct local_engine *engine)
+{
+    return engine->is_in_trouble && !engine->clock.is_virtual;
 }
 
 int64_t committer_next_us(const struct committer *committer)
 {
     const struct local_engine *engine = committer->engine;
-    int64_t now_us = monotonic_us();
+    int64_t now_us = clock_monotonic_us(&engine->clock);
     int64_t next_us = INT64_MAX;
     if (engine->writes.count)
         next_us = committer->rest_until_us;
     if (committer->index == 0) {
-        if (engine->is_foreign_news && committer->rest_until_us < next_us)
+        bool has_errand = engine->is_foreign_news || must_look_for_store(engine);
+        if (has_errand && committer->rest_until_us < next_us)
             next_us = committer->rest_until_us;
         if (engine->park_deadline_us && engine->park_deadline_us < next_us)
             next_us = engine->park_deadline_us;
-        if (engine->due_us && keeps_timers(engine)) {
-            int64_t due_us = engine->due_us > committer->rest_until_us
-                                 ? engine->due_us
-                                 : committer->rest_until_us;
-            if (due_us < next_us)
-                next_us = due_us;
-        }
+        int64_t due_us = timers_next_us(engine);
+        if (due_us < committer->rest_until_us)
+            due_us = committer->rest_until_us;
+        if (due_us < next_us)
+            next_us = due_us;
     }
     return next_us <= now_us ? 0 : next_us;
 }
@@ -92,24 +106,11 @@ int64_t committer_next_us(const struct committer *committer)
 /* ---- after a commit -------------------------------------------------------------------------
  */
 
-static void note_due(struct local_engine *engine, const struct batch_result *result)
-{
-    int64_t in_us = result->due_in_us;
-    if (in_us == 0 && !result->ready.count && !result->ready.is_any)
-        in_us = STUCK_US;
-    int64_t due_us = in_us < 0 ? 0 : monotonic_us() + in_us;
-    if (result->is_due_known || engine->due_us == 0 || (due_us && due_us < engine->due_us)) {
-        engine->due_us = due_us;
-        if (engine->committer_count > 1)
-            pthread_cond_broadcast(&engine->write_work); /* the first keeps the timers */
-    }
-}
-
 /* Parks a claim that found nothing, unless something has become claimable since it looked. */
 static void settle_empty(struct local_engine *engine, struct request *request, bool has_news)
 {
     const cairn_claim_options *claim = request_claim(request);
-    int64_t now_us = monotonic_us();
+    int64_t now_us = clock_monotonic_us(&engine->clock);
     if (request->wait_until_us == 0)
         request->wait_until_us = now_us + claim->wait_ms * US_PER_MS;
     if (has_news)
@@ -118,7 +119,14 @@ static void settle_empty(struct local_engine *engine, struct request *request, b
         park_add(engine, request);
 }
 
-static void settle(struct committer *committer, uint64_t epoch, struct batch_result *result)
+/* What was known before a commit began. */
+struct known {
+    uint64_t ready_epoch;
+    struct timer_watch timers;
+};
+
+static void settle(struct committer *committer, const struct known *before,
+                   struct batch_result *result)
 {
     struct local_engine *engine = committer->engine;
     struct request *request;
@@ -126,8 +134,8 @@ static void settle(struct committer *committer, uint64_t epoch, struct batch_res
     committer->rest_until_us = 0;
 
     pthread_mutex_lock(&engine->lock);
-    note_due(engine, result);
-    bool has_news = engine->ready_epoch != epoch;
+    timers_note(engine, result, &before->timers);
+    bool has_news = engine->ready_epoch != before->ready_epoch;
     if (result->ready.count || result->ready.is_any) {
         engine->ready_epoch++;
         park_wake(engine, &result->ready);
@@ -148,7 +156,12 @@ static void rest(struct committer *committer)
     committer->backoff_us = longer < REST_FIRST_US     ? REST_FIRST_US
                             : longer > REST_LONGEST_US ? REST_LONGEST_US
                                                        : longer;
-    committer->rest_until_us = monotonic_us() + committer->backoff_us;
+    committer->rest_until_us = clock_monotonic_us(&committer->engine->clock) + committer->backoff_us;
+}
+
+static bool has_time(const struct request *request, int64_t now_us)
+{
+    return request->give_up_us > now_us || request->wait_until_us > now_us;
 }
 
 /* The store may come back: whoever has time left waits for it, in the same order. */
@@ -158,16 +171,21 @@ static void try_later(struct committer *committer, struct request_queue *request
     struct local_engine *engine = committer->engine;
     struct request_queue later = {0}, over = {0};
     struct request *request;
-    int64_t now_us = monotonic_us();
+    int64_t now_us = clock_monotonic_us(&engine->clock);
     while ((request = queue_pop(requests)) != NULL) {
-        bool has_time = request->give_up_us > now_us || request->wait_until_us > now_us;
         request->was_unsure |= is_unsure;
-        queue_push(has_time ? &later : &over, request);
+        queue_push(has_time(request, now_us) ? &later : &over, request);
     }
     rest(committer);
     pthread_mutex_lock(&engine->lock);
-    if (is_unsure) { /* it may have made anything claimable, and a second try will not say so */
+    if (why->code == CAIRN_E_UNREACHABLE && !engine->clock.is_virtual) {
+        engine->is_in_trouble = true;
+        engine->trouble = *why;
+    }
+    if (is_unsure) { /* it may have made anything claimable, or set a timer, and a second try will
+                        not say so */
         engine->ready_epoch++;
+        timers_ask(engine);
         park_wake(engine, NULL);
     }
     queue_prepend(&engine->writes, &later);
@@ -184,16 +202,30 @@ static bool may_pass(cairn_code code)
 static void commit_all(struct committer *committer, struct request_queue *requests,
                        bool is_alone);
 
+static bool is_store_lost(struct local_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    bool is_lost = engine->is_in_trouble;
+    pthread_mutex_unlock(&engine->lock);
+    return is_lost;
+}
+
 /* The database refused the batch for the sake of one: each by itself, so that only that one
- * fails. */
+ * fails.  If the store is lost on the way, the others wait for it together. */
 static void commit_each(struct committer *committer, struct request_queue *requests)
 {
+    struct local_engine *engine = committer->engine;
     struct request *request;
-    while ((request = queue_pop(requests)) != NULL) {
+    while (!is_store_lost(engine) && (request = queue_pop(requests)) != NULL) {
         struct request_queue one = {0};
         queue_push(&one, request);
         commit_all(committer, &one, true);
     }
+    if (!requests->count)
+        return;
+    pthread_mutex_lock(&engine->lock);
+    queue_prepend(&engine->writes, requests);
+    pthread_mutex_unlock(&engine->lock);
 }
 
 static cairn_code open_session(struct committer *committer, cairn_error *reterr)
@@ -204,6 +236,14 @@ static cairn_code open_session(struct committer *committer, cairn_error *reterr)
     return store->ops->session_open(store, SESSION_WRITER, &committer->session, reterr);
 }
 
+/* The store has answered, whatever it said. */
+static void note_reached(struct local_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    engine->is_in_trouble = false;
+    pthread_mutex_unlock(&engine->lock);
+}
+
 static void commit_all(struct committer *committer, struct request_queue *requests,
                        bool is_alone)
 {
@@ -212,15 +252,19 @@ static void commit_all(struct committer *committer, struct request_queue *reques
     cairn_error why = {0};
 
     pthread_mutex_lock(&engine->lock);
-    uint64_t epoch = engine->ready_epoch;
+    struct known before = {.ready_epoch = engine->ready_epoch, .timers = engine->timers};
     pthread_mutex_unlock(&engine->lock);
 
     cairn_code code = open_session(committer, &why);
-    if (!code)
-        code = batch_commit(committer, requests, is_alone, &result, &why);
-    why.code = code;
     if (!code) {
-        settle(committer, epoch, &result);
+        committer->session->deadline_us = store_deadline_us(engine, requests);
+        code = batch_commit(committer, requests, is_alone, &result, &why);
+    }
+    why.code = code;
+    if (code != CAIRN_E_UNREACHABLE && !result.is_begin_failed)
+        note_reached(engine);
+    if (!code) {
+        settle(committer, &before, &result);
         end_all(requests);
         commit_each(committer, &result.busy);
     } else if (code == CAIRN_E_UNREACHABLE || (may_pass(code) && result.is_begin_failed)) {
@@ -241,7 +285,7 @@ static void commit_all(struct committer *committer, struct request_queue *reques
 /* ---- one round ------------------------------------------------------------------------------
  */
 
-/* Another process has committed: waiting claims look again. */
+/* Another process has committed: waiting claims look again, and it may have set a timer. */
 static void heed_news(struct committer *committer)
 {
     struct local_engine *engine = committer->engine;
@@ -252,6 +296,7 @@ static void heed_news(struct committer *committer)
         return;
     pthread_mutex_lock(&engine->lock);
     engine->ready_epoch++;
+    timers_ask(engine);
     park_wake(engine, NULL);
     pthread_mutex_unlock(&engine->lock);
 }
@@ -267,6 +312,18 @@ static void advance(struct committer *committer, struct request_queue *batch)
     } else {
         end_all(batch);
     }
+}
+
+/* While the store is away: takes the requests whose time is over, so that nobody waits with them
+ * for another try.  With the lock held. */
+static void take_impatient(struct local_engine *engine, struct request_queue *ret_over)
+{
+    struct request_queue rest = {0};
+    struct request *request;
+    int64_t now_us = clock_monotonic_us(&engine->clock);
+    while ((request = queue_pop(&engine->writes)) != NULL)
+        queue_push(has_time(request, now_us) ? &rest : ret_over, request);
+    engine->writes = rest;
 }
 
 bool committer_run_once(struct committer *committer)
@@ -292,13 +349,19 @@ bool committer_run_once(struct committer *committer)
         heed_news(committer);
 
     pthread_mutex_lock(&engine->lock);
-    bool is_resting = committer->rest_until_us > monotonic_us();
-    if (!is_resting)
+    bool is_awake = committer->rest_until_us <= clock_monotonic_us(&engine->clock);
+    cairn_error trouble = engine->trouble;
+    if (is_awake && engine->is_in_trouble)
+        take_impatient(engine, &expired);
+    if (is_awake)
         take_batch(engine, &batch);
-    bool is_due = committer->index == 0 && keeps_timers(engine) && engine->due_us &&
-                  engine->due_us <= monotonic_us() && !is_resting;
+    bool is_due = committer->index == 0 && is_awake &&
+                  (timers_are_due(engine) || must_look_for_store(engine));
     pthread_mutex_unlock(&engine->lock);
 
+    struct request *request;
+    while ((request = queue_pop(&expired)) != NULL)
+        request_end(request, trouble.code, &trouble);
     if (batch.first && batch.first->op == OP_CLOCK_ADVANCE) {
         advance(committer, &batch);
     } else if (batch.count || is_due) {

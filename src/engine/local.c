@@ -29,6 +29,22 @@ static bool is_for_reader(const struct local_engine *engine, const struct reques
     return request_is_read(request->op) || (engine->has_reader && request_is_look(request));
 }
 
+static void set_patience(const struct local_engine *engine, struct request *request)
+{
+    uint32_t retry_ms = request->probe_ms ? request->probe_ms : engine->base.options.retry_ms;
+    request->give_up_us = clock_monotonic_us(&engine->clock) + retry_ms * US_PER_MS;
+}
+
+/* With the lock held: the answer to a probe of a store that is known to be away. */
+static bool is_hopeless(const struct local_engine *engine, struct request *request)
+{
+    if (!request->probe_ms || !engine->is_in_trouble)
+        return false;
+    request->code = engine->trouble.code;
+    request->error = engine->trouble;
+    return true;
+}
+
 static void submit(cairn_engine *base, struct request *request)
 {
     struct local_engine *engine = to_local(base);
@@ -36,19 +52,23 @@ static void submit(cairn_engine *base, struct request *request)
         request->done(request);
         return;
     }
-    request->give_up_us = monotonic_us() + base->options.retry_ms * US_PER_MS;
+    set_patience(engine, request);
 
     pthread_mutex_lock(&engine->lock);
     bool is_refused = engine->is_stopping;
-    if (!is_refused && is_for_reader(engine, request)) {
+    bool is_answered = !is_refused && is_hopeless(engine, request);
+    bool is_taken = !is_refused && !is_answered;
+    if (is_taken && is_for_reader(engine, request)) {
         queue_push(&engine->reads, request);
         pthread_cond_signal(&engine->read_work);
-    } else if (!is_refused) {
+    } else if (is_taken) {
         queue_push(&engine->writes, request);
         pthread_cond_signal(&engine->write_work);
     }
     pthread_mutex_unlock(&engine->lock);
 
+    if (is_answered)
+        request->done(request);
     if (is_refused) {
         fail(&request->error, CAIRN_E_CLOSED, "the engine is closing");
         request->code = CAIRN_E_CLOSED;
@@ -108,6 +128,7 @@ static cairn_code read_once(struct local_engine *engine, struct request_queue *s
                                                 &engine->read_session, &first->error);
     if (code)
         return code;
+    engine->read_session->deadline_us = store_deadline_us(engine, some);
     return request_is_look(first) ? looks_run(engine, engine->read_session, some, &first->error)
                                   : read_run(engine, engine->read_session, first);
 }
@@ -119,12 +140,12 @@ static cairn_code read_with_patience(struct local_engine *engine, struct request
         pthread_mutex_lock(&engine->read_lock);
         cairn_code code = read_once(engine, some);
         pthread_mutex_unlock(&engine->read_lock);
-        int64_t again_us = monotonic_us() + rest_us;
+        int64_t again_us = clock_monotonic_us(&engine->clock) + rest_us;
         if (!may_pass(code) || again_us > some->first->give_up_us)
             return code;
 
         pthread_mutex_lock(&engine->lock);
-        while (!engine->is_stopping && monotonic_us() < again_us)
+        while (!engine->is_stopping && clock_monotonic_us(&engine->clock) < again_us)
             wait_until(&engine->read_work, &engine->lock, again_us);
         bool is_stopping = engine->is_stopping;
         pthread_mutex_unlock(&engine->lock);
@@ -166,6 +187,22 @@ static void end_reads(struct request_queue *some, cairn_code code)
     }
 }
 
+/* The store is away: ends the questions whose time is over, instead of trying for each of them. */
+static void end_impatient_reads(struct local_engine *engine, cairn_code code,
+                                const cairn_error *why)
+{
+    struct request_queue over = {0}, rest = {0};
+    struct request *request;
+    pthread_mutex_lock(&engine->lock);
+    int64_t now_us = clock_monotonic_us(&engine->clock);
+    while ((request = queue_pop(&engine->reads)) != NULL)
+        queue_push(request->give_up_us > now_us ? &rest : &over, request);
+    engine->reads = rest;
+    pthread_mutex_unlock(&engine->lock);
+    while ((request = queue_pop(&over)) != NULL)
+        request_end(request, code, why);
+}
+
 static void *run_reader(void *arg)
 {
     struct local_engine *engine = arg;
@@ -178,7 +215,11 @@ static void *run_reader(void *arg)
             continue;
         }
         pthread_mutex_unlock(&engine->lock);
-        end_reads(&some, read_with_patience(engine, &some));
+        cairn_code code = read_with_patience(engine, &some);
+        cairn_error error = some.first->error;
+        end_reads(&some, code);
+        if (may_pass(code))
+            end_impatient_reads(engine, code, &error);
         pthread_mutex_lock(&engine->lock);
     }
     pthread_mutex_unlock(&engine->lock);
@@ -193,6 +234,9 @@ static bool has_reads(struct local_engine *engine)
     return has_some;
 }
 
+/* How long a caller's own thread waits for the answer of a store, before the reader does. */
+enum { ASK_PATIENCE_MS = 1000 };
+
 /* Spares the caller two switches of threads.  A store that cannot be reached, or a reader that is
  * busy or about to be, is the reader's business, who has patience. */
 static bool ask(cairn_engine *base, struct request *request)
@@ -203,6 +247,7 @@ static bool ask(cairn_engine *base, struct request *request)
         pthread_mutex_trylock(&engine->read_lock))
         return false;
     cairn_code code = request_check(&base->options, request);
+    request->give_up_us = clock_monotonic_us(&engine->clock) + ASK_PATIENCE_MS * US_PER_MS;
     queue_push(&one, request);
     if (!code)
         code = read_once(engine, &one);
@@ -216,19 +261,28 @@ static bool ask(cairn_engine *base, struct request *request)
     return false;
 }
 
-/* Listens for other processes, but only while somebody waits for their work. */
+/* While no claim waits, news concerns only timers: then it is enough to listen a while after the
+ * opening (short commands never do) and to look now and then under load. */
+#define FIRST_WATCH_US US_PER_SEC
+#define NEXT_WATCH_US (100 * US_PER_MS)
+
+/* Listens for other processes, while somebody waits for their work or has timers to keep. */
 static void *run_watcher(void *arg)
 {
     struct local_engine *engine = arg;
+    int64_t from_us = clock_monotonic_us(&engine->clock) + FIRST_WATCH_US;
     pthread_mutex_lock(&engine->lock);
     while (!engine->is_stopping) {
-        if (engine->parked.count == 0) {
-            pthread_cond_wait(&engine->watch_work, &engine->lock);
+        if (!keeps_timers(engine))
+            from_us = INT64_MAX;
+        if (engine->parked.count == 0 && clock_monotonic_us(&engine->clock) < from_us) {
+            wait_until(&engine->watch_work, &engine->lock, from_us);
             continue;
         }
         pthread_mutex_unlock(&engine->lock);
         bool is_news = engine->store->ops->watch(engine->store, engine->stop_fd, -1);
         pthread_mutex_lock(&engine->lock);
+        from_us = clock_monotonic_us(&engine->clock) + NEXT_WATCH_US;
         if (is_news) {
             engine->is_foreign_news = true;
             engine->ready_epoch++;
@@ -367,6 +421,7 @@ static struct local_engine *make_engine(const cairn_open_options *options, cairn
     }
     init_locks(engine);
     init_clock(engine, options);
+    timers_ask(engine);
     return engine;
 }
 
@@ -391,6 +446,7 @@ cairn_code local_engine_new(const cairn_open_options *options, struct store *sto
         return reterr ? reterr->code : CAIRN_E_OUT_OF_MEMORY;
     engine->store = store;
     store->clock = &engine->clock;
+    store->stop_fd = engine->stop_fd;
     add_committers(engine, options->seed);
     *ret_engine = engine;
     return CAIRN_OK;
@@ -428,6 +484,7 @@ cairn_code local_engine_open(const cairn_open_options *options, const char *url,
         return code;
     }
     engine->base.schema = &engine->store->schema;
+    engine->store->stop_fd = engine->stop_fd;
     add_committers(engine, options->seed);
     engine->base.url = without_password(url);
     code = engine->base.url ? local_engine_start(engine, reterr) : fail_memory(reterr);

@@ -79,6 +79,15 @@ struct committer {
     pthread_t thread;
 };
 
+/* When the engine must look at the store's timers.  They belong to the store: others set them, too,
+ * so what is known here is when to ask again, at the latest. */
+struct timer_watch {
+    uint64_t news;     /* rises when the store must be asked: at opening, after news from others */
+    uint64_t answered; /* the news that an answer has come for; others: ask at once */
+    int64_t due_us;    /* monotonic: when to ask again; 0: not before there is news */
+    uint64_t noted;    /* rises with each timer that was noted without asking */
+};
+
 struct local_engine {
     struct cairn_engine base; /* first */
     struct store *store;
@@ -103,9 +112,14 @@ struct local_engine {
     uint64_t ready_epoch; /* rises whenever something may have become claimable */
     int64_t
         park_deadline_us; /* monotonic: when the first parked claim's time is over; 0: none */
-    int64_t due_us;       /* monotonic: when the next timer is due; 0: none known */
+    struct timer_watch timers;
     bool is_foreign_news; /* another process may have changed the store */
     bool is_stopping;
+
+    /* The latest try to commit did not reach the store.  The first committer then tries until it
+     * does, so that the engine knows when it is back. */
+    bool is_in_trouble;
+    cairn_error trouble;
 };
 
 /* Puts an engine together on an open store (which it then owns), without threads. */
@@ -125,6 +139,22 @@ bool committer_run_once(struct committer *committer);
  * Call with the lock held. */
 int64_t committer_next_us(const struct committer *committer);
 
+/* By when the store must have answered: the earliest end of patience among the requests that have
+ * some left, and retry_ms from now at the latest.  Monotonic. */
+int64_t store_deadline_us(const struct local_engine *engine,
+                          const struct request_queue *requests);
+
+/* timer_watch.c; all with the lock held. */
+bool keeps_timers(const struct local_engine *engine); /* by itself, not only before a claim */
+bool timers_are_due(const struct local_engine *engine);
+/* Monotonic: when timers_are_due() will be true; INT64_MAX: not in sight. */
+int64_t timers_next_us(const struct local_engine *engine);
+struct batch_result;
+void timers_ask(struct local_engine *engine); /* as soon as possible */
+/* After a commit; `before` is what was known when it began. */
+void timers_note(struct local_engine *engine, const struct batch_result *result,
+                 const struct timer_watch *before);
+
 /* Ends a request with a code, and the reason if there is one. */
 void request_end(struct request *request, cairn_code code, const cairn_error *why);
 
@@ -142,6 +172,7 @@ struct batch_result {
     bool is_unsure;       /* commit ended in CAIRN_E_UNREACHABLE */
     bool is_begin_failed; /* not even begun */
     bool is_due_known;    /* the store was asked: due_in_us is all there is */
+    bool is_stuck;        /* what is due could not be had, so looking again at once is of no use */
     int64_t due_in_us;    /* until the next timer; -1: none */
     struct ready_types ready;
     struct request_queue empty; /* claims that found nothing and may wait */

@@ -65,7 +65,7 @@ void park_wake(struct local_engine *engine, const struct ready_types *ready)
 
 void park_expire(struct local_engine *engine, struct request_queue *ret_expired)
 {
-    int64_t now_us = monotonic_us();
+    int64_t now_us = clock_monotonic_us(&engine->clock);
     if (engine->park_deadline_us == 0 || now_us < engine->park_deadline_us)
         return;
 

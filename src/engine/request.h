@@ -340,6 +340,10 @@ struct request {
      * NULL: always wanted. */
     bool (*is_wanted)(struct request *request);
 
+    /* A question whether the store answers: it waits this long, and not at all while the engine
+     * knows that the store is away.  0: an ordinary request, which waits retry_ms. */
+    uint32_t probe_ms;
+
     /* The engine's own, while it has the request. */
     struct request *next;
     int64_t give_up_us;    /* monotonic: until when an unreachable store is tried again */

@@ -46,6 +46,7 @@ struct store {
     const struct store_ops *ops;
     struct clock *clock; /* the engine's: the time, unless the store has its own (PostgreSQL) */
     struct store_schema schema;
+    int stop_fd; /* readable once the engine closes, so that no wait lasts long then; 0: none */
 };
 
 enum session_kind { SESSION_WRITER, SESSION_READER };
@@ -54,6 +55,8 @@ enum session_kind { SESSION_WRITER, SESSION_READER };
 struct store_session {
     struct store *store;
     enum session_kind kind;
+    int64_t deadline_us; /* monotonic, set before begin(): by when a store that does not answer must
+                            be given up (CAIRN_E_UNREACHABLE); 0: lock_wait_ms after begin() */
 };
 
 /* What happens between begin and commit. */
@@ -185,12 +188,17 @@ struct store_ops {
                        cairn_error *reterr);
     void (*close)(struct store *store); /* all sessions are closed before */
 
+    /* May leave connecting to the first begin(). */
     cairn_code (*session_open)(struct store *store, enum session_kind kind,
                                struct store_session **ret_session, cairn_error *reterr);
     void (*session_close)(struct store_session *session);
 
     /* How many writers at once are of use: SQLite 1, PostgreSQL a few. */
     int writers;
+
+    /* How often to ask for the next timer, because others can set one without watch() telling;
+     * 0: watch() tells of every change. */
+    uint32_t ask_due_ms;
 
     /* ---- transactions -------------------------------------------------------------------- */
 
@@ -534,7 +542,7 @@ struct store_ops {
 
     /* Blocks until somebody else may have changed the store, or stop_fd becomes readable, or
      * timeout_ms (-1: none) passes; NULL if nobody else can change this store.  The engine
-     * calls it from one thread of its own, while there is somebody to wake.  Returns true when
+     * calls it from one thread of its own.  Returns true when
      * it is worth looking; a store without news (a lost connection, a pooler) returns true now
      * and then, which is the poll. */
     bool (*watch)(struct store *store, int stop_fd, int timeout_ms);

@@ -485,7 +485,7 @@ static bool is_waiting(const struct sim *sim, int engine)
 }
 
 /* After each run of a committer all rows are looked at. */
-static bool run_one(struct sim *sim, int engine)
+bool act_run_one(struct sim *sim, int engine)
 {
     if (!sim_run_engine(sim, engine))
         return false;
@@ -538,7 +538,7 @@ void act_run(struct sim *sim)
                 sim_broken(sim, "engine %d does not answer", engine);
             if (!sim->is_calm && is_waiting(sim, engine) && sim_chance(sim, 2))
                 engine_crash(sim, engine);
-            else if (!run_one(sim, engine))
+            else if (!act_run_one(sim, engine))
                 break;
         }
         if (is_waiting(sim, engine))
@@ -546,6 +546,9 @@ void act_run(struct sim *sim)
         law_of_wakes(sim, engine, ready);
     }
     act_settle(sim);
+    law_of_due(sim);
     if (!sim->is_calm && sim_chance(sim, 2))
         engine_crash(sim, sim_below(sim, ENGINES));
+    if (sim->has_timers && sim_chance(sim, 4))
+        law_of_quiet(sim);
 }

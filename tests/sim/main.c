@@ -2,10 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--sagas | --functions] [--trace]
+ *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--sagas | --functions] [--timers]
+ *         [--trace]
  *
  * With --sagas the workflows are graphs of all kinds: forks, conditions, human steps, a DLQ.  With
- * --functions most instances are random functions, run by the real runner.
+ * --functions most instances are random functions, run by the real runner.  With --timers engines
+ * keep the timers by themselves, and now and then they are restarted and left alone.
  */
 #include "function.h"
 
@@ -77,11 +79,12 @@ void sim_broken(const struct sim *sim, const char *format, ...)
     print_rows(sim->before);
     fprintf(stderr, "now, %lld us:\n", (long long)(sim->now->now_us - SIM_START_US));
     print_rows(sim->now);
-    fprintf(stderr, "replay: %s --from %llu --seeds 1 --rounds %d%s --trace\n", program,
+    fprintf(stderr, "replay: %s --from %llu --seeds 1 --rounds %d%s%s --trace\n", program,
             (unsigned long long)sim->seed, sim->rounds,
             sim->has_sagas       ? " --sagas"
             : sim->has_functions ? " --functions"
-                                 : "");
+                                 : "",
+            sim->has_timers ? " --timers" : "");
     fflush(stderr);
     va_end(args);
     _exit(1);
@@ -223,12 +226,13 @@ static bool has_ops(const struct sim *sim)
     return false;
 }
 
-static void play(uint64_t seed, int rounds, const char *kind, bool is_tracing)
+static void play(uint64_t seed, int rounds, const char *kind, bool has_timers, bool is_tracing)
 {
     struct sim sim = {.seed = seed,
                       .rounds = rounds,
                       .has_sagas = strcmp(kind, "--sagas") == 0,
                       .has_functions = strcmp(kind, "--functions") == 0,
+                      .has_timers = has_timers,
                       .is_tracing = is_tracing};
     rng_init(&sim.rng, seed + 1);
     static const double chances[] = {0, 0.004, 0.02, 0.06};
@@ -260,13 +264,15 @@ static long long number(const char *text)
 int main(int argc, char **argv)
 {
     long long from = 1, seeds = 200, rounds = 0;
-    bool is_tracing = false;
+    bool is_tracing = false, has_timers = false;
     const char *kind = "";
     program = argv[0];
     for (int i = 1; i < argc; i++) {
         bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--trace") == 0)
             is_tracing = true;
+        else if (strcmp(argv[i], "--timers") == 0)
+            has_timers = true;
         else if (strcmp(argv[i], "--sagas") == 0 || strcmp(argv[i], "--functions") == 0)
             kind = argv[i];
         else if (strcmp(argv[i], "--from") == 0 && has_value)
@@ -278,7 +284,7 @@ int main(int argc, char **argv)
         else {
             fprintf(stderr,
                     "usage: %s [--from SEED] [--seeds COUNT] [--rounds COUNT] "
-                    "[--sagas | --functions] [--trace]\n",
+                    "[--sagas | --functions] [--timers] [--trace]\n",
                     program);
             return 2;
         }
@@ -287,7 +293,7 @@ int main(int argc, char **argv)
         rounds = strcmp(kind, "--functions") == 0 ? 70 : 40;
     printf("TAP version 13\n1..1\n");
     for (long long i = 0; i < seeds; i++)
-        play((uint64_t)(from + i), (int)rounds, kind, is_tracing);
+        play((uint64_t)(from + i), (int)rounds, kind, has_timers, is_tracing);
     printf("ok 1 - seeds %lld to %lld keep the laws\n", from, from + seeds - 1);
     return 0;
 }

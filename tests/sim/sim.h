@@ -7,6 +7,9 @@
  * run, now and then an engine dies with what it has; after each run all rows are read past the
  * faults and the laws are checked against those before.  In the end all faults stop and
  * everything must come to its end.
+ *
+ * Engines have a virtual clock and apply timers before claims.  With has_timers they have a real
+ * clock whose source is the simulator: then each keeps the timers by itself, as in production.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -129,6 +132,7 @@ struct sim {
     struct rng rng;
     bool is_tracing;
     bool has_sagas, has_functions;
+    bool has_timers; /* engines keep the timers by themselves */
     struct clock clock;
     struct store *memory;
     struct store_session *reader;
@@ -179,6 +183,7 @@ void engine_open(struct sim *sim, int index);
 void engine_crash(struct sim *sim, int index); /* what it has is answered with CAIRN_E_CLOSED */
 void sim_set_clock(struct sim *sim, int64_t now_us);
 bool sim_run_engine(struct sim *sim, int index); /* one round of its committer */
+int64_t sim_engine_wakes(struct sim *sim, int index); /* when its committer would; INT64_MAX: never */
 
 /* snapshot.c: reads all rows; the one before is kept. */
 void snapshot_take(struct sim *sim);
@@ -212,6 +217,8 @@ void law_of_ends(struct sim *sim, size_t index);       /* laws_end.c */
 void laws_of_function(struct sim *sim, size_t index,
                       const struct seen_instance *before); /* laws_function.c */
 void laws_of_starts(struct sim *sim);                      /* laws_start.c */
+void law_of_due(struct sim *sim);                          /* laws_timer.c: nothing is overdue */
+void law_of_quiet(struct sim *sim); /* engines restart, nobody asks them anything */
 bool has_event(const struct seen_instance *instance, const char *type, const char *step);
 
 /* act.c */
@@ -228,6 +235,7 @@ void act_decide(struct sim *sim, int engine, const char *id, const char *step,
                 bool is_confirmed);
 void act_requeue(struct sim *sim, int engine, const struct dlq_row *record);
 void act_run(struct sim *sim); /* runs the engines until all requests are answered */
+bool act_run_one(struct sim *sim, int engine); /* one round, and the laws; false: nothing to do */
 cairn_claim_options act_claim_options(struct sim *sim, struct request *request,
                                       const char *worker);
 

@@ -226,6 +226,7 @@ static cairn_code faulty_begin(struct store_session *base, struct arena *arena,
         return say_failed(fault, FAULTY_BEGIN, reterr);
 
     session->tx = (struct faulty_tx){.base = {.session = base, .arena = arena}};
+    session->inner->deadline_us = base->deadline_us;
     cairn_code code = inner->ops->begin(session->inner, arena, &session->tx.inner, reterr);
     if (!code && fault.code) {
         inner->ops->rollback(session->tx.inner);
@@ -514,6 +515,7 @@ struct store *faulty_wrap(struct store *inner, uint64_t seed, double chance)
     store->ops = faulty_ops;
     store->ops.name = inner->ops->name;
     store->ops.writers = inner->ops->writers;
+    store->ops.ask_due_ms = inner->ops->ask_due_ms;
     if (!inner->ops->watch)
         store->ops.watch = NULL;
     if (!inner->ops->send_step_claim)

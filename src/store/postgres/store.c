@@ -84,6 +84,7 @@ const struct store_ops postgres_store_ops = {
     .session_open = postgres_session_open,
     .session_close = postgres_session_close,
     .writers = 2,
+    .ask_due_ms = 2000,
     .begin = postgres_begin,
     .commit = postgres_commit,
     .rollback = postgres_rollback,
