@@ -290,9 +290,8 @@ static void heed_news(struct committer *committer)
 {
     struct local_engine *engine = committer->engine;
     cairn_error why;
-    if (open_session(committer, &why))
-        return;
-    if (!engine->store->ops->is_changed_elsewhere(committer->session))
+    if (!open_session(committer, &why) &&
+        !engine->store->ops->is_changed_elsewhere(committer->session))
         return;
     pthread_mutex_lock(&engine->lock);
     engine->ready_epoch++;

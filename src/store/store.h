@@ -55,8 +55,9 @@ enum session_kind { SESSION_WRITER, SESSION_READER };
 struct store_session {
     struct store *store;
     enum session_kind kind;
-    int64_t deadline_us; /* monotonic, set before begin(): by when a store that does not answer must
-                            be given up (CAIRN_E_UNREACHABLE); 0: lock_wait_ms after begin() */
+    int64_t deadline_us; /* monotonic, set before begin(): by when it must have begun, else
+                            CAIRN_E_UNREACHABLE.  After that a store that is silent for lock_wait_ms
+                            and a second is given up.  0: no such bound but the store's own */
 };
 
 /* What happens between begin and commit. */

@@ -6,8 +6,12 @@
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of one attempt to connect, unless the URL says otherwise. */
+enum { CONNECT_SECONDS = 5 };
 
 struct postgres_target postgres_target(const char *url)
 {
@@ -63,15 +67,63 @@ cairn_code postgres_check_url(const char *url, cairn_error *reterr)
                      "characters percent-encoded");
 }
 
-cairn_code postgres_connect(const char *url, PGconn **ret_conn, cairn_error *reterr)
+/* How long one attempt may take, in seconds: what the URL or the environment says, else ours. */
+static int64_t connect_timeout(const char *url)
 {
+    const char *text = getenv("PGCONNECT_TIMEOUT");
+    int64_t seconds = text ? strtol(text, NULL, 10) : 0;
+    PQconninfoOption *options = PQconninfoParse(url, NULL);
+    for (PQconninfoOption *it = options; it && it->keyword; it++)
+        if (strcmp(it->keyword, "connect_timeout") == 0 && it->val)
+            seconds = strtol(it->val, NULL, 10);
+    PQconninfoFree(options);
+    return seconds > 0 ? seconds : CONNECT_SECONDS;
+}
+
+/* libpq goes on to the next of several hosts by itself only when it does the waiting. */
+static bool has_many_hosts(const char *url)
+{
+    bool has_many = false;
+    PQconninfoOption *options = PQconninfoParse(url, NULL);
+    for (PQconninfoOption *it = options; it && it->keyword; it++)
+        if (it->val && (strcmp(it->keyword, "host") == 0 || strcmp(it->keyword, "hostaddr") == 0))
+            has_many |= strchr(it->val, ',') != NULL;
+    PQconninfoFree(options);
+    return has_many;
+}
+
+/* False: the time is over. */
+static bool connect_within(PGconn *conn, struct postgres_patience *patience)
+{
+    PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+    while (PQstatus(conn) != CONNECTION_BAD && status != PGRES_POLLING_OK) {
+        if (!postgres_await(conn, status == PGRES_POLLING_READING ? POLLIN : POLLOUT, patience))
+            return false;
+        status = PQconnectPoll(conn);
+    }
+    return true;
+}
+
+cairn_code postgres_connect(const char *url, struct postgres_patience *patience,
+                            PGconn **ret_conn, cairn_error *reterr)
+{
+    static const char doing[] = "connect to PostgreSQL";
     struct postgres_target target = postgres_target(url);
+    bool is_plain = !has_many_hosts(url);
     cleanup(postgres_conn_done) PGconn *conn =
-        PQconnectdbParams(target.keywords, target.values, 1);
+        is_plain ? PQconnectStartParams(target.keywords, target.values, 1)
+                 : PQconnectdbParams(target.keywords, target.values, 1);
     if (!conn)
         return fail_memory(reterr);
-    if (PQstatus(conn) != CONNECTION_OK)
-        return postgres_refused(conn, NULL, "connect to PostgreSQL", reterr);
+
+    struct postgres_patience attempt = *patience;
+    int64_t end_us = monotonic_us() + connect_timeout(url) * US_PER_SEC;
+    if (end_us < attempt.until_us)
+        attempt.until_us = end_us;
+    if (is_plain && !connect_within(conn, &attempt))
+        return postgres_silent(doing, reterr);
+    if (PQstatus(conn) != CONNECTION_OK || PQsetnonblocking(conn, 1))
+        return postgres_refused(conn, NULL, doing, reterr);
 
     postgres_silence(conn);
     *ret_conn = conn;
@@ -79,11 +131,13 @@ cairn_code postgres_connect(const char *url, PGconn **ret_conn, cairn_error *ret
     return CAIRN_OK;
 }
 
-cairn_code postgres_ask_pooled(PGconn *conn, bool *ret_is_pooled, cairn_error *reterr)
+cairn_code postgres_ask_pooled(PGconn *conn, struct postgres_patience *patience,
+                               bool *ret_is_pooled, cairn_error *reterr)
 {
-    cleanup(postgres_result_done) PGresult *result = PQexec(conn, "SELECT pg_backend_pid()");
-    if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        return postgres_refused(conn, result, "connect to PostgreSQL", reterr);
-    *ret_is_pooled = atoi(PQgetvalue(result, 0, 0)) != PQbackendPID(conn);
-    return CAIRN_OK;
+    cleanup(postgres_result_done) PGresult *result = NULL;
+    cairn_code code = postgres_exec(conn, "SELECT pg_backend_pid()", "connect to PostgreSQL",
+                                    patience, &result, reterr);
+    if (!code)
+        *ret_is_pooled = atoi(PQgetvalue(result, 0, 0)) != PQbackendPID(conn);
+    return code;
 }

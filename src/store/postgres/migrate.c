@@ -21,37 +21,42 @@ int postgres_newest_schema(void)
     return migrations[migration_count - 1].number;
 }
 
+/* A question is answered at once; a migration may build indexes of large tables, or wait for another
+ * process that does. */
+#define ASK_US (10 * US_PER_SEC)
+#define MIGRATE_US (30 * US_PER_MIN)
+
 static cairn_code run_script(PGconn *conn, const char *sql, const char *doing,
                              cairn_error *reterr)
 {
-    cleanup(postgres_result_done) PGresult *result = PQexec(conn, sql);
-    ExecStatusType status = PQresultStatus(result);
-    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
-        return CAIRN_OK;
-    return postgres_refused(conn, result, doing, reterr);
+    struct postgres_patience patience = {.until_us = monotonic_us() + MIGRATE_US};
+    return postgres_exec(conn, sql, doing, &patience, NULL, reterr);
 }
 
 /* The latest migration that was applied; 0: none, or no table at all. */
 static cairn_code read_version(PGconn *conn, int *ret_version, cairn_error *reterr)
 {
     static const char doing[] = "read the schema's version";
+    struct postgres_patience patience = {.until_us = monotonic_us() + ASK_US};
+    cleanup(postgres_result_done) PGresult *exists = NULL, *version = NULL;
     /* From the catalogue itself: to_regclass() may remember that there was no such table, though
      * the one we have just waited for has made it. */
-    cleanup(postgres_result_done) PGresult *exists =
-        PQexec(conn, "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables"
-                     " WHERE schemaname = 'workflow' AND tablename = 'cairn_schema')");
-    if (PQresultStatus(exists) != PGRES_TUPLES_OK)
-        return postgres_refused(conn, exists, doing, reterr);
+    cairn_code code =
+        postgres_exec(conn,
+                      "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables"
+                      " WHERE schemaname = 'workflow' AND tablename = 'cairn_schema')",
+                      doing, &patience, &exists, reterr);
+    if (code)
+        return code;
     *ret_version = 0;
     if (PQgetvalue(exists, 0, 0)[0] != 't')
         return CAIRN_OK;
 
-    cleanup(postgres_result_done) PGresult *version =
-        PQexec(conn, "SELECT coalesce(max(version), 0) FROM workflow.cairn_schema");
-    if (PQresultStatus(version) != PGRES_TUPLES_OK)
-        return postgres_refused(conn, version, doing, reterr);
-    *ret_version = atoi(PQgetvalue(version, 0, 0));
-    return CAIRN_OK;
+    code = postgres_exec(conn, "SELECT coalesce(max(version), 0) FROM workflow.cairn_schema",
+                         doing, &patience, &version, reterr);
+    if (!code)
+        *ret_version = atoi(PQgetvalue(version, 0, 0));
+    return code;
 }
 
 static cairn_code refuse_newer(int version, cairn_error *reterr)

@@ -19,6 +19,29 @@
 #include <libpq-fe.h>
 #include <stdatomic.h>
 
+/* ---- waiting (await.c) ------------------------------------------------------------------- */
+
+/* Until when to wait for the database. */
+struct postgres_patience {
+    int64_t until_us; /* monotonic */
+    int stop_fd;      /* when readable, little time is left; 0: none */
+};
+
+/* Until the connection is ready for these events of poll(); false: the time is over. */
+bool postgres_await(PGconn *conn, short events, struct postgres_patience *patience);
+
+/* Until PQgetResult() does not block; false: the time is over. */
+bool postgres_has_answer(PGconn *conn, struct postgres_patience *patience);
+
+/* The error of a database that did not answer; the connection is of no use any more. */
+cairn_code postgres_silent(const char *doing, cairn_error *reterr);
+
+/* Runs a script on a connection that is not in pipeline mode.  ret_result (may be NULL) is the last
+ * statement's. */
+cairn_code postgres_exec(PGconn *conn, const char *sql, const char *doing,
+                         struct postgres_patience *patience, PGresult **ret_result,
+                         cairn_error *reterr);
+
 /* ---- connections ------------------------------------------------------------------------- */
 
 struct postgres_watch {
@@ -37,7 +60,7 @@ struct postgres_due {
 struct postgres_store {
     struct store base;
     char *url;
-    char lock_wait[24];    /* as lock_timeout wants it */
+    uint32_t lock_wait_ms; /* at least 1: to PostgreSQL 0 means for ever */
     char name[TOKEN_TEXT]; /* says in a notification that it is ours */
     atomic_bool is_pooled; /* a pooler is in between: no session of the server is ours */
     struct postgres_watch watch;
@@ -54,11 +77,13 @@ struct postgres_target postgres_target(const char *url);
 /* CAIRN_E_BAD_INPUT if libpq cannot read it; says nothing of what may hold a password. */
 cairn_code postgres_check_url(const char *url, cairn_error *reterr);
 
-/* A plain connection, not in pipeline mode. */
-cairn_code postgres_connect(const char *url, PGconn **ret_conn, cairn_error *reterr);
+/* A plain connection: non-blocking, not in pipeline mode. */
+cairn_code postgres_connect(const char *url, struct postgres_patience *patience,
+                            PGconn **ret_conn, cairn_error *reterr);
 
 /* Whether the server's process is another than the one we were introduced to. */
-cairn_code postgres_ask_pooled(PGconn *conn, bool *ret_is_pooled, cairn_error *reterr);
+cairn_code postgres_ask_pooled(PGconn *conn, struct postgres_patience *patience,
+                               bool *ret_is_pooled, cairn_error *reterr);
 
 void postgres_silence(PGconn *conn); /* libpq would print notices to stderr */
 void postgres_conn_done(PGconn **conn);
@@ -241,6 +266,8 @@ enum { POSTGRES_QUEUE_MAX = 64 };
 struct postgres_session {
     struct store_session base;
     PGconn *conn; /* NULL: lost; the next begin connects anew */
+    struct postgres_patience patience; /* with what is under way */
+    int64_t silence_us; /* how long the server may be silent within a transaction */
     bool is_prepared[POSTGRES_QUERY_COUNT];
     struct queued_query queue[POSTGRES_QUEUE_MAX]; /* sent, results not yet read */
     int queue_len;

@@ -171,17 +171,35 @@ static bool send_query(struct postgres_session *session, enum postgres_query que
                                given->lengths, given->formats, 1);
 }
 
-/* The result of one statement, the latest that it gave. */
-static PGresult *take_result(PGconn *conn)
+/* The server lives: whatever it does next may take as long again, unless the engine closes. */
+static void be_patient_again(struct postgres_session *session)
 {
-    PGresult *latest = NULL, *result;
-    while ((result = PQgetResult(conn))) {
+    int64_t until_us = monotonic_us() + session->silence_us;
+    bool is_closing = session->base.store->stop_fd && !session->patience.stop_fd;
+    if (!is_closing && until_us > session->patience.until_us)
+        session->patience.until_us = until_us;
+}
+
+/* The result of one statement, the latest that it gave; *ret_is_silent: the time is over. */
+static PGresult *take_result(struct postgres_session *session, bool *ret_is_silent)
+{
+    PGresult *latest = NULL;
+    *ret_is_silent = false;
+    for (;;) {
+        if (!postgres_has_answer(session->conn, &session->patience)) {
+            *ret_is_silent = true;
+            PQclear(latest);
+            return NULL;
+        }
+        PGresult *result = PQgetResult(session->conn);
+        if (!result)
+            return latest;
+        be_patient_again(session);
         PQclear(latest);
         latest = result;
-        if (PQstatus(conn) != CONNECTION_OK)
-            break;
+        if (PQstatus(session->conn) != CONNECTION_OK)
+            return latest;
     }
-    return latest;
 }
 
 static bool is_good(const PGresult *result)
@@ -196,13 +214,16 @@ static PGresult *read_result(struct postgres_session *session, int place, cairn_
                              cairn_error *reterr)
 {
     struct queued_query sent = session->queue[place];
-    PGresult *result = take_result(session->conn);
+    const char *doing = queries[sent.query].doing;
+    bool is_silent;
+    PGresult *result = take_result(session, &is_silent);
     if (is_good(result))
         return result;
     if (sent.is_prepare)
         session->is_prepared[sent.query] = false;
     if (!*code)
-        *code = postgres_refused(session->conn, result, queries[sent.query].doing, reterr);
+        *code = is_silent ? postgres_silent(doing, reterr)
+                          : postgres_refused(session->conn, result, doing, reterr);
     PQclear(result);
     return NULL;
 }
@@ -227,15 +248,19 @@ static cairn_code read_all(struct postgres_session *session, PGresult **ret_resu
             session->sent_result = last;
             last = NULL;
         }
-        if (PQstatus(session->conn) != CONNECTION_OK)
+        if (code == CAIRN_E_UNREACHABLE || PQstatus(session->conn) != CONNECTION_OK)
             break;
     }
+    bool is_silent = false;
+    if (code != CAIRN_E_UNREACHABLE && PQstatus(session->conn) == CONNECTION_OK)
+        PQclear(take_result(session, &is_silent)); /* the end of the pipeline */
+    if (is_silent)
+        code = postgres_silent("end a statement", reterr);
     session->queue_len = 0;
     if (code == CAIRN_E_UNREACHABLE || PQstatus(session->conn) != CONNECTION_OK) {
         postgres_lose(session);
         return code ? code : CAIRN_E_UNREACHABLE;
     }
-    PQclear(take_result(session->conn)); /* the end of the pipeline */
     if (!code && ret_result) {
         *ret_result = last;
         last = NULL;

@@ -7,6 +7,8 @@
 #include "store/postgres/postgres.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static cairn_code connect_session(struct postgres_session *session, cairn_error *reterr)
@@ -14,10 +16,10 @@ static cairn_code connect_session(struct postgres_session *session, cairn_error 
     struct postgres_store *store = postgres_store_of(&session->base);
     bool is_pooled = false;
     postgres_lose(session);
-    cairn_code code = postgres_connect(store->url, &session->conn, reterr);
+    cairn_code code = postgres_connect(store->url, &session->patience, &session->conn, reterr);
     if (code)
         return code;
-    code = postgres_ask_pooled(session->conn, &is_pooled, reterr);
+    code = postgres_ask_pooled(session->conn, &session->patience, &is_pooled, reterr);
     if (!code && !PQenterPipelineMode(session->conn))
         code = postgres_refused(session->conn, NULL, "connect to PostgreSQL", reterr);
     if (code) {
@@ -39,12 +41,7 @@ cairn_code postgres_session_open(struct store *store, enum session_kind kind,
         return fail_memory(reterr);
     session->base.store = store;
     session->base.kind = kind;
-    session->sent = POSTGRES_QUERY_COUNT;
-    cairn_code code = connect_session(session, reterr);
-    if (code) {
-        mem_free(session);
-        return code;
-    }
+    session->sent = POSTGRES_QUERY_COUNT; /* the first begin connects */
     *ret_session = &session->base;
     return CAIRN_OK;
 }
@@ -66,15 +63,47 @@ static int64_t time_of(const struct postgres_session *session, const PGresult *r
     return value_time(&(struct postgres_reader){.result = result}, 0);
 }
 
+/* The server waits for a lock, and its answer must come before our own time is over. */
+#define AFTER_LOCK_US US_PER_SEC
+
+/* Without a deadline nobody is in a hurry. */
+#define NO_HURRY_US (30 * US_PER_SEC)
+
+/* What is left of the caller's time, in the words of lock_timeout. */
+static void lock_wait_text(const struct postgres_session *session, char text[24])
+{
+    int64_t left_ms = (session->base.deadline_us - monotonic_us()) / US_PER_MS;
+    int64_t wait_ms = postgres_store_of(&session->base)->lock_wait_ms;
+    if (session->base.deadline_us && left_ms < wait_ms)
+        wait_ms = left_ms;
+    snprintf(text, 24, "%" PRId64 "ms", wait_ms < 1 ? 1 : wait_ms);
+}
+
+static void set_patience(struct postgres_session *session, int64_t until_us)
+{
+    session->patience = (struct postgres_patience){
+        .until_us = until_us, .stop_fd = session->base.store->stop_fd};
+}
+
+/* How long the server may be silent once it has begun. */
+static int64_t silence_us(const struct postgres_session *session)
+{
+    int64_t wait_us = postgres_store_of(&session->base)->lock_wait_ms * US_PER_MS;
+    int64_t least_us = session->base.deadline_us ? US_PER_SEC : NO_HURRY_US;
+    return (wait_us < least_us ? least_us : wait_us) + AFTER_LOCK_US;
+}
+
 static cairn_code try_begin(struct postgres_session *session, struct arena *arena,
                             cairn_error *reterr)
 {
     cleanup(postgres_result_done) PGresult *result = NULL;
     struct postgres_params params = {.arena = arena};
+    char lock_wait[24];
     enum postgres_query begin =
         session->base.kind == SESSION_READER ? PG_BEGIN_READ_ONLY : PG_BEGIN;
 
-    param_text(&params, postgres_store_of(&session->base)->lock_wait);
+    lock_wait_text(session, lock_wait);
+    param_text(&params, lock_wait);
     cairn_code code = postgres_queue(session, begin, NULL, reterr);
     if (!code)
         code = postgres_run(session, PG_BEGIN_SETTINGS, &params, &result, reterr);
@@ -90,6 +119,8 @@ static cairn_code try_begin(struct postgres_session *session, struct arena *aren
 static void end_transaction(struct postgres_session *session)
 {
     cairn_error ignored;
+    if (session->patience.until_us < monotonic_us() + AFTER_LOCK_US)
+        set_patience(session, monotonic_us() + AFTER_LOCK_US);
     if (session->conn && session->queue_len > 0)
         postgres_run(session, PG_CLOCK, NULL, NULL, &ignored); /* read what is under way */
     if (session->conn && PQtransactionStatus(session->conn) != PQTRANS_IDLE)
@@ -103,17 +134,22 @@ cairn_code postgres_begin(struct store_session *base, struct arena *arena,
                           struct store_tx **ret_tx, cairn_error *reterr)
 {
     struct postgres_session *session = (struct postgres_session *)base;
+    int64_t now_us = monotonic_us();
+    int64_t until_us = base->deadline_us ? base->deadline_us : now_us + NO_HURRY_US;
+    session->silence_us = silence_us(session);
+    /* A connection that is silent is given up while there is time left for another one. */
+    set_patience(session, now_us + (until_us - now_us) / 2);
     postgres_left(session);
     bool is_old = session->conn != NULL;
-    cairn_code code = is_old ? CAIRN_OK : connect_session(session, reterr);
-    if (!code)
-        code = try_begin(session, arena, reterr);
-    if (code == CAIRN_E_UNREACHABLE && is_old) {
+    cairn_code code = is_old ? try_begin(session, arena, reterr) : CAIRN_E_UNREACHABLE;
+    if (code == CAIRN_E_UNREACHABLE) {
         /* It was lost since it was last used: nothing has happened yet, so once more. */
+        set_patience(session, until_us);
         code = connect_session(session, reterr);
         if (!code)
             code = try_begin(session, arena, reterr);
     }
+    set_patience(session, monotonic_us() + session->silence_us);
     if (code) {
         end_transaction(session);
         return code;

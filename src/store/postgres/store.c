@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "store/postgres/flow.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 
 static void postgres_close(struct store *base)
 {
@@ -32,11 +30,9 @@ static struct postgres_store *store_new(const struct store_config *config)
     }
     atomic_init(&store->job_due.due_us, INT64_MAX);
     atomic_init(&store->flow_due.due_us, INT64_MAX);
-    /* To PostgreSQL 0 means for ever. */
-    uint32_t wait_ms = config->lock_wait_ms ? config->lock_wait_ms : 1;
-    if (wait_ms > INT32_MAX)
-        wait_ms = INT32_MAX;
-    snprintf(store->lock_wait, sizeof store->lock_wait, "%" PRIu32 "ms", wait_ms);
+    store->lock_wait_ms = config->lock_wait_ms ? config->lock_wait_ms : 1;
+    if (store->lock_wait_ms > INT32_MAX)
+        store->lock_wait_ms = INT32_MAX;
 
     struct rng rng;
     rng_init(&rng, 0);
@@ -44,18 +40,23 @@ static struct postgres_store *store_new(const struct store_config *config)
     return store;
 }
 
+/* How long a database may take to answer when it is opened, at least. */
+enum { OPEN_WAIT_MS = 10000 };
+
 static cairn_code postgres_open(const struct store_config *config, struct store **ret_store,
                                 cairn_error *reterr)
 {
     cleanup(postgres_conn_done) PGconn *conn = NULL;
     bool is_pooled = false;
     struct store_schema schema = {0};
+    int64_t wait_ms = config->lock_wait_ms < OPEN_WAIT_MS ? OPEN_WAIT_MS : config->lock_wait_ms;
+    struct postgres_patience patience = {.until_us = monotonic_us() + wait_ms * US_PER_MS};
 
     cairn_code code = postgres_check_url(config->url, reterr);
     if (!code)
-        code = postgres_connect(config->url, &conn, reterr);
+        code = postgres_connect(config->url, &patience, &conn, reterr);
     if (!code)
-        code = postgres_ask_pooled(conn, &is_pooled, reterr);
+        code = postgres_ask_pooled(conn, &patience, &is_pooled, reterr);
     if (!code)
         code = postgres_migrate(conn, config, &schema, reterr);
     if (code)

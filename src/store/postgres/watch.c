@@ -41,39 +41,6 @@ static enum wait_end wait_for(int socket, short events, int stop_fd, int64_t unt
     }
 }
 
-/* Connects without losing sight of stop_fd. */
-static enum wait_end connect_watch(const struct postgres_store *store, int stop_fd,
-                                   PGconn **ret_conn)
-{
-    struct postgres_target target = postgres_target(store->url);
-    cleanup(postgres_conn_done) PGconn *conn =
-        PQconnectStartParams(target.keywords, target.values, 1);
-    int64_t until_us = monotonic_us() + CONNECT_MS * US_PER_MS;
-    PostgresPollingStatusType status = PGRES_POLLING_WRITING;
-
-    if (!conn || PQstatus(conn) == CONNECTION_BAD)
-        return WAIT_OVER;
-    postgres_silence(conn);
-    while (status != PGRES_POLLING_OK) {
-        short events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT;
-        enum wait_end end = wait_for(PQsocket(conn), events, stop_fd, until_us);
-        if (end != WAIT_READY)
-            return end;
-        status = PQconnectPoll(conn);
-        if (status == PGRES_POLLING_FAILED)
-            return WAIT_OVER;
-    }
-    *ret_conn = conn;
-    conn = NULL;
-    return WAIT_READY;
-}
-
-static bool listen_on(PGconn *conn)
-{
-    cleanup(postgres_result_done) PGresult *result = PQexec(conn, "LISTEN cairn");
-    return PQresultStatus(result) == PGRES_COMMAND_OK;
-}
-
 static void lose_watch(struct postgres_watch *watch)
 {
     postgres_conn_done(&watch->conn);
@@ -81,30 +48,32 @@ static void lose_watch(struct postgres_watch *watch)
     watch->retry_ms = watch->retry_ms * 2 > RETRY_MAX ? RETRY_MAX : watch->retry_ms * 2;
 }
 
-/* Tries to listen.  WAIT_READY: it now does; WAIT_OVER: not this time. */
-static enum wait_end start_listening(struct postgres_store *store, int stop_fd)
+/* Tries to listen; false: not this time. */
+static bool start_listening(struct postgres_store *store, int stop_fd)
 {
     struct postgres_watch *watch = &store->watch;
     bool is_pooled = false;
     if (watch->retry_ms == 0)
         watch->retry_ms = RETRY_MS;
     if (monotonic_us() < watch->retry_at_us)
-        return WAIT_OVER;
+        return false;
 
-    enum wait_end end = connect_watch(store, stop_fd, &watch->conn);
-    if (end == WAIT_READY && postgres_ask_pooled(watch->conn, &is_pooled, NULL))
-        end = WAIT_OVER;
-    if (end == WAIT_READY && is_pooled) {
+    struct postgres_patience patience = {
+        .until_us = monotonic_us() + CONNECT_MS * US_PER_MS, .stop_fd = stop_fd};
+    cairn_code code = postgres_connect(store->url, &patience, &watch->conn, NULL);
+    if (!code)
+        code = postgres_ask_pooled(watch->conn, &patience, &is_pooled, NULL);
+    if (!code && is_pooled)
         atomic_store(&store->is_pooled, true);
-        end = WAIT_OVER;
-    }
-    if (end == WAIT_READY && !listen_on(watch->conn))
-        end = WAIT_OVER;
-    if (end == WAIT_READY)
-        watch->retry_ms = RETRY_MS;
-    else
+    if (!code && !is_pooled)
+        code = postgres_exec(watch->conn, "LISTEN cairn", "listen for news", &patience, NULL,
+                             NULL);
+    if (code || is_pooled) {
         lose_watch(watch);
-    return end;
+        return false;
+    }
+    watch->retry_ms = RETRY_MS;
+    return true;
 }
 
 /* Takes what has arrived; true if any of it is somebody else's. */
@@ -168,15 +137,7 @@ bool postgres_watch(struct store *base, int stop_fd, int timeout_ms)
 
     if (watch->conn)
         return wait_for_news(store, stop_fd, until_us);
-    if (!atomic_load(&store->is_pooled)) {
-        switch (start_listening(store, stop_fd)) {
-        case WAIT_STOPPED:
-            return false;
-        case WAIT_READY:
-            return say_look(store); /* whatever happened before we listened */
-        case WAIT_OVER:
-            break;
-        }
-    }
+    if (!atomic_load(&store->is_pooled) && start_listening(store, stop_fd))
+        return say_look(store); /* whatever happened before we listened */
     return wait_for_poll(store, stop_fd, until_us);
 }

@@ -95,13 +95,30 @@ static int configure(const struct sqlite_store *store, enum connection_use use,
     return connection_exec(connection, limit);
 }
 
-cairn_code connection_open(const struct sqlite_store *store, enum connection_use use,
+/* A new file is nobody else's to read; SQLite gives the log the mode of the file.  An existing one
+ * keeps its mode.  Closing a file that this process may have open through SQLite would drop its
+ * locks, so only a file that was not there is opened here. */
+static void create_private(const char *path)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file >= 0)
+        close(file);
+}
+
+cairn_code connection_open(struct sqlite_store *store, enum connection_use use,
                            struct connection **ret_connection, cairn_error *reterr)
 {
+    cairn_code code = identity_check(store, "open the store", reterr);
+    if (code)
+        return code;
     cleanup(connection_closep) struct connection *connection = mem_zalloc(sizeof *connection);
     if (!connection)
         return fail_memory(reterr);
+    connection->store = store;
     connection->wait_us = (int64_t)store->lock_wait_ms * US_PER_MS;
+    identity_opened(store);
+    if (use == FOR_CREATING)
+        create_private(store->path);
 
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     if (use == FOR_CREATING)
@@ -123,6 +140,7 @@ void connection_close(struct connection *connection)
     if (!connection)
         return;
     sqlite3_close(connection->db);
+    identity_closed(connection->store);
     mem_free(connection);
 }
 

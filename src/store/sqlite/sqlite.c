@@ -86,6 +86,7 @@ static void close_store(struct store *base)
         return;
     watch_free(store->watch);
     connection_close(atomic_load(&store->spare));
+    identity_done(store);
     mem_free(store->path);
     mem_free(store);
 }
@@ -105,6 +106,7 @@ static cairn_code open_store(const struct store_config *config, struct store **r
     if (!store)
         return fail_memory(reterr);
     store->base = (struct store){.ops = &sqlite_store_ops, .clock = config->clock};
+    identity_init(store);
     cairn_code code = read_url(config->url, store, reterr);
     if (code)
         return code;
@@ -131,6 +133,8 @@ static cairn_code open_store(const struct store_config *config, struct store **r
         &connection, reterr);
     if (!code)
         code = schema_prepare(store, connection, config, reterr);
+    if (!code)
+        code = identity_note(store, connection->db, reterr);
     if (code)
         return code;
 
@@ -224,6 +228,27 @@ struct sqlite_session *sqlite_session_of(struct store_tx *tx)
     return (struct sqlite_session *)tx->session;
 }
 
+/* How long to wait for the lock: no longer than the caller has time. */
+static int64_t lock_wait_us(const struct sqlite_session *session)
+{
+    const struct sqlite_store *store = (const struct sqlite_store *)session->base.store;
+    int64_t wait_us = (int64_t)store->lock_wait_ms * US_PER_MS;
+    int64_t left_us = session->base.deadline_us - monotonic_us();
+    if (!session->base.deadline_us || left_us > wait_us)
+        return wait_us;
+    return left_us < 0 ? 0 : left_us;
+}
+
+/* In a transaction that writes the log is open, also one that SQLite has just made. */
+static cairn_code note_log(struct sqlite_session *session, cairn_error *reterr)
+{
+    struct sqlite_store *store = (struct sqlite_store *)session->base.store;
+    cairn_code code = identity_note(store, session->connection->db, reterr);
+    if (code)
+        connection_exec(session->connection, "ROLLBACK");
+    return code;
+}
+
 static cairn_code begin(struct store_session *base, struct arena *arena,
                         struct store_tx **ret_tx, cairn_error *reterr)
 {
@@ -233,14 +258,19 @@ static cairn_code begin(struct store_session *base, struct arena *arena,
 
     if (session->is_lost)
         disconnect(session);
-    if (!session->connection) {
-        cairn_code code = connect_session(session, reterr);
-        if (code)
-            return code;
-    }
+    const char *doing = is_writer ? "begin to write" : "begin to read";
+    struct sqlite_store *store = (struct sqlite_store *)base->store;
+    cairn_code code = identity_check(store, doing, reterr);
+    if (!code && !session->connection)
+        code = connect_session(session, reterr);
+    if (code)
+        return code;
+    session->connection->wait_us = lock_wait_us(session);
     cleanup(query_end) struct query query =
         query_begin(session, is_writer ? Q_BEGIN_WRITE : Q_BEGIN_READ);
-    cairn_code code = query_run(&query, is_writer ? "begin to write" : "begin to read", reterr);
+    code = query_run(&query, doing, reterr);
+    if (!code && is_writer)
+        code = note_log(session, reterr);
     if (code)
         return code;
 
@@ -269,7 +299,10 @@ static cairn_code commit(struct store_tx *tx, bool is_ready_made, cairn_error *r
     if (code)
         rollback(tx);
     session->tx.session = NULL;
-    return code;
+    if (code)
+        return code;
+    /* A file that is gone by now has taken the commit with it: nobody is told that it is done. */
+    return identity_check((struct sqlite_store *)session->base.store, "commit", reterr);
 }
 
 const struct store_ops sqlite_store_ops = {

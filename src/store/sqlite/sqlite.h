@@ -11,21 +11,38 @@
 
 #include "store/store.h"
 
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 /* ---- A connection (connection.c) ------------------------------------------------------------
  */
 
 /* SQLite's handle, and how long it may wait for a lock. */
 struct connection {
+    struct sqlite_store *store;
     sqlite3 *db;
     int64_t wait_us, give_up_us;
+};
+
+/* Which file stands under a name. */
+struct file_identity {
+    bool is_known;
+    dev_t device;
+    ino_t inode;
 };
 
 struct sqlite_store {
     struct store base;
     char *path; /* absolute */
+    char *log_path; /* of the -wal file, as SQLite names it */
+
+    /* The files that are open, as found under these names when they were opened.  If others stand
+     * there now, or none, what is written would be lost. */
+    pthread_mutex_t identity_lock; /* guards the three below */
+    struct file_identity file, log;
+    int connection_count; /* without any SQLite removes the log, and makes another one */
     uint32_t lock_wait_ms;
     int64_t max_page_count; /* 0: no limit but SQLite's own */
 
@@ -38,10 +55,25 @@ struct sqlite_store {
 enum connection_use { FOR_WRITING, FOR_READING, FOR_CREATING };
 
 /* Opens the file; only FOR_CREATING makes one.  Waits for locks up to lock_wait_ms. */
-cairn_code connection_open(const struct sqlite_store *store, enum connection_use use,
+cairn_code connection_open(struct sqlite_store *store, enum connection_use use,
                            struct connection **ret_connection, cairn_error *reterr);
 void connection_close(struct connection *connection); /* NULL is welcome */
 void connection_closep(struct connection **connection);
+
+/* ---- Whether the files are still in their places (identity.c) ------------------------------- */
+
+void identity_init(struct sqlite_store *store);
+void identity_done(struct sqlite_store *store);
+
+void identity_opened(struct sqlite_store *store); /* a connection; counted */
+void identity_closed(struct sqlite_store *store); /* likewise */
+
+/* Remembers the files, if that was not done yet.  A connection must have the log open. */
+cairn_code identity_note(struct sqlite_store *store, sqlite3 *db, cairn_error *reterr);
+
+/* CAIRN_E_UNREACHABLE if the file or its log was removed or replaced since.  `what` completes
+ * "could not ...". */
+cairn_code identity_check(struct sqlite_store *store, const char *what, cairn_error *reterr);
 
 /* Runs statements that answer nothing; SQLite's code. */
 int connection_exec(struct connection *connection, const char *sql);
