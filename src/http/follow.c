@@ -163,52 +163,58 @@ static void give_page(struct stream *stream, const json_t *items, int64_t from, 
     buf_done(&text);
 }
 
-/* What is new, to everybody who has caught up. */
-static void give_news(struct stream *stream)
+/* A page of what is new, to everybody who has caught up.  True: there may be more. */
+static bool give_news(struct stream *stream)
 {
-    size_t count;
-    do {
-        json_t *page = fetch(stream, stream->after, PAGE);
-        const json_t *items = json_object_get(page, "items");
-        int64_t from = stream->after;
-        count = json_array_size(items);
-        if (count)
-            stream->after = id_of(json_array_get(items, count - 1));
-        give_page(stream, items, from, 0);
-        json_decref(page);
-    } while (count == PAGE);
+    json_t *page = fetch(stream, stream->after, PAGE);
+    const json_t *items = json_object_get(page, "items");
+    int64_t from = stream->after;
+    size_t count = json_array_size(items);
+    if (count)
+        stream->after = id_of(json_array_get(items, count - 1));
+    give_page(stream, items, from, 0);
+    json_decref(page);
+    return count == PAGE;
 }
 
-/* A client that is behind and has room for more; 0: there is none. */
-static uint64_t find_behind(struct stream *stream, uint64_t above, int64_t *ret_after)
+/* Whose turn it is among those that are behind and have room for more: the one that joined
+ * after the one that had the last turn, or else the first.  0: there is none. */
+static uint64_t find_behind(struct stream *stream, int64_t *ret_after)
 {
-    uint64_t number = 0;
+    const struct stream_client *next = NULL, *first = NULL;
     pthread_mutex_lock(&stream->lock);
-    for (struct stream_client *at = stream->clients; at; at = at->next) {
+    for (const struct stream_client *at = stream->clients; at; at = at->next) {
         bool has_room = !at->is_over && at->unsent.len - at->sent < CATCH_UP_MAX;
-        if (at->number > above && at->after < stream->after && has_room &&
-            (!number || at->number < number)) {
-            number = at->number;
-            *ret_after = at->after;
-        }
+        if (at->after == FROM_THE_PRESENT || at->after >= stream->after || !has_room)
+            continue;
+        if (!first || at->number < first->number)
+            first = at;
+        if (at->number > stream->last_turn && (!next || at->number < next->number))
+            next = at;
     }
+    if (!next)
+        next = first;
+    if (next) {
+        stream->last_turn = next->number;
+        *ret_after = next->after;
+    }
+    uint64_t number = next ? next->number : 0;
     pthread_mutex_unlock(&stream->lock);
     return number;
 }
 
-/* A page to each that is behind.  True: somebody still is. */
+/* A page to one client that is behind.  True: somebody may still be. */
 static bool give_missed(struct stream *stream)
 {
     int64_t after = 0;
-    uint64_t number = 0;
-    bool is_more = false;
-    while ((number = find_behind(stream, number, &after))) {
-        json_t *page = fetch(stream, after, PAGE);
-        const json_t *items = json_object_get(page, "items");
-        is_more |= json_array_size(items) > 0;
-        give_page(stream, items, 0, number);
-        json_decref(page);
-    }
+    uint64_t number = find_behind(stream, &after);
+    if (!number)
+        return false;
+    json_t *page = fetch(stream, after, PAGE);
+    const json_t *items = json_object_get(page, "items");
+    bool is_more = json_array_size(items) > 0;
+    give_page(stream, items, 0, number);
+    json_decref(page);
     return is_more;
 }
 
@@ -269,6 +275,17 @@ static bool rest(struct stream *stream)
     return is_going;
 }
 
+/* A comment to every client when it is time for one. */
+static void keep_alive(struct stream *stream, int64_t *due_us)
+{
+    bool is_due = monotonic_us() >= *due_us;
+    if (is_due)
+        *due_us = monotonic_us() + KEEP_ALIVE_US;
+    look_after_clients(stream, is_due);
+}
+
+/* Turns are short: a page of news, then a page for one client that is behind.  So those who
+ * follow the present never wait for those who catch up, nor these for each other. */
 void *stream_follow(void *arg)
 {
     struct stream *stream = arg;
@@ -278,14 +295,13 @@ void *stream_follow(void *arg)
             stream->is_placed = find_present(stream);
         if (!stream->is_placed)
             continue;
-        place_clients(stream);
-        give_news(stream);
-        while (give_missed(stream))
-            continue;
-        bool is_keep_alive = monotonic_us() >= keep_alive_us;
-        if (is_keep_alive)
-            keep_alive_us = monotonic_us() + KEEP_ALIVE_US;
-        look_after_clients(stream, is_keep_alive);
+        bool is_more;
+        do {
+            place_clients(stream);
+            is_more = give_news(stream);
+            is_more |= give_missed(stream);
+            keep_alive(stream, &keep_alive_us);
+        } while (is_more);
     } while (rest(stream));
     return NULL;
 }

@@ -4,6 +4,10 @@
  */
 #include "socket.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -99,6 +103,68 @@ TEST(clients_at_different_places_each_hear_every_event_once)
         CHECK_INT(count_of(ears[i].heard, "event: created\n"), expected[i]);
         close(ears[i].client);
     }
+    CHECK_INT(server_stop(&server), 0);
+}
+
+/* A client that reads as fast as it can, in a thread of its own, and counts what it reads. */
+struct reader {
+    int client;
+    _Atomic size_t events;
+};
+
+static void *read_on(void *arg)
+{
+    struct reader *reader = arg;
+    char piece[65536];
+    ssize_t len;
+    while ((len = recv(reader->client, piece, sizeof piece, 0)) > 0)
+        for (ssize_t i = 0; i + 1 < len; i++)
+            if (piece[i] == '\n' && piece[i + 1] == '\n')
+                reader->events++; /* one that is cut between two pieces is not counted */
+    return NULL;
+}
+
+static void add_jobs(const struct server *server, int count)
+{
+    char *body = malloc((size_t)count * 16 + 32), *end = body;
+    end += sprintf(end, "{\"jobs\":[");
+    for (int i = 0; i < count; i++)
+        end += sprintf(end, "%s{\"type\":\"old\"}", i ? "," : "");
+    sprintf(end, "]}");
+    CHECK_INT(request(server, "POST", "/v1/jobs", "", body).status, 201);
+    free(body);
+}
+
+/* The backlog is so large that reading it takes many times longer than adding a job. */
+TEST(clients_that_catch_up_do_not_hold_up_those_who_follow)
+{
+    enum { BATCHES = 50, BATCH = 1000, READERS = 2 };
+    struct server server = server_start_plain();
+    for (int i = 0; i < BATCHES; i++)
+        add_jobs(&server, BATCH);
+    struct ear live = {.client = follow(&server, "")};
+    hear_until(&live, ": cairn");
+
+    struct reader readers[READERS] = {0};
+    pthread_t threads[READERS];
+    for (int i = 0; i < READERS; i++) {
+        readers[i].client = follow(&server, "Last-Event-ID: 0\r\n");
+        CHECK_INT(pthread_create(&threads[i], NULL, read_on, &readers[i]), 0);
+    }
+    while (readers[0].events < BATCH || readers[1].events < BATCH)
+        sched_yield();
+    add_job(&server, "news");
+    hear_until(&live, "\nid: 50001\n");
+    for (int i = 0; i < READERS; i++)
+        CHECK(readers[i].events < BATCHES * BATCH / 2, "reader %d had %zu events by then", i,
+              readers[i].events);
+
+    for (int i = 0; i < READERS; i++) {
+        shutdown(readers[i].client, SHUT_RDWR);
+        pthread_join(threads[i], NULL);
+        close(readers[i].client);
+    }
+    close(live.client);
     CHECK_INT(server_stop(&server), 0);
 }
 
