@@ -77,6 +77,7 @@ static void refuse_missing(struct fields *fields, const char *name)
         return;
     request->code = fail(&request->error, CAIRN_E_BAD_INPUT, "field \"%s\" is missing",
                          full_name(fields, name, room));
+    fields->missing = name;
 }
 
 static void refuse_count(struct fields *fields, const char *name, size_t count, size_t least,
@@ -386,12 +387,11 @@ static bool is_asked(const struct fields *fields, const char *name)
     return false;
 }
 
-static void refuse_unknown(struct fields *fields, const char *name)
+/* "the fields here are: type, payload" */
+static void hint_fields(const struct fields *fields)
 {
     struct request *request = fields->request;
-    char room[FULL_NAME], known[256] = "";
-    request->code = fail(&request->error, CAIRN_E_BAD_INPUT, "field \"%s\" is unknown",
-                         full_name(fields, name, room));
+    char known[256] = "";
     if (fields->asked_count == 0) {
         fail_hint(&request->error, request->code, "no fields are expected here");
         return;
@@ -402,19 +402,38 @@ static void refuse_unknown(struct fields *fields, const char *name)
     fail_hint(&request->error, request->code, "the fields here are: %s", known);
 }
 
-cairn_code fields_end(struct fields *fields)
+static const char *find_unknown(const struct fields *fields)
 {
     const char *name;
     json_t *value;
-    if (fields->request->code || !fields->object ||
-        json_object_size(fields->object) == fields->found)
-        return fields->request->code;
     json_object_foreach((json_t *)fields->object, name, value)
     {
-        if (!is_asked(fields, name)) {
-            refuse_unknown(fields, name);
-            break;
-        }
+        if (!is_asked(fields, name))
+            return name;
     }
-    return fields->request->code;
+    return NULL;
+}
+
+/* A field is often missing because its name is spelled differently, so both are named. */
+cairn_code fields_end(struct fields *fields)
+{
+    struct request *request = fields->request;
+    char unknown[FULL_NAME], missing[FULL_NAME];
+    bool is_failed = request->code != CAIRN_OK;
+    if (!fields->object || (is_failed && (!fields->missing || fields->is_partial)) ||
+        (!is_failed && json_object_size(fields->object) == fields->found))
+        return request->code;
+    const char *name = find_unknown(fields);
+    if (!name)
+        return request->code;
+    full_name(fields, name, unknown);
+    if (fields->missing)
+        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                             "field \"%s\" is missing, and field \"%s\" is unknown",
+                             full_name(fields, fields->missing, missing), unknown);
+    else
+        request->code =
+            fail(&request->error, CAIRN_E_BAD_INPUT, "field \"%s\" is unknown", unknown);
+    hint_fields(fields);
+    return request->code;
 }

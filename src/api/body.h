@@ -28,6 +28,8 @@ struct fields {
     long index;                  /* in that field's array; -1: it is no array */
     const char *asked[FIELDS_MAX];
     size_t asked_count, found;
+    const char *missing; /* the first needed field that was left out; NULL: none was */
+    bool is_partial;     /* the reader gave up, so what it did not ask for may still be known */
 };
 
 /* An array of objects being read. */

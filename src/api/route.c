@@ -36,7 +36,8 @@ static size_t next_segment(const char **path)
     return len;
 }
 
-static bool is_match(const char *pattern, const struct target *target)
+/* may_be_empty: a {name} matches an empty segment, too. */
+static bool is_match(const char *pattern, const struct target *target, bool may_be_empty)
 {
     const char *rest = pattern + 1;
     for (size_t i = 0; i < target->segment_count; i++) {
@@ -45,11 +46,43 @@ static bool is_match(const char *pattern, const struct target *target)
         if (len == 0 || target->segment_count > SEGMENTS_MAX)
             return false;
         const char *segment = target->segments[i];
-        if (*wanted == '{' ? !*segment
+        if (*wanted == '{' ? !*segment && !may_be_empty
                            : strncmp(segment, wanted, len) != 0 || segment[len] != '\0')
             return false;
     }
     return *rest == '\0';
+}
+
+/* The first {name} that an empty segment stands for, without its brackets; its length. */
+static int empty_name(const struct route *route, const struct target *target,
+                      const char **ret_name)
+{
+    const char *rest = route->path + 1;
+    for (size_t i = 0; i < target->segment_count; i++) {
+        *ret_name = rest + 1;
+        size_t len = next_segment(&rest);
+        if (!*target->segments[i])
+            return (int)len - 2;
+    }
+    return 0;
+}
+
+/* A path such as /v1/jobs/ comes from a program whose id was empty: it is told so, rather than
+ * that there is no such route. */
+static bool refuse_empty(const char *method, const struct target *target,
+                         struct request *request)
+{
+    const struct route *route;
+    for (size_t i = 0; (route = route_at(i)); i++) {
+        const char *name;
+        if (strcmp(route->method, method) != 0 || !is_match(route->path, target, true))
+            continue;
+        int len = empty_name(route, target, &name);
+        request->code =
+            fail(&request->error, CAIRN_E_BAD_INPUT, "the %.*s is empty", len, name);
+        return true;
+    }
+    return false;
 }
 
 static void refuse_path(const struct target *target, struct request *request)
@@ -70,7 +103,7 @@ const struct route *route_find(const char *method, const struct target *target,
     size_t used = 0;
     const struct route *route;
     for (size_t i = 0; (route = route_at(i)); i++) {
-        if (!is_match(route->path, target))
+        if (!is_match(route->path, target, false))
             continue;
         if (strcmp(route->method, method) == 0)
             return route;
@@ -79,7 +112,8 @@ const struct route *route_find(const char *method, const struct target *target,
                                      used ? ", " : "", route->method);
     }
     if (!used) {
-        refuse_path(target, request);
+        if (!refuse_empty(method, target, request))
+            refuse_path(target, request);
         return NULL;
     }
     request->code = fail(&request->error, CAIRN_E_METHOD_NOT_ALLOWED,

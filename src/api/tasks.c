@@ -263,6 +263,7 @@ static void read_result(const struct call *call, struct fields *fields,
     ret_report->token = field_text(fields, "token", REQUIRED);
     const char *name = field_text(fields, "outcome", REQUIRED);
     const struct outcome *outcome = name ? find_outcome(name) : NULL;
+    fields->is_partial = !outcome;
     if (outcome) {
         read_outcome(call, fields, outcome, ret_report);
     } else if (!request->code) {

@@ -334,7 +334,7 @@ TEST(routes_are_found_by_method_and_path)
                                           "",
                                           "/v1",
                                           "/v1/job",
-                                          "/v1/jobs/",
+                                          "/v1/jobs//",
                                           "/v1/jobs/a/b",
                                           "//v1/jobs",
                                           "/v1/jobs/a/events/b",
@@ -343,6 +343,12 @@ TEST(routes_are_found_by_method_and_path)
                                           "/v1/tasks/a/complet"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         CHECK(find("GET", unknown[i], &route, &error) == CAIRN_E_NOT_FOUND, "%s", unknown[i]);
+
+    CHECK_INT(find("DELETE", "/v1/jobs/", &route, &error), CAIRN_E_BAD_INPUT);
+    CHECK_STR(error.message, "the id is empty");
+    CHECK_INT(find("POST", "/v1/instances//steps//decision", &route, &error),
+              CAIRN_E_BAD_INPUT);
+    CHECK_STR(error.message, "the id is empty");
 
     CHECK_INT(find("PATCH", "/v1/jobs/abc", &route, &error), CAIRN_E_METHOD_NOT_ALLOWED);
     CHECK_STR(error.hint, "allowed: GET, DELETE");

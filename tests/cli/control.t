@@ -46,6 +46,9 @@ $ cairn job list -o ids | grep -c $a
 [1]
 $ cairn job show $a | grep -c deleted_at
 1
+$ cairn job delete ""
+! cairn: the id is empty
+[2]
 $ echo | cairn job delete -
 $ echo | cairn job delete - -o json
 {"items":[],"next":null}
