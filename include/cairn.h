@@ -670,7 +670,7 @@ typedef struct cairn_signal_options {
     }
 
 typedef struct cairn_signalled {
-    int existing; /* 1: the id was known */
+    int existing; /* 1: the id was known; taken and kept are as the first time */
     int taken;    /* 1: somebody waited for it, and goes on */
     int kept;     /* 0: nobody waited, and it was not to be kept */
 } cairn_signalled;
@@ -728,10 +728,13 @@ typedef struct cairn_outbox_event {
     int64_t created_at_us;
 } cairn_outbox_event;
 
-/* Events to deliver, in order per instance, to be acknowledged within lease_ms. */
+/* Events to deliver, in order per instance, to be acknowledged within lease_ms.  Until they are,
+ * later events of their instances are given to nobody, this worker included. */
 CAIRN_API cairn_code cairn_outbox_claim(cairn_engine *engine, const char *worker, uint32_t max,
                                         uint32_t lease_ms, cairn_outbox **ret_outbox,
                                         cairn_error *reterr);
+/* The event has been delivered.  Twice is the same as once.  CAIRN_E_WRONG_STATE: an earlier event
+ * of the instance is not acknowledged yet. */
 CAIRN_API cairn_code cairn_outbox_ack(cairn_engine *engine, const char *id, cairn_error *reterr);
 CAIRN_API size_t cairn_outbox_count(const cairn_outbox *outbox);
 CAIRN_API const cairn_outbox_event *cairn_outbox_at(const cairn_outbox *outbox, size_t index);

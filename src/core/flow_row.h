@@ -135,6 +135,7 @@ struct signal_row {
     const char *instance_id, *id, *event, *payload;
     int64_t received_at_us;
     int32_t taken_by; /* the step's place; -1: not taken */
+    bool was_taken;   /* the sender was told that it was taken on arrival */
 };
 
 /* What a handler wants others to hear of, delivered at least once. */

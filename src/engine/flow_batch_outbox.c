@@ -80,24 +80,36 @@ cairn_code flow_batch_append_outbox(struct batch *batch, cairn_error *reterr)
 }
 
 /* One that is not in the store may have been emitted by a request of this batch. */
+static cairn_code ack_one(struct batch *batch, int64_t id, int64_t *ret_earlier,
+                          cairn_error *reterr)
+{
+    cairn_code code = batch->ops->ack_outbox(batch->tx, id, ret_earlier, reterr);
+    if (code != CAIRN_E_NOT_FOUND || !batch->outbox_count)
+        return code;
+    code = flow_batch_append_outbox(batch, reterr);
+    return code ? code : batch->ops->ack_outbox(batch->tx, id, ret_earlier, reterr);
+}
+
 cairn_code flow_batch_ack_outbox(struct batch *batch, struct request *request,
                                  cairn_error *reterr)
 {
     const char *id = request->in.job.id;
     size_t digits = strspn(id, "0123456789");
     bool is_number = digits > 0 && digits <= 18 && !id[digits];
-    int64_t number = is_number ? strtoll(id, NULL, 10) : 0;
-    cairn_code code = CAIRN_E_NOT_FOUND;
-    if (is_number)
-        code = batch->ops->ack_outbox(batch->tx, number, reterr);
-    if (is_number && code == CAIRN_E_NOT_FOUND && batch->outbox_count) {
-        code = flow_batch_append_outbox(batch, reterr);
-        if (!code)
-            code = batch->ops->ack_outbox(batch->tx, number, reterr);
+    int64_t earlier = 0;
+    cairn_code code = is_number ? ack_one(batch, strtoll(id, NULL, 10), &earlier, reterr)
+                                : CAIRN_E_NOT_FOUND;
+    if (code == CAIRN_E_NOT_FOUND) {
+        request->code =
+            fail(&request->error, code, "outbox event \"%.64s\" does not exist", id);
+        return CAIRN_OK;
     }
-    if (code != CAIRN_E_NOT_FOUND)
+    if (code || !earlier)
         return code;
-    request->code =
-        fail(&request->error, CAIRN_E_NOT_FOUND, "outbox event \"%.64s\" does not exist", id);
+    request->code = fail(&request->error, CAIRN_E_WRONG_STATE,
+                         "cannot acknowledge outbox event \"%s\": event \"%lld\" of the same "
+                         "instance comes before it and is not acknowledged",
+                         id, (long long)earlier);
+    fail_hint(&request->error, request->code, "deliver and acknowledge events in their order");
     return CAIRN_OK;
 }

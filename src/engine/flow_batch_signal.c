@@ -7,61 +7,111 @@
 
 #include <string.h>
 
+/* The id is the sender's, or was made by an earlier try of this very request. */
+static const char *signal_id(const struct request *request)
+{
+    return request->in.signal.id ? request->in.signal.id : request->signal_id;
+}
+
+/* A known signal is answered as its first sender was.  A repeated try of a request whose commit
+ * ended unknown is that first sender. */
+static void answer_known(struct request *request, const struct signal_row *known)
+{
+    request->out.signalled = (cairn_signalled){
+        .kept = 1, .taken = known->was_taken, .existing = !request->was_unsure};
+}
+
+/* Whether the id is known; then the request is answered. */
+static cairn_code find_known(struct batch *batch, struct request *request, bool *ret_is_known,
+                             cairn_error *reterr)
+{
+    const cairn_signal_options *in = &request->in.signal;
+    struct signal_row known = {0};
+    *ret_is_known = false;
+    if (!in->id && !request->was_unsure)
+        return CAIRN_OK;
+    cairn_code code = batch->ops->get_signal(batch->tx, in->instance_id, signal_id(request),
+                                             &known, reterr);
+    if (code == CAIRN_E_NOT_FOUND)
+        return CAIRN_OK;
+    if (!code) {
+        *ret_is_known = true;
+        answer_known(request, &known);
+    }
+    return code;
+}
+
 static cairn_code insert_signal(struct batch *batch, struct world_instance *instance,
-                                struct request *request, enum insert_result *ret_result,
-                                cairn_error *reterr)
+                                struct request *request, struct signal_row *ret_row,
+                                enum insert_result *ret_result, cairn_error *reterr)
 {
     const cairn_signal_options *in = &request->in.signal;
     struct flow_facts facts = NO_FACTS;
     if (!in->id && !request->signal_id[0])
         id_make(&batch->committer->rng, batch->tx->now_us, request->signal_id);
-    struct signal_row row = {.instance_id = instance->row.id,
-                             .id = in->id ? in->id : request->signal_id,
-                             .event = in->event,
-                             .payload = in->payload ? in->payload : "null",
-                             .received_at_us = batch->tx->now_us,
-                             .taken_by = -1};
-    cairn_code code = batch->ops->insert_signal(batch->tx, &row, ret_result, reterr);
+    *ret_row = (struct signal_row){.instance_id = instance->row.id,
+                                   .id = signal_id(request),
+                                   .event = in->event,
+                                   .payload = in->payload ? in->payload : "null",
+                                   .received_at_us = batch->tx->now_us,
+                                   .taken_by = -1};
+    cairn_code code = batch->ops->insert_signal(batch->tx, ret_row, ret_result, reterr);
     if (code || *ret_result != INSERT_DONE)
         return code;
     facts.event = in->event;
-    facts.signal_id = row.id;
+    facts.signal_id = ret_row->id;
     return world_source.note(&instance->flow, "signal_received", NULL, &facts, reterr);
 }
 
-/* The instance has ended, but the id of a signal may be known from before.  Whether it is, the
- * insert says; if it was not, the row must not stay: the transaction fails, and since each request
- * is then tried alone, only this one does. */
-static cairn_code signal_too_late(struct batch *batch, struct world_instance *instance,
+/* The instance has ended, but the id of a signal may be known from before. */
+static cairn_code signal_too_late(struct batch *batch, const struct world_instance *instance,
                                   struct request *request, cairn_error *reterr)
 {
-    enum insert_result result = INSERT_DONE;
-    bool may_be_known = request->in.signal.id || request->was_unsure;
-    if (may_be_known) {
-        cairn_code code = insert_signal(batch, instance, request, &result, reterr);
-        if (code)
-            return code;
-    }
+    bool is_known;
+    cairn_code code = find_known(batch, request, &is_known, reterr);
+    if (!code && !is_known)
+        request->code = fail(&request->error, CAIRN_E_WRONG_STATE,
+                             "cannot signal instance \"%s\": it is %s", instance->row.id,
+                             instance_status_name(instance->row.status));
+    return code;
+}
+
+/* Without a latch a signal that nobody waits for leaves nothing behind; so its id stays unknown. */
+static cairn_code signal_unwanted(struct batch *batch, struct request *request,
+                                  cairn_error *reterr)
+{
+    bool is_known;
+    request->out.signalled = (cairn_signalled){.kept = 0};
+    return find_known(batch, request, &is_known, reterr);
+}
+
+/* Keeps the signal, wakes who waits for it, and remembers what the sender is told. */
+static cairn_code signal_arrives(struct batch *batch, struct world_instance *instance,
+                                 struct request *request, cairn_error *reterr)
+{
+    struct signal_row row;
+    enum insert_result result;
+    bool is_taken = false;
+    cairn_code code = insert_signal(batch, instance, request, &row, &result, reterr);
+    if (code)
+        return code;
     if (result != INSERT_DONE) {
-        request->out.signalled = (cairn_signalled){.kept = 1, .existing = !request->was_unsure};
+        answer_known(request, &row);
         return CAIRN_OK;
     }
-    cairn_error *error = may_be_known ? reterr : &request->error;
-    cairn_code code =
-        fail(error, CAIRN_E_WRONG_STATE, "cannot signal instance \"%s\": it is %s",
-             instance->row.id, instance_status_name(instance->row.status));
-    if (may_be_known)
-        return code;
-    request->code = code;
-    return CAIRN_OK;
+    world_revise(instance);
+    code = flow_signal(&instance->flow, request->in.signal.event, &is_taken, reterr);
+    if (!code && is_taken)
+        code = batch->ops->keep_signal_taken(batch->tx, row.instance_id, row.seq, reterr);
+    request->out.signalled = (cairn_signalled){.kept = 1, .taken = is_taken};
+    return code;
 }
 
 cairn_code flow_batch_signal(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const cairn_signal_options *in = &request->in.signal;
     struct world_instance *instance;
-    bool is_awaited = true, is_taken = false;
-    enum insert_result result;
+    bool is_awaited = true;
     cairn_code code = world_turn_to(batch, in->instance_id, &instance, reterr);
     if (code)
         return code;
@@ -71,23 +121,10 @@ cairn_code flow_batch_signal(struct batch *batch, struct request *request, cairn
     }
     if (instance_is_final(instance->row.status))
         return signal_too_late(batch, instance, request, reterr);
-    request->out.signalled = (cairn_signalled){.kept = 1};
     if (in->no_latch)
         code = flow_is_awaited(&instance->flow, in->event, &is_awaited, reterr);
     if (code)
         return code;
-    if (!is_awaited) {
-        request->out.signalled.kept = 0;
-        return CAIRN_OK;
-    }
-    code = insert_signal(batch, instance, request, &result, reterr);
-    if (code)
-        return code;
-    request->out.signalled.existing = result == INSERT_EXISTING && !request->was_unsure;
-    if (result == INSERT_DONE)
-        world_revise(instance);
-    if (result == INSERT_DONE)
-        code = flow_signal(&instance->flow, in->event, &is_taken, reterr);
-    request->out.signalled.taken = is_taken;
-    return code;
+    return is_awaited ? signal_arrives(batch, instance, request, reterr)
+                      : signal_unwanted(batch, request, reterr);
 }

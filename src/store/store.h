@@ -401,7 +401,8 @@ struct store_ops {
     cairn_code (*find_due_instances)(struct store_tx *tx, const char **ret_ids, size_t room,
                                      size_t *ret_count, cairn_error *reterr);
 
-    /* Inserts one signal (seq is filled in), or finds that its id is known for this instance. */
+    /* Inserts one signal (seq is filled in), or finds that its id is known for this instance:
+     * then seq and was_taken are those of the known one. */
     cairn_code (*insert_signal)(struct store_tx *tx, struct signal_row *row,
                                 enum insert_result *ret_result, cairn_error *reterr);
 
@@ -416,19 +417,25 @@ struct store_ops {
     cairn_code (*mark_signal)(struct store_tx *tx, const char *instance_id, int64_t signal_seq,
                               int32_t taken_by, cairn_error *reterr);
 
+    /* Keeps that the sender of this signal was told "taken": was_taken. */
+    cairn_code (*keep_signal_taken)(struct store_tx *tx, const char *instance_id,
+                                    int64_t signal_seq, cairn_error *reterr);
+
     cairn_code (*append_outbox)(struct store_tx *tx, const struct outbox_row *rows,
                                 size_t count, cairn_error *reterr);
 
-    /* Claims unacknowledged outbox events in order of id, until `until_us`: of each instance only
-     * the oldest unacknowledged one and what follows it directly, none while an earlier one of
-     * the instance is claimed by another.  A claim runs out at claimed_until; until then the
-     * claimant's own are not claimed again, and hold nothing back from it. */
+    /* Claims unacknowledged outbox events in order of id, until `until_us`: of each instance the
+     * oldest unacknowledged one and what follows it directly; none while an earlier one of the
+     * instance is claimed and not acknowledged, by whomever.  A claim runs out at claimed_until. */
     cairn_code (*claim_outbox)(struct store_tx *tx, const char *worker, int64_t until_us,
                                struct outbox_row *ret_rows, size_t room, size_t *ret_count,
                                cairn_error *reterr);
 
-    /* CAIRN_E_NOT_FOUND: no such event.  Twice is the same as once. */
-    cairn_code (*ack_outbox)(struct store_tx *tx, int64_t id, cairn_error *reterr);
+    /* Acknowledges an event, and *ret_earlier is 0; or nothing is written, since the event
+     * *ret_earlier of the same instance must be acknowledged before it.  Twice is the same as
+     * once.  CAIRN_E_NOT_FOUND: no such event. */
+    cairn_code (*ack_outbox)(struct store_tx *tx, int64_t id, int64_t *ret_earlier,
+                             cairn_error *reterr);
 
     /* In order, at tx->now_us, on one sequence of ids with the events of jobs. */
     cairn_code (*append_flow_events)(struct store_tx *tx, const struct flow_event_row *events,
@@ -499,6 +506,11 @@ struct store_ops {
     cairn_code (*list_signals)(struct store_tx *tx, const char *const *ids, size_t count,
                                int64_t after, struct signal_row *ret_rows, size_t room,
                                size_t *ret_count, cairn_error *reterr);
+
+    /* The signal that this instance knows by this id: only seq and was_taken are filled in.
+     * CAIRN_E_NOT_FOUND, with reterr as it was. */
+    cairn_code (*get_signal)(struct store_tx *tx, const char *instance_id, const char *id,
+                             struct signal_row *ret_row, cairn_error *reterr);
 
     /* One step by its name.  CAIRN_E_NOT_FOUND, with reterr as it was. */
     cairn_code (*get_step)(struct store_tx *tx, const char *instance_id, const char *name,

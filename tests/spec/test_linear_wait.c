@@ -249,6 +249,67 @@ TEST(a_wait_needs_an_event)
     wf_close(&fw);
 }
 
+/* ---- a known id is answered as the first was ----------------------------------------------- */
+
+#define WAIT_B FLOW("{wait: w1, event: paid}, {step: b}")
+
+/* Sends it, and says what was answered: "new taken kept". */
+static void send(struct flow_world *fw, const char *id, bool is_latched, const char *wanted)
+{
+    char seen[64];
+    cairn_signalled answer = {.existing = -1};
+    cairn_signal_options options = CAIRN_SIGNAL_DEFAULTS;
+    options.instance_id = fw->id;
+    options.event = "paid";
+    options.id = id;
+    options.no_latch = !is_latched;
+    CHECK_DONE(&fw->world, cairn_signal(fw->world.engine, &options, &answer, &fw->world.error));
+    snprintf(seen, sizeof seen, "%s %s %s", answer.existing ? "known" : "new",
+             answer.taken ? "taken" : "untaken", answer.kept ? "kept" : "dropped");
+    CHECK_STR(seen, wanted);
+}
+
+TEST(a_repeated_signal_that_was_taken_is_answered_so)
+{
+    struct flow_world fw;
+    wf_begin(&fw, WAIT_B);
+    send(&fw, "m-1", true, "new taken kept");
+    send(&fw, "m-1", true, "known taken kept");
+    send(&fw, "m-1", false, "known taken kept");
+    wf_do(&fw, "b");
+    wf_check_status(&fw, "completed");
+    send(&fw, "m-1", true, "known taken kept");
+    CHECK_DONE(&fw.world, wf_restart(&fw)); /* which makes it untaken, and it is taken again */
+    send(&fw, "m-1", true, "known taken kept");
+    wf_close(&fw);
+}
+
+TEST(a_repeated_signal_that_was_kept_is_answered_so_though_it_was_taken_later)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{step: a}, {wait: w1, event: paid}, {step: b}"));
+    send(&fw, "m-1", true, "new untaken kept");
+    send(&fw, "m-1", true, "known untaken kept");
+    wf_do(&fw, "a"); /* the wait takes it at once */
+    wf_check_steps(&fw, "a:completed w1:completed b:ready");
+    send(&fw, "m-1", true, "known untaken kept");
+    wf_close(&fw);
+}
+
+/* A signal that is not kept leaves nothing behind: its id is free, and sending it again is new. */
+TEST(a_signal_without_a_latch_is_known_once_it_was_taken)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{step: a}, {wait: w1, event: paid}, {step: b}"));
+    send(&fw, "m-1", false, "new untaken dropped");
+    send(&fw, "m-1", false, "new untaken dropped");
+    wf_do(&fw, "a");
+    send(&fw, "m-1", false, "new taken kept");
+    send(&fw, "m-1", false, "known taken kept");
+    send(&fw, "m-2", false, "new untaken dropped");
+    wf_close(&fw);
+}
+
 /* ---- outbox ------------------------------------------------------------------------------ */
 
 static cairn_code report_with(struct flow_world *fw, const struct task *task,
@@ -345,6 +406,63 @@ TEST(an_event_that_is_not_acknowledged_holds_back_later_ones)
     CHECK_DONE(&fw.world, ack(&fw, ids[0])); /* twice is the same as once */
     claim_outbox(&fw, "f", 10, "second", ids);
     CHECK_REFUSED(&fw.world, ack(&fw, "999999"), CAIRN_E_NOT_FOUND);
+    wf_close(&fw);
+}
+
+/* Else a deliverer that claims one at a time delivers the second before the first. */
+TEST(an_event_holds_back_later_ones_from_its_own_claimer_too)
+{
+    struct flow_world fw;
+    char ids[3][24];
+    wf_begin(&fw, AB);
+    struct task task = wf_take_step(&fw, "a");
+    CHECK_DONE(&fw.world, report_with(&fw, &task, CAIRN_COMPLETE, "first", "second"));
+    claim_outbox(&fw, "d", 1, "first", ids);
+    claim_outbox(&fw, "d", 1, "", NULL);
+    claim_outbox(&fw, "d", 10, "", NULL);
+    wf_advance(&fw, 30 * SECOND_MS + 1);
+    claim_outbox(&fw, "d", 1, "first", ids);
+    claim_outbox(&fw, "d", 10, "", NULL);
+    CHECK_DONE(&fw.world, ack(&fw, ids[0]));
+    claim_outbox(&fw, "d", 1, "second", ids);
+    CHECK_DONE(&fw.world, ack(&fw, ids[0]));
+    wf_close(&fw);
+}
+
+/* What is emitted while a deliverer holds events of the instance waits for their end. */
+TEST(an_event_emitted_later_waits_for_what_was_claimed_before)
+{
+    struct flow_world fw;
+    char ids[3][24], late[3][24];
+    wf_begin(&fw, AB);
+    struct task task = wf_take_step(&fw, "a");
+    CHECK_DONE(&fw.world, report_with(&fw, &task, CAIRN_COMPLETE, "first", "second"));
+    claim_outbox(&fw, "d", 10, "first second", ids);
+    task = wf_take_step(&fw, "b");
+    CHECK_DONE(&fw.world, report_with(&fw, &task, CAIRN_COMPLETE, "third", NULL));
+    claim_outbox(&fw, "d", 10, "", NULL);
+    CHECK_DONE(&fw.world, ack(&fw, ids[0]));
+    claim_outbox(&fw, "d", 10, "", NULL);
+    CHECK_DONE(&fw.world, ack(&fw, ids[1]));
+    claim_outbox(&fw, "d", 10, "third", late);
+    CHECK_DONE(&fw.world, ack(&fw, late[0]));
+    wf_close(&fw);
+}
+
+TEST(events_are_acknowledged_in_their_order)
+{
+    struct flow_world fw;
+    char ids[3][24];
+    wf_begin(&fw, AB);
+    struct task task = wf_take_step(&fw, "a");
+    CHECK_DONE(&fw.world, report_with(&fw, &task, CAIRN_COMPLETE, "first", "second"));
+    claim_outbox(&fw, "d", 10, "first second", ids);
+    CHECK_REFUSED(&fw.world, ack(&fw, ids[1]), CAIRN_E_WRONG_STATE);
+    CHECK(strstr(fw.world.error.message, ids[0]), "%s", fw.world.error.message);
+    CHECK_DONE(&fw.world, ack(&fw, ids[0]));
+    CHECK_DONE(&fw.world, ack(&fw, ids[1]));
+    CHECK_DONE(&fw.world, ack(&fw, ids[1])); /* twice is the same as once */
+    CHECK_DONE(&fw.world, ack(&fw, ids[0]));
     wf_close(&fw);
 }
 

@@ -32,7 +32,9 @@ static struct mail *claim_mail(struct rig *rig, const char *worker, size_t room)
 
 static void ack(struct rig *rig, int64_t id)
 {
-    MUST(rig, rig->ops->ack_outbox(rig->tx, id, &rig->error));
+    int64_t earlier = -1;
+    MUST(rig, rig->ops->ack_outbox(rig->tx, id, &earlier, &rig->error));
+    CHECK_INT(earlier, 0);
 }
 
 static void check_mail(const struct mail *mail, size_t count, const char *const *events)
@@ -91,7 +93,9 @@ TEST(outbox_events_are_claimed_in_order_of_id)
     CHECK_MAIL(mail, "b1", "a1", "b2");
     for (size_t i = 1; i < mail->count; i++)
         CHECK(mail->rows[i - 1].id < mail->rows[i].id, "ids are not in order");
-    CHECK_MAIL(claim_mail(rig, "me", 9), "a2"); /* its own earlier ones hold nothing back */
+    CHECK_NO_MAIL(claim_mail(rig, "me", 9)); /* its own hold back what follows them, too */
+    ack(rig, mail->rows[1].id);
+    CHECK_MAIL(claim_mail(rig, "me", 9), "a2");
     CHECK_NO_MAIL(claim_mail(rig, "me", 9));
     CHECK_NO_MAIL(claim_mail(rig, "other", 0));
 }
@@ -113,8 +117,11 @@ TEST(what_another_has_claimed_holds_back_what_follows_in_its_instance)
     CHECK_MAIL(claim_mail(rig, "you", 9), "b1");
     CHECK_NO_MAIL(claim_mail(rig, "you", 9));
     ack(rig, mine->rows[0].id);
-    CHECK_MAIL(claim_mail(rig, "you", 1), "a2");
+    struct mail *yours = claim_mail(rig, "you", 1);
+    CHECK_MAIL(yours, "a2");
     CHECK_NO_MAIL(claim_mail(rig, "me", 9)); /* a3 stands behind your a2 */
+    CHECK_NO_MAIL(claim_mail(rig, "you", 9));
+    ack(rig, yours->rows[0].id);
     CHECK_MAIL(claim_mail(rig, "you", 9), "a3");
 }
 
@@ -141,23 +148,38 @@ TEST(a_claim_of_outbox_events_runs_out)
     CHECK_NO_MAIL(claim_mail(rig, "me", 9));
 }
 
-TEST(a_claim_that_ran_out_earlier_than_the_next_one_stops_at_that)
+TEST(an_event_is_acknowledged_after_those_before_it)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
+    int64_t earlier = -1;
     begin_write(rig);
-    const char *id = new_instance(rig, "w").id;
-    append(rig, id, "e1");
-    append(rig, id, "e2");
-    append(rig, id, "e3");
-    CHECK_MAIL(claim_mail(rig, "me", 1), "e1");
+    const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "w").id;
+    append(rig, b, "b1");
+    append(rig, a, "a1");
+    append(rig, a, "a2");
+    append(rig, a, "a3");
+    struct mail *mail = claim_mail(rig, "me", 3); /* a3 is claimed by nobody */
+    CHECK_MAIL(mail, "b1", "a1", "a2");
+    int64_t third = mail->rows[2].id + 1;
     commit(rig);
-    pass_us(rig, 5 * US_PER_SEC);
+
     begin_write(rig);
-    CHECK_MAIL(claim_mail(rig, "me", 1), "e2");
+    MUST(rig, rig->ops->ack_outbox(rig->tx, mail->rows[2].id, &earlier, &rig->error));
+    CHECK_INT(earlier, mail->rows[1].id);
+    MUST(rig, rig->ops->ack_outbox(rig->tx, third, &earlier, &rig->error));
+    CHECK_INT(earlier, mail->rows[1].id);
+    ack(rig, mail->rows[1].id);
+    MUST(rig, rig->ops->ack_outbox(rig->tx, third, &earlier, &rig->error));
+    CHECK_INT(earlier, mail->rows[2].id);
     commit(rig);
-    pass_us(rig, 6 * US_PER_SEC); /* e1 is free again, e2 is still mine */
+
     begin_write(rig);
-    CHECK_MAIL(claim_mail(rig, "you", 9), "e1");
+    CHECK_NO_MAIL(claim_mail(rig, "me", 9)); /* nothing was written */
+    ack(rig, mail->rows[2].id);
+    ack(rig, mail->rows[1].id); /* again */
+    CHECK_MAIL(claim_mail(rig, "me", 9), "a3");
+    ack(rig, third);
+    ack(rig, mail->rows[0].id);
 }
 
 TEST(an_acknowledged_event_never_comes_again)
@@ -178,6 +200,7 @@ TEST(an_acknowledged_event_never_comes_again)
 TEST(an_acknowledgement_twice_is_the_same_as_once)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
+    int64_t earlier;
     begin_write(rig);
     append(rig, new_instance(rig, "w").id, "e1");
     int64_t id = claim_mail(rig, "me", 1)->rows[0].id;
@@ -186,9 +209,10 @@ TEST(an_acknowledgement_twice_is_the_same_as_once)
     commit(rig);
     begin_write(rig);
     ack(rig, id);
-    CHECK_INT(rig->ops->ack_outbox(rig->tx, id + 1, &rig->error), CAIRN_E_NOT_FOUND);
-    CHECK_INT(rig->ops->ack_outbox(rig->tx, 0, &rig->error), CAIRN_E_NOT_FOUND);
-    CHECK_INT(rig->ops->ack_outbox(rig->tx, INT64_MAX, &rig->error), CAIRN_E_NOT_FOUND);
+    const int64_t unknown[] = {id + 1, 0, INT64_MAX};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        CHECK_INT(rig->ops->ack_outbox(rig->tx, unknown[i], &earlier, &rig->error),
+                  CAIRN_E_NOT_FOUND);
 }
 
 TEST(an_event_whose_claim_was_rolled_back_can_be_acknowledged)

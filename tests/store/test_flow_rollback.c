@@ -121,6 +121,7 @@ static cairn_code write_all(struct rig *rig, const struct scene *scene)
                                         .lease_until_us = RIG_START_US + US_PER_MIN}};
     struct step_row steps[2], claimed[4], committed = step_of(&scene->instance, 2);
     struct outbox_row mail[4];
+    int64_t earlier;
     enum insert_result result;
     size_t count;
     int64_t seq;
@@ -155,6 +156,8 @@ static cairn_code write_all(struct rig *rig, const struct scene *scene)
     if (!code)
         code = add_signal(rig, added.id, "2", &seq);
     if (!code)
+        code = rig->ops->keep_signal_taken(rig->tx, id, seq, &rig->error);
+    if (!code)
         code = rig->ops->mark_signal(rig->tx, id, 0, -1, &rig->error);
     if (!code)
         code = append_three(rig, id);
@@ -164,7 +167,7 @@ static cairn_code write_all(struct rig *rig, const struct scene *scene)
         code = rig->ops->claim_outbox(rig->tx, "me", RIG_START_US + US_PER_MIN, mail, 2, &count,
                                       &rig->error);
     if (!code)
-        code = rig->ops->ack_outbox(rig->tx, mail[0].id, &rig->error);
+        code = rig->ops->ack_outbox(rig->tx, mail[0].id, &earlier, &rig->error);
     if (!code)
         code = remember_and_forget(rig, scene, &added);
     return code ? code : rig->ops->close_dlq(rig->tx, id, -1, &rig->error);

@@ -299,3 +299,49 @@ TEST(a_signal_that_is_taken_does_not_wait)
     begin_read(rig);
     check_signals(rig, a, ROWS_MAX, "z");
 }
+
+/* ---- what the sender was told -------------------------------------------------------------- */
+
+static void check_known(struct rig *rig, const char *instance_id, int64_t seq, bool was_taken)
+{
+    struct signal_row known = {0}, again = signal_of(instance_id, "x", "e");
+    MUST(rig, rig->ops->get_signal(rig->tx, instance_id, "x", &known, &rig->error));
+    CHECK_INT(known.seq, seq);
+    CHECK_INT(known.was_taken, was_taken);
+    if (rig->tx->session->kind != SESSION_WRITER)
+        return;
+    CHECK_INT(insert(rig, &again), INSERT_EXISTING);
+    CHECK_INT(again.seq, seq);
+    CHECK_INT(again.was_taken, was_taken);
+}
+
+TEST(what_the_sender_of_a_signal_was_told_is_kept)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct signal_row known;
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "w").id;
+    int64_t seq = add_signal(rig, a, "x", "e", RIG_START_US);
+    int64_t other = add_signal(rig, b, "x", "e", RIG_START_US);
+    check_known(rig, a, seq, false);
+    mark(rig, a, seq, 3); /* taken later, perhaps: the sender was told otherwise */
+    check_known(rig, a, seq, false);
+    commit(rig);
+
+    begin_write(rig);
+    MUST(rig, rig->ops->keep_signal_taken(rig->tx, a, seq, &rig->error));
+    check_known(rig, a, seq, true);
+    roll_back(rig);
+    begin_write(rig);
+    check_known(rig, a, seq, false);
+    MUST(rig, rig->ops->keep_signal_taken(rig->tx, a, seq, &rig->error));
+    mark(rig, a, 0, -1); /* a restart gives it back; what was told stays */
+    commit(rig);
+
+    begin_read(rig);
+    check_known(rig, a, seq, true);
+    check_known(rig, b, other, false);
+    CHECK_INT(rig->ops->get_signal(rig->tx, a, "y", &known, &rig->error), CAIRN_E_NOT_FOUND);
+    CHECK_INT(rig->ops->get_signal(rig->tx, "none", "x", &known, &rig->error),
+              CAIRN_E_NOT_FOUND);
+}

@@ -186,6 +186,7 @@ TEST(claims_of_the_outbox_at_the_same_time_share_no_instance)
     cleanup(rig_closep) struct rig *first = rig_open_url(new_url());
     cleanup(rig_closep) struct rig *second = rig_open_url(first->url);
     struct outbox_row rows[9];
+    int64_t earlier = -1;
     begin_write(first);
     const char *a = new_instance(first, "w").id, *b = new_instance(first, "w").id;
     const char *owners[4] = {a, a, b, a};
@@ -198,6 +199,7 @@ TEST(claims_of_the_outbox_at_the_same_time_share_no_instance)
 
     begin_write(first);
     CHECK_INT(claim_outbox(first, "one", 1, rows), 1);
+    int64_t oldest = rows[0].id;
     begin_write(second);
     CHECK_INT(claim_outbox(second, "two", 9, rows), 1);
     CHECK_STR(rows[0].instance_id, b);
@@ -205,6 +207,9 @@ TEST(claims_of_the_outbox_at_the_same_time_share_no_instance)
     CHECK_INT(claim_outbox(second, "two", 9, rows), 0);
     commit(second);
     begin_write(first);
+    CHECK_INT(claim_outbox(first, "one", 9, rows), 0);
+    MUST(first, first->ops->ack_outbox(first->tx, oldest, &earlier, &first->error));
+    CHECK_INT(earlier, 0);
     CHECK_INT(claim_outbox(first, "one", 9, rows), 2);
     CHECK_STR(rows[0].instance_id, a);
     CHECK_STR(rows[1].instance_id, a);

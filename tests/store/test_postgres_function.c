@@ -141,6 +141,26 @@ TEST(a_function_from_before_its_rows_had_a_version_is_claimed_by_it)
     CHECK_INT(claim_steps_by(rig, 9, claim)->count, 1);
 }
 
+/* It was not kept what their senders were told. */
+TEST(a_signal_of_an_earlier_version_is_answered_by_whether_it_is_taken)
+{
+    const char *url = new_url();
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    struct signal_row known = {0};
+    make_tables(foreign, 2);
+    load(foreign, 7, 7);
+    foreign_run(foreign,
+                "INSERT INTO workflow.workflow_signal (instance_id, id, event, received_at,"
+                " taken_by) SELECT id, 'x', 'e', now(), 3 FROM workflow.workflow_instance"
+                " UNION ALL SELECT id, 'y', 'e', now(), NULL FROM workflow.workflow_instance");
+    cleanup(rig_closep) struct rig *rig = rig_open_url(url);
+    begin_write(rig);
+    MUST(rig, rig->ops->get_signal(rig->tx, OLD_ID, "x", &known, &rig->error));
+    CHECK_INT(known.was_taken, true);
+    MUST(rig, rig->ops->get_signal(rig->tx, OLD_ID, "y", &known, &rig->error));
+    CHECK_INT(known.was_taken, false);
+}
+
 TEST(tables_from_before_functions_take_their_words)
 {
     const char *url = new_url();

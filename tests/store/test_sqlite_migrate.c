@@ -258,6 +258,20 @@ TEST(a_function_of_the_third_version_is_claimed_by_its_version)
     CHECK_STEPS(claim_steps_by(rig, 9, claim), "s0");
 }
 
+/* It was not kept what their senders were told. */
+TEST(a_signal_of_an_earlier_version_is_answered_by_whether_it_is_taken)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(make_second_version(
+        "INSERT INTO workflow_signal (instance_id, id, event, received_at, taken_by, payload)"
+        " VALUES ('i1', 'x', 'e', 1, 3, '1'), ('i1', 'y', 'e', 1, NULL, '1')"));
+    struct signal_row known = {0};
+    begin_write(rig);
+    MUST(rig, rig->ops->get_signal(rig->tx, "i1", "x", &known, &rig->error));
+    CHECK_INT(known.was_taken, true);
+    MUST(rig, rig->ops->get_signal(rig->tx, "i1", "y", &known, &rig->error));
+    CHECK_INT(known.was_taken, false);
+}
+
 TEST(a_migration_that_cannot_be_leaves_the_file_as_it_was)
 {
     const char *url = make_second_version("CREATE TABLE workflow_log (theirs)");

@@ -142,6 +142,19 @@ cairn_code faulty_mark_signal(struct store_tx *tx, const char *instance_id, int6
     pass_on(FAULTY_MARK_SIGNAL, mark_signal(inner, instance_id, signal_seq, taken_by, reterr));
 }
 
+cairn_code faulty_keep_signal_taken(struct store_tx *tx, const char *instance_id,
+                                    int64_t signal_seq, cairn_error *reterr)
+{
+    pass_on(FAULTY_KEEP_SIGNAL_TAKEN,
+            keep_signal_taken(inner, instance_id, signal_seq, reterr));
+}
+
+cairn_code faulty_get_signal(struct store_tx *tx, const char *instance_id, const char *id,
+                             struct signal_row *ret_row, cairn_error *reterr)
+{
+    pass_on(FAULTY_GET_SIGNAL, get_signal(inner, instance_id, id, ret_row, reterr));
+}
+
 cairn_code faulty_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
                                int64_t after, struct signal_row *ret_rows, size_t room,
                                size_t *ret_count, cairn_error *reterr)
@@ -164,9 +177,10 @@ cairn_code faulty_claim_outbox(struct store_tx *tx, const char *worker, int64_t 
             claim_outbox(inner, worker, until_us, ret_rows, room, ret_count, reterr));
 }
 
-cairn_code faulty_ack_outbox(struct store_tx *tx, int64_t id, cairn_error *reterr)
+cairn_code faulty_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_earlier,
+                             cairn_error *reterr)
 {
-    pass_on(FAULTY_ACK_OUTBOX, ack_outbox(inner, id, reterr));
+    pass_on(FAULTY_ACK_OUTBOX, ack_outbox(inner, id, ret_earlier, reterr));
 }
 
 cairn_code faulty_append_flow_events(struct store_tx *tx, const struct flow_event_row *events,

@@ -35,6 +35,27 @@ static int probe_signal_id(const struct tree_node *node, const void *key)
     return strcmp(SIGNAL_ROW(node, by_id)->id, key);
 }
 
+/* NULL: the id is not known. */
+static struct signal *find_signal_id(const struct instance *instance, const char *id)
+{
+    struct tree_node *node = tree_seek(&instance->signal_ids, probe_signal_id, id);
+    return node && probe_signal_id(node, id) == 0 ? container_of(node, struct signal, by_id)
+                                                  : NULL;
+}
+
+cairn_code memory_get_signal(struct store_tx *tx, const char *instance_id, const char *id,
+                             struct signal_row *ret_row, cairn_error *reterr)
+{
+    (void)reterr;
+    const struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
+    const struct signal *known = instance ? find_signal_id(instance, id) : NULL;
+    if (!known)
+        return CAIRN_E_NOT_FOUND;
+    ret_row->seq = known->row.seq;
+    ret_row->was_taken = known->row.was_taken;
+    return CAIRN_OK;
+}
+
 cairn_code memory_insert_signal(struct store_tx *tx, struct signal_row *row,
                                 enum insert_result *ret_result, cairn_error *reterr)
 {
@@ -43,9 +64,10 @@ cairn_code memory_insert_signal(struct store_tx *tx, struct signal_row *row,
     cairn_code code = need_instance(tx, row->instance_id, "a signal", &instance, reterr);
     if (code)
         return code;
-    struct tree_node *node = tree_seek(&instance->signal_ids, probe_signal_id, row->id);
-    if (node && probe_signal_id(node, row->id) == 0) {
-        row->seq = SIGNAL_ROW(node, by_id)->seq;
+    const struct signal *known = find_signal_id(instance, row->id);
+    if (known) {
+        row->seq = known->row.seq;
+        row->was_taken = known->row.was_taken;
         *ret_result = INSERT_EXISTING;
         return CAIRN_OK;
     }
@@ -131,6 +153,19 @@ cairn_code memory_mark_signal(struct store_tx *tx, const char *instance_id, int6
     return CAIRN_OK;
 }
 
+cairn_code memory_keep_signal_taken(struct store_tx *tx, const char *instance_id,
+                                    int64_t signal_seq, cairn_error *reterr)
+{
+    assert_writer(tx);
+    struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
+    struct tree_node *node =
+        instance ? tree_seek(&instance->signals, probe_signal_seq, &signal_seq) : NULL;
+    if (!node || probe_signal_seq(node, &signal_seq) != 0)
+        return CAIRN_OK;
+    struct signal *signal = container_of(node, struct signal, by_seq);
+    return table_keep_signal_taken(tx_table(tx), signal) ? CAIRN_OK : fail_memory(reterr);
+}
+
 /* ---- outbox ------------------------------------------------------------------------------ */
 
 cairn_code memory_append_outbox(struct store_tx *tx, const struct outbox_row *rows,
@@ -149,22 +184,17 @@ cairn_code memory_append_outbox(struct store_tx *tx, const struct outbox_row *ro
     return CAIRN_OK;
 }
 
-enum outbox_turn { OUTBOX_FREE, OUTBOX_MINE, OUTBOX_HELD };
-
-/* Whether it may be claimed now; after one that another holds its instance has nothing more. */
-static enum outbox_turn outbox_turn(struct store_tx *tx, struct outbox *outbox,
-                                    const char *worker)
+/* Whether it may be claimed now; after one that is claimed its instance has nothing more. */
+static bool is_outbox_free(struct store_tx *tx, struct outbox *outbox)
 {
     uint64_t number = tx_table(tx)->flow.outbox_claims;
     const struct outbox_row *row = &outbox->now->row;
     if (outbox->instance->held_by == number)
-        return OUTBOX_HELD;
+        return false;
     if (!row->claimed_by || row->claimed_until_us <= tx->now_us)
-        return OUTBOX_FREE;
-    if (strcmp(row->claimed_by, worker) == 0)
-        return OUTBOX_MINE;
+        return true;
     outbox->instance->held_by = number;
-    return OUTBOX_HELD;
+    return false;
 }
 
 static bool take_outbox(struct store_tx *tx, struct outbox *outbox, const char *worker,
@@ -196,7 +226,7 @@ cairn_code memory_claim_outbox(struct store_tx *tx, const char *worker, int64_t 
          node = next) {
         struct outbox *outbox = container_of(node, struct outbox, in_open);
         next = tree_next(node); /* before the row leaves its place and comes back */
-        if (outbox_turn(tx, outbox, worker) != OUTBOX_FREE)
+        if (!is_outbox_free(tx, outbox))
             continue;
         if (!take_outbox(tx, outbox, worker, until_us, &ret_rows[count++]))
             return fail_memory(reterr);
@@ -205,15 +235,22 @@ cairn_code memory_claim_outbox(struct store_tx *tx, const char *worker, int64_t 
     return CAIRN_OK;
 }
 
-cairn_code memory_ack_outbox(struct store_tx *tx, int64_t id, cairn_error *reterr)
+cairn_code memory_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_earlier,
+                             cairn_error *reterr)
 {
     assert_writer(tx);
     struct flow_table *flow = &tx_table(tx)->flow;
     if (id < 1 || (uint64_t)id > flow->outbox_count)
         return CAIRN_E_NOT_FOUND;
     struct outbox *outbox = flow->outbox[id - 1];
+    *ret_earlier = 0;
     if (outbox->now->is_acknowledged)
         return CAIRN_OK;
+    struct tree_node *oldest = tree_first(&outbox->instance->open_outbox);
+    if (oldest != &outbox->in_instance) {
+        *ret_earlier = container_of(oldest, struct outbox, in_instance)->now->row.id;
+        return CAIRN_OK;
+    }
     struct outbox_version next = *outbox->now;
     next.is_acknowledged = true;
     return table_update_outbox(tx_table(tx), outbox, &next) ? CAIRN_OK : fail_memory(reterr);

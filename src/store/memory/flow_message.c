@@ -72,6 +72,12 @@ static int compare_outbox(const struct tree_node *a, const struct tree_node *b)
                        container_of(b, struct outbox, in_open)->now->row.id);
 }
 
+static int compare_instance_outbox(const struct tree_node *a, const struct tree_node *b)
+{
+    return compare_int(container_of(a, struct outbox, in_instance)->now->row.id,
+                       container_of(b, struct outbox, in_instance)->now->row.id);
+}
+
 static int compare_open_dlq(const struct tree_node *a, const struct tree_node *b)
 {
     return compare_int(container_of(b, struct dlq, in_open)->row.id,
@@ -98,6 +104,7 @@ void instance_init_messages(struct instance *instance)
     instance->untaken.compare = compare_untaken;
     instance->unread.compare = compare_unread;
     instance->open_dlq.compare = compare_instance_dlq;
+    instance->open_outbox.compare = compare_instance_outbox;
 }
 
 /* ---- freeing ----------------------------------------------------------------------------- */
@@ -209,6 +216,34 @@ bool table_mark_signal(struct table *table, struct signal *signal, int32_t taken
     return true;
 }
 
+bool table_keep_signal_taken(struct table *table, struct signal *signal)
+{
+    if (!table_make_undo_room(table))
+        return false;
+    table_note(table, (struct undo){.kind = UNDO_SIGNAL_TAKEN,
+                                    .signal = signal,
+                                    .was_taken = signal->row.was_taken});
+    signal->row.was_taken = true;
+    return true;
+}
+
+/* An event that is not acknowledged is in two trees. */
+static void enter_outbox(struct flow_table *flow, struct outbox *outbox)
+{
+    if (outbox->now->is_acknowledged)
+        return;
+    tree_add(&flow->open_outbox, &outbox->in_open);
+    tree_add(&outbox->instance->open_outbox, &outbox->in_instance);
+}
+
+static void leave_outbox(struct flow_table *flow, struct outbox *outbox)
+{
+    if (outbox->now->is_acknowledged)
+        return;
+    tree_remove(&flow->open_outbox, &outbox->in_open);
+    tree_remove(&outbox->instance->open_outbox, &outbox->in_instance);
+}
+
 static struct outbox *outbox_new(struct instance *instance, const struct outbox_row *row)
 {
     struct outbox *outbox = mem_zalloc(sizeof *outbox + texts_size(TEXTS(outbox_fixed), row));
@@ -238,7 +273,7 @@ bool table_append_outbox(struct table *table, struct instance *instance,
         return false;
     flow->outbox[flow->outbox_count++] = outbox;
     outbox->now->row.id = (int64_t)flow->outbox_count;
-    tree_add(&flow->open_outbox, &outbox->in_open);
+    enter_outbox(flow, outbox);
     table_note(table, (struct undo){.kind = UNDO_OUTBOX, .outbox = outbox});
     return true;
 }
@@ -246,11 +281,9 @@ bool table_append_outbox(struct table *table, struct instance *instance,
 static void set_outbox(struct flow_table *flow, struct outbox *outbox,
                        struct outbox_version *version)
 {
-    if (!outbox->now->is_acknowledged)
-        tree_remove(&flow->open_outbox, &outbox->in_open);
+    leave_outbox(flow, outbox);
     outbox->now = version;
-    if (!version->is_acknowledged)
-        tree_add(&flow->open_outbox, &outbox->in_open);
+    enter_outbox(flow, outbox);
 }
 
 bool table_update_outbox(struct table *table, struct outbox *outbox,
@@ -380,9 +413,12 @@ void flow_undo_message(struct flow_table *flow, struct undo *undo)
     case UNDO_SIGNAL_MARK:
         set_taken_by(undo->signal, undo->taken_by);
         break;
+    case UNDO_SIGNAL_TAKEN:
+        undo->signal->row.was_taken = undo->was_taken;
+        break;
     case UNDO_OUTBOX:
         flow->outbox_count--;
-        tree_remove(&flow->open_outbox, &undo->outbox->in_open);
+        leave_outbox(flow, undo->outbox);
         outbox_free(undo->outbox);
         break;
     case UNDO_OUTBOX_UPDATE:

@@ -39,6 +39,7 @@ struct instance {
     struct tree signals, signal_ids; /* all, by seq and by id */
     struct tree untaken, unread;     /* those not taken, by (event, seq) and by seq */
     struct tree open_dlq;            /* by id */
+    struct tree open_outbox;         /* not acknowledged, by id */
     struct event_list events;
     struct decision **decisions; /* oldest first */
     size_t decision_count, decision_room;
@@ -67,7 +68,7 @@ struct step {
 struct signal {
     struct tree_node by_seq, by_id, in_untaken, in_unread;
     struct instance *instance;
-    struct signal_row row; /* of which taken_by may change */
+    struct signal_row row; /* of which taken_by and was_taken may change */
     char text[];
 };
 
@@ -77,7 +78,7 @@ struct outbox_version {
 };
 
 struct outbox {
-    struct tree_node in_open;
+    struct tree_node in_open, in_instance;
     struct instance *instance;
     struct outbox_version *now;
     char text[];
@@ -142,6 +143,7 @@ bool table_put_definition(struct table *table, const struct definition_row *row)
 bool table_insert_signal(struct table *table, struct instance *instance,
                          const struct signal_row *row, int64_t *ret_seq);
 bool table_mark_signal(struct table *table, struct signal *signal, int32_t taken_by);
+bool table_keep_signal_taken(struct table *table, struct signal *signal);
 bool table_append_outbox(struct table *table, struct instance *instance,
                          const struct outbox_row *row);
 bool table_update_outbox(struct table *table, struct outbox *outbox,

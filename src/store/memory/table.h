@@ -59,6 +59,7 @@ enum undo_kind {
     UNDO_STEP_DELETE, /* the step is out of all trees, and goes with the commit */
     UNDO_SIGNAL,
     UNDO_SIGNAL_MARK,
+    UNDO_SIGNAL_TAKEN,
     UNDO_OUTBOX,
     UNDO_OUTBOX_UPDATE,
     UNDO_DLQ,
@@ -82,6 +83,7 @@ struct undo {
     };
     void *before;     /* the replaced version; NULL: there was none */
     int32_t taken_by; /* UNDO_SIGNAL_MARK: what it was */
+    bool was_taken;   /* UNDO_SIGNAL_TAKEN: what it was */
 };
 
 struct table {

@@ -17,18 +17,25 @@ static void param_place(struct postgres_params *params, int32_t place)
         param_int(params, place);
 }
 
-/* The signal that is there already. */
-static cairn_code find_known(struct store_tx *tx, struct signal_row *row, cairn_error *reterr)
+cairn_code postgres_get_signal(struct store_tx *tx, const char *instance_id, const char *id,
+                               struct signal_row *ret_row, cairn_error *reterr)
 {
     cleanup(postgres_result_done) PGresult *result = NULL;
     struct postgres_params params = {.arena = tx->arena};
-    param_text(&params, row->instance_id);
-    param_text(&params, row->id);
+    if (!id_is_valid(instance_id))
+        return CAIRN_E_NOT_FOUND;
+    param_text(&params, instance_id);
+    param_text(&params, id);
     cairn_code code =
         postgres_run(postgres_session_of(tx), PG_FIND_SIGNAL_ID, &params, &result, reterr);
-    if (!code && PQntuples(result) > 0)
-        row->seq = value_int(&(struct postgres_reader){.result = result}, 0);
-    return code;
+    if (code)
+        return code;
+    if (PQntuples(result) == 0)
+        return CAIRN_E_NOT_FOUND;
+    struct postgres_reader reader = {.result = result};
+    ret_row->seq = value_int(&reader, 0);
+    ret_row->was_taken = value_bool(&reader, 1);
+    return CAIRN_OK;
 }
 
 cairn_code postgres_insert_signal(struct store_tx *tx, struct signal_row *row,
@@ -48,7 +55,7 @@ cairn_code postgres_insert_signal(struct store_tx *tx, struct signal_row *row,
         return code;
     *ret_result = PQntuples(result) > 0 ? INSERT_DONE : INSERT_EXISTING;
     if (*ret_result == INSERT_EXISTING)
-        return find_known(tx, row, reterr);
+        return postgres_get_signal(tx, row->instance_id, row->id, row, reterr);
     row->seq = value_int(&(struct postgres_reader){.result = result}, 0);
     return CAIRN_OK;
 }
@@ -121,6 +128,15 @@ cairn_code postgres_mark_signal(struct store_tx *tx, const char *instance_id,
     param_place(&params, taken_by);
     return postgres_queue(postgres_session_of(tx),
                           signal_seq ? PG_MARK_SIGNAL : PG_UNTAKE_SIGNALS, &params, reterr);
+}
+
+cairn_code postgres_keep_signal_taken(struct store_tx *tx, const char *instance_id,
+                                      int64_t signal_seq, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    param_text(&params, instance_id);
+    param_int(&params, signal_seq);
+    return postgres_queue(postgres_session_of(tx), PG_KEEP_SIGNAL_TAKEN, &params, reterr);
 }
 
 /* ---- decisions -----------------------------------------------------------------------------
@@ -230,7 +246,8 @@ cairn_code postgres_claim_outbox(struct store_tx *tx, const char *worker, int64_
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
-cairn_code postgres_ack_outbox(struct store_tx *tx, int64_t id, cairn_error *reterr)
+cairn_code postgres_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_earlier,
+                               cairn_error *reterr)
 {
     cleanup(postgres_result_done) PGresult *result = NULL;
     struct postgres_params params = {.arena = tx->arena};
@@ -238,7 +255,12 @@ cairn_code postgres_ack_outbox(struct store_tx *tx, int64_t id, cairn_error *ret
     param_time(&params, tx->now_us);
     cairn_code code =
         postgres_run(postgres_session_of(tx), PG_ACK_OUTBOX, &params, &result, reterr);
-    return code ? code : PQntuples(result) > 0 ? CAIRN_OK : CAIRN_E_NOT_FOUND;
+    if (code)
+        return code;
+    if (PQntuples(result) == 0)
+        return CAIRN_E_NOT_FOUND;
+    *ret_earlier = value_int(&(struct postgres_reader){.result = result}, 0);
+    return CAIRN_OK;
 }
 
 /* ---- the DLQ -------------------------------------------------------------------------------

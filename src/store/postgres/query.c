@@ -74,6 +74,7 @@ static const struct {
     [PG_GET_STEP] = {"get_step", SQL_GET_STEP, "read a step"},
     [PG_INSERT_DECISION] = {"insert_decision", SQL_INSERT_DECISION, "write a decision"},
     [PG_INSERT_INSTANCES] = {"insert_instances", SQL_INSERT_INSTANCES, "insert instances"},
+    [PG_KEEP_SIGNAL_TAKEN] = {"keep_signal_taken", SQL_KEEP_SIGNAL_TAKEN, "write a signal"},
     [PG_INSERT_SIGNAL] = {"insert_signal", SQL_INSERT_SIGNAL, "write a signal"},
     [PG_INSERT_STEPS] = {"insert_steps", SQL_INSERT_STEPS, "insert steps"},
     [PG_LIST_ALL_EVENTS] = {"list_all_events", SQL_LIST_ALL_EVENTS, "list events"},

@@ -124,6 +124,10 @@ cairn_code sqlite_find_signal(struct store_tx *tx, const char *instance_id, cons
                               cairn_error *reterr);
 cairn_code sqlite_mark_signal(struct store_tx *tx, const char *instance_id, int64_t signal_seq,
                               int32_t taken_by, cairn_error *reterr);
+cairn_code sqlite_keep_signal_taken(struct store_tx *tx, const char *instance_id,
+                                    int64_t signal_seq, cairn_error *reterr);
+cairn_code sqlite_get_signal(struct store_tx *tx, const char *instance_id, const char *id,
+                             struct signal_row *ret_row, cairn_error *reterr);
 cairn_code sqlite_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
                                int64_t after, struct signal_row *ret_rows, size_t room,
                                size_t *ret_count, cairn_error *reterr);
@@ -132,7 +136,8 @@ cairn_code sqlite_append_outbox(struct store_tx *tx, const struct outbox_row *ro
 cairn_code sqlite_claim_outbox(struct store_tx *tx, const char *worker, int64_t until_us,
                                struct outbox_row *ret_rows, size_t room, size_t *ret_count,
                                cairn_error *reterr);
-cairn_code sqlite_ack_outbox(struct store_tx *tx, int64_t id, cairn_error *reterr);
+cairn_code sqlite_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_earlier,
+                             cairn_error *reterr);
 cairn_code sqlite_append_flow_events(struct store_tx *tx, const struct flow_event_row *events,
                                      size_t count, cairn_error *reterr);
 cairn_code sqlite_list_flow_events(struct store_tx *tx, const char *instance_id, int64_t after,

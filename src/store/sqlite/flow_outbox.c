@@ -48,12 +48,10 @@ static cairn_code read_event(struct query *query, struct arena *arena,
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
-static cairn_code find_free(struct store_tx *tx, const char *worker,
-                            struct outbox_row *ret_rows, size_t room, size_t *ret_count,
-                            cairn_error *reterr)
+static cairn_code find_free(struct store_tx *tx, struct outbox_row *ret_rows, size_t room,
+                            size_t *ret_count, cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_FIND_OUTBOX);
-    bind_text(&query, ":worker", worker);
     bind_int(&query, ":now", tx->now_us);
     bind_size(&query, ":room", room);
     size_t count = 0;
@@ -86,7 +84,7 @@ cairn_code sqlite_claim_outbox(struct store_tx *tx, const char *worker, int64_t 
     const char *own_worker = arena_strdup(tx->arena, worker); /* lives as long as the rows */
     if (!own_worker)
         return fail_memory(reterr);
-    cairn_code code = find_free(tx, worker, ret_rows, room, ret_count, reterr);
+    cairn_code code = find_free(tx, ret_rows, room, ret_count, reterr);
     for (size_t i = 0; !code && i < *ret_count; i++) {
         ret_rows[i].claimed_by = own_worker;
         ret_rows[i].claimed_until_us = until_us;
@@ -95,7 +93,25 @@ cairn_code sqlite_claim_outbox(struct store_tx *tx, const char *worker, int64_t 
     return code;
 }
 
-cairn_code sqlite_ack_outbox(struct store_tx *tx, int64_t id, cairn_error *reterr)
+static cairn_code find_earlier(struct store_tx *tx, int64_t id, int64_t *ret_earlier,
+                               cairn_error *reterr)
+{
+    cleanup(query_end) struct query query =
+        query_begin(sqlite_session_of(tx), Q_FIND_OUTBOX_EARLIER);
+    bind_int(&query, ":id", id);
+    switch (query_step(&query)) {
+    case SQLITE_ROW:
+        *ret_earlier = sqlite3_column_int64(query.statement, 0);
+        return CAIRN_OK;
+    case SQLITE_DONE:
+        return CAIRN_E_NOT_FOUND; /* an answer: reterr stays as it was */
+    default:
+        return query_refused(&query, "find an outbox event", reterr);
+    }
+}
+
+cairn_code sqlite_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_earlier,
+                             cairn_error *reterr)
 {
     assert(tx->session->kind == SESSION_WRITER);
     struct sqlite_session *session = sqlite_session_of(tx);
@@ -103,7 +119,8 @@ cairn_code sqlite_ack_outbox(struct store_tx *tx, int64_t id, cairn_error *reter
     bind_int(&query, ":id", id);
     bind_int(&query, ":now", tx->now_us);
     cairn_code code = query_run(&query, "acknowledge an outbox event", reterr);
+    *ret_earlier = 0;
     if (!code && sqlite3_changes(session->connection->db) == 0)
-        return CAIRN_E_NOT_FOUND; /* an answer: reterr stays as it was */
+        code = find_earlier(tx, id, ret_earlier, reterr);
     return code;
 }

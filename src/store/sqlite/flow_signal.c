@@ -8,17 +8,23 @@
 
 #include <assert.h>
 
-/* The signal was not inserted, because its id is known. */
-static cairn_code find_known(struct store_tx *tx, struct signal_row *row, cairn_error *reterr)
+cairn_code sqlite_get_signal(struct store_tx *tx, const char *instance_id, const char *id,
+                             struct signal_row *ret_row, cairn_error *reterr)
 {
     cleanup(query_end) struct query query =
         query_begin(sqlite_session_of(tx), Q_FIND_KNOWN_SIGNAL);
-    bind_text(&query, ":instance_id", row->instance_id);
-    bind_text(&query, ":id", row->id);
-    if (query_step(&query) != SQLITE_ROW)
+    bind_text(&query, ":instance_id", instance_id);
+    bind_text(&query, ":id", id);
+    switch (query_step(&query)) {
+    case SQLITE_ROW:
+        ret_row->seq = sqlite3_column_int64(query.statement, 0);
+        ret_row->was_taken = sqlite3_column_int(query.statement, 1) != 0;
+        return CAIRN_OK;
+    case SQLITE_DONE:
+        return CAIRN_E_NOT_FOUND; /* an answer: reterr stays as it was */
+    default:
         return query_refused(&query, "find a signal", reterr);
-    row->seq = sqlite3_column_int64(query.statement, 0);
-    return CAIRN_OK;
+    }
 }
 
 cairn_code sqlite_insert_signal(struct store_tx *tx, struct signal_row *row,
@@ -39,7 +45,7 @@ cairn_code sqlite_insert_signal(struct store_tx *tx, struct signal_row *row,
 
     *ret_result = sqlite3_changes(db) > 0 ? INSERT_DONE : INSERT_EXISTING;
     if (*ret_result == INSERT_EXISTING)
-        return find_known(tx, row, reterr);
+        return sqlite_get_signal(tx, row->instance_id, row->id, row, reterr);
     row->seq = sqlite3_last_insert_rowid(db);
     return CAIRN_OK;
 }
@@ -85,6 +91,17 @@ cairn_code sqlite_mark_signal(struct store_tx *tx, const char *instance_id, int6
     if (signal_seq)
         bind_int(&query, ":seq", signal_seq);
     bind_place(&query, ":taken_by", taken_by);
+    return query_run(&query, "mark a signal", reterr);
+}
+
+cairn_code sqlite_keep_signal_taken(struct store_tx *tx, const char *instance_id,
+                                    int64_t signal_seq, cairn_error *reterr)
+{
+    assert(tx->session->kind == SESSION_WRITER);
+    cleanup(query_end) struct query query =
+        query_begin(sqlite_session_of(tx), Q_KEEP_SIGNAL_TAKEN);
+    bind_text(&query, ":instance_id", instance_id);
+    bind_int(&query, ":seq", signal_seq);
     return query_run(&query, "mark a signal", reterr);
 }
 

@@ -136,6 +136,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     X(FIND_KNOWN_JOB)             \
     X(FIND_KNOWN_SIGNAL)          \
     X(FIND_OUTBOX)                \
+    X(FIND_OUTBOX_EARLIER)        \
     X(FIND_SIGNAL)                \
     X(GET_DEFINITION)             \
     X(GET_DLQ)                    \
@@ -148,6 +149,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     X(INSERT_JOB)                 \
     X(INSERT_SIGNAL)              \
     X(INSERT_STEP)                \
+    X(KEEP_SIGNAL_TAKEN)          \
     X(LEASE_JOB)                  \
     X(LEASE_STEP)                 \
     X(LIST_ALL_EVENTS)            \

@@ -5,7 +5,7 @@
 --   $3  until when
 --   $4  how many at most
 --
--- None behind one of its instance that another has claimed.  Whoever claims events of an instance
+-- None behind one of its instance that is claimed, by whomever.  Whoever claims events of an instance
 -- first locks the oldest that is not acknowledged: so two claimers never share an instance, and
 -- what the second reads after the lock is what the first has left.  Instances that others hold at
 -- this moment are skipped.
@@ -21,7 +21,6 @@ WITH wanted AS MATERIALIZED (
                AND earlier.id < o.id
                AND earlier.acked_at IS NULL
                AND earlier.claimed_until > $2::timestamptz
-               AND earlier.claimed_by <> $1::text
              LIMIT 1) IS NULL
      ORDER BY o.id
      LIMIT $4::bigint
@@ -37,8 +36,7 @@ WITH wanted AS MATERIALIZED (
             LIMIT 1) AS oldest
       JOIN workflow.workflow_outbox AS o ON o.id = oldest.id
      WHERE coalesce(o.acked_at, 'epoch') = 'epoch'
-       AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz
-            OR o.claimed_by = $1::text)
+       AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz)
        FOR NO KEY UPDATE OF o SKIP LOCKED
 ), taken AS (
     UPDATE workflow.workflow_outbox AS o

@@ -4,7 +4,8 @@
 --
 -- Its seq; none if it was known.
 
-INSERT INTO workflow.workflow_signal (instance_id, id, event, payload, received_at, taken_by)
-VALUES ($1::uuid, $2::text, $3::text, $4::jsonb, $5::timestamptz, $6::int)
+INSERT INTO workflow.workflow_signal (instance_id, id, event, payload, received_at, taken_by,
+                                      was_taken)
+VALUES ($1::uuid, $2::text, $3::text, $4::jsonb, $5::timestamptz, $6::int, false)
 ON CONFLICT DO NOTHING
 RETURNING seq

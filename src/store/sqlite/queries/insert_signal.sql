@@ -4,6 +4,7 @@
 --
 -- sqlite3_changes() says whether it was inserted.
 
-INSERT INTO workflow_signal (instance_id, id, event, received_at, taken_by, payload)
-VALUES (:instance_id, :id, :event, :received_at, :taken_by, :payload)
+INSERT INTO workflow_signal (instance_id, id, event, received_at, taken_by, was_taken,
+                             payload)
+VALUES (:instance_id, :id, :event, :received_at, :taken_by, 0, :payload)
 ON CONFLICT (instance_id, id) DO NOTHING;
