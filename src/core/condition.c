@@ -153,6 +153,27 @@ static bool is_comparable(const struct value *a, const struct value *b)
     return a->kind == b->kind && (a->kind == VALUE_TEXT || a->kind == VALUE_BOOL);
 }
 
+/* A number beside a string. */
+static bool is_mixed(const struct value *a, const struct value *b)
+{
+    return (is_number(a) && b->kind == VALUE_TEXT) || (a->kind == VALUE_TEXT && is_number(b));
+}
+
+/* The string is no number: so they differ, and neither comes first. */
+static cairn_code compare_unlike(const struct evaluation *evaluation, const struct node *call,
+                                 const struct value *a, const struct value *b, int *ret_order)
+{
+    char left[VALUE_NAME_ROOM], right[VALUE_NAME_ROOM];
+    *ret_order = 1; /* anything but 0 */
+    if (call->function == FUNCTION_EQ || call->function == FUNCTION_NE)
+        return CAIRN_OK;
+    value_name(a, left);
+    value_name(b, right);
+    return fail(evaluation->reterr, CAIRN_E_BAD_INPUT,
+                "cannot order %s and %s: the string is not a number: \"%s\" at column %zu", left,
+                right, function_name(call->function), call->column);
+}
+
 /* How a stands to b: less than, equal to or greater than 0, as strcmp() says it. */
 static cairn_code compare(const struct evaluation *evaluation, const struct node *call,
                           struct value a, struct value b, int *ret_order)
@@ -160,6 +181,8 @@ static cairn_code compare(const struct evaluation *evaluation, const struct node
     enum value_kind left = a.kind, right = b.kind;
     fill_missing(&a, &b);
     fill_missing(&b, &a);
+    if (is_mixed(&a, &b) && !value_read_number(a.kind == VALUE_TEXT ? &a : &b))
+        return compare_unlike(evaluation, call, &a, &b, ret_order);
     if (!is_comparable(&a, &b))
         return fail(evaluation->reterr, CAIRN_E_BAD_INPUT,
                     "cannot compare %s with %s: \"%s\" at column %zu", kind_name(left),

@@ -21,9 +21,10 @@
  * missing is the zero of what it is compared with (0, "", false), equal to what else is
  * missing, and false by itself.
  *
- * Numbers compare exactly, whatever their type; strings compare byte by byte.  Booleans are
- * equal or not, but have no order.  Objects and arrays cannot be compared, nor values of two
- * types.
+ * Numbers compare exactly, whatever their type; strings compare byte by byte.  A string that is a
+ * JSON number compares with a number as that number; any other string is not equal to a number,
+ * and has no order with it.  Booleans are equal or not, but have no order.  Objects and arrays
+ * cannot be compared, nor values of any other two types.
  *
  * Pipes, variables, nil and all other actions and functions of Go are refused.
  */

@@ -26,7 +26,7 @@ enum value_kind {
     VALUE_MISSING, /* an absent field, or null */
     VALUE_BOOL,
     VALUE_INTEGER,
-    VALUE_REAL, /* never NaN or infinite: JSON has neither */
+    VALUE_REAL, /* never NaN; infinite only if a string is a number beyond every real */
     VALUE_TEXT,
     VALUE_OBJECT,
     VALUE_ARRAY,
@@ -40,6 +40,13 @@ struct value {
     const char *text; /* bytes, and how many: an escape may have made any of them */
     size_t len;
 };
+
+/* Makes a string that is a JSON number that number.  False: it is none, and stays as it was. */
+bool value_read_number(struct value *value);
+
+/* How an error names a number or a string: 5, 1.5, "many". */
+enum { VALUE_NAME_ROOM = 64 };
+void value_name(const struct value *value, char ret_name[VALUE_NAME_ROOM]);
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 

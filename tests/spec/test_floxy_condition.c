@@ -137,6 +137,29 @@ TEST(one_that_yields_no_boolean_fails_the_step)
     wf_close(&fw);
 }
 
+/* Whoever sends amounts as strings need not change them. */
+TEST(a_numeric_string_is_a_number_beside_a_number)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{step: a}, " IF("{{ gt .amount 5 }}", "then: [{step: t}]")));
+    struct task a = sg_take(&fw, "a");
+    CHECK_DONE(&fw.world, wf_report(&fw, &a, CAIRN_COMPLETE, "{\"amount\": \"10\"}"));
+    wf_check_steps(&fw, "a:completed c:completed t:ready");
+    wf_close(&fw);
+}
+
+TEST(an_order_of_a_number_and_another_string_fails_the_step_and_names_both)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{step: a}, " IF("{{ gt .amount 5 }}", "then: [{step: t}]")));
+    struct task a = sg_take(&fw, "a");
+    CHECK_DONE(&fw.world, wf_report(&fw, &a, CAIRN_COMPLETE, "{\"amount\": \"ten\"}"));
+    wf_check_status(&fw, "failed");
+    const char *error = wf_step(&fw, "c")->error;
+    CHECK(strstr(error, "\"ten\"") && strstr(error, " 5"), "%s", error);
+    wf_close(&fw);
+}
+
 TEST(a_condition_that_fails_when_the_instance_starts_undoes_what_was_before)
 {
     struct flow_world fw;

@@ -111,8 +111,7 @@ TEST(fields_are_found_where_they_stand)
         {"{{ eq . \"ok\" }}", "\"ok\"", IS_TRUE, 0},
         /* the context wins */
         {"{{ eq .instance_id \"mine\" }}", "{\"instance_id\":\"mine\"}", IS_FALSE, 0},
-        {"{{ eq .step_name 5 }}", "{\"step_name\":5}", IS_REFUSED,
-         "cannot compare a string with a number: \"eq\" at column 4"},
+        {"{{ eq .step_name 5 }}", "{\"step_name\":5}", IS_FALSE, 0},
         {"{{ eq .a.instance_id 5 }}", "{\"a\":{\"instance_id\":5}}", IS_TRUE, 0},
         {"{{ eq .instance_id.x 0 }}", "{\"instance_id\":{\"x\":1}}", IS_TRUE, 0},
         {"{{ eq .instance_ids 5 }}", "{\"instance_ids\":5}", IS_TRUE, 0},
@@ -181,6 +180,52 @@ TEST(strings_compare_byte_by_byte)
     CHECK_ALL(list);
 }
 
+/* A string that is a JSON number stands for that number beside a number. */
+TEST(a_string_that_is_a_number_compares_with_a_number_as_that_number)
+{
+    static const struct expectation list[] = {
+        {"{{ gt .a 5 }}", "{\"a\":\"7\"}", IS_TRUE, 0},
+        {"{{ gt .a 50 }}", "{\"a\":\"7\"}", IS_FALSE, 0}, /* as texts it would be greater */
+        {"{{ eq 5 .a }}", "{\"a\":\"5\"}", IS_TRUE, 0},
+        {"{{ ne 5 .a }}", "{\"a\":\"5.0\"}", IS_FALSE, 0},
+        {"{{ eq .a 1500 }}", "{\"a\":\"1.5e3\"}", IS_TRUE, 0},
+        {"{{ eq .a -1.5 }}", "{\"a\":\"-15E-1\"}", IS_TRUE, 0},
+        {"{{ eq .a 0 }}", "{\"a\":\"-0\"}", IS_TRUE, 0},
+        {"{{ eq \"7\" .a }}", "{\"a\":7}", IS_TRUE, 0},
+        {"{{ le \"7\" .a }}", "{\"a\":6.5}", IS_FALSE, 0},
+        {"{{ eq .a 9007199254740993 }}", "{\"a\":\"9007199254740993\"}", IS_TRUE, 0},
+        {"{{ eq .a 9007199254740992 }}", "{\"a\":\"9007199254740993\"}", IS_FALSE, 0},
+        {"{{ gt .a 9223372036854775807 }}", "{\"a\":\"9223372036854775808\"}", IS_TRUE, 0},
+        {"{{ lt .a -9223372036854775807 }}", "{\"a\":\"-99999999999999999999\"}", IS_TRUE, 0},
+        {"{{ gt .a 1e308 }}", "{\"a\":\"1e400\"}", IS_TRUE, 0},
+        {"{{ lt .a -1e308 }}", "{\"a\":\"-1e400\"}", IS_TRUE, 0},
+        {"{{ eq .a \"5.0\" }}", "{\"a\":\"5\"}", IS_FALSE, 0}, /* two strings are strings */
+        {"{{ eq 1 .a .b }}", "{\"a\":\"x\",\"b\":\"1\"}", IS_TRUE, 0},
+    };
+    CHECK_ALL(list);
+}
+
+TEST(any_other_string_is_not_equal_to_a_number)
+{
+    static const char *const others[] = {"",    " 5", "5 ",  "05",   "+5",  "0x5", "5.", ".5",
+                                         "5e",  "1_0", "five", "NaN", "Infinity", "-",
+                                         "[5]", "true", "5 5"};
+    char input[64];
+    bool is_true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(input, sizeof input, "{\"a\":\"%s\"}", others[i]);
+        CHECK_OK(condition_evaluate("{{ eq .a 5 }}", input, "", "", &is_true, &error));
+        CHECK(!is_true, "%s equals 5", input);
+        CHECK_OK(condition_evaluate("{{ ne 5 .a }}", input, "", "", &is_true, &error));
+        CHECK(is_true, "%s does not differ from 5", input);
+        CHECK_INT(condition_evaluate("{{ ge .a 5 }}", input, "", "", &is_true, &error),
+                  CAIRN_E_BAD_INPUT);
+        CHECK(strncmp(error.message, "cannot order \"", 14) == 0, "%s", error.message);
+    }
+    CHECK_OK(condition_evaluate("{{ eq \"5\\x00\" 5 }}", "{}", "", "", &is_true, &error));
+    CHECK(!is_true, "a NUL ends the number");
+}
+
 TEST(eq_takes_several_and_asks_whether_any_fits)
 {
     static const struct expectation list[] = {
@@ -189,10 +234,11 @@ TEST(eq_takes_several_and_asks_whether_any_fits)
         {"{{ eq 1 2 3 3 }}", "{}", IS_FALSE, 0},
         /* Compared until one fits, worked out to the end. */
         {"{{ eq 1 1 \"x\" }}", "{}", IS_TRUE, 0},
-        {"{{ eq 1 \"x\" 1 }}", "{}", IS_REFUSED,
-         "cannot compare a number with a string: \"eq\" at column 4"},
+        {"{{ eq 1 \"x\" 1 }}", "{}", IS_TRUE, 0},
+        {"{{ eq 1 true 1 }}", "{}", IS_REFUSED,
+         "cannot compare a number with a boolean: \"eq\" at column 4"},
         {"{{ eq true true (gt \"x\" 1) }}", "{}", IS_REFUSED,
-         "cannot compare a string with a number: \"gt\" at column 18"},
+         "cannot order \"x\" and 1: the string is not a number: \"gt\" at column 18"},
     };
     CHECK_ALL(list);
 }
@@ -229,10 +275,15 @@ TEST(logic_takes_booleans_and_stops_when_it_knows)
 TEST(what_cannot_be_compared_is_said)
 {
     static const struct expectation list[] = {
-        {"{{ gt .a 5 }}", "{\"a\":\"7\"}", IS_REFUSED,
-         "cannot compare a string with a number: \"gt\" at column 4"},
-        {"{{ eq 5 .a }}", "{\"a\":\"5\"}", IS_REFUSED,
-         "cannot compare a number with a string: \"eq\" at column 4"},
+        {"{{ gt .a 5 }}", "{\"a\":\"many\"}", IS_REFUSED,
+         "cannot order \"many\" and 5: the string is not a number: \"gt\" at column 4"},
+        {"{{ le 1.5 .a }}", "{\"a\":\"\"}", IS_REFUSED,
+         "cannot order 1.5 and \"\": the string is not a number: \"le\" at column 4"},
+        {"{{ lt .a -3 }}",
+         "{\"a\":\"ten bytes ten bytes ten bytes ten bytes ten \u00e4\u00e4\u00e4 and more\"}",
+         IS_REFUSED,
+         "cannot order \"ten bytes ten bytes ten bytes ten bytes ten \u00e4\u00e4...\" and -3: the "
+         "string is not a number: \"lt\" at column 4"},
         {"{{ ne .a true }}", "{\"a\":1.5}", IS_REFUSED,
          "cannot compare a number with a boolean: \"ne\" at column 4"},
         {"{{ eq .a \"\" }}", "{\"a\":false}", IS_REFUSED,
