@@ -181,6 +181,11 @@ static bool read_handling(struct working *working, const char *given, struct han
         say_error("--handle cannot be \"%s\": it takes TYPE=COMMAND", given);
         return false;
     }
+    const char *percent = memchr(given, '%', (size_t)(equals - given));
+    if (percent && percent + 1 != equals) {
+        say_error("--handle cannot be \"%s\": in a type %% may stand only at the end", given);
+        return false;
+    }
     *ret =
         (struct handling){.working = working, .type = mem_strdup(given), .command = equals + 1};
     if (ret->type)

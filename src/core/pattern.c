@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool pattern_is_valid(const char *pattern)
+{
+    const char *percent = strchr(pattern, '%');
+    return !percent || !percent[1];
+}
+
 bool pattern_is_prefix(const char *pattern)
 {
     size_t len = strlen(pattern);

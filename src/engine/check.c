@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "core/instance.h"
 #include "core/job.h"
+#include "core/pattern.h"
 #include "engine/local.h"
 
 #include <string.h>
@@ -42,6 +43,16 @@ cairn_code check_name(struct check *check, const char *what, const char *text)
 cairn_code check_optional(struct check *check, const char *what, const char *text)
 {
     return text ? check_name(check, what, text) : CAIRN_OK;
+}
+
+cairn_code check_pattern(struct check *check, const char *what, const char *text)
+{
+    cairn_code code = check_name(check, what, text);
+    if (code || pattern_is_valid(text))
+        return code;
+    code = fail(check->error, CAIRN_E_BAD_INPUT,
+                "%s \"%.128s\" is not a pattern: %% may stand only at the end", what, text);
+    return fail_hint(check->error, code, "give an exact type, or a prefix such as billing.%%");
 }
 
 cairn_code check_json(struct check *check, const char *what, const char *text)
@@ -122,7 +133,7 @@ cairn_code check_claim(struct check *check, const cairn_claim_options *claim)
     if (!code)
         code = check_count(check, "types", claim->type_count, claim->function_count == 0);
     for (size_t i = 0; i < claim->type_count && !code; i++)
-        code = check_name(check, "type", claim->types[i]);
+        code = check_pattern(check, "type", claim->types[i]);
     if (!code)
         code = check_count(check, "functions", claim->function_count, 0);
     for (size_t i = 0; i < claim->function_count && !code; i++)
@@ -252,8 +263,8 @@ static cairn_code check_job_list(struct check *check)
     cairn_code code = check_page(check, in->cursor, in->limit);
     if (!code)
         code = check_number_cursor(check, in->cursor);
-    if (!code)
-        code = check_optional(check, "type", in->type);
+    if (!code && in->type)
+        code = check_pattern(check, "type", in->type);
     if (!code)
         code = check_optional(check, "key", in->key);
     if (!code && in->status && job_status_from(in->status) == JOB_NONE) {

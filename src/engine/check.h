@@ -18,6 +18,7 @@ cairn_code check_bad(struct check *check, const char *what, const char *why);
 cairn_code check_text(struct check *check, const char *what, const char *text, size_t max);
 cairn_code check_name(struct check *check, const char *what, const char *text);
 cairn_code check_optional(struct check *check, const char *what, const char *text);
+cairn_code check_pattern(struct check *check, const char *what, const char *text);
 cairn_code check_json(struct check *check, const char *what, const char *text);
 cairn_code check_count(struct check *check, const char *what, size_t count, size_t least);
 cairn_code check_range(struct check *check, const char *what, int64_t value, int64_t least,

@@ -119,6 +119,12 @@ cairn_code cairn_worker_handle(cairn_worker *worker, const char *type, cairn_han
     error_clear(reterr);
     if (!type || !type[0])
         return fail(reterr, CAIRN_E_BAD_INPUT, "type is empty");
+    if (!pattern_is_valid(type)) {
+        fail(reterr, CAIRN_E_BAD_INPUT,
+             "type \"%.128s\" is not a pattern: %% may stand only at the end", type);
+        return fail_hint(reterr, CAIRN_E_BAD_INPUT,
+                         "give an exact type, or a prefix such as billing.%%");
+    }
     if (!handler)
         return fail(reterr, CAIRN_E_BAD_INPUT, "type \"%.128s\" has no handler", type);
     for (size_t i = 0; i < worker->handler_count; i++)

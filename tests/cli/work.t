@@ -124,3 +124,11 @@ True None
 same
 $ cairn events $id --limit 1 2>&1 >/dev/null | sed 's/cursor [0-9]*/cursor N/'
 There are more: add --cursor N or --all
+# In a type % stands at the end or nowhere.
+$ cairn work --handle 'a.%.v1=true'
+! cairn: --handle cannot be "a.%.v1=true": in a type % may stand only at the end
+[2]
+$ cairn job list --type 'a%b'
+! cairn: type "a%b" is not a pattern: % may stand only at the end
+!     give an exact type, or a prefix such as billing.%
+[2]

@@ -112,20 +112,92 @@ TEST(an_exact_type_is_no_prefix)
     world_close(&world);
 }
 
-TEST(only_a_trailing_percent_is_a_pattern)
+TEST(an_underscore_is_no_pattern)
 {
     struct held held[5];
     struct world world;
     world_open(&world);
     world_add(&world, "abc.d");
-    world_add(&world, "aXXb");
-    cairn_enqueued literal = world_add(&world, "a%b");
     cairn_enqueued underscore = world_add(&world, "a_c.d");
-    CHECK_INT(world_take_many(&world, "w", "a%b", 5, held), 1);
-    CHECK_STR(held[0].id, literal.id);
     CHECK_INT(world_take_many(&world, "w", "a_c.%", 5, held), 1);
     CHECK_STR(held[0].id, underscore.id);
     CHECK_INT(world_take_many(&world, "w", "a\\_c.%", 5, held), 0);
+    world_close(&world);
+}
+
+/* What no claim can match is refused; else a worker would wait for ever without a word. */
+static const char *const no_patterns[] = {"a%b", "a.%.v1", "%a", "50%%", "%%", "a%b%"};
+
+static void check_no_pattern(const struct world *world, const char *pattern)
+{
+    CHECK(strstr(world->error.message, pattern) && strstr(world->error.message, "at the end"),
+          "%s", world->error.message);
+}
+
+TEST(a_percent_sign_elsewhere_than_at_the_end_is_refused_in_a_claim)
+{
+    struct world world;
+    world_open(&world);
+    cairn_enqueued literal = world_add(&world, "a%b"); /* a type may have one */
+    for (size_t i = 0; i < sizeof no_patterns / sizeof *no_patterns; i++) {
+        const char *types[] = {"good.v1", no_patterns[i]};
+        cairn_tasks *tasks = NULL;
+        cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
+        options.worker = "w";
+        options.types = types;
+        options.type_count = 2;
+        CHECK_REFUSED(&world, cairn_claim(world.engine, &options, &tasks, &world.error),
+                      CAIRN_E_BAD_INPUT);
+        check_no_pattern(&world, no_patterns[i]);
+        CHECK_REFUSED(&world,
+                      cairn_report_many(world.engine, "w", NULL, 0, NULL, &options, &tasks,
+                                        &world.error),
+                      CAIRN_E_BAD_INPUT);
+    }
+    struct held held[5];
+    CHECK_INT(world_take_many(&world, "w", "a%", 5, held), 1);
+    CHECK_STR(held[0].id, literal.id);
+    world_close(&world);
+}
+
+TEST(a_percent_sign_elsewhere_than_at_the_end_is_refused_in_a_list)
+{
+    struct world world;
+    world_open(&world);
+    for (size_t i = 0; i < sizeof no_patterns / sizeof *no_patterns; i++) {
+        cairn_jobs *jobs = NULL;
+        cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
+        filter.type = no_patterns[i];
+        CHECK_REFUSED(&world, cairn_job_list(world.engine, &filter, &jobs, &world.error),
+                      CAIRN_E_BAD_INPUT);
+        check_no_pattern(&world, no_patterns[i]);
+    }
+    world_close(&world);
+}
+
+static cairn_outcome never_called(cairn_work *work, void *arg)
+{
+    (void)work;
+    (void)arg;
+    return CAIRN_DEAD;
+}
+
+TEST(a_percent_sign_elsewhere_than_at_the_end_is_refused_for_a_handler)
+{
+    struct world world;
+    cairn_worker *worker = NULL;
+    world_open(&world);
+    CHECK_DONE(&world, cairn_worker_new(world.engine, NULL, &worker, &world.error));
+    for (size_t i = 0; i < sizeof no_patterns / sizeof *no_patterns; i++) {
+        CHECK_REFUSED(&world,
+                      cairn_worker_handle(worker, no_patterns[i], never_called, NULL,
+                                          &world.error),
+                      CAIRN_E_BAD_INPUT);
+        check_no_pattern(&world, no_patterns[i]);
+    }
+    CHECK_DONE(&world,
+               cairn_worker_handle(worker, "a.%", never_called, NULL, &world.error));
+    cairn_worker_free(worker);
     world_close(&world);
 }
 

@@ -14,6 +14,16 @@ TEST(only_a_trailing_percent_sign_makes_a_prefix)
     CHECK(!pattern_is_prefix("%.v1"), "%%.v1");
 }
 
+TEST(a_percent_sign_stands_at_the_end_or_nowhere)
+{
+    static const char *const good[] = {"%", "billing.%", "billing", "a_b", "50%"};
+    static const char *const bad[] = {"%.v1", "a%b", "a.%.v1", "%%", "50%%", "a%b%"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(pattern_is_valid(good[i]), "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!pattern_is_valid(bad[i]), "%s", bad[i]);
+}
+
 TEST(patterns_match_what_they_say_and_nothing_else)
 {
     static const struct {
