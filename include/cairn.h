@@ -307,7 +307,8 @@ typedef struct cairn_task {
     const char *kind;  /* "job", "step", "compensation", "function" */
     const char *type;
     const char *input; /* JSON */
-    const char *key;   /* the job's key; NULL: none */
+    const char *key;   /* the job's key, NULL: none; of all others the name of the effect: the same
+                        * for every call until it is undone or the instance is restarted */
     int32_t attempt;   /* the number of this call, from 1 */
     int32_t max_attempts;
     int64_t lease_until_us;
@@ -605,9 +606,10 @@ typedef struct cairn_instance {
                          * failed, cancelled, aborted */
     const char *const *current_steps; /* names of what is ready, running, waiting, ... */
     size_t current_step_count;
-    const char *last_error; /* JSON {step, message, attempt, at} */
+    const char *last_error; /* JSON {step, message, attempt, at}; NULL once that step succeeds */
     int32_t generation;
     int64_t created_at_us, started_at_us, finished_at_us, start_at_us;
+    const char *undo_error; /* the same of the latest compensation that failed */
 } cairn_instance;
 
 typedef struct cairn_instance_filter {
@@ -640,6 +642,7 @@ typedef struct cairn_step {
     int32_t seq, attempts, max_attempts, compensation_attempts, priority;
     int64_t commit_no;
     int64_t next_run_at_us, started_at_us, finished_at_us, deadline_at_us, locked_until_us;
+    const char *undo_error; /* why its compensation failed; error says why the step did */
 } cairn_step;
 
 /* The steps of an instance, in order of the file. */
@@ -957,6 +960,12 @@ typedef struct cairn_received {
     int64_t received_at_us;
 } cairn_received;
 
+/* The number in the key of a step's calls: from 2 on it is "ID:step~2". */
+typedef struct cairn_effect {
+    const char *step;
+    int32_t effect;
+} cairn_effect;
+
 /* What a function's task brings: everything that it remembers.  Made for bindings; a
  * cairn_passage reads it by itself. */
 struct cairn_memory {
@@ -968,6 +977,9 @@ struct cairn_memory {
     size_t step_count;
     const cairn_received *events; /* untaken, oldest first */
     size_t event_count;
+    int32_t effect;              /* the number in the keys of steps, from 1, unless in effects */
+    const cairn_effect *effects; /* of those that were undone */
+    size_t effect_count;
 };
 
 /* ---- Everything, as JSON --------------------------------------------------------------------

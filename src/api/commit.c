@@ -209,6 +209,19 @@ void write_memory(struct json_out *out, const cairn_memory *memory)
         write_step(out, &memory->steps[i]);
     json_close(out, ']');
     write_received(out, memory->events, memory->event_count);
+    json_key(out, "effect");
+    json_int(out, memory->effect);
+    json_key(out, "effects");
+    json_open(out, '[');
+    for (size_t i = 0; i < memory->effect_count; i++) {
+        json_open(out, '{');
+        json_key(out, "step");
+        json_str(out, memory->effects[i].step);
+        json_key(out, "effect");
+        json_int(out, memory->effects[i].effect);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
 }
 
 /* Of a commit that had been taken before nobody knows any more: an empty list. */

@@ -59,6 +59,8 @@ static void write_instance(struct json_out *out, const cairn_instance *instance)
     json_raw(out, instance->output);
     json_key(out, "last_error");
     json_raw(out, instance->last_error);
+    json_key(out, "undo_error");
+    json_raw(out, instance->undo_error);
     json_key(out, "key");
     json_str(out, instance->key);
     json_key(out, "generation");
@@ -173,6 +175,8 @@ void write_step(struct json_out *out, const cairn_step *step)
     json_raw(out, step->output);
     json_key(out, "error");
     json_str(out, step->error);
+    json_key(out, "undo_error");
+    json_str(out, step->undo_error);
     write_step_times(out, step);
     write_step_rest(out, step);
     json_close(out, '}');

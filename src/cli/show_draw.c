@@ -70,15 +70,15 @@ static void head_json(struct drawing *drawing, const char *key)
     head_line(&drawing->pen, key, buf_text(&text));
 }
 
-static void head_error(struct drawing *drawing)
+static void head_error(struct drawing *drawing, const char *key)
 {
     cleanup(buf_donep) struct buf text = {0};
-    const json_t *error = json_object_get(drawing->state->instance.tree, "last_error");
+    const json_t *error = json_object_get(drawing->state->instance.tree, key);
     if (json_is_object(error))
         buf_printf(&text, "%s: %s", text_of(error, "step"), text_of(error, "message"));
     if (int_of(error, "attempt"))
         buf_printf(&text, " (call %lld)", (long long)int_of(error, "attempt"));
-    head_line(&drawing->pen, "last_error", buf_text(&text));
+    head_line(&drawing->pen, key, buf_text(&text));
 }
 
 static void draw_head(struct drawing *drawing)
@@ -99,7 +99,8 @@ static void draw_head(struct drawing *drawing)
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         head_time(drawing, times[i]);
     head_took(drawing);
-    head_error(drawing);
+    head_error(drawing, "last_error");
+    head_error(drawing, "undo_error");
     head_json(drawing, "input");
     head_json(drawing, "output");
     pen_end(&drawing->pen);
@@ -235,6 +236,18 @@ static void draw_start(struct drawing *drawing, const struct show_node *node)
     }
 }
 
+/* Beside the reason why the step failed, which it keeps. */
+static void draw_undo_error(struct drawing *drawing, const struct show_node *node, bool is_dim,
+                            const char *colour)
+{
+    cleanup(buf_donep) struct buf text = {0};
+    const char *error = text_of(node->step, "undo_error");
+    if (!*error)
+        return;
+    buf_printf(&text, "undo: %s", error);
+    draw_more(drawing, node, is_dim, colour, buf_text(&text));
+}
+
 static void draw_step(struct drawing *drawing, const struct show_node *node, bool is_dim)
 {
     cleanup(buf_donep) struct buf note = {0}, hint = {0};
@@ -250,6 +263,7 @@ static void draw_step(struct drawing *drawing, const struct show_node *node, boo
         draw_more(drawing, node, is_dim, COLOUR_DIM, buf_text(&note));
     if (!is_told && *error)
         draw_more(drawing, node, is_dim, colour, error);
+    draw_undo_error(drawing, node, is_dim, colour);
     if (hint.len)
         draw_more(drawing, node, is_dim, "\033[33m", buf_text(&hint));
 }

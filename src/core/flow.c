@@ -119,6 +119,13 @@ cairn_code flow_note(struct flow *flow, const char *type, const struct flow_step
     return flow->source->note(flow, type, step, facts, reterr);
 }
 
+cairn_code instance_turn(struct flow *flow, enum instance_status to, const char *type,
+                         cairn_error *reterr)
+{
+    instance_set(flow, to, false);
+    return flow_note(flow, type, NULL, &NO_FACTS, reterr);
+}
+
 /* ---- ready ---------------------------------------------------------------------------------- */
 
 /* What a function remembers has no type: it is called within a passage, never claimed. */
@@ -153,7 +160,6 @@ cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at
     if (is_undo || (row->attempts && !reason))
         return CAIRN_OK; /* compensation_ and step_retry events tell it */
     struct flow_facts facts = NO_FACTS;
-    facts.status = step_status_name(row->status);
     facts.reason = reason;
     return flow_note(flow, "step_ready", step, &facts, reterr);
 }
@@ -182,7 +188,6 @@ cairn_code step_pass(struct flow *flow, struct flow_step *step, const char *sign
 cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *output,
                          const char *signal, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     bool is_human = step->row.kind == KIND_HUMAN;
     step->row.output = output;
     step->row.error = NULL;
@@ -190,8 +195,8 @@ cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *
     if (step->row.status != STEP_CONFIRMED)
         step_set(flow, step, is_human ? STEP_CONFIRMED : STEP_COMPLETED);
     step_number(flow, step);
-    facts.status = step_status_name(step->row.status);
-    TRY(flow_note(flow, "step_completed", step, &facts, reterr));
+    TRY(flow->source->clear_last_error(flow, step->row.name, reterr));
+    TRY(flow_note(flow, "step_completed", step, &NO_FACTS, reterr));
     return step_pass(flow, step, signal, reterr);
 }
 
@@ -218,7 +223,6 @@ cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_err
     instance_set(flow, status, false);
     instance->goal = GOAL_NONE;
     instance->finished_at_us = flow->now_us;
-    facts.status = instance_status_name(status);
     facts.by = instance->stop_by;
     facts.reason = instance->stop_reason;
     return flow_note(flow, end_event(status), NULL, &facts, reterr);
@@ -227,28 +231,26 @@ cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_err
 /* Something is parked, and nothing else is to be done: dlq (again). */
 static cairn_code follow_parked(struct flow *flow, cairn_error *reterr)
 {
-    struct instance_row *instance = flow->instance;
-    struct flow_facts facts = NO_FACTS;
+    const struct instance_row *instance = flow->instance;
     bool is_idle = !instance->active_count && !instance->wait_count && !instance->sleep_count &&
                    !instance->decision_count;
     if (instance->status != INSTANCE_RUNNING || instance->goal || !is_idle ||
         !instance->parked_count)
         return CAIRN_OK;
-    instance_set(flow, INSTANCE_DLQ, false);
-    facts.status = instance_status_name(INSTANCE_DLQ);
-    return flow_note(flow, "workflow_dlq", NULL, &facts, reterr);
+    return instance_turn(flow, INSTANCE_DLQ, "workflow_dlq", reterr);
 }
 
 /* A wait step waits, and nothing else is to be done: waiting_signal. */
-static void follow_counts(struct flow *flow)
+static cairn_code follow_counts(struct flow *flow, cairn_error *reterr)
 {
-    struct instance_row *instance = flow->instance;
+    const struct instance_row *instance = flow->instance;
     bool is_waiting =
         instance->wait_count > 0 && instance->active_count == 0 && instance->sleep_count == 0;
     if (instance->status == INSTANCE_RUNNING && is_waiting && !instance->goal)
-        instance_set(flow, INSTANCE_WAITING_SIGNAL, false);
-    else if (instance->status == INSTANCE_WAITING_SIGNAL && !is_waiting)
-        instance_set(flow, INSTANCE_RUNNING, false);
+        return instance_turn(flow, INSTANCE_WAITING_SIGNAL, "workflow_waiting", reterr);
+    if (instance->status == INSTANCE_WAITING_SIGNAL && !is_waiting)
+        return instance_turn(flow, INSTANCE_RUNNING, "workflow_running", reterr);
+    return CAIRN_OK;
 }
 
 /* Stopped on its way: who sent it holds it, or the step that is to have it; a goal makes it moot. */
@@ -260,6 +262,8 @@ static cairn_code token_stop(struct flow *flow, const struct flow_token *token,
         return CAIRN_OK;
     if (!step) {
         TRY(flow->source->step(flow, token->seq, &step, reterr));
+        if (!step)
+            return CAIRN_OK; /* deleted: there is nobody who could hold it */
         step->row.input = token->input;
     }
     step->row.is_held = true;
@@ -278,18 +282,15 @@ cairn_code flow_settle(struct flow *flow, cairn_error *reterr)
         bool is_stopped = flow->instance->goal || flow_is_frozen(flow);
         TRY(is_stopped ? token_stop(flow, token, reterr) : token_move(flow, token, reterr));
     }
-    follow_counts(flow);
+    TRY(follow_counts(flow, reterr));
     return follow_parked(flow, reterr);
 }
 
 cairn_code flow_start(struct flow *flow, cairn_error *reterr)
 {
     struct instance_row *instance = flow->instance;
-    struct flow_facts facts = NO_FACTS;
-    instance_set(flow, INSTANCE_RUNNING, false);
     instance->started_at_us = flow->now_us;
-    facts.status = instance_status_name(INSTANCE_RUNNING);
-    TRY(flow_note(flow, "workflow_started", NULL, &facts, reterr));
+    TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_started", reterr));
     TRY(token_add(flow, 0, instance->input, NULL, NULL, reterr));
     return flow_settle(flow, reterr);
 }

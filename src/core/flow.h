@@ -30,7 +30,8 @@ struct flow_step {
     bool is_gone;               /* forgotten: there is no such step any more */
 };
 
-/* What an event says; what is not set is left out. */
+/* What an event says; what is not set is left out.  status: that of the step, or of the instance,
+ * after what the event tells; NULL: the one that it has now. */
 struct flow_facts {
     const char *status, *error, *worker, *reason, *by, *event, *signal_id, *decision, *comment;
     const char *step_name; /* of a step that was stopped */
@@ -49,6 +50,7 @@ struct taken_signal {
 
 /* Where the rows come from.  Steps are handed out by reference, always the same for a place. */
 struct flow_source {
+    /* NULL: its row is not there, since somebody has deleted it. */
     cairn_code (*step)(struct flow *flow, int32_t seq, struct flow_step **ret_step,
                        cairn_error *reterr);
 
@@ -87,14 +89,24 @@ struct flow_source {
     cairn_code (*untake_signals)(struct flow *flow, const struct flow_step *step,
                                  cairn_error *reterr);
 
+    /* step NULL: an event of the instance. */
     cairn_code (*note)(struct flow *flow, const char *type, const struct flow_step *step,
                        const struct flow_facts *facts, cairn_error *reterr);
     cairn_code (*park)(struct flow *flow, const struct flow_step *step, const char *reason,
                        cairn_error *reterr); /* a DLQ record */
     cairn_code (*unpark)(struct flow *flow, int32_t seq, cairn_error *reterr); /* -1: all */
     cairn_code (*has_parked)(struct flow *flow, bool *ret_has, cairn_error *reterr); /* open */
-    cairn_code (*set_last_error)(struct flow *flow, const struct flow_step *step,
-                                 const char *message, int32_t attempt, cairn_error *reterr);
+
+    /* last_error tells why the step of that name failed, undo_error why its compensation did.
+     * Each stays until what failed has succeeded. */
+    cairn_code (*set_last_error)(struct flow *flow, const char *step_name, const char *message,
+                                 int32_t attempt, cairn_error *reterr);
+    cairn_code (*set_undo_error)(struct flow *flow, const char *step_name, const char *message,
+                                 int32_t attempt, cairn_error *reterr);
+    cairn_code (*clear_last_error)(struct flow *flow, const char *step_name,
+                                   cairn_error *reterr);
+    cairn_code (*clear_undo_error)(struct flow *flow, const char *step_name,
+                                   cairn_error *reterr);
 
     /* Whether a condition's expression holds for this input. */
     cairn_code (*evaluate)(struct flow *flow, const struct flow_step *step, bool *ret_is_true,
@@ -132,6 +144,7 @@ struct flow_report {
 struct flow_verdict {
     cairn_code code;  /* CAIRN_OK, CAIRN_E_LEASE_LOST, CAIRN_E_WRONG_STATE, BAD_INPUT */
     const char *flaw; /* BAD_INPUT: what is wrong */
+    const char *ended_outcome; /* LEASE_LOST: this token has ended the task with this outcome */
     const char *stop; /* heartbeat: why it is no longer wanted */
     bool is_repeated; /* a report that had been taken before: nothing changed */
 };
@@ -140,6 +153,7 @@ struct flow_verdict {
 cairn_code flow_start(struct flow *flow, cairn_error *reterr);
 
 /* flow_report.c */
+const char *flow_outcome_name(cairn_outcome outcome);
 cairn_code flow_report(struct flow *flow, struct flow_step *step,
                        const struct flow_report *report, struct flow_verdict *ret_verdict,
                        cairn_error *reterr);

@@ -6,28 +6,55 @@
 #include "base/error.h"
 #include "core/flow_inside.h"
 
-/* As planned: nothing has happened to it. */
-cairn_code step_reset(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+bool step_is_undone(const struct flow_step *step)
+{
+    return step->row.status == STEP_ROLLED_BACK && step->config->compensation.handler;
+}
+
+/* A step that was rolled back without a compensation, or whose compensation failed, has not been
+ * undone: its effect may stand, so that its next call is for the same one. */
+static void count_effect(struct flow_step *step, bool is_restart)
+{
+    struct step_row *row = &step->row;
+    bool is_begun = row->is_effect_begun || row->started_at_us;
+    if (row->kind != KIND_TASK && row->kind != KIND_FUNCTION)
+        return;
+    bool is_past = step_is_undone(step) || (is_restart && is_begun);
+    row->past_effects += is_past;
+    row->is_effect_begun = is_begun && !is_past;
+}
+
+cairn_code step_plan_again(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+{
+    if (step->row.status == STEP_PENDING)
+        return CAIRN_OK;
+    step_reopen(flow, step, STEP_PENDING);
+    return flow_note(flow, "step_pending", step, &NO_FACTS, reterr);
+}
+
+cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart,
+                      cairn_error *reterr)
 {
     struct step_row *row = &step->row;
     TRY(flow->source->config(flow, step, reterr));
+    count_effect(step, is_restart);
     if (row->stop)
         step_set_stop(flow, step, STOP_NONE);
-    if (row->status != STEP_PENDING)
-        step_reopen(flow, step, STEP_PENDING);
+    TRY(step_plan_again(flow, step, reterr));
     step_drop_lease(step);
     row->attempts = row->compensation_attempts = 0;
-    row->input = row->output = row->error = row->signal = NULL;
+    row->input = row->output = row->error = row->undo_error = row->signal = NULL;
     row->waiting_event = row->task_type = NULL;
     row->commit_no = row->next_run_at_us = row->started_at_us = row->finished_at_us = 0;
     row->deadline_at_us = 0;
     row->is_ready = row->is_held = row->is_timed_out = false;
-    row->ended_by = row->ended_token = NULL;
+    row->ended_by = row->ended_token = row->ended_outcome = NULL;
     if (row->kind == KIND_JOIN) {
         struct flow_step *fork;
         TRY(flow->source->step(flow, step->config->fork, &fork, reterr));
-        TRY(flow->source->config(flow, fork, reterr));
-        row->remaining = (int32_t)fork->config->branch_count;
+        if (fork)
+            TRY(flow->source->config(flow, fork, reterr));
+        row->remaining = fork ? (int32_t)fork->config->branch_count : 1;
     }
     step_touch(flow, step);
     return CAIRN_OK;
@@ -39,6 +66,7 @@ static void reopen_instance(struct flow *flow)
     instance->generation++;
     instance->goal = GOAL_NONE;
     instance->is_undo_failed = false;
+    instance->undo_error = NULL;
     instance->output = NULL;
     instance->finished_at_us = 0;
     instance->awaited_count = 0;
@@ -61,7 +89,7 @@ cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict, cairn_error 
         TRY(function_forget(flow, true, reterr));
     TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &steps, &count, reterr));
     for (size_t i = 0; i < count; i++)
-        TRY(step_reset(flow, steps[i], reterr));
+        TRY(step_reset(flow, steps[i], true, reterr));
     TRY(flow->source->untake_signals(flow, NULL, reterr));
     TRY(flow->source->unpark(flow, -1, reterr));
     reopen_instance(flow);
@@ -95,17 +123,41 @@ static bool is_to_be_retried(const struct step_row *row)
            (row->status == STEP_SKIPPED && row->stop);
 }
 
-/* What becomes of the steps at the places of an instance, all of which are at hand. */
+/* What becomes of the steps of an instance, by place. */
 struct retrial {
-    struct flow_step **steps;
+    struct flow_step **steps; /* NULL: the row was deleted */
     size_t count;
     bool *is_kept;  /* in an `any` that has been won: lost branches stay lost */
     bool *is_reset; /* as planned again */
 };
 
-static void mark(bool *marks, int32_t from, int32_t to)
+static cairn_code collect(struct flow *flow, struct retrial *trial, cairn_error *reterr)
 {
-    for (int32_t i = from; i >= 0 && i <= to; i++)
+    struct flow_step **steps;
+    size_t count;
+    TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &steps, &count, reterr));
+    trial->count = count ? (size_t)steps[count - 1]->row.seq + 1 : 0;
+    trial->steps = arena_array(flow->arena, trial->count + 1, sizeof *trial->steps);
+    trial->is_kept = arena_zalloc(flow->arena, trial->count + 1);
+    trial->is_reset = arena_zalloc(flow->arena, trial->count + 1);
+    if (!trial->steps || !trial->is_kept || !trial->is_reset)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        TRY(flow->source->config(flow, steps[i], reterr));
+        trial->steps[steps[i]->row.seq] = steps[i];
+    }
+    return CAIRN_OK;
+}
+
+/* NULL: there is none. */
+static struct flow_step *step_at(const struct retrial *trial, int32_t place)
+{
+    return place >= 0 && (size_t)place < trial->count ? trial->steps[place] : NULL;
+}
+
+static void mark(const struct retrial *trial, bool *marks, int32_t from, int32_t to)
+{
+    for (int32_t i = from; i >= 0 && i <= to && (size_t)i < trial->count; i++)
         marks[i] = true;
 }
 
@@ -116,43 +168,37 @@ static void mark_inside(struct retrial *trial, const struct flow_step *step)
     const struct step_config *config = step->config;
     bool is_reset = trial->is_reset[step->row.seq];
     if (step->row.kind == KIND_CONDITION && is_reset) {
-        mark(trial->is_reset, config->then_list.first, config->then_list.last);
-        mark(trial->is_reset, config->else_list.first, config->else_list.last);
+        mark(trial, trial->is_reset, config->then_list.first, config->then_list.last);
+        mark(trial, trial->is_reset, config->else_list.first, config->else_list.last);
     }
     if (step->row.kind != KIND_FORK)
         return;
-    const struct flow_step *join = trial->steps[config->join];
+    const struct flow_step *join = step_at(trial, config->join);
     if (is_reset)
-        mark(trial->is_reset, step->row.seq + 1, config->join);
-    else if (join->config->is_any && has_passed(&join->row))
-        mark(trial->is_kept, step->row.seq + 1, config->join - 1);
+        mark(trial, trial->is_reset, step->row.seq + 1, config->join);
+    else if (join && join->config->is_any && has_passed(&join->row))
+        mark(trial, trial->is_kept, step->row.seq + 1, config->join - 1);
 }
 
 /* What follows a step that is tried again had been skipped by its own policy, perhaps, and kept its
  * state when others were rolled back: it is open again as well. */
 static void mark_behind(struct retrial *trial, const struct flow_step *step)
 {
-    int32_t next = step->row.next;
-    if (trial->is_reset[step->row.seq] && next >= 0 &&
-        trial->steps[next]->row.status == STEP_SKIPPED)
-        trial->is_reset[next] = true;
+    const struct flow_step *next = step_at(trial, step->row.next);
+    if (trial->is_reset[step->row.seq] && next && next->row.status == STEP_SKIPPED)
+        trial->is_reset[next->row.seq] = true;
 }
 
-static cairn_code choose(struct flow *flow, struct retrial *trial, cairn_error *reterr)
+static void choose(struct retrial *trial)
 {
-    trial->is_kept = arena_zalloc(flow->arena, trial->count + 1);
-    trial->is_reset = arena_zalloc(flow->arena, trial->count + 1);
-    if (!trial->is_kept || !trial->is_reset)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < trial->count; i++)
-        TRY(flow->source->config(flow, trial->steps[i], reterr));
     for (size_t i = 0; i < trial->count; i++) {
+        if (!trial->steps[i])
+            continue;
         if (is_to_be_retried(&trial->steps[i]->row) && !trial->is_kept[i])
             trial->is_reset[i] = true;
         mark_inside(trial, trial->steps[i]);
         mark_behind(trial, trial->steps[i]);
     }
-    return CAIRN_OK;
 }
 
 /* A function runs again from the top; what went well is remembered. */
@@ -160,8 +206,8 @@ static cairn_code retry_function(struct flow *flow, cairn_error *reterr)
 {
     struct flow_step *runner;
     TRY(function_forget(flow, false, reterr));
-    TRY(flow->source->step(flow, 0, &runner, reterr));
-    TRY(step_reset(flow, runner, reterr));
+    TRY(function_runner(flow, &runner, reterr));
+    TRY(step_reset(flow, runner, false, reterr));
     TRY(flow->source->unpark(flow, -1, reterr));
     reopen_instance(flow);
     TRY(flow_note_status(flow, "workflow_retried", reterr));
@@ -171,30 +217,29 @@ static cairn_code retry_function(struct flow *flow, cairn_error *reterr)
 
 cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr)
 {
-    struct retrial trial;
+    struct retrial trial = {0};
     *ret_verdict = flow->instance->status == INSTANCE_FAILED ? CAIRN_OK : CAIRN_E_WRONG_STATE;
     if (*ret_verdict)
         return CAIRN_OK;
     if (flow->instance->is_function)
         return retry_function(flow, reterr);
 
-    TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &trial.steps, &trial.count,
-                              reterr));
-    TRY(choose(flow, &trial, reterr));
+    TRY(collect(flow, &trial, reterr));
+    choose(&trial);
     for (size_t i = 0; i < trial.count; i++) {
-        if (!trial.is_reset[i])
+        if (!trial.steps[i] || !trial.is_reset[i])
             continue;
         if (trial.steps[i]->row.started_at_us)
             TRY(flow->source->untake_signals(flow, trial.steps[i], reterr));
-        TRY(step_reset(flow, trial.steps[i], reterr));
+        TRY(step_reset(flow, trial.steps[i], false, reterr));
     }
     TRY(flow->source->unpark(flow, -1, reterr));
     reopen_instance(flow);
     TRY(flow_note_status(flow, "workflow_retried", reterr));
-    if (trial.count && trial.steps[0]->row.status == STEP_PENDING)
+    if (!trial.count || !trial.steps[0] || trial.steps[0]->row.status == STEP_PENDING)
         TRY(token_add(flow, 0, flow->instance->input, NULL, NULL, reterr));
     for (size_t i = 0; i < trial.count; i++)
-        if (has_passed(&trial.steps[i]->row) && !trial.is_kept[i])
+        if (trial.steps[i] && has_passed(&trial.steps[i]->row) && !trial.is_kept[i])
             TRY(token_resend(flow, trial.steps[i], passed_signal(trial.steps[i]), reterr));
     return flow_settle(flow, reterr);
 }

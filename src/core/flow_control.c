@@ -11,7 +11,6 @@
 cairn_code flow_note_status(struct flow *flow, const char *type, cairn_error *reterr)
 {
     struct flow_facts facts = NO_FACTS;
-    facts.status = instance_status_name(flow->instance->status);
     facts.by = flow->instance->stop_by;
     facts.reason = flow->instance->stop_reason;
     return flow_note(flow, type, NULL, &facts, reterr);
@@ -62,6 +61,17 @@ static void remember_who(struct flow *flow, const char *by, const char *reason)
     flow->is_dirty = true;
 }
 
+/* Before anything is stopped, but with the status that this is the beginning of. */
+static cairn_code note_stopping(struct flow *flow, const char *type, enum instance_status to,
+                                cairn_error *reterr)
+{
+    struct flow_facts facts = NO_FACTS;
+    facts.status = instance_status_name(to);
+    facts.by = flow->instance->stop_by;
+    facts.reason = flow->instance->stop_reason;
+    return flow_note(flow, type, NULL, &facts, reterr);
+}
+
 cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
                        cairn_code *ret_verdict, cairn_error *reterr)
 {
@@ -70,7 +80,8 @@ cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
         return CAIRN_OK;
     bool is_begun = flow->instance->status != INSTANCE_PENDING;
     remember_who(flow, by, reason);
-    TRY(flow_note_status(flow, "cancellation_started", reterr));
+    TRY(note_stopping(flow, "cancellation_started",
+                      is_begun ? INSTANCE_COMPENSATING : INSTANCE_CANCELLED, reterr));
     TRY(flow->source->unpark(flow, -1, reterr));
     if (is_begun)
         return goal_begin(flow, GOAL_CANCEL, NULL, STOP_CANCELLED, reterr);
@@ -85,7 +96,7 @@ cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
     if (*ret_verdict)
         return CAIRN_OK;
     remember_who(flow, by, reason);
-    TRY(flow_note_status(flow, "abort_started", reterr));
+    TRY(note_stopping(flow, "abort_started", INSTANCE_ABORTED, reterr));
     TRY(flow->source->unpark(flow, -1, reterr));
     TRY(flow_stop_for_abort(flow, reterr));
     return flow_finish(flow, INSTANCE_ABORTED, reterr);
@@ -93,10 +104,9 @@ cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
 
 /* ---- decisions ------------------------------------------------------------------------------ */
 
-static cairn_code reject(struct flow *flow, struct flow_step *step, const char *by,
-                         const char *comment, cairn_error *reterr)
+static cairn_code reject(struct flow *flow, const char *by, const char *comment,
+                         cairn_error *reterr)
 {
-    step_set(flow, step, STEP_REJECTED);
     remember_who(flow, by, comment);
     TRY(flow->source->unpark(flow, -1, reterr));
     TRY(flow_stop_for_abort(flow, reterr));
@@ -117,12 +127,13 @@ cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confir
     row->deadline_at_us = 0;
     row->due_at_us = 0;
     row->is_held = false;
+    step_set(flow, step, is_confirmed ? STEP_CONFIRMED : STEP_REJECTED);
     facts.decision = is_confirmed ? "confirmed" : "rejected";
     facts.by = by;
     facts.comment = comment;
     TRY(flow_note(flow, "human_decision", step, &facts, reterr));
     if (!is_confirmed)
-        return reject(flow, step, by, comment, reterr);
+        return reject(flow, by, comment, reterr);
     TRY(step_complete(flow, step, row->input, row->signal, reterr));
     return flow_settle(flow, reterr);
 }
@@ -149,10 +160,10 @@ static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const 
     TRY(flow->source->untake_signals(flow, step, reterr));
     if (flow->instance->is_function)
         TRY(function_forget(flow, false, reterr));
-    TRY(step_reset(flow, step, reterr));
+    TRY(step_reset(flow, step, false, reterr));
     row->input = given;
     if (flow->instance->status == INSTANCE_DLQ)
-        instance_set(flow, INSTANCE_RUNNING, false);
+        TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_running", reterr));
     /* First of all, since what is held may park the instance again. */
     TRY(token_move(flow, &(struct flow_token){.seq = row->seq, .input = given}, reterr));
     return flow_thaw(flow, reterr);
@@ -166,6 +177,7 @@ cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
     if (*ret_verdict)
         return CAIRN_OK;
     TRY(flow->source->unpark(flow, step->row.seq, reterr));
+    facts.status = step_status_name(is_undo ? STEP_COMPENSATION : STEP_PENDING);
     facts.reason = is_undo ? "compensation" : NULL;
     TRY(flow_note(flow, "dlq_requeued", step, &facts, reterr));
     if (is_undo && input)

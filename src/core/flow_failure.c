@@ -19,8 +19,6 @@ static cairn_code skip_and_go_on(struct flow *flow, struct flow_step *step, cair
 {
     struct flow_facts facts = NO_FACTS;
     step->row.output = step->row.input;
-    step_set(flow, step, STEP_SKIPPED);
-    facts.status = step_status_name(STEP_SKIPPED);
     facts.reason = "on_failure: continue";
     TRY(flow_note(flow, "step_skipped", step, &facts, reterr));
     return step_pass(flow, step, NULL, reterr);
@@ -41,7 +39,6 @@ cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error
     step->row.deadline_at_us = 0;
     step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
     step_set(flow, step, STEP_SKIPPED);
-    facts.status = step_status_name(STEP_SKIPPED);
     facts.reason = "superseded";
     return flow_note(flow, "step_skipped", step, &facts, reterr);
 }
@@ -61,8 +58,12 @@ static cairn_code find_any(struct flow *flow, const struct flow_step *step,
          at >= 0;
          at = fork->row.scope_fork, from = fork->row.scope_from, to = fork->row.scope_to) {
         TRY(flow->source->step(flow, at, &fork, reterr));
+        if (!fork)
+            break;
         TRY(flow->source->config(flow, fork, reterr));
         TRY(flow->source->step(flow, fork->config->join, &join, reterr));
+        if (!join)
+            continue;
         TRY(flow->source->config(flow, join, reterr));
         if (join->config->is_any && join->row.status == STEP_PENDING &&
             join->row.remaining > 1) {
@@ -96,16 +97,12 @@ static cairn_code park(struct flow *flow, struct flow_step *step, cairn_error *r
     struct flow_facts facts = NO_FACTS;
     step_set(flow, step, STEP_PAUSED);
     step->row.finished_at_us = 0;
-    facts.status = step_status_name(STEP_PAUSED);
     facts.error = step->row.error;
     TRY(flow_note(flow, "step_paused", step, &facts, reterr));
     TRY(flow->source->park(flow, step, "dlq enabled: rollback/compensation skipped", reterr));
     if (flow->instance->status == INSTANCE_DLQ)
         return CAIRN_OK;
-    facts = NO_FACTS;
-    instance_set(flow, INSTANCE_DLQ, false);
-    facts.status = instance_status_name(INSTANCE_DLQ);
-    TRY(flow_note(flow, "workflow_dlq", NULL, &facts, reterr));
+    TRY(instance_turn(flow, INSTANCE_DLQ, "workflow_dlq", reterr));
     return flow_freeze(flow, reterr);
 }
 
@@ -115,7 +112,6 @@ static cairn_code pause_for(struct flow *flow, struct flow_step *step, cairn_err
     step->row.is_held = true; /* resume tries it again */
     step_touch(flow, step);
     instance_set(flow, INSTANCE_PAUSED, false);
-    facts.status = instance_status_name(INSTANCE_PAUSED);
     facts.reason = "on_failure: pause_workflow";
     TRY(flow_note(flow, "workflow_paused", NULL, &facts, reterr));
     return flow_freeze(flow, reterr);
@@ -161,12 +157,11 @@ cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *erro
     step->row.is_ready = false;
     step->row.due_at_us = 0;
     step->row.deadline_at_us = 0;
-    TRY(flow->source->set_last_error(flow, step, error, attempt, reterr));
-    flow->is_dirty = true;
+    TRY(flow->source->set_last_error(flow, step->row.name, error, attempt, reterr));
     step_number(flow, step);
 
     bool is_skipping = policy_of(flow, step) == POLICY_CONTINUE;
-    facts.status = step_status_name(is_skipping ? STEP_SKIPPED : STEP_FAILED);
+    step_set(flow, step, is_skipping ? STEP_SKIPPED : STEP_FAILED);
     facts.error = error;
     facts.retry_count = step->row.attempts;
     TRY(flow_note(flow, "step_failed", step, &facts, reterr));
@@ -174,7 +169,6 @@ cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *erro
         return skip_and_go_on(flow, step, reterr);
 
     bool is_parking_now = flow->instance->status == INSTANCE_DLQ;
-    step_set(flow, step, STEP_FAILED);
     if (flow_is_frozen(flow) && !is_parking_now) {
         step->row.is_held = true; /* its policy is applied when the instance resumes */
         return CAIRN_OK;
@@ -196,7 +190,6 @@ cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *
     step->row.output = step->row.input;
     step_set(flow, step, STEP_SKIPPED);
     step_number(flow, step);
-    facts.status = step_status_name(STEP_SKIPPED);
     facts.error = error;
     facts.reason = "on_timeout: continue";
     TRY(flow_note(flow, "step_skipped", step, &facts, reterr));

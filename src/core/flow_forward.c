@@ -29,7 +29,7 @@ static cairn_code resend(struct flow *flow, struct flow_step *from, int32_t seq,
     if (seq < 0)
         return token_add(flow, seq, from->row.output, signal, from, reterr);
     TRY(flow->source->step(flow, seq, &to, reterr));
-    if (to->row.status != STEP_PENDING)
+    if (to && to->row.status != STEP_PENDING)
         return CAIRN_OK;
     return token_add(flow, seq, from->row.output, signal, from, reterr);
 }
@@ -54,6 +54,8 @@ cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *s
         if (lists[i].first < 0)
             continue;
         TRY(flow->source->step(flow, lists[i].first, &first, reterr));
+        if (!first)
+            continue; /* deleted: as if the list were empty */
         bool is_taken = first->row.status != STEP_SKIPPED || first->row.stop ||
                         first->row.commit_no; /* its failure was passed over */
         has_list |= is_taken;
@@ -72,7 +74,6 @@ static cairn_code begin_wait(struct flow *flow, struct flow_step *step, enum ste
     step->row.waiting_event = step->config->event;
     step->row.deadline_at_us = timeout_us ? instant_add(flow->now_us, timeout_us) : 0;
     step_set(flow, step, status);
-    facts.status = step_status_name(status);
     facts.event = step->row.waiting_event;
     facts.run_at_us = step->row.deadline_at_us;
     TRY(flow_note(flow, "step_waiting", step, &facts, reterr));
@@ -90,7 +91,6 @@ static cairn_code skip_list(struct flow *flow, struct place_range list, cairn_er
                               reterr));
     for (size_t i = 0; i < count; i++) {
         struct flow_facts facts = NO_FACTS;
-        facts.status = step_status_name(STEP_SKIPPED);
         facts.reason = "condition";
         step_set(flow, steps[i], STEP_SKIPPED);
         TRY(flow_note(flow, "step_skipped", steps[i], &facts, reterr));
@@ -101,12 +101,11 @@ static cairn_code skip_list(struct flow *flow, struct place_range list, cairn_er
 /* Completes a step whose token goes elsewhere than to `next`. */
 static cairn_code complete_here(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     step->row.output = step->row.input;
     step_set(flow, step, STEP_COMPLETED);
     step_number(flow, step);
-    facts.status = step_status_name(STEP_COMPLETED);
-    return flow_note(flow, "step_completed", step, &facts, reterr);
+    TRY(flow->source->clear_last_error(flow, step->row.name, reterr));
+    return flow_note(flow, "step_completed", step, &NO_FACTS, reterr);
 }
 
 static cairn_code run_condition(struct flow *flow, struct flow_step *step, const char *signal,
@@ -181,12 +180,11 @@ cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *
                                cairn_error *reterr)
 {
     struct flow_step *join;
-    struct flow_facts facts = NO_FACTS;
     *ret_is_join = false;
     if (step->row.next < 0)
         return CAIRN_OK;
     TRY(flow->source->step(flow, step->row.next, &join, reterr));
-    if (join->row.kind != KIND_JOIN)
+    if (!join || join->row.kind != KIND_JOIN)
         return CAIRN_OK;
     *ret_is_join = true;
     if (join->row.status != STEP_PENDING)
@@ -200,8 +198,7 @@ cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *
         return CAIRN_OK;
     join->row.is_held = true;
     step_set(flow, join, STEP_PAUSED);
-    facts.status = step_status_name(STEP_PAUSED);
-    return flow_note(flow, "step_paused", join, &facts, reterr);
+    return flow_note(flow, "step_paused", join, &NO_FACTS, reterr);
 }
 
 cairn_code join_thaw(struct flow *flow, struct flow_step *join, cairn_error *reterr)
@@ -211,18 +208,81 @@ cairn_code join_thaw(struct flow *flow, struct flow_step *join, cairn_error *ret
     return fire_join(flow, join, reterr);
 }
 
+/* ---- ends ----------------------------------------------------------------------------------- */
+
+static cairn_code complete_instance(struct flow *flow, const char *output, cairn_error *reterr)
+{
+    flow->instance->output = output;
+    if (flow->instance->is_function)
+        TRY(function_leave(flow, reterr));
+    if (flow->instance->status == INSTANCE_WAITING_SIGNAL)
+        instance_set(flow, INSTANCE_RUNNING, false);
+    return flow_finish(flow, INSTANCE_COMPLETED, reterr);
+}
+
+static bool is_within(struct place_range list, int32_t place)
+{
+    return list.first >= 0 && place >= list.first && place <= list.last;
+}
+
+/* Where the flow goes on when the list that a place belongs to has ended: at the join of the
+ * innermost branch around it, or behind the innermost condition.  -1: it is the instance's. */
+static cairn_code after_list(struct flow *flow, int32_t place, int32_t *ret_next,
+                             cairn_error *reterr)
+{
+    struct flow_step **steps;
+    size_t count;
+    *ret_next = -1;
+    if (place == 0)
+        return CAIRN_OK;
+    TRY(flow->source->between(flow, STEP_NONE, 0, place - 1, &steps, &count, reterr));
+    for (size_t i = count; i > 0; i--) {
+        const struct flow_step *around = steps[i - 1];
+        TRY(flow->source->config(flow, steps[i - 1], reterr));
+        const struct step_config *config = around->config;
+        if (around->row.kind == KIND_CONDITION && (is_within(config->then_list, place) ||
+                                                   is_within(config->else_list, place))) {
+            *ret_next = around->row.next;
+            return CAIRN_OK;
+        }
+        for (size_t k = 0; around->row.kind == KIND_FORK && k < config->branch_count; k++)
+            if (is_within(config->branches[k], place)) {
+                *ret_next = config->join;
+                return CAIRN_OK;
+            }
+    }
+    return CAIRN_OK;
+}
+
+static bool is_under_way(const struct flow *flow)
+{
+    const struct instance_row *instance = flow->instance;
+    return flow->tokens || instance->active_count + instance->wait_count +
+                                   instance->sleep_count + instance->decision_count +
+                                   instance->parked_count >
+                               0;
+}
+
+/* The row that a token was to come to is not there: its list ends before it.  Without the row of a
+ * join several branches end so; the last one of them ends the instance. */
+static cairn_code end_list(struct flow *flow, const struct flow_token *token,
+                           cairn_error *reterr)
+{
+    int32_t next;
+    TRY(after_list(flow, token->seq, &next, reterr));
+    if (next >= 0)
+        return token_add(flow, next, token->input, token->signal, token->from, reterr);
+    return is_under_way(flow) ? CAIRN_OK : complete_instance(flow, token->input, reterr);
+}
+
 cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_error *reterr)
 {
     struct flow_step *step;
-    if (token->seq < 0) {
-        flow->instance->output = token->input;
-        if (flow->instance->is_function)
-            TRY(function_leave(flow, reterr));
-        if (flow->instance->status == INSTANCE_WAITING_SIGNAL)
-            instance_set(flow, INSTANCE_RUNNING, false);
-        return flow_finish(flow, INSTANCE_COMPLETED, reterr);
-    }
+    if (token->seq < 0)
+        return complete_instance(flow, token->input, reterr);
     TRY(flow->source->step(flow, token->seq, &step, reterr));
+    if (!step)
+        return end_list(flow, token, reterr);
     if (step->row.kind == KIND_FUNCTION)
         return function_wake(flow, step, token->input, reterr);
     TRY(flow->source->config(flow, step, reterr));

@@ -42,7 +42,7 @@ static cairn_code thaw_failed(struct flow *flow, struct flow_step *step, cairn_e
     step->row.commit_no = 0;
     if (step->row.kind == KIND_TASK)
         return step_make_ready(flow, step, flow->now_us, "resumed", reterr);
-    step_reopen(flow, step, STEP_PENDING); /* it waits, or is decided about, once more */
+    TRY(step_plan_again(flow, step, reterr)); /* it waits, or is decided about, once more */
     return token_add(flow, step->row.seq, step->row.input, NULL, NULL, reterr);
 }
 

@@ -8,6 +8,7 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
+#include "core/effect.h"
 #include "core/flow_inside.h"
 
 #include <string.h>
@@ -36,6 +37,17 @@ cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char
     }
 }
 
+/* Without its row a function cannot go on, nor end. */
+cairn_code function_runner(struct flow *flow, struct flow_step **ret_runner,
+                           cairn_error *reterr)
+{
+    TRY(flow->source->step(flow, 0, ret_runner, reterr));
+    if (*ret_runner)
+        return CAIRN_OK;
+    return fail(reterr, CAIRN_E_INTERNAL, "function %s has no row of its own",
+                flow->instance->id);
+}
+
 /* ---- remembering ---------------------------------------------------------------------------- */
 
 /* A sleep or a wait that is there belongs to the engine, what has ended stays as it is, and a call
@@ -56,7 +68,8 @@ static cairn_code note_ended(struct flow *flow, struct flow_step *step, enum ste
         step_set(flow, step, STEP_RUNNING); /* it was called once more */
     step_set(flow, step, status);
     step_number(flow, step);
-    facts.status = step_status_name(status);
+    if (status == STEP_COMPLETED)
+        TRY(flow->source->clear_last_error(flow, step->row.name, reterr));
     facts.error = step->row.error;
     facts.retry_count = step->row.attempts ? step->row.attempts : -1;
     return flow_note(flow, status == STEP_FAILED ? "step_failed" : "step_completed", step,
@@ -83,8 +96,7 @@ static cairn_code remember_failed(struct flow *flow, struct flow_step *step,
                                   const struct memo *memo, cairn_error *reterr)
 {
     int32_t attempt = memo->attempts ? memo->attempts : 1;
-    TRY(flow->source->set_last_error(flow, step, memo->error, attempt, reterr));
-    flow->is_dirty = true;
+    TRY(flow->source->set_last_error(flow, memo->key, memo->error, attempt, reterr));
     return note_ended(flow, step, STEP_FAILED, reterr);
 }
 
@@ -93,12 +105,10 @@ static cairn_code remember_retry(struct flow *flow, struct flow_step *step,
                                  const struct memo *memo, cairn_error *reterr)
 {
     struct flow_facts facts = NO_FACTS;
-    TRY(flow->source->set_last_error(flow, step, memo->error, memo->attempts, reterr));
-    flow->is_dirty = true;
+    TRY(flow->source->set_last_error(flow, memo->key, memo->error, memo->attempts, reterr));
     step->row.next_run_at_us = instant_add(flow->now_us, memo->delay_us);
     if (step->row.status != STEP_READY)
         step_set(flow, step, STEP_READY);
-    facts.status = step_status_name(STEP_READY);
     facts.error = memo->error;
     facts.retry_count = memo->attempts;
     facts.run_at_us = step->row.next_run_at_us;
@@ -119,7 +129,6 @@ static cairn_code remember_waiting(struct flow *flow, struct flow_step *step,
     step->row.waiting_event = memo->event;
     step->row.deadline_at_us = wait_deadline(flow, memo);
     step_set(flow, step, STEP_WAITING);
-    facts.status = step_status_name(STEP_WAITING);
     facts.event = memo->event;
     facts.run_at_us = step->row.deadline_at_us;
     TRY(flow_note(flow, "step_waiting", step, &facts, reterr));
@@ -129,6 +138,8 @@ static cairn_code remember_waiting(struct flow *flow, struct flow_step *step,
 static cairn_code insert_memo(struct flow *flow, const struct memo *memo,
                               struct flow_step **ret_step, cairn_error *reterr)
 {
+    struct flow_step *runner;
+    TRY(function_runner(flow, &runner, reterr));
     bool is_waking = memo->kind == KIND_SLEEP || memo->kind == KIND_WAIT;
     struct step_row row = {
         .instance_id = flow->instance->id,
@@ -143,6 +154,8 @@ static cairn_code insert_memo(struct flow *flow, const struct memo *memo,
         .config = memo->config,
         .status = STEP_PENDING,
         .input = memo->input ? memo->input : "null",
+        .past_effects = effect_find(runner->row.function_effects, memo->key,
+                                    runner->row.past_effects),
     };
     flow->instance->places = memo->seq + 1;
     flow->instance->has_compensation |= memo->has_compensation;
@@ -154,7 +167,7 @@ static cairn_code forget_one(struct flow *flow, struct flow_step *step, cairn_er
 {
     if (step->row.kind == KIND_WAIT)
         TRY(flow->source->untake_signals(flow, step, reterr));
-    step_reopen(flow, step, STEP_PENDING); /* leaves the counts */
+    TRY(step_plan_again(flow, step, reterr)); /* leaves the counts */
     return flow->source->forget(flow, &step, 1, reterr);
 }
 
@@ -162,11 +175,7 @@ static cairn_code forget_one(struct flow *flow, struct flow_step *step, cairn_er
 static cairn_code find_known(struct flow *flow, int32_t seq, struct flow_step **ret_step,
                              cairn_error *reterr)
 {
-    *ret_step = NULL;
-    cairn_code code = flow->source->step(flow, seq, ret_step, NULL);
-    if (code && code != CAIRN_E_INTERNAL)
-        return fail(reterr, code, "could not read step %d", (int)seq);
-    return CAIRN_OK;
+    return flow->source->step(flow, seq, ret_step, reterr);
 }
 
 /* *ret_is_news: it was not known. */
@@ -255,9 +264,7 @@ static cairn_code blame(struct flow *flow, const struct passage_commit *commit,
     if (!commit->failed_step)
         return CAIRN_OK;
     const struct memo *memo = find_key(commit, commit->failed_step);
-    struct flow_step step = {.row = {.name = commit->failed_step}};
-    flow->is_dirty = true;
-    return flow->source->set_last_error(flow, &step, commit->error,
+    return flow->source->set_last_error(flow, commit->failed_step, commit->error,
                                         memo && memo->attempts ? memo->attempts : 1, reterr);
 }
 
@@ -292,7 +299,6 @@ static cairn_code suspend(struct flow *flow, struct flow_step *runner,
                           const struct passage_commit *commit, cairn_error *reterr)
 {
     struct instance_row *instance = flow->instance;
-    struct flow_facts facts = NO_FACTS;
     int64_t at_us;
     bool is_woken = instance->is_woken;
     TRY(next_retry(flow, commit, &at_us, reterr));
@@ -307,8 +313,7 @@ static cairn_code suspend(struct flow *flow, struct flow_step *runner,
         return step_make_ready(flow, runner, at_us, "retry", reterr);
     runner->row.next_run_at_us = 0;
     step_set(flow, runner, STEP_WAITING);
-    facts.status = step_status_name(STEP_WAITING);
-    return flow_note(flow, "step_waiting", runner, &facts, reterr);
+    return flow_note(flow, "step_waiting", runner, &NO_FACTS, reterr);
 }
 
 /* Its code is another than the one that is remembered: a person decides. */
@@ -316,11 +321,10 @@ static cairn_code pause_mismatched(struct flow *flow, struct flow_step *runner,
                                    const struct passage_commit *commit, cairn_error *reterr)
 {
     struct flow_facts facts = NO_FACTS;
-    TRY(flow->source->set_last_error(flow, runner, commit->error, 1, reterr));
+    TRY(flow->source->set_last_error(flow, runner->row.name, commit->error, 1, reterr));
     TRY(blame(flow, commit, reterr));
     if (flow->instance->status != INSTANCE_PAUSED) {
         instance_set(flow, INSTANCE_PAUSED, false);
-        facts.status = instance_status_name(INSTANCE_PAUSED);
         facts.reason = "version_mismatch";
         facts.error = commit->error;
         TRY(flow_note(flow, "workflow_paused", NULL, &facts, reterr));
@@ -382,6 +386,7 @@ static cairn_code commit_stopped(struct flow *flow, struct flow_step *runner,
         TRY(remember_last(flow, commit, &verdict->is_repeated, reterr));
         runner->row.ended_by = commit->worker;
         runner->row.ended_token = commit->token;
+        runner->row.ended_outcome = passage_outcome_name(commit->outcome);
     } else {
         verdict->code = CAIRN_E_LEASE_LOST;
     }
@@ -401,8 +406,8 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
         return CAIRN_OK;
     }
     if (!lease_is_held_by(row, commit->worker, commit->token, flow->now_us)) {
-        ret_verdict->is_repeated = lease_was_ended_by(row, commit->worker, commit->token);
-        ret_verdict->code = ret_verdict->is_repeated ? CAIRN_OK : CAIRN_E_LEASE_LOST;
+        lease_judge_late(row, commit->worker, commit->token,
+                         passage_outcome_name(commit->outcome), ret_verdict);
         return CAIRN_OK;
     }
     TRY(find_flaw(flow, commit, &ret_verdict->flaw, reterr));
@@ -417,6 +422,7 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
     row->error = NULL;
     flow->is_dirty = true;
     step_touch(flow, runner);
+    TRY(flow->source->clear_last_error(flow, row->name, reterr));
     size_t news = 0;
     for (size_t i = 0; i < commit->memo_count; i++) {
         bool is_news;
@@ -428,7 +434,8 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
         ret_verdict->stop = row->stop ? stop_name(row->stop) : NULL; /* paused, if any */
         lease_extend(row, instant_add(flow->now_us, commit->extend_us));
     } else {
-        lease_end(flow, runner, commit->worker, commit->token);
+        lease_end(flow, runner, commit->worker, commit->token,
+                  passage_outcome_name(commit->outcome));
         TRY(go_on(flow, runner, commit, reterr));
     }
     return flow_settle(flow, reterr);
@@ -471,21 +478,55 @@ static bool is_forgettable(const struct step_row *row)
            (row->status == STEP_SKIPPED && row->stop);
 }
 
+/* A restart wants every effect anew: also that of a step whose call was never committed, so that all
+ * steps count one more, those that are not remembered as well (step_reset() of the function). */
+static cairn_code count_all_effects(struct flow *flow, struct flow_step *runner,
+                                    cairn_error *reterr)
+{
+    const char *at = runner->row.function_effects, *entries = at;
+    struct effect_entry entry;
+    while (effect_next(&at, &entry)) {
+        const char *name = arena_strndup(flow->arena, entry.step, entry.step_len);
+        if (!name || !effect_put(flow->arena, &entries, name, entry.past_effects + 1))
+            return fail_memory(reterr);
+    }
+    runner->row.function_effects = entries;
+    step_touch(flow, runner);
+    return CAIRN_OK;
+}
+
+/* Its row goes, the count stays with the function. */
+static cairn_code count_undone(struct flow *flow, struct flow_step *runner,
+                               struct flow_step *step, cairn_error *reterr)
+{
+    TRY(flow->source->config(flow, step, reterr));
+    if (!step_is_undone(step))
+        return CAIRN_OK;
+    step_touch(flow, runner);
+    if (!effect_put(flow->arena, &runner->row.function_effects, step->row.name,
+                    step->row.past_effects + 1))
+        return fail_memory(reterr);
+    return CAIRN_OK;
+}
+
 cairn_code function_forget(struct flow *flow, bool is_all, cairn_error *reterr)
 {
-    struct flow_step **steps;
+    struct flow_step **steps, *runner;
     size_t count, chosen = 0;
+    TRY(function_runner(flow, &runner, reterr));
     TRY(flow->source->between(flow, STEP_NONE, 1, INT32_MAX, &steps, &count, reterr));
     for (size_t i = 0; i < count; i++) {
         if (!is_all && !is_forgettable(&steps[i]->row))
             continue;
         if (steps[i]->row.kind == KIND_WAIT)
             TRY(flow->source->untake_signals(flow, steps[i], reterr));
-        if (steps[i]->row.status != STEP_PENDING)
-            step_reopen(flow, steps[i], STEP_PENDING); /* leaves the counts */
+        if (!is_all)
+            TRY(count_undone(flow, runner, steps[i], reterr));
+        TRY(step_plan_again(flow, steps[i], reterr)); /* leaves the counts */
         steps[chosen++] = steps[i];
     }
     if (is_all) {
+        TRY(count_all_effects(flow, runner, reterr));
         flow->instance->places = 1;
         flow->instance->is_forced = false;
     }

@@ -32,6 +32,9 @@ void step_set_stop(struct flow *flow, struct flow_step *step, enum step_stop sto
 void step_drop_lease(struct flow_step *step);
 void step_number(struct flow *flow, struct flow_step *step); /* its commit number */
 void instance_set(struct flow *flow, enum instance_status to, bool is_reopening);
+/* Sets it and tells so, where no other event does. */
+cairn_code instance_turn(struct flow *flow, enum instance_status to, const char *type,
+                         cairn_error *reterr);
 bool step_has_lease(const struct flow_step *step);
 
 cairn_code flow_note(struct flow *flow, const char *type, const struct flow_step *step,
@@ -57,10 +60,13 @@ cairn_code step_arm(struct flow *flow, struct flow_step *step, cairn_error *rete
 /* flow_report.c: leases. */
 bool lease_is_held_by(const struct step_row *row, const char *worker, const char *token,
                       int64_t now_us);
-bool lease_was_ended_by(const struct step_row *row, const char *worker, const char *token);
+/* Of a token that no longer holds the lease: whether it has ended the task with this outcome, which
+ * is then repeated, or with another one, or not at all. */
+void lease_judge_late(const struct step_row *row, const char *worker, const char *token,
+                      const char *outcome, struct flow_verdict *verdict);
 void lease_extend(struct step_row *row, int64_t until_us);
-void lease_end(struct flow *flow, struct flow_step *step, const char *worker,
-               const char *token);
+void lease_end(struct flow *flow, struct flow_step *step, const char *worker, const char *token,
+               const char *outcome);
 const char *stop_name(enum step_stop stop);
 bool step_is_stopped(const struct flow_step *step); /* its lease stands, and nothing else */
 cairn_code step_end_stopped(struct flow *flow, struct flow_step *step, cairn_error *reterr);
@@ -91,8 +97,14 @@ cairn_code failure_is_tried_again(struct flow *flow, struct flow_step *step, boo
                                   cairn_error *reterr);
 cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 
-/* flow_again.c: as planned, as if nothing had happened to it. */
-cairn_code step_reset(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+/* flow_again.c: as planned, as if nothing had happened to it; but its key names another effect if
+ * the latest one was undone, or if everything begins anew (is_restart). */
+cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart,
+                      cairn_error *reterr);
+/* Planned again, and told so. */
+cairn_code step_plan_again(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+/* Whether a call for an effect has been undone. */
+bool step_is_undone(const struct flow_step *step);
 
 /* flow_control.c */
 cairn_code flow_note_status(struct flow *flow, const char *type, cairn_error *reterr);
@@ -112,7 +124,10 @@ cairn_code undo_exhausted(struct flow *flow, struct flow_step *step, cairn_error
 cairn_code step_skip(struct flow *flow, struct flow_step *step, enum step_stop stop,
                      const char *text, cairn_error *reterr);
 
-/* flow_function.c: something has come for a function, or it begins. */
+/* flow_function.c: place 0, which is there. */
+cairn_code function_runner(struct flow *flow, struct flow_step **ret_runner,
+                           cairn_error *reterr);
+/* Something has come for a function, or it begins. */
 cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char *input,
                          cairn_error *reterr);
 /* Cancelled, and its last passage is over: nothing is called again. */

@@ -32,9 +32,24 @@ bool lease_is_held_by(const struct step_row *row, const char *worker, const char
            row->locked_until_us >= now_us;
 }
 
-bool lease_was_ended_by(const struct step_row *row, const char *worker, const char *token)
+const char *flow_outcome_name(cairn_outcome outcome)
 {
-    return is_same(row->ended_by, worker) && is_same(row->ended_token, token);
+    static const char *const names[] = {
+        [CAIRN_COMPLETE] = "complete", [CAIRN_FAIL] = "fail",       [CAIRN_RETRY] = "retry",
+        [CAIRN_DEAD] = "dead",         [CAIRN_RELEASE] = "release", [CAIRN_WAIT] = "wait",
+    };
+    return names[outcome];
+}
+
+void lease_judge_late(const struct step_row *row, const char *worker, const char *token,
+                      const char *outcome, struct flow_verdict *verdict)
+{
+    bool is_ender = is_same(row->ended_by, worker) && is_same(row->ended_token, token);
+    /* A lease that an earlier version has ended does not say how. */
+    verdict->is_repeated =
+        is_ender && (!row->ended_outcome || strcmp(row->ended_outcome, outcome) == 0);
+    verdict->code = verdict->is_repeated ? CAIRN_OK : CAIRN_E_LEASE_LOST;
+    verdict->ended_outcome = is_ender ? row->ended_outcome : NULL;
 }
 
 void lease_extend(struct step_row *row, int64_t until_us)
@@ -74,12 +89,14 @@ struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
 }
 
 /* The worker has ended its lease by reporting: remembered, in case its report is repeated. */
-void lease_end(struct flow *flow, struct flow_step *step, const char *worker, const char *token)
+void lease_end(struct flow *flow, struct flow_step *step, const char *worker, const char *token,
+               const char *outcome)
 {
     if (step->row.stop == STOP_PAUSED)
         step_set_stop(flow, step, STOP_NONE);
     step->row.ended_by = worker;
     step->row.ended_token = token;
+    step->row.ended_outcome = outcome;
     step_drop_lease(step);
     step_touch(flow, step);
 }
@@ -100,10 +117,8 @@ static cairn_code spend_attempt(struct flow *flow, struct flow_step *step, const
     if (delay_us < 0)
         delay_us = backoff_delay_us(&step->config->retry, row->attempts, rng_unit(flow->rng));
     row->error = error;
-    TRY(flow->source->set_last_error(flow, step, error, row->attempts, reterr));
-    flow->is_dirty = true;
+    TRY(flow->source->set_last_error(flow, row->name, error, row->attempts, reterr));
     TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL, reterr));
-    facts.status = step_status_name(row->status);
     facts.error = error;
     facts.retry_count = row->attempts;
     facts.run_at_us = row->next_run_at_us;
@@ -116,12 +131,13 @@ static cairn_code release(struct flow *flow, struct flow_step *step,
     struct flow_facts facts = NO_FACTS;
     int64_t delay_us = report->delay_us > 0 ? report->delay_us : 0;
     bool is_continued = step->row.attempts || step->row.is_timed_out || step->row.signal;
-    if (report->is_missing_handler && !is_continued)
+    if (report->is_missing_handler && !is_continued) {
         step->row.started_at_us = 0; /* nobody has called it yet: there is nothing to undo */
+        step->row.is_effect_begun = true; /* but its key was handed out */
+    }
     TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), "released", reterr));
     if (!report->is_missing_handler)
         return CAIRN_OK;
-    facts.status = step_status_name(step->row.status);
     facts.worker = report->worker;
     return flow_note(flow, "step_skipped_missing_handler", step, &facts, reterr);
 }
@@ -138,7 +154,6 @@ static cairn_code wait_for(struct flow *flow, struct flow_step *step,
     row->is_timed_out = false;
     row->signal = NULL;
     step_set(flow, step, STEP_WAITING);
-    facts.status = step_status_name(STEP_WAITING);
     facts.event = report->event;
     facts.run_at_us = row->deadline_at_us;
     TRY(flow_note(flow, "step_waiting", step, &facts, reterr));
@@ -174,9 +189,9 @@ static cairn_code spend_undo(struct flow *flow, struct flow_step *step, const ch
     TRY(flow->source->config(flow, step, reterr));
     const struct compensation_config *config = &step->config->compensation;
     row->compensation_attempts++;
-    row->error = error;
-    TRY(flow->source->set_last_error(flow, step, error, row->compensation_attempts, reterr));
-    flow->is_dirty = true;
+    row->undo_error = error;
+    TRY(flow->source->set_undo_error(flow, row->name, error, row->compensation_attempts,
+                                     reterr));
     step_touch(flow, step);
     if (is_last || row->compensation_attempts >= config->max_attempts || !config->is_idempotent)
         return undo_exhausted(flow, step, reterr);
@@ -185,7 +200,6 @@ static cairn_code spend_undo(struct flow *flow, struct flow_step *step, const ch
         delay_us =
             backoff_delay_us(&config->retry, row->compensation_attempts, rng_unit(flow->rng));
     TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL, reterr));
-    facts.status = step_status_name(row->status);
     facts.error = error;
     facts.retry_count = row->compensation_attempts;
     facts.run_at_us = row->next_run_at_us;
@@ -221,7 +235,8 @@ static cairn_code record_awaited(struct flow *flow, struct flow_step *step, cons
     step_set(flow, step, output ? STEP_COMPLETED : STEP_SKIPPED);
     step_set_stop(flow, step, output ? STOP_NONE : STOP_ROLLBACK);
     step_number(flow, step);
-    facts.status = step_status_name(step->row.status);
+    if (output)
+        TRY(flow->source->clear_last_error(flow, step->row.name, reterr));
     facts.error = error;
     TRY(flow_note(flow, output ? "step_completed" : "step_skipped", step, &facts, reterr));
     return lease_awaited_ended(flow, step, reterr);
@@ -250,22 +265,30 @@ bool step_is_stopped(const struct flow_step *step)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
+/* What this task cannot be ended with, whoever says it; NULL: it can. */
+static const char *outcome_flaw(const struct step_row *row, cairn_outcome outcome)
+{
+    if (row->kind == KIND_FUNCTION && outcome != CAIRN_RELEASE)
+        return "the task of a function is ended by a commit; a report can only release it";
+    if (row->status == STEP_COMPENSATION && outcome == CAIRN_WAIT)
+        return "a compensation cannot wait for an event";
+    return NULL;
+}
+
 cairn_code flow_report(struct flow *flow, struct flow_step *step,
                        const struct flow_report *report, struct flow_verdict *ret_verdict,
                        cairn_error *reterr)
 {
     struct step_row *row = &step->row;
+    const char *outcome = flow_outcome_name(report->outcome);
     *ret_verdict = (struct flow_verdict){0};
     if (!lease_is_held_by(row, report->worker, report->token, flow->now_us)) {
-        ret_verdict->is_repeated = lease_was_ended_by(row, report->worker, report->token);
-        ret_verdict->code = ret_verdict->is_repeated ? CAIRN_OK : CAIRN_E_LEASE_LOST;
+        lease_judge_late(row, report->worker, report->token, outcome, ret_verdict);
         return CAIRN_OK;
     }
-    bool is_undo = row->status == STEP_COMPENSATION, is_function = row->kind == KIND_FUNCTION;
-    if ((is_undo || is_function) && report->outcome == CAIRN_WAIT) {
+    ret_verdict->flaw = outcome_flaw(row, report->outcome);
+    if (ret_verdict->flaw) {
         ret_verdict->code = CAIRN_E_BAD_INPUT;
-        ret_verdict->flaw = is_undo ? "a compensation cannot wait for an event"
-                                    : "a function waits by what it commits";
         return CAIRN_OK;
     }
     if (step_is_stopped(step)) {
@@ -273,7 +296,7 @@ cairn_code flow_report(struct flow *flow, struct flow_step *step,
         TRY(step_end_stopped(flow, step, reterr));
         return flow_settle(flow, reterr);
     }
-    lease_end(flow, step, report->worker, report->token);
+    lease_end(flow, step, report->worker, report->token, outcome);
     if (row->status == STEP_COMPENSATION)
         TRY(apply_undo_report(flow, step, report, reterr));
     else if (flow->instance->goal)

@@ -39,7 +39,6 @@ cairn_code step_skip(struct flow *flow, struct flow_step *step, enum step_stop s
     step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
     step->row.error = text;
     step_set(flow, step, STEP_SKIPPED);
-    facts.status = step_status_name(STEP_SKIPPED);
     facts.error = text;
     facts.reason = "workflow_stopped";
     facts.step_name = step->row.name;
@@ -51,10 +50,10 @@ static cairn_code abort_undo(struct flow *flow, struct flow_step *step, cairn_er
     struct flow_facts facts = NO_FACTS;
     step->row.is_ready = false;
     step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
-    step->row.error = stop_text(GOAL_NONE, STOP_ABORTED);
+    step->row.undo_error = stop_text(GOAL_NONE, STOP_ABORTED);
     step_set_stop(flow, step, STOP_ABORTED);
     step_set(flow, step, STEP_FAILED);
-    facts.status = step_status_name(STEP_FAILED);
+    facts.error = step->row.undo_error;
     facts.reason = "workflow_stopped";
     facts.step_name = step->row.name;
     return flow_note(flow, "step_failed", step, &facts, reterr);
@@ -70,7 +69,7 @@ static cairn_code is_in_passage(struct flow *flow, const struct flow_step *step,
     if (!*ret_is)
         return CAIRN_OK;
     TRY(flow->source->step(flow, 0, &runner, reterr));
-    *ret_is = step_has_lease(runner);
+    *ret_is = runner && step_has_lease(runner);
     return CAIRN_OK;
 }
 
@@ -155,6 +154,8 @@ static cairn_code set_undo_range(struct flow *flow, const struct flow_step *fail
         if (at->row.scope_fork < 0)
             break;
         TRY(flow->source->step(flow, at->row.scope_fork, &fork, reterr));
+        if (!fork)
+            break;
         at = fork;
     }
     instance->undo_from = 0;
@@ -178,11 +179,11 @@ cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_st
     instance->undo_below = 0;
     instance->is_undo_failed = false;
     instance->goal = goal;
-    if (goal == GOAL_FAIL && instance->status == INSTANCE_WAITING_SIGNAL)
-        instance_set(flow, INSTANCE_RUNNING, false);
-    else if (goal != GOAL_FAIL)
-        instance_set(flow, INSTANCE_COMPENSATING, false);
     flow->is_dirty = true;
+    if (goal == GOAL_FAIL && instance->status == INSTANCE_WAITING_SIGNAL)
+        TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_running", reterr));
+    else if (goal != GOAL_FAIL)
+        TRY(instance_turn(flow, INSTANCE_COMPENSATING, "workflow_compensating", reterr));
     TRY(stop_all(flow, goal, failed, stop, reterr));
     return goal_go_on(flow, reterr);
 }
@@ -220,7 +221,6 @@ static cairn_code undo_begin(struct flow *flow, struct flow_step *step, cairn_er
     step->row.compensation_attempts = 0;
     step->row.task_type = step->config->compensation.handler;
     step->row.stop = STOP_NONE;
-    facts.status = step_status_name(STEP_COMPENSATION);
     facts.retry_count = 0;
     return flow_note(flow, "compensation_started", step, &facts, reterr);
 }
@@ -229,8 +229,9 @@ static cairn_code note_undone(struct flow *flow, struct flow_step *step, const c
                               cairn_error *reterr)
 {
     struct flow_facts facts = NO_FACTS;
+    step->row.undo_error = NULL;
     step_set(flow, step, STEP_ROLLED_BACK);
-    facts.status = step_status_name(STEP_ROLLED_BACK);
+    TRY(flow->source->clear_undo_error(flow, step->row.name, reterr));
     facts.reason = reason;
     facts.retry_count = step->row.compensation_attempts;
     return flow_note(flow, "compensation_success", step, &facts, reterr);
@@ -244,8 +245,7 @@ static cairn_code give_up_undo(struct flow *flow, struct flow_step *step, cairn_
     step_set(flow, step, STEP_FAILED);
     flow->instance->is_undo_failed = true;
     flow->is_dirty = true;
-    facts.status = step_status_name(STEP_FAILED);
-    facts.error = step->row.error;
+    facts.error = step->row.undo_error;
     facts.retry_count = step->row.compensation_attempts;
     TRY(flow_note(flow, "compensation_max_retries_exceeded", step, &facts, reterr));
     return flow->source->park(flow, step, "compensation max retries exceeded", reterr);
@@ -307,15 +307,15 @@ cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *re
         instance->generation++;
         instance->finished_at_us = 0;
         instance_set(flow, INSTANCE_COMPENSATING, true);
+        TRY(flow_note(flow, "workflow_compensating", NULL, &NO_FACTS, reterr));
     }
     TRY(flow->source->config(flow, step, reterr));
     step_reopen(flow, step, STEP_COMPENSATION);
     step->row.compensation_attempts = 0;
-    step->row.error = NULL;
+    step->row.undo_error = NULL;
     step->row.stop = STOP_NONE;
     step->row.task_type = step->config->compensation.handler;
     step->row.is_held = is_busy;
-    facts.status = step_status_name(STEP_COMPENSATION);
     facts.retry_count = 0;
     TRY(flow_note(flow, "compensation_started", step, &facts, reterr));
     return is_busy ? CAIRN_OK : step_make_ready(flow, step, flow->now_us, NULL, reterr);
@@ -335,7 +335,8 @@ static cairn_code undo_next(struct flow *flow, cairn_error *reterr)
         if (instance->undo_first >= 0) {
             struct flow_step *first;
             TRY(flow->source->step(flow, instance->undo_first, &first, reterr));
-            TRY(undo_one(flow, first, &is_begun, reterr));
+            if (first)
+                TRY(undo_one(flow, first, &is_begun, reterr));
         }
     }
     while (!is_begun) {

@@ -94,10 +94,19 @@ static bool is_holder(const struct job_row *row, const struct job_input *input, 
            row->lease_until_us >= now_us;
 }
 
-/* This token ended the latest lease: the report was taken, its answer got lost. */
-static bool is_repeated(const struct job_row *row, const struct job_input *input)
+/* This token ended the latest lease. */
+static bool is_ender(const struct job_row *row, const struct job_input *input)
 {
     return is_same(row->ended_by, input->worker) && is_same(row->ended_token, input->token);
+}
+
+/* With the same outcome, so that only its answer can have got lost; a lease that an earlier version
+ * has ended does not say how. */
+static bool is_repeated(const struct job_row *row, const struct job_input *input)
+{
+    return is_ender(row, input) &&
+           (!row->ended_outcome ||
+            strcmp(row->ended_outcome, job_action_name(input->action)) == 0);
 }
 
 static void drop_lease(struct job_row *row)
@@ -111,6 +120,7 @@ static void end_lease(struct job_row *row, const struct job_input *input)
 {
     row->ended_by = input->worker;
     row->ended_token = input->token;
+    row->ended_outcome = job_action_name(input->action);
     drop_lease(row);
 }
 
@@ -189,7 +199,9 @@ static struct job_verdict report(struct job_row *row, const struct job_input *in
         drop_lease(row);
         return (struct job_verdict){.code = CAIRN_E_LEASE_LOST, .is_changed = true};
     }
-    return (struct job_verdict){.code = CAIRN_E_LEASE_LOST};
+    return (struct job_verdict){.code = CAIRN_E_LEASE_LOST,
+                                .ended_outcome = is_ender(row, input) ? row->ended_outcome
+                                                                      : NULL};
 }
 
 static struct job_verdict heartbeat(struct job_row *row, const struct job_input *input,

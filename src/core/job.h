@@ -95,6 +95,7 @@ struct job_verdict {
     cairn_code code;      /* CAIRN_OK, CAIRN_E_LEASE_LOST, CAIRN_E_WRONG_STATE */
     bool is_changed;      /* the row must be written */
     enum job_event event; /* EVENT_NONE: nothing for the audit trail */
+    const char *ended_outcome; /* LEASE_LOST: this token has ended it, with this report */
     const char *stop;     /* heartbeat: why the work is no longer wanted; NULL: go on */
 };
 

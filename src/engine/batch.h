@@ -157,6 +157,8 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
                              cairn_error *reterr);
 void flow_batch_heartbeat(struct batch *batch, struct request *request);
 bool is_step_id(const char *task_id);
+/* The task was ended by this very token, but with another outcome. */
+cairn_code ended_otherwise(cairn_error *error, const char *id, const char *ended_outcome);
 cairn_code lease_lost(cairn_error *error, const char *id, const char *worker,
                       const char *status, const char *holder);
 
@@ -188,8 +190,9 @@ cairn_code flow_batch_commit(struct batch *batch, struct request *request, cairn
 
 /* flow_memory.c: what claimed functions remember. */
 /* Memory for a passage; what is in it is read by flow_batch_remember(), for all at once. */
-cairn_code flow_passage(struct batch *batch, struct request *request, const char *instance_id,
-                        const cairn_memory **ret_memory, cairn_error *reterr);
+cairn_code flow_passage(struct batch *batch, struct request *request,
+                        const struct step_row *runner, const cairn_memory **ret_memory,
+                        cairn_error *reterr);
 cairn_code flow_batch_remember(struct batch *batch, cairn_error *reterr);
 /* Untaken signals, into the request's arena. */
 cairn_code flow_events(struct batch *batch, struct request *request, const char *instance_id,

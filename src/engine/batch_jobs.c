@@ -291,6 +291,15 @@ cairn_code lease_lost(cairn_error *error, const char *id, const char *worker,
         "another claim's");
 }
 
+cairn_code ended_otherwise(cairn_error *error, const char *id, const char *ended_outcome)
+{
+    fail(error, CAIRN_E_LEASE_LOST, "task \"%.64s\" was already reported with this token", id);
+    fail_detail(error, CAIRN_E_LEASE_LOST, "the first report was \"%s\", and it counts",
+                ended_outcome);
+    return fail_hint(error, CAIRN_E_LEASE_LOST,
+                     "drop this result; only the same report may be repeated");
+}
+
 static struct job_input report_to_input(const struct request *request,
                                         const cairn_report *report)
 {
@@ -339,8 +348,11 @@ static cairn_code change_by_report(struct batch *batch, struct request *request,
     reported->code = verdict.code;
     if (verdict.code) {
         batch->tally.late_reports++;
-        lease_lost(&reported->error, report->task_id, request->in.report.worker,
-                   row ? job_status_name(row->status) : NULL, row ? row->leased_by : NULL);
+        if (verdict.ended_outcome)
+            ended_otherwise(&reported->error, report->task_id, verdict.ended_outcome);
+        else
+            lease_lost(&reported->error, report->task_id, request->in.report.worker,
+                       row ? job_status_name(row->status) : NULL, row ? row->leased_by : NULL);
     } else {
         snprintf(reported->status, sizeof reported->status, "%s", job_status_name(row->status));
     }

@@ -77,9 +77,12 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
     reported->code = verdict.code;
     if (verdict.code == CAIRN_E_LEASE_LOST) {
         batch->tally.late_reports++;
-        lease_lost(&reported->error, given->task_id, request->in.report.worker,
-                   step ? step_status_name(step->row.status) : NULL,
-                   step ? step->row.locked_by : NULL);
+        if (verdict.ended_outcome)
+            ended_otherwise(&reported->error, given->task_id, verdict.ended_outcome);
+        else
+            lease_lost(&reported->error, given->task_id, request->in.report.worker,
+                       step ? step_status_name(step->row.status) : NULL,
+                       step ? step->row.locked_by : NULL);
     } else if (verdict.code) {
         fail(&reported->error, verdict.code, "%s", verdict.flaw);
     } else {

@@ -180,7 +180,8 @@ static cairn_code take_rows(struct batch *batch, const struct claim_share *share
 static bool keep_texts(struct arena *arena, struct step_row *row)
 {
     const char **texts[] = {&row->instance_id, &row->name,     &row->task_type, &row->config,
-                            &row->input,       &row->metadata, &row->output,    &row->signal};
+                            &row->input,       &row->metadata, &row->output,    &row->signal,
+                            &row->function_effects};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!*texts[i])
             continue;
@@ -204,7 +205,7 @@ static cairn_code give(struct batch *batch, struct claim_share *share, struct st
     if (!code)
         code = fill_task(request, &step, task, reterr);
     if (!code && row->kind == KIND_FUNCTION)
-        code = flow_passage(batch, request, row->instance_id, &task->memory, reterr);
+        code = flow_passage(batch, request, row, &task->memory, reterr);
     return code;
 }
 

@@ -187,6 +187,11 @@ static void refuse(struct batch *batch, struct request *request, const struct fl
                     in->task_id);
         return;
     }
+    if (verdict->ended_outcome) {
+        request->code =
+            ended_otherwise(&request->error, in->task_id, verdict->ended_outcome);
+        return;
+    }
     request->code = lease_lost(&request->error, in->task_id, in->worker,
                                runner ? step_status_name(runner->row.status) : NULL,
                                runner ? runner->row.locked_by : NULL);

@@ -7,6 +7,7 @@
  * first: what comes in between is told as a conflict.
  */
 #include "base/error.h"
+#include "core/effect.h"
 #include "engine/world.h"
 
 #include <string.h>
@@ -40,7 +41,8 @@ static bool keep_step(const struct reading *reading, const struct passage *passa
 {
     return keep(reading, passage, &row->name) && keep(reading, passage, &row->handler) &&
            keep(reading, passage, &row->input) && keep(reading, passage, &row->output) &&
-           keep(reading, passage, &row->error) && keep(reading, passage, &row->metadata) &&
+           keep(reading, passage, &row->error) && keep(reading, passage, &row->undo_error) &&
+           keep(reading, passage, &row->metadata) &&
            keep(reading, passage, &row->waiting_event) &&
            keep(reading, passage, &row->locked_by);
 }
@@ -255,8 +257,32 @@ static bool is_for_one(const struct batch *batch)
     return true;
 }
 
-cairn_code flow_passage(struct batch *batch, struct request *request, const char *instance_id,
-                        const cairn_memory **ret_memory, cairn_error *reterr)
+/* Which effects the keys of its steps name; the row's texts are the request's. */
+static bool note_effects(struct arena *arena, const struct step_row *runner,
+                         cairn_memory *memory)
+{
+    struct effect_entry entry;
+    size_t count = 0;
+    memory->effect = runner->past_effects + 1;
+    for (const char *at = runner->function_effects; effect_next(&at, &entry);)
+        count++;
+    cairn_effect *effects = arena_array(arena, count, sizeof *effects);
+    memory->effects = effects;
+    if (!effects)
+        return false;
+    for (const char *at = runner->function_effects; effect_next(&at, &entry);) {
+        cairn_effect *effect = &effects[memory->effect_count++];
+        effect->step = arena_strndup(arena, entry.step, entry.step_len);
+        effect->effect = entry.past_effects + 1;
+        if (!effect->step)
+            return false;
+    }
+    return true;
+}
+
+cairn_code flow_passage(struct batch *batch, struct request *request,
+                        const struct step_row *runner, const cairn_memory **ret_memory,
+                        cairn_error *reterr)
 {
     cairn_memory *memory = arena_zalloc(&request->arena, sizeof *memory);
     if (batch->passage_count == batch->passage_room) {
@@ -269,10 +295,10 @@ cairn_code flow_passage(struct batch *batch, struct request *request, const char
         batch->passages = more;
         batch->passage_room = room;
     }
-    if (!memory)
+    if (!memory || !note_effects(&request->arena, runner, memory))
         return fail_memory(reterr);
-    batch->passages[batch->passage_count++] =
-        (struct passage){.request = request, .memory = memory, .instance_id = instance_id};
+    batch->passages[batch->passage_count++] = (struct passage){
+        .request = request, .memory = memory, .instance_id = runner->instance_id};
     *ret_memory = memory;
     return CAIRN_OK;
 }

@@ -157,6 +157,7 @@ static cairn_code instance_to_public(struct question *q, const struct instance_r
         .started_at_us = row->started_at_us,
         .finished_at_us = row->finished_at_us,
         .start_at_us = row->start_at_us,
+        .undo_error = row->undo_error,
     };
     return instance_is_final(row->status) ? CAIRN_OK : add_current(q, ret);
 }

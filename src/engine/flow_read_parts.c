@@ -36,6 +36,7 @@ cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn
         .finished_at_us = row->finished_at_us,
         .deadline_at_us = row->deadline_at_us,
         .locked_until_us = row->locked_until_us,
+        .undo_error = row->undo_error,
     };
     return ret->id ? CAIRN_OK : fail_memory(reterr);
 }

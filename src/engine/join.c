@@ -58,7 +58,10 @@ static cairn_code collect(struct flow *flow, const struct flow_step *join,
 {
     struct flow_step **steps, *fork;
     size_t count, at = 0;
+    *ret_arrivals = (struct arrivals){0};
     cairn_code code = flow->source->step(flow, join->config->fork, &fork, reterr);
+    if (!code && !fork)
+        return CAIRN_OK; /* its row was deleted: nobody knows the branches */
     if (!code)
         code = flow->source->config(flow, fork, reterr);
     if (!code)

@@ -119,10 +119,14 @@ static cairn_code source_note(struct flow *flow, const char *type, const struct 
     if (strcmp(type, "step_skipped_missing_handler") == 0 &&
         !is_worth_telling(batch, step->row.task_type))
         return CAIRN_OK;
+    struct flow_facts told = *facts;
+    if (!told.status)
+        told.status = step ? step_status_name(step->row.status)
+                           : instance_status_name(instance->row.status);
     struct flow_event_row event = {.instance_id = instance->row.id,
                                    .type = type,
                                    .step = step ? step->row.name : NULL,
-                                   .data = facts_to_json(batch, facts),
+                                   .data = facts_to_json(batch, &told),
                                    .at_us = batch->tx->now_us};
     if (!event.data || !append_event(batch, &instance->events, &instance->event_count,
                                      &instance->event_room, &event))
@@ -135,11 +139,7 @@ static cairn_code source_note(struct flow *flow, const char *type, const struct 
 static cairn_code source_step(struct flow *flow, int32_t seq, struct flow_step **ret_step,
                               cairn_error *reterr)
 {
-    cairn_code code = world_step(world_of(flow), seq, ret_step, reterr);
-    if (!code && !*ret_step)
-        code = fail(reterr, CAIRN_E_INTERNAL, "instance %s has no step at place %d",
-                    flow->instance->id, (int)seq);
-    return code;
+    return world_step(world_of(flow), seq, ret_step, reterr);
 }
 
 static cairn_code source_config(struct flow *flow, struct flow_step *step, cairn_error *reterr)
@@ -438,7 +438,7 @@ static cairn_code source_park(struct flow *flow, const struct flow_step *step,
         .step_name = step->row.name,
         .step_type = step_kind_name(step->row.kind),
         .input = step->row.input,
-        .error = step->row.error,
+        .error = step->row.undo_error ? step->row.undo_error : step->row.error,
         .reason = reason,
         .created_at_us = batch->tx->now_us,
         .is_open = true,
@@ -464,15 +464,15 @@ static cairn_code source_has_parked(struct flow *flow, bool *ret_has, cairn_erro
     return code;
 }
 
-static cairn_code source_set_last_error(struct flow *flow, const struct flow_step *step,
-                                        const char *message, int32_t attempt,
-                                        cairn_error *reterr)
+/* {step, message, attempt, at}; NULL: memory ran out. */
+static const char *failure_to_json(struct flow *flow, const char *step_name,
+                                   const char *message, int32_t attempt)
 {
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
     json_open(&out, '{');
     json_key(&out, "step");
-    json_str(&out, step->row.name);
+    json_str(&out, step_name);
     json_key(&out, "message");
     json_str(&out, message);
     json_key(&out, "attempt");
@@ -480,8 +480,56 @@ static cairn_code source_set_last_error(struct flow *flow, const struct flow_ste
     json_key(&out, "at");
     json_time(&out, flow->now_us);
     json_close(&out, '}');
-    flow->instance->last_error = keep_text(world_of(flow)->batch, &buf);
+    return keep_text(world_of(flow)->batch, &buf);
+}
+
+static cairn_code source_set_last_error(struct flow *flow, const char *step_name,
+                                        const char *message, int32_t attempt,
+                                        cairn_error *reterr)
+{
+    flow->is_dirty = true;
+    flow->instance->last_error = failure_to_json(flow, step_name, message, attempt);
     return flow->instance->last_error ? CAIRN_OK : fail_memory(reterr);
+}
+
+static cairn_code source_set_undo_error(struct flow *flow, const char *step_name,
+                                        const char *message, int32_t attempt,
+                                        cairn_error *reterr)
+{
+    flow->is_dirty = true;
+    flow->instance->undo_error = failure_to_json(flow, step_name, message, attempt);
+    return flow->instance->undo_error ? CAIRN_OK : fail_memory(reterr);
+}
+
+/* Forgets an error, if it is that of the step. */
+static cairn_code clear_error(struct flow *flow, const char **error, const char *step_name,
+                              cairn_error *reterr)
+{
+    json_t *tree;
+    if (!*error)
+        return CAIRN_OK;
+    cairn_code code = json_read(*error, strlen(*error), "the latest error", &tree, reterr);
+    if (code)
+        return code;
+    const char *name = json_string_value(json_object_get(tree, "step"));
+    if (name && strcmp(name, step_name) == 0) {
+        *error = NULL;
+        flow->is_dirty = true;
+    }
+    json_decref(tree);
+    return CAIRN_OK;
+}
+
+static cairn_code source_clear_last_error(struct flow *flow, const char *step_name,
+                                          cairn_error *reterr)
+{
+    return clear_error(flow, &flow->instance->last_error, step_name, reterr);
+}
+
+static cairn_code source_clear_undo_error(struct flow *flow, const char *step_name,
+                                          cairn_error *reterr)
+{
+    return clear_error(flow, &flow->instance->undo_error, step_name, reterr);
 }
 
 /* ---- conditions and joins ------------------------------------------------------------------- */
@@ -528,6 +576,9 @@ const struct flow_source world_source = {
     .unpark = source_unpark,
     .has_parked = source_has_parked,
     .set_last_error = source_set_last_error,
+    .set_undo_error = source_set_undo_error,
+    .clear_last_error = source_clear_last_error,
+    .clear_undo_error = source_clear_undo_error,
     .evaluate = source_evaluate,
     .join_output = source_join_output,
     .ready = source_ready,

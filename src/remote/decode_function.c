@@ -11,6 +11,13 @@ static const struct field memory_fields[] = {
     FIELD(cairn_memory, revision, "revision", FIELD_NUMBER),
     FIELD(cairn_memory, places, "places", FIELD_INT32),
     FIELD(cairn_memory, is_forced, "forced", FIELD_BOOL),
+    FIELD(cairn_memory, effect, "effect", FIELD_INT32),
+    END_OF_FIELDS,
+};
+
+static const struct field effect_fields[] = {
+    NEEDED(cairn_effect, step, "step", FIELD_TEXT),
+    FIELD(cairn_effect, effect, "effect", FIELD_INT32),
     END_OF_FIELDS,
 };
 
@@ -49,6 +56,14 @@ static cairn_code read_remembered(struct reader *reader, struct slice object,
     return read_list(reader, scan_find(object, "steps"), steps);
 }
 
+static cairn_code read_effects(struct reader *reader, struct slice object,
+                               cairn_memory *memory)
+{
+    const struct objects effects = {effect_fields, sizeof(cairn_effect), &memory->effects,
+                                    &memory->effect_count};
+    return read_list(reader, scan_find(object, "effects"), effects);
+}
+
 static cairn_code read_received(struct reader *reader, struct slice object,
                                 const cairn_received **ret_events, size_t *ret_count)
 {
@@ -66,6 +81,8 @@ cairn_code read_memory(struct reader *reader, struct slice object, cairn_task *t
     cairn_code code = read_object(reader, object, memory_fields, memory);
     if (!code)
         code = read_remembered(reader, object, memory);
+    if (!code)
+        code = read_effects(reader, object, memory);
     if (!code)
         code = read_received(reader, object, &memory->events, &memory->event_count);
     return code;

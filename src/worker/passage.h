@@ -192,6 +192,9 @@ cairn_code memory_ask(struct cairn_passage *passage, const char *key, const char
  * asked for before it suspends, would have the next passage begin at once, for ever. */
 cairn_code memory_forget_retries(struct cairn_passage *passage);
 
+/* Effects of a step that were undone, or left behind by a restart: its key counts them. */
+int32_t memory_past_effects(const struct cairn_passage *passage, const char *key);
+
 /* Whether the code has left behind what earlier passages have done. */
 bool memory_is_passed(const struct cairn_passage *passage);
 

@@ -96,6 +96,16 @@ cairn_code memory_fill(struct cairn_passage *passage)
     return memory_replace_events(passage, memory->events, memory->event_count);
 }
 
+int32_t memory_past_effects(const struct cairn_passage *passage, const char *key)
+{
+    const cairn_memory *memory = passage->task.memory;
+    int32_t effect = memory->effect;
+    for (size_t i = 0; i < memory->effect_count; i++)
+        if (strcmp(memory->effects[i].step, key) == 0)
+            effect = memory->effects[i].effect;
+    return effect > 1 ? effect - 1 : 0;
+}
+
 bool memory_is_passed(const struct cairn_passage *passage)
 {
     return passage->has_new || !passage->frontier || passage->frontier->is_visited;

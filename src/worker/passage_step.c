@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "core/effect.h"
 #include "definition/element.h"
 #include "worker/worker.h"
 
@@ -22,6 +23,11 @@ cairn_code passage_check_key(struct cairn_passage *passage, const char *key)
     if (strchr(key, '#'))
         return fail(&passage->last, CAIRN_E_BAD_INPUT,
                     "key \"%.100s\" has a '#', which numbers the uses of a key", key);
+    if (effect_is_reserved(key))
+        return fail(&passage->last, CAIRN_E_BAD_INPUT,
+                    "key \"%.100s\" ends in '~' and a number, which tells the effects of a step "
+                    "apart",
+                    key);
     if (!utf8_is_valid(key, strlen(key)))
         return fail(&passage->last, CAIRN_E_BAD_INPUT, "key is not UTF-8");
     return CAIRN_OK;
@@ -168,7 +174,8 @@ static struct cairn_work *make_work(struct cairn_passage *passage, const struct 
         .kind = "step",
         .type = call->key,
         .input = call->input ? call->input : "null",
-        .key = arena_printf(&arena, "%s:%s", task->instance_id, call->key),
+        .key = effect_key(&arena, task->instance_id, call->key,
+                          memory_past_effects(passage, call->key), false),
         .attempt = call->attempts + 1,
         .max_attempts = call->max_attempts,
         .lease_until_us = task->lease_until_us,

@@ -24,7 +24,8 @@ static bool keep_step(struct arena *arena, cairn_step *step)
     return keep(arena, &step->id) && keep(arena, &step->name) && keep(arena, &step->kind) &&
            keep(arena, &step->handler) && keep(arena, &step->status) &&
            keep(arena, &step->input) && keep(arena, &step->output) &&
-           keep(arena, &step->error) && keep(arena, &step->metadata) &&
+           keep(arena, &step->error) && keep(arena, &step->undo_error) &&
+           keep(arena, &step->metadata) &&
            keep(arena, &step->waiting_event) && keep(arena, &step->locked_by);
 }
 
@@ -41,8 +42,14 @@ static bool keep_memory(struct arena *arena, const cairn_memory **memory)
     cairn_memory *copy = arena_alloc(arena, sizeof *copy);
     cairn_step *steps = arena_array(arena, from->step_count, sizeof *steps);
     cairn_received *events = arena_array(arena, from->event_count, sizeof *events);
-    if (!copy || !steps || !events)
+    cairn_effect *effects = arena_array(arena, from->effect_count, sizeof *effects);
+    if (!copy || !steps || !events || !effects)
         return false;
+    for (size_t i = 0; i < from->effect_count; i++) {
+        effects[i] = from->effects[i];
+        if (!keep(arena, &effects[i].step))
+            return false;
+    }
     for (size_t i = 0; i < from->step_count; i++) {
         steps[i] = from->steps[i];
         if (!keep_step(arena, &steps[i]))
@@ -56,6 +63,7 @@ static bool keep_memory(struct arena *arena, const cairn_memory **memory)
     *copy = *from;
     copy->steps = steps;
     copy->events = events;
+    copy->effects = effects;
     *memory = copy;
     return true;
 }

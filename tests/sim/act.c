@@ -412,6 +412,8 @@ static void learn_tasks(struct sim *sim, const struct request *request, const ch
         const cairn_task *task = &request->out.tasks.items[i];
         if (strcmp(task->kind, "function") == 0)
             law_of_version(sim, request_claim(request), task);
+        if (task->instance_id)
+            law_of_key(sim, task);
         if (sim_chance(sim, 10) && !sim->is_calm)
             continue; /* the worker dies with it in its hands */
         if (strcmp(task->kind, "function") == 0 && (sim->is_calm || sim_chance(sim, 96))) {

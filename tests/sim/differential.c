@@ -54,6 +54,7 @@ void twin_add_step(struct buf *out, const cairn_step *step)
     twin_add_text(out, step->id);
     twin_add_text(out, step->handler);
     twin_add_text(out, step->error);
+    twin_add_text(out, step->undo_error);
     twin_add_text(out, step->waiting_event);
     twin_add_text(out, step->locked_by);
     twin_add_json(out, step->input);
@@ -77,6 +78,32 @@ static void add_events(struct buf *out, const cairn_events *events)
     }
 }
 
+/* The latest event of a step (NULL: of the instance) says its status; without one it is planned. */
+static void check_told(const cairn_events *events, const char *step, const char *status)
+{
+    json_t *data = NULL;
+    for (size_t i = cairn_events_count(events); i > 0 && !data; i--) {
+        const cairn_event *event = cairn_events_at(events, i - 1);
+        bool is_of_it = step ? event->step && strcmp(event->step, step) == 0 : !event->step;
+        if (is_of_it)
+            data = json_loads(event->data, 0, NULL);
+    }
+    const char *told = data ? json_string_value(json_object_get(data, "status")) : "pending";
+    CHECK(told && strcmp(told, status) == 0, "%s is %s, but its events say %s",
+          step ? step : "the instance", status, told ? told : "nothing");
+    json_decref(data);
+}
+
+static void check_replay(const cairn_instance *row, const cairn_steps *steps,
+                         const cairn_events *events)
+{
+    check_told(events, NULL, row->status);
+    for (size_t i = 0; i < cairn_steps_count(steps); i++) {
+        const cairn_step *step = cairn_steps_at(steps, i);
+        check_told(events, step->name, step->status);
+    }
+}
+
 static void dump_instance(struct side *side, const char *id, struct buf *out)
 {
     cairn_error error = {0};
@@ -91,6 +118,7 @@ static void dump_instance(struct side *side, const char *id, struct buf *out)
     twin_add_json(out, row->input);
     twin_add_json(out, row->output);
     twin_add_json(out, row->last_error);
+    twin_add_json(out, row->undo_error);
     twin_add_time(out, row->created_at_us);
     twin_add_time(out, row->started_at_us);
     twin_add_time(out, row->finished_at_us);
@@ -102,6 +130,8 @@ static void dump_instance(struct side *side, const char *id, struct buf *out)
         twin_add_step(out, cairn_steps_at(steps, i));
     CHECK_OK(cairn_instance_events(side->engine, id, NULL, 1000, &events, &error));
     add_events(out, events);
+    if (cairn_events_count(events) < 1000)
+        check_replay(row, steps, events);
     twin_add_logs(side, id, out);
     cairn_events_free(events);
     cairn_steps_free(steps);

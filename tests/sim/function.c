@@ -87,6 +87,8 @@ static cairn_outcome call_step(cairn_work *work, void *arg)
     const cairn_task *task = cairn_work_task(work);
     char output[40];
     law_of_call(run->runner, task->type, task->attempt, op->retries + 1);
+    if (runner_has_lease(run->runner))
+        law_of_called_key(sim, task->instance_id, task->step, task->key);
     if (sim_chance(sim, 10))
         log_something(run, task->type, sim->logs);
     if (!sim->is_calm && sim_chance(sim, 40))

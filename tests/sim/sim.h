@@ -117,6 +117,23 @@ struct saga_seen {
     bool is_over;                 /* the instance is terminal */
 };
 
+enum { EFFECTS_MAX = 2 * STEPS_MAX };
+
+/* Which effect the next call of a step is for, by what the events say. */
+struct effect_seen {
+    char name[32];
+    int32_t past;      /* undone, or left behind by a restart; not known of what functions call */
+    int32_t past_seen; /* of those: what the key counted; -1: it was not seen yet */
+    bool is_new;       /* and must count more than that */
+    bool is_called;    /* for the present one */
+    bool is_undone;    /* and not planned again yet */
+};
+
+struct effects_seen {
+    struct effect_seen steps[EFFECTS_MAX];
+    size_t count;
+};
+
 /* What has happened to a function since it was begun or restarted. */
 struct function_seen {
     bool is_waiting[STEPS_MAX]; /* what its remembered steps have told */
@@ -155,6 +172,7 @@ struct sim {
     size_t signal_counts[INSTANCES_MAX];
     struct saga_seen sagas[INSTANCES_MAX];
     struct function_seen functions[INSTANCES_MAX];
+    struct effects_seen effects[INSTANCES_MAX];
     struct program *programs; /* FUNCTIONS_MAX of them */
     int program_count;
     bool is_code_changing;  /* some workers have other code */
@@ -211,6 +229,14 @@ void laws_of_step(struct sim *sim, const struct seen_instance *instance, /* laws
 void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *before,
                     bool is_reopened); /* laws_events.c */
 void laws_of_jobs(struct sim *sim);    /* laws_job.c */
+void law_of_replay(struct sim *sim, const struct seen_instance *before,
+                   const struct seen_instance *now); /* laws_replay.c */
+
+/* laws_effect.c; the keys of tasks, and of what a passage executes. */
+void law_of_effects(struct sim *sim, size_t index);
+void law_of_key(struct sim *sim, const cairn_task *task);
+void law_of_called_key(struct sim *sim, const char *instance_id, const char *step,
+                       const char *key);
 void laws_of_saga(struct sim *sim, size_t index,
                   const struct seen_instance *before); /* laws_saga.c */
 void law_of_ends(struct sim *sim, size_t index);       /* laws_end.c */

@@ -93,6 +93,7 @@ static struct task hold(const struct flow_world *fw, const char *worker, const c
     copy(held.worker, sizeof held.worker, worker);
     copy(held.id, sizeof held.id, task->id);
     copy(held.token, sizeof held.token, task->token);
+    copy(held.key, sizeof held.key, task->key);
     copy(held.kind, sizeof held.kind, task->kind);
     copy(held.type, sizeof held.type, task->type);
     copy(held.step, sizeof held.step, task->step);

@@ -21,6 +21,7 @@ struct flow_world {
 struct task {
     char worker[64], id[64], token[64], kind[24], type[64], step[64], reason[32];
     char input[512], signal[512]; /* "" if there is none */
+    char key[160];
     int32_t attempt, max_attempts;
     int64_t lease_until_us;
 };

@@ -144,6 +144,7 @@ static cairn_outcome execute(cairn_work *work, void *arg)
         step->attempts[step->calls] = task->attempt;
     }
     step->calls++;
+    snprintf(step->call_key, sizeof step->call_key, "%s", task->key);
     fn_act act = step->during;
     step->during = NULL;
     if (act)

@@ -29,6 +29,7 @@ struct fn_step {
     int calls;
     int64_t called_at_us[FN_CALLS_MAX];
     int32_t attempts[FN_CALLS_MAX];
+    char call_key[160]; /* the key of the latest call */
 };
 
 struct function_world {

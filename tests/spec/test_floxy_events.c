@@ -26,7 +26,8 @@ TEST(a_rollback_tells_all_of_it_in_order)
     wf_check_events(&fw,
                     "workflow_started step_ready:a step_started:a step_completed:a "
                     "step_ready:b step_started:b step_retry:b step_started:b step_failed:b "
-                    "step_skipped:c compensation_success:b compensation_started:a "
+                    "workflow_compensating step_skipped:c compensation_success:b "
+                    "compensation_started:a "
                     "step_started:a compensation_retry:a step_started:a "
                     "compensation_success:a workflow_failed");
     sg_check_event(&fw, "step_retry", "b",
@@ -64,7 +65,8 @@ TEST(a_cancel_tells_who_asked_and_why_and_what_was_stopped)
     struct task b = sg_take(&fw, "b");
     CHECK_DONE(&fw.world, wf_cancel(&fw));
     sg_check_event(&fw, "cancellation_started", NULL,
-                   "{\"requested_by\": \"ann\", \"reason\": \"not needed\"}");
+                   "{\"status\": \"compensating\", \"requested_by\": \"ann\", "
+                   "\"reason\": \"not needed\"}");
     sg_check_event(
         &fw, "step_failed", "b",
         "{\"step_name\": \"b\", \"reason\": \"workflow_stopped\", "
@@ -74,8 +76,8 @@ TEST(a_cancel_tells_who_asked_and_why_and_what_was_stopped)
     sg_check_event(&fw, "workflow_cancelled", NULL,
                    "{\"requested_by\": \"ann\", \"reason\": \"not needed\"}");
     wf_check_events(&fw, "workflow_started step_ready:a step_started:a step_completed:a "
-                         "step_ready:b step_started:b cancellation_started step_failed:b "
-                         "step_skipped:c compensation_started:a step_started:a "
+                         "step_ready:b step_started:b cancellation_started "
+                         "workflow_compensating step_failed:b step_skipped:c compensation_started:a step_started:a "
                          "compensation_success:a workflow_cancelled");
     wf_close(&fw);
 }
@@ -87,7 +89,7 @@ TEST(an_abort_tells_who_asked_and_why_and_what_was_stopped)
     sg_take(&fw, "a");
     CHECK_DONE(&fw.world, wf_abort(&fw));
     sg_check_event(&fw, "abort_started", NULL,
-                   "{\"requested_by\": \"bob\", \"reason\": \"hopeless\"}");
+                   "{\"status\": \"aborted\", \"requested_by\": \"bob\", \"reason\": \"hopeless\"}");
     sg_check_event(&fw, "step_failed", "a",
                    "{\"step_name\": \"a\", \"reason\": \"workflow_stopped\", "
                    "\"error\": \"Stopped due to workflow abort\"}");
@@ -107,7 +109,8 @@ TEST(parking_and_requeueing_are_told)
     sg_do(&fw, "a");
     wf_check_events(&fw,
                     "workflow_started step_ready:a step_started:a step_failed:a "
-                    "step_paused:a workflow_dlq dlq_requeued:a step_ready:a step_started:a "
+                    "step_paused:a workflow_dlq dlq_requeued:a step_pending:a "
+                    "workflow_running step_ready:a step_started:a "
                     "step_completed:a workflow_completed");
     sg_check_event(&fw, "step_paused", "a", "{\"status\": \"paused\", \"error\": \"no good\"}");
     wf_close(&fw);
@@ -125,7 +128,7 @@ TEST(a_decision_is_told_with_who_made_it)
     wf_begin(&fw, FLOW("{human: h}, {step: a}"));
     CHECK_DONE(&fw.world, sg_decide(&fw, "h", false));
     sg_check_event(&fw, "human_decision", "h",
-                   "{\"decision\": \"rejected\", \"decided_by\": \"ann\"}");
+                   "{\"status\": \"rejected\", \"decision\": \"rejected\", \"decided_by\": \"ann\"}");
     sg_check_event(&fw, "workflow_aborted", NULL, "{\"requested_by\": \"ann\"}");
     wf_check_events(&fw, "workflow_started step_waiting:h human_decision:h step_skipped:a "
                          "workflow_aborted");

@@ -196,7 +196,7 @@ TEST(a_call_of_a_compensation_ends_at_its_own_timeout)
     CHECK_DONE(&fw.world, wf_beat(&fw, &task, MINUTE_MS, NULL));
     wf_advance(&fw, 5001);
     wf_check_steps(&fw, "a:failed b:rolled_back");
-    CHECK_STR(wf_step(&fw, "a")->error, "TIMEOUT");
+    CHECK_STR(wf_step(&fw, "a")->undo_error, "TIMEOUT");
     wf_check_status(&fw, "failed");
     wf_close(&fw);
 }

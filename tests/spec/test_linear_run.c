@@ -402,11 +402,32 @@ TEST(a_repeated_report_is_accepted_and_changes_nothing)
     CHECK_DONE(&fw.world, wf_report(&fw, &task, CAIRN_COMPLETE, "1"));
     size_t before = wf_count_events(&fw, "step_ready");
     CHECK_DONE(&fw.world, wf_report(&fw, &task, CAIRN_COMPLETE, "2"));
-    CHECK_DONE(&fw.world, wf_report(&fw, &task, CAIRN_DEAD, "no"));
     CHECK_STR(wf_step(&fw, "a")->output, "1");
     CHECK_INT(wf_count_events(&fw, "step_ready"), before);
     wf_check_steps(&fw, "a:completed b:ready");
     wf_close(&fw);
+}
+
+TEST(a_report_that_contradicts_the_first_is_refused_and_changes_nothing)
+{
+    static const cairn_outcome outcomes[] = {CAIRN_COMPLETE, CAIRN_FAIL, CAIRN_RETRY,
+                                             CAIRN_DEAD, CAIRN_RELEASE};
+    enum { OUTCOMES = sizeof outcomes / sizeof *outcomes };
+    for (int first = 0; first < OUTCOMES; first++) {
+        struct flow_world fw;
+        wf_begin(&fw, FLOW("{step: a}, {step: b}"));
+        struct task task = wf_take_step(&fw, "a");
+        CHECK_DONE(&fw.world, wf_report(&fw, &task, outcomes[first], "1"));
+        char status[24];
+        snprintf(status, sizeof status, "%s", wf_step(&fw, "a")->status);
+        for (int second = 0; second < OUTCOMES; second++) {
+            cairn_code code = wf_report(&fw, &task, outcomes[second], "1");
+            CHECK(code == (first == second ? CAIRN_OK : CAIRN_E_LEASE_LOST),
+                  "%d after %d is %s", second, first, cairn_code_name(code));
+        }
+        CHECK_STR(wf_step(&fw, "a")->status, status);
+        wf_close(&fw);
+    }
 }
 
 TEST(a_heartbeat_keeps_the_lease)

@@ -239,7 +239,10 @@ static void check_repeating_is_harmless(cairn_outcome outcome, const char *statu
 
     CHECK_DONE(&world,
                world_retry(&world, &held, outcome, outcome == CAIRN_RELEASE ? -1 : 60000));
-    CHECK_DONE(&world, world_report(&world, &held, CAIRN_COMPLETE, "{\"other\": 1}"));
+    cairn_code code = world_report(&world, &held, CAIRN_COMPLETE, "{\"other\": 1}");
+    CHECK_INT(code, outcome == CAIRN_COMPLETE ? CAIRN_OK : CAIRN_E_LEASE_LOST);
+    code = world_report(&world, &held, CAIRN_DEAD, "no");
+    CHECK_INT(code, outcome == CAIRN_DEAD ? CAIRN_OK : CAIRN_E_LEASE_LOST);
     const cairn_job *after = world_job(&world, added.id);
     CHECK_STR(after->status, status);
     CHECK_INT(after->attempt, before.attempt);

@@ -388,7 +388,7 @@ TEST(wait_commits_the_instance_waiting_and_schedules_the_task)
         wf_check_current(&world.flow, "go");
         wf_check_events(&world.flow,
                         "workflow_started step_ready:f step_started:f step_completed:a "
-                        "step_waiting:go step_waiting:f");
+                        "step_waiting:go step_waiting:f workflow_waiting");
         check_task_is_gone(&world);
         CHECK_INT(wf_signal(&world.flow, "go", NULL).taken, 1);
         fn_check_status(&world, "running");

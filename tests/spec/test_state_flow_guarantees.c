@@ -5,6 +5,8 @@
  */
 #include "function_world.h"
 
+#include <stdio.h>
+
 static cairn_code three(cairn_passage *passage, void *arg)
 {
     struct function_world *world = arg;
@@ -363,6 +365,28 @@ TEST(a_claim_that_is_refused_does_not_fail_the_function_that_ends)
     cairn_tasks *next = end_and_claim(&world, 0); /* no claim takes none */
     CHECK(!next, "something was claimed");
     fn_check_status(&world, "completed");
+    fn_end(&world);
+}
+
+TEST(only_a_commit_ends_the_task_of_a_function)
+{
+    static const cairn_outcome outcomes[] = {CAIRN_COMPLETE, CAIRN_FAIL, CAIRN_RETRY,
+                                             CAIRN_DEAD};
+    struct function_world world;
+    struct runner runner;
+    char status[24];
+    fn_begin(&world, three, CAIRN_COMMIT_PASSAGE);
+    CHECK(fn_claim(&world, "w", &runner), "nothing is brought");
+    const cairn_task *task = cairn_tasks_at(runner.tasks, 0);
+    struct task held = {.worker = "w"};
+    snprintf(held.id, sizeof held.id, "%s", task->id);
+    snprintf(held.token, sizeof held.token, "%s", task->token);
+    for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++)
+        CHECK_REFUSED(&world.flow.world, wf_report(&world.flow, &held, outcomes[i], "1"),
+                      CAIRN_E_BAD_INPUT);
+    fn_play(&world, &runner); /* its lease stands */
+    CHECK_DONE(&world.flow.world, fn_finish(&world, &runner, status));
+    CHECK_STR(status, "completed");
     fn_end(&world);
 }
 

@@ -100,7 +100,8 @@ TEST(the_events_of_a_function_tell_its_whole_life)
     wf_check_events(&world.flow,
                     "workflow_started step_ready:f step_started:f step_retry:a step_ready:f "
                     "step_started:f step_completed:a step_waiting:go step_waiting:f "
-                    "signal_received signal_taken:go step_completed:go step_ready:f "
+                    "workflow_waiting signal_received signal_taken:go step_completed:go "
+                    "step_ready:f workflow_running "
                     "step_started:f step_completed:b step_completed:f workflow_completed");
     fn_end(&world);
 }

@@ -7,6 +7,9 @@
 
 #include "function_world.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static cairn_code order(cairn_passage *passage, void *arg)
 {
     struct function_world *world = arg;
@@ -220,7 +223,7 @@ TEST(a_compensation_ends_at_its_timeout)
     CHECK_INT(task.lease_until_us, START_US + 2 * SECOND_US);
     wf_advance(&world.flow, 2001);
     CHECK_INT(fn_row(&world, "a")->compensation_attempts, 1);
-    CHECK_STR(fn_row(&world, "a")->error, "TIMEOUT");
+    CHECK_STR(fn_row(&world, "a")->undo_error, "TIMEOUT");
     sg_check_late(&world.flow, &task);
     fn_end(&world);
 }
@@ -274,5 +277,65 @@ TEST(abort_during_the_undo_ends_it)
     sg_check_late(&world.flow, &task);
     fn_check_idle(&world);
     fn_check_status(&world, "aborted");
+    fn_end(&world);
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static cairn_code paid(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    (void)passage;
+    PASS_ON(fn_step_undoable(world, "pay"));
+    return fn_step(world, "ship");
+}
+
+static void check_keys(struct function_world *world, const char *pay, const char *ship)
+{
+    char wanted[160];
+    snprintf(wanted, sizeof wanted, "%s:%s", world->flow.id, pay);
+    CHECK_STR(fn_of(world, "pay")->call_key, wanted);
+    snprintf(wanted, sizeof wanted, "%s:%s", world->flow.id, ship);
+    CHECK_STR(fn_of(world, "ship")->call_key, wanted);
+}
+
+TEST(a_step_that_was_undone_is_called_with_a_new_key)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        fn_begin(&world, paid, mode);
+        for (int round = 1; round <= 3; round++) {
+            char pay[16], undo[64];
+            snprintf(pay, sizeof pay, round == 1 ? "pay" : "pay~%d", round);
+            snprintf(undo, sizeof undo, "%s:%s:undo", world.flow.id, pay);
+            fn_fails(&world, "ship", CAIRN_DEAD, 1);
+            fn_passage(&world, "rolled_back");
+            check_keys(&world, pay, "ship");
+            struct task task = sg_take_undo(&world.flow, "pay");
+            CHECK_STR(task.key, undo);
+            sg_complete(&world.flow, &task);
+            CHECK_DONE(&world.flow.world, wf_again(&world.flow));
+        }
+        fn_passage(&world, "completed");
+        check_keys(&world, "pay~4", "ship");
+        CHECK_DONE(&world.flow.world, wf_restart(&world.flow));
+        fn_passage(&world, "completed");
+        check_keys(&world, "pay~5", "ship~2");
+        fn_end(&world);
+    }
+}
+
+/* The call was made, and nobody has heard of it: a restart wants another effect all the same. */
+TEST(a_restart_gives_new_keys_also_after_a_crash)
+{
+    struct function_world world;
+    fn_begin(&world, paid, CAIRN_COMMIT_STEP);
+    fn_during(&world, "pay", fn_crash);
+    fn_passage_crashed(&world);
+    CHECK_STR(fn_of(&world, "pay")->call_key + strlen(world.flow.id), ":pay");
+    CHECK_DONE(&world.flow.world, wf_restart(&world.flow));
+    fn_passage(&world, "completed");
+    check_keys(&world, "pay~2", "ship~2");
     fn_end(&world);
 }

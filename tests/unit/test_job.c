@@ -250,6 +250,25 @@ TEST(a_repeated_report_is_accepted_and_changes_nothing)
     }
 }
 
+TEST(a_report_that_contradicts_the_first_is_refused_and_changes_nothing)
+{
+    for_each_cell(c)
+    {
+        struct job_row row = row_of(c);
+        if (!is_report(c.action) || c.holder == ENDED_BY_US || apply(&row, c.action).code)
+            continue;
+        struct job_row before = row;
+        for (enum job_action other = JOB_COMPLETE; other <= JOB_RELEASE; other++) {
+            struct job_verdict verdict = apply(&row, other);
+            bool is_same = other == c.action;
+            CHECK_CELL(c, verdict.code == (is_same ? CAIRN_OK : CAIRN_E_LEASE_LOST));
+            CHECK_CELL(c, is_same || is_text_same(verdict.ended_outcome,
+                                                  job_action_name(c.action)));
+            CHECK_CELL(c, !verdict.is_changed && is_rest_same(&row, &before));
+        }
+    }
+}
+
 TEST(a_change_of_status_writes_its_event)
 {
     static const enum job_event events[JOB_STATUS_COUNT] = {[JOB_PENDING] = EVENT_RETRIED,
