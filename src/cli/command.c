@@ -73,13 +73,13 @@ static const struct option output_options[] = {
      .kind = OPTION_CHOICE,
      .value = "FORM",
      .choices = "table json ids",
-     .help = "table for eyes (the default), json, or ids, one on a line"},
+     .help = "human-readable table (default), json, or ids, one on each line"},
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_CHOICE,
      .value = "FORM",
      .choices = "table json",
-     .help = "table for eyes (the default), or json"},
+     .help = "human-readable table (default), or json"},
 };
 
 static const struct option help_option = {

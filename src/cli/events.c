@@ -150,7 +150,7 @@ const struct option feed_options[] = {
     {.name = "follow",
      .letter = 'f',
      .kind = OPTION_FLAG,
-     .help = "print what comes, until it has ended"},
+     .help = "keep printing new entries until it has ended"},
     PAGE_OPTIONS,
     {0},
 };

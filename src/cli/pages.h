@@ -23,13 +23,13 @@ struct pages {
     {.name = "limit",                                                               \
      .kind = OPTION_INT,                                                            \
      .value = "N",                                                                  \
-     .help = "at most so many, 1 to 1000; 100 if not given",                        \
+     .help = "at most N of them, 1 to 1000; 100 if not given",                      \
      .min = 1,                                                                      \
      .max = 1000},                                                                  \
         {.name = "cursor",                                                          \
          .kind = OPTION_TEXT,                                                       \
          .value = "CURSOR",                                                         \
-         .help = "go on where a page ended: its \"next\""},                         \
+         .help = "continue after a page: its \"next\""},                            \
     {                                                                               \
         .name = "all", .kind = OPTION_FLAG, .help = "all pages, not only the first" \
     }

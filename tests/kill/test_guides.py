@@ -5,6 +5,7 @@
 """
   test_guides.py CAIRN GUIDE...
 
+The program is build/cairn, as in the source tree, and not on the PATH: the guide has to say how it gets there.
 A block of ```sh is run; each line of a block of ```text behind it must be found in what was printed.
 Ids, times, durations and the number of blanks do not matter.
 """
@@ -54,9 +55,9 @@ def blocks_of(guide):
 def run(cairn, blocks):
     script = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + ''.join(f'{body}\necho "{MARK}"\n' for body, _ in blocks)
     with tempfile.TemporaryDirectory(prefix='cairn-guide-', dir='/tmp') as folder:
-        os.mkdir(os.path.join(folder, 'bin'))
-        os.symlink(os.path.abspath(cairn), os.path.join(folder, 'bin', 'cairn'))
-        env = dict(os.environ, PATH=f'{folder}/bin:{os.environ["PATH"]}', NO_COLOR='1')
+        os.mkdir(os.path.join(folder, 'build'))
+        os.symlink(os.path.abspath(cairn), os.path.join(folder, 'build', 'cairn'))
+        env = dict(os.environ, NO_COLOR='1')
         env.pop('CAIRN_URL', None)
         done = subprocess.run(['bash', '-eu', '-c', script], cwd=folder, env=env, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

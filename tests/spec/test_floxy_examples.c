@@ -54,7 +54,7 @@ TEST(hello)
 TEST(section_5_3_only_the_branch_that_ran_is_undone)
 {
     struct flow_world fw;
-    begin(&fw, "floxy-5.3-condition-rollback.yaml", "condition_rollback", "{\"count\": 6}");
+    begin(&fw, "condition-rollback.yaml", "condition_rollback", "{\"count\": 6}");
     end_step(&fw, "OtherHandler", "other_action", OUT);
     end_step(&fw, "NextHandler", "next_action", NULL);
     sg_undo_all(&fw, "next_action other_action");
@@ -68,7 +68,7 @@ TEST(section_5_3_only_the_branch_that_ran_is_undone)
 TEST(section_5_4_the_undo_stops_at_the_save_point)
 {
     struct flow_world fw;
-    begin(&fw, "floxy-5.4-save-point.yaml", "save_point", NULL);
+    begin(&fw, "save-point.yaml", "save_point", NULL);
     end_step(&fw, "ReserveFunds", "reserve_funds", OUT);
     end_step(&fw, "ShipOrder", "ship_order", NULL);
     sg_undo_all(&fw, "ship_order");
@@ -81,7 +81,7 @@ TEST(section_5_4_the_undo_stops_at_the_save_point)
 TEST(section_7_2_1_the_join_waits_for_what_the_conditions_take)
 {
     struct flow_world fw;
-    begin(&fw, "floxy-7.2.1-dynamic-join.yaml", "dynamic_join", NULL);
+    begin(&fw, "dynamic-join.yaml", "dynamic_join", NULL);
     end_step(&fw, "handler", "branch1_step1", "{\"count\": 6}");
     end_step(&fw, "handler", "branch1_next", OUT);
     wf_check_status(&fw, "running");
@@ -99,7 +99,7 @@ TEST(section_7_2_1_the_join_waits_for_what_the_conditions_take)
 TEST(section_8_8_a_document_is_approved)
 {
     struct flow_world fw;
-    begin(&fw, "floxy-8.8-document-approval.yaml", "document-approval", NULL);
+    begin(&fw, "document-approval.yaml", "document-approval", NULL);
     end_step(&fw, "document-processor", "process-document", OUT);
     wf_check_steps(&fw, "process-document:completed human-approval:waiting_decision "
                         "approve-document:pending");
@@ -112,7 +112,7 @@ TEST(section_8_8_a_document_is_approved)
 TEST(section_11_4_a_compensation_without_attempts_goes_to_the_dlq)
 {
     struct flow_world fw;
-    begin(&fw, "floxy-11.4-failed-compensation.yaml", "order-with-failed-refund", NULL);
+    begin(&fw, "failed-compensation.yaml", "order-with-failed-refund", NULL);
     end_step(&fw, "payment", "charge-payment", OUT);
     end_step(&fw, "shipping", "ship-order", NULL);
     wf_check_status(&fw, "failed");
@@ -123,7 +123,7 @@ TEST(section_11_4_a_compensation_without_attempts_goes_to_the_dlq)
 TEST(section_11_7_a_payment_is_parked_and_requeued_with_corrected_input)
 {
     struct flow_world fw;
-    begin(&fw, "floxy-11.7-payment-processing.yaml", "payment-processing", NULL);
+    begin(&fw, "payment-processing.yaml", "payment-processing", NULL);
     end_step(&fw, "payment-validator", "validate-payment", OUT);
     end_step(&fw, "payment-processor", "process-payment", NULL);
     wf_check_status(&fw, "dlq");
@@ -140,7 +140,7 @@ TEST(section_11_7_a_payment_is_parked_and_requeued_with_corrected_input)
 TEST(section_14_1_the_basic_saga)
 {
     struct flow_world fw;
-    begin(&fw, "floxy-14.1-order-saga.yaml", "order_saga", NULL);
+    begin(&fw, "order-saga.yaml", "order_saga", NULL);
     end_step(&fw, "ReserveFunds", "reserve_funds", OUT);
     end_step(&fw, "ShipOrder", "ship_order", NULL);
     wf_check_steps(&fw, "reserve_funds:completed ship_order:compensation notify_user:skipped");
@@ -155,7 +155,7 @@ static const char stocked[] = "{\"inventory_count\": 3, \"product_type\": \"digi
 TEST(section_14_2_the_saga_with_conditions_completes)
 {
     struct flow_world fw;
-    begin(&fw, "floxy-14.2-smart-order-saga.yaml", "smart_order_saga", stocked);
+    begin(&fw, "smart-order-saga.yaml", "smart_order_saga", stocked);
     end_step(&fw, "ValidateOrder", "validate_order", stocked);
     end_step(&fw, "ProcessPayment", "process_payment", stocked);
     end_step(&fw, "DeliverDigital", "deliver_digital", OUT);
@@ -170,7 +170,7 @@ TEST(section_14_2_the_saga_with_conditions_completes)
 TEST(section_14_2_only_executed_branches_are_compensated)
 {
     struct flow_world fw;
-    begin(&fw, "floxy-14.2-smart-order-saga.yaml", "smart_order_saga", NULL);
+    begin(&fw, "smart-order-saga.yaml", "smart_order_saga", NULL);
     end_step(&fw, "ValidateOrder", "validate_order", "{\"inventory_count\": 0}");
     end_step(&fw, "RestockItem", "restock_item", "{\"product_type\": \"book\"}");
     end_step(&fw, "ProcessPayment", "process_payment", "{\"product_type\": \"book\"}");

@@ -142,7 +142,7 @@ TEST(a_store_of_the_second_version_keeps_every_row)
     const struct store_schema *schema = &rig->writer->store->schema;
     CHECK_INT(schema->from, 2);
     CHECK_INT(schema->to, schema_newest());
-    CHECK_INT(schema->applied_count, schema->to - 2);
+    CHECK_INT(schema->applied_count, sizeof migrations / sizeof *migrations - 2);
     CHECK_STR(schema->applied[0], "0003_functions");
     CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_migration WHERE number = 3"), 1);
     CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_step"), STEPS_MADE);
