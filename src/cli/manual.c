@@ -75,6 +75,7 @@ void help_manual(FILE *out)
     fputs(".SH EXIT STATUS\n"
           ".TP\n.B 0\nDone.\n.TP\n.B 1\nThe answer is no.\n.TP\n.B 2\nWrong usage.\n"
           ".TP\n.B 3\nThe store or server could not be reached, or said no itself.\n"
+          ".TP\n.B 4\nThe timeout passed before what was awaited.\n"
           ".SH ENVIRONMENT\n"
           ".TP\n.B CAIRN_URL\nWhere the work is kept, unless \\-\\-url is given.\n"
           ".TP\n.B CAIRN_TOKEN\nThe bearer token for an http: URL.\n"

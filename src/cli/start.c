@@ -128,7 +128,7 @@ const struct command command_start = {
     .about =
         "When the id is printed, the instance is recorded and will go on to its end, whatever "
         "happens to the processes on this machine. With -o json it prints {\"id\", "
-        "\"existing\"}; with --wait the instance as it ended.\n"
+        "\"existing\"}; with --wait the instance as it ended.\n\n"
         "--wait prints what the instance waits for to standard error after 3 seconds, and "
         "whenever that changes. --timeout ends the waiting, not the instance: exit code 4.",
     .example = "cairn start order --input '{\"order\": 17}' --key order-17\n"

@@ -31,16 +31,16 @@ Options:
   --payload JSON|@FILE|-  the input of the job; {} if not given
   --payloads-from FILE|-  add a job for every line, which is its payload; 500 in
                           a commit
-  --key KEY               adding a known key again finds the first job and
-                          writes nothing
+  --key KEY               if a job has this key, print its id and record nothing
   --priority N            lower goes first; 100 if not given
   --at TIME               not before, in RFC 3339
-  --in DURATION           not before so long from now, such as 90s
+  --in DURATION           not before this much time has passed, such as 90s or
+                          1h30m
   --max-attempts N        calls in all, the first included; 3 if not given
   --url URL               where the work is kept: sqlite:FILE, postgres://...,
                           http://...; else $CAIRN_URL, else sqlite:cairn.db
-  -o, --output FORM       table for eyes (the default), json, or ids, one on a
-                          line
+  -o, --output FORM       human-readable table (default), json, or ids, one on
+                          each line
   -h, --help              print this help
 
 Example:
@@ -68,4 +68,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ cairn completion fish | grep -c -e ' -l '
-213
+214
