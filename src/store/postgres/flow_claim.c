@@ -194,6 +194,8 @@ cairn_code postgres_find_due_steps(struct store_tx *tx, struct step_ref *ret_ref
     struct postgres_params params = {.arena = tx->arena};
     param_time(&params, tx->now_us);
     param_int(&params, (int64_t)room);
+    param_timer_from(&params, tx, TIMER_STEP_LEASE);
+    param_timer_from(&params, tx, TIMER_STEP_WAIT);
     cairn_code code =
         postgres_run(postgres_session_of(tx), PG_FIND_DUE_STEPS, &params, &result, reterr);
     if (code)

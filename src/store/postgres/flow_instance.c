@@ -271,6 +271,7 @@ cairn_code postgres_find_due_instances(struct store_tx *tx, const char **ret_ids
     struct postgres_params params = {.arena = tx->arena};
     param_time(&params, tx->now_us);
     param_int(&params, (int64_t)room);
+    param_timer_from(&params, tx, TIMER_START);
     cairn_code code =
         postgres_run(postgres_session_of(tx), PG_FIND_DUE_INSTANCES, &params, &result, reterr);
     if (code)

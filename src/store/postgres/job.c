@@ -251,6 +251,7 @@ cairn_code postgres_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_r
     struct postgres_params params = {.arena = tx->arena};
     param_time(&params, tx->now_us);
     param_int(&params, (int64_t)room);
+    param_timer_from(&params, tx, TIMER_JOB_LEASE);
     cairn_code code =
         postgres_run(postgres_session_of(tx), PG_LOCK_EXPIRED_JOBS, &params, &result, reterr);
     return code ? code : postgres_read_jobs(tx, result, ret_rows, room, ret_count, reterr);

@@ -70,6 +70,14 @@ void param_time(struct postgres_params *params, int64_t us)
     add_copy(params, (const char *)&value, sizeof value, true);
 }
 
+void param_time_or_ends(struct postgres_params *params, int64_t us)
+{
+    if (us > 0 && us < INSTANT_MAX)
+        param_time(params, us);
+    else
+        param_text(params, us <= 0 ? "-infinity" : "infinity");
+}
+
 /* ---- arrays ---------------------------------------------------------------------------------
  */
 
@@ -233,6 +241,16 @@ void param_jsons(struct postgres_params *params, const char *const *jsons, size_
     for (size_t i = 0; i < count; i++)
         add_json(&array, jsons[i]);
     param_copied(params, &array, TYPE_JSON);
+}
+
+void param_bigints(struct postgres_params *params, const int64_t *values, size_t count)
+{
+    struct postgres_array array = {0};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = htobe64((uint64_t)values[i]);
+        add_element(&array, TYPE_BIGINT, &value, sizeof value);
+    }
+    param_copied(params, &array, TYPE_BIGINT);
 }
 
 /* ---- columns --------------------------------------------------------------------------------

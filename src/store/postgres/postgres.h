@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/random.h"
+#include "store/postgres/mark.h"
 #include "store/store.h"
 
 #include <libpq-fe.h>
@@ -57,6 +58,21 @@ struct postgres_due {
     _Atomic int64_t read_us; /* monotonic; 0: not read */
 };
 
+/* The indexes of timers; the numbers are those of check_timers.sql. */
+enum postgres_timer {
+    TIMER_JOB_LATER,
+    TIMER_JOB_LEASE,
+    TIMER_STEP_RETRY,
+    TIMER_STEP_LEASE,
+    TIMER_STEP_WAIT,
+    TIMER_START,
+    POSTGRES_TIMER_COUNT
+};
+struct timer_mark {
+    struct mark mark; /* keys are microseconds since 1970 */
+    struct mark_pace pace;
+};
+
 struct postgres_store {
     struct store base;
     char *url;
@@ -65,6 +81,9 @@ struct postgres_store {
     atomic_bool is_pooled; /* a pooler is in between: no session of the server is ours */
     struct postgres_watch watch;
     struct postgres_due job_due, flow_due;
+    struct mark_set job_marks; /* keys are seq >> 8 */
+    pthread_mutex_t timer_lock;
+    struct timer_mark timers[POSTGRES_TIMER_COUNT];
 };
 
 /* How a connection to this URL is described to libpq; both arrays end in NULL. */
@@ -106,6 +125,8 @@ enum postgres_query {
     PG_ROLLBACK,
     PG_APPEND_EVENTS,
     PG_BEGIN_SETTINGS,
+    PG_CHECK_JOBS,
+    PG_CHECK_TIMERS,
     PG_CLAIM_JOBS,
     PG_CLOCK,
     PG_COUNT_JOBS,
@@ -208,6 +229,8 @@ void param_int(struct postgres_params *params, int64_t value);
 void param_double(struct postgres_params *params, double value);
 void param_bool(struct postgres_params *params, bool value);
 void param_time(struct postgres_params *params, int64_t us);
+void param_time_or_ends(struct postgres_params *params, int64_t us); /* 0 and INSTANT_MAX: infinite */
+void param_bigints(struct postgres_params *params, const int64_t *values, size_t count);
 void param_texts(struct postgres_params *params, const char *const *texts, size_t count);
 void param_ints(struct postgres_params *params, const int32_t *values, size_t count);
 void param_uuids(struct postgres_params *params, const char *const *ids, size_t count);
@@ -322,6 +345,10 @@ void postgres_lose(struct postgres_session *session);
 void postgres_note_due(struct store_tx *tx, int64_t due_us);
 void postgres_note_row(struct store_tx *tx, const struct job_row *row); /* its timer, if any */
 
+/* $n: where a walk over the timers of one kind may begin. */
+void param_timer_from(struct postgres_params *params, struct store_tx *tx,
+                      enum postgres_timer timer);
+
 /* Others have changed something: what was read no longer counts. */
 void postgres_forget_due(struct postgres_store *store);
 
@@ -331,11 +358,60 @@ void postgres_forget_due(struct postgres_store *store);
 /* A claim looks at a few more than wanted: what other claimers hold costs no second look. */
 enum { POSTGRES_SPARE_HEADS = 8 };
 
-/* The patterns of a claim: prefixes without their %. */
+/* The patterns of a claim, sorted, none within another: prefixes without their %. */
 struct postgres_types {
     const char **exact, **prefixes;
     size_t exact_count, prefix_count;
 };
+
+/* What a claim reads: parts of the index of what is ready, and parts in which it looks for types. */
+struct walk_range {
+    const char *type;
+    int64_t lowest, highest; /* ranks */
+    int64_t mark;
+    bool is_pair; /* of the marks; else a gap between them, or everything */
+};
+struct walk_gap {
+    const char *first, *before; /* first <= type < before */
+};
+struct claim_walk {
+    struct walk_range *ranges;
+    struct walk_gap *gaps;
+    size_t range_count, gap_count;
+    bool is_marked, has_gaps;
+};
+
+/* From the marks if they are in use, else from the beginning. */
+cairn_code postgres_plan_walk(struct arena *arena, struct mark_set *set,
+                              const struct postgres_types *types, struct claim_walk *ret_walk,
+                              cairn_error *reterr);
+void param_walk(struct postgres_params *params, const struct claim_walk *walk);
+
+/* What a walk told: the first columns of a claim's result, from `first` on. */
+struct walk_told {
+    int64_t took_us;
+    struct walk_facts facts;
+    int64_t end;      /* the key that the next new row will have at least */
+    const char *lows; /* for each range the lowest key, or - */
+};
+struct claimed_key {
+    const char *type;
+    int64_t rank, key;
+};
+/* is_virtual: time is a test's, and so is every answer; no walk is too slow then. */
+void postgres_walked(struct mark_set *set, const struct claim_walk *walk,
+                     const struct walk_told *told, bool is_virtual, size_t heads,
+                     const struct claimed_key *keys, size_t count);
+
+/* Looks at a part of what lies below the marks, if it is time to.  *ret_is_found: something can be
+ * claimed there. */
+cairn_code postgres_check_below(struct store_tx *tx, struct mark_set *set,
+                                enum postgres_query query, bool is_short, bool *ret_is_found,
+                                cairn_error *reterr);
+
+/* A row of this transaction's can be claimed. */
+void postgres_note_ready(struct mark_set *set, const char *type, int64_t rank, int64_t key);
+
 cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *claim,
                                   struct postgres_types *ret_types, cairn_error *reterr);
 

@@ -13,6 +13,8 @@ static void postgres_close(struct store *base)
     if (!store)
         return;
     postgres_conn_done(&store->watch.conn);
+    mark_set_done(&store->job_marks);
+    pthread_mutex_destroy(&store->timer_lock);
     mem_free(store->url);
     mem_free(store);
 }
@@ -28,6 +30,10 @@ static struct postgres_store *store_new(const struct store_config *config)
         mem_free(store);
         return NULL;
     }
+    mark_set_init(&store->job_marks);
+    pthread_mutex_init(&store->timer_lock, NULL);
+    for (int i = 0; i < POSTGRES_TIMER_COUNT; i++)
+        mark_init(&store->timers[i].mark);
     atomic_init(&store->job_due.due_us, INT64_MAX);
     atomic_init(&store->flow_due.due_us, INT64_MAX);
     store->lock_wait_ms = config->lock_wait_ms ? config->lock_wait_ms : 1;

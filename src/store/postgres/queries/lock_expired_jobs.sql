@@ -2,6 +2,7 @@
 --
 --   $1  now
 --   $2  how many at most
+--   $3  the earliest end to look at
 --
 -- Walks idx_workflow_run_leased.
 
@@ -11,7 +12,7 @@ SELECT r.seq, r.id::text, r.type, NULL::text, r.idempotency_key, r.status,
        r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
   FROM workflow.workflow_run AS r
  WHERE r.status = 'leased'
-   AND r.lease_until < $1::timestamptz
+   AND r.lease_until >= $3::timestamptz AND r.lease_until < $1::timestamptz
  ORDER BY r.lease_until
  LIMIT $2::bigint
    FOR NO KEY UPDATE SKIP LOCKED

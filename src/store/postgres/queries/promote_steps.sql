@@ -2,6 +2,7 @@
 --
 --   $1  now
 --   $2  how many at most
+--   $3  the earliest time to look at
 --
 -- Walks idx_workflow_step_scheduled, whose condition is repeated here word for word.
 
@@ -10,7 +11,7 @@ WITH due AS MATERIALIZED (
       FROM workflow.workflow_step AS s
      WHERE s.due_at IS NOT NULL AND s.locked_by IS NULL AND NOT s.is_held
        AND s.status IN ('ready', 'compensation')
-       AND s.due_at <= $1::timestamptz
+       AND s.due_at >= $3::timestamptz AND s.due_at <= $1::timestamptz
      ORDER BY s.due_at
      LIMIT $2::bigint
        FOR NO KEY UPDATE SKIP LOCKED

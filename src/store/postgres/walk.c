@@ -1,0 +1,300 @@
+/* store/postgres/walk.c - which parts of an index a claim reads, and what it learns of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Without marks a claim reads whole types.  With them it reads each known pair of type and rank
+ * from its mark on, and the gaps between the pairs, where nothing is known, from the beginning: a
+ * new type or priority is found at once.  The rank of a job is its priority.  A gap that holds many dead entries (of pairs that were used
+ * up before this process began) is read as seldom as what lies below the marks.
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- planning ------------------------------------------------------------------------------- */
+
+/* Of 256 bytes: no name with the prefix before it is greater. */
+static const char *prefix_end(struct arena *arena, const char *prefix)
+{
+    enum { BYTES = 256, POINT = 4 };
+    size_t len = strlen(prefix);
+    char *end = arena_alloc(arena, len + BYTES + 1);
+    if (!end)
+        return NULL;
+    memcpy(end, prefix, len);
+    for (size_t i = 0; i < BYTES; i += POINT)
+        memcpy(end + len + i, "\xF4\x8F\xBF\xBF", POINT); /* the greatest character */
+    end[len + BYTES] = '\0';
+    return end;
+}
+
+/* The least text that is greater. */
+static const char *text_after(struct arena *arena, const char *text)
+{
+    return arena_printf(arena, "%s\x01", text);
+}
+
+static void add_range(struct claim_walk *walk, const char *type, int64_t lowest, int64_t highest,
+                      int64_t mark, bool is_pair)
+{
+    if (lowest > highest)
+        return;
+    walk->ranges[walk->range_count++] = (struct walk_range){
+        .type = type,
+        .lowest = lowest,
+        .highest = highest,
+        .mark = mark,
+        .is_pair = is_pair,
+    };
+}
+
+static bool add_gap(struct claim_walk *walk, const char *first, const char *before)
+{
+    if (!first || !before)
+        return false;
+    if (strcmp(first, before) < 0)
+        walk->gaps[walk->gap_count++] = (struct walk_gap){first, before};
+    return true;
+}
+
+/* The pairs of one type from `at` on, and the gaps between them; answers where the next type begins.
+ * The type is copied, since the set may change when it is no longer locked. */
+static size_t add_type(struct arena *arena, struct claim_walk *walk, const struct mark_set *set,
+                       size_t at, const char *type)
+{
+    int64_t next = INT64_MIN;
+    const char *name = arena_strdup(arena, type);
+    if (!name)
+        return SIZE_MAX;
+    for (; at < set->count && strcmp(set->items[at].type, name) == 0; at++) {
+        int64_t rank = set->items[at].rank;
+        if (walk->has_gaps)
+            add_range(walk, name, next, rank - 1, 0, false);
+        add_range(walk, name, rank, rank, set->items[at].mark.low, true);
+        next = rank + 1;
+    }
+    if (walk->has_gaps)
+        add_range(walk, name, next, INT64_MAX, 0, false);
+    return at;
+}
+
+static bool add_prefix(struct arena *arena, struct claim_walk *walk, const struct mark_set *set,
+                       const char *prefix)
+{
+    bool is_found, is_done = true;
+    const char *first = prefix;
+    size_t len = strlen(prefix);
+    size_t at = walk->is_marked ? mark_set_find(set, prefix, INT64_MIN, &is_found) : set->count;
+    while (at < set->count && strncmp(set->items[at].type, prefix, len) == 0) {
+        const char *type = arena_strdup(arena, set->items[at].type);
+        if (!type)
+            return false;
+        if (walk->has_gaps)
+            is_done &= add_gap(walk, first, type);
+        first = text_after(arena, type);
+        at = add_type(arena, walk, set, at, type);
+        if (at == SIZE_MAX || !first)
+            return false;
+    }
+    if (walk->has_gaps)
+        is_done &= add_gap(walk, first, prefix_end(arena, prefix));
+    return is_done;
+}
+
+static bool fill_walk(struct arena *arena, const struct mark_set *set,
+                      const struct postgres_types *types, struct claim_walk *walk)
+{
+    size_t pairs = walk->is_marked ? set->count : 0;
+    /* A pair is of one pattern alone, and brings at most a gap before it. */
+    walk->ranges =
+        arena_array(arena, 3 * pairs + types->exact_count + 1, sizeof *walk->ranges);
+    walk->gaps = arena_array(arena, pairs + types->prefix_count + 1, sizeof *walk->gaps);
+    if (!walk->ranges || !walk->gaps)
+        return false;
+    for (size_t i = 0; i < types->exact_count; i++) {
+        bool is_found;
+        size_t at = walk->is_marked
+                        ? mark_set_find(set, types->exact[i], INT64_MIN, &is_found)
+                        : set->count;
+        if (add_type(arena, walk, set, at, types->exact[i]) == SIZE_MAX)
+            return false;
+    }
+    for (size_t i = 0; i < types->prefix_count; i++)
+        if (!add_prefix(arena, walk, set, types->prefixes[i]))
+            return false;
+    return true;
+}
+
+cairn_code postgres_plan_walk(struct arena *arena, struct mark_set *set,
+                              const struct postgres_types *types, struct claim_walk *ret_walk,
+                              cairn_error *reterr)
+{
+    pthread_mutex_lock(&set->lock);
+    *ret_walk = (struct claim_walk){.is_marked = set->pace.is_marking};
+    ret_walk->has_gaps = !ret_walk->is_marked || monotonic_us() >= set->gaps_at_us;
+    bool is_done = fill_walk(arena, set, types, ret_walk);
+    pthread_mutex_unlock(&set->lock);
+    return is_done ? CAIRN_OK : fail_memory(reterr);
+}
+
+void param_walk(struct postgres_params *params, const struct claim_walk *walk)
+{
+    size_t count = walk->range_count;
+    const char **types = arena_array(params->arena, count + 1, sizeof *types);
+    const char **firsts = arena_array(params->arena, walk->gap_count + 1, sizeof *firsts);
+    const char **befores = arena_array(params->arena, walk->gap_count + 1, sizeof *befores);
+    int64_t *lowest = arena_array(params->arena, count + 1, sizeof *lowest);
+    int64_t *highest = arena_array(params->arena, count + 1, sizeof *highest);
+    int64_t *marks = arena_array(params->arena, count + 1, sizeof *marks);
+    params->failed |= !types || !firsts || !befores || !lowest || !highest || !marks;
+    if (params->failed)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        types[i] = walk->ranges[i].type;
+        lowest[i] = walk->ranges[i].lowest;
+        highest[i] = walk->ranges[i].highest;
+        marks[i] = walk->ranges[i].mark;
+    }
+    for (size_t i = 0; i < walk->gap_count; i++) {
+        firsts[i] = walk->gaps[i].first;
+        befores[i] = walk->gaps[i].before;
+    }
+    param_texts(params, types, count);
+    param_bigints(params, lowest, count);
+    param_bigints(params, highest, count);
+    param_bigints(params, marks, count);
+    param_texts(params, firsts, walk->gap_count);
+    param_texts(params, befores, walk->gap_count);
+}
+
+/* ---- learning ------------------------------------------------------------------------------- */
+
+/* What was found in the ranges of known pairs. */
+static void note_pairs(struct mark_set *set, const struct claim_walk *walk,
+                       const struct walk_told *told)
+{
+    const char *low = told->lows ? told->lows : "";
+    for (size_t i = 0; i < walk->range_count && *low; i++) {
+        const struct walk_range *range = &walk->ranges[i];
+        char *end;
+        bool is_none = *low == '-', is_found;
+        int64_t key = is_none ? told->end : strtoll(low, &end, 10);
+        low = is_none ? low + 1 : end;
+        low += *low == ' ';
+        size_t at = mark_set_find(set, range->type, range->lowest, &is_found);
+        if (range->is_pair && is_found)
+            mark_saw(&set->items[at].mark, range->mark, key, &told->facts);
+    }
+}
+
+/* Pairs that were not known, from the rows that were claimed. */
+static void learn_pairs(struct mark_set *set, const struct walk_told *told,
+                        const struct claimed_key *keys, size_t count)
+{
+    for (size_t i = 0; i < count && set->pace.is_marking; i++) {
+        struct mark *mark = mark_set_add(set, keys[i].type, keys[i].rank);
+        if (mark && mark->low == 0)
+            mark_saw(mark, 0, keys[i].key, &told->facts);
+    }
+}
+
+void postgres_walked(struct mark_set *set, const struct claim_walk *walk,
+                     const struct walk_told *told, bool is_virtual, size_t heads,
+                     const struct claimed_key *keys, size_t count)
+{
+    pthread_mutex_lock(&set->lock);
+    if (!walk->is_marked && !set->pace.is_marking && (!is_virtual || set->pace.is_forced))
+        pace_walked(&set->pace, told->took_us, heads);
+    if (set->pace.is_marking && walk->is_marked)
+        note_pairs(set, walk, told);
+    if (set->pace.is_marking)
+        learn_pairs(set, told, keys, count);
+    if (walk->is_marked && walk->has_gaps && !set->pace.is_forced &&
+        walk_is_slow(told->took_us, heads))
+        set->gaps_at_us = told->facts.now_us + 20 * told->took_us;
+    pthread_mutex_unlock(&set->lock);
+}
+
+void postgres_note_ready(struct mark_set *set, const char *type, int64_t rank, int64_t key)
+{
+    pthread_mutex_lock(&set->lock);
+    mark_set_lower(set, type, rank, key);
+    pthread_mutex_unlock(&set->lock);
+}
+
+/* ---- looking below the marks ---------------------------------------------------------------- */
+
+struct portion {
+    const char *type;
+    int64_t rank, from, to;
+};
+
+/* The portion to look at now; false: there is none, or it is not yet time. */
+static bool next_portion(struct arena *arena, struct mark_set *set, bool is_short,
+                         struct portion *ret_portion)
+{
+    struct pair_mark *pair;
+    bool is_next = false;
+    pthread_mutex_lock(&set->lock);
+    if (set->pace.is_marking && pace_may_check(&set->pace, is_short, monotonic_us())) {
+        is_next = mark_set_portion(set, &pair, &ret_portion->from, &ret_portion->to);
+        if (is_next) {
+            ret_portion->type = arena_strdup(arena, pair->type);
+            ret_portion->rank = pair->rank;
+        } else {
+            if (!set->pace.is_in_round)
+                pace_checked(&set->pace, 0, monotonic_us());
+            pace_round_ended(&set->pace);
+            if (!set->pace.is_marking)
+                mark_set_clear(set);
+        }
+    }
+    pthread_mutex_unlock(&set->lock);
+    return is_next && ret_portion->type;
+}
+
+static void note_checked(struct mark_set *set, const struct portion *portion, bool is_found,
+                         int64_t key, int64_t took_us)
+{
+    bool is_known;
+    pthread_mutex_lock(&set->lock);
+    size_t at = mark_set_find(set, portion->type, portion->rank, &is_known);
+    pace_checked(&set->pace, took_us, monotonic_us());
+    if (is_known && is_found)
+        mark_lower(&set->items[at].mark, key);
+    else if (is_known)
+        mark_checked(&set->items[at].mark, portion->from, portion->to, took_us);
+    pthread_mutex_unlock(&set->lock);
+}
+
+cairn_code postgres_check_below(struct store_tx *tx, struct mark_set *set,
+                                enum postgres_query query, bool is_short, bool *ret_is_found,
+                                cairn_error *reterr)
+{
+    int64_t budget_us = set->pace.is_forced ? INT64_MAX : is_short ? 20 * US_PER_MS : US_PER_MS;
+    struct portion portion;
+    *ret_is_found = false;
+    for (int64_t spent_us = 0; spent_us < budget_us;) {
+        cleanup(postgres_result_done) PGresult *result = NULL;
+        struct postgres_params params = {.arena = tx->arena};
+        if (!next_portion(tx->arena, set, is_short, &portion))
+            return CAIRN_OK;
+        param_text(&params, portion.type);
+        param_int(&params, portion.rank);
+        param_int(&params, portion.from);
+        param_int(&params, portion.to);
+        cairn_code code = postgres_run(postgres_session_of(tx), query, &params, &result, reterr);
+        if (code)
+            return code;
+        struct postgres_reader reader = {.result = result};
+        bool is_found = !PQgetisnull(result, 0, 0);
+        int64_t took_us = value_int(&reader, 1);
+        note_checked(set, &portion, is_found, value_int(&reader, 0), took_us);
+        *ret_is_found |= is_found;
+        spent_us += took_us + 1;
+    }
+    return CAIRN_OK;
+}
