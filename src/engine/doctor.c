@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FINDINGS_MAX = 32, TYPES_MAX = 1000, SKEW_WARNING_MS = 1000 };
+enum { FINDINGS_MAX = 32, TYPES_MAX = 1000, SKEW_WARNING_MS = 1000, LATE_S = 3600 };
 
 static void find(struct doctor_output *out, const char *check, const char *result,
                  const char *format, ...) format_like(4, 5);
@@ -83,11 +83,37 @@ static void look_at_work(struct doctor_output *out, const struct store_facts *fa
 
     int64_t waited_s =
         counts->oldest_ready_us ? (now_us - counts->oldest_ready_us) / US_PER_SEC : 0;
-    bool is_late = waited_s > 3600;
+    bool is_late = waited_s > LATE_S;
     find(out, "queue", is_late ? "warning" : "ok",
          "%" PRIu64 " jobs wait, %" PRIu64 " of them due, the oldest for %" PRId64 " s%s",
          counts->pending, counts->ready, waited_s,
          is_late ? ": does any worker take its type?" : "");
+}
+
+/* Functions that wait for long: of these versions nobody may have code any more. */
+static cairn_code look_at_functions(const struct store_ops *ops, struct store_tx *tx,
+                                    struct doctor_output *out, cairn_error *reterr)
+{
+    size_t count = 0, late = 0;
+    const struct ready_function *oldest = NULL;
+    struct ready_function *functions = arena_array(tx->arena, TYPES_MAX, sizeof *functions);
+    if (!functions)
+        return fail_memory(reterr);
+    cairn_code code = ops->list_ready_functions(tx, functions, TYPES_MAX, &count, reterr);
+    for (size_t i = 0; i < count && !code; i++) {
+        if ((tx->now_us - functions[i].since_us) / US_PER_SEC <= LATE_S)
+            continue;
+        late++;
+        if (!oldest || functions[i].since_us < oldest->since_us)
+            oldest = &functions[i];
+    }
+    if (oldest)
+        find(out, "functions", "warning",
+             "%zu versions of functions wait, such as version %d of \"%.100s\" for %" PRId64
+             " s: does any worker have code for it?",
+             late, (int)oldest->version, oldest->name,
+             (tx->now_us - oldest->since_us) / US_PER_SEC);
+    return code;
 }
 
 /* "...v1": advice only, any name works. */
@@ -162,5 +188,6 @@ cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx, struct r
     look_at_store(out, &facts);
     look_at_clock(engine, out, &facts);
     look_at_work(out, &facts, &counts, &steps, tx->now_us);
-    return look_at_types(ops, tx, out, &request->error);
+    code = look_at_functions(ops, tx, out, &request->error);
+    return code ? code : look_at_types(ops, tx, out, &request->error);
 }

@@ -159,6 +159,13 @@ struct instance_filter {
     int64_t before_seq;          /* 0: from the newest */
 };
 
+/* A function that can be claimed, in one version, and since when the longest waiting one can. */
+struct ready_function {
+    const char *name;
+    int32_t version;
+    int64_t since_us;
+};
+
 /* For whom a step is leased. */
 struct step_holder {
     const char *worker, *token;
@@ -550,6 +557,11 @@ struct store_ops {
     /* Reads only the indexes of what is ready and what is leased. */
     cairn_code (*count_steps)(struct store_tx *tx, struct step_counts *ret_counts,
                               cairn_error *reterr);
+
+    /* Functions that can be claimed, by name and version; at most `room`. */
+    cairn_code (*list_ready_functions)(struct store_tx *tx,
+                                       struct ready_function *ret_functions, size_t room,
+                                       size_t *ret_count, cairn_error *reterr);
 
     /* ---- other processes ----------------------------------------------------------------- */
 

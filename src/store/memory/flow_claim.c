@@ -200,6 +200,31 @@ cairn_code memory_claim_steps(struct store_tx *tx, const struct step_claim *clai
     return CAIRN_OK;
 }
 
+cairn_code memory_list_ready_functions(struct store_tx *tx, struct ready_function *ret_functions,
+                                      size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    static const struct function_range versions = {.from = 1, .to = INT32_MAX};
+    size_t count = 0;
+    for (struct type *type = table_seek_type(tx_table(tx), ""); type; type = type_next(type)) {
+        int32_t last = 0;
+        for (struct step *head = range_head(type, &versions); head && count < room;
+             head = next_head(type, head)) {
+            const struct step_row *row = &head->now->row;
+            if (row->version == last)
+                continue;
+            last = row->version;
+            ret_functions[count] =
+                (struct ready_function){.name = arena_strdup(tx->arena, type->name),
+                                        .version = row->version,
+                                        .since_us = row->next_run_at_us};
+            if (!ret_functions[count++].name)
+                return fail_memory(reterr);
+        }
+    }
+    *ret_count = count;
+    return CAIRN_OK;
+}
+
 static int probe_lease(const struct tree_node *node, const void *key)
 {
     const struct step_row *row = &container_of(node, struct step, in_lease)->now->row;

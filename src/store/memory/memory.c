@@ -204,6 +204,7 @@ const struct store_ops memory_store_ops = {
     .update_steps = memory_update_steps,
     .delete_steps = memory_delete_steps,
     .claim_steps = memory_claim_steps,
+    .list_ready_functions = memory_list_ready_functions,
     .find_claimed_steps = memory_find_claimed_steps,
     .promote_steps = memory_promote_steps,
     .find_due_steps = memory_find_due_steps,

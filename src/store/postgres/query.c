@@ -55,6 +55,8 @@ static const struct {
     [PG_APPEND_LOGS] = {"append_logs", SQL_APPEND_LOGS, "write logs"},
     [PG_APPEND_OUTBOX] = {"append_outbox", SQL_APPEND_OUTBOX, "write outbox events"},
     [PG_CLAIM_OUTBOX] = {"claim_outbox", SQL_CLAIM_OUTBOX, "claim outbox events"},
+    [PG_LIST_READY_FUNCTIONS] = {"list_ready_functions", SQL_LIST_READY_FUNCTIONS,
+                                 "list ready functions"},
     [PG_CLAIM_STEPS] = {"claim_steps", SQL_CLAIM_STEPS, "claim steps"},
     [PG_CLOSE_DLQ] = {"close_dlq", SQL_CLOSE_DLQ, "write DLQ records"},
     [PG_COUNT_INSTANCES] = {"count_instances", SQL_COUNT_INSTANCES, "count instances"},

@@ -126,6 +126,7 @@ const struct store_ops postgres_store_ops = {
     .delete_steps = postgres_delete_steps,
     .send_step_claim = postgres_send_step_claim,
     .claim_steps = postgres_claim_steps,
+    .list_ready_functions = postgres_list_ready_functions,
     .find_claimed_steps = postgres_find_claimed_steps,
     .promote_steps = postgres_promote_steps,
     .find_due_steps = postgres_find_due_steps,

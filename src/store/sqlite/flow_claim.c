@@ -214,3 +214,24 @@ cairn_code sqlite_find_claimed_steps(struct store_tx *tx, const char *worker, co
     return read_steps(&query, tx, NULL, "find what a claim took", ret_rows, room, ret_count,
                       reterr);
 }
+
+cairn_code sqlite_list_ready_functions(struct store_tx *tx, struct ready_function *ret_functions,
+                                      size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query =
+        query_begin(sqlite_session_of(tx), Q_LIST_READY_FUNCTIONS);
+    size_t count = 0;
+    bind_size(&query, ":room", room);
+    while (count < room && query_step(&query) == SQLITE_ROW) {
+        struct row_reader reader = {.query = &query, .arena = tx->arena};
+        ret_functions[count].name = read_text(&reader);
+        ret_functions[count].version = (int32_t)read_int(&reader);
+        ret_functions[count++].since_us = read_int(&reader);
+        if (reader.failed)
+            return fail_memory(reterr);
+    }
+    if (query.rc != SQLITE_OK && query.rc != SQLITE_ROW && query.rc != SQLITE_DONE)
+        return query_refused(&query, "list ready functions", reterr);
+    *ret_count = count;
+    return CAIRN_OK;
+}

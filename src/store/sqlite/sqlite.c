@@ -356,6 +356,7 @@ const struct store_ops sqlite_store_ops = {
     .list_memos = sqlite_list_memos,
     .get_step = sqlite_get_step,
     .claim_steps = sqlite_claim_steps,
+    .list_ready_functions = sqlite_list_ready_functions,
     .find_claimed_steps = sqlite_find_claimed_steps,
     .promote_steps = sqlite_promote_steps,
     .find_due_steps = sqlite_find_due_steps,

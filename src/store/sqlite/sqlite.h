@@ -180,6 +180,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     X(MARK_SIGNAL)                \
     X(NEXT_DUE)                   \
     X(NEXT_FLOW_DUE)              \
+    X(LIST_READY_FUNCTIONS)       \
     X(NEXT_STEP_TURN)             \
     X(NEXT_TASK_TYPE)             \
     X(NEXT_TYPE)                  \
