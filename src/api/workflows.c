@@ -8,15 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const deploy_params[] = {"file", NULL};
+static const char *const deploy_params[] = {"file", "only", NULL};
 
 /* The body is the workflow itself, YAML or JSON; `file` is its name, for errors. */
 static void read_deploy(struct call *call, struct request *request)
 {
+    const char *only = target_param(&call->target, "only");
+    if (only && strcmp(only, "function") != 0) {
+        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                             "query parameter \"only\" must be function, not \"%.64s\"", only);
+        return;
+    }
     request->in.deploy = (struct deploy_input){
         .file = target_param(&call->target, "file"),
         .text = call->text,
         .len = call->text_len,
+        .is_function_only = only != NULL,
     };
 }
 

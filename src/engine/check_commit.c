@@ -4,6 +4,7 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
+#include "core/effect.h"
 #include "engine/batch.h"
 #include "engine/check.h"
 
@@ -94,6 +95,8 @@ static cairn_code check_step(struct check *check, struct commit_step *step)
     if (step->max_attempts == 0)
         step->max_attempts = 1;
     cairn_code code = check_name(check, "key", step->key);
+    if (!code && effect_is_reserved(step->key))
+        code = check_bad(check, "key", "ends in ~ and a number, which numbers a step's effects");
     if (!code)
         code = check_words(check, step);
     if (!code)

@@ -40,6 +40,10 @@ cairn_code flow_batch_deploy(struct batch *batch, struct request *request, cairn
     struct definition definition;
     enum put_result result;
     request->code = read_deployed(request, &definition, &request->error);
+    if (!request->code && request->in.deploy.is_function_only && !definition.is_function)
+        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                             "cannot deploy workflow \"%.64s\": only a function was expected",
+                             definition.name);
     if (request->code)
         return CAIRN_OK; /* it fails alone */
 

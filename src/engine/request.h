@@ -95,6 +95,7 @@ struct deploy_input {
     const char *file; /* its name, for errors */
     const char *text;
     size_t len;
+    bool is_function_only; /* a workflow is refused */
 };
 
 struct control_input {

@@ -12,7 +12,7 @@
 
 enum role {
     ROLE_PRODUCE = 1 << 0, /* records jobs, starts and signals instances, reads both */
-    ROLE_WORK = 1 << 1,    /* claims, reports, delivers events, reads */
+    ROLE_WORK = 1 << 1,    /* claims, reports, delivers events, reads, deploys functions */
     ROLE_OPERATE = 1 << 2, /* everything */
     ROLE_ANY = ROLE_PRODUCE | ROLE_WORK | ROLE_OPERATE
 };

@@ -10,6 +10,8 @@
 static void encode_deploy(const struct deploy_input *in, struct transfer *transfer)
 {
     aim(transfer, "POST", "/v1/workflows");
+    if (in->is_function_only)
+        aim_query(transfer, "only", "function"); /* first, where the server looks for it */
     aim_query(transfer, "file", in->file);
     buf_add(&transfer->body, in->text, in->len);
     transfer->is_repeatable = true;

@@ -73,7 +73,10 @@ static cairn_code deploy(struct cairn_worker *worker, const cairn_function_optio
     if (!text || !request)
         return fail_memory(reterr);
     request->in.deploy =
-        (struct deploy_input){.file = options->name, .text = text, .len = strlen(text)};
+        (struct deploy_input){.file = options->name,
+                              .text = text,
+                              .len = strlen(text),
+                              .is_function_only = true};
     cairn_code code = engine_run(worker->engine, request);
     if (code && reterr) {
         *reterr = request->error;
@@ -158,7 +161,9 @@ void run_function(struct cairn_worker *worker, struct cairn_work *work)
                                       .is_borrowed = true,
                                       .commit = function->commit,
                                       .lease_ms = worker->lease_ms,
-                                      .seed = worker->engine->options.seed};
+                                      .seed = worker->engine->options.seed,
+                                      .max_name = worker->engine->options.max_name,
+                                      .max_payload = worker->engine->options.max_payload};
     work->outcome = CAIRN_RELEASE; /* at no cost, should memory not do for the passage */
     work->delay_ms = UNABLE_REST_MS;
     if (passage_new(&options, &passage, &error))

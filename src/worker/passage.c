@@ -63,6 +63,7 @@ void passage_free(struct cairn_passage *passage)
 cairn_code passage_new(const struct passage_options *options,
                        struct cairn_passage **ret_passage, cairn_error *reterr)
 {
+    static const cairn_open_options limits = CAIRN_OPEN_DEFAULTS;
     error_clear(reterr);
     cairn_code code = check_options(options, reterr);
     if (code)
@@ -74,6 +75,8 @@ cairn_code passage_new(const struct passage_options *options,
     passage->exchange_arg = options->exchange_arg;
     passage->commit = options->commit;
     passage->lease_ms = options->lease_ms;
+    passage->max_name = options->max_name ? options->max_name : limits.max_name;
+    passage->max_payload = options->max_payload ? options->max_payload : limits.max_payload;
     passage->extended_at_us = monotonic_us();
     passage->costs.size = sizeof passage->costs;
     if (!take_task(passage, options) || memory_fill(passage)) {
@@ -100,7 +103,9 @@ cairn_code cairn_passage_open(cairn_engine *engine, const char *worker, const ca
                                       .task = task,
                                       .commit = commit,
                                       .lease_ms = lease_ms,
-                                      .seed = engine->options.seed};
+                                      .seed = engine->options.seed,
+                                      .max_name = engine->options.max_name,
+                                      .max_payload = engine->options.max_payload};
     return passage_new(&options, ret_passage, reterr);
 }
 
@@ -248,8 +253,12 @@ static const char *tell_failure(const struct cairn_passage *passage, cairn_code 
     return cairn_code_meaning(code);
 }
 
+static cairn_code end_early(struct cairn_passage *passage);
+
 static cairn_code commit_end(struct cairn_passage *passage, cairn_code code)
 {
+    if (!code && memory_check_complete(passage))
+        return end_early(passage);
     struct passage_end end = {.outcome = PASSAGE_COMPLETE, .output = passage->output};
     if (code) {
         end = (struct passage_end){.outcome = PASSAGE_FAIL};

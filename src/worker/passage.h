@@ -88,6 +88,7 @@ struct cairn_passage {
     cairn_task task;
     cairn_commit_mode commit;
     uint32_t lease_ms;
+    size_t max_name, max_payload;
     struct rng rng;
     int64_t clock_us; /* the latest time that the engine told; 0: none yet */
 
@@ -152,6 +153,7 @@ struct passage_options {
     cairn_commit_mode commit;
     uint32_t lease_ms;
     uint64_t seed; /* of the engine; 0: the system's randomness */
+    size_t max_name, max_payload; /* the engine's limits; 0: the defaults */
 };
 
 /* ---- passage.c -------------------------------------------------------------------------------
@@ -183,7 +185,8 @@ cairn_code passage_look(struct cairn_passage *passage);
 cairn_code memory_fill(struct cairn_passage *passage);
 
 /* What is remembered under the next use of a key: *ret_row, or NULL if it is new and then goes
- * to *ret_seq.  Over with CAIRN_E_VERSION_MISMATCH if that cannot be. */
+ * to *ret_seq.  CAIRN_E_TOO_LARGE if it cannot be kept; over with CAIRN_E_VERSION_MISMATCH if it
+ * cannot be here. */
 cairn_code memory_ask(struct cairn_passage *passage, const char *key, const char *kind,
                       const char **ret_key, const cairn_step **ret_row, int32_t *ret_seq);
 
@@ -194,6 +197,10 @@ cairn_code memory_forget_retries(struct cairn_passage *passage);
 
 /* Effects of a step that were undone, or left behind by a restart: its key counts them. */
 int32_t memory_past_effects(const struct cairn_passage *passage, const char *key);
+
+/* Before the function completes: over with CAIRN_E_VERSION_MISMATCH if its code has left out
+ * something that is remembered. */
+cairn_code memory_check_complete(struct cairn_passage *passage);
 
 /* Whether the code has left behind what earlier passages have done. */
 bool memory_is_passed(const struct cairn_passage *passage);
@@ -247,6 +254,7 @@ cairn_code passage_make_room(struct cairn_passage *passage);
  */
 
 cairn_code passage_check_key(struct cairn_passage *passage, const char *key);
+/* JSON, or NULL, that the engine can keep. */
 cairn_code passage_check_json(struct cairn_passage *passage, const char *text,
                               const char *what);
 /* The answer of a remembered failure. */

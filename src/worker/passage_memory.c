@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- keys -----------------------------------------------------------------------------------
@@ -164,6 +165,30 @@ cairn_code memory_forget_retries(struct cairn_passage *passage)
     return CAIRN_OK;
 }
 
+/* Nothing is done under a key that cannot be kept. */
+static cairn_code too_long(struct cairn_passage *passage, const char *key)
+{
+    fail(&passage->last, CAIRN_E_TOO_LARGE, "key \"%.60s...\" is too long", key);
+    return fail_detail(&passage->last, CAIRN_E_TOO_LARGE, "%zu bytes, %zu are allowed",
+                       strlen(key), passage->max_name);
+}
+
+cairn_code memory_check_complete(struct cairn_passage *passage)
+{
+    if (!passage->unvisited || passage->task.memory->is_forced || passage->has_gaps)
+        return CAIRN_OK;
+    const cairn_step *row = first_unvisited(passage);
+    size_t others = passage->unvisited - 1;
+    char more[40] = "";
+    if (others)
+        snprintf(more, sizeof more, ", nor for %zu more", others);
+    passage->over_step = row->name;
+    return passage_over(
+        passage, CAIRN_E_VERSION_MISMATCH,
+        "remembered is the %s \"%.90s\", but the code has completed without asking for it%s",
+        kind_word(row->kind), row->name, more);
+}
+
 static cairn_code too_many(struct cairn_passage *passage, const struct key *key)
 {
     fail(&passage->last, CAIRN_E_TOO_LARGE, "the function has too many steps");
@@ -185,6 +210,8 @@ cairn_code memory_ask(struct cairn_passage *passage, const char *text, const cha
     struct key *key = next_use(passage, text);
     if (!key)
         return passage_no_memory(passage);
+    if (strlen(key->text) > passage->max_name)
+        return too_long(passage, key->text);
     bool is_match = key->row && strcmp(key->row->kind, kind) == 0;
     if (key->row && !is_match && !is_forced)
         return mismatch(passage, key->row, key->text, kind);

@@ -33,9 +33,20 @@ cairn_code passage_check_key(struct cairn_passage *passage, const char *key)
     return CAIRN_OK;
 }
 
+static cairn_code check_size(struct cairn_passage *passage, const char *text, const char *what)
+{
+    size_t len = strlen(text);
+    if (len <= passage->max_payload)
+        return CAIRN_OK;
+    fail(&passage->last, CAIRN_E_TOO_LARGE, "%s is too large", what);
+    return fail_detail(&passage->last, CAIRN_E_TOO_LARGE, "%zu bytes, %zu are allowed", len,
+                       passage->max_payload);
+}
+
 cairn_code passage_check_json(struct cairn_passage *passage, const char *text, const char *what)
 {
-    return text ? json_check(text, strlen(text), what, &passage->last) : CAIRN_OK;
+    cairn_code code = text ? check_size(passage, text, what) : CAIRN_OK;
+    return code || !text ? code : json_check(text, strlen(text), what, &passage->last);
 }
 
 static cairn_code check_numbers(struct cairn_passage *passage,
@@ -103,6 +114,11 @@ static cairn_code read_options(struct cairn_passage *passage, const cairn_step_o
         code = read_backoff(passage, ret_options, &ret_call->backoff);
     if (!code)
         code = passage_check_json(passage, ret_options->input, "input");
+    if (!code && ret_options->compensation &&
+        strlen(ret_options->compensation) > passage->max_name)
+        code = fail(&passage->last, CAIRN_E_TOO_LARGE,
+                    "compensation \"%.60s...\" is too long: %zu bytes are allowed",
+                    ret_options->compensation, passage->max_name);
     return code;
 }
 
@@ -245,15 +261,37 @@ cairn_code cairn_passage_begin_step(cairn_passage *passage, const cairn_step_opt
 /* ---- ending ---------------------------------------------------------------------------------
  */
 
-/* Why a call did not complete, or NULL; *outcome becomes the failure that it is. */
-static const char *find_fault(const struct cairn_work *work, cairn_outcome *outcome)
+/* Why what a call gave cannot be kept, or NULL. */
+static const char *find_excess(struct cairn_passage *passage, const struct cairn_work *work)
 {
+    const char *text = NULL;
+    size_t max = passage->max_payload, len = work->output ? strlen(work->output) : 0;
+    if (len > max)
+        text = arena_printf(&passage->arena, "output is too large: %zu bytes, %zu are allowed",
+                            len, max);
+    for (size_t i = 0; i < work->outbound_count && len <= max; i++) {
+        const cairn_outbound *event = &work->outbound[i];
+        len = event->payload ? strlen(event->payload) : 0;
+        if (len > max)
+            text = arena_printf(&passage->arena,
+                                "payload of event \"%.60s\" is too large: %zu bytes, %zu are "
+                                "allowed",
+                                event->event, len, max);
+    }
+    return len > max && !text ? "output is too large" : text;
+}
+
+/* Why a call did not complete, or NULL; *outcome becomes the failure that it is. */
+static const char *find_fault(struct cairn_passage *passage, cairn_outcome *outcome)
+{
+    const struct cairn_work *work = passage->call.work;
+    const char *fault;
     switch (*outcome) {
     case CAIRN_COMPLETE:
-        if (!work->bad_output)
-            return NULL;
-        *outcome = CAIRN_FAIL;
-        return work->bad_output;
+        fault = work->bad_output ? work->bad_output : find_excess(passage, work);
+        if (fault)
+            *outcome = CAIRN_FAIL;
+        return fault;
     case CAIRN_FAIL:
     case CAIRN_RETRY:
     case CAIRN_DEAD:
@@ -372,7 +410,7 @@ static cairn_code fail_call(struct cairn_passage *passage, cairn_outcome outcome
 static cairn_code end_call(struct cairn_passage *passage, cairn_outcome outcome,
                            const char **ret_output)
 {
-    const char *fault = find_fault(passage->call.work, &outcome);
+    const char *fault = find_fault(passage, &outcome);
     cairn_code code = measure(passage, &outcome, &fault);
     if (code)
         return code;

@@ -48,6 +48,9 @@ static void next_key(struct run *run, const char *key, char ret_key[KEY_TEXT])
         snprintf(ret_key, KEY_TEXT, "%s", key);
     else
         snprintf(ret_key, KEY_TEXT, "%.8s#%d", key, run->uses[i].count);
+    struct runner *runner = run->runner;
+    if (runner->asked_count < CALLS_MAX)
+        snprintf(runner->asked[runner->asked_count++], KEY_TEXT, "%s", ret_key);
 }
 
 /* Something that every passage of this generation is told the same way. */

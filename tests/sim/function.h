@@ -98,6 +98,8 @@ struct runner {
 
     char calls[CALLS_MAX][KEY_TEXT]; /* of steps, in this passage */
     size_t call_count;
+    char asked[CALLS_MAX][KEY_TEXT]; /* keys that the code has asked for, in this passage */
+    size_t asked_count;
 };
 
 /* act_function.c: claims that name functions, and what they may be given. */
@@ -127,6 +129,7 @@ void fanout_run(struct runner *runner);
 bool runner_has_lease(const struct runner *runner);
 void law_of_call(struct runner *runner, const char *key, int32_t attempt, int32_t max_attempts);
 void law_of_told(struct runner *runner, const char *key, const char *kind, const char *told);
+void law_of_complete(const struct runner *runner, const struct commit_input *in);
 void law_of_commit(struct sim *sim, const struct op *op);
 
 #endif

@@ -7,6 +7,7 @@
  * about that is refused.  So these laws are about those who have it.
  */
 #include "function.h"
+#include "worker/passage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,27 @@ void law_of_told(struct runner *runner, const char *key, const char *kind, const
                    told ? told : "otherwise");
     if (told && strcmp(row->output, told) != 0)
         sim_broken(sim, "%s is remembered as %s, the code is told %s", key, row->output, told);
+}
+
+static bool is_asked_for(const struct runner *runner, const char *key)
+{
+    for (size_t i = 0; i < runner->asked_count; i++)
+        if (strcmp(runner->asked[i], key) == 0)
+            return true;
+    return runner->asked_count == CALLS_MAX;
+}
+
+/* Code completes if it has asked for all that is remembered, or was accepted as it is. */
+void law_of_complete(const struct runner *runner, const struct commit_input *in)
+{
+    if (!runner->passage || in->outcome != PASSAGE_COMPLETE)
+        return;
+    const cairn_memory *memory = runner->passage->task.memory;
+    bool has_gaps = memory->step_count + 1 < (size_t)memory->places;
+    for (size_t i = 0; i < memory->step_count && !memory->is_forced && !has_gaps; i++)
+        if (!is_asked_for(runner, memory->steps[i].name))
+            sim_broken(runner->sim, "%s completes without having asked for %s",
+                       runner->held.id, memory->steps[i].name);
 }
 
 /* ---- answers ----------------------------------------------------------------------------- */

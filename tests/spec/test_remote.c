@@ -38,6 +38,94 @@ static cairn_engine *open_server(const struct server *server)
     return engine;
 }
 
+/* ---- roles ----------------------------------------------------------------------------------- */
+
+static const char *write_tokens(const char *text)
+{
+    const char *path = scratch_path(".tokens");
+    FILE *file = fopen(path, "w");
+    CHECK(file, "%s cannot be written", path);
+    fputs(text, file);
+    fclose(file);
+    chmod(path, 0600);
+    return path;
+}
+
+static cairn_outcome note_call(cairn_work *work, void *arg)
+{
+    (void)work;
+    atomic_fetch_add((atomic_int *)arg, 1);
+    return CAIRN_COMPLETE;
+}
+
+/* Everything that a passage asks of a server. */
+static cairn_code ask_everything(cairn_passage *passage, void *arg)
+{
+    int64_t now_us;
+    char id[40];
+    cairn_job_spec job = CAIRN_JOB_DEFAULTS;
+    cairn_step_options step = CAIRN_STEP_DEFAULTS;
+    step.run = note_call;
+    step.arg = arg;
+    step.timeout_ms = 60000;
+    job.type = "child";
+    for (int i = 0; i < 2; i++) {
+        step.key = i ? "a" : "b";
+        cairn_code code = cairn_passage_step(passage, &step, NULL, NULL);
+        if (!code)
+            code = cairn_passage_now(passage, &now_us, NULL);
+        if (!code)
+            code = cairn_passage_log(passage, "info", "here", NULL, NULL);
+        if (!code)
+            code = cairn_passage_sleep(passage, NULL, 0, NULL);
+        if (code)
+            return code;
+    }
+    return cairn_passage_start_job(passage, NULL, &job, id, NULL);
+}
+
+TEST(a_worker_with_functions_needs_the_role_work_alone)
+{
+    struct server server;
+    cairn_error error;
+    cairn_engine *working, *producing;
+    cairn_worker *worker;
+    cairn_enqueued started;
+    cairn_instances *found;
+    atomic_int calls = 0;
+    const char *more[] = {"--token-file", write_tokens("work wwwwwwww\nproduce pppppppp\n"),
+                          NULL};
+    server_start(&server, scratch_store(), "0", more);
+    CHECK_OK(open_url(server.url, "wwwwwwww", 10000, &working, &error));
+    CHECK_OK(open_url(server.url, "pppppppp", 10000, &producing, &error));
+
+    cairn_worker_options options = CAIRN_WORKER_DEFAULTS;
+    cairn_function_options function = CAIRN_FUNCTION_DEFAULTS;
+    options.until_idle = 1;
+    function.name = "f";
+    function.run = ask_everything;
+    function.arg = &calls;
+    CHECK_OK(cairn_worker_new(working, &options, &worker, &error));
+    CHECK_OK(cairn_worker_function(worker, &function, &error));
+    CHECK_INT(cairn_deploy(working, "w.json",
+                           "{\"workflow\": \"w\", \"version\": 1, \"steps\": [{\"step\": \"a\"}]}",
+                           NULL, &error),
+              CAIRN_E_FORBIDDEN);
+
+    cairn_start_options start = CAIRN_START_DEFAULTS;
+    start.workflow = "f";
+    CHECK_OK(cairn_start(producing, &start, &started, &error));
+    CHECK_OK(cairn_worker_run(worker, &error));
+    CHECK_INT(calls, 2);
+    CHECK_OK(cairn_instance_get(producing, started.id, &found, &error));
+    CHECK_STR(cairn_instances_at(found, 0)->status, "completed");
+    cairn_instances_free(found);
+    cairn_worker_free(worker);
+    cairn_close(working);
+    cairn_close(producing);
+    server_stop(&server);
+}
+
 /* ---- the same story -------------------------------------------------------------------------- */
 
 /* Where two texts part, line by line. */

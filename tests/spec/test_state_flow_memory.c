@@ -193,6 +193,31 @@ TEST(a_mismatch_is_judged_by_the_passage_that_meets_it_and_keeps_what_went_befor
     fn_end(&world);
 }
 
+TEST(code_that_completes_without_asking_for_what_is_remembered_pauses)
+{
+    struct function_world world;
+    static const char *const scripts[] = {"", "a", "sleep:s", "a sleep:s"};
+    MODES(mode)
+    {
+        for (int i = 0; i < 4; i++) {
+            begin_script(&world, "a b sleep:s", mode);
+            fn_passage(&world, "waiting");
+            wf_advance(&world.flow, SECOND_MS);
+            change_script(&world, scripts[i]);
+            fn_passage(&world, "ready");
+            check_mismatch(&world, i % 2 ? "b" : "a", i % 2 ? "step \\\"b\\\"" : "step \\\"a\\\"",
+                           "completed without asking for it");
+            fn_check_steps(&world, "f:ready a:completed b:completed s:completed");
+
+            change_script(&world, "b sleep:s a"); /* in any order */
+            CHECK_DONE(&world.flow.world, wf_resume(&world.flow));
+            fn_passage(&world, "completed");
+            fn_check_calls(&world, "a:1 b:1");
+            fn_end(&world);
+        }
+    }
+}
+
 TEST(resume_without_force_pauses_again)
 {
     struct function_world world;
@@ -240,6 +265,41 @@ TEST(resume_with_force_goes_on_and_what_matches_answers_from_memory)
                        "t:completed c:completed");
         fn_end(&world);
     }
+}
+
+TEST(resume_with_force_lets_code_complete_that_leaves_steps_out)
+{
+    struct function_world world;
+    begin_script(&world, "a b sleep:s c", CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    wf_advance(&world.flow, SECOND_MS);
+    change_script(&world, "b");
+    fn_passage(&world, "ready");
+    check_mismatch(&world, "a", "nor for 1 more", "completed without asking for it");
+    force(&world);
+    fn_passage(&world, "completed");
+    fn_check_calls(&world, "a:1 b:1");
+    fn_end(&world);
+}
+
+/* Only completing is judged: a failure is undone with all that is remembered. */
+static cairn_code give_up(cairn_passage *passage, void *arg)
+{
+    (void)arg;
+    cairn_passage_set_error(passage, "not today");
+    return CAIRN_E_STEP_FAILED;
+}
+
+TEST(code_that_fails_without_asking_for_what_is_remembered_has_failed)
+{
+    struct function_world world;
+    begin_script(&world, "a sleep:s b", CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    wf_advance(&world.flow, SECOND_MS);
+    world.run = give_up;
+    fn_passage(&world, "failed");
+    fn_check_status(&world, "failed");
+    fn_end(&world);
 }
 
 TEST(resume_with_force_forgets_a_key_of_another_kind_and_does_it_anew)
