@@ -26,6 +26,16 @@ bool pattern_matches(const char *pattern, const char *type)
     return strcmp(pattern, type) == 0;
 }
 
+bool pattern_overlaps(const char *a, const char *b)
+{
+    if (!pattern_is_prefix(b))
+        return pattern_matches(a, b);
+    if (!pattern_is_prefix(a))
+        return pattern_matches(b, a);
+    size_t shorter = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
+    return strncmp(a, b, shorter - 1) == 0;
+}
+
 bool pattern_matches_any(const char *const *patterns, size_t count, const char *type)
 {
     for (size_t i = 0; i < count; i++)

@@ -13,6 +13,7 @@
 bool pattern_is_valid(const char *pattern);  /* a % stands at its end, or nowhere */
 bool pattern_is_prefix(const char *pattern); /* only a trailing % makes one */
 bool pattern_matches(const char *pattern, const char *type);
+bool pattern_overlaps(const char *a, const char *b); /* some type could match both */
 bool pattern_matches_any(const char *const *patterns, size_t count, const char *type);
 
 /* Versions of a function, both ends included. */

@@ -91,6 +91,16 @@ static bool is_same_claim(const cairn_claim_options *a, const cairn_claim_option
     return true;
 }
 
+/* Whether there could be a task that both would be given. */
+static bool is_overlapping(const cairn_claim_options *a, const cairn_claim_options *b)
+{
+    for (size_t i = 0; i < a->type_count; i++)
+        for (size_t k = 0; k < b->type_count; k++)
+            if (pattern_overlaps(a->types[i], b->types[k]))
+                return true;
+    return false;
+}
+
 /* When many workers wait for the same types and one job comes, only the first need ask. */
 static bool is_dry(const struct batch *batch, const cairn_claim_options *claim, bool is_steps)
 {
@@ -257,11 +267,24 @@ static size_t alternate(const struct share *first, const struct share *second,
     return count;
 }
 
+/* Whose turn it is, for claims like this one: others must not change it, since claims that have
+ * nothing to do with each other may be answered in any order. */
+static bool *turn_of(struct committer *committer, const cairn_claim_options *claim)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < claim->type_count; i++)
+        for (const char *at = claim->types[i]; *at; at++)
+            hash = (hash ^ (unsigned char)*at) * 16777619u;
+    for (const char *at = claim->runtime; at && *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    return &committer->is_steps_turn[hash % TURNS];
+}
+
 /* An odd number of tasks: the other kind begins the next time. */
-static void note_turn(struct committer *committer, size_t count)
+static void note_turn(bool *is_steps_turn, size_t count)
 {
     if (count % 2)
-        committer->is_steps_turn = !committer->is_steps_turn;
+        *is_steps_turn = !*is_steps_turn;
 }
 
 /* Jobs and steps alternate while both have work.  Whose turn it is gets the odd one; asked first is
@@ -273,8 +296,9 @@ static cairn_code claim_for(struct batch *batch, struct request *request, cairn_
     struct committer *committer = batch->committer;
     struct share jobs = {.claim = claim_jobs};
     struct share steps = {.claim = flow_claim, .is_steps = true};
-    struct share *turn = committer->is_steps_turn ? &steps : &jobs;
-    struct share *other = committer->is_steps_turn ? &jobs : &steps;
+    bool *is_steps_turn = turn_of(committer, claim);
+    struct share *turn = *is_steps_turn ? &steps : &jobs;
+    struct share *other = *is_steps_turn ? &jobs : &steps;
     jobs.tasks = arena_array(&batch->arena, claim->max, sizeof *jobs.tasks);
     steps.tasks = arena_array(&batch->arena, claim->max, sizeof *steps.tasks);
     cairn_task *tasks = arena_array(&request->arena, claim->max, sizeof *tasks);
@@ -298,7 +322,7 @@ static cairn_code claim_for(struct batch *batch, struct request *request, cairn_
     if (code)
         return code;
     size_t count = alternate(turn, other, tasks);
-    note_turn(committer, count);
+    note_turn(is_steps_turn, count);
     if (jobs.count != steps.count)
         committer->has_few_steps = steps.count < jobs.count;
     request->out.tasks = (struct tasks_output){.items = tasks, .count = count};
@@ -342,7 +366,7 @@ static cairn_code add_share(struct batch *batch, struct request *request,
 }
 
 /* There are no jobs, so nobody has to choose: this claim and those like it that follow are one
- * question for steps. */
+ * question for steps.  None of them overtakes another claim that could want the same tasks. */
 static cairn_code claim_together(struct batch *batch, struct request *first,
                                  cairn_error *reterr)
 {
@@ -355,8 +379,13 @@ static cairn_code claim_together(struct batch *batch, struct request *first,
     room = shares->room;
     for (struct request *at = first->next; at && !code && room < TOGETHER_TASKS_MAX;
          at = at->next) {
-        if (!request_is_claiming(at) || !may_go_together(first, at) || !is_claim_open(at))
+        if (!request_is_claiming(at) || !is_claim_open(at))
             continue;
+        if (!may_go_together(first, at)) {
+            if (is_overlapping(request_claim(first), request_claim(at)))
+                break;
+            continue;
+        }
         code = add_share(batch, at, &shares[count], reterr);
         room += shares[count++].room;
     }
@@ -367,7 +396,7 @@ static cairn_code claim_together(struct batch *batch, struct request *first,
         shares[i].request->out.tasks =
             (struct tasks_output){.items = shares[i].tasks, .count = shares[i].count};
         is_all &= shares[i].count == shares[i].room;
-        note_turn(batch->committer, shares[i].count);
+        note_turn(turn_of(batch->committer, request_claim(first)), shares[i].count);
     }
     return code || is_all ? code : note_dry(batch, request_claim(first), true, reterr);
 }

@@ -197,6 +197,13 @@ static void refuse(struct batch *batch, struct request *request, const struct fl
                                runner ? runner->row.locked_by : NULL);
 }
 
+/* 0: the lease has ended.  If the commit is repeated, somebody else may have one meanwhile. */
+static int64_t own_lease(const struct step_row *runner, const struct commit_input *in)
+{
+    bool is_own = runner->token && strcmp(runner->token, in->token) == 0;
+    return is_own ? runner->locked_until_us : 0;
+}
+
 static cairn_code answer(struct batch *batch, struct request *request,
                          const struct world_instance *instance, const struct flow_step *runner,
                          const struct flow_verdict *verdict, bool is_conflict,
@@ -205,7 +212,7 @@ static cairn_code answer(struct batch *batch, struct request *request,
     struct committed_output *out = &request->out.committed;
     out->status = step_status_name(runner->row.status);
     out->stop = verdict->stop;
-    out->lease_until_us = runner->row.locked_until_us;
+    out->lease_until_us = own_lease(&runner->row, &request->in.commit);
     out->revision = instance->row.revision;
     out->is_conflict = is_conflict;
     if (!is_conflict || request->in.commit.outcome != PASSAGE_GO_ON)

@@ -189,20 +189,23 @@ static cairn_code prepare(struct batch *batch, const cairn_start_options *in, co
     return row.start_at_us ? CAIRN_OK : flow_start(&instance->flow, reterr);
 }
 
-/* The id is made once and kept over tries. */
+/* The id is made once and kept over tries.  One that an earlier try has found under the key is
+ * another instance's: it must not pass for ours. */
 static cairn_code prepare_request(struct batch *batch, struct request *request,
                                   const struct plan *plan, struct starting *ret_starting,
                                   cairn_error *reterr)
 {
-    if (!request->out.enqueued) {
+    if (!request->out.enqueued)
         request->out.enqueued = arena_zalloc(&request->arena, sizeof(cairn_enqueued));
-        if (!request->out.enqueued)
-            return fail_memory(reterr);
-        id_make(&batch->committer->rng, batch->tx->now_us, request->out.enqueued->id);
-    }
+    cairn_enqueued *started = request->out.enqueued;
+    if (!started)
+        return fail_memory(reterr);
+    if (!started->id[0] || started->existing)
+        id_make(&batch->committer->rng, batch->tx->now_us, started->id);
+    started->existing = 0;
     *ret_starting =
-        (struct starting){.started = request->out.enqueued, .was_unsure = request->was_unsure};
-    return prepare(batch, &request->in.start, request->out.enqueued->id, plan->definition,
+        (struct starting){.started = started, .was_unsure = request->was_unsure};
+    return prepare(batch, &request->in.start, started->id, plan->definition,
                    &ret_starting->instance, reterr);
 }
 

@@ -61,6 +61,9 @@ struct ready_types {
  * that share an entry. */
 enum { MISSING_NOTED = 32, MISSING_QUIET_US = 60 * 1000 * 1000 };
 
+/* Claims that are alike share a turn; others do, too, if chance will have it. */
+enum { TURNS = 64 };
+
 enum { WRITERS_MAX = 4, BATCH_MAX = 1000 };
 
 /* Owns one connection and commits what waits.  The thread only calls committer_run_once(), so a
@@ -70,7 +73,7 @@ struct committer {
     struct store_session *session; /* NULL: not open yet */
     struct rng rng;
     struct plans plans;
-    bool is_steps_turn; /* who goes first in a claim that takes jobs and steps */
+    bool is_steps_turn[TURNS]; /* who goes first in a claim that takes jobs and steps */
     bool has_few_steps; /* the latest such claim found fewer steps than jobs */
     int index;          /* 0 also keeps the timers and the parked claims */
     int64_t missing_noted_us[MISSING_NOTED];

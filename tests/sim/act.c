@@ -55,6 +55,7 @@ static void submit_as(struct sim *sim, struct op *op, int engine, struct request
     }
     request->done = note_done;
     request->arg = &op->is_done;
+    lease_asked(sim, request);
     struct cairn_engine *base = &sim->engines[engine].engine->base;
     base->ops->submit(base, request);
 }
@@ -330,15 +331,14 @@ static void work_something(struct sim *sim, int engine)
     if (held->is_function) {
         sim->has_released = true;
         act_report(sim, engine, held, CAIRN_RELEASE);
-    } else if (sim_chance(sim, 12))
+    } else if (sim_chance(sim, 16))
         act_heartbeat(sim, engine, held);
     else
         act_report(sim, engine, held, outcomes[sim_below(sim, 13)]);
 }
 
-static void act_one(struct sim *sim)
+static void act_one(struct sim *sim, int engine)
 {
-    int engine = sim_below(sim, ENGINES);
     int what = sim_below(sim, 100);
     bool may_claim = sim->held_count + 12 < HELD_MAX;
     if (sim->has_functions && runner_is_any(sim) && sim_chance(sim, 60))
@@ -389,9 +389,11 @@ static bool has_free_slot(const struct sim *sim)
 void act_round(struct sim *sim)
 {
     move_clock(sim);
-    int count = sim_chance(sim, 75) ? 1 : 2 + sim_below(sim, OPS_MAX - 1);
+    int count = sim_chance(sim, 65) ? 1 : 2 + sim_below(sim, OPS_MAX - 1);
+    int engine = sim_below(sim, ENGINES);
+    bool is_shared = sim_chance(sim, 60); /* so that they share a commit */
     for (int i = 0; i < count && has_free_slot(sim); i++)
-        act_one(sim);
+        act_one(sim, is_shared ? engine : sim_below(sim, ENGINES));
 }
 
 /* ---- answers ----------------------------------------------------------------------------- */
@@ -486,6 +488,13 @@ static bool is_waiting(const struct sim *sim, int engine)
     return false;
 }
 
+static void hear(struct sim *sim, struct op *op)
+{
+    if (op->request && op->is_done && !op->is_heard)
+        lease_answered(sim, op->request);
+    op->is_heard = op->is_done;
+}
+
 /* After each run of a committer all rows are looked at. */
 bool act_run_one(struct sim *sim, int engine)
 {
@@ -495,6 +504,10 @@ bool act_run_one(struct sim *sim, int engine)
     for (int i = 0; i < OPS_MAX; i++)
         if (sim->ops[i].request && !sim->ops[i].may_succeed)
             sim->ops[i].may_succeed = is_good(sim, &sim->ops[i].held);
+    for (int i = 0; i < OPS_MAX; i++)
+        hear(sim, &sim->ops[i]);
+    for (int i = 0; i < ENGINES; i++)
+        hear(sim, &sim->parked[i]);
     laws_check(sim);
     return true;
 }

@@ -188,6 +188,7 @@ void laws_check(struct sim *sim)
     for (size_t i = 0; i < sim->now->instance_count; i++)
         laws_of_instance(sim, i);
     laws_of_jobs(sim);
+    laws_of_leases(sim);
     if (sim->has_functions)
         laws_of_starts(sim);
 }

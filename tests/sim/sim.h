@@ -27,7 +27,8 @@ enum {
     STEPS_MAX = 128,
     JOBS_MAX = 40,
     HELD_MAX = 96,
-    OPS_MAX = 4,
+    OPS_MAX = 6,
+    LEASES_MAX = 160,
     EVENTS_MAX = 400,
     LOGS_MAX = 200,
     RECORDS_MAX = 64,
@@ -85,6 +86,7 @@ struct op {
     struct request *request; /* NULL: no op */
     int engine;
     bool is_done;
+    bool is_heard;         /* what its answer says of leases is known */
     bool may_succeed;      /* reports: at some moment its token was the one that counts */
     struct held held;      /* reports and heartbeats: whose */
     struct runner *runner; /* whose passage has asked, and keeps the request; NULL: nobody's */
@@ -104,6 +106,15 @@ struct signal_seen {
     char by[24]; /* the step that took it */
     bool is_taken;
     bool is_unsure; /* taken before a retry, which frees what the retried steps had taken */
+};
+
+/* A lease that a worker was told of. */
+struct lease_seen {
+    char id[64], token[TOKEN_TEXT];
+    int64_t until_us;   /* until then it holds */
+    int32_t generation; /* of the instance */
+    bool is_over;       /* the worker has handed in what ends it */
+    bool is_fresh;      /* since the latest run */
 };
 
 /* What has happened to an instance since it was begun, restarted or retried. */
@@ -170,6 +181,8 @@ struct sim {
     int rounds;
     struct signal_seen signals[INSTANCES_MAX][SIGNALS_MAX];
     size_t signal_counts[INSTANCES_MAX];
+    struct lease_seen leases[LEASES_MAX];
+    size_t lease_count;
     struct saga_seen sagas[INSTANCES_MAX];
     struct function_seen functions[INSTANCES_MAX];
     struct effects_seen effects[INSTANCES_MAX];
@@ -245,7 +258,12 @@ void laws_of_function(struct sim *sim, size_t index,
 void laws_of_starts(struct sim *sim);                      /* laws_start.c */
 void law_of_due(struct sim *sim);                          /* laws_timer.c: nothing is overdue */
 void law_of_quiet(struct sim *sim); /* engines restart, nobody asks them anything */
+void laws_of_leases(struct sim *sim);                      /* laws_lease.c */
 bool has_event(const struct seen_instance *instance, const char *type, const char *step);
+
+/* laws_lease.c: what a request may do to leases once it is handed in, and what its answer says. */
+void lease_asked(struct sim *sim, const struct request *request);
+void lease_answered(struct sim *sim, const struct request *request);
 
 /* act.c */
 void act_deploy(struct sim *sim);
