@@ -91,12 +91,24 @@ static bool is_same_claim(const cairn_claim_options *a, const cairn_claim_option
     return true;
 }
 
+/* All that a claim names: types, then functions. */
+static size_t named_count(const cairn_claim_options *claim)
+{
+    return claim->type_count + claim->function_count;
+}
+
+static const char *named_at(const cairn_claim_options *claim, size_t index)
+{
+    return index < claim->type_count ? claim->types[index]
+                                     : claim->functions[index - claim->type_count].name;
+}
+
 /* Whether there could be a task that both would be given. */
 static bool is_overlapping(const cairn_claim_options *a, const cairn_claim_options *b)
 {
-    for (size_t i = 0; i < a->type_count; i++)
-        for (size_t k = 0; k < b->type_count; k++)
-            if (pattern_overlaps(a->types[i], b->types[k]))
+    for (size_t i = 0; i < named_count(a); i++)
+        for (size_t k = 0; k < named_count(b); k++)
+            if (pattern_overlaps(named_at(a, i), named_at(b, k)))
                 return true;
     return false;
 }
@@ -272,8 +284,8 @@ static size_t alternate(const struct share *first, const struct share *second,
 static bool *turn_of(struct committer *committer, const cairn_claim_options *claim)
 {
     uint32_t hash = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < claim->type_count; i++)
-        for (const char *at = claim->types[i]; *at; at++)
+    for (size_t i = 0; i < named_count(claim); i++)
+        for (const char *at = named_at(claim, i); *at; at++)
             hash = (hash ^ (unsigned char)*at) * 16777619u;
     for (const char *at = claim->runtime; at && *at; at++)
         hash = (hash ^ (unsigned char)*at) * 16777619u;

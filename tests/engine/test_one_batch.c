@@ -349,3 +349,35 @@ TEST(an_acknowledgement_finds_what_the_same_commit_has_emitted)
     CHECK_INT(ack->code, CAIRN_OK);
     rig_done(&rig);
 }
+
+TEST(a_claim_does_not_overtake_another_that_wants_the_same_tasks)
+{
+    struct rig rig;
+    begin(&rig, PAIR, "pair");
+    struct request *first = claim("u", 1, 1000), *other = claim("v", 1, 9000);
+    struct request *last = claim("w", 1, 1000);
+    DO_TOGETHER(&rig, first, other, last);
+    CHECK_INT(first->out.tasks.count, 1);
+    CHECK_INT(other->out.tasks.count, 1);
+    CHECK_INT(last->out.tasks.count, 0);
+    rig_done(&rig);
+}
+
+TEST(a_start_with_a_known_key_is_told_so_after_its_batch_fell_apart)
+{
+    struct rig rig;
+    begin(&rig, ONE, "one");
+    struct request *first = start("one"), *again = start("one");
+    first->in.start.key = again->in.start.key = "k";
+    CHECK_INT(rig_do(&rig, first), CAIRN_OK);
+    struct faulty_rule rule = {
+        .verb = FAULTY_APPEND_EVENTS, .call = 1, .times = 1, .code = CAIRN_E_STORE};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    rig_submit(&rig, again);
+    rig_submit(&rig, rig_enqueue(&rig, "j", NULL));
+    rig_run(&rig);
+    CHECK_INT(again->code, CAIRN_OK);
+    CHECK_INT(again->out.enqueued[0].existing, 1);
+    CHECK_STR(again->out.enqueued[0].id, first->out.enqueued[0].id);
+    rig_done(&rig);
+}

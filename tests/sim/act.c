@@ -386,12 +386,30 @@ static bool has_free_slot(const struct sim *sim)
     return false;
 }
 
+/* Several workers speak at once: one extends its lease while another reports. */
+static void work_together(struct sim *sim, int engine)
+{
+    int count = 2 + sim_below(sim, 2);
+    for (int i = 0; i < count && sim->held_count; i++) {
+        size_t back = 1 + (size_t)sim_below(sim, (int)(sim->held_count < 5 ? sim->held_count : 5));
+        struct held *held = &sim->held[sim->held_count - back];
+        if (!has_free_slot(sim) || held->is_function)
+            return;
+        if (sim_chance(sim, 50))
+            act_heartbeat(sim, engine, held);
+        else
+            act_report(sim, engine, held, sim_chance(sim, 50) ? CAIRN_DEAD : CAIRN_COMPLETE);
+    }
+}
+
 void act_round(struct sim *sim)
 {
     move_clock(sim);
     int count = sim_chance(sim, 65) ? 1 : 2 + sim_below(sim, OPS_MAX - 1);
     int engine = sim_below(sim, ENGINES);
     bool is_shared = sim_chance(sim, 60); /* so that they share a commit */
+    if (sim->held_count > 1 && sim_chance(sim, 8))
+        work_together(sim, engine);
     for (int i = 0; i < count && has_free_slot(sim); i++)
         act_one(sim, is_shared ? engine : sim_below(sim, ENGINES));
 }

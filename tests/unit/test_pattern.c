@@ -60,6 +60,24 @@ TEST(one_of_several_patterns_is_enough)
     CHECK(!pattern_matches_any(patterns, 0, "a.v1"), "no patterns");
 }
 
+TEST(patterns_overlap_if_a_type_could_match_both)
+{
+    static const struct {
+        const char *a, *b;
+        bool overlaps;
+    } cases[] = {
+        {"a.v1", "a.v1", true},   {"a.v1", "a.v2", false}, {"a.%", "a.v1", true},
+        {"a.%", "b.v1", false},   {"a.%", "a.b.%", true},  {"a.b.%", "a.c.%", false},
+        {"%", "anything", true},  {"%", "a.%", true},      {"a.%", "a", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK(pattern_overlaps(cases[i].a, cases[i].b) == cases[i].overlaps,
+              "\"%s\" and \"%s\"", cases[i].a, cases[i].b);
+        CHECK(pattern_overlaps(cases[i].b, cases[i].a) == cases[i].overlaps,
+              "\"%s\" and \"%s\"", cases[i].b, cases[i].a);
+    }
+}
+
 /* ---- versions of functions ------------------------------------------------------------------ */
 
 /* Whether one of them has this version of "f"; how many have is added to *count. */
