@@ -117,7 +117,10 @@ const struct command command_doctor = {
     .name = "doctor",
     .summary = "look the store over and say what is wrong",
     .about = "Checks the store, its version, clock skew, leases, the registry and the names of "
-             "types. The exit code is 1 if anything is an error.",
+             "types; overdue timers, steps that no worker claims, decisions that are long "
+             "awaited, open DLQ records, paused instances and failed compensations. Of running, "
+             "paused and failed instances the newest 100 are read. The exit code is 1 if "
+             "anything is an error.",
     .example = "cairn doctor --url postgres://localhost/orders",
     .outputs = "table json",
     .has_url = true,

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
-#include "engine/local.h"
+#include "engine/doctor.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -14,11 +14,8 @@
 
 enum { FINDINGS_MAX = 32, TYPES_MAX = 1000, SKEW_WARNING_MS = 1000, LATE_S = 3600 };
 
-static void find(struct doctor_output *out, const char *check, const char *result,
-                 const char *format, ...) format_like(4, 5);
-
-static void find(struct doctor_output *out, const char *check, const char *result,
-                 const char *format, ...)
+void find(struct doctor_output *out, const char *check, const char *result, const char *format,
+          ...)
 {
     if (out->count == FINDINGS_MAX)
         return;
@@ -189,5 +186,7 @@ cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx, struct r
     look_at_clock(engine, out, &facts);
     look_at_work(out, &facts, &counts, &steps, tx->now_us);
     code = look_at_functions(ops, tx, out, &request->error);
-    return code ? code : look_at_types(ops, tx, out, &request->error);
+    if (!code)
+        code = look_at_types(ops, tx, out, &request->error);
+    return code ? code : doctor_flow(ops, tx, out, &request->error);
 }
