@@ -49,7 +49,7 @@ $ cairn signal $id other --no-latch
 $ cairn signal $id payment.settled --payload '{"amount": 12}' --id s1
 <id1>  taken
 $ cairn signal $id payment.settled --id s1 -o json
-{"id":"s1","existing":true,"taken":false,"kept":true}
+{"id":"s1","existing":true,"taken":true,"kept":true}
 $ cairn work -q --handle 'ship=echo $CAIRN_STEP $CAIRN_KIND $CAIRN_SIGNAL | tr -d " " >&2; [ $CAIRN_INSTANCE ] && cat' --until-idle
 ! shipstep{"id":"s1","event":"payment.settled","payload":{"amount":12}}
 $ cairn show $id -o json | look '[d["status"], d["output"], d["current_steps"], [[s["name"], s["status"]] for s in d["steps"]]]'
@@ -60,10 +60,12 @@ step_ready            reserve
 step_started          reserve
 step_completed        reserve
 step_waiting          settled
+workflow_waiting
 signal_received
 signal_taken          settled
 step_completed        settled
 step_ready            ship
+workflow_running
 step_started          ship
 step_completed        ship
 workflow_completed
@@ -74,14 +76,14 @@ $ cairn show $id --follow -o json | look 'd["status"]'
 # Waiting for the end: 0 if it completed, else 1.
 $ printf 'workflow: one\nversion: 1\nsteps: [{step: only, max_attempts: 1}]\n' | cairn deploy -
 one version 1  deployed
-$ (when_running one; cairn work -q --handle 'only=cat' --until-idle) & cairn start one --input '[1]' --wait; echo $?; wait
+$ (when_running one; cairn work -q --handle 'only=cat' --until-idle) & cairn start one --input '[1]' --wait 2>said; echo $?; tail -1 said; wait
 <id2>
 0
-! completed
-$ (when_running one; cairn work -q --handle 'only=echo "no van" >&2; exit 1' --until-idle) 2>/dev/null & cairn start one --wait; echo $?; wait
+completed
+$ (when_running one; cairn work -q --handle 'only=echo "no van" >&2; exit 1' --until-idle) 2>/dev/null & cairn start one --wait 2>said; echo $?; tail -1 said; wait
 <id3>
 1
-! failed: step "only": no van
+failed: step "only": no van
 # What failed can be retried; ids come from standard input.
 $ cairn list --status failed -o ids | cairn retry -
 <id3>  running
