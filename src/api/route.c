@@ -74,7 +74,7 @@ static bool refuse_empty(const char *method, const struct target *target,
 {
     const struct route *route;
     for (size_t i = 0; (route = route_at(i)); i++) {
-        const char *name;
+        const char *name = "";
         if (strcmp(route->method, method) != 0 || !is_match(route->path, target, true))
             continue;
         int len = empty_name(route, target, &name);
