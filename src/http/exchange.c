@@ -169,9 +169,14 @@ static bool check_head(struct exchange *exchange, const char *method, const char
     check_framing(exchange, url, version, &framing);
     if (exchange->refusal.code)
         return true;
+    bool is_large = framing.is_chunked || framing.length > BODY_SMALL;
     check_access(exchange, method);
     if (exchange->refusal.code)
-        return framing.is_chunked || framing.length > BODY_SMALL || header(exchange, "Expect");
+        return is_large || header(exchange, "Expect");
+    if (is_large && !access_roles(method, exchange->target)) {
+        intake_refuse_size(&exchange->refusal); /* what needs no token needs no large body */
+        return true;
+    }
     check_body(exchange, &framing);
     return exchange->refusal.code && header(exchange, "Expect");
 }
