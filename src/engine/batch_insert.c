@@ -70,8 +70,8 @@ bool request_enqueues_children(const struct request *request)
     return request->op == OP_COMMIT && request->in.commit.job_count;
 }
 
-/* The next request with jobs to insert, from `at` on; NULL: none before a commit that enqueues, whose
- * jobs come first. */
+/* The next request with jobs to insert, from `at` on; NULL: none before a commit that enqueues,
+ * whose jobs come first. */
 static struct request *next_enqueue(struct request *at)
 {
     for (; at && !request_enqueues_children(at); at = at->next)

@@ -13,8 +13,8 @@
  *   The row that a control is answered with is read at the end, or before the next request that
  *   changes it (world_turn_to(), take_row()).
  *
- * Claims, of tasks and of outbound events, come after all of this.  Their callers are concurrent and
- * have no order among the others, and one question serves many.
+ * Claims, of tasks and of outbound events, come after all of this.  Their callers are concurrent
+ * and have no order among the others, and one question serves many.
  */
 #include "base/error.h"
 #include "engine/flow_batch.h"

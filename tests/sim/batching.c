@@ -181,7 +181,8 @@ static void check_same(const struct batching *batching, const char *what, int wh
     while (a[same] && a[same] == b[same])
         same++;
     size_t from = same > 300 ? same - 300 : 0;
-    fprintf(stderr, "seed %llu, round %d: %s differ\n--- one by one\n...%.900s\n--- %s\n...%.900s\n",
+    fprintf(stderr,
+            "seed %llu, round %d: %s differ\n--- one by one\n...%.900s\n--- %s\n...%.900s\n",
             (unsigned long long)batching->seed, batching->round, what, a + from,
             which == 1 ? "in groups" : "in one commit", b + from);
     for (size_t i = 0; i < batching->ask_count; i++)

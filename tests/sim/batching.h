@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Three engines without threads, each on a store of its own, are asked the same.  Ids and tokens are
- * made here and given to all of them, so that rows and answers can be compared as texts.
+ * Three engines without threads, each on a store of its own, are asked the same.  Ids and
+ * tokens are made here and given to all of them, so that rows and answers can be compared as texts.
  */
 #ifndef SIM_BATCHING_H
 #define SIM_BATCHING_H
@@ -30,7 +30,7 @@ struct side {
 /* One request, and its answers on the three sides. */
 struct ask {
     struct request *model; /* never handed in; its texts are shared by the others */
-    int record;            /* a requeue, an acknowledgement: the how-manieth; the id is the side's */
+    int record; /* a requeue, an acknowledgement: its index; the id is the side's */
     struct request *requests[BATCHING_SIDES];
     struct request *claims[BATCHING_SIDES]; /* one by one: the claim that the request makes too */
 };
@@ -49,7 +49,10 @@ struct batching {
     struct rng rng;
     int64_t now_us;
     struct side sides[BATCHING_SIDES];
-    bool has_signal_ids; /* in this round */
+    /* In this round.  A late signal with an id of its own makes its batch fall apart: each
+     * request is then tried alone, with the claim that it makes.  So there are no such claims in
+     * this round, and no jitter, since the first try has used up some chance. */
+    bool has_signal_ids;
     struct ask asks[ASKS_MAX];
     size_t ask_count;
 

@@ -339,7 +339,8 @@ static void ask_commit(struct batching *batching, const struct batching_task *ta
     in->jobs = room(model, count + 1, sizeof *in->jobs);
     in->starts = room(model, count + 1, sizeof *in->starts);
     in->logs = room(model, 1, sizeof *in->logs);
-    in->logs[0] = (struct commit_log){.level = "info", .message = text(model, "said %d", batching->outputs++)};
+    in->logs[0] = (struct commit_log){.level = "info",
+                                      .message = text(model, "said %d", batching->outputs++)};
     in->log_count = (size_t)below(batching, 2);
     in->worker = text(model, "%s", task->worker);
     in->task_id = text(model, "%s", task->id);
@@ -381,7 +382,8 @@ static void ask_signal(struct batching *batching, const char *instance)
     signal->payload = text(model, "{\"p\": %d}", batching->signals++);
     signal->no_latch = below(batching, 6) == 0;
     if (batching->has_signal_ids && below(batching, 2))
-        signal->id = text(model, "m%d", below(batching, 3) ? batching->signals : below(batching, 9));
+        signal->id =
+            text(model, "m%d", below(batching, 3) ? batching->signals : below(batching, 9));
     else
         snprintf(model->signal_id, sizeof model->signal_id, "%s", make_id(batching, model));
 }
