@@ -133,7 +133,6 @@ created_at  <time> (<ago>)
 started_at  <time> (<ago>)
 finished_at  <time> (<ago>)
 took TOOK
-last_error  a: try  again (call 1)
 input  {"n": 1}
 output  {"n": 1}
 
@@ -167,7 +166,8 @@ $ work --handle 'put_back=echo "shelf is full" >&2; exit 1'; tree $id
 ✓ reserved (save point)          completed
 ↩ in_stock (condition)           rolled_back  {{ gt .count 0 }}
 ├─ then
-│  └─ ✗ pick                     failed  TOOK  undo 1/1 calls, cannot be undone, DLQ record 1  shelf is full
+│  └─ ✗ pick                     failed  TOOK  undo 1/1 calls, cannot be undone, DLQ record 1
+│       undo: shelf is full
 │       cairn dlq requeue 1
 └─ else, not taken
    └─ – restock                  skipped
