@@ -423,8 +423,8 @@ typedef struct cairn_reported {
 } cairn_reported;
 
 /* Reports outcomes, all in one commit, and claims in the same commit if `claim` is given.
- * Repeating a report that was accepted, with the same worker and token, is accepted again and
- * changes nothing. ret_reported (count of them) and ret_tasks may be NULL; with one report and
+ * Repeating a report that was accepted, with the same token and outcome, is accepted again and
+ * changes nothing; another outcome is CAIRN_E_LEASE_LOST. ret_reported (count of them) and ret_tasks may be NULL; with one report and
  * no ret_reported its code is the call's. */
 CAIRN_API cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
                                        const cairn_report *reports, size_t count,

@@ -173,7 +173,7 @@ TEST(an_instance_has_the_fields_of_the_design)
     static const char *const names[] = {
         "id",         "workflow", "version",    "status",     "current_steps",
         "input",      "output",   "last_error", "key",        "generation",
-        "created_at", "start_at", "started_at", "finished_at"};
+        "created_at", "start_at", "started_at", "finished_at", "undo_error"};
     struct caller caller;
     caller_open(&caller);
     deploy_for(&caller, 201, two_steps);
@@ -192,7 +192,7 @@ TEST(an_instance_has_the_fields_of_the_design)
     CHECK_INT(int_at(&caller, "generation"), 1);
     call_for(&caller, 200, "GET", about(id, "/steps"), NULL);
     CHECK_INT(json_array_size(part(&caller, "items")), 2);
-    CHECK_INT(json_object_size(part(&caller, "items.0")), 22);
+    CHECK_INT(json_object_size(part(&caller, "items.0")), 23);
     CHECK_STR(text_at(&caller, "items.0.handler"), "billing.reserve.v1");
     CHECK_STR(text_at(&caller, "items.0.status"), "ready");
     CHECK_STR(text_at(&caller, "items.0.metadata.team"), "orders");
@@ -278,6 +278,7 @@ TEST(a_failed_instance_says_why_and_can_be_retried)
     call_for(&caller, 409, "POST", about(id, "/retry"), NULL);
     complete(&caller, "ship", "2");
     CHECK_STR(status_of(&caller, id), "completed");
+    CHECK(json_is_null(part(&caller, "last_error")), "%s", caller.text);
     call_for(&caller, 200, "POST", about(id, "/restart"), "{}");
     CHECK_STR(text_at(&caller, "current_steps.0"), "reserve");
     caller_close(&caller);
