@@ -126,7 +126,7 @@ TEST(a_functions_task_without_its_memory_is_an_error)
         cairn_code code;
     } cases[] = {
         {TASK(",\"version\":1,\"revision\":2,\"places\":1,\"forced\":false,\"steps\":[],"
-              "\"events\":[]"),
+              "\"events\":[],\"effect\":1,\"effects\":[]"),
          CAIRN_OK},
         {TASK(""), CAIRN_E_INTERNAL},
         {TASK(",\"steps\":[]"), CAIRN_E_INTERNAL},
