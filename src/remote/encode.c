@@ -299,7 +299,7 @@ static void encode_advance(int64_t ms, struct transfer *transfer, struct json_ou
 {
     aim(transfer, "POST", "/v1/clock/advance");
     /* As long as it takes: there may be much that falls due. */
-    transfer->wait_ms = 60 * 60 * 1000;
+    transfer->wait_ms = ADVANCE_MS;
     json_open(out, '{');
     put_int(out, "ms", ms);
     json_close(out, '}');
@@ -351,6 +351,7 @@ static void encode_plain(const struct request *request, struct transfer *transfe
         break;
     case OP_DOCTOR:
         aim(transfer, "GET", "/v1/doctor");
+        transfer->wait_ms = DOCTOR_MS;
         break;
     default:
         encode_flow(request, transfer);

@@ -67,6 +67,8 @@ static void leave(struct remote_engine *engine, struct transfer *transfer)
 
 static void begin(struct remote_engine *engine, struct transfer *transfer)
 {
+    if (transfer->began_us == 0)
+        transfer->began_us = monotonic_us();
     CURL *easy = take_handle(engine);
     if (!easy) {
         end(transfer, fail_memory(&transfer->error));
@@ -128,14 +130,17 @@ static cairn_code explain(struct transfer *transfer, CURLcode result)
     }
 }
 
-/* What was not sent, or may be sent twice, is tried again until its time is over. */
-static bool try_again(struct remote_engine *engine, struct transfer *transfer)
+/* What was not sent, or may be sent twice, is tried again until its time is over.  That counts from
+ * the first failure, since a claim may have waited long before; a server that was silent has used
+ * it up. */
+static bool try_again(struct remote_engine *engine, struct transfer *transfer, CURLcode result)
 {
     if (transfer->body_at > 0 && !transfer->is_repeatable)
         return false;
     int64_t now_us = monotonic_us();
     if (transfer->give_up_us == 0) {
-        transfer->give_up_us = now_us + transfer->retry_ms * US_PER_MS;
+        int64_t from_us = result == CURLE_OPERATION_TIMEDOUT ? transfer->began_us : now_us;
+        transfer->give_up_us = from_us + transfer->retry_ms * US_PER_MS;
         transfer->delay_us = FIRST_DELAY_US;
     }
     if (now_us + transfer->delay_us > transfer->give_up_us)
@@ -177,7 +182,7 @@ static void finish(struct remote_engine *engine, CURLMsg *message)
     }
     cairn_code code = explain(transfer, result);
     bool is_hopeless = code != CAIRN_E_UNREACHABLE || result == CURLE_PEER_FAILED_VERIFICATION;
-    if (is_hopeless || !try_again(engine, transfer))
+    if (is_hopeless || !try_again(engine, transfer, result))
         end(transfer, code);
 }
 

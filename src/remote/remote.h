@@ -27,6 +27,8 @@ enum {
     METHOD_MAX = 16,
     HANDLES_KEPT = 16, /* of curl, for the next transfers */
     WORDS_MAX = 64,
+    ADVANCE_MS = 60 * 60 * 1000, /* moving the clock: as much as falls due */
+    DOCTOR_MS = 60 * 1000,       /* it reads the whole file */
 };
 
 struct remote_engine;
@@ -42,12 +44,14 @@ struct transfer {
     bool has_body;
     bool is_repeatable;  /* carrying it out twice does no harm */
     uint32_t wait_ms;    /* how long the server may hold its answer back on purpose */
-    uint32_t retry_ms;   /* how long a server that cannot be reached is tried again */
+    uint32_t retry_ms;   /* how long a server that cannot be reached is tried again, and how long
+                            one that does not answer is waited for */
     uint32_t connect_ms; /* how long one connecting may take */
 
     /* The thread's, while it is under way. */
     CURL *easy;
     size_t body_at;     /* how much of the body curl has taken */
+    int64_t began_us;   /* monotonic: the first try */
     int64_t give_up_us; /* monotonic, from the first failure on; 0: none yet */
     int64_t retry_at_us;
     int64_t delay_us;

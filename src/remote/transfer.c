@@ -4,13 +4,24 @@
  */
 #include "remote/remote.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 
 #include <string.h>
 
-/* A server answers at once, or within its own retry_ms if its database is away. */
-enum { ANSWER_MS = 60000 };
+/* A server answers at once, or within its own retry_ms if its database is away.  That is often as
+ * long as ours: a little more, so that its answer comes first. */
+enum { PATIENCE_MS_MIN = 1000, SERVER_MS = 2000 };
+
+/* How long a server that has accepted may be silent, beyond what it was allowed on purpose. */
+static int64_t patience_ms(const struct transfer *transfer)
+{
+    int64_t left_ms = transfer->retry_ms;
+    if (transfer->give_up_us)
+        left_ms = (transfer->give_up_us - monotonic_us()) / US_PER_MS;
+    return (left_ms < PATIENCE_MS_MIN ? PATIENCE_MS_MIN : left_ms) + SERVER_MS;
+}
 
 struct transfer *transfer_new(struct remote_engine *engine)
 {
@@ -124,7 +135,7 @@ cairn_code transfer_prepare(struct transfer *transfer, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->connect_ms);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
-                     (long)transfer->connect_ms + (long)transfer->wait_ms + ANSWER_MS);
+                     (long)(patience_ms(transfer) + (int64_t)transfer->wait_ms));
     if (engine->is_local)
         curl_easy_setopt(easy, CURLOPT_PROXY, "");
 

@@ -16,6 +16,7 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -663,4 +664,33 @@ TEST(members_and_items_come_in_order)
     while (scan_member(&scan, &key, &item))
         count++;
     CHECK_INT(count, 3);
+}
+
+/* ---- a server that accepts and does not answer ----------------------------------------------- */
+
+static cairn_code enqueue_one(cairn_engine *engine, const char *key, cairn_error *error)
+{
+    cairn_job_spec job = CAIRN_JOB_DEFAULTS;
+    cairn_enqueued enqueued;
+    job.type = "a.v1";
+    job.key = key;
+    return cairn_enqueue(engine, &job, 1, &enqueued, error);
+}
+
+/* The kernel accepts connections for it all the same.  Without a bound this does not return before
+ * the test's own timeout. */
+TEST(a_server_that_is_frozen_is_given_up_after_retry_ms)
+{
+    struct server server;
+    cairn_engine *engine = NULL;
+    cairn_error error;
+    server_start(&server, scratch_store(), "0", NULL);
+    CHECK_OK(open_url(server.url, NULL, 500, &engine, &error));
+    kill(server.pid, SIGSTOP);
+    CHECK_INT(enqueue_one(engine, "known", &error), CAIRN_E_UNREACHABLE);
+    CHECK_INT(enqueue_one(engine, NULL, &error), CAIRN_E_UNREACHABLE);
+    kill(server.pid, SIGCONT);
+    CHECK_OK(enqueue_one(engine, "known", &error));
+    cairn_close(engine);
+    server_stop(&server);
 }
