@@ -12,7 +12,8 @@
  *   Threads    A cairn_engine may be shared by any number of threads.  Anything else belongs to
  *              one thread at a time.
  *   Options    Structs that you fill begin with `size`; start from the _DEFAULTS macro, so that
- *              a newer library knows how much of the struct an older caller has.
+ *              a newer library knows how much of the struct an older caller has.  A size that no
+ *              version of the library had is CAIRN_E_BAD_INPUT, and nothing is done.
  *   Times      `_us` is microseconds since 1970 in UTC, `_ms` a duration in milliseconds.
  *   JSON       Payloads, inputs, outputs and results are JSON texts.  They are checked, kept and
  *              handed back.  Integers beyond 64 bits, duplicate keys and \u0000 are refused.
@@ -57,6 +58,27 @@ extern "C" {
 #define CAIRN_API __attribute__((visibility("default")))
 #else
 #define CAIRN_API
+#endif
+
+/* The _DEFAULTS below: initialisers in C, functions in C++, whose standards before 20 have no
+ * designated initialisers.  Each lists its values once, as SET(member, value). */
+#ifdef __cplusplus
+#define CAIRN_SET_(member, value) options.member = value;
+#define CAIRN_DEFAULTS_(type, values)         \
+    static inline type type##_defaults_(void) \
+    {                                         \
+        type options = type();                \
+        options.size = sizeof(type);          \
+        values(CAIRN_SET_) return options;    \
+    }
+#define CAIRN_INITIAL_(type, values) type##_defaults_()
+#else
+#define CAIRN_SET_(member, value) .member = value,
+#define CAIRN_DEFAULTS_(type, values)
+#define CAIRN_INITIAL_(type, values)             \
+    {                                            \
+        .size = sizeof(type), values(CAIRN_SET_) \
+    }
 #endif
 
 typedef struct cairn_engine cairn_engine;     /* an open store, and what drives it */
@@ -115,13 +137,20 @@ typedef struct cairn_open_options {
     double aging_rate;  /* points of priority that a waiting step gains a second; 0: none */
     int no_create;      /* 1: a file that does not exist, or a database without Cairn's tables,
                          * is refused with CAIRN_E_NOT_FOUND instead of being created */
+
+    /* A worker that was given a step and has no handler for it gives it back for this long, give
+     * or take this part of it (0 to 1); and the audit trail tells it of a type once in so long. */
+    uint32_t missing_cooldown_ms; /* 0: others may claim it at once */
+    uint32_t missing_throttle_ms; /* 0: it is told each time */
+    double missing_jitter;
 } cairn_open_options;
 
-#define CAIRN_OPEN_DEFAULTS                                                            \
-    {                                                                                  \
-        .size = sizeof(cairn_open_options), .retry_ms = 10000, .max_payload = 1 << 20, \
-        .max_name = 256, .max_error = 4096, .max_batch = 1000, .aging_rate = 0.5 \
-    }
+#define CAIRN_OPEN_VALUES_(SET)                                                            \
+    SET(retry_ms, 10000) SET(max_payload, 1 << 20) SET(max_name, 256) SET(max_error, 4096) \
+    SET(max_batch, 1000) SET(aging_rate, 0.5) SET(missing_cooldown_ms, 5000)               \
+    SET(missing_jitter, 0.2) SET(missing_throttle_ms, 60000)
+CAIRN_DEFAULTS_(cairn_open_options, CAIRN_OPEN_VALUES_)
+#define CAIRN_OPEN_DEFAULTS CAIRN_INITIAL_(cairn_open_options, CAIRN_OPEN_VALUES_)
 
 /* Opens a store, first bringing its tables up to this library's version.
  *
@@ -178,10 +207,10 @@ typedef struct cairn_job_spec {
     int64_t run_at_us;    /* not before this; 0: now */
 } cairn_job_spec;
 
-#define CAIRN_JOB_DEFAULTS                                                 \
-    {                                                                      \
-        .size = sizeof(cairn_job_spec), .priority = 100, .max_attempts = 3 \
-    }
+#define CAIRN_JOB_VALUES_(SET) \
+    SET(priority, 100) SET(max_attempts, 3)
+CAIRN_DEFAULTS_(cairn_job_spec, CAIRN_JOB_VALUES_)
+#define CAIRN_JOB_DEFAULTS CAIRN_INITIAL_(cairn_job_spec, CAIRN_JOB_VALUES_)
 
 typedef struct cairn_enqueued {
     char id[40];  /* the job's id, a UUID */
@@ -221,10 +250,10 @@ typedef struct cairn_job_filter {
     uint32_t limit;     /* 1 to 1000 */
 } cairn_job_filter;
 
-#define CAIRN_JOB_FILTER_DEFAULTS                      \
-    {                                                  \
-        .size = sizeof(cairn_job_filter), .limit = 100 \
-    }
+#define CAIRN_JOB_FILTER_VALUES_(SET) \
+    SET(limit, 100)
+CAIRN_DEFAULTS_(cairn_job_filter, CAIRN_JOB_FILTER_VALUES_)
+#define CAIRN_JOB_FILTER_DEFAULTS CAIRN_INITIAL_(cairn_job_filter, CAIRN_JOB_FILTER_VALUES_)
 
 /* One job; a page of one.  A deleted job is still found here, by its id.  CAIRN_E_NOT_FOUND. */
 CAIRN_API cairn_code cairn_job_get(cairn_engine *engine, const char *id, cairn_jobs **ret_jobs,
@@ -331,10 +360,10 @@ typedef struct cairn_function_code {
     int32_t from_version; /* nor those of a lower version than this; 0: `version` alone */
 } cairn_function_code;
 
-#define CAIRN_FUNCTION_CODE_DEFAULTS        \
-    {                                       \
-        .size = sizeof(cairn_function_code) \
-    }
+#define CAIRN_FUNCTION_CODE_VALUES_(SET)
+CAIRN_DEFAULTS_(cairn_function_code, CAIRN_FUNCTION_CODE_VALUES_)
+#define CAIRN_FUNCTION_CODE_DEFAULTS \
+    CAIRN_INITIAL_(cairn_function_code, CAIRN_FUNCTION_CODE_VALUES_)
 
 typedef struct cairn_claim_options {
     size_t size;
@@ -352,10 +381,10 @@ typedef struct cairn_claim_options {
     size_t function_count;
 } cairn_claim_options;
 
-#define CAIRN_CLAIM_DEFAULTS                                             \
-    {                                                                    \
-        .size = sizeof(cairn_claim_options), .max = 1, .lease_ms = 30000 \
-    }
+#define CAIRN_CLAIM_VALUES_(SET) \
+    SET(max, 1) SET(lease_ms, 30000)
+CAIRN_DEFAULTS_(cairn_claim_options, CAIRN_CLAIM_VALUES_)
+#define CAIRN_CLAIM_DEFAULTS CAIRN_INITIAL_(cairn_claim_options, CAIRN_CLAIM_VALUES_)
 
 /* Claims what is due and matches: lower priority number first, then the one inserted first.
  * An empty answer is CAIRN_OK with no tasks.
@@ -385,10 +414,9 @@ typedef struct cairn_outbound {
     const char *payload; /* JSON; NULL: null */
 } cairn_outbound;
 
-#define CAIRN_OUTBOUND_DEFAULTS        \
-    {                                  \
-        .size = sizeof(cairn_outbound) \
-    }
+#define CAIRN_OUTBOUND_VALUES_(SET)
+CAIRN_DEFAULTS_(cairn_outbound, CAIRN_OUTBOUND_VALUES_)
+#define CAIRN_OUTBOUND_DEFAULTS CAIRN_INITIAL_(cairn_outbound, CAIRN_OUTBOUND_VALUES_)
 
 /* How a task ended. */
 typedef struct cairn_report {
@@ -406,14 +434,14 @@ typedef struct cairn_report {
     int64_t timeout_ms;             /* with WAIT: for how long; -1: without end */
     const cairn_outbound *outbound; /* with COMPLETE and WAIT */
     size_t outbound_count;
-    int is_missing_handler; /* with RELEASE: this worker cannot execute it; is told to all */
+    int is_missing_handler; /* with RELEASE: this worker cannot execute it; is told to all.
+                             * delay_ms -1 is then the engine's cooldown */
 } cairn_report;
 
-#define CAIRN_REPORT_DEFAULTS                                                    \
-    {                                                                            \
-        .size = sizeof(cairn_report), .outcome = CAIRN_COMPLETE, .delay_ms = -1, \
-        .timeout_ms = -1                                                         \
-    }
+#define CAIRN_REPORT_VALUES_(SET) \
+    SET(outcome, CAIRN_COMPLETE) SET(delay_ms, -1) SET(timeout_ms, -1)
+CAIRN_DEFAULTS_(cairn_report, CAIRN_REPORT_VALUES_)
+#define CAIRN_REPORT_DEFAULTS CAIRN_INITIAL_(cairn_report, CAIRN_REPORT_VALUES_)
 
 /* What became of one report. */
 typedef struct cairn_reported {
@@ -461,11 +489,10 @@ typedef struct cairn_worker_options {
                      * that it handles, and no step at all, since the next may be its own */
 } cairn_worker_options;
 
-#define CAIRN_WORKER_DEFAULTS                                                      \
-    {                                                                              \
-        .size = sizeof(cairn_worker_options), .concurrency = 4, .lease_ms = 30000, \
-        .wait_ms = 20000                                                           \
-    }
+#define CAIRN_WORKER_VALUES_(SET) \
+    SET(concurrency, 4) SET(lease_ms, 30000) SET(wait_ms, 20000)
+CAIRN_DEFAULTS_(cairn_worker_options, CAIRN_WORKER_VALUES_)
+#define CAIRN_WORKER_DEFAULTS CAIRN_INITIAL_(cairn_worker_options, CAIRN_WORKER_VALUES_)
 
 /* Executes one task and says how it ended; use the cairn_work_ calls to read it and to add an
  * output, an error or a delay.  Runs in one of the worker's threads. */
@@ -492,6 +519,17 @@ CAIRN_API const cairn_task *cairn_work_task(const cairn_work *work);
 
 /* Why the handler should stop early ("cancelled", "lease_lost"), or NULL.  Cheap: ask often. */
 CAIRN_API const char *cairn_work_stop(const cairn_work *work);
+
+/* Of steps and compensations: the instance's input, and the output of a finished step, as JSON.
+ * They ask the engine, and hold while the work does.
+ *
+ * CAIRN_E_NOT_FOUND   there is no such step, or it has not finished.
+ * CAIRN_E_LEASE_LOST  the task is not this worker's any more: stop.
+ * CAIRN_E_BAD_INPUT   the task is a job: it has no instance. */
+CAIRN_API cairn_code cairn_work_instance_input(cairn_work *work, const char **ret_input,
+                                               cairn_error *reterr);
+CAIRN_API cairn_code cairn_work_output_of(cairn_work *work, const char *step,
+                                          const char **ret_output, cairn_error *reterr);
 
 /* Copied.  The output must be JSON, or the attempt fails. */
 CAIRN_API cairn_code cairn_work_set_output(cairn_work *work, const char *json);
@@ -588,10 +626,9 @@ typedef struct cairn_start_options {
     int64_t start_at_us; /* pending until then; 0: now */
 } cairn_start_options;
 
-#define CAIRN_START_DEFAULTS                                                                   \
-    {                                                                                          \
-        .size = sizeof(cairn_start_options)                                                    \
-    }
+#define CAIRN_START_VALUES_(SET)
+CAIRN_DEFAULTS_(cairn_start_options, CAIRN_START_VALUES_)
+#define CAIRN_START_DEFAULTS CAIRN_INITIAL_(cairn_start_options, CAIRN_START_VALUES_)
 
 /* Starts an instance, or finds the one already started under this key.  CAIRN_E_NOT_FOUND: no such
  * workflow or version. */
@@ -619,10 +656,11 @@ typedef struct cairn_instance_filter {
     uint32_t limit; /* 1 to 1000 */
 } cairn_instance_filter;
 
-#define CAIRN_INSTANCE_FILTER_DEFAULTS                                                         \
-    {                                                                                          \
-        .size = sizeof(cairn_instance_filter), .limit = 100                                    \
-    }
+#define CAIRN_INSTANCE_FILTER_VALUES_(SET) \
+    SET(limit, 100)
+CAIRN_DEFAULTS_(cairn_instance_filter, CAIRN_INSTANCE_FILTER_VALUES_)
+#define CAIRN_INSTANCE_FILTER_DEFAULTS \
+    CAIRN_INITIAL_(cairn_instance_filter, CAIRN_INSTANCE_FILTER_VALUES_)
 
 CAIRN_API cairn_code cairn_instance_get(cairn_engine *engine, const char *id,
                                         cairn_instances **ret_instances, cairn_error *reterr);
@@ -667,10 +705,9 @@ typedef struct cairn_signal_options {
     int no_latch;        /* 1: not kept when nobody waits for it */
 } cairn_signal_options;
 
-#define CAIRN_SIGNAL_DEFAULTS                                                                  \
-    {                                                                                          \
-        .size = sizeof(cairn_signal_options)                                                   \
-    }
+#define CAIRN_SIGNAL_VALUES_(SET)
+CAIRN_DEFAULTS_(cairn_signal_options, CAIRN_SIGNAL_VALUES_)
+#define CAIRN_SIGNAL_DEFAULTS CAIRN_INITIAL_(cairn_signal_options, CAIRN_SIGNAL_VALUES_)
 
 typedef struct cairn_signalled {
     int existing; /* 1: the id was known; taken and kept are as the first time */
@@ -699,6 +736,29 @@ CAIRN_API cairn_code cairn_abort(cairn_engine *engine, const char *id, const cha
 CAIRN_API cairn_code cairn_decide(cairn_engine *engine, const char *instance_id, const char *step,
                                   int is_confirmed, const char *by, const char *comment,
                                   cairn_error *reterr);
+
+/* What was decided about a human step. */
+typedef struct cairn_decision {
+    int64_t id;           /* rises within the instance */
+    const char *step;     /* its name */
+    const char *decision; /* confirmed, rejected */
+    const char *by;
+    const char *comment; /* NULL: none */
+    int64_t at_us;
+} cairn_decision;
+
+typedef struct cairn_decisions cairn_decisions; /* a page of them */
+
+/* What was decided in an instance, oldest first; a step that was called again may have several.
+ * CAIRN_E_NOT_FOUND. */
+CAIRN_API cairn_code cairn_decision_list(cairn_engine *engine, const char *instance_id,
+                                         const char *cursor, uint32_t limit,
+                                         cairn_decisions **ret_decisions, cairn_error *reterr);
+CAIRN_API size_t cairn_decisions_count(const cairn_decisions *decisions);
+CAIRN_API const cairn_decision *cairn_decisions_at(const cairn_decisions *decisions,
+                                                   size_t index);
+CAIRN_API const char *cairn_decisions_next(const cairn_decisions *decisions);
+CAIRN_API void cairn_decisions_free(cairn_decisions *decisions);
 
 /* A step, or a compensation, that a person must look at. */
 typedef struct cairn_dlq_record {
@@ -795,11 +855,10 @@ typedef struct cairn_function_options {
     int32_t from_version; /* the oldest version whose instances it accepts; 0: its own alone */
 } cairn_function_options;
 
-#define CAIRN_FUNCTION_DEFAULTS                                                      \
-    {                                                                                \
-        .size = sizeof(cairn_function_options), .version = 1,                        \
-        .commit = CAIRN_COMMIT_STEP, .max_attempts = 3                               \
-    }
+#define CAIRN_FUNCTION_VALUES_(SET) \
+    SET(version, 1) SET(commit, CAIRN_COMMIT_STEP) SET(max_attempts, 3)
+CAIRN_DEFAULTS_(cairn_function_options, CAIRN_FUNCTION_VALUES_)
+#define CAIRN_FUNCTION_DEFAULTS CAIRN_INITIAL_(cairn_function_options, CAIRN_FUNCTION_VALUES_)
 
 /* Has a worker execute a function: it is deployed under its name and version (as the workflow file
  * {"function": NAME, "version": N}), so that cairn_start() finds it, and its passages are claimed
@@ -832,11 +891,11 @@ typedef struct cairn_step_options {
     int64_t compensation_timeout_ms;   /* 0: no limit */
 } cairn_step_options;
 
-#define CAIRN_STEP_DEFAULTS                                                                 \
-    {                                                                                       \
-        .size = sizeof(cairn_step_options), .retries = 2, .backoff = "exponential",         \
-        .base_ms = 1000, .max_ms = 300000, .compensation_max_attempts = 3                   \
-    }
+#define CAIRN_STEP_VALUES_(SET)                                                        \
+    SET(retries, 2) SET(backoff, "exponential") SET(base_ms, 1000) SET(max_ms, 300000) \
+    SET(compensation_max_attempts, 3)
+CAIRN_DEFAULTS_(cairn_step_options, CAIRN_STEP_VALUES_)
+#define CAIRN_STEP_DEFAULTS CAIRN_INITIAL_(cairn_step_options, CAIRN_STEP_VALUES_)
 
 /* Executes a step, or answers from memory.
  *
@@ -933,7 +992,14 @@ typedef struct cairn_passage_costs {
     uint32_t commits, heartbeats;
 } cairn_passage_costs;
 
-CAIRN_API void cairn_passage_count(const cairn_passage *passage, cairn_passage_costs *ret_costs);
+#define CAIRN_PASSAGE_COSTS_VALUES_(SET)
+CAIRN_DEFAULTS_(cairn_passage_costs, CAIRN_PASSAGE_COSTS_VALUES_)
+#define CAIRN_PASSAGE_COSTS_DEFAULTS \
+    CAIRN_INITIAL_(cairn_passage_costs, CAIRN_PASSAGE_COSTS_VALUES_)
+
+/* CAIRN_E_BAD_INPUT: ret_costs->size is not known. */
+CAIRN_API cairn_code cairn_passage_count(const cairn_passage *passage,
+                                         cairn_passage_costs *ret_costs);
 
 /* Something that a function has logged. */
 typedef struct cairn_log {
@@ -1000,10 +1066,10 @@ typedef struct cairn_request {
     void *arg; /* for wanted and done */
 } cairn_request;
 
-#define CAIRN_REQUEST_DEFAULTS                         \
-    {                                                  \
-        .size = sizeof(cairn_request), .method = "GET" \
-    }
+#define CAIRN_REQUEST_VALUES_(SET) \
+    SET(method, "GET")
+CAIRN_DEFAULTS_(cairn_request, CAIRN_REQUEST_VALUES_)
+#define CAIRN_REQUEST_DEFAULTS CAIRN_INITIAL_(cairn_request, CAIRN_REQUEST_VALUES_)
 
 /* Errors of the request itself (status 400 and above) are answers: CAIRN_OK with that status
  * and the error as JSON.  Other codes mean that there is no answer. */
@@ -1042,6 +1108,10 @@ typedef struct cairn_stats {
     uint64_t passages, passage_commits; /* of functions: begun, and commits that they made */
     uint64_t passage_conflicts; /* commits that met another version than they had read */
 } cairn_stats;
+
+#define CAIRN_STATS_VALUES_(SET)
+CAIRN_DEFAULTS_(cairn_stats, CAIRN_STATS_VALUES_)
+#define CAIRN_STATS_DEFAULTS CAIRN_INITIAL_(cairn_stats, CAIRN_STATS_VALUES_)
 
 CAIRN_API cairn_code cairn_stats_get(cairn_engine *engine, cairn_stats *ret_stats,
                                      cairn_error *reterr);

@@ -4,6 +4,7 @@
  */
 #include "api/api.h"
 #include "base/error.h"
+#include "engine/options.h"
 #include "base/mem.h"
 
 #include <pthread.h>
@@ -116,11 +117,11 @@ static cairn_code copy_request(const cairn_request *from, cairn_request *ret_cop
 {
     static const cairn_request defaults = CAIRN_REQUEST_DEFAULTS;
     *ret_copy = defaults;
-    if (!from || from->size < offsetof(cairn_request, wanted))
-        return fail(reterr, CAIRN_E_BAD_INPUT,
-                    "the request's size is not set; begin with CAIRN_REQUEST_DEFAULTS");
-    size_t size = from->size < sizeof *from ? from->size : sizeof *from;
-    memcpy(ret_copy, from, size);
+    if (!from)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "there is no request");
+    cairn_code code = options_take(OPTIONS_REQUEST, ret_copy, from, reterr);
+    if (code)
+        return code;
     if (!ret_copy->method || !ret_copy->target)
         return fail(reterr, CAIRN_E_BAD_INPUT, "the request has no %s",
                     ret_copy->method ? "target" : "method");
@@ -132,7 +133,7 @@ void cairn_call_async(cairn_engine *engine, const cairn_request *request, cairn_
     cairn_request copy;
     cairn_error error;
     if (copy_request(request, &copy, &error)) {
-        done(copy.arg, response_of_error(&error));
+        done(request ? request->arg : NULL, response_of_error(&error));
         return;
     }
     engine->ops->call(engine, &copy, done);

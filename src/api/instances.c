@@ -5,6 +5,8 @@
 #include "api/api.h"
 #include "base/error.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- starting -------------------------------------------------------------------------------
@@ -293,6 +295,42 @@ static void read_decide(struct call *call, struct request *request)
     };
 }
 
+/* Ids are strings here, since not every reader has 64-bit integers. */
+static void write_decision(struct json_out *out, const cairn_decision *decision)
+{
+    char id[24];
+    snprintf(id, sizeof id, "%" PRId64, decision->id);
+    json_open(out, '{');
+    json_key(out, "id");
+    json_str(out, id);
+    json_key(out, "step");
+    json_str(out, decision->step);
+    json_key(out, "decision");
+    json_str(out, decision->decision);
+    json_key(out, "by");
+    json_str(out, decision->by);
+    json_key(out, "comment");
+    json_str(out, decision->comment);
+    json_key(out, "at");
+    json_time(out, decision->at_us);
+    json_close(out, '}');
+}
+
+static void write_decisions(const struct call *call, const struct request *request,
+                            struct answer *answer)
+{
+    (void)call;
+    const struct decisions_output *decisions = &request->out.decisions;
+    json_open(&answer->out, '{');
+    json_key(&answer->out, "items");
+    json_open(&answer->out, '[');
+    for (size_t i = 0; i < decisions->count; i++)
+        write_decision(&answer->out, &decisions->items[i]);
+    json_close(&answer->out, ']');
+    write_next(&answer->out, decisions->next);
+    json_close(&answer->out, '}');
+}
+
 #define INSTANCE "/v1/instances/{id}"
 #define DECISION INSTANCE "/steps/{step}/decision"
 
@@ -303,6 +341,7 @@ static const struct route routes[] = {
     {"GET", INSTANCE "/steps", OP_STEP_LIST, page_params, read_events, write_steps, 0},
     {"GET", INSTANCE "/events", OP_INSTANCE_EVENTS, page_params, read_events, write_events, 0},
     {"GET", INSTANCE "/logs", OP_LOG_LIST, page_params, read_events, write_logs, 0},
+    {"GET", INSTANCE "/decisions", OP_DECISION_LIST, page_params, read_events, write_decisions, 0},
     {"POST", INSTANCE "/signal", OP_SIGNAL, NULL, read_signal, write_signalled, 0},
     {"POST", DECISION, OP_DECIDE, NULL, read_decide, write_instance_now, 0},
     {"POST", INSTANCE "/pause", OP_PAUSE, NULL, read_control, write_instance_now, 0},

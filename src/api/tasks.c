@@ -347,6 +347,36 @@ static void write_heartbeat(const struct call *call, const struct request *reque
     json_close(&answer->out, '}');
 }
 
+static const char *const context_params[] = {"worker", "token", "step", NULL};
+
+static void read_context(struct call *call, struct request *request)
+{
+    request->in.context = (struct context_input){
+        .task_id = route_param(call),
+        .worker = target_param(&call->target, "worker"),
+        .token = target_param(&call->target, "token"),
+        .step = target_param(&call->target, "step"),
+    };
+}
+
+static void write_context(const struct call *call, const struct request *request,
+                          struct answer *answer)
+{
+    (void)call;
+    const struct context_output *context = &request->out.context;
+    json_open(&answer->out, '{');
+    json_key(&answer->out, "input");
+    json_raw(&answer->out, context->input);
+    json_key(&answer->out, "outputs");
+    json_open(&answer->out, '{');
+    for (size_t i = 0; i < context->count; i++) {
+        json_key(&answer->out, context->items[i].step);
+        json_raw(&answer->out, context->items[i].output);
+    }
+    json_close(&answer->out, '}');
+    json_close(&answer->out, '}');
+}
+
 #define REPORT_ROUTE(name)                                                                    \
     {                                                                                         \
         "POST", "/v1/tasks/{id}/" name, OP_REPORT, NULL, read_report_one, write_report_one, 0 \
@@ -363,6 +393,8 @@ static const struct route routes[] = {
     REPORT_ROUTE("wait"),
     {"POST", "/v1/tasks/{id}/heartbeat", OP_HEARTBEAT, NULL, read_heartbeat, write_heartbeat,
      0},
+    {"GET", "/v1/tasks/{id}/context", OP_TASK_CONTEXT, context_params, read_context,
+     write_context, 0},
 };
 
 const struct route_list task_routes = {routes, sizeof routes / sizeof *routes};

@@ -24,15 +24,21 @@ int say_unopened(const char *url, const cairn_error *error)
     return say_failure(error) == EXIT_USAGE && !is_file ? EXIT_USAGE : EXIT_STORE;
 }
 
-int store_open_for(const struct args *args, cairn_engine **ret_engine)
+int store_open_as(const struct args *args, cairn_open_options *options,
+                  cairn_engine **ret_engine)
 {
     cairn_error error = {0};
-    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
-    options.url = args_text(args, "url");
-    options.no_create = !args->command->creates_store;
-    if (cairn_open(&options, ret_engine, &error))
-        return say_unopened(options.url, &error);
+    options->url = args_text(args, "url");
+    options->no_create = !args->command->creates_store;
+    if (cairn_open(options, ret_engine, &error))
+        return say_unopened(options->url, &error);
     return EXIT_DONE;
+}
+
+int store_open_for(const struct args *args, cairn_engine **ret_engine)
+{
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    return store_open_as(args, &options, ret_engine);
 }
 
 void store_closep(cairn_engine **engine)

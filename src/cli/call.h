@@ -23,6 +23,8 @@ struct answer {
 /* Opens the store that --url or the environment names.  The answer is an exit code; if it is
  * not EXIT_DONE, standard error says why. */
 int store_open_for(const struct args *args, cairn_engine **ret_engine);
+int store_open_as(const struct args *args, cairn_open_options *options,
+                  cairn_engine **ret_engine); /* with these options beside */
 
 /* Says why a store could not be opened.  Whatever the reason, it is out of reach: EXIT_STORE;
  * only a URL that is none is wrong usage. */

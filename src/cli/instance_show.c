@@ -22,6 +22,21 @@ static void showing_done(struct showing *showing)
 
 /* ---- show ------------------------------------------------------------------------------- */
 
+/* approval: confirmed by ann, 2026-11-15T07:10:47.589Z: looks fine */
+static void print_decisions(const struct show_state *state)
+{
+    json_t *decisions = json_loads(buf_text(&state->decisions_text), 0, NULL), *decision;
+    size_t i;
+    json_array_foreach(decisions, i, decision)
+    {
+        const char *comment = text_of(decision, "comment");
+        printf("%s: %s by %s, %s%s%s\n", text_of(decision, "step"),
+               text_of(decision, "decision"), text_of(decision, "by"), text_of(decision, "at"),
+               *comment ? ": " : "", comment);
+    }
+    json_decref(decisions);
+}
+
 static int print_picture(struct showing *showing, struct show_state *state)
 {
     struct picture picture = {0};
@@ -29,6 +44,7 @@ static int print_picture(struct showing *showing, struct show_state *state)
     bool is_drawn = show_draw(state, &showing->screen, &picture);
     fwrite(buf_text(&picture.text), 1, picture.text.len, stdout);
     buf_done(&picture.text);
+    print_decisions(state);
     if (is_drawn)
         return EXIT_DONE;
     say_error("could not draw the instance: out of memory");
@@ -97,7 +113,9 @@ const struct command command_show = {
         "only some are drawn. Of a function, what it remembers is drawn below it, in order.\n\n"
         "--follow draws in place on a terminal; elsewhere it prints a line for every step that "
         "has changed. It ends with the instance: exit code 0 if it completed, else 1.\n\n"
-        "With -o json one id gives the instance with its steps in \"steps\"; several, or "
+        "Below stands what was decided about human steps, and by whom.\n\n"
+        "With -o json one id gives the instance with its steps in \"steps\" and what was decided "
+        "in \"decisions\"; several, or "
         "\"-\", "
         "give {\"items\": [...], \"next\": null} with those that were found.",
     .example = "cairn show 0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e5f --follow\n"

@@ -4,6 +4,7 @@
  */
 #include "cli/args.h"
 #include "cli/say.h"
+#include "cli/tuning.h"
 #include "server/server.h"
 
 #include <stdlib.h>
@@ -21,15 +22,13 @@ static int run_serve(const struct args *args)
     options.request_s = (unsigned)args_number(args, "request-timeout", options.request_s);
     options.is_virtual = args_has(args, "virtual-clock");
     options.is_quiet = args_has(args, "quiet");
-    if (args_has(args, "aging-rate")) {
-        char *end;
-        const char *text = args_text(args, "aging-rate");
-        options.aging_rate = strtod(text, &end);
-        if (end == text || *end || !(options.aging_rate >= 0 && options.aging_rate <= 1e6)) {
-            say_error("--aging-rate must be a number from 0 to 1000000, not \"%s\"", text);
-            return EXIT_USAGE;
-        }
-    }
+    cairn_open_options open = CAIRN_OPEN_DEFAULTS;
+    if (!tuning_read(args, &open))
+        return EXIT_USAGE;
+    options.aging_rate = open.aging_rate;
+    options.missing_cooldown_ms = open.missing_cooldown_ms;
+    options.missing_throttle_ms = open.missing_throttle_ms;
+    options.missing_jitter = open.missing_jitter;
     return serve_run(&options);
 }
 
@@ -66,11 +65,7 @@ static const struct option serve_options[] = {
              "its body; 60 if not given",
      .min = 1,
      .max = 86400},
-    {.name = "aging-rate",
-     .kind = OPTION_TEXT,
-     .value = "POINTS",
-     .help =
-         "points of priority that a waiting step gains a second; 0.5 if not given, 0: none"},
+    TUNING_OPTIONS,
     {.name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .help = "say nothing but errors"},
     {0},
 };

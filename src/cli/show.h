@@ -22,6 +22,7 @@
 struct show_state {
     struct answer instance;
     struct buf steps_text;  /* a JSON array, as it came */
+    struct buf decisions_text; /* likewise */
     json_t *steps;          /* the same as a tree */
     const json_t *contents; /* of the workflow file; NULL: it is gone */
     json_t *dlq;            /* id of a step -> {"id", "is_undo"}: its open record */

@@ -25,6 +25,7 @@ void show_state_done(struct show_state *state)
 {
     answer_done(&state->instance);
     buf_done(&state->steps_text);
+    buf_done(&state->decisions_text);
     json_decref(state->steps);
     json_decref(state->dlq);
 }
@@ -37,30 +38,41 @@ void show_source_done(struct show_source *source)
 
 /* ---- instance and steps ------------------------------------------------------------------ */
 
-static int read_steps(cairn_engine *engine, const char *id, struct buf *steps)
+/* All items of a list that belongs to the instance, as a JSON array. */
+static int read_part(cairn_engine *engine, const char *id, const char *part, struct buf *all)
 {
     char cursor[64] = "";
-    buf_char(steps, '[');
+    buf_char(all, '[');
     do {
         cleanup(buf_donep) struct buf target = {0};
         cleanup(answer_done) struct answer answer = {0};
         size_t len = 0;
         buf_str(&target, "/v1/instances/");
         target_path(&target, id);
-        buf_str(&target, "/steps?limit=1000");
+        buf_str(&target, part);
+        target_add(&target, "limit", "1000");
         target_add(&target, "cursor", *cursor ? cursor : NULL);
         int exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
         if (exit_code)
             return exit_code;
         const char *items = body_member(&answer, "items", &len);
         if (items && len > 2) {
-            if (steps->len > 1)
-                buf_char(steps, ',');
-            buf_add(steps, items + 1, len - 2);
+            if (all->len > 1)
+                buf_char(all, ',');
+            buf_add(all, items + 1, len - 2);
         }
         snprintf(cursor, sizeof cursor, "%s", text_of(answer.tree, "next"));
     } while (*cursor);
-    buf_char(steps, ']');
+    buf_char(all, ']');
+    return EXIT_DONE;
+}
+
+/* Only human steps have any. */
+static int read_decisions(struct show_source *source, const char *id, struct show_state *state)
+{
+    if (strstr(buf_text(&state->steps_text), "\"kind\":\"human\""))
+        return read_part(source->engine, id, "/decisions", &state->decisions_text);
+    buf_str(&state->decisions_text, "[]");
     return EXIT_DONE;
 }
 
@@ -70,14 +82,17 @@ int show_state_read(struct show_source *source, const char *id, struct show_stat
     buf_str(&target, "/v1/instances/");
     target_path(&target, id);
     int exit_code = call(source->engine, "GET", buf_text(&target), NULL, &state->instance);
-    return exit_code ? exit_code : read_steps(source->engine, id, &state->steps_text);
+    if (!exit_code)
+        exit_code = read_part(source->engine, id, "/steps", &state->steps_text);
+    return exit_code ? exit_code : read_decisions(source, id, state);
 }
 
-/* {the instance's members, "steps": [...]} */
+/* {the instance's members, "steps": [...], "decisions": [...]} */
 void show_print_json(const struct show_state *state)
 {
     fwrite(state->instance.body, 1, state->instance.len - 1, stdout);
-    printf(",\"steps\":%s}", buf_text(&state->steps_text));
+    printf(",\"steps\":%s,\"decisions\":%s}", buf_text(&state->steps_text),
+           buf_text(&state->decisions_text));
 }
 
 /* ---- definition -------------------------------------------------------------------------- */

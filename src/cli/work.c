@@ -10,6 +10,7 @@
 #include "cli/call.h"
 #include "cli/process_start.h"
 #include "cli/say.h"
+#include "cli/tuning.h"
 #include "cli/work.h"
 
 #include <ctype.h>
@@ -205,8 +206,11 @@ static void open_standard_files(void)
 
 static int run_guarded(struct working *working, struct handling *handlings)
 {
+    cairn_open_options open = CAIRN_OPEN_DEFAULTS;
+    if (!tuning_read(working->args, &open))
+        return EXIT_USAGE;
     cleanup(store_closep) cairn_engine *engine = NULL;
-    int exit_code = store_open_for(working->args, &engine);
+    int exit_code = store_open_as(working->args, &open, &engine);
     return exit_code ? exit_code : work_on(working, engine, handlings);
 }
 
@@ -279,6 +283,7 @@ static const struct option work_options[] = {
      .help = "a worker that is silent for this long loses its task; 30s if not given",
      .min = 1,
      .max = UINT32_MAX},
+    TUNING_OPTIONS,
     {.name = "name",
      .kind = OPTION_TEXT,
      .value = "NAME",

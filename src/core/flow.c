@@ -157,8 +157,8 @@ cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at
         make_claimable(flow, step);
     }
     step_touch(flow, step);
-    if (is_undo || (row->attempts && !reason))
-        return CAIRN_OK; /* compensation_ and step_retry events tell it */
+    if (is_undo || (row->attempts && !reason) || (reason && !*reason))
+        return CAIRN_OK; /* compensation_ and step_retry events tell it, or the caller does */
     struct flow_facts facts = NO_FACTS;
     facts.reason = reason;
     return flow_note(flow, "step_ready", step, &facts, reterr);

@@ -40,7 +40,9 @@ bool step_has_lease(const struct flow_step *step);
 cairn_code flow_note(struct flow *flow, const char *type, const struct flow_step *step,
                      const struct flow_facts *facts, cairn_error *reterr);
 
-/* Makes a step, or its compensation, claimable at a time; held while the instance is frozen. */
+/* Makes a step, or its compensation, claimable at a time; held while the instance is frozen.  With
+ * TOLD_BY_CALLER as the reason no event is noted. */
+#define TOLD_BY_CALLER ""
 cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at_us,
                            const char *reason, cairn_error *reterr);
 

@@ -135,9 +135,11 @@ static cairn_code release(struct flow *flow, struct flow_step *step,
         step->row.started_at_us = 0; /* nobody has called it yet: there is nothing to undo */
         step->row.is_effect_begun = true; /* but its key was handed out */
     }
-    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), "released", reterr));
+    const char *reason = report->is_missing_handler ? TOLD_BY_CALLER : "released";
+    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), reason, reterr));
     if (!report->is_missing_handler)
         return CAIRN_OK;
+    facts.reason = "released";
     facts.worker = report->worker;
     return flow_note(flow, "step_skipped_missing_handler", step, &facts, reterr);
 }

@@ -149,6 +149,7 @@ struct outbox_row {
 
 /* What somebody decided about a human step. */
 struct decision_row {
+    int64_t id; /* rises within an instance; set by the store */
     const char *instance_id, *step_name, *decided_by, *decision, *comment;
     int32_t step_seq;
     int64_t decided_at_us;

@@ -19,14 +19,6 @@ const char *cairn_version(void)
 /* ---- opening --------------------------------------------------------------------------------
  */
 
-void take_options(void *to, size_t to_size, const void *from, size_t from_size)
-{
-    if (!from)
-        return;
-    memcpy(to, from, from_size < to_size ? from_size : to_size);
-    *(size_t *)to = to_size;
-}
-
 static const char *choose_url(const char *url)
 {
     if (!url || !url[0])
@@ -39,12 +31,23 @@ static bool is_http(const char *url)
     return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
+static cairn_code check_missing(const cairn_open_options *options, cairn_error *reterr)
+{
+    if (options->missing_jitter >= 0 && options->missing_jitter <= 1)
+        return CAIRN_OK;
+    return fail(reterr, CAIRN_E_BAD_INPUT, "missing_jitter must be from 0 to 1");
+}
+
 cairn_code cairn_open(const cairn_open_options *options, cairn_engine **ret_engine,
                       cairn_error *reterr)
 {
     cairn_open_options known = CAIRN_OPEN_DEFAULTS;
-    take_options(&known, sizeof known, options, options ? options->size : 0);
     error_clear(reterr);
+    cairn_code code = options_take(OPTIONS_OPEN, &known, options, reterr);
+    if (!code)
+        code = check_missing(&known, reterr);
+    if (code)
+        return code;
     const char *url = choose_url(known.url);
     if (is_http(url))
         return remote_engine_open(&known, url, ret_engine, reterr);
@@ -140,14 +143,14 @@ cairn_code cairn_enqueue(cairn_engine *engine, const cairn_job_spec *specs, size
     cairn_job_spec *known = arena_array(&request->arena, count, sizeof *known);
     if (!known)
         return fail_memory(reterr);
-    const char *from = (const char *)specs;
-    for (size_t i = 0; i < count; i++, from += specs->size) {
+    for (size_t i = 0; i < count; i++)
         known[i] = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
-        take_options(&known[i], sizeof known[i], from, specs->size);
-    }
+    cairn_code code = options_take_many(OPTIONS_JOB_SPEC, known, specs, count, reterr);
+    if (code)
+        return code;
     request->in.enqueue.specs = known;
     request->in.enqueue.count = count;
-    cairn_code code = run_request(engine, request, reterr);
+    code = run_request(engine, request, reterr);
     if (!code && ret_enqueued)
         memcpy(ret_enqueued, request->out.enqueued, count * sizeof *ret_enqueued);
     return code;
@@ -172,9 +175,10 @@ cairn_code cairn_job_list(cairn_engine *engine, const cairn_job_filter *filter,
 {
     SCOPED_REQUEST(request, OP_JOB_LIST);
     request->in.job_list = (cairn_job_filter)CAIRN_JOB_FILTER_DEFAULTS;
-    take_options(&request->in.job_list, sizeof request->in.job_list, filter,
-                 filter ? filter->size : 0);
-    cairn_code code = run_request(engine, request, reterr);
+    cairn_code code =
+        options_take(OPTIONS_JOB_FILTER, &request->in.job_list, filter, reterr);
+    if (!code)
+        code = run_request(engine, request, reterr);
     if (!code)
         *ret_jobs = (cairn_jobs *)hand_over(&request);
     return code;
@@ -302,27 +306,31 @@ void cairn_registry_free(cairn_registry *registry)
 /* ---- working --------------------------------------------------------------------------------
  */
 
-bool take_claim(struct arena *arena, cairn_claim_options *to, const cairn_claim_options *from)
+cairn_code take_claim(struct arena *arena, cairn_claim_options *to,
+                      const cairn_claim_options *from, cairn_error *reterr)
 {
     *to = (cairn_claim_options)CAIRN_CLAIM_DEFAULTS;
-    take_options(to, sizeof *to, from, from->size);
-    if (!to->function_count)
-        return true;
-    cairn_function_code *known = arena_array(arena, to->function_count, sizeof *known);
-    const char *at = (const char *)to->functions;
-    for (size_t i = 0; known && i < to->function_count; i++, at += to->functions->size)
-        take_options(&known[i], sizeof known[i], at, to->functions->size);
+    cairn_code code = options_take(OPTIONS_CLAIM, to, from, reterr);
+    if (code || !to->function_count)
+        return code;
+    size_t count = to->function_count;
+    cairn_function_code *known = arena_array(arena, count, sizeof *known);
+    if (!known)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        known[i] = (cairn_function_code)CAIRN_FUNCTION_CODE_DEFAULTS;
+    code = options_take_many(OPTIONS_FUNCTION_CODE, known, to->functions, count, reterr);
     to->functions = known;
-    return known != NULL;
+    return code;
 }
 
 cairn_code cairn_claim(cairn_engine *engine, const cairn_claim_options *options,
                        cairn_tasks **ret_tasks, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_CLAIM);
-    if (!take_claim(&request->arena, &request->in.claim, options))
-        return fail_memory(reterr);
-    cairn_code code = run_request(engine, request, reterr);
+    cairn_code code = take_claim(&request->arena, &request->in.claim, options, reterr);
+    if (!code)
+        code = run_request(engine, request, reterr);
     if (!code)
         *ret_tasks = (cairn_tasks *)hand_over(&request);
     return code;
@@ -344,17 +352,30 @@ void cairn_tasks_free(cairn_tasks *tasks)
     request_free((struct request *)tasks);
 }
 
-/* As take_options(), for the events of a report. */
-static bool take_outbound(struct arena *arena, cairn_report *report)
+static cairn_code take_outbound(struct arena *arena, cairn_report *report, cairn_error *reterr)
 {
-    cairn_outbound *known = arena_array(arena, report->outbound_count, sizeof *known);
+    size_t count = report->outbound_count;
+    cairn_outbound *known = arena_array(arena, count, sizeof *known);
     if (!known)
-        return false;
-    const char *from = (const char *)report->outbound;
-    for (size_t i = 0; i < report->outbound_count; i++, from += report->outbound->size)
-        take_options(&known[i], sizeof known[i], from, report->outbound->size);
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        known[i] = (cairn_outbound)CAIRN_OUTBOUND_DEFAULTS;
+    cairn_code code = options_take_many(OPTIONS_OUTBOUND, known, report->outbound, count, reterr);
     report->outbound = known;
-    return true;
+    return code;
+}
+
+/* With the events of each. */
+static cairn_code take_reports(struct arena *arena, const cairn_report *reports, size_t count,
+                               cairn_report *known, cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++)
+        known[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
+    cairn_code code = options_take_many(OPTIONS_REPORT, known, reports, count, reterr);
+    for (size_t i = 0; i < count && !code; i++)
+        if (known[i].outbound_count)
+            code = take_outbound(arena, &known[i], reterr);
+    return code;
 }
 
 cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
@@ -367,19 +388,13 @@ cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
     cairn_report *known = arena_array(&request->arena, count, sizeof *known);
     if (!known)
         return fail_memory(reterr);
-    const char *from = (const char *)reports;
-    for (size_t i = 0; i < count; i++, from += reports->size) {
-        known[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
-        take_options(&known[i], sizeof known[i], from, reports->size);
-        if (known[i].outbound_count && !take_outbound(&request->arena, &known[i]))
-            return fail_memory(reterr);
-    }
+    cairn_code code = take_reports(&request->arena, reports, count, known, reterr);
     *in = (struct report_input){
         .worker = worker, .reports = known, .count = count, .is_claiming = claim != NULL};
-    if (claim && !take_claim(&request->arena, &in->claim, claim))
-        return fail_memory(reterr);
-
-    cairn_code code = run_request(engine, request, reterr);
+    if (!code && claim)
+        code = take_claim(&request->arena, &in->claim, claim, reterr);
+    if (!code)
+        code = run_request(engine, request, reterr);
     if (code)
         return code;
     if (ret_reported)
@@ -439,11 +454,13 @@ cairn_code cairn_stats_get(cairn_engine *engine, cairn_stats *ret_stats, cairn_e
 {
     SCOPED_REQUEST(request, OP_STATS);
     size_t size = ret_stats->size;
-    cairn_code code = run_request(engine, request, reterr);
+    cairn_code code = options_check(OPTIONS_STATS, size, reterr);
+    if (!code)
+        code = run_request(engine, request, reterr);
     if (code)
         return code;
-    take_options(ret_stats, size && size < sizeof *ret_stats ? size : sizeof *ret_stats,
-                 &request->out.stats, sizeof request->out.stats);
+    memcpy(ret_stats, &request->out.stats, size);
+    ret_stats->size = size;
     return CAIRN_OK;
 }
 

@@ -68,9 +68,9 @@ cairn_code cairn_start(cairn_engine *engine, const cairn_start_options *options,
 {
     SCOPED_REQUEST(request, OP_START);
     request->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
-    take_options(&request->in.start, sizeof request->in.start, options,
-                 options ? options->size : 0);
-    cairn_code code = run_request(engine, request, reterr);
+    cairn_code code = options_take(OPTIONS_START, &request->in.start, options, reterr);
+    if (!code)
+        code = run_request(engine, request, reterr);
     if (!code && ret_started)
         *ret_started = request->out.enqueued[0];
     return code;
@@ -89,9 +89,9 @@ cairn_code cairn_instance_list(cairn_engine *engine, const cairn_instance_filter
 {
     SCOPED_REQUEST(request, OP_INSTANCE_LIST);
     request->in.instance_list = (cairn_instance_filter)CAIRN_INSTANCE_FILTER_DEFAULTS;
-    take_options(&request->in.instance_list, sizeof request->in.instance_list, filter,
-                 filter ? filter->size : 0);
-    return run_for_handle(engine, &request, ret_instances, reterr);
+    cairn_code code =
+        options_take(OPTIONS_INSTANCE_FILTER, &request->in.instance_list, filter, reterr);
+    return code ? code : run_for_handle(engine, &request, ret_instances, reterr);
 }
 
 size_t cairn_instances_count(const cairn_instances *instances)
@@ -161,9 +161,9 @@ cairn_code cairn_signal(cairn_engine *engine, const cairn_signal_options *option
 {
     SCOPED_REQUEST(request, OP_SIGNAL);
     request->in.signal = (cairn_signal_options)CAIRN_SIGNAL_DEFAULTS;
-    take_options(&request->in.signal, sizeof request->in.signal, options,
-                 options ? options->size : 0);
-    cairn_code code = run_request(engine, request, reterr);
+    cairn_code code = options_take(OPTIONS_SIGNAL, &request->in.signal, options, reterr);
+    if (!code)
+        code = run_request(engine, request, reterr);
     if (!code && ret_signalled)
         *ret_signalled = request->out.signalled;
     return code;
@@ -227,6 +227,37 @@ cairn_code cairn_decide(cairn_engine *engine, const char *instance_id, const cha
                                                .comment = comment,
                                                .is_confirmed = is_confirmed != 0};
     return run_request(engine, request, reterr);
+}
+
+cairn_code cairn_decision_list(cairn_engine *engine, const char *instance_id,
+                               const char *cursor, uint32_t limit,
+                               cairn_decisions **ret_decisions, cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, OP_DECISION_LIST);
+    request->in.events =
+        (struct events_input){.id = instance_id, .cursor = cursor, .limit = limit};
+    return run_for_handle(engine, &request, ret_decisions, reterr);
+}
+
+size_t cairn_decisions_count(const cairn_decisions *decisions)
+{
+    return to_request(decisions)->out.decisions.count;
+}
+
+const cairn_decision *cairn_decisions_at(const cairn_decisions *decisions, size_t index)
+{
+    const struct decisions_output *out = &to_request(decisions)->out.decisions;
+    return index < out->count ? &out->items[index] : NULL;
+}
+
+const char *cairn_decisions_next(const cairn_decisions *decisions)
+{
+    return to_request(decisions)->out.decisions.next;
+}
+
+void cairn_decisions_free(cairn_decisions *decisions)
+{
+    request_free((struct request *)decisions);
 }
 
 cairn_code cairn_dlq_list(cairn_engine *engine, const char *cursor, uint32_t limit,

@@ -11,14 +11,13 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "engine/engine.h"
+#include "engine/options.h"
 
 #include <string.h>
 
-/* Takes as much of an options struct as its caller knows; the rest keeps the defaults. */
-void take_options(void *to, size_t to_size, const void *from, size_t from_size);
-
 /* The same of a claim and the functions that it names; false: memory has run out. */
-bool take_claim(struct arena *arena, cairn_claim_options *to, const cairn_claim_options *from);
+cairn_code take_claim(struct arena *arena, cairn_claim_options *to,
+                      const cairn_claim_options *from, cairn_error *reterr);
 
 /* Submits and waits; a failure is told in reterr. */
 cairn_code run_request(cairn_engine *engine, struct request *request, cairn_error *reterr);

@@ -238,6 +238,15 @@ static cairn_code check_heartbeat(struct check *check)
     return code;
 }
 
+static cairn_code check_context(struct check *check)
+{
+    const struct context_input *in = &check->request->in.context;
+    cairn_code code = check_name(check, "worker", in->worker);
+    if (!code && (!in->task_id || !in->token))
+        code = check_bad(check, in->task_id ? "token" : "id", "is missing");
+    return code || !in->step ? code : check_name(check, "step", in->step);
+}
+
 static cairn_code check_page(struct check *check, const char *cursor, uint32_t limit)
 {
     cairn_code code = check_range(check, "limit", limit, 1, 1000);
@@ -473,6 +482,8 @@ static cairn_code check_one(struct check *check)
         return check_reports(check);
     case OP_HEARTBEAT:
         return check_heartbeat(check);
+    case OP_TASK_CONTEXT:
+        return check_context(check);
     case OP_JOB_CANCEL:
     case OP_JOB_DELETE:
     case OP_JOB_RETRY:
@@ -491,6 +502,7 @@ static cairn_code check_one(struct check *check)
     case OP_INSTANCE_EVENTS:
     case OP_STEP_LIST:
     case OP_LOG_LIST:
+    case OP_DECISION_LIST:
         return check_part(check);
     case OP_REGISTRY_LIST:
     case OP_DEFINITION_LIST:

@@ -40,6 +40,13 @@ struct cairn_engine {
     cairn_open_options options; /* limits; texts in it are not kept */
 };
 
+/* For how long a task is given back whose handler is missing; `unit` is a random number below 1. */
+static inline int64_t missing_rest_ms(const cairn_open_options *options, double unit)
+{
+    return (int64_t)(options->missing_cooldown_ms *
+                     (1 + options->missing_jitter * (2 * unit - 1)));
+}
+
 /* Submits and waits until it is done. */
 cairn_code engine_run(cairn_engine *engine, struct request *request);
 

@@ -37,6 +37,17 @@ cairn_code flow_find_task(struct batch *batch, const char *task_id,
     return world_step(*ret_instance, seq, ret_step, reterr);
 }
 
+/* -1: the step's own backoff. */
+static int64_t delay_of(struct batch *batch, const cairn_report *report)
+{
+    if (report->delay_ms >= 0)
+        return report->delay_ms * US_PER_MS;
+    if (report->outcome != CAIRN_RELEASE || !report->is_missing_handler)
+        return -1;
+    return missing_rest_ms(&batch->engine->base.options, rng_unit(&batch->committer->rng)) *
+           US_PER_MS;
+}
+
 cairn_code flow_batch_report(struct batch *batch, struct request *request, size_t index,
                              cairn_error *reterr)
 {
@@ -57,7 +68,7 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
             .output = given->output ? given->output : "null",
             .error = given->error ? given->error : "",
             .event = given->event,
-            .delay_us = given->delay_ms < 0 ? -1 : given->delay_ms * US_PER_MS,
+            .delay_us = delay_of(batch, given),
             .is_missing_handler = given->is_missing_handler,
             .timeout_us = given->timeout_ms < 0 ? -1 : given->timeout_ms * US_PER_MS,
         };

@@ -251,6 +251,10 @@ cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
         return get_dlq(&q);
     case OP_LOG_LIST:
         return list_logs(&q);
+    case OP_DECISION_LIST:
+        return list_decisions(&q);
+    case OP_TASK_CONTEXT:
+        return read_context(&q);
     default:
         return fail(q.error, CAIRN_E_INTERNAL, "request %d is no question", (int)request->op);
     }

@@ -27,9 +27,13 @@ int64_t page_cursor(const char *cursor);
 cairn_code page_end(struct question *q, size_t found, uint32_t limit, int64_t last,
                     size_t *ret_count, const char **ret_next);
 
+/* flow_context.c */
+cairn_code read_context(struct question *q);
+
 /* flow_read_parts.c: what belongs to an instance. */
 cairn_code list_steps(struct question *q);
 cairn_code list_logs(struct question *q);
+cairn_code list_decisions(struct question *q);
 cairn_code list_instance_events(struct question *q);
 cairn_code list_all_events(struct question *q);
 cairn_code list_dlq(struct question *q);

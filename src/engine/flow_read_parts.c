@@ -95,6 +95,35 @@ cairn_code list_logs(struct question *q)
     return code;
 }
 
+cairn_code list_decisions(struct question *q)
+{
+    const struct events_input *in = &q->request->in.events;
+    struct instance_row instance;
+    size_t count, room = in->limit + 1;
+    cairn_code code = question_instance(q, in->id, &instance);
+    if (code)
+        return code;
+    struct decision_row *rows = arena_array(q->arena, room, sizeof *rows);
+    cairn_decision *items = arena_array(q->arena, room, sizeof *items);
+    if (!rows || !items)
+        return fail_memory(q->error);
+    code = q->ops->list_decisions(q->tx, in->id, page_cursor(in->cursor), rows, room, &count,
+                                  q->error);
+    struct decisions_output *out = &q->request->out.decisions;
+    *out = (struct decisions_output){.items = items};
+    if (!code)
+        code = page_end(q, count, in->limit, count > in->limit ? rows[in->limit - 1].id : 0,
+                        &out->count, &out->next);
+    for (size_t i = 0; i < out->count; i++)
+        items[i] = (cairn_decision){.id = rows[i].id,
+                                    .step = rows[i].step_name,
+                                    .decision = rows[i].decision,
+                                    .by = rows[i].decided_by,
+                                    .comment = rows[i].comment,
+                                    .at_us = rows[i].decided_at_us};
+    return code;
+}
+
 static cairn_event event_to_public(const struct flow_event_row *row)
 {
     return (cairn_event){.id = row->id,

@@ -57,9 +57,9 @@ struct ready_types {
     bool is_any;
 };
 
-/* How often the trail tells of a handler that is missing: once a minute for a type, give or take types
- * that share an entry. */
-enum { MISSING_NOTED = 32, MISSING_QUIET_US = 60 * 1000 * 1000 };
+/* How often the trail tells of a handler that is missing: once in missing_throttle_ms for a type,
+ * give or take types that share an entry. */
+enum { MISSING_NOTED = 256 };
 
 /* Claims that are alike share a turn; others do, too, if chance will have it. */
 enum { TURNS = 64 };
@@ -76,7 +76,6 @@ struct committer {
     bool is_steps_turn[TURNS]; /* who goes first in a claim that takes jobs and steps */
     bool has_few_steps; /* the latest such claim found fewer steps than jobs */
     int index;          /* 0 also keeps the timers and the parked claims */
-    int64_t missing_noted_us[MISSING_NOTED];
     int64_t backoff_us;    /* how long a store is left alone that could not be reached */
     int64_t rest_until_us; /* monotonic: until when it is */
     pthread_t thread;
@@ -117,6 +116,7 @@ struct local_engine {
         park_deadline_us; /* monotonic: when the first parked claim's time is over; 0: none */
     struct timer_watch timers;
     bool is_foreign_news; /* another process may have changed the store */
+    int64_t missing_noted_us[MISSING_NOTED]; /* when it was told, by hash of the type; 0: never */
     bool is_stopping;
 
     /* The latest try to commit did not reach the store.  The first committer then tries until it

@@ -47,6 +47,8 @@ static const char *const op_names[OP_COUNT] = {
     [OP_ALL_EVENTS] = "all events",
     [OP_COMMIT] = "commit",
     [OP_LOG_LIST] = "log list",
+    [OP_DECISION_LIST] = "decision list",
+    [OP_TASK_CONTEXT] = "task context",
 };
 
 struct request *request_new(enum request_op op)

@@ -60,6 +60,8 @@ enum request_op {
     OP_DLQ_LIST,                /* in.page         out.dlq */
     OP_DLQ_GET,                 /* in.job: the record's id   out.dlq: one */
     OP_LOG_LIST,                /* in.events       out.logs */
+    OP_DECISION_LIST,           /* in.events       out.decisions */
+    OP_TASK_CONTEXT,            /* in.context      out.context */
     OP_COUNT
 };
 
@@ -79,6 +81,11 @@ struct report_input {
 struct heartbeat_input {
     const char *worker, *task_id, *token;
     uint32_t extend_ms; /* 0: only look */
+};
+
+struct context_input {
+    const char *worker, *task_id, *token;
+    const char *step; /* whose output; NULL: those of all */
 };
 
 struct events_input {
@@ -250,6 +257,23 @@ struct dlq_output {
     const char *next;
 };
 
+struct decisions_output {
+    cairn_decision *items;
+    size_t count;
+    const char *next;
+};
+
+/* The instance's input, and outputs of finished steps. */
+struct step_output {
+    const char *step, *output;
+};
+
+struct context_output {
+    const char *input;
+    struct step_output *items;
+    size_t count;
+};
+
 struct logs_output {
     cairn_log *items;
     size_t count;
@@ -282,6 +306,7 @@ struct request {
         cairn_claim_options claim;
         struct report_input report;
         struct heartbeat_input heartbeat;
+        struct context_input context;
         struct {
             const char *id;
         } job;
@@ -324,6 +349,8 @@ struct request {
         struct dlq_output dlq;
         struct committed_output committed;
         struct logs_output logs;
+        struct decisions_output decisions;
+        struct context_output context;
         struct stream_output stream;
         struct doctor_output doctor;
         cairn_stats stats;

@@ -99,16 +99,30 @@ cairn_code world_note(struct batch *batch, const char *instance_id, const char *
     return CAIRN_OK;
 }
 
+/* Whether the trail is to tell that a handler is missing, for all committers of this engine. */
 static bool is_worth_telling(struct batch *batch, const char *task_type)
 {
+    struct local_engine *engine = batch->engine;
+    int64_t quiet_us = engine->base.options.missing_throttle_ms * US_PER_MS;
     uint32_t hash = 2166136261u;
     for (const char *at = task_type; *at; at++)
         hash = (hash ^ (unsigned char)*at) * 16777619u;
-    int64_t *noted_us = &batch->committer->missing_noted_us[hash % MISSING_NOTED];
-    if (*noted_us && batch->tx->now_us - *noted_us < MISSING_QUIET_US)
-        return false;
-    *noted_us = batch->tx->now_us;
-    return true;
+    int64_t *noted_us = &engine->missing_noted_us[hash % MISSING_NOTED];
+    pthread_mutex_lock(&engine->lock);
+    bool is_quiet = *noted_us && batch->tx->now_us - *noted_us < quiet_us;
+    if (!is_quiet)
+        *noted_us = batch->tx->now_us;
+    pthread_mutex_unlock(&engine->lock);
+    return !is_quiet;
+}
+
+/* A step that was given back since its handler is missing: one event tells its new status, and is
+ * the louder one only now and then.  A compensation keeps its status: that needs no telling. */
+static const char *event_of_missing(struct batch *batch, const struct flow_step *step)
+{
+    if (is_worth_telling(batch, step->row.task_type))
+        return "step_skipped_missing_handler";
+    return step->row.status == STEP_COMPENSATION ? NULL : "step_ready";
 }
 
 static cairn_code source_note(struct flow *flow, const char *type, const struct flow_step *step,
@@ -116,8 +130,9 @@ static cairn_code source_note(struct flow *flow, const char *type, const struct 
 {
     struct world_instance *instance = world_of(flow);
     struct batch *batch = instance->batch;
-    if (strcmp(type, "step_skipped_missing_handler") == 0 &&
-        !is_worth_telling(batch, step->row.task_type))
+    if (strcmp(type, "step_skipped_missing_handler") == 0)
+        type = event_of_missing(batch, step);
+    if (!type)
         return CAIRN_OK;
     struct flow_facts told = *facts;
     if (!told.status)

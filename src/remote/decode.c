@@ -272,6 +272,10 @@ static cairn_code read_answer(struct reader *reader, struct slice answer,
         return decode_commit(reader, answer, request);
     case OP_LOG_LIST:
         return decode_logs(reader, answer, request);
+    case OP_DECISION_LIST:
+        return decode_decisions(reader, answer, request);
+    case OP_TASK_CONTEXT:
+        return decode_context(reader, answer, request);
     case OP_JOB_LIST:
         return read_page(reader, answer, OBJECTS(jobs, job_fields), &jobs->next);
     case OP_JOB_EVENTS:

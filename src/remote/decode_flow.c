@@ -222,3 +222,39 @@ cairn_code decode_flow(struct reader *reader, struct slice answer, struct reques
         return read_instance(reader, answer, &request->out.instances);
     }
 }
+
+static const struct field decision_fields[] = {
+    FIELD(cairn_decision, id, "id", FIELD_NUMBER),
+    NEEDED(cairn_decision, step, "step", FIELD_TEXT),
+    NEEDED(cairn_decision, decision, "decision", FIELD_TEXT),
+    NEEDED(cairn_decision, by, "by", FIELD_TEXT),
+    FIELD(cairn_decision, comment, "comment", FIELD_TEXT),
+    FIELD(cairn_decision, at_us, "at", FIELD_TIME),
+    END_OF_FIELDS,
+};
+
+cairn_code decode_decisions(struct reader *reader, struct slice answer, struct request *request)
+{
+    struct decisions_output *decisions = &request->out.decisions;
+    return read_page(reader, answer, OBJECTS(decisions, decision_fields), &decisions->next);
+}
+
+/* Who asks here asks for one step: so there is one output, or none. */
+cairn_code decode_context(struct reader *reader, struct slice answer, struct request *request)
+{
+    struct context_output *context = &request->out.context;
+    struct slice input = scan_find(answer, "input"), name, value;
+    struct scan scan;
+    if (!input.text || !scan_object(scan_find(answer, "outputs"), &scan))
+        return not_understood(reader, "\"input\" or \"outputs\" is missing");
+    context->input = slice_json(input, reader->arena);
+    context->items = arena_zalloc(reader->arena, sizeof *context->items);
+    if (!context->input || !context->items)
+        return fail_memory(reader->error);
+    if (!scan_member(&scan, &name, &value))
+        return CAIRN_OK;
+    context->items[0] = (struct step_output){.step = request->in.context.step,
+                                             .output = slice_json(value, reader->arena)};
+    context->count = 1;
+    return context->items[0].output ? CAIRN_OK : fail_memory(reader->error);
+}

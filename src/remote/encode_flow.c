@@ -146,6 +146,15 @@ static void encode_question(const struct request *request, struct transfer *tran
     case OP_LOG_LIST:
         encode_part(&request->in.events, "/logs", transfer);
         break;
+    case OP_TASK_CONTEXT:
+        aim_at(transfer, "GET", "/v1/tasks/", request->in.context.task_id, "/context");
+        aim_query(transfer, "worker", request->in.context.worker);
+        aim_query(transfer, "token", request->in.context.token);
+        aim_query(transfer, "step", request->in.context.step);
+        break;
+    case OP_DECISION_LIST:
+        encode_part(&request->in.events, "/decisions", transfer);
+        break;
     case OP_ALL_EVENTS:
         aim(transfer, "GET", "/v1/events");
         aim_page(transfer, request->in.events.cursor, request->in.events.limit);

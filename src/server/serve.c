@@ -102,6 +102,9 @@ static int open_store(const struct serve_options *options, cairn_engine **ret_en
     open.url = options->url;
     open.virtual_clock = options->is_virtual;
     open.aging_rate = options->aging_rate;
+    open.missing_cooldown_ms = options->missing_cooldown_ms;
+    open.missing_throttle_ms = options->missing_throttle_ms;
+    open.missing_jitter = options->missing_jitter;
     cairn_code code = cairn_open(&open, ret_engine, &error);
     if (!code)
         return EXIT_DONE;

@@ -544,8 +544,9 @@ struct store_ops {
     cairn_code (*get_dlq)(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
                           cairn_error *reterr);
 
-    /* What was decided about an instance's human steps, oldest first; at most `room`. */
-    cairn_code (*list_decisions)(struct store_tx *tx, const char *instance_id,
+    /* What was decided about an instance's human steps after the row with id `after` (0: all),
+     * oldest first. */
+    cairn_code (*list_decisions)(struct store_tx *tx, const char *instance_id, int64_t after,
                                  struct decision_row *ret_rows, size_t room, size_t *ret_count,
                                  cairn_error *reterr);
 

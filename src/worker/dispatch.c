@@ -17,7 +17,6 @@ enum {
     REPORT_BYTES = 256 * 1024, /* of one report, beyond its first outcome */
     IDLE_WAIT_MS = 1000,       /* until_idle: no claim waits longer */
     HEARTBEAT_LEAST_US = 5 * 1000,
-    MISSING_REST_MS = 5000,              /* before a task without handler is offered again */
 };
 
 static void wake_at(struct cairn_worker *worker, int64_t at_us)
@@ -50,8 +49,7 @@ static void release_task(struct cairn_worker *worker, struct cairn_work *work)
 {
     work->outcome = CAIRN_RELEASE;
     work->is_missing_handler = work->task.instance_id != NULL;
-    work->delay_ms =
-        MISSING_REST_MS * 4 / 5 + (int64_t)rng_below(&worker->rng, MISSING_REST_MS * 2 / 5);
+    work->delay_ms = missing_rest_ms(&worker->engine->options, rng_unit(&worker->rng));
     works_push(&worker->unreported, work);
 }
 
@@ -60,6 +58,7 @@ static void start_task(struct cairn_worker *worker, const cairn_task *task)
     struct cairn_work *work = work_new(task);
     if (!work)
         return; /* memory ran out: the lease will, too */
+    work->worker = worker;
     if (strcmp(task->kind, "function") == 0)
         work->function = worker_find_function(worker, task);
     else

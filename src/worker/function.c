@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "engine/options.h"
 #include "worker/passage.h"
 
 #include <string.h>
@@ -89,9 +90,10 @@ cairn_code cairn_worker_function(cairn_worker *worker, const cairn_function_opti
                                  cairn_error *reterr)
 {
     cairn_function_options known = CAIRN_FUNCTION_DEFAULTS;
-    memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
     error_clear(reterr);
-    cairn_code code = check_function(worker, &known, reterr);
+    cairn_code code = options_take(OPTIONS_FUNCTION, &known, options, reterr);
+    if (!code)
+        code = check_function(worker, &known, reterr);
     if (code)
         return code;
     size_t size = (worker->function_count + 1) * sizeof *worker->functions;

@@ -222,13 +222,15 @@ cairn_code cairn_passage_set_error(cairn_passage *passage, const char *text)
     return CAIRN_OK;
 }
 
-void cairn_passage_count(const cairn_passage *passage, cairn_passage_costs *ret_costs)
+cairn_code cairn_passage_count(const cairn_passage *passage, cairn_passage_costs *ret_costs)
 {
     size_t size = ret_costs->size;
-    if (size == 0 || size > sizeof passage->costs)
-        size = sizeof passage->costs;
+    cairn_code code = options_check(OPTIONS_COSTS, size, NULL);
+    if (code)
+        return code;
     memcpy(ret_costs, &passage->costs, size);
     ret_costs->size = size;
+    return CAIRN_OK;
 }
 
 /* ---- the end --------------------------------------------------------------------------------
@@ -305,20 +307,25 @@ cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
                                    cairn_tasks **ret_tasks, cairn_error *reterr)
 {
     cairn_claim_options known = CAIRN_CLAIM_DEFAULTS;
-    if (claim && ret_tasks && take_claim(&passage->arena, &known, claim))
-        passage->claim = &known;
+    cairn_error why = {0};
+    cairn_code refused = CAIRN_OK; /* of the claim; the passage ends all the same */
+    if (claim && ret_tasks) {
+        refused = take_claim(&passage->arena, &known, claim, &why);
+        if (!refused)
+            passage->claim = &known;
+    }
     cairn_code ended = end_passage(passage, code);
     if (reterr) {
         error_clear(reterr);
-        if (ended)
-            *reterr = passage->over_error;
+        if (ended || refused)
+            *reterr = ended ? passage->over_error : why;
     }
     if (ret_status)
         memcpy(ret_status, ended ? "" : passage->status, ended ? 1 : sizeof passage->status);
     if (ret_tasks)
         *ret_tasks = (cairn_tasks *)passage->claimed;
     passage_free(passage);
-    return ended;
+    return ended ? ended : refused;
 }
 
 cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code, char ret_status[24],

@@ -8,6 +8,8 @@
  */
 #include "worker/passage.h"
 
+#include "engine/options.h"
+
 #include "base/json.h"
 
 #include <stdio.h>
@@ -104,9 +106,9 @@ static cairn_code start_job(struct cairn_passage *passage, const char *key,
 {
     int32_t seq = 0;
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
-    memcpy(&spec, given, given->size < sizeof spec ? given->size : sizeof spec);
-    spec.size = sizeof spec;
     cairn_code code = passage_enter(passage);
+    if (!code)
+        code = options_take(OPTIONS_JOB_SPEC, &spec, given, &passage->last);
     if (!code && (!spec.type || !spec.type[0]))
         code = fail(&passage->last, CAIRN_E_BAD_INPUT, "type is empty");
     if (!code)
@@ -156,9 +158,9 @@ static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
 {
     int32_t seq = 0;
     cairn_start_options options = CAIRN_START_DEFAULTS;
-    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    options.size = sizeof options;
     cairn_code code = passage_enter(passage);
+    if (!code)
+        code = options_take(OPTIONS_START, &options, given, &passage->last);
     if (!code && (!options.workflow || !options.workflow[0]))
         code = fail(&passage->last, CAIRN_E_BAD_INPUT, "workflow is empty");
     if (!code)

@@ -4,6 +4,8 @@
  */
 #include "worker/passage.h"
 
+#include "engine/options.h"
+
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -100,14 +102,14 @@ static cairn_code read_options(struct cairn_passage *passage, const cairn_step_o
                                cairn_step_options *ret_options, struct step_call *ret_call)
 {
     *ret_options = (cairn_step_options)CAIRN_STEP_DEFAULTS;
-    memcpy(ret_options, given,
-           given->size < sizeof *ret_options ? given->size : sizeof *ret_options);
+    cairn_code code = options_take(OPTIONS_STEP, ret_options, given, &passage->last);
     *ret_call =
         (struct step_call){.max_attempts = ret_options->retries + 1,
                            .timeout_ms = ret_options->timeout_ms,
                            .compensation_max_attempts = ret_options->compensation_max_attempts,
                            .compensation_timeout_ms = ret_options->compensation_timeout_ms};
-    cairn_code code = passage_check_key(passage, ret_options->key);
+    if (!code)
+        code = passage_check_key(passage, ret_options->key);
     if (!code)
         code = check_numbers(passage, ret_options);
     if (!code)

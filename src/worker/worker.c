@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "core/pattern.h"
+#include "engine/options.h"
 
 #include <errno.h>
 #include <string.h>
@@ -90,10 +91,10 @@ cairn_code cairn_worker_new(cairn_engine *engine, const cairn_worker_options *op
                             cairn_worker **ret_worker, cairn_error *reterr)
 {
     cairn_worker_options known = CAIRN_WORKER_DEFAULTS;
-    if (options)
-        memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
     error_clear(reterr);
-    cairn_code code = check_options(&known, reterr);
+    cairn_code code = options_take(OPTIONS_WORKER, &known, options, reterr);
+    if (!code)
+        code = check_options(&known, reterr);
     if (code)
         return code;
 

@@ -51,6 +51,7 @@ struct cairn_work {
     const struct handler *handler;
     const struct function *function; /* instead of handler: the task is a passage of it */
     const struct cairn_work *host; /* of a function's step: the passage; its stop is ours, too */
+    struct cairn_worker *worker;   /* whose it is; NULL: of a passage outside a worker */
     _Atomic(const char *) stop; /* written by the dispatcher, read by the handler */
 
     /* The handler's while it runs, then the dispatcher's. */

@@ -401,3 +401,93 @@ TEST(when_memory_runs_out_there_is_still_an_answer)
     CHECK(is_done, "the call never succeeds");
     caller_close(&caller);
 }
+
+/* ---- the context of a task ------------------------------------------------------------------- */
+
+static void start_flow(struct caller *caller, const char *input)
+{
+    call_for(caller, 201, "POST", "/v1/workflows", "%s",
+             "{\"workflow\":\"w\",\"version\":1,\"steps\":[{\"step\":\"a\"},{\"step\":\"b\"}]}");
+    call_for(caller, 201, "POST", "/v1/instances", "{\"workflow\":\"w\",\"input\":%s}", input);
+}
+
+static const char *context_of(const struct task_held *task, const char *worker, const char *more)
+{
+    static char target[400];
+    snprintf(target, sizeof target, "/v1/tasks/%s/context?worker=%s&token=%s%s", task->id, worker,
+             task->token, more);
+    return target;
+}
+
+TEST(a_worker_reads_the_context_of_its_task)
+{
+    struct caller caller;
+    caller_open(&caller);
+    start_flow(&caller, "{\"n\":1}");
+    struct task_held a = take(&caller, "a");
+    call_for(&caller, 200, "GET", context_of(&a, "w", ""), NULL);
+    CHECK_INT(int_at(&caller, "input.n"), 1);
+    CHECK_INT(json_object_size(part(&caller, "outputs")), 0); /* a itself has not finished */
+    char complete[200];
+    snprintf(complete, sizeof complete, "/v1/tasks/%s/complete", a.id);
+    call_for(&caller, 200, "POST", complete,
+             "{\"worker\":\"w\",\"token\":\"%s\",\"output\":{\"x\":2}}", a.token);
+
+    struct task_held b = take(&caller, "b");
+    call_for(&caller, 200, "GET", context_of(&b, "w", ""), NULL);
+    CHECK_INT(int_at(&caller, "outputs.a.x"), 2);
+    call_for(&caller, 200, "GET", context_of(&b, "w", "&step=a"), NULL);
+    CHECK_INT(int_at(&caller, "outputs.a.x"), 2);
+    call_for(&caller, 200, "GET", context_of(&b, "w", "&step=b"), NULL);
+    CHECK_INT(json_object_size(part(&caller, "outputs")), 0);
+    call_for(&caller, 404, "GET", context_of(&b, "w", "&step=none"), NULL);
+    call_for(&caller, 409, "GET", context_of(&b, "x", ""), NULL);
+    CHECK_STR(text_at(&caller, "code"), "lease_lost");
+    call_for(&caller, 409, "GET", context_of(&a, "w", ""), NULL); /* its lease has ended */
+    struct task_held wrong = b;
+    wrong.token[0] ^= 1;
+    call_for(&caller, 409, "GET", context_of(&wrong, "w", ""), NULL);
+    call_for(&caller, 400, "GET", context_of(&b, "", ""), NULL);
+    call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":30001}");
+    call_for(&caller, 409, "GET", context_of(&b, "w", ""), NULL);
+    caller_close(&caller);
+}
+
+TEST(a_job_has_no_context)
+{
+    struct caller caller;
+    caller_open(&caller);
+    add_job(&caller, "j");
+    struct task_held job = take(&caller, "j");
+    call_for(&caller, 400, "GET", context_of(&job, "w", ""), NULL);
+    caller_close(&caller);
+}
+
+/* 17 outputs of a MiB are too many at once; one by one they can be read. */
+TEST(a_context_beyond_sixteen_mebibytes_is_read_step_by_step)
+{
+    enum { STEPS = 17, BYTES = (1 << 20) - 64 };
+    struct caller caller;
+    char *text = malloc(BYTES + 1), definition[1200] = "", complete[200];
+    memset(text, 'x', BYTES);
+    text[BYTES] = '\0';
+    caller_open(&caller);
+    for (int i = 0; i <= STEPS; i++)
+        sprintf(definition + strlen(definition), "%s{\"step\":\"s%d\",\"handler\":\"h\"}",
+                i ? "," : "", i);
+    call_for(&caller, 201, "POST", "/v1/workflows",
+             "{\"workflow\":\"w\",\"version\":1,\"steps\":[%s]}", definition);
+    call_for(&caller, 201, "POST", "/v1/instances", "{\"workflow\":\"w\"}");
+    for (int i = 0; i < STEPS; i++) {
+        struct task_held task = take(&caller, "h");
+        snprintf(complete, sizeof complete, "/v1/tasks/%s/complete", task.id);
+        call_for(&caller, 200, "POST", complete,
+                 "{\"worker\":\"w\",\"token\":\"%s\",\"output\":\"%s\"}", task.token, text);
+    }
+    struct task_held last = take(&caller, "h");
+    call_for(&caller, 413, "GET", context_of(&last, "w", ""), NULL);
+    call_for(&caller, 200, "GET", context_of(&last, "w", "&step=s16"), NULL);
+    CHECK_INT(strlen(text_at(&caller, "outputs.s16")), BYTES);
+    free(text);
+    caller_close(&caller);
+}

@@ -19,6 +19,10 @@ $ cairn reject $b approval --by ann -o json | grep -o '"status":"[a-z]*"'
 $ cairn events $b | grep 'human_decision' | grep -oE '"(decided_by|decision)": ?"[a-z]*"' | tr -d ' ' | sort
 "decided_by":"ann"
 "decision":"rejected"
+$ cairn show $a | tail -1
+approval: confirmed by ann, <time>: well done
+$ cairn show $b -o json | grep -o '"decisions":.*'
+"decisions":[{"id":"2","step":"approval","decision":"rejected","by":"ann","comment":null,"at":"<time>"}]}
 $ cairn approve $a none --by ann
 ! cairn: instance "<id1>" has no step "none"
 [1]

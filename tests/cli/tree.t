@@ -202,6 +202,7 @@ $ cairn approve $ask 'may I' --by ann; work --handle 'go=echo stuck >&2; exit 1'
 ✓ may I (human)  confirmed  TOOK
 ‖ go             paused  1/1 call, DLQ record 2  stuck
   cairn dlq requeue 2
+may I: confirmed by ann, <time>
 # Running: who does it.
 $ run=$(cairn start one); cairn work -q --handle 'only=touch on; until [ -e off ]; do sleep 0.05; done' --until-idle & until [ -e on ]; do sleep 0.05; done; tree $run; touch off; wait
 ● only  running  TOOK  1/1 call, by <worker>

@@ -132,3 +132,10 @@ $ cairn job list --type 'a%b'
 ! cairn: type "a%b" is not a pattern: % may stand only at the end
 !     give an exact type, or a prefix such as billing.%
 [2]
+$ cairn work --handle 'a=true' --missing-jitter 2
+! cairn: --missing-jitter must be a number from 0 to 1, not "2"
+[2]
+$ cairn work --handle 'a=true' --aging-rate x
+! cairn: --aging-rate must be a number from 0 to 1000000, not "x"
+[2]
+$ cairn work -q --handle 'none.v1=true' --until-idle --missing-cooldown 10s --missing-jitter 0 --missing-throttle 0s --aging-rate 2

@@ -19,16 +19,21 @@ void wf_open(struct flow_world *fw)
     world_open(&fw->world);
 }
 
+void wf_open_as(struct flow_world *fw, cairn_open_options options)
+{
+    *fw = (struct flow_world){.world = {.url = scratch_store(), .seed = options.seed}};
+    options.url = fw->world.url;
+    options.virtual_clock = 1;
+    options.start_us = START_US;
+    CHECK_DONE(&fw->world, cairn_open(&options, &fw->world.engine, &fw->world.error));
+}
+
 void wf_open_limited(struct flow_world *fw, size_t max_payload)
 {
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
-    *fw = (struct flow_world){.world = {.url = scratch_store(), .seed = 42}};
-    options.url = fw->world.url;
-    options.seed = fw->world.seed;
-    options.virtual_clock = 1;
-    options.start_us = START_US;
+    options.seed = 42;
     options.max_payload = max_payload;
-    CHECK_DONE(&fw->world, cairn_open(&options, &fw->world.engine, &fw->world.error));
+    wf_open_as(fw, options);
 }
 
 void wf_close(struct flow_world *fw)

@@ -31,6 +31,7 @@ struct task {
 
 void wf_open(struct flow_world *fw);
 void wf_open_limited(struct flow_world *fw, size_t max_payload);
+void wf_open_as(struct flow_world *fw, cairn_open_options options); /* but for url and clock */
 void wf_close(struct flow_world *fw);
 void wf_advance(struct flow_world *fw, int64_t ms);
 

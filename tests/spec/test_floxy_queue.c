@@ -158,10 +158,107 @@ TEST(a_worker_without_the_handler_gives_the_step_back_at_no_cost_of_an_attempt)
     struct task again = sg_take(&fw, "a");
     CHECK_DONE(&fw.world, release(&fw, &again, 0));
     CHECK_INT(wf_count_events(&fw, "step_skipped_missing_handler"), 2);
-    sg_check_event(&fw, "step_skipped_missing_handler", "a", "{\"worker\": \"w\"}");
+    sg_check_event(&fw, "step_skipped_missing_handler", "a",
+                   "{\"worker\": \"w\", \"status\": \"ready\"}");
     sg_do(&fw, "a");
     wf_check_steps(&fw, "a:completed b:ready");
     wf_close(&fw);
+}
+
+/* One event says that the step was claimed, one that it is ready again: the louder one now and
+ * then, the quiet one else.  Both carry the status, so the events tell every change. */
+TEST(giving_a_step_back_is_told_by_one_event)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{step: a}"));
+    for (int i = 0; i < 2; i++) {
+        struct task task = sg_take(&fw, "a");
+        CHECK_DONE(&fw.world, release(&fw, &task, 0));
+    }
+    wf_check_events(&fw, "workflow_started step_ready:a step_started:a "
+                         "step_skipped_missing_handler:a step_started:a step_ready:a");
+    wf_close(&fw);
+}
+
+/* With as many committers as the store can use. */
+TEST(a_missing_handler_is_told_once_however_many_committers_there_are)
+{
+    struct flow_world fw;
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    cairn_start_options start = CAIRN_START_DEFAULTS;
+    wf_open_as(&fw, options);
+    CHECK_DONE(&fw.world, wf_deploy(&fw, FLOW("{step: a}")));
+    start.workflow = "w";
+    CHECK_DONE(&fw.world, wf_start(&fw, &start, NULL));
+    for (int i = 0; i < 40; i++) {
+        struct task task = sg_take(&fw, "a");
+        CHECK_DONE(&fw.world, release(&fw, &task, 0));
+    }
+    CHECK_INT(wf_count_events(&fw, "step_skipped_missing_handler"), 1);
+    wf_close(&fw);
+}
+
+/* The options of section 6.2. */
+TEST(the_cooldown_its_jitter_and_the_throttle_can_be_set)
+{
+    struct flow_world fw;
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    cairn_start_options start = CAIRN_START_DEFAULTS;
+    options.seed = 42;
+    options.missing_cooldown_ms = 60000;
+    options.missing_jitter = 0;
+    options.missing_throttle_ms = 0;
+    wf_open_as(&fw, options);
+    CHECK_DONE(&fw.world, wf_deploy(&fw, FLOW("{step: a}")));
+    start.workflow = "w";
+    CHECK_DONE(&fw.world, wf_start(&fw, &start, NULL));
+    for (int i = 0; i < 3; i++) {
+        struct task task = sg_take(&fw, "a");
+        CHECK_DONE(&fw.world, release(&fw, &task, -1)); /* the worker leaves it to the engine */
+        wf_advance(&fw, 59999);
+        wf_check_nothing_to_take(&fw);
+        wf_advance(&fw, 1);
+    }
+    CHECK_INT(wf_count_events(&fw, "step_skipped_missing_handler"), 3);
+    wf_close(&fw);
+}
+
+TEST(the_cooldown_varies_by_its_jitter)
+{
+    struct flow_world fw;
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    cairn_start_options start = CAIRN_START_DEFAULTS;
+    int64_t least = INT64_MAX, most = 0;
+    options.seed = 42;
+    wf_open_as(&fw, options);
+    CHECK_DONE(&fw.world, wf_deploy(&fw, FLOW("{step: a}")));
+    start.workflow = "w";
+    CHECK_DONE(&fw.world, wf_start(&fw, &start, NULL));
+    for (int i = 0; i < 20; i++) {
+        struct task task = sg_take(&fw, "a");
+        CHECK_DONE(&fw.world, release(&fw, &task, -1));
+        int64_t rest_us = wf_step(&fw, "a")->next_run_at_us - world_now_us(&fw.world);
+        least = rest_us < least ? rest_us : least;
+        most = rest_us > most ? rest_us : most;
+        wf_advance(&fw, 6 * SECOND_MS);
+    }
+    CHECK(least >= 4000 * 1000 && most <= 6000 * 1000, "from %lld to %lld us",
+          (long long)least, (long long)most);
+    CHECK(most - least > 100 * 1000, "from %lld to %lld us", (long long)least, (long long)most);
+    wf_close(&fw);
+}
+
+TEST(a_jitter_beyond_one_is_refused)
+{
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    cairn_engine *engine = NULL;
+    cairn_error error = {0};
+    const double bad[] = {-0.1, 1.1};
+    options.url = "memory:";
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        options.missing_jitter = bad[i];
+        CHECK_INT(cairn_open(&options, &engine, &error), CAIRN_E_BAD_INPUT);
+    }
 }
 
 TEST(without_a_cooldown_the_step_is_free_at_once_for_another)

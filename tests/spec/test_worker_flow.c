@@ -269,3 +269,87 @@ TEST(until_idle_waits_for_steps_that_others_hold)
     cairn_tasks_free(tasks);
     close_world(&world);
 }
+
+/* ---- reading the instance -------------------------------------------------------------------- */
+
+struct reading {
+    cairn_code codes[5];
+    char input[64], output[64];
+};
+
+static cairn_outcome first(cairn_work *work, void *arg)
+{
+    struct reading *reading = arg;
+    const char *text = NULL;
+    reading->codes[0] = cairn_work_output_of(work, "b", &text, NULL); /* not finished */
+    cairn_work_set_output(work, "{\"a\": [1, 2]}");
+    return CAIRN_COMPLETE;
+}
+
+static cairn_outcome second(cairn_work *work, void *arg)
+{
+    struct reading *reading = arg;
+    cairn_error error = {0};
+    const char *input = NULL, *output = NULL, *none = NULL;
+    reading->codes[1] = cairn_work_instance_input(work, &input, &error);
+    reading->codes[2] = cairn_work_output_of(work, "a", &output, &error);
+    reading->codes[3] = cairn_work_output_of(work, "none", &none, &error);
+    reading->codes[4] = cairn_work_output_of(work, "", &none, &error);
+    snprintf(reading->input, sizeof reading->input, "%s", input ? input : "");
+    snprintf(reading->output, sizeof reading->output, "%s", output ? output : "");
+    return CAIRN_COMPLETE;
+}
+
+/* PostgreSQL keeps JSON without its spaces, others as it came. */
+static void strip(char *text)
+{
+    size_t len = 0;
+    for (size_t i = 0; text[i]; i++)
+        if (text[i] != ' ')
+            text[len++] = text[i];
+    text[len] = '\0';
+}
+
+TEST(a_handler_reads_the_instances_input_and_earlier_outputs)
+{
+    struct reading reading = {0};
+    struct world world =
+        open_world("{workflow: w, version: 1, steps: [{step: a}, {step: m}, {step: b}]}");
+    handle(&world, "a", first, &reading);
+    handle(&world, "b", second, &reading);
+    handle(&world, "m", first, &(struct reading){0});
+    run(&world);
+    check_status(&world, "completed");
+    CHECK_INT(reading.codes[0], CAIRN_E_NOT_FOUND);
+    CHECK_INT(reading.codes[1], CAIRN_OK);
+    CHECK_INT(reading.codes[2], CAIRN_OK);
+    CHECK_INT(reading.codes[3], CAIRN_E_NOT_FOUND);
+    CHECK_INT(reading.codes[4], CAIRN_E_BAD_INPUT);
+    strip(reading.input);
+    strip(reading.output);
+    CHECK_STR(reading.input, "{\"n\":1}");
+    CHECK_STR(reading.output, "{\"a\":[1,2]}");
+    close_world(&world);
+}
+
+static cairn_outcome of_a_job(cairn_work *work, void *arg)
+{
+    const char *text = NULL;
+    *(cairn_code *)arg = cairn_work_instance_input(work, &text, NULL);
+    return CAIRN_COMPLETE;
+}
+
+TEST(a_job_has_no_instance_to_read)
+{
+    cairn_error error;
+    cairn_job_spec job = CAIRN_JOB_DEFAULTS;
+    cairn_code code = CAIRN_OK;
+    struct world world = open_world("{workflow: w, version: 1, steps: [{step: a}]}");
+    job.type = "j";
+    CHECK_OK(cairn_enqueue(world.engine, &job, 1, NULL, &error));
+    handle(&world, "j", of_a_job, &code);
+    handle(&world, "a", of_a_job, &(cairn_code){0});
+    run(&world);
+    CHECK_INT(code, CAIRN_E_BAD_INPUT);
+    close_world(&world);
+}

@@ -30,7 +30,7 @@ static struct decisions *list_decisions(struct rig *rig, const char *instance_id
 {
     struct decisions *seen = arena_zalloc(&rig->arena, sizeof *seen);
     seen->count = SIZE_MAX;
-    MUST(rig, rig->ops->list_decisions(rig->tx, instance_id, seen->rows, room, &seen->count,
+    MUST(rig, rig->ops->list_decisions(rig->tx, instance_id, 0, seen->rows, room, &seen->count,
                                        &rig->error));
     CHECK(seen->count <= room, "%zu rows came into room for %zu", seen->count, room);
     return seen;
@@ -83,6 +83,16 @@ TEST(decisions_are_listed_by_instance_oldest_first)
     CHECK_STR(seen->rows[0].comment, "first");
     CHECK_STR(seen->rows[1].comment, "again");
     CHECK_INT(list_decisions(rig, first.instance_id, 1)->count, 1);
+    struct decision_row rest[2];
+    size_t count = 0;
+    CHECK(seen->rows[0].id > 0 && seen->rows[0].id < seen->rows[1].id, "ids do not rise");
+    MUST(rig, rig->ops->list_decisions(rig->tx, first.instance_id, seen->rows[0].id, rest, 2,
+                                       &count, &rig->error));
+    CHECK_INT(count, 1);
+    CHECK_STR(rest[0].comment, "again");
+    MUST(rig, rig->ops->list_decisions(rig->tx, first.instance_id, seen->rows[1].id, rest, 2,
+                                       &count, &rig->error));
+    CHECK_INT(count, 0);
     CHECK_INT(list_decisions(rig, "nobody", 9)->count, 0);
 }
 

@@ -65,7 +65,7 @@ TEST(every_query_of_workflows_searches_its_index)
         {"list_flow_events", SQL_LIST_FLOW_EVENTS, "(workflow_id=? AND rowid>?)"},
         {"list_all_events", SQL_LIST_ALL_EVENTS, "USING INTEGER PRIMARY KEY (rowid>?)"},
         {"list_decisions", SQL_LIST_DECISIONS,
-         "idx_workflow_human_decision_instance (instance_id=?)"},
+         "idx_workflow_human_decision_instance (instance_id=? AND rowid>?)"},
         {"close_dlq", SQL_CLOSE_DLQ, "idx_workflow_dlq_instance (instance_id=?)"},
         {"count_instances", SQL_COUNT_INSTANCES, "idx_workflow_instance_status (status=?)"},
         {"list_dlq", SQL_LIST_DLQ, "idx_workflow_dlq_open (id<?)"},

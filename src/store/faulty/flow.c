@@ -214,12 +214,12 @@ cairn_code faulty_insert_decision(struct store_tx *tx, const struct decision_row
     pass_on(FAULTY_INSERT_DECISION, insert_decision(inner, row, reterr));
 }
 
-cairn_code faulty_list_decisions(struct store_tx *tx, const char *instance_id,
+cairn_code faulty_list_decisions(struct store_tx *tx, const char *instance_id, int64_t after,
                                  struct decision_row *ret_rows, size_t room, size_t *ret_count,
                                  cairn_error *reterr)
 {
     pass_on(FAULTY_LIST_DECISIONS,
-            list_decisions(inner, instance_id, ret_rows, room, ret_count, reterr));
+            list_decisions(inner, instance_id, after, ret_rows, room, ret_count, reterr));
 }
 
 cairn_code faulty_close_dlq(struct store_tx *tx, const char *instance_id, int32_t seq,

@@ -403,7 +403,7 @@ cairn_code memory_insert_decision(struct store_tx *tx, const struct decision_row
     return code;
 }
 
-cairn_code memory_list_decisions(struct store_tx *tx, const char *instance_id,
+cairn_code memory_list_decisions(struct store_tx *tx, const char *instance_id, int64_t after,
                                  struct decision_row *ret_rows, size_t room, size_t *ret_count,
                                  cairn_error *reterr)
 {
@@ -412,13 +412,14 @@ cairn_code memory_list_decisions(struct store_tx *tx, const char *instance_id,
         offsetof(struct decision_row, decided_by), offsetof(struct decision_row, decision),
         offsetof(struct decision_row, comment)};
     struct instance *instance = flow_find_instance(&tx_table(tx)->flow, instance_id);
-    size_t count = instance ? instance->decision_count : 0;
-    *ret_count = count < room ? count : room;
-    for (size_t i = 0; i < *ret_count; i++) {
-        ret_rows[i] = instance->decisions[i]->row;
-        if (!texts_copy(TEXTS(texts), &ret_rows[i], tx->arena))
+    size_t total = instance ? instance->decision_count : 0, count = 0;
+    for (size_t i = (size_t)after; i < total && count < room; i++) {
+        ret_rows[count] = instance->decisions[i]->row;
+        ret_rows[count].id = (int64_t)i + 1;
+        if (!texts_copy(TEXTS(texts), &ret_rows[count++], tx->arena))
             return fail_memory(reterr);
     }
+    *ret_count = count;
     return CAIRN_OK;
 }
 

@@ -152,7 +152,7 @@ cairn_code memory_list_logs(struct store_tx *tx, const char *instance_id, int64_
                             cairn_error *reterr);
 cairn_code memory_insert_decision(struct store_tx *tx, const struct decision_row *row,
                                   cairn_error *reterr);
-cairn_code memory_list_decisions(struct store_tx *tx, const char *instance_id,
+cairn_code memory_list_decisions(struct store_tx *tx, const char *instance_id, int64_t after,
                                  struct decision_row *ret_rows, size_t room, size_t *ret_count,
                                  cairn_error *reterr);
 cairn_code memory_close_dlq(struct store_tx *tx, const char *instance_id, int32_t seq,

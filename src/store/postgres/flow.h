@@ -156,7 +156,7 @@ cairn_code postgres_list_dlq(struct store_tx *tx, const char *instance_id, int64
                              cairn_error *reterr);
 cairn_code postgres_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
                             cairn_error *reterr);
-cairn_code postgres_list_decisions(struct store_tx *tx, const char *instance_id,
+cairn_code postgres_list_decisions(struct store_tx *tx, const char *instance_id, int64_t after,
                                    struct decision_row *ret_rows, size_t room,
                                    size_t *ret_count, cairn_error *reterr);
 cairn_code postgres_count_instances(struct store_tx *tx, uint64_t *ret_counts,

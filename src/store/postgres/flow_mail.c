@@ -156,7 +156,7 @@ cairn_code postgres_insert_decision(struct store_tx *tx, const struct decision_r
     return postgres_queue(postgres_session_of(tx), PG_INSERT_DECISION, &params, reterr);
 }
 
-cairn_code postgres_list_decisions(struct store_tx *tx, const char *instance_id,
+cairn_code postgres_list_decisions(struct store_tx *tx, const char *instance_id, int64_t after,
                                    struct decision_row *ret_rows, size_t room,
                                    size_t *ret_count, cairn_error *reterr)
 {
@@ -166,6 +166,7 @@ cairn_code postgres_list_decisions(struct store_tx *tx, const char *instance_id,
     if (!id_is_valid(instance_id))
         return CAIRN_OK;
     param_text(&params, instance_id);
+    param_int(&params, after);
     param_int(&params, (int64_t)room);
     cairn_code code =
         postgres_run(postgres_session_of(tx), PG_LIST_DECISIONS, &params, &result, reterr);
@@ -174,13 +175,14 @@ cairn_code postgres_list_decisions(struct store_tx *tx, const char *instance_id,
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
     for (; reader.row < PQntuples(result); reader.row++)
         ret_rows[reader.row] = (struct decision_row){
-            .instance_id = value_text(&reader, 0),
-            .step_seq = (int32_t)value_int(&reader, 1),
-            .step_name = value_text(&reader, 2),
-            .decided_by = value_text(&reader, 3),
-            .decision = value_text(&reader, 4),
-            .comment = value_text(&reader, 5),
-            .decided_at_us = value_time(&reader, 6),
+            .id = value_int(&reader, 0),
+            .instance_id = value_text(&reader, 1),
+            .step_seq = (int32_t)value_int(&reader, 2),
+            .step_name = value_text(&reader, 3),
+            .decided_by = value_text(&reader, 4),
+            .decision = value_text(&reader, 5),
+            .comment = value_text(&reader, 6),
+            .decided_at_us = value_time(&reader, 7),
         };
     *ret_count = (size_t)PQntuples(result);
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;

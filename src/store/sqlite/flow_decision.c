@@ -29,6 +29,7 @@ static cairn_code read_decision(struct query *query, struct arena *arena,
 {
     struct row_reader reader = {.query = query, .arena = arena};
     *ret_row = (struct decision_row){0};
+    ret_row->id = read_int(&reader);
     ret_row->instance_id = read_text(&reader);
     ret_row->step_seq = (int32_t)read_int(&reader);
     ret_row->step_name = read_text(&reader);
@@ -39,13 +40,14 @@ static cairn_code read_decision(struct query *query, struct arena *arena,
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
-cairn_code sqlite_list_decisions(struct store_tx *tx, const char *instance_id,
+cairn_code sqlite_list_decisions(struct store_tx *tx, const char *instance_id, int64_t after,
                                  struct decision_row *ret_rows, size_t room, size_t *ret_count,
                                  cairn_error *reterr)
 {
     cleanup(query_end) struct query query =
         query_begin(sqlite_session_of(tx), Q_LIST_DECISIONS);
     bind_text(&query, ":instance_id", instance_id);
+    bind_int(&query, ":after", after);
     bind_size(&query, ":room", room);
     size_t count = 0;
     while (count < room && query_step(&query) == SQLITE_ROW) {

@@ -1,0 +1,73 @@
+/* worker/context.c - what a handler reads of its instance, beside its own input.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * It waits for the answer in the handler's own thread.
+ */
+#include "worker/worker.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "engine/engine.h"
+
+/* Of a function's step the lease is its passage's. */
+static const struct cairn_work *leased_work(const struct cairn_work *work)
+{
+    return work->host ? work->host : work;
+}
+
+static cairn_code ask(struct cairn_work *work, const char *step, struct request *request,
+                      cairn_error *reterr)
+{
+    const struct cairn_work *leased = leased_work(work);
+    error_clear(reterr);
+    if (!leased->worker || !leased->task.instance_id)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "the task belongs to no instance");
+    request->in.context = (struct context_input){.worker = leased->worker->name,
+                                                 .task_id = leased->task.id,
+                                                 .token = leased->task.token,
+                                                 .step = step};
+    cairn_code code = engine_run(leased->worker->engine, request);
+    if (code && reterr) {
+        *reterr = request->error;
+        reterr->code = code;
+    }
+    return code;
+}
+
+static cairn_code keep(struct cairn_work *work, const char *text, const char **ret_text,
+                       cairn_error *reterr)
+{
+    const char *copy = arena_strdup(&work->arena, text);
+    if (!copy)
+        return fail_memory(reterr);
+    *ret_text = copy;
+    return CAIRN_OK;
+}
+
+/* Asks with the step that is being executed: it has no output yet, so none travels. */
+cairn_code cairn_work_instance_input(cairn_work *work, const char **ret_input,
+                                     cairn_error *reterr)
+{
+    cleanup(request_freep) struct request *request = request_new(OP_TASK_CONTEXT);
+    if (!request)
+        return fail_memory(reterr);
+    cairn_code code = ask(work, leased_work(work)->task.step, request, reterr);
+    return code ? code : keep(work, request->out.context.input, ret_input, reterr);
+}
+
+cairn_code cairn_work_output_of(cairn_work *work, const char *step, const char **ret_output,
+                                cairn_error *reterr)
+{
+    cleanup(request_freep) struct request *request = request_new(OP_TASK_CONTEXT);
+    if (!request)
+        return fail_memory(reterr);
+    if (!step || !step[0])
+        return fail(reterr, CAIRN_E_BAD_INPUT, "step is empty");
+    cairn_code code = ask(work, step, request, reterr);
+    if (code)
+        return code;
+    if (!request->out.context.count)
+        return fail(reterr, CAIRN_E_NOT_FOUND, "step \"%.64s\" has not finished", step);
+    return keep(work, request->out.context.items[0].output, ret_output, reterr);
+}
