@@ -145,7 +145,7 @@ TEST(without_tokens_no_strange_page_can_call)
 
 static void check_start(int code, const char *says, const char *const *options)
 {
-    char said[2000];
+    char said[8000];
     int seen = server_run(options, said, sizeof said);
     CHECK(seen == code, "%s %s: exit code %d: %s", options[0], options[1], seen, said);
     CHECK(strstr(said, says), "%s %s said: %s", options[0], options[1], said);
@@ -180,7 +180,7 @@ TEST(a_token_file_must_be_private_and_right)
     check_start(2, "has no token", OPTIONS("--token-file", write_file("# none\n", 0600)));
     const char *wrong = write_file("work abcdefgh\nwrok secret12\n", 0600);
     check_start(2, "line 2", OPTIONS("--token-file", wrong));
-    char said[2000];
+    char said[8000];
     server_run(OPTIONS("--token-file", wrong), said, sizeof said);
     CHECK(!strstr(said, "secret12"), "a token was printed: %s", said);
     check_start(2, "line 1", OPTIONS("--token-file", write_file("operate\n", 0600)));

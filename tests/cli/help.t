@@ -68,4 +68,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ cairn completion fish | grep -c -e ' -l '
-214
+221
