@@ -254,7 +254,7 @@ static void dump_messages(struct look *look, const char *id)
     for (size_t i = 0; i < count; i++)
         buf_printf(look->out, "\n  log %s", logs[i].message);
     static struct decision_row decisions[ROWS_MAX];
-    must(look->ops->list_decisions(look->tx, id, decisions, ROWS_MAX, &count, &error), &error);
+    must(look->ops->list_decisions(look->tx, id, 0, decisions, ROWS_MAX, &count, &error), &error);
     for (size_t i = 0; i < count; i++)
         buf_printf(look->out, "\n  decision %s %s", decisions[i].step_name,
                    decisions[i].decision);
