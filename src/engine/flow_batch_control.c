@@ -71,6 +71,14 @@ static bool is_as_asked(enum request_op op, enum instance_status status)
     }
 }
 
+/* A second restart would throw away what has run since the first, and a generation tells the two
+ * apart: each of them raises it. */
+static bool has_begun_anew(const struct request *request, const struct instance_row *row)
+{
+    bool raises = request->op == OP_RESTART || request->op == OP_RETRY;
+    return request->was_unsure && raises && row->generation > request->in.control.generation;
+}
+
 /* What a control asks an instance to become. */
 static const char *asked_status(enum request_op op)
 {
@@ -97,6 +105,11 @@ cairn_code flow_batch_control(struct batch *batch, struct request *request, cair
         no_such_instance(request, request->in.control.id);
         return CAIRN_OK;
     }
+    if (has_begun_anew(request, &instance->row)) {
+        world_owe(instance, request);
+        return CAIRN_OK;
+    }
+    request->in.control.generation = instance->row.generation;
     enum instance_status before = instance->row.status;
     code = control(&instance->flow, request, &verdict, reterr);
     if (code)

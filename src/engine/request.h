@@ -108,6 +108,7 @@ struct deploy_input {
 struct control_input {
     const char *id, *by, *reason;
     bool is_forced;
+    int32_t generation; /* of the instance when the latest try was applied */
 };
 
 struct decide_input {

@@ -345,6 +345,21 @@ TEST(a_passages_commit_that_may_have_been_carried_out_is_not_refused_as_late)
     rig_done(&rig);
 }
 
+TEST(a_restart_whose_commit_nobody_knew_the_end_of_is_not_applied_twice)
+{
+    struct rig rig;
+    rig_init(&rig, 60000);
+    const cairn_task *task = &claim_function(&rig)->out.tasks.items[0];
+    struct request *first = rig_make(OP_RESTART), *second = rig_make(OP_RESTART);
+    first->in.control.id = second->in.control.id = task->instance_id;
+    lose_answer(&rig);
+    CHECK_INT(rig_do(&rig, first), CAIRN_OK);
+    CHECK_INT(first->out.instances.items[0].generation, 2);
+    CHECK_INT(rig_do(&rig, second), CAIRN_OK);
+    CHECK_INT(second->out.instances.items[0].generation, 3);
+    rig_done(&rig);
+}
+
 TEST(a_virtual_clock_stops_at_every_due_time)
 {
     struct rig rig;
