@@ -364,15 +364,15 @@ static long pages_of(PGconn *conn, const char *execute)
 
 static long claim_pages(PGconn *conn)
 {
-    return pages_of(conn, "claim_steps('{}', '{a.}', NULL, now(), 18, 10, '{w}', '{t}',"
-                          " now() + interval '1 minute', 0.5, '{}', '{}')");
+    return pages_of(conn, "claim_steps('{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 18,"
+                          " 10, '{w}', '{t}', now() + interval '1 minute', 0.5)");
 }
 
 /* Of a function in the versions 2 and 3. */
 static long version_pages(PGconn *conn)
 {
-    return pages_of(conn, "claim_steps('{f}', '{}', NULL, now(), 18, 10, '{w}', '{t}',"
-                          " now() + interval '1 minute', 0.5, '{2}', '{3}')");
+    return pages_of(conn, "claim_steps('{f}', '{256}', '{511}', '{0}', '{}', '{}', NULL, now(),"
+                          " 18, 10, '{w}', '{t}', now() + interval '1 minute', 0.5)");
 }
 
 static void load_version(PGconn *conn, int count, int version)

@@ -146,9 +146,11 @@ TEST(a_transaction_that_ends_late_is_not_passed)
     cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
     cleanup(foreign_closep) PGconn *late = foreign_open(url);
     marks_of(rig)->settle_us = INT64_MAX;
-    foreign_run(late, "BEGIN");
-    foreign_run(late, "INSERT INTO workflow.workflow_run (type, run_at) VALUES ('a', '2000-01-01')");
+    foreign_run(foreign, "SELECT nextval('workflow.workflow_run_seq_seq')");
     load(foreign, 2000);
+    foreign_run(late, "BEGIN"); /* no transaction that ends is younger */
+    foreign_run(late, "INSERT INTO workflow.workflow_run (seq, type, run_at)"
+                      " OVERRIDING SYSTEM VALUE VALUES (1, 'a', '2000-01-01')");
     consume(rig, 1500);
     foreign_run(late, "COMMIT");
     /* A full claim, so that nothing is looked for below the mark: the late one goes first. */

@@ -7,19 +7,21 @@
 #include "base/clock.h"
 #include "test.h"
 
-static struct walk_facts facts_at(int64_t open_xid, int64_t next_xid, int64_t now_us)
+static struct walk_facts facts_at(int64_t open_xid, int64_t own_xid, int64_t now_us)
 {
     return (struct walk_facts){
-        .open_xid = open_xid, .next_xid = next_xid, .now_us = now_us, .settle_us = US_PER_SEC};
+        .open_xid = open_xid, .own_xid = own_xid, .now_us = now_us, .settle_us = US_PER_SEC};
 }
 
+/* Transaction 12 is open while 10 walks, though nothing that 10 sees says so. */
 TEST(a_mark_waits_for_the_transactions_that_were_open)
 {
     struct mark mark;
-    struct walk_facts open = facts_at(5, 10, 0), later = facts_at(8, 20, 1000);
-    struct walk_facts ended = facts_at(10, 30, 2000);
+    struct walk_facts first = facts_at(10, 10, 0), again = facts_at(10, 10, 500);
+    struct walk_facts later = facts_at(12, 13, 1000), ended = facts_at(13, 15, 2000);
     mark_init(&mark);
-    mark_saw(&mark, 0, 100, &open);
+    mark_saw(&mark, 0, 100, &first);
+    mark_saw(&mark, 0, 110, &again);
     CHECK_INT(mark.low, 0);
     mark_saw(&mark, 0, 120, &later);
     CHECK_INT(mark.low, 0);
@@ -30,11 +32,21 @@ TEST(a_mark_waits_for_the_transactions_that_were_open)
 TEST(what_an_open_transaction_left_below_is_not_passed)
 {
     struct mark mark;
-    struct walk_facts open = facts_at(5, 10, 0), ended = facts_at(10, 30, 2000);
+    struct walk_facts first = facts_at(10, 10, 0), ended = facts_at(13, 13, 2000);
     mark_init(&mark);
-    mark_saw(&mark, 0, 100, &open);
-    mark_saw(&mark, 0, 40, &ended); /* it has committed an entry at 40 */
+    mark_saw(&mark, 0, 100, &first);
+    mark_saw(&mark, 0, 40, &ended); /* transaction 12 has committed an entry at 40 */
     CHECK_INT(mark.low, 40);
+}
+
+TEST(a_walk_without_a_number_of_its_own_says_nothing_of_others)
+{
+    struct mark mark;
+    struct walk_facts first = facts_at(10, 10, 0), none = facts_at(99, 0, 1000);
+    mark_init(&mark);
+    mark_saw(&mark, 0, 100, &first);
+    mark_saw(&mark, 0, 120, &none);
+    CHECK_INT(mark.low, 0);
 }
 
 TEST(a_long_transaction_does_not_hold_a_mark_for_ever)
@@ -50,9 +62,9 @@ TEST(a_long_transaction_does_not_hold_a_mark_for_ever)
 TEST(our_own_writes_lower_a_mark_and_a_walk_from_above_says_nothing)
 {
     struct mark mark;
-    struct walk_facts none = facts_at(10, 10, 0);
+    struct walk_facts first = facts_at(10, 10, 0), none = facts_at(11, 11, 0);
     mark_init(&mark);
-    mark_saw(&mark, 0, 100, &none);
+    mark_saw(&mark, 0, 100, &first);
     mark_saw(&mark, 0, 100, &none);
     CHECK_INT(mark.low, 100);
     mark_lower(&mark, 7);
@@ -81,6 +93,22 @@ TEST(a_round_looks_at_everything_below)
             portions++;
         }
         CHECK_INT(expected, 0);
+    }
+}
+
+/* The end of a round, where nothing is, does not make the next one begin with all there is. */
+TEST(a_round_begins_with_a_small_portion)
+{
+    struct mark mark;
+    int64_t from, to;
+    mark_init(&mark);
+    mark.low = INT64_C(1000000000000);
+    for (int round = 0; round < 2; round++) {
+        mark_begin_round(&mark);
+        CHECK(mark_portion(&mark, &from, &to) && to - from < 1000, "it has %lld keys",
+              (long long)(to - from));
+        while (mark_portion(&mark, &from, &to))
+            mark_checked(&mark, from, to, 10);
     }
 }
 

@@ -21,6 +21,13 @@ static int compare_texts(const void *one, const void *other)
     return strcmp(*(const char *const *)one, *(const char *const *)other);
 }
 
+static int compare_types(const void *one, const void *other)
+{
+    const struct exact_type *a = one, *b = other;
+    int order = strcmp(a->name, b->name);
+    return order ? order : (a->lowest > b->lowest) - (a->lowest < b->lowest);
+}
+
 static bool begins_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -41,23 +48,24 @@ static void drop_inner_types(struct postgres_types *types)
 {
     size_t kept = 0, at = 0;
     for (size_t i = 0; i < types->exact_count; i++) {
-        const char *type = types->exact[i];
-        while (at < types->prefix_count && strcmp(types->prefixes[at], type) <= 0)
+        const struct exact_type *type = &types->exact[i];
+        while (at < types->prefix_count && strcmp(types->prefixes[at], type->name) <= 0)
             at++;
-        bool is_within = at > 0 && begins_with(type, types->prefixes[at - 1]);
-        bool is_again = kept > 0 && strcmp(type, types->exact[kept - 1]) == 0;
+        bool is_within = at > 0 && begins_with(type->name, types->prefixes[at - 1]);
+        bool is_again = kept > 0 && compare_types(type, &types->exact[kept - 1]) == 0;
         if (!is_within && !is_again)
-            types->exact[kept++] = type;
+            types->exact[kept++] = *type;
     }
     types->exact_count = kept;
 }
 
 cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *claim,
+                                  const struct exact_type *more, size_t more_count,
                                   struct postgres_types *ret_types, cairn_error *reterr)
 {
     size_t count = claim->pattern_count;
     struct postgres_types types = {
-        .exact = arena_array(arena, count, sizeof *types.exact),
+        .exact = arena_array(arena, count + more_count, sizeof *types.exact),
         .prefixes = arena_array(arena, count, sizeof *types.prefixes),
     };
     if (!types.exact || !types.prefixes)
@@ -65,7 +73,8 @@ cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *c
     for (size_t i = 0; i < count; i++) {
         const char *pattern = claim->patterns[i];
         if (!pattern_is_prefix(pattern)) {
-            types.exact[types.exact_count++] = pattern;
+            types.exact[types.exact_count++] =
+                (struct exact_type){pattern, INT64_MIN, INT64_MAX};
             continue;
         }
         char *prefix = arena_strndup(arena, pattern, strlen(pattern) - 1);
@@ -73,7 +82,9 @@ cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *c
             return fail_memory(reterr);
         types.prefixes[types.prefix_count++] = prefix;
     }
-    qsort(types.exact, types.exact_count, sizeof *types.exact, compare_texts);
+    for (size_t i = 0; i < more_count; i++)
+        types.exact[types.exact_count++] = more[i];
+    qsort(types.exact, types.exact_count, sizeof *types.exact, compare_types);
     qsort(types.prefixes, types.prefix_count, sizeof *types.prefixes, compare_texts);
     drop_inner_prefixes(&types);
     drop_inner_types(&types);
@@ -83,25 +94,9 @@ cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *c
 
 /* ---- claiming ------------------------------------------------------------------------------- */
 
-/* How many columns stand before those of the job. */
-enum { TOLD_COLUMNS = 7 };
-
-static struct walk_told read_told(struct postgres_reader *reader, const struct mark_set *marks)
-{
-    return (struct walk_told){
-        .took_us = value_int(reader, 2),
-        .facts = {.open_xid = value_int(reader, 3),
-                  .next_xid = value_int(reader, 4),
-                  .now_us = monotonic_us(),
-                  .settle_us = marks->settle_us},
-        .end = value_int(reader, 5) >> 8,
-        .lows = value_text(reader, 6),
-    };
-}
-
-static cairn_code note_walk(struct store_tx *tx, const struct claim_walk *walk,
-                            const struct walk_told *told, size_t heads,
-                            const struct job_row *rows, size_t count, cairn_error *reterr)
+static cairn_code note_walk(struct store_tx *tx, struct claim_walk *walk,
+                            const struct walk_told *told, const struct job_row *rows,
+                            size_t count, cairn_error *reterr)
 {
     struct claimed_key *keys = arena_array(tx->arena, count + 1, sizeof *keys);
     if (!keys)
@@ -109,7 +104,7 @@ static cairn_code note_walk(struct store_tx *tx, const struct claim_walk *walk,
     for (size_t i = 0; i < count; i++)
         keys[i] = (struct claimed_key){rows[i].type, rows[i].priority, rows[i].seq >> 8};
     postgres_walked(&postgres_store_of(tx->session)->job_marks, walk, told,
-                    tx->session->store->clock->is_virtual, heads, keys, count);
+                    tx->session->store->clock->is_virtual, told->heads, keys, count);
     return CAIRN_OK;
 }
 
@@ -139,17 +134,17 @@ static cairn_code try_claim(struct store_tx *tx, const struct job_claim *claim,
         return code;
 
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
-    size_t count = 0, looked = (size_t)value_int(&reader, 0);
-    size_t taken = (size_t)value_int(&reader, 1);
-    struct walk_told told = read_told(&reader, marks);
+    size_t count = 0;
+    struct walk_told told = postgres_read_told(&reader, marks);
+    told.end = told.extra >> 8; /* of the last seq given */
     for (; reader.row < PQntuples(result); reader.row++)
-        if (!PQgetisnull(result, reader.row, TOLD_COLUMNS))
-            postgres_read_job(&reader, TOLD_COLUMNS, &ret_rows[count++]);
-    *ret_is_all = looked < heads && taken == count;
+        if (!PQgetisnull(result, reader.row, WALK_COLUMNS))
+            postgres_read_job(&reader, WALK_COLUMNS, &ret_rows[count++]);
+    *ret_is_all = told.heads < heads && told.taken == count;
     *ret_count = count;
     if (reader.failed)
         return fail_memory(reterr);
-    return note_walk(tx, &walk, &told, looked, ret_rows, count, reterr);
+    return note_walk(tx, &walk, &told, ret_rows, count, reterr);
 }
 
 /* Takes what can be taken from where the walk begins. */
@@ -177,7 +172,7 @@ cairn_code postgres_claim_jobs(struct store_tx *tx, const struct job_claim *clai
     struct mark_set *marks = &postgres_store_of(tx->session)->job_marks;
     struct postgres_types types = {0};
     size_t count = 0;
-    cairn_code code = postgres_sort_patterns(tx->arena, claim, &types, reterr);
+    cairn_code code = postgres_sort_patterns(tx->arena, claim, NULL, 0, &types, reterr);
     for (bool is_more = true; !code && is_more;) {
         size_t more = 0;
         is_more = false;

@@ -15,6 +15,11 @@ void postgres_note_flow_due(struct store_tx *tx, int64_t due_us);
 void postgres_note_instance(struct store_tx *tx, const struct instance_row *row);
 void postgres_note_step(struct store_tx *tx, const struct step_row *row);
 
+/* How a step is marked: rank is what the index of ready steps has between type and next_run_at. */
+enum { STEP_PRIORITY_BITS = 7, STEP_PRIORITY_MASK = 127 };
+int64_t step_rank(int32_t version, int32_t priority);
+int64_t step_key(int64_t next_run_at_us);
+
 /* ---- rows ----------------------------------------------------------------------------------
  */
 

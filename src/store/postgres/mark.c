@@ -33,7 +33,8 @@ void mark_init(struct mark *mark)
 
 static bool is_settled(const struct mark *mark, const struct walk_facts *facts)
 {
-    return facts->open_xid >= mark->next_xid || facts->now_us - mark->next_at_us > facts->settle_us;
+    bool have_ended = mark->next_xid && facts->open_xid >= mark->next_xid;
+    return have_ended || facts->now_us - mark->next_at_us > facts->settle_us;
 }
 
 void mark_saw(struct mark *mark, int64_t from, int64_t seen, const struct walk_facts *facts)
@@ -42,6 +43,8 @@ void mark_saw(struct mark *mark, int64_t from, int64_t seen, const struct walk_f
         return; /* lowered since: the walk has not seen what lies in between */
     if (mark->has_next && seen < mark->next)
         mark->next = seen;
+    if (mark->has_next && !mark->next_xid && facts->own_xid > mark->seen_xid)
+        mark->next_xid = facts->own_xid;
     if (mark->has_next && is_settled(mark, facts)) {
         if (mark->next > mark->low)
             mark->low = mark->next;
@@ -50,7 +53,8 @@ void mark_saw(struct mark *mark, int64_t from, int64_t seen, const struct walk_f
     if (!mark->has_next) {
         mark->has_next = true;
         mark->next = seen;
-        mark->next_xid = facts->next_xid;
+        mark->next_xid = 0;
+        mark->seen_xid = facts->own_xid;
         mark->next_at_us = facts->now_us;
     }
 }
@@ -68,6 +72,7 @@ void mark_lower(struct mark *mark, int64_t key)
 void mark_begin_round(struct mark *mark)
 {
     mark->checked = mark->low;
+    mark->stride = STRIDE_FIRST; /* that of the last round's end is for keys without entries */
 }
 
 bool mark_portion(const struct mark *mark, int64_t *ret_from, int64_t *ret_to)

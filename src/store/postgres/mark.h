@@ -29,7 +29,7 @@
 /* What one walk told of the transactions around it. */
 struct walk_facts {
     int64_t open_xid; /* every transaction below it had ended */
-    int64_t next_xid; /* no transaction from it on had begun */
+    int64_t own_xid;  /* of the transaction that walked; 0: it has none yet */
     int64_t now_us;
     int64_t settle_us; /* a transaction that takes longer does not hold back a mark */
 };
@@ -37,9 +37,11 @@ struct walk_facts {
 struct mark {
     int64_t low; /* a walk may begin here */
 
-    /* What low becomes once every transaction below next_xid has ended. */
+    /* What low becomes once every transaction below next_xid has ended.  A snapshot does not say how
+     * many transactions have begun; so this is the number of a later one of ours (0: none yet), with
+     * a number above seen_xid. */
     bool has_next;
-    int64_t next, next_xid, next_at_us;
+    int64_t next, next_xid, next_at_us, seen_xid;
 
     int64_t checked; /* this round has looked at what lies from here up to low */
     int64_t stride;  /* how many keys the next portion has */

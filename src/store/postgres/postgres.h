@@ -81,7 +81,8 @@ struct postgres_store {
     atomic_bool is_pooled; /* a pooler is in between: no session of the server is ours */
     struct postgres_watch watch;
     struct postgres_due job_due, flow_due;
-    struct mark_set job_marks; /* keys are seq >> 8 */
+    struct mark_set job_marks;  /* ranks are priorities, keys are seq >> 8 */
+    struct mark_set step_marks; /* step_rank(), step_key() */
     pthread_mutex_t timer_lock;
     struct timer_mark timers[POSTGRES_TIMER_COUNT];
 };
@@ -126,6 +127,7 @@ enum postgres_query {
     PG_APPEND_EVENTS,
     PG_BEGIN_SETTINGS,
     PG_CHECK_JOBS,
+    PG_CHECK_STEPS,
     PG_CHECK_TIMERS,
     PG_CLAIM_JOBS,
     PG_CLOCK,
@@ -280,6 +282,7 @@ struct postgres_tx {
     struct store_tx base;
     bool is_news; /* others should know, whether or not something is ready: a timer, a registry
                    */
+    struct claim_walk *step_walk; /* of the step claim that was sent */
 };
 
 struct queued_query {
@@ -360,16 +363,24 @@ void postgres_forget_due(struct postgres_store *store);
 enum { POSTGRES_SPARE_HEADS = 8 };
 
 /* The patterns of a claim, sorted, none within another: prefixes without their %. */
+struct exact_type {
+    const char *name;
+    int64_t lowest, highest; /* ranks */
+};
 struct postgres_types {
-    const char **exact, **prefixes;
+    struct exact_type *exact;
+    const char **prefixes;
     size_t exact_count, prefix_count;
 };
+
+struct postgres_reader;
 
 /* What a claim reads: parts of the index of what is ready, and parts in which it looks for types. */
 struct walk_range {
     const char *type;
     int64_t lowest, highest; /* ranks */
     int64_t mark;
+    int64_t seen; /* the lowest key that was found, when the walk is over */
     bool is_pair; /* of the marks; else a gap between them, or everything */
 };
 struct walk_gap {
@@ -388,20 +399,26 @@ cairn_code postgres_plan_walk(struct arena *arena, struct mark_set *set,
                               cairn_error *reterr);
 void param_walk(struct postgres_params *params, const struct claim_walk *walk);
 
-/* What a walk told: the first columns of a claim's result, from `first` on. */
+/* What a walk told: the first columns of a claim's result. */
+enum { WALK_COLUMNS = 7 };
 struct walk_told {
+    size_t heads, taken; /* how many rows it looked at, and locked */
     int64_t took_us;
     struct walk_facts facts;
-    int64_t end;      /* the key that the next new row will have at least */
-    const char *lows; /* for each range the lowest key, or - */
+    int64_t extra;    /* each claim's own */
+    int64_t end;      /* no new row has a lower key; the caller knows it */
+    const char *lows; /* of each range that is not empty, its number from 1 and its lowest key */
 };
+struct walk_told postgres_read_told(struct postgres_reader *reader, const struct mark_set *set);
+
 struct claimed_key {
     const char *type;
     int64_t rank, key;
 };
-/* is_virtual: time is a test's, and so is every answer; no walk is too slow then. */
-void postgres_walked(struct mark_set *set, const struct claim_walk *walk,
-                     const struct walk_told *told, bool is_virtual, size_t heads,
+/* `work` is how many rows the walk had to read, dead ones apart.  is_virtual: time is a test's, and
+ * so is every answer; no walk is too slow then. */
+void postgres_walked(struct mark_set *set, struct claim_walk *walk,
+                     const struct walk_told *told, bool is_virtual, size_t work,
                      const struct claimed_key *keys, size_t count);
 
 /* Looks at a part of what lies below the marks, if it is time to.  *ret_is_found: something can be
@@ -410,18 +427,19 @@ cairn_code postgres_check_below(struct store_tx *tx, struct mark_set *set,
                                 enum postgres_query query, bool is_short, bool *ret_is_found,
                                 cairn_error *reterr);
 
-/* A row of this transaction's can be claimed. */
+/* A row of this transaction's can be claimed; in the second case, one of any rank of its type. */
 void postgres_note_ready(struct mark_set *set, const char *type, int64_t rank, int64_t key);
+void postgres_note_ready_type(struct mark_set *set, const char *type, int64_t key);
 
+/* `more` are types that no pattern matches. */
 cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *claim,
+                                  const struct exact_type *more, size_t more_count,
                                   struct postgres_types *ret_types, cairn_error *reterr);
 
 /* Whether the ids that were not locked are there at all; `query` finds those that are. */
 cairn_code postgres_tell_busy(struct store_tx *tx, enum postgres_query query,
                               const char *const *ids, size_t count, enum lock_result *results,
                               cairn_error *reterr);
-
-struct postgres_reader;
 
 /* Locks take time to get, and a lease is judged by the moment when its row was got: `column` has
  * the clock of that moment. */

@@ -22,6 +22,7 @@ static const struct {
     [PG_APPEND_EVENTS] = {"append_events", SQL_APPEND_EVENTS, "write events"},
     [PG_BEGIN_SETTINGS] = {"begin_settings", SQL_BEGIN_SETTINGS, "begin a transaction"},
     [PG_CHECK_JOBS] = {"check_jobs", SQL_CHECK_JOBS, "claim jobs"},
+    [PG_CHECK_STEPS] = {"check_steps", SQL_CHECK_STEPS, "claim steps"},
     [PG_CHECK_TIMERS] = {"check_timers", SQL_CHECK_TIMERS, "find the next timer"},
     [PG_CLAIM_JOBS] = {"claim_jobs", SQL_CLAIM_JOBS, "claim jobs"},
     [PG_CLOCK] = {"clock", SQL_CLOCK, "read the clock"},

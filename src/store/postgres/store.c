@@ -14,6 +14,7 @@ static void postgres_close(struct store *base)
         return;
     postgres_conn_done(&store->watch.conn);
     mark_set_done(&store->job_marks);
+    mark_set_done(&store->step_marks);
     pthread_mutex_destroy(&store->timer_lock);
     mem_free(store->url);
     mem_free(store);
@@ -31,6 +32,7 @@ static struct postgres_store *store_new(const struct store_config *config)
         return NULL;
     }
     mark_set_init(&store->job_marks);
+    mark_set_init(&store->step_marks);
     pthread_mutex_init(&store->timer_lock, NULL);
     for (int i = 0; i < POSTGRES_TIMER_COUNT; i++)
         mark_init(&store->timers[i].mark);

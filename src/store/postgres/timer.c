@@ -16,8 +16,6 @@
 #include "base/mem.h"
 #include "store/postgres/flow.h"
 
-#include <stdlib.h>
-
 #define HOLDS_US (200 * US_PER_MS)
 #define WINDOW_US US_PER_SEC
 
@@ -72,8 +70,30 @@ void postgres_note_instance(struct store_tx *tx, const struct instance_row *row)
     lower(tx, TIMER_START, row->start_at_us);
 }
 
+int64_t step_rank(int32_t version, int32_t priority)
+{
+    return ((int64_t)version << STEP_PRIORITY_BITS) | priority;
+}
+
+int64_t step_key(int64_t next_run_at_us)
+{
+    return next_run_at_us > 0 ? next_run_at_us : 0;
+}
+
+/* A function's row that was read does not know its version: all of them are lowered. */
+static void note_ready_step(struct mark_set *marks, const struct step_row *row)
+{
+    if (row->kind == KIND_FUNCTION && row->version == 0)
+        postgres_note_ready_type(marks, row->task_type, step_key(row->next_run_at_us));
+    else
+        postgres_note_ready(marks, row->task_type, step_rank(row->version, row->priority),
+                            step_key(row->next_run_at_us));
+}
+
 void postgres_note_step(struct store_tx *tx, const struct step_row *row)
 {
+    if (row->is_ready && row->task_type)
+        note_ready_step(&postgres_store_of(tx->session)->step_marks, row);
     if (!row->due_at_us)
         return;
     if (!row->locked_by)
@@ -152,7 +172,7 @@ static bool next_portion(struct postgres_store *store, enum postgres_timer timer
     struct timer_mark *at = &store->timers[timer];
     bool is_next = false;
     pthread_mutex_lock(&store->timer_lock);
-    if (at->pace.is_marking && pace_may_check(&at->pace, false, monotonic_us())) {
+    if (at->pace.is_marking && pace_may_check(&at->pace, at->pace.is_forced, monotonic_us())) {
         if (!at->pace.is_in_round)
             mark_begin_round(&at->mark);
         is_next = mark_portion(&at->mark, &ret_portion->from_us, &ret_portion->to_us);
@@ -171,7 +191,8 @@ static cairn_code check_below(struct store_tx *tx, enum postgres_timer timer,
     struct postgres_store *store = postgres_store_of(tx->session);
     struct timer_mark *at = &store->timers[timer];
     struct window portion;
-    for (int64_t spent_us = 0; spent_us < US_PER_MS && next_portion(store, timer, &portion);) {
+    int64_t budget_us = at->pace.is_forced ? INT64_MAX : US_PER_MS;
+    for (int64_t spent_us = 0; spent_us < budget_us && next_portion(store, timer, &portion);) {
         cleanup(postgres_result_done) PGresult *result = NULL;
         struct postgres_params params = {.arena = tx->arena};
         param_int(&params, timer);
@@ -291,14 +312,6 @@ cairn_code postgres_promote_jobs(struct store_tx *tx, size_t limit, size_t *ret_
 cairn_code postgres_promote_steps(struct store_tx *tx, size_t limit, size_t *ret_count,
                                   cairn_error *reterr)
 {
-    cleanup(postgres_result_done) PGresult *result = NULL;
-    struct postgres_params params = {.arena = tx->arena};
-    param_time(&params, tx->now_us);
-    param_int(&params, (int64_t)limit);
-    param_timer_from(&params, tx, TIMER_STEP_RETRY);
-    cairn_code code =
-        postgres_run(postgres_session_of(tx), PG_PROMOTE_STEPS, &params, &result, reterr);
-    if (!code)
-        *ret_count = strtoul(PQcmdTuples(result), NULL, 10);
-    return code;
+    return promote(tx, PG_PROMOTE_STEPS, TIMER_STEP_RETRY, limit,
+                   &postgres_store_of(tx->session)->step_marks, ret_count, reterr);
 }

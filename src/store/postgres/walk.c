@@ -4,8 +4,9 @@
  *
  * Without marks a claim reads whole types.  With them it reads each known pair of type and rank
  * from its mark on, and the gaps between the pairs, where nothing is known, from the beginning: a
- * new type or priority is found at once.  The rank of a job is its priority.  A gap that holds many dead entries (of pairs that were used
- * up before this process began) is read as seldom as what lies below the marks.
+ * new type or priority is found at once.  The rank of a job is its priority, that of a step its
+ * version and priority.  A gap that holds many dead entries (of pairs that were used up before this
+ * process began) is read as seldom as what lies below the marks.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -60,24 +61,23 @@ static bool add_gap(struct claim_walk *walk, const char *first, const char *befo
     return true;
 }
 
-/* The pairs of one type from `at` on, and the gaps between them; answers where the next type begins.
- * The type is copied, since the set may change when it is no longer locked. */
-static size_t add_type(struct arena *arena, struct claim_walk *walk, const struct mark_set *set,
-                       size_t at, const char *type)
+/* The pairs of one type from `at` on, and the gaps between them; answers where the others begin.
+ * The type's name stays, though the set may change when it is no longer locked. */
+static size_t add_type(struct claim_walk *walk, const struct mark_set *set, size_t at,
+                       const struct exact_type *type)
 {
-    int64_t next = INT64_MIN;
-    const char *name = arena_strdup(arena, type);
-    if (!name)
-        return SIZE_MAX;
-    for (; at < set->count && strcmp(set->items[at].type, name) == 0; at++) {
+    int64_t next = type->lowest;
+    for (; at < set->count && strcmp(set->items[at].type, type->name) == 0; at++) {
         int64_t rank = set->items[at].rank;
+        if (rank > type->highest)
+            break;
         if (walk->has_gaps)
-            add_range(walk, name, next, rank - 1, 0, false);
-        add_range(walk, name, rank, rank, set->items[at].mark.low, true);
+            add_range(walk, type->name, next, rank - 1, 0, false);
+        add_range(walk, type->name, rank, rank, set->items[at].mark.low, true);
         next = rank + 1;
     }
     if (walk->has_gaps)
-        add_range(walk, name, next, INT64_MAX, 0, false);
+        add_range(walk, type->name, next, type->highest, 0, false);
     return at;
 }
 
@@ -89,14 +89,16 @@ static bool add_prefix(struct arena *arena, struct claim_walk *walk, const struc
     size_t len = strlen(prefix);
     size_t at = walk->is_marked ? mark_set_find(set, prefix, INT64_MIN, &is_found) : set->count;
     while (at < set->count && strncmp(set->items[at].type, prefix, len) == 0) {
-        const char *type = arena_strdup(arena, set->items[at].type);
-        if (!type)
+        struct exact_type type = {.name = arena_strdup(arena, set->items[at].type),
+                                  .lowest = INT64_MIN,
+                                  .highest = INT64_MAX};
+        if (!type.name)
             return false;
         if (walk->has_gaps)
-            is_done &= add_gap(walk, first, type);
-        first = text_after(arena, type);
-        at = add_type(arena, walk, set, at, type);
-        if (at == SIZE_MAX || !first)
+            is_done &= add_gap(walk, first, type.name);
+        first = text_after(arena, type.name);
+        at = add_type(walk, set, at, &type);
+        if (!first)
             return false;
     }
     if (walk->has_gaps)
@@ -117,10 +119,10 @@ static bool fill_walk(struct arena *arena, const struct mark_set *set,
     for (size_t i = 0; i < types->exact_count; i++) {
         bool is_found;
         size_t at = walk->is_marked
-                        ? mark_set_find(set, types->exact[i], INT64_MIN, &is_found)
+                        ? mark_set_find(set, types->exact[i].name, types->exact[i].lowest,
+                                        &is_found)
                         : set->count;
-        if (add_type(arena, walk, set, at, types->exact[i]) == SIZE_MAX)
-            return false;
+        add_type(walk, set, at, &types->exact[i]);
     }
     for (size_t i = 0; i < types->prefix_count; i++)
         if (!add_prefix(arena, walk, set, types->prefixes[i]))
@@ -172,21 +174,47 @@ void param_walk(struct postgres_params *params, const struct claim_walk *walk)
 
 /* ---- learning ------------------------------------------------------------------------------- */
 
+struct walk_told postgres_read_told(struct postgres_reader *reader, const struct mark_set *set)
+{
+    return (struct walk_told){
+        .heads = (size_t)value_int(reader, 0),
+        .taken = (size_t)value_int(reader, 1),
+        .took_us = value_int(reader, 2),
+        .facts = {.open_xid = value_int(reader, 3),
+                  .own_xid = value_int(reader, 4),
+                  .now_us = monotonic_us(),
+                  .settle_us = set->settle_us},
+        .extra = value_int(reader, 5),
+        .lows = value_text(reader, 6),
+    };
+}
+
+/* A row that is seen says nothing of those that come before the end yet. */
+static int64_t until_end(int64_t key, const struct walk_told *told)
+{
+    return key < told->end ? key : told->end;
+}
+
 /* What was found in the ranges of known pairs. */
-static void note_pairs(struct mark_set *set, const struct claim_walk *walk,
+static void note_pairs(struct mark_set *set, struct claim_walk *walk,
                        const struct walk_told *told)
 {
-    const char *low = told->lows ? told->lows : "";
-    for (size_t i = 0; i < walk->range_count && *low; i++) {
-        const struct walk_range *range = &walk->ranges[i];
+    for (size_t i = 0; i < walk->range_count; i++)
+        walk->ranges[i].seen = told->end;
+    for (const char *at = told->lows; at && *at;) {
         char *end;
-        bool is_none = *low == '-', is_found;
-        int64_t key = is_none ? told->end : strtoll(low, &end, 10);
-        low = is_none ? low + 1 : end;
-        low += *low == ' ';
+        size_t number = strtoul(at, &end, 10);
+        int64_t key = strtoll(end, &end, 10);
+        if (number >= 1 && number <= walk->range_count)
+            walk->ranges[number - 1].seen = until_end(key, told);
+        at = end;
+    }
+    for (size_t i = 0; i < walk->range_count; i++) {
+        const struct walk_range *range = &walk->ranges[i];
+        bool is_found;
         size_t at = mark_set_find(set, range->type, range->lowest, &is_found);
         if (range->is_pair && is_found)
-            mark_saw(&set->items[at].mark, range->mark, key, &told->facts);
+            mark_saw(&set->items[at].mark, range->mark, range->seen, &told->facts);
     }
 }
 
@@ -197,23 +225,23 @@ static void learn_pairs(struct mark_set *set, const struct walk_told *told,
     for (size_t i = 0; i < count && set->pace.is_marking; i++) {
         struct mark *mark = mark_set_add(set, keys[i].type, keys[i].rank);
         if (mark && mark->low == 0)
-            mark_saw(mark, 0, keys[i].key, &told->facts);
+            mark_saw(mark, 0, until_end(keys[i].key, told), &told->facts);
     }
 }
 
-void postgres_walked(struct mark_set *set, const struct claim_walk *walk,
-                     const struct walk_told *told, bool is_virtual, size_t heads,
+void postgres_walked(struct mark_set *set, struct claim_walk *walk,
+                     const struct walk_told *told, bool is_virtual, size_t work,
                      const struct claimed_key *keys, size_t count)
 {
     pthread_mutex_lock(&set->lock);
     if (!walk->is_marked && !set->pace.is_marking && (!is_virtual || set->pace.is_forced))
-        pace_walked(&set->pace, told->took_us, heads);
+        pace_walked(&set->pace, told->took_us, work);
     if (set->pace.is_marking && walk->is_marked)
         note_pairs(set, walk, told);
     if (set->pace.is_marking)
         learn_pairs(set, told, keys, count);
     if (walk->is_marked && walk->has_gaps && !set->pace.is_forced &&
-        walk_is_slow(told->took_us, heads))
+        walk_is_slow(told->took_us, work))
         set->gaps_at_us = told->facts.now_us + 20 * told->took_us;
     pthread_mutex_unlock(&set->lock);
 }
@@ -222,6 +250,16 @@ void postgres_note_ready(struct mark_set *set, const char *type, int64_t rank, i
 {
     pthread_mutex_lock(&set->lock);
     mark_set_lower(set, type, rank, key);
+    pthread_mutex_unlock(&set->lock);
+}
+
+void postgres_note_ready_type(struct mark_set *set, const char *type, int64_t key)
+{
+    bool is_found;
+    pthread_mutex_lock(&set->lock);
+    for (size_t at = mark_set_find(set, type, INT64_MIN, &is_found);
+         at < set->count && strcmp(set->items[at].type, type) == 0; at++)
+        mark_lower(&set->items[at].mark, key);
     pthread_mutex_unlock(&set->lock);
 }
 
@@ -276,12 +314,19 @@ cairn_code postgres_check_below(struct store_tx *tx, struct mark_set *set,
 {
     int64_t budget_us = set->pace.is_forced ? INT64_MAX : is_short ? 20 * US_PER_MS : US_PER_MS;
     struct portion portion;
+    /* A round that is under way does not look again at where it has been; somebody who waits wants
+     * a whole one. */
+    bool is_whole = !is_short || !set->pace.is_in_round;
     *ret_is_found = false;
     for (int64_t spent_us = 0; spent_us < budget_us;) {
         cleanup(postgres_result_done) PGresult *result = NULL;
         struct postgres_params params = {.arena = tx->arena};
-        if (!next_portion(tx->arena, set, is_short, &portion))
-            return CAIRN_OK;
+        if (!next_portion(tx->arena, set, is_short, &portion)) {
+            if (is_whole)
+                return CAIRN_OK;
+            is_whole = true;
+            continue;
+        }
         param_text(&params, portion.type);
         param_int(&params, portion.rank);
         param_int(&params, portion.from);

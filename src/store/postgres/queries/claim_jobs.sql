@@ -10,10 +10,11 @@
 --
 -- Each row begins with how many heads there were: as many as $9 means that there may be more
 -- behind them.  Then how many were locked: more than were leased means that some had changed since
--- this statement began, and that another may get them.  Then what mark.h wants to know: how long the walk took in microseconds, where the
--- open transactions begin and where they end, the last seq given; and in the first row alone, for
--- each of the ranges given, the lowest (seq >> 8) found there, or - for none.  At least one row; the
--- columns of the job are NULL if nothing was leased.
+-- this statement began, and that another may get them.  Then what mark.h wants to know: how long
+-- the walk took in microseconds, where the open transactions begin, this transaction's own number (0
+-- if it has none), the last seq given; and in the first row alone, of each of the ranges given that
+-- is not empty, its number and the lowest (seq >> 8) found there.  At least one row; the columns of
+-- the job are NULL if nothing was leased.
 --
 -- Walks idx_workflow_run_type_prefix alone: from one type to the next that has work, now or later
 -- (one probe each), then the first rows of every type that are ready, in whole groups of those that
@@ -101,14 +102,14 @@ WITH RECURSIVE walk (before, type) AS (
 )
 SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
        pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
-       pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
+       coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0),
        coalesce(pg_sequence_last_value('workflow.workflow_run_seq_seq'::regclass), 0),
        CASE WHEN row_number() OVER (ORDER BY r.priority, r.seq) = 1 THEN (
-            SELECT string_agg(coalesce(low.key::text, '-'), ' ' ORDER BY g.number)
-              FROM generate_series(1, cardinality($1::text[])) AS g (number)
-              LEFT JOIN (SELECT found.number, min(found.seq) >> 8 AS key
-                           FROM found
-                          GROUP BY found.number) AS low ON low.number = g.number) END,
+            SELECT string_agg(low.number || ' ' || low.key, ' ')
+              FROM (SELECT found.number, min(found.seq) >> 8 AS key
+                      FROM found
+                     WHERE found.number IS NOT NULL
+                     GROUP BY found.number) AS low) END,
        r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
        r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
        r.ended_by, r.ended_token, r.last_error, r.result::text, r.run_at, r.lease_until,

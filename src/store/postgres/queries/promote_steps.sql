@@ -4,7 +4,9 @@
 --   $2  how many at most
 --   $3  the earliest time to look at
 --
--- Walks idx_workflow_step_scheduled, whose condition is repeated here word for word.
+-- For each type and rank, which is (version << 7) | priority: the earliest next_run_at that is now
+-- ready, in microseconds since 1970 (0 for NULL), and how many rows.  Walks
+-- idx_workflow_step_scheduled, whose condition is repeated here word for word.
 
 WITH due AS MATERIALIZED (
     SELECT s.instance_id, s.seq
@@ -15,10 +17,19 @@ WITH due AS MATERIALIZED (
      ORDER BY s.due_at
      LIMIT $2::bigint
        FOR NO KEY UPDATE SKIP LOCKED
+), ready AS (
+    UPDATE workflow.workflow_step AS s
+       SET is_ready = true,
+           due_at   = NULL
+      FROM due
+     WHERE s.instance_id = due.instance_id
+       AND s.seq = due.seq
+    RETURNING s.task_type, (s.version::bigint << 7) | s.priority AS rank,
+              coalesce(s.next_run_at, 'epoch') AS since
 )
-UPDATE workflow.workflow_step AS s
-   SET is_ready = true,
-       due_at   = NULL
-  FROM due
- WHERE s.instance_id = due.instance_id
-   AND s.seq = due.seq
+SELECT ready.task_type, ready.rank,
+       (extract(epoch FROM least(greatest(min(ready.since), 'epoch'), '9999-12-31'))
+        * 1000000)::bigint,
+       count(*)
+  FROM ready
+ GROUP BY ready.task_type, ready.rank
