@@ -49,10 +49,6 @@ struct batching {
     struct rng rng;
     int64_t now_us;
     struct side sides[BATCHING_SIDES];
-    /* In this round.  A late signal with an id of its own makes its batch fall apart: each
-     * request is then tried alone, with the claim that it makes.  So there are no such claims in
-     * this round, and no jitter, since the first try has used up some chance. */
-    bool has_signal_ids;
     struct ask asks[ASKS_MAX];
     size_t ask_count;
 

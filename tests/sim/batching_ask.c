@@ -225,10 +225,8 @@ static void fill_report(struct batching *batching, struct request *model,
         break;
     default:
         report->error = text(model, "oops %d", batching->outputs++);
-        if (batching->has_signal_ids && report->outcome == CAIRN_FAIL)
-            report->outcome = CAIRN_RETRY; /* without jitter */
         if (report->outcome == CAIRN_RETRY)
-            report->delay_ms = below(batching, 3) - !batching->has_signal_ids;
+            report->delay_ms = below(batching, 3) - 1;
     }
     bool may_emit = report->outcome == CAIRN_COMPLETE || report->outcome == CAIRN_WAIT;
     if (may_emit && strchr(task->id, '.') && below(batching, 3) == 0) {
@@ -250,7 +248,7 @@ static void ask_report(struct batching *batching, const char *focus)
         fill_report(batching, model, i ? some_task(batching, focus) : task, &reports[i]);
     model->in.report = (struct report_input){
         .worker = text(model, "%s", task->worker), .reports = reports, .count = count};
-    if (!batching->has_signal_ids && below(batching, 6) == 0) {
+    if (below(batching, 6) == 0) {
         model->in.report.is_claiming = true;
         fill_claim(batching, model, &model->in.report.claim, false);
     }
@@ -353,7 +351,7 @@ static void ask_commit(struct batching *batching, const struct batching_task *ta
     in->output = in->outcome == PASSAGE_COMPLETE ? "{\"z\": 1}" : NULL;
     in->error = in->outcome == PASSAGE_FAIL || in->outcome == PASSAGE_MISMATCH ? "no" : NULL;
     in->extend_ms = in->outcome == PASSAGE_GO_ON ? 1 + (uint32_t)below(batching, 9000) : 0;
-    if (!batching->has_signal_ids && below(batching, 6) == 0) {
+    if (below(batching, 6) == 0) {
         in->is_claiming = true;
         fill_claim(batching, model, &in->claim, false);
     }
@@ -381,7 +379,7 @@ static void ask_signal(struct batching *batching, const char *instance)
     signal->event = below(batching, 2) ? "e0" : "e1";
     signal->payload = text(model, "{\"p\": %d}", batching->signals++);
     signal->no_latch = below(batching, 6) == 0;
-    if (batching->has_signal_ids && below(batching, 2))
+    if (below(batching, 4) == 0)
         signal->id =
             text(model, "m%d", below(batching, 3) ? batching->signals : below(batching, 9));
     else
@@ -476,7 +474,6 @@ void batching_draw(struct batching *batching)
         snprintf(focus, sizeof focus, "%s",
                  batching->instances[below(batching, (int)batching->instance_count)]);
     int count = 2 + below(batching, 10);
-    batching->has_signal_ids = below(batching, 2);
     for (int i = 0; i < count; i++)
         draw_one(batching, focus[0] ? focus : NULL);
     for (int i = 1 + below(batching, 3); i > 0; i--)
