@@ -87,30 +87,18 @@ static void look_at_work(struct doctor_output *out, const struct store_facts *fa
          is_late ? ": does any worker take its type?" : "");
 }
 
-/* Functions that wait for long: of these versions nobody may have code any more. */
-static cairn_code look_at_functions(const struct store_ops *ops, struct store_tx *tx,
-                                    struct doctor_output *out, cairn_error *reterr)
+static void look_at_outbox(struct doctor_output *out, const struct store_facts *facts,
+                           int64_t now_us)
 {
-    size_t count = 0, late = 0;
-    const struct ready_function *oldest = NULL;
-    struct ready_function *functions = arena_array(tx->arena, TYPES_MAX, sizeof *functions);
-    if (!functions)
-        return fail_memory(reterr);
-    cairn_code code = ops->list_ready_functions(tx, functions, TYPES_MAX, &count, reterr);
-    for (size_t i = 0; i < count && !code; i++) {
-        if ((tx->now_us - functions[i].since_us) / US_PER_SEC <= LATE_S)
-            continue;
-        late++;
-        if (!oldest || functions[i].since_us < oldest->since_us)
-            oldest = &functions[i];
-    }
-    if (oldest)
-        find(out, "functions", "warning",
-             "%zu versions of functions wait, such as version %d of \"%.100s\" for %" PRId64
-             " s: does any worker have code for it?",
-             late, (int)oldest->version, oldest->name,
-             (tx->now_us - oldest->since_us) / US_PER_SEC);
-    return code;
+    int64_t waited_s =
+        facts->oldest_outbox_us ? (now_us - facts->oldest_outbox_us) / US_PER_SEC : 0;
+    if (waited_s > LATE_S)
+        find(out, "outbox", "warning",
+             "an event waits for %" PRId64 " s and is not acknowledged: does any dispatcher claim "
+             "the outbox, and acknowledge what it has delivered?",
+             waited_s);
+    else
+        find(out, "outbox", "ok", "no event waits for long");
 }
 
 /* "...v1": advice only, any name works. */
@@ -185,8 +173,7 @@ cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx, struct r
     look_at_store(out, &facts);
     look_at_clock(engine, out, &facts);
     look_at_work(out, &facts, &counts, &steps, tx->now_us);
-    code = look_at_functions(ops, tx, out, &request->error);
-    if (!code)
-        code = look_at_types(ops, tx, out, &request->error);
+    look_at_outbox(out, &facts, tx->now_us);
+    code = look_at_types(ops, tx, out, &request->error);
     return code ? code : doctor_flow(ops, tx, out, &request->error);
 }

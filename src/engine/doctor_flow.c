@@ -11,11 +11,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SAMPLE = 100, STEPS_SAMPLE = 64 };
+enum { SAMPLE = 100, STEPS_SAMPLE = 64, TYPES_SAMPLE = 1000, EVENTS_SAMPLE = 200 };
 
 /* How long something may wait before it is worth a word. */
 #define TIMER_LATE_US (60 * US_PER_SEC)
 #define READY_LATE_US (600 * US_PER_SEC)
+#define FUNCTION_LATE_US (3600 * US_PER_SEC)
 #define DECISION_LATE_US (24 * 3600 * US_PER_SEC)
 
 struct flow_doctor {
@@ -24,6 +25,7 @@ struct flow_doctor {
     struct doctor_output *out;
     struct instance_row *instances; /* room for SAMPLE */
     struct step_row *steps;         /* room for STEPS_SAMPLE */
+    struct flow_event_row *events;  /* room for EVENTS_SAMPLE */
     size_t instance_count;
 };
 
@@ -129,19 +131,73 @@ static cairn_code look_at_undone(struct flow_doctor *doctor, cairn_error *reterr
     return CAIRN_OK;
 }
 
-/* What the steps of running instances wait for. */
-struct waits {
-    size_t unclaimed, undecided, overdue;
-    struct step_row ready, decision; /* the ones that have waited longest */
+/* ---- what nobody claims --------------------------------------------------------------------- */
+
+/* Those of one kind that have waited for too long. */
+struct late_types {
+    size_t count;
+    const struct ready_type *oldest;
 };
 
-static void look_at_step(struct waits *waits, const struct step_row *row, int64_t now_us)
+static void add_late(struct late_types *late, const struct ready_type *type)
 {
-    bool is_late = row->is_ready && now_us - row->next_run_at_us > READY_LATE_US;
-    if (is_late && (waits->unclaimed++ == 0 || row->next_run_at_us < waits->ready.next_run_at_us))
-        waits->ready = *row;
-    if (row->status != STEP_WAITING_DECISION)
-        return;
+    late->count++;
+    if (!late->oldest || type->since_us < late->oldest->since_us)
+        late->oldest = type;
+}
+
+static void tell_late(struct flow_doctor *doctor, const struct late_types *steps,
+                      const struct late_types *functions)
+{
+    int64_t now_us = doctor->tx->now_us;
+    if (steps->count)
+        find(doctor->out, "steps", "warning",
+             "steps of %zu types and priorities have been ready for more than 10 minutes, such as "
+             "type \"%.100s\" for %" PRId64 " s, of instance %s: start a worker that claims it",
+             steps->count, steps->oldest->name, (now_us - steps->oldest->since_us) / US_PER_SEC,
+             steps->oldest->instance_id);
+    else
+        find(doctor->out, "steps", "ok", "no step has waited for a worker for long");
+    if (functions->count)
+        find(doctor->out, "functions", "warning",
+             "%zu versions of functions wait, such as version %d of \"%.100s\" for %" PRId64
+             " s: does any worker have code for it?",
+             functions->count, (int)functions->oldest->version, functions->oldest->name,
+             (now_us - functions->oldest->since_us) / US_PER_SEC);
+}
+
+static cairn_code look_at_ready(struct flow_doctor *doctor, cairn_error *reterr)
+{
+    size_t count = 0;
+    struct late_types steps = {0}, functions = {0};
+    struct ready_type *types = arena_array(doctor->tx->arena, TYPES_SAMPLE, sizeof *types);
+    if (!types)
+        return fail_memory(reterr);
+    cairn_code code =
+        doctor->ops->list_ready_types(doctor->tx, types, TYPES_SAMPLE, &count, reterr);
+    if (code)
+        return code;
+    for (size_t i = 0; i < count; i++) {
+        int64_t waited_us = doctor->tx->now_us - types[i].since_us;
+        if (types[i].version && waited_us > FUNCTION_LATE_US)
+            add_late(&functions, &types[i]);
+        else if (!types[i].version && waited_us > READY_LATE_US)
+            add_late(&steps, &types[i]);
+    }
+    tell_late(doctor, &steps, &functions);
+    return CAIRN_OK;
+}
+
+/* ---- what steps of running instances wait for ------------------------------------------------ */
+
+struct waits {
+    size_t undecided, overdue, bounced;
+    struct step_row decision, bounce; /* the ones that have waited longest */
+    int64_t bounce_us;
+};
+
+static void look_at_decision(struct waits *waits, const struct step_row *row, int64_t now_us)
+{
     bool is_overdue = row->deadline_at_us && row->deadline_at_us < now_us;
     if (!is_overdue && now_us - row->updated_at_us < DECISION_LATE_US)
         return;
@@ -150,40 +206,79 @@ static void look_at_step(struct waits *waits, const struct step_row *row, int64_
         waits->decision = *row;
 }
 
+/* Since when the step's instance tells of it; 0: not among its first events. */
+static cairn_code find_first_event(struct flow_doctor *doctor, const struct step_row *row,
+                                   int64_t *ret_us, cairn_error *reterr)
+{
+    size_t count = 0;
+    *ret_us = 0;
+    cairn_code code = doctor->ops->list_flow_events(doctor->tx, row->instance_id, 0,
+                                                    doctor->events, EVENTS_SAMPLE, &count, reterr);
+    for (size_t i = 0; i < count && !code && !*ret_us; i++)
+        if (doctor->events[i].step && strcmp(doctor->events[i].step, row->name) == 0)
+            *ret_us = doctor->events[i].at_us;
+    return code;
+}
+
+/* Workers take such a step and give it back: nobody has called it, though its key was handed out. */
+static cairn_code look_at_bounce(struct flow_doctor *doctor, struct waits *waits,
+                                 const struct step_row *row, cairn_error *reterr)
+{
+    int64_t since_us;
+    bool is_released = row->ended_outcome && strcmp(row->ended_outcome, "release") == 0;
+    if (!is_released || row->started_at_us || !row->is_effect_begun)
+        return CAIRN_OK;
+    cairn_code code = find_first_event(doctor, row, &since_us, reterr);
+    if (code || !since_us || doctor->tx->now_us - since_us <= READY_LATE_US)
+        return code;
+    if (waits->bounced++ == 0 || since_us < waits->bounce_us) {
+        waits->bounce = *row;
+        waits->bounce_us = since_us;
+    }
+    return CAIRN_OK;
+}
+
+static void tell_waits(struct flow_doctor *doctor, const struct waits *waits)
+{
+    if (waits->bounced)
+        find(doctor->out, "handlers", "warning",
+             "%zu steps of the newest %zu running instances are claimed and given back again and "
+             "again, such as \"%.64s\" of %s for %" PRId64 " s: no worker that claims the type "
+             "\"%.64s\" has a handler for it",
+             waits->bounced, doctor->instance_count, waits->bounce.name,
+             waits->bounce.instance_id, (doctor->tx->now_us - waits->bounce_us) / US_PER_SEC,
+             waits->bounce.task_type ? waits->bounce.task_type : "");
+    else
+        find(doctor->out, "handlers", "ok", "no step lacks a handler");
+    if (waits->undecided)
+        find(doctor->out, "decisions", "warning",
+             "%zu steps have waited for a decision for more than a day, %zu are past their "
+             "deadline, such as \"%.64s\" of %s; run: cairn approve %s %.64s, or cairn reject",
+             waits->undecided, waits->overdue, waits->decision.name, waits->decision.instance_id,
+             waits->decision.instance_id, waits->decision.name);
+    else
+        find(doctor->out, "decisions", "ok", "no decision is long awaited");
+}
+
 static cairn_code look_at_waits(struct flow_doctor *doctor, cairn_error *reterr)
 {
     struct waits waits = {0};
-    int64_t now_us = doctor->tx->now_us;
     cairn_code code = read_instances(doctor, INSTANCE_RUNNING, reterr);
     for (size_t i = 0; i < doctor->instance_count && !code; i++) {
         size_t count = 0;
         code = doctor->ops->list_steps(doctor->tx, doctor->instances[i].id, -1, true,
                                        doctor->steps, STEPS_SAMPLE, &count, reterr);
-        for (size_t k = 0; k < count && !code; k++)
-            look_at_step(&waits, &doctor->steps[k], now_us);
+        for (size_t k = 0; k < count && !code; k++) {
+            const struct step_row *row = &doctor->steps[k];
+            if (row->status == STEP_WAITING_DECISION)
+                look_at_decision(&waits, row, doctor->tx->now_us);
+            else if (row->status == STEP_READY)
+                code = look_at_bounce(doctor, &waits, row, reterr);
+        }
     }
-    if (code)
-        return code;
-    if (waits.unclaimed)
-        find(doctor->out, "steps", "warning",
-             "%zu steps of the newest %zu running instances have been ready for more than 10 "
-             "minutes, such as \"%.64s\" of %s: no worker claims the type \"%.64s\"; start one "
-             "that does",
-             waits.unclaimed, doctor->instance_count, waits.ready.name, waits.ready.instance_id,
-             waits.ready.task_type ? waits.ready.task_type : "");
-    else
-        find(doctor->out, "steps", "ok",
-             "of the newest %zu running instances no step has waited for a worker for long",
-             doctor->instance_count);
-    if (waits.undecided)
-        find(doctor->out, "decisions", "warning",
-             "%zu steps have waited for a decision for more than a day, %zu are past their "
-             "deadline, such as \"%.64s\" of %s; run: cairn approve %s %.64s, or cairn reject",
-             waits.undecided, waits.overdue, waits.decision.name, waits.decision.instance_id,
-             waits.decision.instance_id, waits.decision.name);
-    else
-        find(doctor->out, "decisions", "ok", "no decision is long awaited");
-    return CAIRN_OK;
+    if (!code)
+        tell_waits(doctor, &waits);
+    return code;
 }
 
 cairn_code doctor_flow(const struct store_ops *ops, struct store_tx *tx,
@@ -195,10 +290,13 @@ cairn_code doctor_flow(const struct store_ops *ops, struct store_tx *tx,
         .out = out,
         .instances = arena_array(tx->arena, SAMPLE, sizeof *doctor.instances),
         .steps = arena_array(tx->arena, STEPS_SAMPLE, sizeof *doctor.steps),
+        .events = arena_array(tx->arena, EVENTS_SAMPLE, sizeof *doctor.events),
     };
-    if (!doctor.instances || !doctor.steps)
+    if (!doctor.instances || !doctor.steps || !doctor.events)
         return fail_memory(reterr);
     cairn_code code = look_at_timers(&doctor, reterr);
+    if (!code)
+        code = look_at_ready(&doctor, reterr);
     if (!code)
         code = look_at_waits(&doctor, reterr);
     if (!code)

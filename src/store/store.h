@@ -135,6 +135,7 @@ struct store_facts {
     int schema_version, newest_schema_version;
     int64_t clock_us;        /* the database's clock now; 0: it has none of its own */
     uint64_t expired_leases; /* of jobs and steps: held, though their time has passed */
+    int64_t oldest_outbox_us; /* when the first event that is not acknowledged came; 0: none */
     uint64_t size_bytes;     /* 0: unknown */
     char settings[128];      /* such as "journal_mode=wal synchronous=full"; "" for none */
     bool is_intact;          /* the database's own quick check passed */
@@ -159,11 +160,13 @@ struct instance_filter {
     int64_t before_seq;          /* 0: from the newest */
 };
 
-/* A function that can be claimed, in one version, and since when the longest waiting one can. */
-struct ready_function {
+/* Steps of one type, version and priority that can be claimed: since when, and whose, the one that
+ * waits longest. */
+struct ready_type {
     const char *name;
-    int32_t version;
+    int32_t version; /* of a function; 0: of a step */
     int64_t since_us;
+    const char *instance_id;
 };
 
 /* For whom a step is leased. */
@@ -559,10 +562,10 @@ struct store_ops {
     cairn_code (*count_steps)(struct store_tx *tx, struct step_counts *ret_counts,
                               cairn_error *reterr);
 
-    /* Functions that can be claimed, by name and version; at most `room`. */
-    cairn_code (*list_ready_functions)(struct store_tx *tx,
-                                       struct ready_function *ret_functions, size_t room,
-                                       size_t *ret_count, cairn_error *reterr);
+    /* What can be claimed of steps and functions, by type, version and priority; at most `room`.  One
+     * probe of the index of what is ready for each. */
+    cairn_code (*list_ready_types)(struct store_tx *tx, struct ready_type *ret_types, size_t room,
+                                   size_t *ret_count, cairn_error *reterr);
 
     /* ---- other processes ----------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/local.h"
 #include "saga.h"
 
 /* The result of one check, and its text in `text`. */
@@ -34,10 +35,101 @@ TEST(doctor_names_steps_that_nobody_claims)
 {
     struct flow_world fw;
     wf_begin(&fw, "workflow: w\nversion: 1\nsteps: [{step: a, handler: mail.send.v1}]");
-    check_finding(&fw, "steps", "ok", "1 running");
+    check_finding(&fw, "steps", "ok", "no step");
     wf_advance(&fw, 11 * 60 * 1000);
     check_finding(&fw, "steps", "warning", "mail.send.v1");
     check_finding(&fw, "steps", "warning", fw.id);
+    wf_close(&fw);
+}
+
+TEST(doctor_names_a_type_that_nobody_claims_however_many_instances_are_newer)
+{
+    struct flow_world fw;
+    cairn_start_options start = CAIRN_START_DEFAULTS;
+    cairn_enqueued started;
+    start.workflow = "w";
+    wf_begin(&fw, "workflow: w\nversion: 1\nsteps: [{step: a, handler: mail.send.v1, priority: 1}]");
+    char oldest[64];
+    snprintf(oldest, sizeof oldest, "%s", fw.id);
+    wf_advance(&fw, 11 * 60 * 1000);
+    for (int i = 0; i < 120; i++)
+        CHECK_INT(cairn_start(fw.world.engine, &start, &started, NULL), CAIRN_OK);
+    check_finding(&fw, "steps", "warning", oldest);
+    wf_close(&fw);
+}
+
+static void give_back(struct flow_world *fw, const char *step)
+{
+    cairn_report report = CAIRN_REPORT_DEFAULTS;
+    struct task task = sg_take(fw, step);
+    report.outcome = CAIRN_RELEASE;
+    report.delay_ms = 1000;
+    report.is_missing_handler = 1;
+    CHECK_DONE(&fw->world, wf_report_as(fw, &task, &report));
+}
+
+TEST(doctor_names_steps_that_workers_give_back_again_and_again)
+{
+    struct flow_world fw;
+    wf_begin(&fw, "workflow: w\nversion: 1\nsteps: [{step: a, handler: a}]");
+    give_back(&fw, "a");
+    check_finding(&fw, "handlers", "ok", "");
+    for (int i = 0; i < 3; i++) {
+        wf_advance(&fw, 4 * 60 * 1000);
+        give_back(&fw, "a");
+    }
+    check_finding(&fw, "steps", "ok", ""); /* it is never ready for long */
+    check_finding(&fw, "handlers", "warning", fw.id);
+    wf_close(&fw);
+}
+
+TEST(doctor_names_an_outbox_that_nobody_empties)
+{
+    struct flow_world fw;
+    cairn_outbox *found = NULL;
+    wf_begin(&fw, "workflow: w\nversion: 1\nsteps: [{step: a}]");
+    cairn_report report = CAIRN_REPORT_DEFAULTS;
+    struct task task = sg_take(&fw, "a");
+    cairn_outbound event = CAIRN_OUTBOUND_DEFAULTS;
+    event.event = "shipped";
+    report.outbound = &event;
+    report.outbound_count = 1;
+    CHECK_DONE(&fw.world, wf_report_as(&fw, &task, &report));
+    check_finding(&fw, "outbox", "ok", "");
+    wf_advance(&fw, 61 * 60 * 1000);
+    check_finding(&fw, "outbox", "warning", "3660 s");
+    CHECK_DONE(&fw.world, cairn_outbox_claim(fw.world.engine, "d", 1, 1000, &found, NULL));
+    CHECK_DONE(&fw.world,
+               cairn_outbox_ack(fw.world.engine, cairn_outbox_at(found, 0)->id, NULL));
+    cairn_outbox_free(found);
+    check_finding(&fw, "outbox", "ok", "");
+    wf_close(&fw);
+}
+
+/* Time passes, and no engine is there to apply what is due. */
+static void pass_unattended(struct flow_world *fw, int64_t ms)
+{
+    struct clock *clock = &((struct local_engine *)fw->world.engine)->clock;
+    clock_set_us(clock, clock_now_us(clock) + ms * US_PER_MS);
+}
+
+TEST(doctor_names_timers_that_nobody_applies)
+{
+    struct flow_world fw;
+    wf_begin(&fw, "workflow: w\nversion: 1\nsteps: [{sleep: s, for: 1h}]");
+    check_finding(&fw, "timers", "ok", "");
+    pass_unattended(&fw, 3600 * 1000 + 61 * 1000);
+    check_finding(&fw, "timers", "warning", "61 s overdue");
+    wf_close(&fw);
+}
+
+TEST(doctor_names_decisions_past_their_deadline)
+{
+    struct flow_world fw;
+    wf_begin(&fw, "workflow: w\nversion: 1\nsteps: [{human: approve, timeout: 1h}]");
+    pass_unattended(&fw, 3601 * 1000);
+    check_finding(&fw, "decisions", "warning", "1 are past their deadline");
+    check_finding(&fw, "decisions", "warning", fw.id);
     wf_close(&fw);
 }
 

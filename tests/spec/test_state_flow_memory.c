@@ -105,6 +105,18 @@ TEST(a_branch_follows_what_is_remembered)
 
 /* ---- another version of the code ------------------------------------------------------------ */
 
+static void check_doctor(struct flow_world *fw)
+{
+    static cairn_finding findings[32];
+    size_t count = 0;
+    bool is_named = false;
+    CHECK_INT(cairn_doctor(fw->world.engine, findings, 32, &count, NULL), CAIRN_OK);
+    for (size_t i = 0; i < count; i++)
+        is_named |= strcmp(findings[i].check, "versions") == 0 &&
+                    strcmp(findings[i].result, "warning") == 0 && strstr(findings[i].text, fw->id);
+    CHECK(is_named, "doctor does not name %s", fw->id);
+}
+
 static void check_mismatch(struct function_world *world, const char *step, const char *old,
                            const char *new)
 {
@@ -119,6 +131,7 @@ static void check_mismatch(struct function_world *world, const char *step, const
     fn_check_idle(world);
     sg_check_event(&world->flow, "workflow_paused", NULL,
                    "{\"reason\": \"version_mismatch\", \"status\": \"paused\"}");
+    check_doctor(&world->flow);
 }
 
 TEST(another_key_than_the_remembered_one_pauses_with_version_mismatch)

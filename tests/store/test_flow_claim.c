@@ -314,35 +314,38 @@ TEST(types_and_versions_are_claimed_in_one_order)
     CHECK_STEPS(claim_steps_by(rig, ROWS_MAX, claim), "s1", "s4");
 }
 
-TEST(ready_functions_are_listed_by_name_and_version_with_the_oldest)
+TEST(ready_types_are_listed_by_version_and_priority_with_the_oldest)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
-    struct ready_function found[4];
+    struct ready_type found[8];
     size_t count = 9;
     begin_write(rig);
-    MUST(rig, rig->ops->list_ready_functions(rig->tx, found, 4, &count, &rig->error));
+    MUST(rig, rig->ops->list_ready_types(rig->tx, found, 8, &count, &rig->error));
     CHECK_INT(count, 0);
-    ADD_TYPES(rig, "a", "f", "z");
     struct instance_row instance = new_instance(rig, "w");
     static const struct {
         const char *type;
-        int32_t version, age_us;
-    } rows[] = {{"f", 3, 5}, {"f", 3, 9}, {"f", 3, 7}, {"e", 1, 0}, {"f", 1, 2}, {"g", 8, 1}};
-    for (int32_t i = 0; i < 6; i++) {
-        struct step_row row = ready_step(&instance, i, rows[i].type, 50);
+        int32_t version, priority, age_us;
+    } rows[] = {{"f", 3, 50, 5}, {"f", 3, 50, 9}, {"f", 3, 50, 7}, {"e", 0, 90, 8},
+                {"e", 0, 20, 3}, {"f", 1, 50, 2}, {"g", 8, 50, 1}};
+    for (int32_t i = 0; i < 7; i++) {
+        struct step_row row = ready_step(&instance, i, rows[i].type, rows[i].priority);
         row.version = rows[i].version;
         row.next_run_at_us = RIG_START_US - rows[i].age_us;
         add_step(rig, row);
     }
-    MUST(rig, rig->ops->list_ready_functions(rig->tx, found, 4, &count, &rig->error));
-    CHECK_INT(count, 4);
+    MUST(rig, rig->ops->list_ready_types(rig->tx, found, 8, &count, &rig->error));
+    CHECK_INT(count, 5);
     CHECK_STR(found[0].name, "e");
-    CHECK_STR(found[1].name, "f");
-    CHECK_INT(found[1].version, 1);
-    CHECK_INT(found[2].version, 3);
-    CHECK_INT(found[2].since_us, RIG_START_US - 9);
-    CHECK_STR(found[3].name, "g");
-    MUST(rig, rig->ops->list_ready_functions(rig->tx, found, 2, &count, &rig->error));
+    CHECK_INT(found[0].version, 0);
+    CHECK_INT(found[0].since_us + found[1].since_us, 2 * RIG_START_US - 11); /* in any order */
+    CHECK_STR(found[1].instance_id, instance.id);
+    CHECK_STR(found[2].name, "f");
+    CHECK_INT(found[2].version, 1);
+    CHECK_INT(found[3].version, 3);
+    CHECK_INT(found[3].since_us, RIG_START_US - 9);
+    CHECK_STR(found[4].name, "g");
+    MUST(rig, rig->ops->list_ready_types(rig->tx, found, 2, &count, &rig->error));
     CHECK_INT(count, 2);
 }
 

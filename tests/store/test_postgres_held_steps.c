@@ -320,6 +320,19 @@ TEST(new_types_versions_and_priorities_of_steps_are_found_at_once)
     commit(rig);
 }
 
+/* Their first round finds no mark that has risen, and must not end them. */
+TEST(marks_outlast_the_claim_that_makes_them)
+{
+    const char *url = scratch_store_of("postgres");
+    cleanup(rig_closep) struct rig *rig = new_rig(url);
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    marks_of(rig)->pace.is_forced = false;
+    load(foreign, 200, "a", 0, 50);
+    consume(rig, 50);
+    CHECK(marks_of(rig)->pace.is_marking, "marks are no longer used");
+    CHECK_INT(marks_of(rig)->count, 1);
+}
+
 TEST(a_claim_that_was_sent_keeps_its_walk)
 {
     const char *url = scratch_store_of("postgres");

@@ -139,10 +139,10 @@ TEST(marks_are_used_while_walks_are_slow_and_no_longer)
         pace_walked(&pace, 5000, 1);
     CHECK(pace.is_marking, "three are not");
     pace_checked(&pace, 9000, 1);
-    pace_round_ended(&pace);
+    pace_round_ended(&pace, true);
     CHECK(pace.is_marking, "there is still much below");
     pace_checked(&pace, 50, 2);
-    pace_round_ended(&pace);
+    pace_round_ended(&pace, true);
     CHECK(!pace.is_marking, "there is little below");
 }
 

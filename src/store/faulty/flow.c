@@ -89,11 +89,11 @@ cairn_code faulty_send_step_claim(struct store_tx *tx, const struct step_claim *
     pass_on(FAULTY_SEND_STEP_CLAIM, send_step_claim(inner, claim, room, reterr));
 }
 
-cairn_code faulty_list_ready_functions(struct store_tx *tx, struct ready_function *ret_functions,
+cairn_code faulty_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
                                       size_t room, size_t *ret_count, cairn_error *reterr)
 {
-    pass_on(FAULTY_LIST_READY_FUNCTIONS,
-            list_ready_functions(inner, ret_functions, room, ret_count, reterr));
+    pass_on(FAULTY_LIST_READY_TYPES,
+            list_ready_types(inner, ret_types, room, ret_count, reterr));
 }
 
 cairn_code faulty_claim_steps(struct store_tx *tx, const struct step_claim *claim,

@@ -200,24 +200,23 @@ cairn_code memory_claim_steps(struct store_tx *tx, const struct step_claim *clai
     return CAIRN_OK;
 }
 
-cairn_code memory_list_ready_functions(struct store_tx *tx, struct ready_function *ret_functions,
+cairn_code memory_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
                                       size_t room, size_t *ret_count, cairn_error *reterr)
 {
-    static const struct function_range versions = {.from = 1, .to = INT32_MAX};
+    static const struct function_range versions = {.to = INT32_MAX};
     size_t count = 0;
     for (struct type *type = table_seek_type(tx_table(tx), ""); type; type = type_next(type)) {
-        int32_t last = 0;
         for (struct step *head = range_head(type, &versions); head && count < room;
              head = next_head(type, head)) {
             const struct step_row *row = &head->now->row;
-            if (row->version == last)
-                continue;
-            last = row->version;
-            ret_functions[count] =
-                (struct ready_function){.name = arena_strdup(tx->arena, type->name),
-                                        .version = row->version,
-                                        .since_us = row->next_run_at_us};
-            if (!ret_functions[count++].name)
+            struct ready_type *ready = &ret_types[count++];
+            *ready = (struct ready_type){
+                .name = arena_strdup(tx->arena, type->name),
+                .version = row->version,
+                .since_us = row->next_run_at_us,
+                .instance_id = arena_strdup(tx->arena, row->instance_id),
+            };
+            if (!ready->name || !ready->instance_id)
                 return fail_memory(reterr);
         }
     }

@@ -199,5 +199,9 @@ cairn_code memory_inspect(struct store_tx *tx, struct store_facts *ret_facts,
          job && job->now->row.lease_until_us < tx->now_us; job = timed_next(job))
         ret_facts->expired_leases++;
     ret_facts->expired_leases += memory_count_expired_steps(tx);
+    struct tree_node *first = tree_first(&tx_table(tx)->flow.open_outbox);
+    if (first)
+        ret_facts->oldest_outbox_us =
+            container_of(first, struct outbox, in_open)->now->row.created_at_us;
     return CAIRN_OK;
 }

@@ -267,22 +267,23 @@ cairn_code postgres_find_due_steps(struct store_tx *tx, struct step_ref *ret_ref
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
-cairn_code postgres_list_ready_functions(struct store_tx *tx, struct ready_function *ret_functions,
+cairn_code postgres_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
                                       size_t room, size_t *ret_count, cairn_error *reterr)
 {
     cleanup(postgres_result_done) PGresult *result = NULL;
     struct postgres_params params = {.arena = tx->arena};
     param_int(&params, (int64_t)room);
-    cairn_code code = postgres_run(postgres_session_of(tx), PG_LIST_READY_FUNCTIONS, &params,
+    cairn_code code = postgres_run(postgres_session_of(tx), PG_LIST_READY_TYPES, &params,
                                    &result, reterr);
     if (code)
         return code;
     struct postgres_reader reader = {.result = result, .arena = tx->arena};
     for (; reader.row < PQntuples(result); reader.row++)
-        ret_functions[reader.row] = (struct ready_function){
+        ret_types[reader.row] = (struct ready_type){
             .name = value_text(&reader, 0),
             .version = (int32_t)value_int(&reader, 1),
             .since_us = value_time(&reader, 2),
+            .instance_id = value_text(&reader, 3),
         };
     *ret_count = (size_t)PQntuples(result);
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;

@@ -131,12 +131,12 @@ void pace_checked(struct mark_pace *pace, int64_t took_us, int64_t now_us)
     pace->checked_at_us = now_us;
 }
 
-void pace_round_ended(struct mark_pace *pace)
+void pace_round_ended(struct mark_pace *pace, bool is_telling)
 {
     pace->is_in_round = false;
     pace->last_round_us = pace->round_us;
     pace->round_us = 0;
-    if (!pace->is_forced && !walk_is_slow(pace->last_round_us, 0))
+    if (is_telling && !pace->is_forced && !walk_is_slow(pace->last_round_us, 0))
         *pace = (struct mark_pace){0}; /* few dead entries are left: walk from the beginning */
 }
 

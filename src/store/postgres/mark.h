@@ -85,7 +85,9 @@ void pace_walked(struct mark_pace *pace, int64_t took_us, size_t rows);
 /* Whether to look at a portion now.  is_short: somebody waits for what may be there. */
 bool pace_may_check(const struct mark_pace *pace, bool is_short, int64_t now_us);
 void pace_checked(struct mark_pace *pace, int64_t took_us, int64_t now_us);
-void pace_round_ended(struct mark_pace *pace); /* may end the use of marks */
+
+/* May end the use of marks.  is_telling: it has looked at something, or there is nothing at all. */
+void pace_round_ended(struct mark_pace *pace, bool is_telling);
 
 /* ---- marks of types and ranks ---------------------------------------------------------- */
 

@@ -177,7 +177,7 @@ static bool next_portion(struct postgres_store *store, enum postgres_timer timer
             mark_begin_round(&at->mark);
         is_next = mark_portion(&at->mark, &ret_portion->from_us, &ret_portion->to_us);
         if (!is_next && at->pace.is_in_round)
-            pace_round_ended(&at->pace);
+            pace_round_ended(&at->pace, true);
         if (!at->pace.is_marking)
             mark_init(&at->mark);
     }

@@ -283,9 +283,11 @@ static bool next_portion(struct arena *arena, struct mark_set *set, bool is_shor
             ret_portion->type = arena_strdup(arena, pair->type);
             ret_portion->rank = pair->rank;
         } else {
+            /* If no mark has risen yet, the round says nothing of how many dead entries there are. */
+            bool is_telling = set->pace.is_in_round || set->count == 0;
             if (!set->pace.is_in_round)
                 pace_checked(&set->pace, 0, monotonic_us());
-            pace_round_ended(&set->pace);
+            pace_round_ended(&set->pace, is_telling);
             if (!set->pace.is_marking)
                 mark_set_clear(set);
         }

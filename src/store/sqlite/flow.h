@@ -98,7 +98,7 @@ cairn_code sqlite_get_step(struct store_tx *tx, const char *instance_id, const c
 /* ---- Claims (flow_claim.c) and timers (flow_timer.c) ----------------------------------------
  */
 
-cairn_code sqlite_list_ready_functions(struct store_tx *tx, struct ready_function *ret_functions,
+cairn_code sqlite_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
                                       size_t room, size_t *ret_count, cairn_error *reterr);
 cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *claim,
                               struct step_row *ret_rows, size_t room, size_t *ret_count,

@@ -215,23 +215,24 @@ cairn_code sqlite_find_claimed_steps(struct store_tx *tx, const char *worker, co
                       reterr);
 }
 
-cairn_code sqlite_list_ready_functions(struct store_tx *tx, struct ready_function *ret_functions,
+cairn_code sqlite_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
                                       size_t room, size_t *ret_count, cairn_error *reterr)
 {
     cleanup(query_end) struct query query =
-        query_begin(sqlite_session_of(tx), Q_LIST_READY_FUNCTIONS);
+        query_begin(sqlite_session_of(tx), Q_LIST_READY_TYPES);
     size_t count = 0;
     bind_size(&query, ":room", room);
     while (count < room && query_step(&query) == SQLITE_ROW) {
         struct row_reader reader = {.query = &query, .arena = tx->arena};
-        ret_functions[count].name = read_text(&reader);
-        ret_functions[count].version = (int32_t)read_int(&reader);
-        ret_functions[count++].since_us = read_int(&reader);
+        ret_types[count].name = read_text(&reader);
+        ret_types[count].version = (int32_t)read_int(&reader);
+        ret_types[count].since_us = read_int(&reader);
+        ret_types[count++].instance_id = read_text(&reader);
         if (reader.failed)
             return fail_memory(reterr);
     }
     if (query.rc != SQLITE_OK && query.rc != SQLITE_ROW && query.rc != SQLITE_DONE)
-        return query_refused(&query, "list ready functions", reterr);
+        return query_refused(&query, "list ready types", reterr);
     *ret_count = count;
     return CAIRN_OK;
 }

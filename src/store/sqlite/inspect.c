@@ -9,6 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
+static cairn_code find_oldest_outbox(struct store_tx *tx, int64_t *ret_us, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query =
+        query_begin(sqlite_session_of(tx), Q_FIND_OLDEST_OUTBOX);
+    int rc = query_step(&query);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        return query_refused(&query, "look at the outbox", reterr);
+    *ret_us = rc == SQLITE_ROW ? sqlite3_column_int64(query.statement, 0) : 0;
+    return CAIRN_OK;
+}
+
 static cairn_code count_expired(struct store_tx *tx, uint64_t *ret_count, cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_COUNT_EXPIRED);
@@ -56,6 +67,8 @@ cairn_code sqlite_inspect(struct store_tx *tx, struct store_facts *ret_facts,
     struct store_facts facts = {.newest_schema_version = schema_newest()};
 
     cairn_code code = count_expired(tx, &facts.expired_leases, reterr);
+    if (!code)
+        code = find_oldest_outbox(tx, &facts.oldest_outbox_us, reterr);
     if (code)
         return code;
     snprintf(facts.product, sizeof facts.product, "SQLite %s", sqlite3_libversion());

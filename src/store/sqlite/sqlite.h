@@ -135,6 +135,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     X(FIND_KNOWN_INSTANCE)        \
     X(FIND_KNOWN_JOB)             \
     X(FIND_KNOWN_SIGNAL)          \
+    X(FIND_OLDEST_OUTBOX)         \
     X(FIND_OUTBOX)                \
     X(FIND_OUTBOX_EARLIER)        \
     X(FIND_SIGNAL)                \
@@ -180,7 +181,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     X(MARK_SIGNAL)                \
     X(NEXT_DUE)                   \
     X(NEXT_FLOW_DUE)              \
-    X(LIST_READY_FUNCTIONS)       \
+    X(LIST_READY_TYPES)       \
     X(NEXT_STEP_TURN)             \
     X(NEXT_TASK_TYPE)             \
     X(NEXT_TYPE)                  \

@@ -15,4 +15,9 @@ SELECT current_setting('server_version'),
        pg_database_size(current_database()),
        format('fsync=%s synchronous_commit=%s encoding=%s',
               current_setting('fsync'), current_setting('synchronous_commit'),
-              current_setting('server_encoding'))
+              current_setting('server_encoding')),
+       (SELECT o.created_at
+          FROM workflow.workflow_outbox AS o
+         WHERE o.acked_at IS NULL
+         ORDER BY o.id
+         LIMIT 1)
