@@ -65,14 +65,12 @@ int64_t store_deadline_us(const struct local_engine *engine,
                           const struct request_queue *requests)
 {
     int64_t now_us = clock_monotonic_us(&engine->clock);
-    int64_t retry_ms = engine->base.options.retry_ms;
-    if (retry_ms < STORE_PATIENCE_MS)
-        retry_ms = STORE_PATIENCE_MS;
-    int64_t deadline_us = now_us + retry_ms * US_PER_MS;
+    int64_t least_us = now_us + STORE_PATIENCE_MS * US_PER_MS;
+    int64_t deadline_us = now_us + engine->base.options.retry_ms * US_PER_MS;
     for (const struct request *it = requests->first; it; it = it->next)
         if (it->give_up_us > now_us && it->give_up_us < deadline_us)
             deadline_us = it->give_up_us;
-    return deadline_us;
+    return deadline_us < least_us ? least_us : deadline_us;
 }
 
 /* Whether a try is due that has no other purpose than to find the store again. */

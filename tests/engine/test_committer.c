@@ -241,6 +241,19 @@ TEST(a_store_that_stays_away_is_reported_and_nothing_is_written)
     rig_done(&rig);
 }
 
+TEST(the_store_has_a_second_to_answer_however_little_time_a_caller_has)
+{
+    struct rig rig;
+    rig_init(&rig, 1);
+    struct request_queue queue = {0};
+    struct request *job = rig_enqueue(&rig, "a.v1", NULL);
+    int64_t now_us = clock_monotonic_us(&rig.engine->clock);
+    job->give_up_us = now_us + US_PER_SEC / 2;
+    queue_push(&queue, job);
+    CHECK(store_deadline_us(rig.engine, &queue) >= now_us + US_PER_SEC, "less than a second");
+    rig_done(&rig);
+}
+
 TEST(an_enqueue_whose_commit_nobody_knew_the_end_of_is_not_doubled)
 {
     struct rig rig;
