@@ -139,6 +139,8 @@ static void follow_event(struct sim *sim, const struct seen_instance *now,
     } else if (is_type(event, "dlq_requeued")) {
         saga->is_over = false;
         saga->requeued[place] += is_undo;
+    } else if (is_type(event, "step_pending") && now->steps[0].kind == KIND_FUNCTION) {
+        saga->completed[place] = 0; /* its code forgot the step, and may remember another one */
     } else if (is_type(event, "step_started")) {
         saga->has_run[place] |= !is_undo;
     } else if (is_type(event, "step_completed") && ++saga->completed[place] > 1) {

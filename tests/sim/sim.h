@@ -115,6 +115,8 @@ struct lease_seen {
     int32_t generation; /* of the instance */
     bool is_over;       /* the worker has handed in what ends it */
     bool is_fresh;      /* since the latest run */
+    int beat_round;     /* in which its worker asked for less with a heartbeat, */
+    uint32_t beat_ms;   /* and for how much */
 };
 
 /* What has happened to an instance since it was begun, restarted or retried. */
