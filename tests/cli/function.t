@@ -120,7 +120,7 @@ $ passage suspend '{"steps": [step(2, "b", "value", "forgotten"), step(3, "c", "
 $ cairn show $id --follow > followed & until grep -q waiting_signal followed 2>/dev/null; do sleep 0.05; done
 $ cairn signal $id e; passage complete '{"output": 7}'; wait %%
 <id5>  taken
-$ cut -c 27- followed | grep 'a  completed\|c  failed'; tail -1 followed | cut -c 27-
+$ cut -c 27- followed | grep '^a  completed\|^c  failed'; tail -1 followed | cut -c 27-
 a  completed
 c  failed  1/1 call  no
 <id5>  completed
