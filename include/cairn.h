@@ -81,22 +81,22 @@ extern "C" {
     }
 #endif
 
-typedef struct cairn_engine cairn_engine;     /* an open store, and what drives it */
-typedef struct cairn_tasks cairn_tasks;       /* the tasks that one claim brought */
-typedef struct cairn_jobs cairn_jobs;         /* a page of jobs, as they were when you asked */
-typedef struct cairn_events cairn_events;     /* a page of events */
-typedef struct cairn_instances cairn_instances; /* a page of instances */
-typedef struct cairn_steps cairn_steps;         /* the steps of an instance */
+typedef struct cairn_engine cairn_engine; /* an open store, and what drives it */
+typedef struct cairn_tasks cairn_tasks;   /* the tasks that one claim brought */
+typedef struct cairn_jobs cairn_jobs;     /* a page of jobs, as they were when you asked */
+typedef struct cairn_events cairn_events; /* a page of events */
+typedef struct cairn_instances cairn_instances;     /* a page of instances */
+typedef struct cairn_steps cairn_steps;             /* the steps of an instance */
 typedef struct cairn_definitions cairn_definitions; /* a page of deployed workflows */
-typedef struct cairn_outbox cairn_outbox;       /* events that handlers have emitted */
-typedef struct cairn_builder cairn_builder;     /* a workflow being put together */
-typedef struct cairn_registry cairn_registry; /* the registry's entries */
-typedef struct cairn_response cairn_response; /* the answer to a cairn_call */
-typedef struct cairn_worker cairn_worker;     /* handlers, and the threads that run them */
-typedef struct cairn_work cairn_work;         /* a task in the hands of a handler */
-typedef struct cairn_passage cairn_passage;   /* one run of a function, from the top */
-typedef struct cairn_logs cairn_logs;         /* a page of what functions have logged */
-typedef struct cairn_memory cairn_memory;     /* what a function remembers, with its task */
+typedef struct cairn_outbox cairn_outbox;           /* events that handlers have emitted */
+typedef struct cairn_builder cairn_builder;         /* a workflow being put together */
+typedef struct cairn_registry cairn_registry;       /* the registry's entries */
+typedef struct cairn_response cairn_response;       /* the answer to a cairn_call */
+typedef struct cairn_worker cairn_worker;   /* handlers, and the threads that run them */
+typedef struct cairn_work cairn_work;       /* a task in the hands of a handler */
+typedef struct cairn_passage cairn_passage; /* one run of a function, from the top */
+typedef struct cairn_logs cairn_logs;       /* a page of what functions have logged */
+typedef struct cairn_memory cairn_memory;   /* what a function remembers, with its task */
 
 /* Why a call failed.  Holds no memory of its own, so there is nothing to free. */
 typedef struct cairn_error {
@@ -146,9 +146,10 @@ typedef struct cairn_open_options {
 } cairn_open_options;
 
 #define CAIRN_OPEN_VALUES_(SET)                                                            \
-    SET(retry_ms, 10000) SET(max_payload, 1 << 20) SET(max_name, 256) SET(max_error, 4096) \
-    SET(max_batch, 1000) SET(aging_rate, 0.5) SET(missing_cooldown_ms, 5000)               \
-    SET(missing_jitter, 0.2) SET(missing_throttle_ms, 60000)
+    SET(retry_ms, 10000)                                                                   \
+    SET(max_payload, 1 << 20) SET(max_name, 256) SET(max_error, 4096) SET(max_batch, 1000) \
+        SET(aging_rate, 0.5) SET(missing_cooldown_ms, 5000) SET(missing_jitter, 0.2)       \
+            SET(missing_throttle_ms, 60000)
 CAIRN_DEFAULTS_(cairn_open_options, CAIRN_OPEN_VALUES_)
 #define CAIRN_OPEN_DEFAULTS CAIRN_INITIAL_(cairn_open_options, CAIRN_OPEN_VALUES_)
 
@@ -207,8 +208,7 @@ typedef struct cairn_job_spec {
     int64_t run_at_us;    /* not before this; 0: now */
 } cairn_job_spec;
 
-#define CAIRN_JOB_VALUES_(SET) \
-    SET(priority, 100) SET(max_attempts, 3)
+#define CAIRN_JOB_VALUES_(SET) SET(priority, 100) SET(max_attempts, 3)
 CAIRN_DEFAULTS_(cairn_job_spec, CAIRN_JOB_VALUES_)
 #define CAIRN_JOB_DEFAULTS CAIRN_INITIAL_(cairn_job_spec, CAIRN_JOB_VALUES_)
 
@@ -250,8 +250,7 @@ typedef struct cairn_job_filter {
     uint32_t limit;     /* 1 to 1000 */
 } cairn_job_filter;
 
-#define CAIRN_JOB_FILTER_VALUES_(SET) \
-    SET(limit, 100)
+#define CAIRN_JOB_FILTER_VALUES_(SET) SET(limit, 100)
 CAIRN_DEFAULTS_(cairn_job_filter, CAIRN_JOB_FILTER_VALUES_)
 #define CAIRN_JOB_FILTER_DEFAULTS CAIRN_INITIAL_(cairn_job_filter, CAIRN_JOB_FILTER_VALUES_)
 
@@ -336,9 +335,10 @@ typedef struct cairn_task {
     const char *kind;  /* "job", "step", "compensation", "function" */
     const char *type;
     const char *input; /* JSON */
-    const char *key;   /* the job's key, NULL: none; of all others the name of the effect: the same
+    const char
+        *key; /* the job's key, NULL: none; of all others the name of the effect: the same
                         * for every call until it is undone or the instance is restarted */
-    int32_t attempt;   /* the number of this call, from 1 */
+    int32_t attempt; /* the number of this call, from 1 */
     int32_t max_attempts;
     int64_t lease_until_us;
 
@@ -368,8 +368,8 @@ CAIRN_DEFAULTS_(cairn_function_code, CAIRN_FUNCTION_CODE_VALUES_)
 typedef struct cairn_claim_options {
     size_t size;
     const char *worker; /* who asks; not empty */
-    const char *const
-        *types; /* exact types, and prefixes ending in %; "%" alone is everything; a function that
+    const char *const *
+        types; /* exact types, and prefixes ending in %; "%" alone is everything; a function that
                  * one of them matches is brought in every version */
     size_t type_count;
     const char
@@ -381,8 +381,7 @@ typedef struct cairn_claim_options {
     size_t function_count;
 } cairn_claim_options;
 
-#define CAIRN_CLAIM_VALUES_(SET) \
-    SET(max, 1) SET(lease_ms, 30000)
+#define CAIRN_CLAIM_VALUES_(SET) SET(max, 1) SET(lease_ms, 30000)
 CAIRN_DEFAULTS_(cairn_claim_options, CAIRN_CLAIM_VALUES_)
 #define CAIRN_CLAIM_DEFAULTS CAIRN_INITIAL_(cairn_claim_options, CAIRN_CLAIM_VALUES_)
 
@@ -489,8 +488,7 @@ typedef struct cairn_worker_options {
                      * that it handles, and no step at all, since the next may be its own */
 } cairn_worker_options;
 
-#define CAIRN_WORKER_VALUES_(SET) \
-    SET(concurrency, 4) SET(lease_ms, 30000) SET(wait_ms, 20000)
+#define CAIRN_WORKER_VALUES_(SET) SET(concurrency, 4) SET(lease_ms, 30000) SET(wait_ms, 20000)
 CAIRN_DEFAULTS_(cairn_worker_options, CAIRN_WORKER_VALUES_)
 #define CAIRN_WORKER_DEFAULTS CAIRN_INITIAL_(cairn_worker_options, CAIRN_WORKER_VALUES_)
 
@@ -578,8 +576,8 @@ CAIRN_API void cairn_text_free(char *text); /* NULL is welcome */
 CAIRN_API cairn_code cairn_deploy(cairn_engine *engine, const char *file, const char *text,
                                   int *ret_existing, cairn_error *reterr);
 
-CAIRN_API cairn_code cairn_definition_get(cairn_engine *engine, const char *name, int32_t version,
-                                          cairn_definitions **ret_definitions,
+CAIRN_API cairn_code cairn_definition_get(cairn_engine *engine, const char *name,
+                                          int32_t version, cairn_definitions **ret_definitions,
                                           cairn_error *reterr);
 CAIRN_API cairn_code cairn_definition_list(cairn_engine *engine, const char *cursor,
                                            uint32_t limit, cairn_definitions **ret_definitions,
@@ -603,9 +601,12 @@ CAIRN_API void cairn_builder_sleep(cairn_builder *builder, const char *name, int
 CAIRN_API void cairn_builder_wait(cairn_builder *builder, const char *name, const char *event,
                                   const char *options);
 CAIRN_API void cairn_builder_save_point(cairn_builder *builder, const char *name);
-CAIRN_API void cairn_builder_human(cairn_builder *builder, const char *name, const char *options);
-CAIRN_API void cairn_builder_condition(cairn_builder *builder, const char *name, const char *when);
-CAIRN_API void cairn_builder_else(cairn_builder *builder); /* then comes first; end closes both */
+CAIRN_API void cairn_builder_human(cairn_builder *builder, const char *name,
+                                   const char *options);
+CAIRN_API void cairn_builder_condition(cairn_builder *builder, const char *name,
+                                       const char *when);
+CAIRN_API void
+cairn_builder_else(cairn_builder *builder); /* then comes first; end closes both */
 CAIRN_API void cairn_builder_fork(cairn_builder *builder, const char *name,
                                   const char *join);         /* "all", "any", NULL: no join */
 CAIRN_API void cairn_builder_branch(cairn_builder *builder); /* begins each branch of a fork */
@@ -639,11 +640,13 @@ CAIRN_API cairn_code cairn_start(cairn_engine *engine, const cairn_start_options
 typedef struct cairn_instance {
     const char *id, *workflow, *key, *input, *output;
     int32_t version;
-    const char *status; /* pending, running, waiting_signal, paused, compensating, dlq, completed,
+    const char
+        *status; /* pending, running, waiting_signal, paused, compensating, dlq, completed,
                          * failed, cancelled, aborted */
     const char *const *current_steps; /* names of what is ready, running, waiting, ... */
     size_t current_step_count;
-    const char *last_error; /* JSON {step, message, attempt, at}; NULL once that step succeeds */
+    const char
+        *last_error; /* JSON {step, message, attempt, at}; NULL once that step succeeds */
     int32_t generation;
     int64_t created_at_us, started_at_us, finished_at_us, start_at_us;
     const char *undo_error; /* the same of the latest compensation that failed */
@@ -656,8 +659,7 @@ typedef struct cairn_instance_filter {
     uint32_t limit; /* 1 to 1000 */
 } cairn_instance_filter;
 
-#define CAIRN_INSTANCE_FILTER_VALUES_(SET) \
-    SET(limit, 100)
+#define CAIRN_INSTANCE_FILTER_VALUES_(SET) SET(limit, 100)
 CAIRN_DEFAULTS_(cairn_instance_filter, CAIRN_INSTANCE_FILTER_VALUES_)
 #define CAIRN_INSTANCE_FILTER_DEFAULTS \
     CAIRN_INITIAL_(cairn_instance_filter, CAIRN_INSTANCE_FILTER_VALUES_)
@@ -674,7 +676,7 @@ CAIRN_API const char *cairn_instances_next(const cairn_instances *instances);
 CAIRN_API void cairn_instances_free(cairn_instances *instances);
 
 typedef struct cairn_step {
-    const char *id;   /* of its task: instance and place */
+    const char *id; /* of its task: instance and place */
     const char *name, *kind, *handler, *status;
     const char *input, *output, *error, *metadata, *waiting_event, *locked_by;
     int32_t seq, attempts, max_attempts, compensation_attempts, priority;
@@ -685,8 +687,8 @@ typedef struct cairn_step {
 
 /* The steps of an instance, in order of the file. */
 CAIRN_API cairn_code cairn_step_list(cairn_engine *engine, const char *instance_id,
-                                     const char *cursor, uint32_t limit, cairn_steps **ret_steps,
-                                     cairn_error *reterr);
+                                     const char *cursor, uint32_t limit,
+                                     cairn_steps **ret_steps, cairn_error *reterr);
 CAIRN_API size_t cairn_steps_count(const cairn_steps *steps);
 CAIRN_API const cairn_step *cairn_steps_at(const cairn_steps *steps, size_t index);
 CAIRN_API const char *cairn_steps_next(const cairn_steps *steps);
@@ -733,9 +735,9 @@ CAIRN_API cairn_code cairn_abort(cairn_engine *engine, const char *id, const cha
 
 /* Decides about a human step, once: confirmed lets the flow go on, rejected aborts the instance.
  * CAIRN_E_WRONG_STATE if nobody is asked (any more). */
-CAIRN_API cairn_code cairn_decide(cairn_engine *engine, const char *instance_id, const char *step,
-                                  int is_confirmed, const char *by, const char *comment,
-                                  cairn_error *reterr);
+CAIRN_API cairn_code cairn_decide(cairn_engine *engine, const char *instance_id,
+                                  const char *step, int is_confirmed, const char *by,
+                                  const char *comment, cairn_error *reterr);
 
 /* What was decided about a human step. */
 typedef struct cairn_decision {
@@ -798,7 +800,8 @@ CAIRN_API cairn_code cairn_outbox_claim(cairn_engine *engine, const char *worker
                                         cairn_error *reterr);
 /* The event has been delivered.  Twice is the same as once.  CAIRN_E_WRONG_STATE: an earlier event
  * of the instance is not acknowledged yet. */
-CAIRN_API cairn_code cairn_outbox_ack(cairn_engine *engine, const char *id, cairn_error *reterr);
+CAIRN_API cairn_code cairn_outbox_ack(cairn_engine *engine, const char *id,
+                                      cairn_error *reterr);
 CAIRN_API size_t cairn_outbox_count(const cairn_outbox *outbox);
 CAIRN_API const cairn_outbox_event *cairn_outbox_at(const cairn_outbox *outbox, size_t index);
 CAIRN_API void cairn_outbox_free(cairn_outbox *outbox);
@@ -837,9 +840,10 @@ typedef cairn_code (*cairn_function)(cairn_passage *passage, void *arg);
 
 /* What a crash repeats. */
 typedef enum cairn_commit_mode {
-    CAIRN_COMMIT_STEP = 1, /* each finished step is committed before the next begins: at most one
+    CAIRN_COMMIT_STEP =
+        1,               /* each finished step is committed before the next begins: at most one
                             * is called again, the one that was being executed or had just ended */
-    CAIRN_COMMIT_PASSAGE   /* all steps of a passage are committed at its end: the whole passage
+    CAIRN_COMMIT_PASSAGE /* all steps of a passage are committed at its end: the whole passage
                             * may be repeated, for a fraction of the commits */
 } cairn_commit_mode;
 
@@ -877,9 +881,9 @@ typedef struct cairn_step_options {
     const char *key; /* not empty, without '#' */
     cairn_handler run;
     void *arg;
-    const char *input;   /* JSON, for its code and its compensation; NULL: null */
-    int32_t retries;     /* calls after the first */
-    const char *backoff; /* fixed, linear, exponential, quadratic */
+    const char *input;       /* JSON, for its code and its compensation; NULL: null */
+    int32_t retries;         /* calls after the first */
+    const char *backoff;     /* fixed, linear, exponential, quadratic */
     int64_t base_ms, max_ms; /* before the second call; the longest */
     double jitter;
     int64_t timeout_ms; /* a call that took longer has failed (TIMEOUT); 0: no limit */
@@ -891,9 +895,10 @@ typedef struct cairn_step_options {
     int64_t compensation_timeout_ms;   /* 0: no limit */
 } cairn_step_options;
 
-#define CAIRN_STEP_VALUES_(SET)                                                        \
-    SET(retries, 2) SET(backoff, "exponential") SET(base_ms, 1000) SET(max_ms, 300000) \
-    SET(compensation_max_attempts, 3)
+#define CAIRN_STEP_VALUES_(SET)                                        \
+    SET(retries, 2)                                                    \
+    SET(backoff, "exponential") SET(base_ms, 1000) SET(max_ms, 300000) \
+        SET(compensation_max_attempts, 3)
 CAIRN_DEFAULTS_(cairn_step_options, CAIRN_STEP_VALUES_)
 #define CAIRN_STEP_DEFAULTS CAIRN_INITIAL_(cairn_step_options, CAIRN_STEP_VALUES_)
 
@@ -954,7 +959,8 @@ CAIRN_API cairn_code cairn_passage_log(cairn_passage *passage, const char *level
                                        const char *message, const char *data,
                                        cairn_error *reterr);
 
-CAIRN_API const cairn_task *cairn_passage_task(const cairn_passage *passage); /* with its input */
+CAIRN_API const cairn_task *
+cairn_passage_task(const cairn_passage *passage); /* with its input */
 
 /* Why the function should come to its end ("cancelled", "paused", ...), or NULL.  Every call above
  * looks by itself. */
@@ -1035,15 +1041,15 @@ typedef struct cairn_effect {
 /* What a function's task brings: everything that it remembers.  Made for bindings; a
  * cairn_passage reads it by itself. */
 struct cairn_memory {
-    int32_t version;  /* of the function, as the instance was started */
-    int64_t revision; /* of the instance, said again with every commit */
-    int32_t places;   /* the place of the next new step */
-    int is_forced;    /* resumed with force: what does not match is executed anew */
+    int32_t version;         /* of the function, as the instance was started */
+    int64_t revision;        /* of the instance, said again with every commit */
+    int32_t places;          /* the place of the next new step */
+    int is_forced;           /* resumed with force: what does not match is executed anew */
     const cairn_step *steps; /* by place, from 1: place 0 is the function itself */
     size_t step_count;
     const cairn_received *events; /* untaken, oldest first */
     size_t event_count;
-    int32_t effect;              /* the number in the keys of steps, from 1, unless in effects */
+    int32_t effect; /* the number in the keys of steps, from 1, unless in effects */
     const cairn_effect *effects; /* of those that were undone */
     size_t effect_count;
 };
@@ -1066,8 +1072,7 @@ typedef struct cairn_request {
     void *arg; /* for wanted and done */
 } cairn_request;
 
-#define CAIRN_REQUEST_VALUES_(SET) \
-    SET(method, "GET")
+#define CAIRN_REQUEST_VALUES_(SET) SET(method, "GET")
 CAIRN_DEFAULTS_(cairn_request, CAIRN_REQUEST_VALUES_)
 #define CAIRN_REQUEST_DEFAULTS CAIRN_INITIAL_(cairn_request, CAIRN_REQUEST_VALUES_)
 
@@ -1104,7 +1109,7 @@ typedef struct cairn_stats {
     /* Instances now, by status; those that have ended are not counted. */
     uint64_t instances_pending, instances_running, instances_waiting_signal, instances_paused,
         instances_compensating, instances_dlq;
-    uint64_t started; /* instances */
+    uint64_t started;                   /* instances */
     uint64_t passages, passage_commits; /* of functions: begun, and commits that they made */
     uint64_t passage_conflicts; /* commits that met another version than they had read */
 } cairn_stats;

@@ -4,8 +4,8 @@
  */
 #include "api/api.h"
 #include "base/error.h"
-#include "engine/options.h"
 #include "base/mem.h"
+#include "engine/options.h"
 
 #include <pthread.h>
 #include <string.h>

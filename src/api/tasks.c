@@ -71,9 +71,8 @@ static void read_claim_fields(const struct call *call, struct fields *fields,
     *ret_claim = defaults;
     read_functions(fields, ret_claim);
     if (!ret_claim->function_count || field_is_there(fields, "types"))
-        ret_claim->types =
-            field_texts(fields, "types", !ret_claim->function_count, TYPES_MAX,
-                        &ret_claim->type_count);
+        ret_claim->types = field_texts(fields, "types", !ret_claim->function_count, TYPES_MAX,
+                                       &ret_claim->type_count);
     ret_claim->max = (uint32_t)field_int(fields, "max", 1, max, defaults.max);
     ret_claim->lease_ms =
         (uint32_t)field_int(fields, "lease_ms", 1, UINT32_MAX, defaults.lease_ms);

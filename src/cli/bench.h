@@ -130,10 +130,10 @@ int bench_measure(const struct bench *bench, int (*start)(void *), int (*work)(v
         .name = "raw", .kind = OPTION_FLAG,                                                 \
         .help = "also do the same row changes with bare statements, and print engine / raw" \
     }
-#define BENCH_OPTION_URL                                                                 \
-    {                                                                                    \
-        .name = "url", .kind = OPTION_TEXT, .value = "URL",                              \
-        .help = "measure on this store: sqlite:FILE, postgres://..., http://...; not "   \
+#define BENCH_OPTION_URL                                                                  \
+    {                                                                                     \
+        .name = "url", .kind = OPTION_TEXT, .value = "URL",                               \
+        .help = "measure on this store: sqlite:FILE, postgres://..., http://...; not "    \
                 "given: a fresh SQLite file that is removed afterwards, never $CAIRN_URL" \
     }
 #define BENCH_OPTION_SEED                                                    \

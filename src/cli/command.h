@@ -68,8 +68,8 @@ extern const struct command command_deploy, command_validate, command_workflows,
 extern const struct command command_serve, command_work, command_job_add, command_job_list,
     command_job_show, command_job_events, command_job_cancel, command_job_delete,
     command_job_retry, command_registry_list, command_registry_set, command_migrate,
-    command_doctor, command_bench_jobs, command_bench_workflows, command_bench_functions, command_version,
-    command_completion, command_help;
+    command_doctor, command_bench_jobs, command_bench_workflows, command_bench_functions,
+    command_version, command_completion, command_help;
 
 /* A word that only introduces others ("job"), and what it is about. */
 struct command_group {

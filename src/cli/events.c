@@ -14,7 +14,7 @@
 #include <time.h>
 
 void feed_target(const struct args *args, const struct feed *feed, const char *cursor,
-                        struct buf *target)
+                 struct buf *target)
 {
     buf_str(target, feed->path);
     target_path(target, args->operands[0]);

@@ -109,12 +109,14 @@ const struct command command_show = {
     .summary = "show instances and their steps",
     .about =
         "Steps are drawn as the workflow nests them, with their states, how long they took, "
-        "how often they were called of how often they may be, and errors. Of very many branches "
+        "how often they were called of how often they may be, and errors. Of very many "
+        "branches "
         "only some are drawn. Of a function, what it remembers is drawn below it, in order.\n\n"
         "--follow draws in place on a terminal; elsewhere it prints a line for every step that "
         "has changed. It ends with the instance: exit code 0 if it completed, else 1.\n\n"
         "Below stands what was decided about human steps, and by whom.\n\n"
-        "With -o json one id gives the instance with its steps in \"steps\" and what was decided "
+        "With -o json one id gives the instance with its steps in \"steps\" and what was "
+        "decided "
         "in \"decisions\"; several, or "
         "\"-\", "
         "give {\"items\": [...], \"next\": null} with those that were found.",

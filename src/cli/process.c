@@ -24,10 +24,10 @@
 #include <unistd.h>
 
 enum {
-    TICK_MS = 200,    /* how often is_unwanted is asked */
-    GRACE_MS = 5000,  /* between SIGTERM and SIGKILL */
-    FALLBACK_MS = 20, /* how often the child is asked for, where it cannot be polled */
-    REST_MS = 1000,   /* for the reader of our standard error, when the command has ended */
+    TICK_MS = 200,      /* how often is_unwanted is asked */
+    GRACE_MS = 5000,    /* between SIGTERM and SIGKILL */
+    FALLBACK_MS = 20,   /* how often the child is asked for, where it cannot be polled */
+    REST_MS = 1000,     /* for the reader of our standard error, when the command has ended */
     TURN_BYTES = 65536, /* read from a pipe before the other descriptors are looked at again */
     CHUNK_ROOM = 4096,
     LINE_ROOM = 4096 /* a pipe takes so much in one piece */

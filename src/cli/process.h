@@ -23,7 +23,7 @@ struct process {
     /* Asked again and again while it runs: true ends it (SIGTERM, after a while SIGKILL). */
     bool (*is_unwanted)(void *arg);
     void *arg;
-    int kill_fd; /* readable: end it now, with SIGKILL */
+    int kill_fd;         /* readable: end it now, with SIGKILL */
     struct guard *guard; /* ends it if this process is killed */
 };
 

@@ -132,8 +132,7 @@ static int take(int *fd)
     return taken;
 }
 
-bool child_start(const struct process *process, struct child *ret_child,
-                 char reason[LAST_LINE])
+bool child_start(const struct process *process, struct child *ret_child, char reason[LAST_LINE])
 {
     cleanup(pipes_done) struct pipes pipes;
     struct child child = {0};

@@ -21,11 +21,11 @@
 
 struct show_state {
     struct answer instance;
-    struct buf steps_text;  /* a JSON array, as it came */
+    struct buf steps_text;     /* a JSON array, as it came */
     struct buf decisions_text; /* likewise */
-    json_t *steps;          /* the same as a tree */
-    const json_t *contents; /* of the workflow file; NULL: it is gone */
-    json_t *dlq;            /* id of a step -> {"id", "is_undo"}: its open record */
+    json_t *steps;             /* the same as a tree */
+    const json_t *contents;    /* of the workflow file; NULL: it is gone */
+    json_t *dlq;               /* id of a step -> {"id", "is_undo"}: its open record */
     int64_t now_us;
 };
 
@@ -120,7 +120,7 @@ void part(struct buf *text); /* a comma, if there is something before it */
 void shown_note(const struct show_state *state, const struct show_node *node, struct buf *text);
 void shown_hint(const struct show_state *state, const struct show_node *node, struct buf *text);
 void shown_took(const struct show_state *state, const json_t *step, struct buf *text);
-void duration_text(int64_t us, struct buf *text);        /* "412ms", "3m 12s" */
+void duration_text(int64_t us, struct buf *text);    /* "412ms", "3m 12s" */
 void shell_word(struct buf *text, const char *word); /* quoted if a shell needs it */
 
 /* ---- functions --------------------------------------------------------------------------- */

@@ -67,11 +67,12 @@ static int run_migrate(const struct args *args)
 const struct command command_migrate = {
     .name = "migrate",
     .summary = "bring the store's tables up to this version",
-    .about = "Creates the file and the tables if there are none, brings older tables up to date, "
-             "and prints the versions before and after and the migrations that were applied; "
-             "with -o json {\"url\", \"from\", \"to\", \"applied\"}. Every command "
-             "brings older tables up to date when it opens a store. A store written by a newer "
-             "Cairn is refused and left as it is.",
+    .about =
+        "Creates the file and the tables if there are none, brings older tables up to date, "
+        "and prints the versions before and after and the migrations that were applied; "
+        "with -o json {\"url\", \"from\", \"to\", \"applied\"}. Every command "
+        "brings older tables up to date when it opens a store. A store written by a newer "
+        "Cairn is refused and left as it is.",
     .example = "cairn migrate --url postgres://localhost/orders",
     .outputs = "table json",
     .has_url = true,
@@ -116,11 +117,12 @@ static int run_doctor(const struct args *args)
 const struct command command_doctor = {
     .name = "doctor",
     .summary = "look the store over and say what is wrong",
-    .about = "Checks the store, its version, clock skew, leases, the registry and the names of "
-             "types; overdue timers, steps that no worker claims, decisions that are long "
-             "awaited, open DLQ records, paused instances and failed compensations. Of running, "
-             "paused and failed instances the newest 100 are read. The exit code is 1 if "
-             "anything is an error.",
+    .about =
+        "Checks the store, its version, clock skew, leases, the registry and the names of "
+        "types; overdue timers, steps that no worker claims, decisions that are long "
+        "awaited, open DLQ records, paused instances and failed compensations. Of running, "
+        "paused and failed instances the newest 100 are read. The exit code is 1 if "
+        "anything is an error.",
     .example = "cairn doctor --url postgres://localhost/orders",
     .outputs = "table json",
     .has_url = true,

@@ -6,12 +6,12 @@
  * all of them and read by one thread: the first asks the worker to stop and lets handlers
  * finish, the second kills the handlers, the third ends the program.
  */
+#include "cli/work.h"
 #include "base/mem.h"
 #include "cli/call.h"
 #include "cli/process_start.h"
 #include "cli/say.h"
 #include "cli/tuning.h"
-#include "cli/work.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -128,8 +128,8 @@ static void tell_start(const struct working *working, const struct handling *han
     cleanup(buf_donep) struct buf types = {0};
     for (size_t i = 0; i < working->args->many_count; i++)
         buf_printf(&types, "%s%s", i ? ", " : "", handlings[i].type);
-    work_tell(working, "working on %s: %s; up to %" PRIu32 " at the same time", cairn_url(engine),
-              buf_text(&types), concurrency);
+    work_tell(working, "working on %s: %s; up to %" PRIu32 " at the same time",
+              cairn_url(engine), buf_text(&types), concurrency);
 }
 
 static int run_worker(struct working *working)

@@ -49,9 +49,9 @@ char *const *task_environment_entries(const struct task_environment *environment
 static bool is_kept_back(const char *entry)
 {
     static const char *const names[] = {
-        "CAIRN_INSTANCE=", "CAIRN_STEP=",   "CAIRN_ATTEMPT=", "CAIRN_KEY=",
-        "CAIRN_TASK=",     "CAIRN_TYPE=",   "CAIRN_SIGNAL=",  "CAIRN_SIGNAL_FILE=",
-        "CAIRN_REASON=",   "CAIRN_KIND=",   "CAIRN_TOKEN="};
+        "CAIRN_INSTANCE=", "CAIRN_STEP=", "CAIRN_ATTEMPT=", "CAIRN_KEY=",
+        "CAIRN_TASK=",     "CAIRN_TYPE=", "CAIRN_SIGNAL=",  "CAIRN_SIGNAL_FILE=",
+        "CAIRN_REASON=",   "CAIRN_KIND=", "CAIRN_TOKEN="};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(entry, names[i], strlen(names[i])) == 0)
             return true;

@@ -153,8 +153,8 @@ static struct verdict run_command(const struct handling *handling, cairn_work *w
         .guard = &working->guard,
     };
     struct process_end end;
-    verdict = process_run(&process, &end) ? judge(working->args, work, &end)
-                                          : failed(end.last_line);
+    verdict =
+        process_run(&process, &end) ? judge(working->args, work, &end) : failed(end.last_line);
     buf_done(&end.output);
     return verdict;
 }

@@ -170,8 +170,8 @@ static cairn_code compare_unlike(const struct evaluation *evaluation, const stru
     value_name(a, left);
     value_name(b, right);
     return fail(evaluation->reterr, CAIRN_E_BAD_INPUT,
-                "cannot order %s and %s: the string is not a number: \"%s\" at column %zu", left,
-                right, function_name(call->function), call->column);
+                "cannot order %s and %s: the string is not a number: \"%s\" at column %zu",
+                left, right, function_name(call->function), call->column);
 }
 
 /* How a stands to b: less than, equal to or greater than 0, as strcmp() says it. */

@@ -145,8 +145,8 @@ struct flow_verdict {
     cairn_code code;  /* CAIRN_OK, CAIRN_E_LEASE_LOST, CAIRN_E_WRONG_STATE, BAD_INPUT */
     const char *flaw; /* BAD_INPUT: what is wrong */
     const char *ended_outcome; /* LEASE_LOST: this token has ended the task with this outcome */
-    const char *stop; /* heartbeat: why it is no longer wanted */
-    bool is_repeated; /* a report that had been taken before: nothing changed */
+    const char *stop;          /* heartbeat: why it is no longer wanted */
+    bool is_repeated;          /* a report that had been taken before: nothing changed */
 };
 
 /* flow.c: the instance begins. */

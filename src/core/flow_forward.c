@@ -240,8 +240,8 @@ static cairn_code after_list(struct flow *flow, int32_t place, int32_t *ret_next
         const struct flow_step *around = steps[i - 1];
         TRY(flow->source->config(flow, steps[i - 1], reterr));
         const struct step_config *config = around->config;
-        if (around->row.kind == KIND_CONDITION && (is_within(config->then_list, place) ||
-                                                   is_within(config->else_list, place))) {
+        if (around->row.kind == KIND_CONDITION &&
+            (is_within(config->then_list, place) || is_within(config->else_list, place))) {
             *ret_next = around->row.next;
             return CAIRN_OK;
         }

@@ -154,8 +154,8 @@ static cairn_code insert_memo(struct flow *flow, const struct memo *memo,
         .config = memo->config,
         .status = STEP_PENDING,
         .input = memo->input ? memo->input : "null",
-        .past_effects = effect_find(runner->row.function_effects, memo->key,
-                                    runner->row.past_effects),
+        .past_effects =
+            effect_find(runner->row.function_effects, memo->key, runner->row.past_effects),
     };
     flow->instance->places = memo->seq + 1;
     flow->instance->has_compensation |= memo->has_compensation;

@@ -92,7 +92,8 @@ struct step_row {
     int32_t scope_from, scope_to; /* first and last place of that branch, or of the instance */
     const char *config;           /* JSON: what the file says beyond this; NULL: nothing */
     const char *metadata;         /* JSON; NULL: none */
-    int32_t version; /* KIND_FUNCTION: its instance's, else 0; is written and claimed by, and may
+    int32_t
+        version; /* KIND_FUNCTION: its instance's, else 0; is written and claimed by, and may
                       * be 0 in a row that was read */
 
     enum step_status status;
@@ -100,7 +101,7 @@ struct step_row {
     int32_t compensation_attempts; /* the same, of the compensation */
     const char *input, *output, *error;
     const char *undo_error; /* why its compensation failed; error keeps the step's own */
-    int64_t commit_no; /* the order in which called steps ended; 0: not yet */
+    int64_t commit_no;      /* the order in which called steps ended; 0: not yet */
     int64_t next_run_at_us, started_at_us, finished_at_us;
 
     bool is_ready;         /* claimable now: the claim index holds nothing else */

@@ -64,8 +64,8 @@ static cairn_code is_in_passage(struct flow *flow, const struct flow_step *step,
                                 cairn_error *reterr)
 {
     struct flow_step *runner;
-    *ret_is = flow->instance->is_function && step->row.seq > 0 &&
-              step->row.status == STEP_READY;
+    *ret_is =
+        flow->instance->is_function && step->row.seq > 0 && step->row.status == STEP_READY;
     if (!*ret_is)
         return CAIRN_OK;
     TRY(flow->source->step(flow, 0, &runner, reterr));

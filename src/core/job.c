@@ -200,8 +200,8 @@ static struct job_verdict report(struct job_row *row, const struct job_input *in
         return (struct job_verdict){.code = CAIRN_E_LEASE_LOST, .is_changed = true};
     }
     return (struct job_verdict){.code = CAIRN_E_LEASE_LOST,
-                                .ended_outcome = is_ender(row, input) ? row->ended_outcome
-                                                                      : NULL};
+                                .ended_outcome =
+                                    is_ender(row, input) ? row->ended_outcome : NULL};
 }
 
 static struct job_verdict heartbeat(struct job_row *row, const struct job_input *input,

@@ -92,11 +92,11 @@ struct job_input {
 /* What it means.  With a code the row is as it was, except that a refused report ends the lease
  * that a cancelled job still had (is_changed). */
 struct job_verdict {
-    cairn_code code;      /* CAIRN_OK, CAIRN_E_LEASE_LOST, CAIRN_E_WRONG_STATE */
-    bool is_changed;      /* the row must be written */
-    enum job_event event; /* EVENT_NONE: nothing for the audit trail */
+    cairn_code code;           /* CAIRN_OK, CAIRN_E_LEASE_LOST, CAIRN_E_WRONG_STATE */
+    bool is_changed;           /* the row must be written */
+    enum job_event event;      /* EVENT_NONE: nothing for the audit trail */
     const char *ended_outcome; /* LEASE_LOST: this token has ended it, with this report */
-    const char *stop;     /* heartbeat: why the work is no longer wanted; NULL: go on */
+    const char *stop;          /* heartbeat: why the work is no longer wanted; NULL: go on */
 };
 
 /* The cell of the transition table: where `action` leads from `status` when attempts are left;

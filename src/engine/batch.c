@@ -16,12 +16,15 @@ static void forget_answer(struct request *request)
 
 static void forget_answers(struct batch *batch)
 {
-    for_each_request(request, batch) forget_answer(request);
+    for_each_request (request, batch)
+        forget_answer(request);
 }
 
 static bool has_claims(const struct batch *batch)
 {
-    for_each_request(request, batch) if (request_is_claiming(request)) return true;
+    for_each_request (request, batch)
+        if (request_is_claiming(request))
+            return true;
     return false;
 }
 
@@ -82,8 +85,7 @@ static cairn_code lock_rows(struct batch *batch, struct request_queue *busy,
 static cairn_code claim_outbox(struct batch *batch, cairn_error *reterr)
 {
     cairn_code code = CAIRN_OK;
-    for_each_request(request, batch)
-    {
+    for_each_request (request, batch) {
         if (!code && !request->code && request->op == OP_OUTBOX_CLAIM)
             code = flow_batch_claim_outbox(batch, request, reterr);
     }

@@ -58,7 +58,8 @@ struct batch {
     struct job_row *rows;
     enum lock_result *locks;
     bool *is_dirty;
-    struct request **owed; /* the latest control of each, whose answer is still to be read; or NULL */
+    struct request *
+        *owed; /* the latest control of each, whose answer is still to be read; or NULL */
     size_t id_count;
     bool has_children; /* jobs were started that were not there when the rows were locked */
 
@@ -140,7 +141,8 @@ bool request_names_busy_row(const struct batch *batch, const struct request *req
 
 /* A job of this type became claimable; NULL: of any type. */
 void batch_ready(struct batch *batch, const char *type);
-void batch_ready_version(struct batch *batch, const char *type, int32_t version); /* a function */
+void batch_ready_version(struct batch *batch, const char *type,
+                         int32_t version); /* a function */
 
 /* A timer that this batch makes, so that nobody needs to ask the store for it. */
 void batch_due(struct batch *batch, int64_t at_us);

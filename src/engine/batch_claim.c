@@ -56,8 +56,8 @@ cairn_code batch_check_runtime(struct batch *batch, struct request *request,
                  "runtime \"%.64s\" cannot claim type \"%.64s\": it belongs to \"%.64s\"",
                  claim->runtime, name, entry.runtime);
         fail_hint(&request->error, request->code,
-                  "change the owner with: cairn registry set %.128s --runtime %.64s",
-                  name, claim->runtime);
+                  "change the owner with: cairn registry set %.128s --runtime %.64s", name,
+                  claim->runtime);
         return CAIRN_OK;
     }
     return CAIRN_OK;
@@ -416,8 +416,8 @@ static cairn_code claim_together(struct batch *batch, struct request *first,
 static cairn_code claim_one(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const cairn_claim_options *claim = request_claim(request);
-    bool is_without_jobs = !request->was_unsure &&
-                           (claim->type_count == 0 || is_dry(batch, claim, false));
+    bool is_without_jobs =
+        !request->was_unsure && (claim->type_count == 0 || is_dry(batch, claim, false));
     if (is_without_jobs && is_dry(batch, claim, true))
         return CAIRN_OK;
     if (!is_claim_open(request))
@@ -429,18 +429,15 @@ static cairn_code claim_one(struct batch *batch, struct request *request, cairn_
 cairn_code batch_claim(struct batch *batch, cairn_error *reterr)
 {
     cairn_code code = CAIRN_OK;
-    for_each_request(request, batch)
-    {
+    for_each_request (request, batch) {
         if (!request->code && request_is_claiming(request))
             request->out.tasks = (struct tasks_output){0};
     }
-    for_each_request(request, batch)
-    {
+    for_each_request (request, batch) {
         if (!code && !request->code && request->op == OP_CLAIM)
             code = batch_check_runtime(batch, request, reterr);
     }
-    for_each_request(request, batch)
-    {
+    for_each_request (request, batch) {
         if (!code && !request->code && request_is_claiming(request))
             code = claim_one(batch, request, reterr);
     }

@@ -81,16 +81,18 @@ size_t ids_sort_unique(const char **ids, size_t count)
 static size_t gather_ids(struct batch *batch)
 {
     size_t count = 0;
-    for_each_request(request, batch) for (size_t i = 0; i < named_ids(request);
-                                          i++) if (id_is_valid(named_id(request, i)))
-        batch->ids[count++] = named_id(request, i);
+    for_each_request (request, batch)
+        for (size_t i = 0; i < named_ids(request); i++)
+            if (id_is_valid(named_id(request, i)))
+                batch->ids[count++] = named_id(request, i);
     return ids_sort_unique(batch->ids, count);
 }
 
 cairn_code batch_lock(struct batch *batch, cairn_error *reterr)
 {
     size_t room = 0;
-    for_each_request(request, batch) room += named_ids(request);
+    for_each_request (request, batch)
+        room += named_ids(request);
     if (room == 0)
         return CAIRN_OK;
 

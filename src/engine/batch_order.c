@@ -111,8 +111,7 @@ cairn_code batch_apply_in_order(struct batch *batch, cairn_error *reterr)
 {
     cairn_code code = CAIRN_OK;
     plans_trim(&batch->committer->plans);
-    for_each_request(request, batch)
-    {
+    for_each_request (request, batch) {
         if (code || request->code || request->is_reported)
             continue;
         code = check_claim(batch, request, reterr);

@@ -175,8 +175,7 @@ cairn_code cairn_job_list(cairn_engine *engine, const cairn_job_filter *filter,
 {
     SCOPED_REQUEST(request, OP_JOB_LIST);
     request->in.job_list = (cairn_job_filter)CAIRN_JOB_FILTER_DEFAULTS;
-    cairn_code code =
-        options_take(OPTIONS_JOB_FILTER, &request->in.job_list, filter, reterr);
+    cairn_code code = options_take(OPTIONS_JOB_FILTER, &request->in.job_list, filter, reterr);
     if (!code)
         code = run_request(engine, request, reterr);
     if (!code)
@@ -360,7 +359,8 @@ static cairn_code take_outbound(struct arena *arena, cairn_report *report, cairn
         return fail_memory(reterr);
     for (size_t i = 0; i < count; i++)
         known[i] = (cairn_outbound)CAIRN_OUTBOUND_DEFAULTS;
-    cairn_code code = options_take_many(OPTIONS_OUTBOUND, known, report->outbound, count, reterr);
+    cairn_code code =
+        options_take_many(OPTIONS_OUTBOUND, known, report->outbound, count, reterr);
     report->outbound = known;
     return code;
 }

@@ -96,7 +96,8 @@ static cairn_code check_step(struct check *check, struct commit_step *step)
         step->max_attempts = 1;
     cairn_code code = check_name(check, "key", step->key);
     if (!code && effect_is_reserved(step->key))
-        code = check_bad(check, "key", "ends in ~ and a number, which numbers a step's effects");
+        code =
+            check_bad(check, "key", "ends in ~ and a number, which numbers a step's effects");
     if (!code)
         code = check_words(check, step);
     if (!code)

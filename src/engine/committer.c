@@ -154,7 +154,8 @@ static void rest(struct committer *committer)
     committer->backoff_us = longer < REST_FIRST_US     ? REST_FIRST_US
                             : longer > REST_LONGEST_US ? REST_LONGEST_US
                                                        : longer;
-    committer->rest_until_us = clock_monotonic_us(&committer->engine->clock) + committer->backoff_us;
+    committer->rest_until_us =
+        clock_monotonic_us(&committer->engine->clock) + committer->backoff_us;
 }
 
 static bool has_time(const struct request *request, int64_t now_us)

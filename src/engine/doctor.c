@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "engine/doctor.h"
+#include "base/error.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -94,7 +94,8 @@ static void look_at_outbox(struct doctor_output *out, const struct store_facts *
         facts->oldest_outbox_us ? (now_us - facts->oldest_outbox_us) / US_PER_SEC : 0;
     if (waited_s > LATE_S)
         find(out, "outbox", "warning",
-             "an event waits for %" PRId64 " s and is not acknowledged: does any dispatcher claim "
+             "an event waits for %" PRId64
+             " s and is not acknowledged: does any dispatcher claim "
              "the outbox, and acknowledge what it has delivered?",
              waited_s);
     else

@@ -104,7 +104,8 @@ static cairn_code look_at_paused(struct flow_doctor *doctor, cairn_error *reterr
         find(doctor->out, "versions", "ok", "no function is paused with version_mismatch");
     if (count)
         find(doctor->out, "paused", "warning",
-             "%zu%s instances are paused, the newest %s of \"%.64s\": nothing of them runs until "
+             "%zu%s instances are paused, the newest %s of \"%.64s\": nothing of them runs "
+             "until "
              "cairn resume",
              count, or_more(count), doctor->instances[0].id, doctor->instances[0].workflow);
     return CAIRN_OK;
@@ -122,7 +123,8 @@ static cairn_code look_at_undone(struct flow_doctor *doctor, cairn_error *reterr
         return code;
     if (count)
         find(doctor->out, "undo", "warning",
-             "%zu of the newest %zu failed instances have a compensation that failed, such as %s: "
+             "%zu of the newest %zu failed instances have a compensation that failed, such as "
+             "%s: "
              "what it should have undone still stands; see cairn show, then cairn dlq requeue",
              count, doctor->instance_count, example);
     else
@@ -152,7 +154,8 @@ static void tell_late(struct flow_doctor *doctor, const struct late_types *steps
     int64_t now_us = doctor->tx->now_us;
     if (steps->count)
         find(doctor->out, "steps", "warning",
-             "steps of %zu types and priorities have been ready for more than 10 minutes, such as "
+             "steps of %zu types and priorities have been ready for more than 10 minutes, such "
+             "as "
              "type \"%.100s\" for %" PRId64 " s, of instance %s: start a worker that claims it",
              steps->count, steps->oldest->name, (now_us - steps->oldest->since_us) / US_PER_SEC,
              steps->oldest->instance_id);
@@ -212,8 +215,8 @@ static cairn_code find_first_event(struct flow_doctor *doctor, const struct step
 {
     size_t count = 0;
     *ret_us = 0;
-    cairn_code code = doctor->ops->list_flow_events(doctor->tx, row->instance_id, 0,
-                                                    doctor->events, EVENTS_SAMPLE, &count, reterr);
+    cairn_code code = doctor->ops->list_flow_events(
+        doctor->tx, row->instance_id, 0, doctor->events, EVENTS_SAMPLE, &count, reterr);
     for (size_t i = 0; i < count && !code && !*ret_us; i++)
         if (doctor->events[i].step && strcmp(doctor->events[i].step, row->name) == 0)
             *ret_us = doctor->events[i].at_us;
@@ -242,7 +245,8 @@ static void tell_waits(struct flow_doctor *doctor, const struct waits *waits)
 {
     if (waits->bounced)
         find(doctor->out, "handlers", "warning",
-             "%zu steps of the newest %zu running instances are claimed and given back again and "
+             "%zu steps of the newest %zu running instances are claimed and given back again "
+             "and "
              "again, such as \"%.64s\" of %s for %" PRId64 " s: no worker that claims the type "
              "\"%.64s\" has a handler for it",
              waits->bounced, doctor->instance_count, waits->bounce.name,
@@ -254,8 +258,8 @@ static void tell_waits(struct flow_doctor *doctor, const struct waits *waits)
         find(doctor->out, "decisions", "warning",
              "%zu steps have waited for a decision for more than a day, %zu are past their "
              "deadline, such as \"%.64s\" of %s; run: cairn approve %s %.64s, or cairn reject",
-             waits->undecided, waits->overdue, waits->decision.name, waits->decision.instance_id,
-             waits->decision.instance_id, waits->decision.name);
+             waits->undecided, waits->overdue, waits->decision.name,
+             waits->decision.instance_id, waits->decision.instance_id, waits->decision.name);
     else
         find(doctor->out, "decisions", "ok", "no decision is long awaited");
 }

@@ -35,9 +35,9 @@ struct engine_ops {
 /* Each kind's own struct begins with this. */
 struct cairn_engine {
     const struct engine_ops *ops;
-    char *url;                  /* without password */
+    char *url;                         /* without password */
     const struct store_schema *schema; /* NULL: a server's */
-    cairn_open_options options; /* limits; texts in it are not kept */
+    cairn_open_options options;        /* limits; texts in it are not kept */
 };
 
 /* For how long a task is given back whose handler is missing; `unit` is a random number below 1. */

@@ -122,8 +122,7 @@ static bool is_step_heartbeat(const struct request *request)
 static cairn_code add_beating(struct batch *batch, struct step_ref *refs, size_t *count,
                               cairn_error *reterr)
 {
-    for_each_request(request, batch)
-    {
+    for_each_request (request, batch) {
         char id[ID_TEXT];
         struct step_ref *ref = &refs[*count];
         if (!is_step_heartbeat(request) ||
@@ -157,8 +156,7 @@ static cairn_code prefetch(struct batch *batch, const struct named *named, size_
 static cairn_code name_records(struct batch *batch, cairn_error *reterr)
 {
     cairn_code code = CAIRN_OK;
-    for_each_request(request, batch)
-    {
+    for_each_request (request, batch) {
         if (!code && request->op == OP_DLQ_REQUEUE)
             code = flow_batch_name_record(batch, request, reterr);
     }
@@ -169,8 +167,7 @@ static cairn_code gather(struct batch *batch, struct named *named, const char **
                          size_t *ret_count, cairn_error *reterr)
 {
     *ret_count = 0;
-    for_each_request(request, batch)
-    {
+    for_each_request (request, batch) {
         for (size_t i = 0; i < named_instances(request); i++) {
             bool is_lost;
             struct named *one = &named[*ret_count];
@@ -193,8 +190,7 @@ cairn_code flow_batch_load(struct batch *batch, cairn_error *reterr)
     cairn_code code = name_records(batch, reterr);
     if (code)
         return code;
-    for_each_request(request, batch)
-    {
+    for_each_request (request, batch) {
         room += named_instances(request);
         heartbeats += is_step_heartbeat(request);
     }

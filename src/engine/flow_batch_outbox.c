@@ -76,7 +76,8 @@ cairn_code flow_batch_append_outbox(struct batch *batch, cairn_error *reterr)
 {
     size_t count = batch->outbox_count;
     batch->outbox_count = 0;
-    return count ? batch->ops->append_outbox(batch->tx, batch->outbox, count, reterr) : CAIRN_OK;
+    return count ? batch->ops->append_outbox(batch->tx, batch->outbox, count, reterr)
+                 : CAIRN_OK;
 }
 
 /* One that is not in the store may have been emitted by a request of this batch. */
@@ -97,8 +98,8 @@ cairn_code flow_batch_ack_outbox(struct batch *batch, struct request *request,
     size_t digits = strspn(id, "0123456789");
     bool is_number = digits > 0 && digits <= 18 && !id[digits];
     int64_t earlier = 0;
-    cairn_code code = is_number ? ack_one(batch, strtoll(id, NULL, 10), &earlier, reterr)
-                                : CAIRN_E_NOT_FOUND;
+    cairn_code code =
+        is_number ? ack_one(batch, strtoll(id, NULL, 10), &earlier, reterr) : CAIRN_E_NOT_FOUND;
     if (code == CAIRN_E_NOT_FOUND) {
         request->code =
             fail(&request->error, code, "outbox event \"%.64s\" does not exist", id);

@@ -30,8 +30,8 @@ static cairn_code find_known(struct batch *batch, struct request *request, bool 
     *ret_is_known = false;
     if (!in->id && !request->was_unsure)
         return CAIRN_OK;
-    cairn_code code = batch->ops->get_signal(batch->tx, in->instance_id, signal_id(request),
-                                             &known, reterr);
+    cairn_code code =
+        batch->ops->get_signal(batch->tx, in->instance_id, signal_id(request), &known, reterr);
     if (code == CAIRN_E_NOT_FOUND)
         return CAIRN_OK;
     if (!code) {

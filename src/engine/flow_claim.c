@@ -43,8 +43,7 @@ static cairn_code fill_task(struct request *request, const struct flow_step *ste
         .input = is_undo      ? undo_input(arena, row)
                  : row->input ? row->input
                               : "null",
-        .key =
-            effect_key(arena, row->instance_id, row->name, row->past_effects, is_undo),
+        .key = effect_key(arena, row->instance_id, row->name, row->past_effects, is_undo),
         .attempt = (is_undo ? row->compensation_attempts : row->attempts) + 1,
         .max_attempts = is_undo ? step->config->compensation.max_attempts : row->max_attempts,
         .lease_until_us = row->locked_until_us,
@@ -141,8 +140,8 @@ static cairn_code join_functions(struct batch *batch, const cairn_claim_options 
         };
     }
     wanted->functions = ranges;
-    wanted->function_count = function_ranges_join(ranges, claim->function_count, claim->types,
-                                                  claim->type_count);
+    wanted->function_count =
+        function_ranges_join(ranges, claim->function_count, claim->types, claim->type_count);
     return CAIRN_OK;
 }
 
@@ -179,9 +178,9 @@ static cairn_code take_rows(struct batch *batch, const struct claim_share *share
 /* The texts that a task is made of, where its request's answer lives. */
 static bool keep_texts(struct arena *arena, struct step_row *row)
 {
-    const char **texts[] = {&row->instance_id, &row->name,     &row->task_type, &row->config,
-                            &row->input,       &row->metadata, &row->output,    &row->signal,
-                            &row->function_effects};
+    const char **texts[] = {&row->instance_id, &row->name,   &row->task_type,
+                            &row->config,      &row->input,  &row->metadata,
+                            &row->output,      &row->signal, &row->function_effects};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!*texts[i])
             continue;

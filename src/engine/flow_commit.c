@@ -188,8 +188,7 @@ static void refuse(struct batch *batch, struct request *request, const struct fl
         return;
     }
     if (verdict->ended_outcome) {
-        request->code =
-            ended_otherwise(&request->error, in->task_id, verdict->ended_outcome);
+        request->code = ended_otherwise(&request->error, in->task_id, verdict->ended_outcome);
         return;
     }
     request->code = lease_lost(&request->error, in->task_id, in->worker,

@@ -59,9 +59,9 @@ static cairn_code add_output(struct question *q, const struct step_row *row, siz
 
 static cairn_code too_large(struct question *q)
 {
-    cairn_code code = fail(q->error, CAIRN_E_TOO_LARGE,
-                           "the outputs of the instance's steps are larger than %d bytes",
-                           CONTEXT_BYTES_MAX);
+    cairn_code code =
+        fail(q->error, CAIRN_E_TOO_LARGE,
+             "the outputs of the instance's steps are larger than %d bytes", CONTEXT_BYTES_MAX);
     return fail_hint(q->error, code, "ask for one step by its name");
 }
 

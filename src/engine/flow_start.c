@@ -203,8 +203,7 @@ static cairn_code prepare_request(struct batch *batch, struct request *request,
     if (!started->id[0] || started->existing)
         id_make(&batch->committer->rng, batch->tx->now_us, started->id);
     started->existing = 0;
-    *ret_starting =
-        (struct starting){.started = started, .was_unsure = request->was_unsure};
+    *ret_starting = (struct starting){.started = started, .was_unsure = request->was_unsure};
     return prepare(batch, &request->in.start, started->id, plan->definition,
                    &ret_starting->instance, reterr);
 }

@@ -74,17 +74,17 @@ struct committer {
     struct rng rng;
     struct plans plans;
     bool is_steps_turn[TURNS]; /* who goes first in a claim that takes jobs and steps */
-    bool has_few_steps; /* the latest such claim found fewer steps than jobs */
-    int index;          /* 0 also keeps the timers and the parked claims */
-    int64_t backoff_us;    /* how long a store is left alone that could not be reached */
-    int64_t rest_until_us; /* monotonic: until when it is */
+    bool has_few_steps;        /* the latest such claim found fewer steps than jobs */
+    int index;                 /* 0 also keeps the timers and the parked claims */
+    int64_t backoff_us;        /* how long a store is left alone that could not be reached */
+    int64_t rest_until_us;     /* monotonic: until when it is */
     pthread_t thread;
 };
 
 /* When the engine must look at the store's timers.  They belong to the store: others set them, too,
  * so what is known here is when to ask again, at the latest. */
 struct timer_watch {
-    uint64_t news;     /* rises when the store must be asked: at opening, after news from others */
+    uint64_t news; /* rises when the store must be asked: at opening, after news from others */
     uint64_t answered; /* the news that an answer has come for; others: ask at once */
     int64_t due_us;    /* monotonic: when to ask again; 0: not before there is news */
     uint64_t noted;    /* rises with each timer that was noted without asking */
@@ -116,7 +116,8 @@ struct local_engine {
         park_deadline_us; /* monotonic: when the first parked claim's time is over; 0: none */
     struct timer_watch timers;
     bool is_foreign_news; /* another process may have changed the store */
-    int64_t missing_noted_us[MISSING_NOTED]; /* when it was told, by hash of the type; 0: never */
+    int64_t
+        missing_noted_us[MISSING_NOTED]; /* when it was told, by hash of the type; 0: never */
     bool is_stopping;
 
     /* The latest try to commit did not reach the store.  The first committer then tries until it
@@ -175,8 +176,8 @@ struct batch_result {
     bool is_unsure;       /* commit ended in CAIRN_E_UNREACHABLE */
     bool is_begin_failed; /* not even begun */
     bool is_due_known;    /* the store was asked: due_in_us is all there is */
-    bool is_stuck;        /* what is due could not be had, so looking again at once is of no use */
-    int64_t due_in_us;    /* until the next timer; -1: none */
+    bool is_stuck;     /* what is due could not be had, so looking again at once is of no use */
+    int64_t due_in_us; /* until the next timer; -1: none */
     struct ready_types ready;
     struct request_queue empty; /* claims that found nothing and may wait */
     struct request_queue busy;  /* to be tried alone: somebody holds their row */

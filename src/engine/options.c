@@ -18,8 +18,7 @@ static const struct {
 } kinds[] = {
     [OPTIONS_OPEN] = {"cairn_open_options",
                       "CAIRN_OPEN_DEFAULTS",
-                      {sizeof(cairn_open_options),
-                       offsetof(cairn_open_options, no_create)}},
+                      {sizeof(cairn_open_options), offsetof(cairn_open_options, no_create)}},
     [OPTIONS_JOB_SPEC] = {"cairn_job_spec", "CAIRN_JOB_DEFAULTS", {sizeof(cairn_job_spec)}},
     [OPTIONS_JOB_FILTER] = {"cairn_job_filter",
                             "CAIRN_JOB_FILTER_DEFAULTS",
@@ -30,7 +29,9 @@ static const struct {
     [OPTIONS_FUNCTION_CODE] = {"cairn_function_code",
                                "CAIRN_FUNCTION_CODE_DEFAULTS",
                                {sizeof(cairn_function_code)}},
-    [OPTIONS_OUTBOUND] = {"cairn_outbound", "CAIRN_OUTBOUND_DEFAULTS", {sizeof(cairn_outbound)}},
+    [OPTIONS_OUTBOUND] = {"cairn_outbound",
+                          "CAIRN_OUTBOUND_DEFAULTS",
+                          {sizeof(cairn_outbound)}},
     [OPTIONS_REPORT] = {"cairn_report", "CAIRN_REPORT_DEFAULTS", {sizeof(cairn_report)}},
     [OPTIONS_WORKER] = {"cairn_worker_options",
                         "CAIRN_WORKER_DEFAULTS",
@@ -47,7 +48,9 @@ static const struct {
     [OPTIONS_FUNCTION] = {"cairn_function_options",
                           "CAIRN_FUNCTION_DEFAULTS",
                           {sizeof(cairn_function_options)}},
-    [OPTIONS_STEP] = {"cairn_step_options", "CAIRN_STEP_DEFAULTS", {sizeof(cairn_step_options)}},
+    [OPTIONS_STEP] = {"cairn_step_options",
+                      "CAIRN_STEP_DEFAULTS",
+                      {sizeof(cairn_step_options)}},
     [OPTIONS_REQUEST] = {"cairn_request", "CAIRN_REQUEST_DEFAULTS", {sizeof(cairn_request)}},
     [OPTIONS_COSTS] = {"cairn_passage_costs",
                        "CAIRN_PASSAGE_COSTS_DEFAULTS",
@@ -94,8 +97,9 @@ cairn_code options_take_many(enum options_kind kind, void *to, const void *from,
     for (size_t i = 0; i < count && !code; i++) {
         const char *entry = (const char *)from + i * stride;
         if (size_of(entry) != stride)
-            code = fail(reterr, CAIRN_E_BAD_INPUT, "entry %zu of %s has another size than the first",
-                        i + 1, kinds[kind].name);
+            code = fail(reterr, CAIRN_E_BAD_INPUT,
+                        "entry %zu of %s has another size than the first", i + 1,
+                        kinds[kind].name);
         else
             code = options_take(kind, (char *)to + i * kinds[kind].sizes[0], entry, reterr);
     }

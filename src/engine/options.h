@@ -34,7 +34,8 @@ enum options_kind {
 cairn_code options_check(enum options_kind kind, size_t size, cairn_error *reterr);
 
 /* Takes as much of `from` as its caller knows; the rest of `to` stays as it is.  NULL: all. */
-cairn_code options_take(enum options_kind kind, void *to, const void *from, cairn_error *reterr);
+cairn_code options_take(enum options_kind kind, void *to, const void *from,
+                        cairn_error *reterr);
 
 /* Likewise for an array, whose entries all have the size of the first.  `to` has room for count
  * entries of this library's size, each filled with defaults. */

@@ -494,7 +494,8 @@ cairn_code world_write_parked(struct world_instance *instance, cairn_error *rete
     struct batch *batch = instance->batch;
     size_t count = instance->parked_count;
     instance->parked_count = 0;
-    return count ? batch->ops->append_dlq(batch->tx, instance->parked, count, reterr) : CAIRN_OK;
+    return count ? batch->ops->append_dlq(batch->tx, instance->parked, count, reterr)
+                 : CAIRN_OK;
 }
 
 cairn_code world_write_steps(struct batch *batch, cairn_error *reterr)
@@ -538,8 +539,8 @@ void world_owe(struct world_instance *instance, struct request *request)
     instance->owed = request;
 }
 
-cairn_code world_turn_to(struct batch *batch, const char *id, struct world_instance **ret_instance,
-                      cairn_error *reterr)
+cairn_code world_turn_to(struct batch *batch, const char *id,
+                         struct world_instance **ret_instance, cairn_error *reterr)
 {
     struct world_instance *instance = world_find(batch, id);
     *ret_instance = instance;

@@ -21,7 +21,8 @@ struct world_instance {
     bool is_busy;    /* somebody else holds it */
     bool is_bare;    /* only steps of it are in hand: its own row was neither read nor locked */
     bool is_changed; /* by an earlier request of the batch: its row is to be written */
-    struct request *owed; /* the latest control of it, whose answer is still to be read; or NULL */
+    struct request
+        *owed; /* the latest control of it, whose answer is still to be read; or NULL */
 
     struct flow_step **slots; /* by place, a hash table */
     size_t slot_count, step_count;
@@ -47,8 +48,8 @@ struct world_instance *world_find(const struct batch *batch, const char *id);
 
 /* The same, for a request that is about to change it: what the requests before it have left is
  * settled (the answer that is owed to one of them; the steps of a new instance are written). */
-cairn_code world_turn_to(struct batch *batch, const char *id, struct world_instance **ret_instance,
-                      cairn_error *reterr);
+cairn_code world_turn_to(struct batch *batch, const char *id,
+                         struct world_instance **ret_instance, cairn_error *reterr);
 
 /* A request that has changed it will be answered with the instance as it is now. */
 void world_owe(struct world_instance *instance, struct request *request);
@@ -87,7 +88,8 @@ cairn_code world_forget(struct world_instance *instance, struct flow_step **step
 
 /* Something has happened to it: a function that goes on from what it has read will notice. */
 void world_revise(struct world_instance *instance);
-void world_revise_dirty(struct world_instance *instance); /* only if this request changed its row */
+void world_revise_dirty(
+    struct world_instance *instance); /* only if this request changed its row */
 
 /* Writes the changed steps of one instance, so that questions to the store see them. */
 cairn_code world_flush(struct world_instance *instance, cairn_error *reterr);

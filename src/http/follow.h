@@ -38,8 +38,8 @@ struct stream {
     pthread_t thread;
     bool has_thread, is_stopping;
 
-    int64_t after;  /* how far the thread has followed; the thread's own */
-    bool is_placed; /* it has found the present since somebody came */
+    int64_t after;      /* how far the thread has followed; the thread's own */
+    bool is_placed;     /* it has found the present since somebody came */
     uint64_t last_turn; /* the number of the client that was last given what it missed */
 
     bool is_answered; /* the thread's question */

@@ -26,7 +26,8 @@ struct http_config {
     unsigned idle_s;     /* a connection on which nothing moves for this long is closed */
     unsigned request_ms; /* how long the headers of a request, and then its body, may take to
                           * arrive; 0: REQUEST_MS */
-    size_t large_bodies; /* bytes that all large bodies together may take; 0: as intake.h says */
+    size_t
+        large_bodies; /* bytes that all large bodies together may take; 0: as intake.h says */
 };
 
 cairn_code http_start(const struct http_config *config, struct http **ret_http,

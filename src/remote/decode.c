@@ -54,9 +54,12 @@ static const struct field task_fields[] = {
 };
 
 static const struct field event_fields[] = {
-    FIELD(cairn_event, id, "id", FIELD_NUMBER),   NEEDED(cairn_event, type, "type", FIELD_TEXT),
-    FIELD(cairn_event, step, "step", FIELD_TEXT), NEEDED(cairn_event, data, "data", FIELD_VALUE),
-    FIELD(cairn_event, at_us, "at", FIELD_TIME),  END_OF_FIELDS,
+    FIELD(cairn_event, id, "id", FIELD_NUMBER),
+    NEEDED(cairn_event, type, "type", FIELD_TEXT),
+    FIELD(cairn_event, step, "step", FIELD_TEXT),
+    NEEDED(cairn_event, data, "data", FIELD_VALUE),
+    FIELD(cairn_event, at_us, "at", FIELD_TIME),
+    END_OF_FIELDS,
 };
 
 static const struct field registry_fields[] = {

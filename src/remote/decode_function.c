@@ -56,8 +56,7 @@ static cairn_code read_remembered(struct reader *reader, struct slice object,
     return read_list(reader, scan_find(object, "steps"), steps);
 }
 
-static cairn_code read_effects(struct reader *reader, struct slice object,
-                               cairn_memory *memory)
+static cairn_code read_effects(struct reader *reader, struct slice object, cairn_memory *memory)
 {
     const struct objects effects = {effect_fields, sizeof(cairn_effect), &memory->effects,
                                     &memory->effect_count};

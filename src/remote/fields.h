@@ -97,7 +97,8 @@ cairn_code read_memory(struct reader *reader, struct slice object, cairn_task *t
 cairn_code decode_commit(struct reader *reader, struct slice answer, struct request *request);
 cairn_code decode_logs(struct reader *reader, struct slice answer, struct request *request);
 cairn_code decode_context(struct reader *reader, struct slice answer, struct request *request);
-cairn_code decode_decisions(struct reader *reader, struct slice answer, struct request *request);
+cairn_code decode_decisions(struct reader *reader, struct slice answer,
+                            struct request *request);
 
 /* decode_flow.c: answers about workflows and their instances. */
 cairn_code decode_flow(struct reader *reader, struct slice answer, struct request *request);

@@ -42,9 +42,9 @@ struct transfer {
     struct buf url;
     struct buf body;
     bool has_body;
-    bool is_repeatable;  /* carrying it out twice does no harm */
-    uint32_t wait_ms;    /* how long the server may hold its answer back on purpose */
-    uint32_t retry_ms;   /* how long a server that cannot be reached is tried again, and how long
+    bool is_repeatable; /* carrying it out twice does no harm */
+    uint32_t wait_ms;   /* how long the server may hold its answer back on purpose */
+    uint32_t retry_ms;  /* how long a server that cannot be reached is tried again, and how long
                             one that does not answer is waited for */
     uint32_t connect_ms; /* how long one connecting may take */
 

@@ -133,13 +133,13 @@ struct step_counts {
 struct store_facts {
     char product[96]; /* "SQLite 3.40.1", "PostgreSQL 15.8 (pooled)" */
     int schema_version, newest_schema_version;
-    int64_t clock_us;        /* the database's clock now; 0: it has none of its own */
-    uint64_t expired_leases; /* of jobs and steps: held, though their time has passed */
+    int64_t clock_us;         /* the database's clock now; 0: it has none of its own */
+    uint64_t expired_leases;  /* of jobs and steps: held, though their time has passed */
     int64_t oldest_outbox_us; /* when the first event that is not acknowledged came; 0: none */
-    uint64_t size_bytes;     /* 0: unknown */
-    char settings[128];      /* such as "journal_mode=wal synchronous=full"; "" for none */
-    bool is_intact;          /* the database's own quick check passed */
-    char damage[192];        /* if not: its words */
+    uint64_t size_bytes;      /* 0: unknown */
+    char settings[128];       /* such as "journal_mode=wal synchronous=full"; "" for none */
+    bool is_intact;           /* the database's own quick check passed */
+    char damage[192];         /* if not: its words */
 };
 
 /* The place of a step. */
@@ -564,8 +564,8 @@ struct store_ops {
 
     /* What can be claimed of steps and functions, by type, version and priority; at most `room`.  One
      * probe of the index of what is ready for each. */
-    cairn_code (*list_ready_types)(struct store_tx *tx, struct ready_type *ret_types, size_t room,
-                                   size_t *ret_count, cairn_error *reterr);
+    cairn_code (*list_ready_types)(struct store_tx *tx, struct ready_type *ret_types,
+                                   size_t room, size_t *ret_count, cairn_error *reterr);
 
     /* ---- other processes ----------------------------------------------------------------- */
 

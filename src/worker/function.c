@@ -73,11 +73,8 @@ static cairn_code deploy(struct cairn_worker *worker, const cairn_function_optio
     cleanup(request_freep) struct request *request = request_new(OP_DEPLOY);
     if (!text || !request)
         return fail_memory(reterr);
-    request->in.deploy =
-        (struct deploy_input){.file = options->name,
-                              .text = text,
-                              .len = strlen(text),
-                              .is_function_only = true};
+    request->in.deploy = (struct deploy_input){
+        .file = options->name, .text = text, .len = strlen(text), .is_function_only = true};
     cairn_code code = engine_run(worker->engine, request);
     if (code && reterr) {
         *reterr = request->error;
@@ -107,14 +104,13 @@ cairn_code cairn_worker_function(cairn_worker *worker, const cairn_function_opti
         mem_free(name);
         return code;
     }
-    more[worker->function_count++] = (struct function){.name = name,
-                                                       .version = known.version,
-                                                       .from_version = known.from_version
-                                                                           ? known.from_version
-                                                                           : known.version,
-                                                       .run = known.run,
-                                                       .arg = known.arg,
-                                                       .commit = known.commit};
+    more[worker->function_count++] = (struct function){
+        .name = name,
+        .version = known.version,
+        .from_version = known.from_version ? known.from_version : known.version,
+        .run = known.run,
+        .arg = known.arg,
+        .commit = known.commit};
     return CAIRN_OK;
 }
 

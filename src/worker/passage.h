@@ -152,7 +152,7 @@ struct passage_options {
     bool is_borrowed;       /* worker and task outlive the passage: they are not copied */
     cairn_commit_mode commit;
     uint32_t lease_ms;
-    uint64_t seed; /* of the engine; 0: the system's randomness */
+    uint64_t seed;                /* of the engine; 0: the system's randomness */
     size_t max_name, max_payload; /* the engine's limits; 0: the defaults */
 };
 

@@ -26,10 +26,11 @@ cairn_code passage_check_key(struct cairn_passage *passage, const char *key)
         return fail(&passage->last, CAIRN_E_BAD_INPUT,
                     "key \"%.100s\" has a '#', which numbers the uses of a key", key);
     if (effect_is_reserved(key))
-        return fail(&passage->last, CAIRN_E_BAD_INPUT,
-                    "key \"%.100s\" ends in '~' and a number, which tells the effects of a step "
-                    "apart",
-                    key);
+        return fail(
+            &passage->last, CAIRN_E_BAD_INPUT,
+            "key \"%.100s\" ends in '~' and a number, which tells the effects of a step "
+            "apart",
+            key);
     if (!utf8_is_valid(key, strlen(key)))
         return fail(&passage->last, CAIRN_E_BAD_INPUT, "key is not UTF-8");
     return CAIRN_OK;

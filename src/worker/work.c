@@ -25,8 +25,8 @@ static bool keep_step(struct arena *arena, cairn_step *step)
            keep(arena, &step->handler) && keep(arena, &step->status) &&
            keep(arena, &step->input) && keep(arena, &step->output) &&
            keep(arena, &step->error) && keep(arena, &step->undo_error) &&
-           keep(arena, &step->metadata) &&
-           keep(arena, &step->waiting_event) && keep(arena, &step->locked_by);
+           keep(arena, &step->metadata) && keep(arena, &step->waiting_event) &&
+           keep(arena, &step->locked_by);
 }
 
 static bool keep_event(struct arena *arena, cairn_received *event)

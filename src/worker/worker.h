@@ -50,9 +50,10 @@ struct cairn_work {
     cairn_task task;
     const struct handler *handler;
     const struct function *function; /* instead of handler: the task is a passage of it */
-    const struct cairn_work *host; /* of a function's step: the passage; its stop is ours, too */
-    struct cairn_worker *worker;   /* whose it is; NULL: of a passage outside a worker */
-    _Atomic(const char *) stop; /* written by the dispatcher, read by the handler */
+    const struct cairn_work
+        *host;                   /* of a function's step: the passage; its stop is ours, too */
+    struct cairn_worker *worker; /* whose it is; NULL: of a passage outside a worker */
+    _Atomic(const char *) stop;  /* written by the dispatcher, read by the handler */
 
     /* The handler's while it runs, then the dispatcher's. */
     cairn_outcome outcome;
@@ -65,8 +66,8 @@ struct cairn_work {
     size_t outbound_count, outbound_room;
 
     bool is_missing_handler;
-    bool is_settled;         /* a passage, which has made its commits itself: no report */
-    cairn_error *end_error;  /* why those were not accepted; in the arena; NULL: they were */
+    bool is_settled;        /* a passage, which has made its commits itself: no report */
+    cairn_error *end_error; /* why those were not accepted; in the arena; NULL: they were */
     int64_t lease_until_us; /* monotonic, as far as we know */
     int64_t heartbeat_at_us;
     bool is_heartbeat_out;
@@ -102,7 +103,7 @@ struct cairn_worker {
     char *name, *runtime; /* runtime NULL: any */
     uint32_t concurrency, lease_ms, wait_ms;
     bool is_until_idle;
-    struct rng rng;                          /* jitter */
+    struct rng rng; /* jitter */
     struct handler *handlers;
     size_t handler_count;
     struct function *functions;

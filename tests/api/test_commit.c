@@ -80,7 +80,8 @@ TEST(a_claim_names_functions_in_versions_that_can_be)
         "{\"worker\":\"w\",\"functions\":[{\"version\":1}]}",
         "{\"worker\":\"w\",\"functions\":[{\"name\":\"\",\"version\":1}]}",
         "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":0}]}",
-        "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":1,\"from_version\":2}]}",
+        "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":1,\"from_version\":2}"
+        "]}",
         "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":1,\"since\":1}]}",
         "{\"worker\":\"w\",\"functions\":\"order\"}"};
     struct caller caller;

@@ -171,8 +171,8 @@ TEST(deployed_workflows_are_listed_by_name_and_version_and_shown_whole)
 TEST(an_instance_has_the_fields_of_the_design)
 {
     static const char *const names[] = {
-        "id",         "workflow", "version",    "status",     "current_steps",
-        "input",      "output",   "last_error", "key",        "generation",
+        "id",         "workflow", "version",    "status",      "current_steps",
+        "input",      "output",   "last_error", "key",         "generation",
         "created_at", "start_at", "started_at", "finished_at", "undo_error"};
     struct caller caller;
     caller_open(&caller);
@@ -367,7 +367,8 @@ TEST(what_is_parked_is_listed_and_requeued_once)
     call_for(&caller, 409, "POST", target, NULL);
     call_for(&caller, 200, "GET", record, NULL);
     CHECK(json_is_false(part(&caller, "is_open")), "%s", caller.text);
-    call_for(&caller, 200, "POST", "/v1/tasks/claim", "{\"worker\":\"w\",\"types\":[\"read\"]}");
+    call_for(&caller, 200, "POST", "/v1/tasks/claim",
+             "{\"worker\":\"w\",\"types\":[\"read\"]}");
     CHECK_INT(int_at(&caller, "tasks.0.input.file"), 2);
     call_for(&caller, 200, "GET", "/v1/dlq", NULL);
     CHECK_INT(json_array_size(part(&caller, "items")), 0);

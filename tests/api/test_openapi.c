@@ -92,8 +92,7 @@ TEST(every_route_is_described_and_everything_described_is_a_route)
     for (size_t i = 0; (route = route_at(i)); i++)
         CHECK(operation(described.document, route->method, route->path),
               "%s %s is not described", route->method, route->path);
-    for_each_operation(described.document, path, method, what)
-    {
+    for_each_operation (described.document, path, method, what) {
         const char *name = upper(method);
         CHECK(find_route(name, path), "%s %s is described but no route", name, path);
         call(&described.caller, name, fill_in(path), NULL);
@@ -110,8 +109,7 @@ TEST(every_route_has_its_role_and_health_needs_none)
 {
     struct described described;
     open_described(&described);
-    for_each_operation(described.document, path, method, what)
-    {
+    for_each_operation (described.document, path, method, what) {
         char methods[ALLOW_TEXT];
         const char *name = upper(method), *target = fill_in(path);
         access_methods(target, methods);
@@ -135,8 +133,7 @@ TEST(query_and_path_parameters_are_those_of_the_route)
 {
     struct described described;
     open_described(&described);
-    for_each_operation(described.document, path, method, what)
-    {
+    for_each_operation (described.document, path, method, what) {
         const struct route *route = find_route(upper(method), path);
         const json_t *params = json_object_get(what, "parameters");
         size_t in_query = 0, in_path = 0, taken = 0;
@@ -193,8 +190,7 @@ TEST(bodies_have_the_fields_that_are_read)
 {
     struct described described;
     open_described(&described);
-    for_each_operation(described.document, path, method, what)
-    {
+    for_each_operation (described.document, path, method, what) {
         const json_t *content =
             json_object_get(json_object_get(what, "requestBody"), "content");
         if (json_object_get(content, "application/yaml"))

@@ -100,7 +100,8 @@ TEST(a_request_whose_end_is_unclear_is_refused_and_the_connection_closed)
             "cannot be given together");
     REFUSED(POST HOST "Transfer-Encoding: chunked\r\n" JOB_LENGTH "\r\n0\r\n\r\n",
             "cannot be given together");
-    REFUSED(POST HOST JOB_LENGTH "Content-Length: 5\r\n\r\n" JOB, "Content-Length is given twice");
+    REFUSED(POST HOST JOB_LENGTH "Content-Length: 5\r\n\r\n" JOB,
+            "Content-Length is given twice");
     REFUSED(POST HOST JOB_LENGTH JOB_LENGTH "\r\n" JOB, "Content-Length is given twice");
     REFUSED(POST HOST "Transfer-Encoding: gzip\r\n\r\n" JOB, "must be chunked");
     REFUSED(POST HOST "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -222,8 +223,7 @@ TEST(a_connection_may_send_many_requests_and_wait_longer_than_a_request_may_take
     int client = client_open(&site.server);
     for (int i = 0; i < 3; i++) {
         /* The call itself takes longer than that; it is the server's time, not the client's. */
-        static const char claim[] =
-            "{\"worker\":\"w\",\"types\":[\"no\"],\"wait_ms\":400}";
+        static const char claim[] = "{\"worker\":\"w\",\"types\":[\"no\"],\"wait_ms\":400}";
         client_say(client,
                    "POST /v1/tasks/claim HTTP/1.1\r\n" HOST "Content-Length: %zu\r\n\r\n%s",
                    strlen(claim), claim);

@@ -406,16 +406,18 @@ TEST(when_memory_runs_out_there_is_still_an_answer)
 
 static void start_flow(struct caller *caller, const char *input)
 {
-    call_for(caller, 201, "POST", "/v1/workflows", "%s",
-             "{\"workflow\":\"w\",\"version\":1,\"steps\":[{\"step\":\"a\"},{\"step\":\"b\"}]}");
+    call_for(
+        caller, 201, "POST", "/v1/workflows", "%s",
+        "{\"workflow\":\"w\",\"version\":1,\"steps\":[{\"step\":\"a\"},{\"step\":\"b\"}]}");
     call_for(caller, 201, "POST", "/v1/instances", "{\"workflow\":\"w\",\"input\":%s}", input);
 }
 
-static const char *context_of(const struct task_held *task, const char *worker, const char *more)
+static const char *context_of(const struct task_held *task, const char *worker,
+                              const char *more)
 {
     static char target[400];
-    snprintf(target, sizeof target, "/v1/tasks/%s/context?worker=%s&token=%s%s", task->id, worker,
-             task->token, more);
+    snprintf(target, sizeof target, "/v1/tasks/%s/context?worker=%s&token=%s%s", task->id,
+             worker, task->token, more);
     return target;
 }
 

@@ -43,8 +43,7 @@ static struct request *report(const char *worker, const cairn_task *task, cairn_
     report->token = task->token;
     report->outcome = outcome;
     report->error = outcome == CAIRN_DEAD ? "no" : NULL;
-    request->in.report =
-        (struct report_input){.worker = worker, .reports = report, .count = 1};
+    request->in.report = (struct report_input){.worker = worker, .reports = report, .count = 1};
     return request;
 }
 
@@ -66,8 +65,8 @@ static struct request *control(enum request_op op, const char *id)
 static struct request *entry(const char *type, const char *runtime)
 {
     struct request *request = rig_make(OP_REGISTRY_PUT);
-    request->in.registry = (cairn_registry_entry){
-        .workflow_name = type, .runtime = runtime, .is_enabled = 1};
+    request->in.registry =
+        (cairn_registry_entry){.workflow_name = type, .runtime = runtime, .is_enabled = 1};
     return request;
 }
 
@@ -91,10 +90,10 @@ static void do_all(struct rig *rig, struct request **requests, size_t count)
     CHECK_INT(rig->engine->counters.commits - commits, 1);
 }
 
-#define DO_TOGETHER(rig, ...)                                              \
-    do {                                                                   \
-        struct request *together[] = {__VA_ARGS__};                        \
-        do_all((rig), together, sizeof together / sizeof *together);       \
+#define DO_TOGETHER(rig, ...)                                        \
+    do {                                                             \
+        struct request *together[] = {__VA_ARGS__};                  \
+        do_all((rig), together, sizeof together / sizeof *together); \
     } while (0)
 
 static const char *begin(struct rig *rig, const char *text, const char *workflow)
@@ -136,8 +135,9 @@ static void advance(struct rig *rig, int64_t ms)
     CHECK_INT(rig_do(rig, request), CAIRN_OK);
 }
 
-#define PAIR                                                                                \
-    "{\"workflow\": \"pair\", \"version\": 1, \"steps\": [{\"parallel\": \"both\", \"steps\": [" \
+#define PAIR                                                                         \
+    "{\"workflow\": \"pair\", \"version\": 1, \"steps\": [{\"parallel\": \"both\", " \
+    "\"steps\": ["                                                                   \
     "{\"step\": \"a\"}, {\"step\": \"b\", \"compensation\": {\"handler\": \"undo_b\"}}]}]}"
 
 #define ONE "{\"workflow\": \"one\", \"version\": 1, \"steps\": [{\"step\": \"a\"}]}"

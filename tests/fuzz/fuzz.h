@@ -17,12 +17,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 /* What must hold for every input.  abort() makes libFuzzer keep the input. */
-#define MUST(claim)                                                                \
-    do {                                                                           \
-        if (!(claim)) {                                                            \
+#define MUST(claim)                                                                    \
+    do {                                                                               \
+        if (!(claim)) {                                                                \
             fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #claim); \
-            abort();                                                               \
-        }                                                                          \
+            abort();                                                                   \
+        }                                                                              \
     } while (0)
 
 #endif

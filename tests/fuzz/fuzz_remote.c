@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-static const long statuses[] = {200, 201, 202, 204, 400, 401, 403, 404, 409, 413, 429, 500, 503};
+static const long statuses[] = {200, 201, 202, 204, 400, 401, 403,
+                                404, 409, 413, 429, 500, 503};
 
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses, ASKED_MAX = 4 };
 

@@ -391,7 +391,8 @@ static void work_together(struct sim *sim, int engine)
 {
     int count = 2 + sim_below(sim, 2);
     for (int i = 0; i < count && sim->held_count; i++) {
-        size_t back = 1 + (size_t)sim_below(sim, (int)(sim->held_count < 5 ? sim->held_count : 5));
+        size_t back =
+            1 + (size_t)sim_below(sim, (int)(sim->held_count < 5 ? sim->held_count : 5));
         struct held *held = &sim->held[sim->held_count - back];
         if (!has_free_slot(sim) || held->is_function)
             return;

@@ -13,10 +13,9 @@ static void deploy_version(struct sim *sim, const struct program *program, int v
 {
     struct buf text = {0};
     struct request *request = request_new(OP_DEPLOY);
-    buf_printf(&text,
-               "{\"function\": \"%s\", \"version\": %d, \"dlq\": %s, \"max_attempts\": %d}",
-               program->name, version, program->is_dlq ? "true" : "false",
-               (int)program->max_attempts);
+    buf_printf(
+        &text, "{\"function\": \"%s\", \"version\": %d, \"dlq\": %s, \"max_attempts\": %d}",
+        program->name, version, program->is_dlq ? "true" : "false", (int)program->max_attempts);
     if (!request)
         abort();
     request->in.deploy =

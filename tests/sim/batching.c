@@ -97,8 +97,8 @@ static struct request *split_claim(struct batching *batching, struct ask *ask)
     if (!is_claiming_too(request))
         return NULL;
     struct ask alone = {.model = request_new(OP_CLAIM)};
-    alone.model->in.claim = request->op == OP_REPORT ? request->in.report.claim
-                                                     : request->in.commit.claim;
+    alone.model->in.claim =
+        request->op == OP_REPORT ? request->in.report.claim : request->in.commit.claim;
     memcpy(alone.model->token, request->token, sizeof request->token);
     struct request *claim = batching_clone(batching, &alone, 0);
     request_free(alone.model);
@@ -292,7 +292,8 @@ static void play_round(struct batching *batching)
 static void play(uint64_t seed, bool is_tracing)
 {
     static struct batching batching;
-    batching = (struct batching){.seed = seed, .now_us = SIM_START_US, .is_tracing = is_tracing};
+    batching =
+        (struct batching){.seed = seed, .now_us = SIM_START_US, .is_tracing = is_tracing};
     rng_init(&batching.rng, seed + 1);
     for (int i = 0; i < BATCHING_SIDES; i++)
         open_side(&batching.sides[i], seed + 7);

@@ -30,9 +30,10 @@ struct side {
 /* One request, and its answers on the three sides. */
 struct ask {
     struct request *model; /* never handed in; its texts are shared by the others */
-    int record; /* a requeue, an acknowledgement: its index; the id is the side's */
+    int record;            /* a requeue, an acknowledgement: its index; the id is the side's */
     struct request *requests[BATCHING_SIDES];
-    struct request *claims[BATCHING_SIDES]; /* one by one: the claim that the request makes too */
+    struct request
+        *claims[BATCHING_SIDES]; /* one by one: the claim that the request makes too */
 };
 
 struct batching_task {

@@ -32,7 +32,7 @@ static void *room(struct request *model, size_t count, size_t size)
 }
 
 __attribute__((format(printf, 2, 3))) static const char *text(struct request *model,
-                                                               const char *format, ...)
+                                                              const char *format, ...)
 {
     char buf[256];
     va_list args;
@@ -170,10 +170,9 @@ static void ask_registry(struct batching *batching)
 {
     static const char *const types[] = {"j.a", "j.b", "s0"};
     struct request *model = add_ask(batching, OP_REGISTRY_PUT);
-    model->in.registry =
-        (cairn_registry_entry){.workflow_name = types[below(batching, 3)],
-                               .runtime = below(batching, 2) ? "go" : "c",
-                               .is_enabled = below(batching, 4) > 0};
+    model->in.registry = (cairn_registry_entry){.workflow_name = types[below(batching, 3)],
+                                                .runtime = below(batching, 2) ? "go" : "c",
+                                                .is_enabled = below(batching, 4) > 0};
 }
 
 /* ---- workers ----------------------------------------------------------------------------- */
@@ -181,7 +180,8 @@ static void ask_registry(struct batching *batching)
 static void fill_claim(struct batching *batching, struct request *model,
                        cairn_claim_options *claim, bool may_name_runtime)
 {
-    static const char *const all[] = {"%"}, *const jobs[] = {"j.a", "j.%"}, *const one[] = {"j.a"};
+    static const char *const all[] = {"%"}, *const jobs[] = {"j.a", "j.%"},
+                             *const one[] = {"j.a"};
     static const char *const steps[] = {"s%", "u%"};
     static const char *const workers[] = {"v0", "v1", "v2"};
     int what = below(batching, 10);
@@ -206,8 +206,8 @@ static void fill_report(struct batching *batching, struct request *model,
                         const struct batching_task *task, cairn_report *report)
 {
     static const cairn_outcome outcomes[] = {
-        CAIRN_COMPLETE, CAIRN_COMPLETE, CAIRN_COMPLETE, CAIRN_COMPLETE, CAIRN_FAIL, CAIRN_RETRY,
-        CAIRN_DEAD,     CAIRN_DEAD,     CAIRN_RELEASE,  CAIRN_WAIT};
+        CAIRN_COMPLETE, CAIRN_COMPLETE, CAIRN_COMPLETE, CAIRN_COMPLETE, CAIRN_FAIL,
+        CAIRN_RETRY,    CAIRN_DEAD,     CAIRN_DEAD,     CAIRN_RELEASE,  CAIRN_WAIT};
     *report = (cairn_report)CAIRN_REPORT_DEFAULTS;
     report->task_id = text(model, "%s", task->id);
     report->token = text(model, "%s", task->token);
@@ -280,12 +280,10 @@ static void fill_child(struct batching *batching, struct request *model,
         fill_spec(batching, model, &job->spec);
     } else {
         struct commit_start *start = &in->starts[in->start_count++];
-        *start = (struct commit_start){
-            .id = id, .seq = step->seq, .options = CAIRN_START_DEFAULTS};
-        start->options.workflow =
-            below(batching, 8) ? some_workflow(batching, model) : "late";
-        start->options.key =
-            below(batching, 3) ? NULL : text(model, "k%d", below(batching, 4));
+        *start =
+            (struct commit_start){.id = id, .seq = step->seq, .options = CAIRN_START_DEFAULTS};
+        start->options.workflow = below(batching, 8) ? some_workflow(batching, model) : "late";
+        start->options.key = below(batching, 3) ? NULL : text(model, "k%d", below(batching, 4));
     }
 }
 
@@ -326,10 +324,9 @@ static void fill_step(struct batching *batching, struct request *model,
 /* Its revision may be an old one, if something has happened since. */
 static void ask_commit(struct batching *batching, const struct batching_task *task)
 {
-    static const enum passage_outcome outcomes[] = {PASSAGE_GO_ON,    PASSAGE_GO_ON,
-                                                    PASSAGE_GO_ON,    PASSAGE_SUSPEND,
-                                                    PASSAGE_SUSPEND,  PASSAGE_COMPLETE,
-                                                    PASSAGE_FAIL,     PASSAGE_MISMATCH};
+    static const enum passage_outcome outcomes[] = {
+        PASSAGE_GO_ON,   PASSAGE_GO_ON,    PASSAGE_GO_ON, PASSAGE_SUSPEND,
+        PASSAGE_SUSPEND, PASSAGE_COMPLETE, PASSAGE_FAIL,  PASSAGE_MISMATCH};
     struct request *model = add_ask(batching, OP_COMMIT);
     struct commit_input *in = &model->in.commit;
     size_t count = (size_t)below(batching, 3);
@@ -388,14 +385,15 @@ static void ask_signal(struct batching *batching, const char *instance)
 
 static void ask_control(struct batching *batching, const char *instance)
 {
-    static const enum request_op controls[] = {OP_PAUSE,  OP_PAUSE,   OP_PAUSE,  OP_RESUME,
-                                               OP_RESUME, OP_RESUME,  OP_RETRY,  OP_RETRY,
+    static const enum request_op controls[] = {OP_PAUSE,  OP_PAUSE,   OP_PAUSE, OP_RESUME,
+                                               OP_RESUME, OP_RESUME,  OP_RETRY, OP_RETRY,
                                                OP_CANCEL, OP_RESTART, OP_ABORT};
     struct request *model = add_ask(batching, controls[below(batching, 11)]);
-    model->in.control = (struct control_input){.id = text(model, "%s", instance),
-                                               .by = "ann",
-                                               .reason = text(model, "r%d", batching->outputs++),
-                                               .is_forced = below(batching, 3) == 0};
+    model->in.control =
+        (struct control_input){.id = text(model, "%s", instance),
+                               .by = "ann",
+                               .reason = text(model, "r%d", batching->outputs++),
+                               .is_forced = below(batching, 3) == 0};
 }
 
 static void ask_decide(struct batching *batching, const char *instance)
@@ -434,8 +432,8 @@ static void ask_job_control(struct batching *batching)
 {
     static const enum request_op controls[] = {OP_JOB_CANCEL, OP_JOB_RETRY, OP_JOB_DELETE};
     struct request *model = add_ask(batching, controls[below(batching, 3)]);
-    model->in.job.id = text(model, "%s",
-                            batching->jobs[below(batching, (int)batching->job_count)]);
+    model->in.job.id =
+        text(model, "%s", batching->jobs[below(batching, (int)batching->job_count)]);
 }
 
 /* ---- a round ----------------------------------------------------------------------------- */

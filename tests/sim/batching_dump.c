@@ -192,14 +192,14 @@ static void dump_step(struct buf *out, const struct step_row *row)
                row->seq, row->name, step_status_name(row->status), row->attempts,
                row->max_attempts, row->compensation_attempts, (long long)row->commit_no,
                row->is_ready, row->is_held, row->stop, row->remaining);
-    const char *texts[] = {row->input,     row->output,      row->error,         row->task_type,
-                           row->locked_by, row->token,       row->ended_by,      row->ended_token,
+    const char *texts[] = {row->input,     row->output,       row->error,    row->task_type,
+                           row->locked_by, row->token,        row->ended_by, row->ended_token,
                            row->signal,    row->waiting_event};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         add(out, texts[i]);
-    int64_t times[] = {row->next_run_at_us,  row->started_at_us,  row->finished_at_us,
-                       row->due_at_us,       row->locked_until_us, row->call_until_us,
-                       row->deadline_at_us,  row->updated_at_us};
+    int64_t times[] = {row->next_run_at_us, row->started_at_us,   row->finished_at_us,
+                       row->due_at_us,      row->locked_until_us, row->call_until_us,
+                       row->deadline_at_us, row->updated_at_us};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         add_time(out, times[i]);
     buf_printf(out, " timed_out %d", row->is_timed_out);
@@ -254,7 +254,8 @@ static void dump_messages(struct look *look, const char *id)
     for (size_t i = 0; i < count; i++)
         buf_printf(look->out, "\n  log %s", logs[i].message);
     static struct decision_row decisions[ROWS_MAX];
-    must(look->ops->list_decisions(look->tx, id, 0, decisions, ROWS_MAX, &count, &error), &error);
+    must(look->ops->list_decisions(look->tx, id, 0, decisions, ROWS_MAX, &count, &error),
+         &error);
     for (size_t i = 0; i < count; i++)
         buf_printf(look->out, "\n  decision %s %s", decisions[i].step_name,
                    decisions[i].decision);
@@ -288,7 +289,7 @@ static void dump_job(struct look *look, const char *id)
     must(look->ops->get_job(look->tx, id, &row, &error), &error);
     buf_printf(look->out, "\n%s %s %s %d/%d ready %d", row.id, row.type,
                job_status_name(row.status), row.attempt, row.max_attempts, row.is_ready);
-    const char *texts[] = {row.key,      row.leased_by,   row.token,      row.ended_by,
+    const char *texts[] = {row.key,         row.leased_by,  row.token, row.ended_by,
                            row.ended_token, row.last_error, row.result};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         add(look->out, texts[i]);

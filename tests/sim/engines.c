@@ -48,9 +48,9 @@ static int64_t sim_time(void *arg)
 static void give_clock(struct sim *sim, struct local_engine *engine)
 {
     if (sim->has_timers)
-        clock_init_source(&engine->clock, &(struct clock_source){.wall_us = sim_time,
-                                                                 .monotonic_us = sim_time,
-                                                                 .arg = sim});
+        clock_init_source(
+            &engine->clock,
+            &(struct clock_source){.wall_us = sim_time, .monotonic_us = sim_time, .arg = sim});
     else
         clock_set_us(&engine->clock, clock_now_us(&sim->clock));
 }

@@ -36,8 +36,7 @@ static void begin_anew(struct sim *sim, struct effects_seen *effects,
                        const struct seen_instance *now)
 {
     bool is_function = now->row.is_function;
-    bool is_called =
-        is_function && find_effect(sim, effects, now->steps[0].name)->is_called;
+    bool is_called = is_function && find_effect(sim, effects, now->steps[0].name)->is_called;
     for (size_t i = 0; i < effects->count; i++) {
         struct effect_seen *effect = &effects->steps[i];
         effect->is_new |= is_called;
@@ -71,8 +70,9 @@ static void observe(struct sim *sim, struct effect_seen *effect, int32_t past)
 {
     bool is_known = effect->past_seen >= 0;
     if (is_known && !effect->is_new && past != effect->past_seen)
-        sim_broken(sim, "%s was neither undone nor begun anew, its key counts %d past effects "
-                        "after %d",
+        sim_broken(sim,
+                   "%s was neither undone nor begun anew, its key counts %d past effects "
+                   "after %d",
                    effect->name, past, effect->past_seen);
     if (is_known && effect->is_new && past <= effect->past_seen)
         sim_broken(sim, "%s wants a new effect, its key counts %d past ones as before",

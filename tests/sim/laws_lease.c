@@ -42,8 +42,7 @@ static void shorten_lease(struct sim *sim, const char *id, const char *token,
 
 /* A worker that sends two requests at once does not know which of them comes last: a heartbeat of
  * this round may shorten what the other was answered. */
-static int64_t at_least_until(struct sim *sim, const struct lease_seen *lease,
-                              int64_t until_us)
+static int64_t at_least_until(struct sim *sim, const struct lease_seen *lease, int64_t until_us)
 {
     int64_t beat_us = clock_now_us(&sim->clock) + lease->beat_ms * US_PER_MS;
     bool may_be_less = lease->beat_ms && lease->beat_round == sim->round;

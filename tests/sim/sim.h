@@ -135,7 +135,7 @@ enum { EFFECTS_MAX = 2 * STEPS_MAX };
 /* Which effect the next call of a step is for, by what the events say. */
 struct effect_seen {
     char name[32];
-    int32_t past;      /* undone, or left behind by a restart; not known of what functions call */
+    int32_t past; /* undone, or left behind by a restart; not known of what functions call */
     int32_t past_seen; /* of those: what the key counted; -1: it was not seen yet */
     bool is_new;       /* and must count more than that */
     bool is_called;    /* for the present one */
@@ -216,7 +216,8 @@ void engine_open(struct sim *sim, int index);
 void engine_crash(struct sim *sim, int index); /* what it has is answered with CAIRN_E_CLOSED */
 void sim_set_clock(struct sim *sim, int64_t now_us);
 bool sim_run_engine(struct sim *sim, int index); /* one round of its committer */
-int64_t sim_engine_wakes(struct sim *sim, int index); /* when its committer would; INT64_MAX: never */
+int64_t sim_engine_wakes(struct sim *sim,
+                         int index); /* when its committer would; INT64_MAX: never */
 
 /* snapshot.c: reads all rows; the one before is kept. */
 void snapshot_take(struct sim *sim);
@@ -258,9 +259,9 @@ void law_of_ends(struct sim *sim, size_t index);       /* laws_end.c */
 void laws_of_function(struct sim *sim, size_t index,
                       const struct seen_instance *before); /* laws_function.c */
 void laws_of_starts(struct sim *sim);                      /* laws_start.c */
-void law_of_due(struct sim *sim);                          /* laws_timer.c: nothing is overdue */
-void law_of_quiet(struct sim *sim); /* engines restart, nobody asks them anything */
-void laws_of_leases(struct sim *sim);                      /* laws_lease.c */
+void law_of_due(struct sim *sim);     /* laws_timer.c: nothing is overdue */
+void law_of_quiet(struct sim *sim);   /* engines restart, nobody asks them anything */
+void laws_of_leases(struct sim *sim); /* laws_lease.c */
 bool has_event(const struct seen_instance *instance, const char *type, const char *step);
 
 /* laws_lease.c: what a request may do to leases once it is handed in, and what its answer says. */
@@ -281,7 +282,8 @@ void act_decide(struct sim *sim, int engine, const char *id, const char *step,
                 bool is_confirmed);
 void act_requeue(struct sim *sim, int engine, const struct dlq_row *record);
 void act_run(struct sim *sim); /* runs the engines until all requests are answered */
-bool act_run_one(struct sim *sim, int engine); /* one round, and the laws; false: nothing to do */
+bool act_run_one(struct sim *sim,
+                 int engine); /* one round, and the laws; false: nothing to do */
 cairn_claim_options act_claim_options(struct sim *sim, struct request *request,
                                       const char *worker);
 

@@ -48,7 +48,8 @@ TEST(doctor_names_a_type_that_nobody_claims_however_many_instances_are_newer)
     cairn_start_options start = CAIRN_START_DEFAULTS;
     cairn_enqueued started;
     start.workflow = "w";
-    wf_begin(&fw, "workflow: w\nversion: 1\nsteps: [{step: a, handler: mail.send.v1, priority: 1}]");
+    wf_begin(&fw,
+             "workflow: w\nversion: 1\nsteps: [{step: a, handler: mail.send.v1, priority: 1}]");
     char oldest[64];
     snprintf(oldest, sizeof oldest, "%s", fw.id);
     wf_advance(&fw, 11 * 60 * 1000);

@@ -220,8 +220,9 @@ TEST(without_the_row_of_a_join_the_last_branch_ends_the_instance)
 TEST(what_has_lost_rows_can_be_retried_undone_and_restarted)
 {
     struct flow_world fw;
-    wf_begin(&fw, FLOW(U("a") ", {fork: f, join: all, branches: [[" U("b") "], [{step: c}, "
-                       "{step: d}]]}, {step: e}"));
+    wf_begin(&fw, FLOW(U("a") ", {fork: f, join: all, branches: [[" U(
+                      "b") "], [{step: c}, "
+                           "{step: d}]]}, {step: e}"));
     if (delete_step(&fw, "d")) {
         sg_do(&fw, "a");
         sg_do(&fw, "b");

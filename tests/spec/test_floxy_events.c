@@ -77,7 +77,8 @@ TEST(a_cancel_tells_who_asked_and_why_and_what_was_stopped)
                    "{\"requested_by\": \"ann\", \"reason\": \"not needed\"}");
     wf_check_events(&fw, "workflow_started step_ready:a step_started:a step_completed:a "
                          "step_ready:b step_started:b cancellation_started "
-                         "workflow_compensating step_failed:b step_skipped:c compensation_started:a step_started:a "
+                         "workflow_compensating step_failed:b step_skipped:c "
+                         "compensation_started:a step_started:a "
                          "compensation_success:a workflow_cancelled");
     wf_close(&fw);
 }
@@ -88,8 +89,9 @@ TEST(an_abort_tells_who_asked_and_why_and_what_was_stopped)
     wf_begin(&fw, FLOW(U("a") ", {step: b}"));
     sg_take(&fw, "a");
     CHECK_DONE(&fw.world, wf_abort(&fw));
-    sg_check_event(&fw, "abort_started", NULL,
-                   "{\"status\": \"aborted\", \"requested_by\": \"bob\", \"reason\": \"hopeless\"}");
+    sg_check_event(
+        &fw, "abort_started", NULL,
+        "{\"status\": \"aborted\", \"requested_by\": \"bob\", \"reason\": \"hopeless\"}");
     sg_check_event(&fw, "step_failed", "a",
                    "{\"step_name\": \"a\", \"reason\": \"workflow_stopped\", "
                    "\"error\": \"Stopped due to workflow abort\"}");
@@ -107,11 +109,10 @@ TEST(parking_and_requeueing_are_told)
     sg_fail(&fw, "a");
     CHECK_DONE(&fw.world, sg_requeue(&fw, "a", NULL));
     sg_do(&fw, "a");
-    wf_check_events(&fw,
-                    "workflow_started step_ready:a step_started:a step_failed:a "
-                    "step_paused:a workflow_dlq dlq_requeued:a step_pending:a "
-                    "workflow_running step_ready:a step_started:a "
-                    "step_completed:a workflow_completed");
+    wf_check_events(&fw, "workflow_started step_ready:a step_started:a step_failed:a "
+                         "step_paused:a workflow_dlq dlq_requeued:a step_pending:a "
+                         "workflow_running step_ready:a step_started:a "
+                         "step_completed:a workflow_completed");
     sg_check_event(&fw, "step_paused", "a", "{\"status\": \"paused\", \"error\": \"no good\"}");
     wf_close(&fw);
 }
@@ -127,8 +128,9 @@ TEST(a_decision_is_told_with_who_made_it)
 
     wf_begin(&fw, FLOW("{human: h}, {step: a}"));
     CHECK_DONE(&fw.world, sg_decide(&fw, "h", false));
-    sg_check_event(&fw, "human_decision", "h",
-                   "{\"status\": \"rejected\", \"decision\": \"rejected\", \"decided_by\": \"ann\"}");
+    sg_check_event(
+        &fw, "human_decision", "h",
+        "{\"status\": \"rejected\", \"decision\": \"rejected\", \"decided_by\": \"ann\"}");
     sg_check_event(&fw, "workflow_aborted", NULL, "{\"requested_by\": \"ann\"}");
     wf_check_events(&fw, "workflow_started step_waiting:h human_decision:h step_skipped:a "
                          "workflow_aborted");

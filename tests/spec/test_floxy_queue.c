@@ -242,8 +242,8 @@ TEST(the_cooldown_varies_by_its_jitter)
         most = rest_us > most ? rest_us : most;
         wf_advance(&fw, 6 * SECOND_MS);
     }
-    CHECK(least >= 4000 * 1000 && most <= 6000 * 1000, "from %lld to %lld us",
-          (long long)least, (long long)most);
+    CHECK(least >= 4000 * 1000 && most <= 6000 * 1000, "from %lld to %lld us", (long long)least,
+          (long long)most);
     CHECK(most - least > 100 * 1000, "from %lld to %lld us", (long long)least, (long long)most);
     wf_close(&fw);
 }

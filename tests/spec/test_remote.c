@@ -108,10 +108,11 @@ TEST(a_worker_with_functions_needs_the_role_work_alone)
     function.arg = &calls;
     CHECK_OK(cairn_worker_new(working, &options, &worker, &error));
     CHECK_OK(cairn_worker_function(worker, &function, &error));
-    CHECK_INT(cairn_deploy(working, "w.json",
-                           "{\"workflow\": \"w\", \"version\": 1, \"steps\": [{\"step\": \"a\"}]}",
-                           NULL, &error),
-              CAIRN_E_FORBIDDEN);
+    CHECK_INT(
+        cairn_deploy(working, "w.json",
+                     "{\"workflow\": \"w\", \"version\": 1, \"steps\": [{\"step\": \"a\"}]}",
+                     NULL, &error),
+        CAIRN_E_FORBIDDEN);
 
     cairn_start_options start = CAIRN_START_DEFAULTS;
     start.workflow = "f";

@@ -149,10 +149,10 @@ TEST(a_percent_sign_elsewhere_than_at_the_end_is_refused_in_a_claim)
         CHECK_REFUSED(&world, cairn_claim(world.engine, &options, &tasks, &world.error),
                       CAIRN_E_BAD_INPUT);
         check_no_pattern(&world, no_patterns[i]);
-        CHECK_REFUSED(&world,
-                      cairn_report_many(world.engine, "w", NULL, 0, NULL, &options, &tasks,
-                                        &world.error),
-                      CAIRN_E_BAD_INPUT);
+        CHECK_REFUSED(
+            &world,
+            cairn_report_many(world.engine, "w", NULL, 0, NULL, &options, &tasks, &world.error),
+            CAIRN_E_BAD_INPUT);
     }
     struct held held[5];
     CHECK_INT(world_take_many(&world, "w", "a%", 5, held), 1);
@@ -189,14 +189,13 @@ TEST(a_percent_sign_elsewhere_than_at_the_end_is_refused_for_a_handler)
     world_open(&world);
     CHECK_DONE(&world, cairn_worker_new(world.engine, NULL, &worker, &world.error));
     for (size_t i = 0; i < sizeof no_patterns / sizeof *no_patterns; i++) {
-        CHECK_REFUSED(&world,
-                      cairn_worker_handle(worker, no_patterns[i], never_called, NULL,
-                                          &world.error),
-                      CAIRN_E_BAD_INPUT);
+        CHECK_REFUSED(
+            &world,
+            cairn_worker_handle(worker, no_patterns[i], never_called, NULL, &world.error),
+            CAIRN_E_BAD_INPUT);
         check_no_pattern(&world, no_patterns[i]);
     }
-    CHECK_DONE(&world,
-               cairn_worker_handle(worker, "a.%", never_called, NULL, &world.error));
+    CHECK_DONE(&world, cairn_worker_handle(worker, "a.%", never_called, NULL, &world.error));
     cairn_worker_free(worker);
     world_close(&world);
 }

@@ -113,7 +113,8 @@ static void check_doctor(struct flow_world *fw)
     CHECK_INT(cairn_doctor(fw->world.engine, findings, 32, &count, NULL), CAIRN_OK);
     for (size_t i = 0; i < count; i++)
         is_named |= strcmp(findings[i].check, "versions") == 0 &&
-                    strcmp(findings[i].result, "warning") == 0 && strstr(findings[i].text, fw->id);
+                    strcmp(findings[i].result, "warning") == 0 &&
+                    strstr(findings[i].text, fw->id);
     CHECK(is_named, "doctor does not name %s", fw->id);
 }
 
@@ -218,7 +219,8 @@ TEST(code_that_completes_without_asking_for_what_is_remembered_pauses)
             wf_advance(&world.flow, SECOND_MS);
             change_script(&world, scripts[i]);
             fn_passage(&world, "ready");
-            check_mismatch(&world, i % 2 ? "b" : "a", i % 2 ? "step \\\"b\\\"" : "step \\\"a\\\"",
+            check_mismatch(&world, i % 2 ? "b" : "a",
+                           i % 2 ? "step \\\"b\\\"" : "step \\\"a\\\"",
                            "completed without asking for it");
             fn_check_steps(&world, "f:ready a:completed b:completed s:completed");
 

@@ -52,12 +52,13 @@ static void produce(struct pressure *pressure)
     if (!pressure->is_steps) {
         must(pressure,
              cairn_enqueue(pressure->engine, pressure->jobs, pressure->batch,
-                                pressure->enqueued, &pressure->error),
+                           pressure->enqueued, &pressure->error),
              "enqueue");
         return;
     }
     for (size_t i = 0; i < pressure->batch; i += STEPS)
-        must(pressure, cairn_start(pressure->engine, &start, pressure->enqueued, &pressure->error),
+        must(pressure,
+             cairn_start(pressure->engine, &start, pressure->enqueued, &pressure->error),
              "start");
 }
 
@@ -78,8 +79,8 @@ static size_t work(struct pressure *pressure)
     }
     if (count)
         must(pressure,
-             cairn_report_many(pressure->engine, "w", pressure->reports, count, NULL, NULL, NULL,
-                               &pressure->error),
+             cairn_report_many(pressure->engine, "w", pressure->reports, count, NULL, NULL,
+                               NULL, &pressure->error),
              "report");
     cairn_tasks_free(tasks);
     return count;
@@ -136,7 +137,8 @@ static void prepare(struct pressure *pressure, const char *url)
     char workflow[STEPS * 40 + 64] = "workflow: held\nversion: 1\nsteps:\n";
     for (int i = 0; i < STEPS; i++) {
         size_t len = strlen(workflow);
-        snprintf(workflow + len, sizeof workflow - len, "  - {step: s%d, handler: held.job}\n", i);
+        snprintf(workflow + len, sizeof workflow - len, "  - {step: s%d, handler: held.job}\n",
+                 i);
     }
     options.url = url;
     must(pressure, cairn_open(&options, &pressure->engine, &pressure->error), "open");

@@ -169,8 +169,9 @@ TEST(leases_without_an_end_are_given_one_by_the_migration)
                          " ('a', 'leased', now()), ('b', 'pending', now() + interval '1 hour'),"
                          " ('c', 'succeeded', now())");
     CHECK_OK(try_open(url, false, &error));
-    CHECK_STR(foreign_run(foreign, "SELECT string_agg(type || (lease_until <= now())::text, ' ')"
-                                   " FROM workflow.workflow_run WHERE lease_until IS NOT NULL"),
+    CHECK_STR(foreign_run(foreign,
+                          "SELECT string_agg(type || (lease_until <= now())::text, ' ')"
+                          " FROM workflow.workflow_run WHERE lease_until IS NOT NULL"),
               "atrue");
 }
 
@@ -413,10 +414,10 @@ static long claim_pages(PGconn *conn)
 {
     long pages = 0;
     begin_as_engine(conn);
-    PGresult *result = PQexec(
-        conn, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE claim_jobs("
-              "'{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 18, 10, 'w', 't',"
-              " now() + interval '1 minute')");
+    PGresult *result =
+        PQexec(conn, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE claim_jobs("
+                     "'{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 18, 10, 'w', 't',"
+                     " now() + interval '1 minute')");
     CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));
     for (int i = 0; i < PQntuples(result); i++) {
         const char *line = PQgetvalue(result, i, 0);

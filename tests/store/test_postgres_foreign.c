@@ -136,9 +136,11 @@ TEST(a_foreign_lease_always_has_an_end)
     cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
     static const char left[] = "SELECT lease_until - now() BETWEEN interval '20 seconds' AND"
                                " interval '30 seconds' FROM workflow.workflow_run";
-    foreign_run(foreign, "INSERT INTO workflow.workflow_run (type, status) VALUES ('a', 'leased')");
+    foreign_run(foreign,
+                "INSERT INTO workflow.workflow_run (type, status) VALUES ('a', 'leased')");
     CHECK_STR(foreign_run(foreign, left), "t");
-    foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'pending', lease_until = NULL");
+    foreign_run(foreign,
+                "UPDATE workflow.workflow_run SET status = 'pending', lease_until = NULL");
     foreign_run(foreign, "UPDATE workflow.workflow_run SET status = 'leased', leased_by = 'x'");
     CHECK_STR(foreign_run(foreign, left), "t");
     foreign_run(foreign, "UPDATE workflow.workflow_run SET lease_until = NULL");

@@ -127,13 +127,14 @@ TEST(dead_steps_of_another_type_or_version_are_not_read)
     load(foreign, 5000, "a", 1, 50);
     load(foreign, 5000, "b", 0, 50);
     holder = hold_snapshot(url);
-    foreign_run(foreign, "UPDATE workflow.workflow_step SET is_ready = false WHERE task_type = 'b'"
-                         " OR version = 1 OR priority = 60");
+    foreign_run(foreign,
+                "UPDATE workflow.workflow_step SET is_ready = false WHERE task_type = 'b'"
+                " OR version = 1 OR priority = 60");
     long many = claim_pages(foreign, 0);
     CHECK(many < few * 2, "%ld pages, and %ld beside 15,000 dead entries", few, many);
 }
 
-#define GIVE_BACK                                                                          \
+#define GIVE_BACK                                                                            \
     "UPDATE workflow.workflow_step SET status = 'ready', is_ready = true, locked_by = NULL," \
     " token = NULL, locked_until = NULL, due_at = NULL WHERE instance_seq = 3"
 

@@ -82,22 +82,24 @@ TEST(a_look_from_the_mark_does_not_read_leases_that_have_ended)
     snprintf(sql, sizeof sql, "PREPARE next_due AS %s", SQL_NEXT_DUE);
     foreign_run(foreign, "ALTER TABLE workflow.workflow_run SET (autovacuum_enabled = off)");
     foreign_run(foreign, sql);
-    foreign_run(foreign,
-                "BEGIN; SELECT set_config('cairn.engine', '1', true);"
-                "INSERT INTO workflow.workflow_run (type, status, leased_by, lease_token,"
-                " lease_until) SELECT 'a', 'leased', 'w', 't', timestamptz '2026-11-15 06:00:00 UTC'"
-                " + i * interval '1 second' FROM generate_series(1, 5000) AS i; COMMIT");
+    foreign_run(
+        foreign,
+        "BEGIN; SELECT set_config('cairn.engine', '1', true);"
+        "INSERT INTO workflow.workflow_run (type, status, leased_by, lease_token,"
+        " lease_until) SELECT 'a', 'leased', 'w', 't', timestamptz '2026-11-15 06:00:00 UTC'"
+        " + i * interval '1 second' FROM generate_series(1, 5000) AS i; COMMIT");
     foreign_run(holder, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     foreign_run(holder, "SELECT count(*) FROM workflow.workflow_run");
-    foreign_run(foreign, "BEGIN; SELECT set_config('cairn.engine', '1', true);"
-                         "UPDATE workflow.workflow_run SET status = 'succeeded', leased_by = NULL,"
-                         " lease_token = NULL, lease_until = NULL"
-                         " WHERE lease_until < '2026-11-15 07:00:00 UTC'; COMMIT");
+    foreign_run(foreign,
+                "BEGIN; SELECT set_config('cairn.engine', '1', true);"
+                "UPDATE workflow.workflow_run SET status = 'succeeded', leased_by = NULL,"
+                " lease_token = NULL, lease_until = NULL"
+                " WHERE lease_until < '2026-11-15 07:00:00 UTC'; COMMIT");
     look_pages(foreign, "2026-11-15 07:00:00 UTC");
     long from_mark = look_pages(foreign, "2026-11-15 07:00:00 UTC");
     long all = look_pages(foreign, "-infinity");
-    CHECK(from_mark < 20 && all > 2 * from_mark, "%ld pages from the mark, %ld from the beginning",
-          from_mark, all);
+    CHECK(from_mark < 20 && all > 2 * from_mark,
+          "%ld pages from the mark, %ld from the beginning", from_mark, all);
 }
 
 TEST(a_look_goes_no_further_than_a_second_and_wants_to_look_again)
@@ -116,9 +118,10 @@ TEST(a_lease_that_plain_sql_ends_below_the_mark_is_found)
     cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
     size_t count = 0;
     raise_marks(rig);
-    foreign_run(foreign, "INSERT INTO workflow.workflow_run (type, status, leased_by, lease_token,"
-                         " lease_until) VALUES ('a', 'leased', 'w', 't',"
-                         " '2026-11-15 06:00:00 UTC')");
+    foreign_run(foreign,
+                "INSERT INTO workflow.workflow_run (type, status, leased_by, lease_token,"
+                " lease_until) VALUES ('a', 'leased', 'w', 't',"
+                " '2026-11-15 06:00:00 UTC')");
     begin_write(rig);
     CHECK_INT(next_due(rig), RIG_START_US - 30 * US_PER_MIN + 1);
     MUST(rig, rig->ops->lock_expired_jobs(rig->tx, rig->rows, ROWS_MAX, &count, &rig->error));
@@ -134,9 +137,12 @@ static void put_step(PGconn *conn, const char *status, const char *locked_by)
         sql, sizeof sql,
         "INSERT INTO workflow.workflow_step (instance_id, instance_seq, seq, name, kind,"
         " max_attempts, priority, next, scope_fork, scope_from, scope_to, status, attempts,"
-        " compensation_attempts, commit_no, is_ready, task_type, is_held, is_timed_out, remaining,"
-        " updated_at, due_at, locked_by) VALUES (gen_random_uuid(), 1, 0, 's', 'task', 3, 50, -1,"
-        " -1, 0, 0, '%s', 0, 0, 0, false, 'a', false, false, 0, now(), '2026-11-15 06:00:00 UTC',"
+        " compensation_attempts, commit_no, is_ready, task_type, is_held, is_timed_out, "
+        "remaining,"
+        " updated_at, due_at, locked_by) VALUES (gen_random_uuid(), 1, 0, 's', 'task', 3, 50, "
+        "-1,"
+        " -1, 0, 0, '%s', 0, 0, 0, false, 'a', false, false, 0, now(), '2026-11-15 06:00:00 "
+        "UTC',"
         " %s)",
         status, locked_by);
     foreign_run(conn, sql);

@@ -56,7 +56,8 @@ TEST(every_query_of_workflows_searches_its_index)
         {"find_signal", SQL_FIND_SIGNAL,
          "idx_workflow_signal_untaken (instance_id=? AND event=?)"},
         {"find_known_signal", SQL_FIND_KNOWN_SIGNAL, "(instance_id=? AND id=?)"},
-        {"ack_outbox", SQL_ACK_OUTBOX, "idx_workflow_outbox_instance (instance_id=? AND rowid<?)"},
+        {"ack_outbox", SQL_ACK_OUTBOX,
+         "idx_workflow_outbox_instance (instance_id=? AND rowid<?)"},
         {"find_outbox_earlier", SQL_FIND_OUTBOX_EARLIER,
          "idx_workflow_outbox_instance (instance_id=?)"},
         {"delete_step", SQL_DELETE_STEP, "USING INTEGER PRIMARY KEY (rowid=?)"},
@@ -200,10 +201,10 @@ static int steps_of_a_version(struct rig *rig)
     struct function_range range = {.name = "f", .from = 2, .to = 3};
     begin_write(rig);
     steps_taken(rig);
-    CHECK_INT(claim_steps_by(rig, 10,
-                             (struct step_claim){.functions = &range, .function_count = 1})
-                  ->count,
-              2);
+    CHECK_INT(
+        claim_steps_by(rig, 10, (struct step_claim){.functions = &range, .function_count = 1})
+            ->count,
+        2);
     int steps = steps_taken(rig);
     roll_back(rig);
     return steps;

@@ -207,9 +207,9 @@ TEST(a_string_that_is_a_number_compares_with_a_number_as_that_number)
 
 TEST(any_other_string_is_not_equal_to_a_number)
 {
-    static const char *const others[] = {"",    " 5", "5 ",  "05",   "+5",  "0x5", "5.", ".5",
-                                         "5e",  "1_0", "five", "NaN", "Infinity", "-",
-                                         "[5]", "true", "5 5"};
+    static const char *const others[] = {"",         " 5", "5 ",  "05",   "+5",   "0x5",
+                                         "5.",       ".5", "5e",  "1_0",  "five", "NaN",
+                                         "Infinity", "-",  "[5]", "true", "5 5"};
     char input[64];
     bool is_true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -282,7 +282,8 @@ TEST(what_cannot_be_compared_is_said)
         {"{{ lt .a -3 }}",
          "{\"a\":\"ten bytes ten bytes ten bytes ten bytes ten \u00e4\u00e4\u00e4 and more\"}",
          IS_REFUSED,
-         "cannot order \"ten bytes ten bytes ten bytes ten bytes ten \u00e4\u00e4...\" and -3: the "
+         "cannot order \"ten bytes ten bytes ten bytes ten bytes ten \u00e4\u00e4...\" and -3: "
+         "the "
          "string is not a number: \"lt\" at column 4"},
         {"{{ ne .a true }}", "{\"a\":1.5}", IS_REFUSED,
          "cannot compare a number with a boolean: \"ne\" at column 4"},

@@ -102,8 +102,7 @@ static bool is_listed(const struct line *lines, const char *from, const char *to
 
 TEST(every_cell_of_the_instance_table_is_as_designed)
 {
-    for_each_instance_cell(from, to)
-    {
+    for_each_instance_cell (from, to) {
         const char *a = instance_status_name(from), *b = instance_status_name(to);
         bool is_plain = is_listed(instance_lines, a, b);
         CHECK(instance_may(from, to, false) == is_plain, "%s -> %s", a, b);
@@ -114,8 +113,7 @@ TEST(every_cell_of_the_instance_table_is_as_designed)
 
 TEST(every_cell_of_the_step_table_is_as_designed)
 {
-    for_each_step_cell(from, to)
-    {
+    for_each_step_cell (from, to) {
         const char *a = step_status_name(from), *b = step_status_name(to);
         bool is_plain = is_listed(step_lines, a, b);
         CHECK(step_may(from, to, false) == is_plain, "%s -> %s", a, b);
@@ -126,8 +124,7 @@ TEST(every_cell_of_the_step_table_is_as_designed)
 
 TEST(a_final_instance_is_left_by_reopening_alone)
 {
-    for_each_instance_cell(from, to)
-    {
+    for_each_instance_cell (from, to) {
         if (!instance_is_final(from))
             continue;
         CHECK(!instance_may(from, to, false), "%s -> %s", instance_status_name(from),

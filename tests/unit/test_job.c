@@ -129,8 +129,7 @@ static bool is_rest_same(const struct job_row *a, const struct job_row *b)
 
 TEST(only_revival_leaves_a_final_status)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         struct job_row row = row_of(c);
         apply(&row, c.action);
         if (job_is_final(c.status) && row.status != c.status)
@@ -140,8 +139,7 @@ TEST(only_revival_leaves_a_final_status)
 
 TEST(where_an_action_leads_is_what_the_table_says)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         struct job_row row = row_of(c);
         struct job_verdict verdict = apply(&row, c.action);
         enum job_status to = job_next(c.status, c.action);
@@ -159,8 +157,7 @@ TEST(where_an_action_leads_is_what_the_table_says)
 
 TEST(what_has_ended_can_only_be_deleted_or_revived)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         bool is_allowed = c.status == JOB_LEASED   ? c.action != JOB_REVIVE
                           : c.action == JOB_CANCEL ? c.status == JOB_PENDING
                           : c.action == JOB_REVIVE
@@ -175,8 +172,7 @@ TEST(what_has_ended_can_only_be_deleted_or_revived)
 
 TEST(a_lease_is_held_exactly_while_leased_or_until_a_cancelled_worker_reports)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         struct job_row before = row_of(c), row = before;
         struct job_verdict verdict = apply(&row, c.action);
         if (verdict.code || !verdict.is_changed)
@@ -192,8 +188,7 @@ TEST(a_lease_is_held_exactly_while_leased_or_until_a_cancelled_worker_reports)
 
 TEST(a_report_is_taken_from_the_holder_of_a_standing_lease_only)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         if (!is_report(c.action))
             continue;
         struct job_row row = row_of(c);
@@ -208,8 +203,7 @@ TEST(a_report_is_taken_from_the_holder_of_a_standing_lease_only)
 
 TEST(a_refusal_changes_nothing_but_the_lease_of_a_cancelled_job)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         struct job_row before = row_of(c), row = before;
         struct job_verdict verdict = apply(&row, c.action);
         if (!verdict.code)
@@ -224,8 +218,7 @@ TEST(a_refusal_changes_nothing_but_the_lease_of_a_cancelled_job)
 
 TEST(what_is_not_to_be_written_was_not_changed)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         struct job_row before = row_of(c), row = before;
         struct job_verdict verdict = apply(&row, c.action);
         if (verdict.is_changed)
@@ -237,8 +230,7 @@ TEST(what_is_not_to_be_written_was_not_changed)
 
 TEST(a_repeated_report_is_accepted_and_changes_nothing)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         struct job_row row = row_of(c);
         if (!is_report(c.action) || apply(&row, c.action).code)
             continue;
@@ -252,8 +244,7 @@ TEST(a_repeated_report_is_accepted_and_changes_nothing)
 
 TEST(a_report_that_contradicts_the_first_is_refused_and_changes_nothing)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         struct job_row row = row_of(c);
         if (!is_report(c.action) || c.holder == ENDED_BY_US || apply(&row, c.action).code)
             continue;
@@ -262,8 +253,8 @@ TEST(a_report_that_contradicts_the_first_is_refused_and_changes_nothing)
             struct job_verdict verdict = apply(&row, other);
             bool is_same = other == c.action;
             CHECK_CELL(c, verdict.code == (is_same ? CAIRN_OK : CAIRN_E_LEASE_LOST));
-            CHECK_CELL(c, is_same || is_text_same(verdict.ended_outcome,
-                                                  job_action_name(c.action)));
+            CHECK_CELL(c, is_same ||
+                              is_text_same(verdict.ended_outcome, job_action_name(c.action)));
             CHECK_CELL(c, !verdict.is_changed && is_rest_same(&row, &before));
         }
     }
@@ -275,8 +266,7 @@ TEST(a_change_of_status_writes_its_event)
                                                             [JOB_SUCCEEDED] = EVENT_SUCCEEDED,
                                                             [JOB_FAILED] = EVENT_FAILED,
                                                             [JOB_CANCELLED] = EVENT_CANCELLED};
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         struct job_row row = row_of(c);
         struct job_verdict verdict = apply(&row, c.action);
         if (row.status != c.status)
@@ -286,8 +276,7 @@ TEST(a_change_of_status_writes_its_event)
 
 TEST(attempts_never_pass_the_maximum_and_release_is_free)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         struct job_row row = row_of(c);
         struct job_verdict verdict = apply(&row, c.action);
         CHECK_CELL(c, row.attempt <= row.max_attempts);
@@ -305,8 +294,7 @@ TEST(attempts_never_pass_the_maximum_and_release_is_free)
 
 TEST(ready_means_pending_and_due)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         struct job_row row = row_of(c);
         apply(&row, c.action);
         CHECK_CELL(c, row.is_ready == (row.status == JOB_PENDING && row.run_at_us <= NOW));
@@ -315,8 +303,7 @@ TEST(ready_means_pending_and_due)
 
 TEST(a_lease_expires_only_after_its_last_microsecond)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         if (c.action != JOB_EXPIRE)
             continue;
         struct job_row row = row_of(c);
@@ -334,8 +321,7 @@ TEST(a_lease_expires_only_after_its_last_microsecond)
 
 TEST(a_heartbeat_extends_a_lease_and_tells_of_a_cancel)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         if (c.action != JOB_HEARTBEAT)
             continue;
         struct job_row row = row_of(c);
@@ -354,8 +340,7 @@ TEST(a_heartbeat_extends_a_lease_and_tells_of_a_cancel)
 
 TEST(a_deleted_job_is_never_revived_and_a_delete_cancels_what_is_unfinished)
 {
-    for_each_cell(c)
-    {
+    for_each_cell (c) {
         struct job_row row = row_of(c);
         struct job_verdict verdict = apply(&row, c.action);
         if (c.action == JOB_REVIVE && c.is_deleted)

@@ -101,8 +101,8 @@ static cairn_code call_report_claim(struct bench *bench, size_t size)
 {
     cairn_claim_options claim = claim_of(size);
     cairn_tasks *tasks = NULL;
-    cairn_code code = cairn_report_many(bench->engine, "w", NULL, 0, NULL, &claim, &tasks,
-                                        &bench->error);
+    cairn_code code =
+        cairn_report_many(bench->engine, "w", NULL, 0, NULL, &claim, &tasks, &bench->error);
     if (!code)
         cairn_tasks_free(tasks);
     return code;
@@ -128,8 +128,8 @@ static cairn_code call_claim_function(struct bench *bench, size_t size)
 /* The task does not exist: a report that is read is refused for its lease. */
 static cairn_code report(struct bench *bench, const cairn_report *report)
 {
-    cairn_code code = cairn_report_many(bench->engine, "w", report, 1, NULL, NULL, NULL,
-                                        &bench->error);
+    cairn_code code =
+        cairn_report_many(bench->engine, "w", report, 1, NULL, NULL, NULL, &bench->error);
     return code == CAIRN_E_LEASE_LOST ? CAIRN_OK : code;
 }
 
@@ -246,7 +246,8 @@ static cairn_code call_begin_step(struct bench *bench, size_t size)
     cairn_code code =
         cairn_passage_begin_step(bench->passage, &options, &work, NULL, &bench->error);
     if (!code && work)
-        code = cairn_passage_end_step(bench->passage, work, CAIRN_COMPLETE, NULL, &bench->error);
+        code =
+            cairn_passage_end_step(bench->passage, work, CAIRN_COMPLETE, NULL, &bench->error);
     return code;
 }
 
@@ -416,9 +417,9 @@ TEST(a_passage_ends_though_the_claim_beside_its_end_is_refused)
     cairn_tasks *tasks = open_bench(&bench), *more = NULL;
     cairn_claim_options claim = claim_of(0);
     char status[24] = "";
-    CHECK_INT(cairn_passage_end_claim(bench.passage, CAIRN_OK, &claim, status, &more,
-                                      &bench.error),
-              CAIRN_E_BAD_INPUT);
+    CHECK_INT(
+        cairn_passage_end_claim(bench.passage, CAIRN_OK, &claim, status, &more, &bench.error),
+        CAIRN_E_BAD_INPUT);
     bench.passage = NULL;
     CHECK_STR(status, "completed");
     CHECK(!more, "there are tasks");

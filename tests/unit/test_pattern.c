@@ -66,9 +66,9 @@ TEST(patterns_overlap_if_a_type_could_match_both)
         const char *a, *b;
         bool overlaps;
     } cases[] = {
-        {"a.v1", "a.v1", true},   {"a.v1", "a.v2", false}, {"a.%", "a.v1", true},
-        {"a.%", "b.v1", false},   {"a.%", "a.b.%", true},  {"a.b.%", "a.c.%", false},
-        {"%", "anything", true},  {"%", "a.%", true},      {"a.%", "a", false},
+        {"a.v1", "a.v1", true},  {"a.v1", "a.v2", false}, {"a.%", "a.v1", true},
+        {"a.%", "b.v1", false},  {"a.%", "a.b.%", true},  {"a.b.%", "a.c.%", false},
+        {"%", "anything", true}, {"%", "a.%", true},      {"a.%", "a", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CHECK(pattern_overlaps(cases[i].a, cases[i].b) == cases[i].overlaps,
@@ -95,9 +95,8 @@ static bool covers(const struct function_range *ranges, size_t count, int32_t ve
 TEST(joined_ranges_have_the_same_versions_each_once)
 {
     for (int32_t n = 0; n < 5 * 5 * 5 * 5; n++) {
-        struct function_range given[] = {{"f", 1 + n % 5, 1 + n / 5 % 5},
-                                         {"g", 1, 9},
-                                         {"f", 1 + n / 25 % 5, 1 + n / 125}};
+        struct function_range given[] = {
+            {"f", 1 + n % 5, 1 + n / 5 % 5}, {"g", 1, 9}, {"f", 1 + n / 25 % 5, 1 + n / 125}};
         struct function_range joined[] = {given[0], given[1], given[2]};
         if (given[0].from > given[0].to || given[2].from > given[2].to)
             continue;
@@ -113,7 +112,8 @@ TEST(joined_ranges_have_the_same_versions_each_once)
 TEST(a_function_that_a_pattern_matches_needs_no_range)
 {
     static const char *const patterns[] = {"f", "mail.%"};
-    struct function_range ranges[] = {{"mail.send", 1, 2}, {"g", INT32_MAX, INT32_MAX}, {"f", 1, 1}};
+    struct function_range ranges[] = {
+        {"mail.send", 1, 2}, {"g", INT32_MAX, INT32_MAX}, {"f", 1, 1}};
     CHECK_INT(function_ranges_join(ranges, 3, patterns, 2), 1);
     CHECK_STR(ranges[0].name, "g");
     CHECK_INT(function_ranges_join(ranges, 0, patterns, 2), 0);

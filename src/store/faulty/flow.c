@@ -90,7 +90,7 @@ cairn_code faulty_send_step_claim(struct store_tx *tx, const struct step_claim *
 }
 
 cairn_code faulty_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
-                                      size_t room, size_t *ret_count, cairn_error *reterr)
+                                   size_t room, size_t *ret_count, cairn_error *reterr)
 {
     pass_on(FAULTY_LIST_READY_TYPES,
             list_ready_types(inner, ret_types, room, ret_count, reterr));

@@ -201,7 +201,7 @@ cairn_code memory_claim_steps(struct store_tx *tx, const struct step_claim *clai
 }
 
 cairn_code memory_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
-                                      size_t room, size_t *ret_count, cairn_error *reterr)
+                                   size_t room, size_t *ret_count, cairn_error *reterr)
 {
     static const struct function_range versions = {.to = INT32_MAX};
     size_t count = 0;

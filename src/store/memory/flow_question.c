@@ -14,10 +14,10 @@ bool memory_copy_instance(struct store_tx *tx, const struct instance *instance,
                           struct instance_row *ret_row)
 {
     static const size_t texts[] = {
-        offsetof(struct instance_row, id),      offsetof(struct instance_row, workflow),
-        offsetof(struct instance_row, key),     offsetof(struct instance_row, input),
-        offsetof(struct instance_row, output),  offsetof(struct instance_row, last_error),
-        offsetof(struct instance_row, stop_by), offsetof(struct instance_row, stop_reason),
+        offsetof(struct instance_row, id),        offsetof(struct instance_row, workflow),
+        offsetof(struct instance_row, key),       offsetof(struct instance_row, input),
+        offsetof(struct instance_row, output),    offsetof(struct instance_row, last_error),
+        offsetof(struct instance_row, stop_by),   offsetof(struct instance_row, stop_reason),
         offsetof(struct instance_row, undo_error)};
     *ret_row = instance->now->row;
     return texts_copy(TEXTS(texts), ret_row, tx->arena);

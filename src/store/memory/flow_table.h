@@ -57,7 +57,7 @@ struct step_version {
 struct step {
     struct tree_node by_place, by_name, in_current, in_committed;
     struct tree_node
-        in_type;             /* of type->ready_steps: (version, -priority, next_run_at, instance, seq) */
+        in_type; /* of type->ready_steps: (version, -priority, next_run_at, instance, seq) */
     struct tree_node in_due; /* of promotable or timers: (due_at, instance, seq) */
     struct tree_node in_lease;
     struct instance *instance;

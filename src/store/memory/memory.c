@@ -43,7 +43,8 @@ static cairn_code memory_open(const struct store_config *config, struct store **
     struct memory_store *store = mem_zalloc(sizeof *store);
     if (!store)
         return fail_memory(reterr);
-    store->base = (struct store){.ops = &memory_store_ops, .clock = config->clock, .schema.to = 1};
+    store->base =
+        (struct store){.ops = &memory_store_ops, .clock = config->clock, .schema.to = 1};
     store->lock_wait_ms = config->lock_wait_ms;
     if (!table_init(&store->table)) {
         mem_free(store);

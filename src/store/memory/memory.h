@@ -105,7 +105,7 @@ cairn_code memory_lock_committed_steps(struct store_tx *tx, const char *instance
 cairn_code memory_update_steps(struct store_tx *tx, const struct step_row *rows, size_t count,
                                cairn_error *reterr);
 cairn_code memory_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
-                                      size_t room, size_t *ret_count, cairn_error *reterr);
+                                   size_t room, size_t *ret_count, cairn_error *reterr);
 cairn_code memory_claim_steps(struct store_tx *tx, const struct step_claim *claim,
                               struct step_row *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr);

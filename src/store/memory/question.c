@@ -25,8 +25,8 @@ bool memory_copy_job(struct store_tx *tx, const struct job *job, enum row_parts 
     struct job_row row = job->now->row;
     if (parts == ROW_LEAN)
         row.payload = row.result = NULL;
-    const char **texts[] = {&row.id,         &row.type,  &row.payload,  &row.key,
-                            &row.leased_by,  &row.token, &row.ended_by, &row.ended_token,
+    const char **texts[] = {&row.id,         &row.type,   &row.payload,      &row.key,
+                            &row.leased_by,  &row.token,  &row.ended_by,     &row.ended_token,
                             &row.last_error, &row.result, &row.ended_outcome};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!copy_text(tx->arena, texts[i]))

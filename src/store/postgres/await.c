@@ -27,9 +27,9 @@ static void note_closing(struct postgres_patience *patience)
 bool postgres_await(PGconn *conn, short events, struct postgres_patience *patience)
 {
     for (;;) {
-        struct pollfd fds[] = {{.fd = PQsocket(conn), .events = events},
-                               {.fd = patience->stop_fd ? patience->stop_fd : -1,
-                                .events = POLLIN}};
+        struct pollfd fds[] = {
+            {.fd = PQsocket(conn), .events = events},
+            {.fd = patience->stop_fd ? patience->stop_fd : -1, .events = POLLIN}};
         int64_t left_us = patience->until_us - monotonic_us();
         if (left_us <= 0)
             return poll(fds, 1, 0) > 0;
@@ -59,7 +59,8 @@ bool postgres_has_answer(PGconn *conn, struct postgres_patience *patience)
 
 cairn_code postgres_silent(const char *doing, cairn_error *reterr)
 {
-    fail(reterr, CAIRN_E_UNREACHABLE, "could not %s: the database did not answer in time", doing);
+    fail(reterr, CAIRN_E_UNREACHABLE, "could not %s: the database did not answer in time",
+         doing);
     return fail_detail(reterr, CAIRN_E_UNREACHABLE,
                        "the connection was given up; the server may be stopped or overloaded");
 }

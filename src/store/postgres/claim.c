@@ -176,12 +176,12 @@ cairn_code postgres_claim_jobs(struct store_tx *tx, const struct job_claim *clai
     for (bool is_more = true; !code && is_more;) {
         size_t more = 0;
         is_more = false;
-        code = claim_from_marks(tx, claim, &types, ret_rows + count, room - count, &more,
-                                reterr);
+        code =
+            claim_from_marks(tx, claim, &types, ret_rows + count, room - count, &more, reterr);
         count += more;
         if (!code)
-            code = postgres_check_below(tx, marks, PG_CHECK_JOBS, count < room, &is_more,
-                                        reterr);
+            code =
+                postgres_check_below(tx, marks, PG_CHECK_JOBS, count < room, &is_more, reterr);
         is_more &= count < room;
     }
     if (count > 0)

@@ -86,7 +86,8 @@ static bool has_many_hosts(const char *url)
     bool has_many = false;
     PQconninfoOption *options = PQconninfoParse(url, NULL);
     for (PQconninfoOption *it = options; it && it->keyword; it++)
-        if (it->val && (strcmp(it->keyword, "host") == 0 || strcmp(it->keyword, "hostaddr") == 0))
+        if (it->val &&
+            (strcmp(it->keyword, "host") == 0 || strcmp(it->keyword, "hostaddr") == 0))
             has_many |= strchr(it->val, ',') != NULL;
     PQconninfoFree(options);
     return has_many;

@@ -80,7 +80,7 @@ cairn_code postgres_delete_steps(struct store_tx *tx, const struct step_ref *ref
 cairn_code postgres_send_step_claim(struct store_tx *tx, const struct step_claim *claim,
                                     size_t room, cairn_error *reterr);
 cairn_code postgres_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
-                                      size_t room, size_t *ret_count, cairn_error *reterr);
+                                     size_t room, size_t *ret_count, cairn_error *reterr);
 cairn_code postgres_claim_steps(struct store_tx *tx, const struct step_claim *claim,
                                 struct step_row *ret_rows, size_t room, size_t *ret_count,
                                 cairn_error *reterr);

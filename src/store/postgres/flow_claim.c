@@ -196,7 +196,8 @@ static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t h
     }
     *ret_is_all = told.heads < heads && told.taken == count;
     taking->count += count;
-    return reader.failed ? fail_memory(reterr) : note_walk(tx, &walk, &told, rows, count, reterr);
+    return reader.failed ? fail_memory(reterr)
+                         : note_walk(tx, &walk, &told, rows, count, reterr);
 }
 
 /* ---- the claim ------------------------------------------------------------------------------ */
@@ -268,13 +269,13 @@ cairn_code postgres_find_due_steps(struct store_tx *tx, struct step_ref *ret_ref
 }
 
 cairn_code postgres_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
-                                      size_t room, size_t *ret_count, cairn_error *reterr)
+                                     size_t room, size_t *ret_count, cairn_error *reterr)
 {
     cleanup(postgres_result_done) PGresult *result = NULL;
     struct postgres_params params = {.arena = tx->arena};
     param_int(&params, (int64_t)room);
-    cairn_code code = postgres_run(postgres_session_of(tx), PG_LIST_READY_TYPES, &params,
-                                   &result, reterr);
+    cairn_code code =
+        postgres_run(postgres_session_of(tx), PG_LIST_READY_TYPES, &params, &result, reterr);
     if (code)
         return code;
     struct postgres_reader reader = {.result = result, .arena = tx->arena};

@@ -232,7 +232,8 @@ void param_int(struct postgres_params *params, int64_t value);
 void param_double(struct postgres_params *params, double value);
 void param_bool(struct postgres_params *params, bool value);
 void param_time(struct postgres_params *params, int64_t us);
-void param_time_or_ends(struct postgres_params *params, int64_t us); /* 0 and INSTANT_MAX: infinite */
+void param_time_or_ends(struct postgres_params *params,
+                        int64_t us); /* 0 and INSTANT_MAX: infinite */
 void param_bigints(struct postgres_params *params, const int64_t *values, size_t count);
 void param_texts(struct postgres_params *params, const char *const *texts, size_t count);
 void param_ints(struct postgres_params *params, const int32_t *values, size_t count);
@@ -293,13 +294,13 @@ struct queued_query {
 enum { POSTGRES_QUEUE_MAX = 64 };
 struct postgres_session {
     struct store_session base;
-    PGconn *conn; /* NULL: lost; the next begin connects anew */
+    PGconn *conn;                      /* NULL: lost; the next begin connects anew */
     struct postgres_patience patience; /* with what is under way */
     int64_t silence_us; /* how long the server may be silent within a transaction */
     bool is_prepared[POSTGRES_QUERY_COUNT];
     struct queued_query queue[POSTGRES_QUEUE_MAX]; /* sent, results not yet read */
     int queue_len;
-    bool is_leaving; /* a rollback is under way that nobody has waited for */
+    bool is_leaving;          /* a rollback is under way that nobody has waited for */
     enum postgres_query sent; /* whose result is kept; POSTGRES_QUERY_COUNT: none's */
     PGresult *sent_result;    /* NULL: not yet read */
     struct postgres_tx tx;    /* one at a time */
@@ -405,9 +406,10 @@ struct walk_told {
     size_t heads, taken; /* how many rows it looked at, and locked */
     int64_t took_us;
     struct walk_facts facts;
-    int64_t extra;    /* each claim's own */
-    int64_t end;      /* no new row has a lower key; the caller knows it */
-    const char *lows; /* of each range that is not empty, its number from 1 and its lowest key */
+    int64_t extra; /* each claim's own */
+    int64_t end;   /* no new row has a lower key; the caller knows it */
+    const char
+        *lows; /* of each range that is not empty, its number from 1 and its lowest key */
 };
 struct walk_told postgres_read_told(struct postgres_reader *reader, const struct mark_set *set);
 

@@ -81,8 +81,8 @@ static void lock_wait_text(const struct postgres_session *session, char text[24]
 
 static void set_patience(struct postgres_session *session, int64_t until_us)
 {
-    session->patience = (struct postgres_patience){
-        .until_us = until_us, .stop_fd = session->base.store->stop_fd};
+    session->patience = (struct postgres_patience){.until_us = until_us,
+                                                   .stop_fd = session->base.store->stop_fd};
 }
 
 /* How long the server may be silent once it has begun. */

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "store/postgres/flow.h"
 
-
 static void postgres_close(struct store *base)
 {
     struct postgres_store *store = (struct postgres_store *)base;

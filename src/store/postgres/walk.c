@@ -38,8 +38,8 @@ static const char *text_after(struct arena *arena, const char *text)
     return arena_printf(arena, "%s\x01", text);
 }
 
-static void add_range(struct claim_walk *walk, const char *type, int64_t lowest, int64_t highest,
-                      int64_t mark, bool is_pair)
+static void add_range(struct claim_walk *walk, const char *type, int64_t lowest,
+                      int64_t highest, int64_t mark, bool is_pair)
 {
     if (lowest > highest)
         return;
@@ -111,17 +111,15 @@ static bool fill_walk(struct arena *arena, const struct mark_set *set,
 {
     size_t pairs = walk->is_marked ? set->count : 0;
     /* A pair is of one pattern alone, and brings at most a gap before it. */
-    walk->ranges =
-        arena_array(arena, 3 * pairs + types->exact_count + 1, sizeof *walk->ranges);
+    walk->ranges = arena_array(arena, 3 * pairs + types->exact_count + 1, sizeof *walk->ranges);
     walk->gaps = arena_array(arena, pairs + types->prefix_count + 1, sizeof *walk->gaps);
     if (!walk->ranges || !walk->gaps)
         return false;
     for (size_t i = 0; i < types->exact_count; i++) {
         bool is_found;
-        size_t at = walk->is_marked
-                        ? mark_set_find(set, types->exact[i].name, types->exact[i].lowest,
-                                        &is_found)
-                        : set->count;
+        size_t at = walk->is_marked ? mark_set_find(set, types->exact[i].name,
+                                                    types->exact[i].lowest, &is_found)
+                                    : set->count;
         add_type(walk, set, at, &types->exact[i]);
     }
     for (size_t i = 0; i < types->prefix_count; i++)
@@ -333,7 +331,8 @@ cairn_code postgres_check_below(struct store_tx *tx, struct mark_set *set,
         param_int(&params, portion.rank);
         param_int(&params, portion.from);
         param_int(&params, portion.to);
-        cairn_code code = postgres_run(postgres_session_of(tx), query, &params, &result, reterr);
+        cairn_code code =
+            postgres_run(postgres_session_of(tx), query, &params, &result, reterr);
         if (code)
             return code;
         struct postgres_reader reader = {.result = result};

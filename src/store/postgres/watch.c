@@ -58,8 +58,8 @@ static bool start_listening(struct postgres_store *store, int stop_fd)
     if (monotonic_us() < watch->retry_at_us)
         return false;
 
-    struct postgres_patience patience = {
-        .until_us = monotonic_us() + CONNECT_MS * US_PER_MS, .stop_fd = stop_fd};
+    struct postgres_patience patience = {.until_us = monotonic_us() + CONNECT_MS * US_PER_MS,
+                                         .stop_fd = stop_fd};
     cairn_code code = postgres_connect(store->url, &patience, &watch->conn, NULL);
     if (!code)
         code = postgres_ask_pooled(watch->conn, &patience, &is_pooled, NULL);

@@ -99,7 +99,7 @@ cairn_code sqlite_get_step(struct store_tx *tx, const char *instance_id, const c
  */
 
 cairn_code sqlite_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
-                                      size_t room, size_t *ret_count, cairn_error *reterr);
+                                   size_t room, size_t *ret_count, cairn_error *reterr);
 cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *claim,
                               struct step_row *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr);

@@ -216,7 +216,7 @@ cairn_code sqlite_find_claimed_steps(struct store_tx *tx, const char *worker, co
 }
 
 cairn_code sqlite_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
-                                      size_t room, size_t *ret_count, cairn_error *reterr)
+                                   size_t room, size_t *ret_count, cairn_error *reterr)
 {
     cleanup(query_end) struct query query =
         query_begin(sqlite_session_of(tx), Q_LIST_READY_TYPES);

@@ -100,9 +100,10 @@ static cairn_code refuse_log(const struct sqlite_store *store, enum presence pre
 {
     fail(reterr, CAIRN_E_UNREACHABLE, "could not %s: the log \"%s\" was %s while it was open",
          what, store->log_path, presence == ABSENT ? "removed" : "replaced by another file");
-    return fail_hint(reterr, CAIRN_E_UNREACHABLE,
-                     "stop every process that has it open, without kill -9: the last one writes "
-                     "what the log held into the database");
+    return fail_hint(
+        reterr, CAIRN_E_UNREACHABLE,
+        "stop every process that has it open, without kill -9: the last one writes "
+        "what the log held into the database");
 }
 
 cairn_code identity_check(struct sqlite_store *store, const char *what, cairn_error *reterr)

@@ -54,7 +54,8 @@ static cairn_code check_version(const struct sqlite_store *store, int version,
     if (version == 0 && config->no_create) {
         code = fail(reterr, CAIRN_E_NOT_FOUND, "could not open \"%s\": it has no Cairn tables",
                     store->path);
-        return fail_hint(reterr, code, "check the URL; to create them: cairn migrate --url sqlite:%s",
+        return fail_hint(reterr, code,
+                         "check the URL; to create them: cairn migrate --url sqlite:%s",
                          store->path);
     }
     if (version > schema_newest()) {

@@ -128,9 +128,9 @@ static cairn_code open_store(const struct store_config *config, struct store **r
     cleanup(connection_closep) struct connection *connection = NULL;
     bool is_hasty = config->lock_wait_ms < OPEN_WAIT_MS;
     store->lock_wait_ms = is_hasty ? OPEN_WAIT_MS : config->lock_wait_ms;
-    code = connection_open(
-        store, config->no_migrate || config->no_create ? FOR_WRITING : FOR_CREATING,
-        &connection, reterr);
+    code = connection_open(store,
+                           config->no_migrate || config->no_create ? FOR_WRITING : FOR_CREATING,
+                           &connection, reterr);
     if (!code)
         code = schema_prepare(store, connection, config, reterr);
     if (!code)

@@ -35,7 +35,7 @@ struct file_identity {
 
 struct sqlite_store {
     struct store base;
-    char *path; /* absolute */
+    char *path;     /* absolute */
     char *log_path; /* of the -wal file, as SQLite names it */
 
     /* The files that are open, as found under these names when they were opened.  If others stand
@@ -181,7 +181,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     X(MARK_SIGNAL)                \
     X(NEXT_DUE)                   \
     X(NEXT_FLOW_DUE)              \
-    X(LIST_READY_TYPES)       \
+    X(LIST_READY_TYPES)           \
     X(NEXT_STEP_TURN)             \
     X(NEXT_TASK_TYPE)             \
     X(NEXT_TYPE)                  \
