@@ -6,6 +6,7 @@
 # step's number, $SAGA_CALLS the file that gets a line for each call, $SAGA_SEED the run's seed.
 # What becomes of a call depends on the order, the step and the attempt alone; test_saga.py has the
 # same sum: one in ten fails whenever it is called, another one in ten fails when called first.
+# shellcheck shell=sh disable=SC2154
 echo "$CAIRN_INSTANCE $CAIRN_STEP $CAIRN_KIND $CAIRN_ATTEMPT $$" >>"$SAGA_CALLS"
 
 read -r input || :
