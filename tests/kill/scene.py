@@ -21,6 +21,7 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 PRIVATE_POSTGRES = os.path.join(HERE, '..', '..', 'scripts', 'private-postgres')
 
+IS_LONG = bool(os.environ.get('CAIRN_TEST_LONG'))      # ./test --long
 LEASE = '2s'
 STUCK_SECONDS = 90          # without a single piece of work finished: something is broken
 ENDS = 20                   # so often did a program end by itself: it will not get better
@@ -45,6 +46,8 @@ def post(url, body):
 
 
 class Sqlite:
+    poll_seconds = 0.02
+
     def __init__(self, folder):
         self.path = os.path.join(folder, 'kill.db')
         self.url = f'sqlite:{self.path}'
@@ -65,6 +68,8 @@ class Sqlite:
 
 
 class Postgres:
+    poll_seconds = 0.1          # each question is a process
+
     def __init__(self, folder):
         self.folder = os.path.join(folder, 'pg')
         self.url = self.run('start')
@@ -213,7 +218,7 @@ class Scene:
                 time.sleep(pauses.pop())        # anywhere in what it is just doing
                 for victim in plan.pop(0)[1]:
                     self.kill(victim)
-            time.sleep(0.02)
+            time.sleep(self.store.poll_seconds)
         return finished
 
     def strange_ends(self):

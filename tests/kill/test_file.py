@@ -7,7 +7,10 @@
 
 A producer enqueues all the time.  What was acknowledged must be found in the file; once the file or
 its log is gone, nothing is acknowledged, and /readyz says 503.  The output is TAP.
+
+A server waits for its file for ten seconds before it refuses, so all cases run at the same time.
 """
+import concurrent.futures
 import json
 import os
 import shutil
@@ -137,13 +140,28 @@ def without_log(cairn, folder, checks):
 
 
 def modes(cairn, folder, checks):
-    os.umask(0o022)
     case = Case(cairn, folder, 'mode')
     seen = {suffix: stat.S_IMODE(os.stat(case.path + suffix).st_mode)
             for suffix in ('', '-wal', '-shm')}
     case.producer.refusal = 'enough'
     case.end()
     checks.check('new_files_have_the_mode_0600', set(seen.values()) == {0o600}, seen)
+
+
+class Notes:
+    """What a case would check, for later."""
+
+    def __init__(self):
+        self.lines = []
+
+    def check(self, *line):
+        self.lines.append(line)
+
+
+def play(case, cairn, folder):
+    notes = Notes()
+    case(cairn, folder, notes)
+    return notes.lines
 
 
 def main():
@@ -153,9 +171,12 @@ def main():
     checks = Checks()
     print('1..9', flush=True)
     folder = tempfile.mkdtemp(prefix='cairn-file-', dir='/tmp')
+    os.umask(0o022)
     try:
-        for case in (removed, replaced, without_log, modes):
-            case(sys.argv[1], folder, checks)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            for lines in pool.map(play, (removed, replaced, without_log, modes), [sys.argv[1]] * 4, [folder] * 4):
+                for line in lines:
+                    checks.check(*line)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0 if checks.is_good else 1

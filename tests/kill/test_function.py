@@ -26,7 +26,10 @@ import scene as stage       # pylint: disable=wrong-import-position
 from scene import Checks, Process, post, say     # pylint: disable=wrong-import-position
 
 SEED = stage.seed()
-SIZES = {'postgres': (600, 30), 'sqlite': (300, 20)}      # instances, kills
+SIZES = {       # instances, kills
+    'postgres': (600, 30) if stage.IS_LONG else (200, 12),
+    'sqlite': (300, 20) if stage.IS_LONG else (150, 12),
+}
 SERVERS, WORKERS = 1, 4
 AHEAD = 80                  # instances that may be under way
 MODES = ('trip_step', 'trip_passage')

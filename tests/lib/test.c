@@ -17,6 +17,11 @@ void test_register(const char *name, CMUnitTestFunction run)
     tests[test_count++] = (struct CMUnitTest){.name = name, .test_func = run};
 }
 
+int test_rounds(int few, int many)
+{
+    return getenv("CAIRN_TEST_LONG") ? many : few;
+}
+
 void test_failed(const char *file, int line, const char *claim, const char *format, ...)
 {
     va_list args;

@@ -42,6 +42,9 @@ void test_failed(const char *file, int line, const char *claim, const char *form
     }                                                              \
     static void name(void)
 
+/* How many seeds or rounds to try: few of them, or in a long run (./test --long) many. */
+int test_rounds(int few, int many);
+
 /* The claim, then a printf format that says what was seen. */
 #define CHECK(claim, ...)                                         \
     do {                                                          \
