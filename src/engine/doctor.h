@@ -5,6 +5,7 @@
 #ifndef ENGINE_DOCTOR_H
 #define ENGINE_DOCTOR_H
 
+#include "base/error.h"
 #include "engine/local.h"
 
 /* Notes a finding: what, which, why, and what to do. */
