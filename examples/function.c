@@ -189,16 +189,16 @@ static cairn_code await_end(cairn_engine *engine, const char *item, const char *
                             cairn_error *error)
 {
     for (;;) {
-        cairn_instances *found;
+        cairn_page *found;
         cairn_code code = cairn_instance_get(engine, id, &found, error);
         if (code)
             return code;
-        const cairn_instance *instance = cairn_instances_at(found, 0);
+        const cairn_instance *instance = cairn_page_instance(found, 0);
         int is_over = instance->finished_at_us != 0;
         if (is_over)
             printf("%s: %s %s\n", item, instance->status,
                    instance->output ? instance->output : instance->last_error);
-        cairn_instances_free(found);
+        cairn_page_free(found);
         if (is_over)
             return CAIRN_OK;
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);

@@ -51,10 +51,10 @@ static void work_off(void)
     claim.type_count = 1;
     claim.max = 10;
 
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     must(cairn_claim(engine, &claim, &tasks, &error), "could not claim");
-    for (size_t i = 0; i < cairn_tasks_count(tasks); i++) {
-        const cairn_task *task = cairn_tasks_at(tasks, i);
+    for (size_t i = 0; i < cairn_page_count(tasks); i++) {
+        const cairn_task *task = cairn_page_task(tasks, i);
         printf("doing %s, call %d of %d, with %s\n", task->type, task->attempt,
                task->max_attempts, task->input);
 
@@ -68,25 +68,25 @@ static void work_off(void)
             must(cairn_complete(engine, "tiny", task, "{\"invoice\": 4711}", &error),
                  "could not complete");
     }
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
 }
 
 /* Whoever is curious asks for the job, and for everything that ever happened to it. */
 static void look_back(const char *id)
 {
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     must(cairn_job_get(engine, id, &jobs, &error), "could not look");
-    const cairn_job *job = cairn_jobs_at(jobs, 0);
+    const cairn_job *job = cairn_page_job(jobs, 0);
     printf("%s: %s, result %s\n", job->type, job->status, job->result ? job->result : "none");
-    cairn_jobs_free(jobs);
+    cairn_page_free(jobs);
 
-    cairn_events *events;
+    cairn_page *events;
     must(cairn_job_events(engine, id, NULL, 100, &events, &error), "could not look");
-    for (size_t i = 0; i < cairn_events_count(events); i++) {
-        const cairn_event *event = cairn_events_at(events, i);
+    for (size_t i = 0; i < cairn_page_count(events); i++) {
+        const cairn_event *event = cairn_page_event(events, i);
         printf("    %-10s %s\n", event->type, event->data);
     }
-    cairn_events_free(events);
+    cairn_page_free(events);
 }
 
 int main(int argc, char **argv)

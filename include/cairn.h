@@ -81,22 +81,14 @@ extern "C" {
     }
 #endif
 
-typedef struct cairn_engine cairn_engine; /* an open store, and what drives it */
-typedef struct cairn_tasks cairn_tasks;   /* the tasks that one claim brought */
-typedef struct cairn_jobs cairn_jobs;     /* a page of jobs, as they were when you asked */
-typedef struct cairn_events cairn_events; /* a page of events */
-typedef struct cairn_instances cairn_instances;     /* a page of instances */
-typedef struct cairn_steps cairn_steps;             /* the steps of an instance */
-typedef struct cairn_definitions cairn_definitions; /* a page of deployed workflows */
-typedef struct cairn_outbox cairn_outbox;           /* events that handlers have emitted */
-typedef struct cairn_builder cairn_builder;         /* a workflow being put together */
-typedef struct cairn_registry cairn_registry;       /* the registry's entries */
-typedef struct cairn_response cairn_response;       /* the answer to a cairn_call */
-typedef struct cairn_worker cairn_worker;   /* handlers, and the threads that run them */
-typedef struct cairn_work cairn_work;       /* a task in the hands of a handler */
-typedef struct cairn_passage cairn_passage; /* one run of a function, from the top */
-typedef struct cairn_logs cairn_logs;       /* a page of what functions have logged */
-typedef struct cairn_memory cairn_memory;   /* what a function remembers, with its task */
+typedef struct cairn_engine cairn_engine;     /* an open store, and what drives it */
+typedef struct cairn_page cairn_page;         /* a list, as it was when you asked */
+typedef struct cairn_builder cairn_builder;   /* a workflow being put together */
+typedef struct cairn_response cairn_response; /* the answer to a cairn_call */
+typedef struct cairn_worker cairn_worker;     /* handlers, and the threads that run them */
+typedef struct cairn_work cairn_work;         /* a task in the hands of a handler */
+typedef struct cairn_passage cairn_passage;   /* one run of a function, from the top */
+typedef struct cairn_memory cairn_memory;     /* what a function remembers, with its task */
 
 /* Why a call failed.  Holds no memory of its own, so there is nothing to free. */
 typedef struct cairn_error {
@@ -145,10 +137,11 @@ typedef struct cairn_open_options {
     double missing_jitter;
 } cairn_open_options;
 
-#define CAIRN_OPEN_VALUES_(SET)                                                            \
-    SET(retry_ms, 10000)                                                                   \
-    SET(max_payload, 1 << 20) SET(max_name, 256) SET(max_error, 4096) SET(max_batch, 1000) \
-        SET(aging_rate, 0.5) SET(missing_cooldown_ms, 5000) SET(missing_jitter, 0.2)       \
+#define CAIRN_OPEN_VALUES_(SET)                                                       \
+    SET(retry_ms, 10000)                                                              \
+    SET(max_payload, 1 << 20)                                                         \
+    SET(max_name, 256) SET(max_error, 4096) SET(max_batch, 1000) SET(aging_rate, 0.5) \
+        SET(missing_cooldown_ms, 5000) SET(missing_jitter, 0.2)                       \
             SET(missing_throttle_ms, 60000)
 CAIRN_DEFAULTS_(cairn_open_options, CAIRN_OPEN_VALUES_)
 #define CAIRN_OPEN_DEFAULTS CAIRN_INITIAL_(cairn_open_options, CAIRN_OPEN_VALUES_)
@@ -255,17 +248,12 @@ CAIRN_DEFAULTS_(cairn_job_filter, CAIRN_JOB_FILTER_VALUES_)
 #define CAIRN_JOB_FILTER_DEFAULTS CAIRN_INITIAL_(cairn_job_filter, CAIRN_JOB_FILTER_VALUES_)
 
 /* One job; a page of one.  A deleted job is still found here, by its id.  CAIRN_E_NOT_FOUND. */
-CAIRN_API cairn_code cairn_job_get(cairn_engine *engine, const char *id, cairn_jobs **ret_jobs,
+CAIRN_API cairn_code cairn_job_get(cairn_engine *engine, const char *id, cairn_page **ret_jobs,
                                    cairn_error *reterr);
 
 /* Jobs that match, newest first, deleted ones left out. */
 CAIRN_API cairn_code cairn_job_list(cairn_engine *engine, const cairn_job_filter *filter,
-                                    cairn_jobs **ret_jobs, cairn_error *reterr);
-
-CAIRN_API size_t cairn_jobs_count(const cairn_jobs *jobs);
-CAIRN_API const cairn_job *cairn_jobs_at(const cairn_jobs *jobs, size_t index);
-CAIRN_API const char *cairn_jobs_next(const cairn_jobs *jobs); /* cursor; NULL: the last page */
-CAIRN_API void cairn_jobs_free(cairn_jobs *jobs);
+                                    cairn_page **ret_jobs, cairn_error *reterr);
 
 /* Something that happened to a job. */
 typedef struct cairn_event {
@@ -278,13 +266,8 @@ typedef struct cairn_event {
 
 /* What happened to a job, oldest first.  CAIRN_E_NOT_FOUND. */
 CAIRN_API cairn_code cairn_job_events(cairn_engine *engine, const char *id, const char *cursor,
-                                      uint32_t limit, cairn_events **ret_events,
+                                      uint32_t limit, cairn_page **ret_events,
                                       cairn_error *reterr);
-
-CAIRN_API size_t cairn_events_count(const cairn_events *events);
-CAIRN_API const cairn_event *cairn_events_at(const cairn_events *events, size_t index);
-CAIRN_API const char *cairn_events_next(const cairn_events *events);
-CAIRN_API void cairn_events_free(cairn_events *events);
 
 /* ---- Controlling ----------------------------------------------------------------------------
  */
@@ -317,13 +300,8 @@ CAIRN_API cairn_code cairn_registry_put(cairn_engine *engine, const cairn_regist
                                         cairn_error *reterr);
 
 CAIRN_API cairn_code cairn_registry_list(cairn_engine *engine, const char *cursor,
-                                         uint32_t limit, cairn_registry **ret_registry,
+                                         uint32_t limit, cairn_page **ret_registry,
                                          cairn_error *reterr);
-CAIRN_API size_t cairn_registry_count(const cairn_registry *registry);
-CAIRN_API const cairn_registry_entry *cairn_registry_at(const cairn_registry *registry,
-                                                        size_t index);
-CAIRN_API const char *cairn_registry_next(const cairn_registry *registry);
-CAIRN_API void cairn_registry_free(cairn_registry *registry);
 
 /* ---- Working: claim and report --------------------------------------------------------------
  */
@@ -391,11 +369,7 @@ CAIRN_DEFAULTS_(cairn_claim_options, CAIRN_CLAIM_VALUES_)
  * CAIRN_E_WRONG_RUNTIME  `types` or `functions` names a type that the registry gives to another
  *                        runtime. */
 CAIRN_API cairn_code cairn_claim(cairn_engine *engine, const cairn_claim_options *options,
-                                 cairn_tasks **ret_tasks, cairn_error *reterr);
-
-CAIRN_API size_t cairn_tasks_count(const cairn_tasks *tasks);
-CAIRN_API const cairn_task *cairn_tasks_at(const cairn_tasks *tasks, size_t index);
-CAIRN_API void cairn_tasks_free(cairn_tasks *tasks);
+                                 cairn_page **ret_tasks, cairn_error *reterr);
 
 typedef enum cairn_outcome {
     CAIRN_COMPLETE = 1, /* done; `output` is the result */
@@ -456,8 +430,8 @@ typedef struct cairn_reported {
 CAIRN_API cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
                                        const cairn_report *reports, size_t count,
                                        cairn_reported *ret_reported,
-                                       const cairn_claim_options *claim,
-                                       cairn_tasks **ret_tasks, cairn_error *reterr);
+                                       const cairn_claim_options *claim, cairn_page **ret_tasks,
+                                       cairn_error *reterr);
 
 /* The same for one task and one outcome. */
 CAIRN_API cairn_code cairn_complete(cairn_engine *engine, const char *worker,
@@ -560,10 +534,11 @@ typedef struct cairn_flaw {
 } cairn_flaw;
 
 /* Checks a workflow file's text, YAML or JSON; needs no engine.  `file` is its name, for errors.
- * Fills in at most `room` flaws, in the order of the file; CAIRN_E_BAD_INPUT if there are any, or
- * CAIRN_E_TOO_LARGE if the first is beyond a limit. */
-CAIRN_API cairn_code cairn_validate(const char *file, const char *text, cairn_flaw *ret_flaws,
-                                    size_t room, size_t *ret_count, cairn_error *reterr);
+ * CAIRN_E_BAD_INPUT if it has flaws, or CAIRN_E_TOO_LARGE if the first one is a limit that is
+ * exceeded; *ret_flaws (which may be NULL) is then written, too: the flaws in the order of the
+ * file, at most 100. */
+CAIRN_API cairn_code cairn_validate(const char *file, const char *text, cairn_page **ret_flaws,
+                                    cairn_error *reterr);
 
 /* Draws a workflow file's text: "dot", "mermaid" or "terminal".  *ret_text is freed with
  * cairn_text_free(). */
@@ -577,16 +552,11 @@ CAIRN_API cairn_code cairn_deploy(cairn_engine *engine, const char *file, const 
                                   int *ret_existing, cairn_error *reterr);
 
 CAIRN_API cairn_code cairn_definition_get(cairn_engine *engine, const char *name,
-                                          int32_t version, cairn_definitions **ret_definitions,
+                                          int32_t version, cairn_page **ret_definitions,
                                           cairn_error *reterr);
 CAIRN_API cairn_code cairn_definition_list(cairn_engine *engine, const char *cursor,
-                                           uint32_t limit, cairn_definitions **ret_definitions,
+                                           uint32_t limit, cairn_page **ret_definitions,
                                            cairn_error *reterr);
-CAIRN_API size_t cairn_definitions_count(const cairn_definitions *definitions);
-CAIRN_API const cairn_definition *cairn_definitions_at(const cairn_definitions *definitions,
-                                                       size_t index);
-CAIRN_API const char *cairn_definitions_next(const cairn_definitions *definitions);
-CAIRN_API void cairn_definitions_free(cairn_definitions *definitions);
 
 /* A workflow put together in code: elements are added in order; what a file's keys say goes into
  * `options`, a JSON object such as {"max_attempts": 5, "timeout": "30s"} (NULL: none).  Errors are
@@ -665,15 +635,10 @@ CAIRN_DEFAULTS_(cairn_instance_filter, CAIRN_INSTANCE_FILTER_VALUES_)
     CAIRN_INITIAL_(cairn_instance_filter, CAIRN_INSTANCE_FILTER_VALUES_)
 
 CAIRN_API cairn_code cairn_instance_get(cairn_engine *engine, const char *id,
-                                        cairn_instances **ret_instances, cairn_error *reterr);
+                                        cairn_page **ret_instances, cairn_error *reterr);
 CAIRN_API cairn_code cairn_instance_list(cairn_engine *engine,
                                          const cairn_instance_filter *filter,
-                                         cairn_instances **ret_instances, cairn_error *reterr);
-CAIRN_API size_t cairn_instances_count(const cairn_instances *instances);
-CAIRN_API const cairn_instance *cairn_instances_at(const cairn_instances *instances,
-                                                   size_t index);
-CAIRN_API const char *cairn_instances_next(const cairn_instances *instances);
-CAIRN_API void cairn_instances_free(cairn_instances *instances);
+                                         cairn_page **ret_instances, cairn_error *reterr);
 
 typedef struct cairn_step {
     const char *id; /* of its task: instance and place */
@@ -687,17 +652,13 @@ typedef struct cairn_step {
 
 /* The steps of an instance, in order of the file. */
 CAIRN_API cairn_code cairn_step_list(cairn_engine *engine, const char *instance_id,
-                                     const char *cursor, uint32_t limit,
-                                     cairn_steps **ret_steps, cairn_error *reterr);
-CAIRN_API size_t cairn_steps_count(const cairn_steps *steps);
-CAIRN_API const cairn_step *cairn_steps_at(const cairn_steps *steps, size_t index);
-CAIRN_API const char *cairn_steps_next(const cairn_steps *steps);
-CAIRN_API void cairn_steps_free(cairn_steps *steps);
+                                     const char *cursor, uint32_t limit, cairn_page **ret_steps,
+                                     cairn_error *reterr);
 
 /* What happened to an instance, oldest first. */
 CAIRN_API cairn_code cairn_instance_events(cairn_engine *engine, const char *id,
                                            const char *cursor, uint32_t limit,
-                                           cairn_events **ret_events, cairn_error *reterr);
+                                           cairn_page **ret_events, cairn_error *reterr);
 
 typedef struct cairn_signal_options {
     size_t size;
@@ -749,18 +710,11 @@ typedef struct cairn_decision {
     int64_t at_us;
 } cairn_decision;
 
-typedef struct cairn_decisions cairn_decisions; /* a page of them */
-
 /* What was decided in an instance, oldest first; a step that was called again may have several.
  * CAIRN_E_NOT_FOUND. */
 CAIRN_API cairn_code cairn_decision_list(cairn_engine *engine, const char *instance_id,
                                          const char *cursor, uint32_t limit,
-                                         cairn_decisions **ret_decisions, cairn_error *reterr);
-CAIRN_API size_t cairn_decisions_count(const cairn_decisions *decisions);
-CAIRN_API const cairn_decision *cairn_decisions_at(const cairn_decisions *decisions,
-                                                   size_t index);
-CAIRN_API const char *cairn_decisions_next(const cairn_decisions *decisions);
-CAIRN_API void cairn_decisions_free(cairn_decisions *decisions);
+                                         cairn_page **ret_decisions, cairn_error *reterr);
 
 /* A step, or a compensation, that a person must look at. */
 typedef struct cairn_dlq_record {
@@ -771,17 +725,11 @@ typedef struct cairn_dlq_record {
     int64_t created_at_us;
 } cairn_dlq_record;
 
-typedef struct cairn_dlq cairn_dlq; /* a page of them */
-
 /* Open records, newest first. */
 CAIRN_API cairn_code cairn_dlq_list(cairn_engine *engine, const char *cursor, uint32_t limit,
-                                    cairn_dlq **ret_dlq, cairn_error *reterr);
-CAIRN_API cairn_code cairn_dlq_get(cairn_engine *engine, const char *id, cairn_dlq **ret_dlq,
+                                    cairn_page **ret_dlq, cairn_error *reterr);
+CAIRN_API cairn_code cairn_dlq_get(cairn_engine *engine, const char *id, cairn_page **ret_dlq,
                                    cairn_error *reterr);
-CAIRN_API size_t cairn_dlq_count(const cairn_dlq *dlq);
-CAIRN_API const cairn_dlq_record *cairn_dlq_at(const cairn_dlq *dlq, size_t index);
-CAIRN_API const char *cairn_dlq_next(const cairn_dlq *dlq);
-CAIRN_API void cairn_dlq_free(cairn_dlq *dlq);
 
 /* Tries it again, with new input (JSON) if given; everything that was held back goes on. */
 CAIRN_API cairn_code cairn_dlq_requeue(cairn_engine *engine, const char *id, const char *input,
@@ -796,15 +744,12 @@ typedef struct cairn_outbox_event {
 /* Events to deliver, in order per instance, to be acknowledged within lease_ms.  Until they are,
  * later events of their instances are given to nobody, this worker included. */
 CAIRN_API cairn_code cairn_outbox_claim(cairn_engine *engine, const char *worker, uint32_t max,
-                                        uint32_t lease_ms, cairn_outbox **ret_outbox,
+                                        uint32_t lease_ms, cairn_page **ret_outbox,
                                         cairn_error *reterr);
 /* The event has been delivered.  Twice is the same as once.  CAIRN_E_WRONG_STATE: an earlier event
  * of the instance is not acknowledged yet. */
 CAIRN_API cairn_code cairn_outbox_ack(cairn_engine *engine, const char *id,
                                       cairn_error *reterr);
-CAIRN_API size_t cairn_outbox_count(const cairn_outbox *outbox);
-CAIRN_API const cairn_outbox_event *cairn_outbox_at(const cairn_outbox *outbox, size_t index);
-CAIRN_API void cairn_outbox_free(cairn_outbox *outbox);
 
 /* ---- Functions ------------------------------------------------------------------------------
  *
@@ -895,10 +840,10 @@ typedef struct cairn_step_options {
     int64_t compensation_timeout_ms;   /* 0: no limit */
 } cairn_step_options;
 
-#define CAIRN_STEP_VALUES_(SET)                                        \
-    SET(retries, 2)                                                    \
-    SET(backoff, "exponential") SET(base_ms, 1000) SET(max_ms, 300000) \
-        SET(compensation_max_attempts, 3)
+#define CAIRN_STEP_VALUES_(SET) \
+    SET(retries, 2)             \
+    SET(backoff, "exponential") \
+    SET(base_ms, 1000) SET(max_ms, 300000) SET(compensation_max_attempts, 3)
 CAIRN_DEFAULTS_(cairn_step_options, CAIRN_STEP_VALUES_)
 #define CAIRN_STEP_DEFAULTS CAIRN_INITIAL_(cairn_step_options, CAIRN_STEP_VALUES_)
 
@@ -989,7 +934,7 @@ CAIRN_API cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code,
  * the claim was refused, so claim by yourself. */
 CAIRN_API cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
                                              const cairn_claim_options *claim,
-                                             char ret_status[24], cairn_tasks **ret_tasks,
+                                             char ret_status[24], cairn_page **ret_tasks,
                                              cairn_error *reterr);
 
 /* What a passage has cost so far: requests to the engine since it was opened, and their kinds. */
@@ -1019,12 +964,8 @@ typedef struct cairn_log {
 
 /* What an instance has logged, oldest first.  CAIRN_E_NOT_FOUND. */
 CAIRN_API cairn_code cairn_log_list(cairn_engine *engine, const char *instance_id,
-                                    const char *cursor, uint32_t limit, cairn_logs **ret_logs,
+                                    const char *cursor, uint32_t limit, cairn_page **ret_logs,
                                     cairn_error *reterr);
-CAIRN_API size_t cairn_logs_count(const cairn_logs *logs);
-CAIRN_API const cairn_log *cairn_logs_at(const cairn_logs *logs, size_t index);
-CAIRN_API const char *cairn_logs_next(const cairn_logs *logs);
-CAIRN_API void cairn_logs_free(cairn_logs *logs); /* NULL is welcome */
 
 /* A signal that has come and that nobody has taken. */
 typedef struct cairn_received {
@@ -1128,9 +1069,34 @@ typedef struct cairn_finding {
     char text[384];
 } cairn_finding;
 
-/* Looks the store over and fills in at most `room` findings. */
-CAIRN_API cairn_code cairn_doctor(cairn_engine *engine, cairn_finding *ret_findings,
-                                  size_t room, size_t *ret_count, cairn_error *reterr);
+/* Examines the store and answers a page of findings. */
+CAIRN_API cairn_code cairn_doctor(cairn_engine *engine, cairn_page **ret_findings,
+                                  cairn_error *reterr);
+
+/* ---- Pages ----------------------------------------------------------------------------------
+ *
+ * Every list comes as a page.  A page has items of one kind; its accessor answers NULL for an index
+ * that is out of range and for items of another kind.  Items live as long as their page. */
+
+CAIRN_API size_t cairn_page_count(const cairn_page *page);
+CAIRN_API const char *cairn_page_next(const cairn_page *page); /* cursor; NULL: the last page */
+CAIRN_API void cairn_page_free(cairn_page *page);              /* may be NULL */
+
+CAIRN_API const cairn_job *cairn_page_job(const cairn_page *page, size_t index);
+CAIRN_API const cairn_instance *cairn_page_instance(const cairn_page *page, size_t index);
+CAIRN_API const cairn_step *cairn_page_step(const cairn_page *page, size_t index);
+CAIRN_API const cairn_event *cairn_page_event(const cairn_page *page, size_t index);
+CAIRN_API const cairn_log *cairn_page_log(const cairn_page *page, size_t index);
+CAIRN_API const cairn_decision *cairn_page_decision(const cairn_page *page, size_t index);
+CAIRN_API const cairn_dlq_record *cairn_page_dlq_record(const cairn_page *page, size_t index);
+CAIRN_API const cairn_outbox_event *cairn_page_outbox_event(const cairn_page *page,
+                                                            size_t index);
+CAIRN_API const cairn_definition *cairn_page_workflow(const cairn_page *page, size_t index);
+CAIRN_API const cairn_registry_entry *cairn_page_registry_entry(const cairn_page *page,
+                                                                size_t index);
+CAIRN_API const cairn_task *cairn_page_task(const cairn_page *page, size_t index);
+CAIRN_API const cairn_finding *cairn_page_finding(const cairn_page *page, size_t index);
+CAIRN_API const cairn_flaw *cairn_page_flaw(const cairn_page *page, size_t index);
 
 #ifdef __cplusplus
 }

@@ -65,13 +65,13 @@ static int end_all(struct flow_bench *bench)
     filter.status = "running";
     filter.limit = 1000;
     for (uint64_t ended = 0;;) {
-        cairn_instances *page = NULL;
+        cairn_page *page = NULL;
         cairn_code code = cairn_instance_list(bench->base.engine, &filter, &page, &error);
-        size_t count = code ? 0 : cairn_instances_count(page);
+        size_t count = code ? 0 : cairn_page_count(page);
         for (size_t i = 0; i < count && !code; i++)
-            code = cairn_abort(bench->base.engine, cairn_instances_at(page, i)->id, "bench",
+            code = cairn_abort(bench->base.engine, cairn_page_instance(page, i)->id, "bench",
                                "the bench is over", &error);
-        cairn_instances_free(page);
+        cairn_page_free(page);
         if (code)
             return say_failure(&error);
         if (!count)

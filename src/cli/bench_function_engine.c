@@ -58,7 +58,7 @@ static cairn_claim_options claim_options(const struct runner *runner, const char
 
 /* Runs a passage, and claims the next in the commit that ends it. */
 static cairn_code run_passage(struct runner *runner, const cairn_task *task,
-                              cairn_tasks **ret_next, cairn_error *reterr)
+                              cairn_page **ret_next, cairn_error *reterr)
 {
     const char *types[1];
     cairn_claim_options claim = claim_options(runner, types);
@@ -83,16 +83,16 @@ static cairn_code run_all(struct runner *runner, cairn_error *reterr)
 {
     const char *types[1];
     cairn_claim_options claim = claim_options(runner, types);
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     cairn_code code = cairn_claim(runner->bench->engine, &claim, &tasks, reterr);
     runner->trips.claims++;
-    while (!code && tasks && cairn_tasks_count(tasks) > 0) {
-        cairn_tasks *next = NULL;
-        code = run_passage(runner, cairn_tasks_at(tasks, 0), &next, reterr);
-        cairn_tasks_free(tasks);
+    while (!code && tasks && cairn_page_count(tasks) > 0) {
+        cairn_page *next = NULL;
+        code = run_passage(runner, cairn_page_task(tasks, 0), &next, reterr);
+        cairn_page_free(tasks);
         tasks = next;
     }
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     return code;
 }
 

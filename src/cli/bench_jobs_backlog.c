@@ -41,22 +41,22 @@ static cairn_code fill(struct job_bench *bench, struct rng *rng, uint64_t from, 
     return CAIRN_OK;
 }
 
-static cairn_code finish_tasks(struct job_bench *bench, const cairn_tasks *tasks,
+static cairn_code finish_tasks(struct job_bench *bench, const cairn_page *tasks,
                                cairn_outcome outcome, cairn_error *reterr)
 {
     cairn_report reports[BENCH_BATCH_MAX];
-    size_t count = cairn_tasks_count(tasks);
+    size_t count = cairn_page_count(tasks);
     for (size_t i = 0; i < count; i++) {
         reports[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
-        reports[i].task_id = cairn_tasks_at(tasks, i)->id;
-        reports[i].token = cairn_tasks_at(tasks, i)->token;
+        reports[i].task_id = cairn_page_task(tasks, i)->id;
+        reports[i].token = cairn_page_task(tasks, i)->token;
         reports[i].outcome = outcome;
     }
     return cairn_report_many(bench->base.engine, BENCH_WORKER, reports, count, NULL, NULL, NULL,
                              reterr);
 }
 
-static cairn_code claim_some(struct job_bench *bench, size_t max, cairn_tasks **ret_tasks,
+static cairn_code claim_some(struct job_bench *bench, size_t max, cairn_page **ret_tasks,
                              cairn_error *reterr)
 {
     char pattern[BENCH_TYPE + 16];
@@ -75,13 +75,13 @@ static cairn_code time_claims(struct job_bench *bench, size_t max, size_t sample
 {
     int64_t times[ONE_SAMPLES];
     for (size_t i = 0; i < samples; i++) {
-        cairn_tasks *tasks = NULL;
+        cairn_page *tasks = NULL;
         int64_t begin_us = monotonic_us();
         cairn_code code = claim_some(bench, max, &tasks, reterr);
         times[i] = monotonic_us() - begin_us;
         if (!code)
             code = finish_tasks(bench, tasks, CAIRN_RELEASE, reterr);
-        cairn_tasks_free(tasks);
+        cairn_page_free(tasks);
         if (code)
             return code;
     }
@@ -120,12 +120,12 @@ int job_drain(struct job_bench *bench)
 {
     cairn_error error = {0};
     for (uint64_t total = 0;;) {
-        cairn_tasks *tasks = NULL;
+        cairn_page *tasks = NULL;
         cairn_code code = claim_some(bench, BENCH_BATCH_MAX, &tasks, &error);
-        size_t count = code ? 0 : cairn_tasks_count(tasks);
+        size_t count = code ? 0 : cairn_page_count(tasks);
         if (count)
             code = finish_tasks(bench, tasks, CAIRN_COMPLETE, &error);
-        cairn_tasks_free(tasks);
+        cairn_page_free(tasks);
         if (code)
             return say_failure(&error);
         if (!count)

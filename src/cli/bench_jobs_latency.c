@@ -22,7 +22,7 @@ struct waiter {
 
 static cairn_code take_one(struct waiter *waiter, int64_t *ret_started_us)
 {
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
     claim.worker = BENCH_WORKER;
     claim.types = (const char *[]){waiter->bench->type};
@@ -32,13 +32,13 @@ static cairn_code take_one(struct waiter *waiter, int64_t *ret_started_us)
     if (code)
         return code;
     *ret_started_us = monotonic_us();
-    if (cairn_tasks_count(tasks) == 0)
+    if (cairn_page_count(tasks) == 0)
         code = fail(&waiter->error, CAIRN_E_NOT_FOUND,
                     "a job was enqueued and did not reach a waiting claim in 20 s");
     else
-        code = cairn_complete(waiter->bench->engine, BENCH_WORKER, cairn_tasks_at(tasks, 0),
+        code = cairn_complete(waiter->bench->engine, BENCH_WORKER, cairn_page_task(tasks, 0),
                               NULL, &waiter->error);
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     return code;
 }
 

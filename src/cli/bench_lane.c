@@ -41,11 +41,11 @@ int bench_run_lanes(struct bench_lane *lanes, size_t count, void *(*run)(void *)
 
 /* ---- claim and complete --------------------------------------------------------------------- */
 
-static size_t make_reports(const cairn_tasks *tasks, const char *output, cairn_report *reports)
+static size_t make_reports(const cairn_page *tasks, const char *output, cairn_report *reports)
 {
-    size_t count = tasks ? cairn_tasks_count(tasks) : 0;
+    size_t count = tasks ? cairn_page_count(tasks) : 0;
     for (size_t i = 0; i < count; i++) {
-        const cairn_task *task = cairn_tasks_at(tasks, i);
+        const cairn_task *task = cairn_page_task(tasks, i);
         reports[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
         reports[i].task_id = task->id;
         reports[i].token = task->token;
@@ -68,7 +68,7 @@ static void stamp(struct bench_lane *lane, size_t count)
 static cairn_code work_share(struct bench_lane *lane)
 {
     struct bench *bench = lane->bench;
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
     claim.worker = BENCH_WORKER;
     claim.types = (const char *[]){bench->type};
@@ -76,16 +76,16 @@ static cairn_code work_share(struct bench_lane *lane)
     claim.max = (uint32_t)lane->batch;
 
     cairn_code code = cairn_claim(bench->engine, &claim, &tasks, &lane->error);
-    while (!code && cairn_tasks_count(tasks) > 0) {
-        cairn_tasks *next = NULL;
+    while (!code && cairn_page_count(tasks) > 0) {
+        cairn_page *next = NULL;
         size_t count = make_reports(tasks, lane->output, lane->reports);
         code = cairn_report_many(bench->engine, BENCH_WORKER, lane->reports, count, NULL,
                                  &claim, &next, &lane->error);
-        cairn_tasks_free(tasks);
+        cairn_page_free(tasks);
         tasks = next;
         stamp(lane, count);
     }
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     return code;
 }
 

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLAWS_MAX = 100 };
-
 static bool read_file(const char *file, struct buf *ret_text)
 {
     char given[4096];
@@ -26,39 +24,42 @@ static const char *name_of(const char *file)
 
 /* ---- validate --------------------------------------------------------------------------- */
 
+/* What a file's check has found: flaws at places, or one of the file as a whole. */
 struct checked {
-    cairn_flaw flaws[FLAWS_MAX];
-    size_t count;
+    cairn_page *flaws; /* NULL: only `whole` */
+    cairn_flaw whole;
 };
 
-static void add_flaw(struct checked *checked, const char *message)
+static void checked_done(struct checked *checked)
 {
-    cairn_flaw *flaw = &checked->flaws[checked->count++];
-    *flaw = (cairn_flaw){0};
-    snprintf(flaw->message, sizeof flaw->message, "%s", message);
+    cairn_page_free(checked->flaws);
+}
+
+static size_t flaw_count(const struct checked *checked)
+{
+    return checked->flaws ? cairn_page_count(checked->flaws) : 1;
+}
+
+static const cairn_flaw *flaw_at(const struct checked *checked, size_t index)
+{
+    return checked->flaws ? cairn_page_flaw(checked->flaws, index) : &checked->whole;
 }
 
 static int check_file(const char *file, const struct buf *text, struct checked *ret_checked)
 {
-    cairn_error error = {0};
-    ret_checked->count = 0;
-    if (strlen(buf_text(text)) != text->len) {
-        add_flaw(ret_checked, "the file has a NUL byte: it is no text");
-        return EXIT_NO;
-    }
-    cairn_code code = cairn_validate(name_of(file), buf_text(text), ret_checked->flaws,
-                                     FLAWS_MAX, &ret_checked->count, &error);
-    if (!code)
-        return EXIT_DONE;
-    if (ret_checked->count == 0)
-        add_flaw(ret_checked, error.message);
-    return EXIT_NO;
+    cairn_error error = {.message = "the file has a NUL byte: it is no text"};
+    cairn_code code = CAIRN_E_BAD_INPUT;
+    if (strlen(buf_text(text)) == text->len)
+        code = cairn_validate(name_of(file), buf_text(text), &ret_checked->flaws, &error);
+    snprintf(ret_checked->whole.message, sizeof ret_checked->whole.message, "%s",
+             error.message);
+    return code ? EXIT_NO : EXIT_DONE;
 }
 
 static void say_flaws(const char *file, const struct checked *checked)
 {
-    for (size_t i = 0; i < checked->count; i++) {
-        const cairn_flaw *flaw = &checked->flaws[i];
+    for (size_t i = 0; i < flaw_count(checked); i++) {
+        const cairn_flaw *flaw = flaw_at(checked, i);
         cleanup(buf_donep) struct buf clean = {0};
         buf_clean(&clean, flaw->message, strlen(flaw->message));
         if (flaw->line)
@@ -78,14 +79,14 @@ static void print_checked(const char *file, const struct checked *checked, bool 
     json_str(&out, name_of(file));
     json_key(&out, "flaws");
     json_open(&out, '[');
-    for (size_t i = 0; i < checked->count; i++) {
+    for (size_t i = 0; i < flaw_count(checked); i++) {
         json_open(&out, '{');
         json_key(&out, "line");
-        json_int(&out, checked->flaws[i].line);
+        json_int(&out, flaw_at(checked, i)->line);
         json_key(&out, "column");
-        json_int(&out, checked->flaws[i].column);
+        json_int(&out, flaw_at(checked, i)->column);
         json_key(&out, "message");
-        json_str(&out, checked->flaws[i].message);
+        json_str(&out, flaw_at(checked, i)->message);
         json_close(&out, '}');
     }
     json_close(&out, ']');
@@ -97,31 +98,26 @@ static int run_validate(const struct args *args)
 {
     int whole = EXIT_DONE;
     bool is_json = args_wants(args, "json");
-    struct checked *checked = mem_alloc(sizeof *checked);
-    if (!checked) {
-        say_error("memory ran out");
-        return EXIT_NO;
-    }
     fputs(is_json ? "{\"items\":[" : "", stdout);
     for (size_t i = 0; i < args->operand_count; i++) {
         cleanup(buf_donep) struct buf text = {0};
+        cleanup(checked_done) struct checked checked = {0};
         const char *file = args->operands[i];
         if (!read_file(file, &text)) {
             whole = EXIT_USAGE;
             break;
         }
-        int exit_code = check_file(file, &text, checked);
+        int exit_code = check_file(file, &text, &checked);
         if (exit_code)
             whole = exit_code;
         if (is_json)
-            print_checked(file, checked, i == 0);
+            print_checked(file, &checked, i == 0);
         else if (exit_code)
-            say_flaws(file, checked);
+            say_flaws(file, &checked);
         else
             printf("%s: ok\n", name_of(file));
     }
     fputs(is_json ? "]}\n" : "", stdout);
-    mem_free(checked);
     return whole;
 }
 
@@ -146,20 +142,15 @@ const struct command command_validate = {
 static int read_all(const struct args *args, struct buf *texts)
 {
     int whole = EXIT_DONE;
-    struct checked *checked = mem_alloc(sizeof *checked);
-    if (!checked) {
-        say_error("memory ran out");
-        return EXIT_NO;
-    }
     for (size_t i = 0; i < args->operand_count && whole != EXIT_USAGE; i++) {
+        cleanup(checked_done) struct checked checked = {0};
         if (!read_file(args->operands[i], &texts[i])) {
             whole = EXIT_USAGE;
-        } else if (check_file(args->operands[i], &texts[i], checked)) {
-            say_flaws(args->operands[i], checked);
+        } else if (check_file(args->operands[i], &texts[i], &checked)) {
+            say_flaws(args->operands[i], &checked);
             whole = EXIT_NO;
         }
     }
-    mem_free(checked);
     return whole;
 }
 

@@ -107,7 +107,7 @@ static bool is_known(const struct show_source *source, const char *workflow, int
 static const json_t *read_contents(struct show_source *source, const char *workflow,
                                    int64_t version)
 {
-    cairn_definitions *found = NULL;
+    cairn_page *found = NULL;
     if (is_known(source, workflow, version))
         return source->contents;
     show_source_done(source);
@@ -116,8 +116,8 @@ static const json_t *read_contents(struct show_source *source, const char *workf
     source->workflow = mem_strdup(workflow);
     if (cairn_definition_get(source->engine, workflow, (int32_t)version, &found, NULL))
         return NULL;
-    source->contents = json_loads(cairn_definitions_at(found, 0)->content, 0, NULL);
-    cairn_definitions_free(found);
+    source->contents = json_loads(cairn_page_workflow(found, 0)->content, 0, NULL);
+    cairn_page_free(found);
     return source->contents;
 }
 
@@ -147,15 +147,15 @@ static void keep_record(json_t *dlq, const cairn_dlq_record *record)
 static json_t *read_dlq(cairn_engine *engine, const char *id)
 {
     json_t *dlq = json_object();
-    cairn_dlq *page = NULL;
+    cairn_page *page = NULL;
     if (!dlq || cairn_dlq_list(engine, NULL, DLQ_LOOK, &page, NULL))
         return dlq;
-    for (size_t i = 0; i < cairn_dlq_count(page); i++) {
-        const cairn_dlq_record *record = cairn_dlq_at(page, i);
+    for (size_t i = 0; i < cairn_page_count(page); i++) {
+        const cairn_dlq_record *record = cairn_page_dlq_record(page, i);
         if (strcmp(record->instance_id, id) == 0)
             keep_record(dlq, record);
     }
-    cairn_dlq_free(page);
+    cairn_page_free(page);
     return dlq;
 }
 

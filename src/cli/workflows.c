@@ -78,7 +78,7 @@ const struct command command_workflows = {
 static int read_deployed(const struct args *args, struct buf *ret_text)
 {
     cairn_error error = {0};
-    cairn_definitions *found = NULL;
+    cairn_page *found = NULL;
     cleanup(store_closep) cairn_engine *engine = NULL;
     int exit_code = store_open_for(args, &engine);
     if (exit_code)
@@ -86,8 +86,8 @@ static int read_deployed(const struct args *args, struct buf *ret_text)
     int32_t version = (int32_t)args_number(args, "version", 0);
     if (cairn_definition_get(engine, args->operands[0], version, &found, &error))
         return say_failure(&error);
-    buf_str(ret_text, cairn_definitions_at(found, 0)->content);
-    cairn_definitions_free(found);
+    buf_str(ret_text, cairn_page_workflow(found, 0)->content);
+    cairn_page_free(found);
     return EXIT_DONE;
 }
 

@@ -329,7 +329,7 @@ static void finish(cairn_builder *builder)
     }
     cleanup(arena_done) struct arena arena = {0};
     struct definition definition;
-    struct definition_error flaw;
+    cairn_flaw flaw;
     size_t count;
     cairn_error why;
     cairn_code code = definition_read(&arena, "builder", builder->text.text, builder->text.len,

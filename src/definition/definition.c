@@ -90,9 +90,8 @@ static cairn_code make_definition(struct arena *arena, struct workflow *workflow
 }
 
 cairn_code definition_read(struct arena *arena, const char *file, const char *text, size_t len,
-                           struct definition *ret_definition,
-                           struct definition_error *ret_errors, size_t room, size_t *ret_count,
-                           cairn_error *reterr)
+                           struct definition *ret_definition, cairn_flaw *ret_errors,
+                           size_t room, size_t *ret_count, cairn_error *reterr)
 {
     cleanup(arena_done) struct arena scratch = {0};
     struct flaws flaws = {.arena = &scratch};

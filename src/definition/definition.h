@@ -33,18 +33,11 @@ struct definition {
     const struct workflow *workflow; /* the elements, for drawing (definition/element.h) */
 };
 
-/* What is wrong with a file, and where. */
-struct definition_error {
-    int line, column; /* from 1; 0: the file as a whole */
-    char message[256];
-};
-
 /* Reads a file's text (YAML or JSON).  `file` is its name, for errors.  All that is wrong is told,
  * up to `room` errors; the first one is in reterr as "FILE:LINE:COLUMN: reason". */
 cairn_code definition_read(struct arena *arena, const char *file, const char *text, size_t len,
-                           struct definition *ret_definition,
-                           struct definition_error *ret_errors, size_t room, size_t *ret_count,
-                           cairn_error *reterr);
+                           struct definition *ret_definition, cairn_flaw *ret_errors,
+                           size_t room, size_t *ret_count, cairn_error *reterr);
 
 /* Reads a step's config back. */
 cairn_code step_config_read(struct arena *arena, const char *config,

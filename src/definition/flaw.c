@@ -90,7 +90,7 @@ static void sort_by_place(struct flaw *list, size_t count)
         struct flaw flaw = list[i];
         size_t k = i;
         for (; k > 0; k--) {
-            const struct definition_error *before = &list[k - 1].error;
+            const cairn_flaw *before = &list[k - 1].error;
             if (before->line < flaw.error.line ||
                 (before->line == flaw.error.line && before->column <= flaw.error.column))
                 break;
@@ -105,7 +105,7 @@ static void tell_others(const struct flaws *flaws, cairn_error *reterr)
     char text[sizeof reterr->detail];
     size_t used = 0;
     for (size_t i = 1; i < flaws->count && used < sizeof text; i++) {
-        const struct definition_error *error = &flaws->list[i].error;
+        const cairn_flaw *error = &flaws->list[i].error;
         int len = snprintf(text + used, sizeof text - used, "%s%d:%d: %s", used ? "\n" : "",
                            error->line, error->column, error->message);
         used += len < 0 ? 0 : (size_t)len;
@@ -114,9 +114,8 @@ static void tell_others(const struct flaws *flaws, cairn_error *reterr)
         fail_detail(reterr, reterr->code, "%.*s", (int)cut_length(text, sizeof text - 1), text);
 }
 
-cairn_code flaws_tell(struct flaws *flaws, const char *file,
-                      struct definition_error *ret_errors, size_t room, size_t *ret_count,
-                      cairn_error *reterr)
+cairn_code flaws_tell(struct flaws *flaws, const char *file, cairn_flaw *ret_errors,
+                      size_t room, size_t *ret_count, cairn_error *reterr)
 {
     if (flaws->is_out_of_memory)
         return fail_memory(reterr);

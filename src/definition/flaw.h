@@ -20,7 +20,7 @@ struct place {
 };
 
 struct flaw {
-    struct definition_error error;
+    cairn_flaw error;
     cairn_code code; /* CAIRN_E_BAD_INPUT, or CAIRN_E_TOO_LARGE beyond a limit */
 };
 
@@ -36,9 +36,8 @@ void flaw_limit(struct flaws *flaws, struct place at, const char *format, ...)
     format_like(3, 4);
 
 /* Tells them: the first in reterr, the others in its detail, and up to `room` in ret_errors. */
-cairn_code flaws_tell(struct flaws *flaws, const char *file,
-                      struct definition_error *ret_errors, size_t room, size_t *ret_count,
-                      cairn_error *reterr);
+cairn_code flaws_tell(struct flaws *flaws, const char *file, cairn_flaw *ret_errors,
+                      size_t room, size_t *ret_count, cairn_error *reterr);
 
 /* A name as it stands in a message: quoted, and cut if it is long. */
 enum { QUOTED_TEXT = 80 };

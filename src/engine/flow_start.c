@@ -20,7 +20,7 @@ static cairn_code read_deployed(struct request *request, struct definition *ret_
                                 cairn_error *reterr)
 {
     const struct deploy_input *in = &request->in.deploy;
-    struct definition_error flaws[FLAWS_MAX];
+    cairn_flaw flaws[FLAWS_MAX];
     size_t count = 0;
     cairn_code code =
         definition_read(&request->arena, in->file ? in->file : "workflow", in->text, in->len,

@@ -205,10 +205,12 @@ struct committed_output {
     size_t event_count;
 };
 
-/* Lists: items, and where the next page begins (NULL: this was the last). */
+/* Lists: items, how many, and where the next page begins (NULL: this was the last); in this order,
+ * see engine/page.c. */
 struct tasks_output {
     cairn_task *items;
     size_t count;
+    const char *next;
 };
 
 struct jobs_output {
@@ -250,6 +252,7 @@ struct steps_output {
 struct outbox_output {
     cairn_outbox_event *items;
     size_t count;
+    const char *next;
 };
 
 struct dlq_output {
@@ -296,6 +299,7 @@ struct stream_output {
 struct doctor_output {
     cairn_finding *items;
     size_t count;
+    const char *next;
 };
 
 struct request {

@@ -302,15 +302,28 @@ static cairn_code end_passage(struct cairn_passage *passage, cairn_code code)
     return ended;
 }
 
+/* The tasks that the last commit has claimed; NULL: none was asked for, or there was no commit. */
+static cairn_page *give_tasks(struct cairn_passage *passage, cairn_page *tasks)
+{
+    if (!passage->claimed || !tasks) {
+        cairn_page_free(tasks);
+        return NULL;
+    }
+    page_take(tasks, &passage->claimed);
+    return tasks;
+}
+
 cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
                                    const cairn_claim_options *claim, char ret_status[24],
-                                   cairn_tasks **ret_tasks, cairn_error *reterr)
+                                   cairn_page **ret_tasks, cairn_error *reterr)
 {
     cairn_claim_options known = CAIRN_CLAIM_DEFAULTS;
     cairn_error why = {0};
     cairn_code refused = CAIRN_OK; /* of the claim; the passage ends all the same */
+    cairn_page *tasks = NULL;
     if (claim && ret_tasks) {
-        refused = take_claim(&passage->arena, &known, claim, &why);
+        tasks = page_new(PAGE_TASK);
+        refused = tasks ? take_claim(&passage->arena, &known, claim, &why) : fail_memory(&why);
         if (!refused)
             passage->claim = &known;
     }
@@ -323,7 +336,7 @@ cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
     if (ret_status)
         memcpy(ret_status, ended ? "" : passage->status, ended ? 1 : sizeof passage->status);
     if (ret_tasks)
-        *ret_tasks = (cairn_tasks *)passage->claimed;
+        *ret_tasks = give_tasks(passage, tasks);
     passage_free(passage);
     return ended ? ended : refused;
 }

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     cleanup(arena_done) struct arena arena = {0};
     struct definition definition;
-    struct definition_error flaws[FLAWS];
+    cairn_flaw flaws[FLAWS];
     size_t count = 0;
     cairn_error error;
     cairn_code code = definition_read(&arena, "fuzz", (const char *)bytes, len, &definition,

@@ -67,10 +67,10 @@ void twin_add_step(struct buf *out, const cairn_step *step)
     twin_add_time(out, step->locked_until_us);
 }
 
-static void add_events(struct buf *out, const cairn_events *events)
+static void add_events(struct buf *out, const cairn_page *events)
 {
-    for (size_t i = 0; i < cairn_events_count(events); i++) {
-        const cairn_event *event = cairn_events_at(events, i);
+    for (size_t i = 0; i < cairn_page_count(events); i++) {
+        const cairn_event *event = cairn_page_event(events, i);
         buf_printf(out, "\n  %s", event->type);
         twin_add_text(out, event->step);
         twin_add_json(out, event->data);
@@ -79,11 +79,11 @@ static void add_events(struct buf *out, const cairn_events *events)
 }
 
 /* The latest event of a step (NULL: of the instance) says its status; without one it is planned. */
-static void check_told(const cairn_events *events, const char *step, const char *status)
+static void check_told(const cairn_page *events, const char *step, const char *status)
 {
     json_t *data = NULL;
-    for (size_t i = cairn_events_count(events); i > 0 && !data; i--) {
-        const cairn_event *event = cairn_events_at(events, i - 1);
+    for (size_t i = cairn_page_count(events); i > 0 && !data; i--) {
+        const cairn_event *event = cairn_page_event(events, i - 1);
         bool is_of_it = step ? event->step && strcmp(event->step, step) == 0 : !event->step;
         if (is_of_it)
             data = json_loads(event->data, 0, NULL);
@@ -94,12 +94,12 @@ static void check_told(const cairn_events *events, const char *step, const char 
     json_decref(data);
 }
 
-static void check_replay(const cairn_instance *row, const cairn_steps *steps,
-                         const cairn_events *events)
+static void check_replay(const cairn_instance *row, const cairn_page *steps,
+                         const cairn_page *events)
 {
     check_told(events, NULL, row->status);
-    for (size_t i = 0; i < cairn_steps_count(steps); i++) {
-        const cairn_step *step = cairn_steps_at(steps, i);
+    for (size_t i = 0; i < cairn_page_count(steps); i++) {
+        const cairn_step *step = cairn_page_step(steps, i);
         check_told(events, step->name, step->status);
     }
 }
@@ -107,11 +107,11 @@ static void check_replay(const cairn_instance *row, const cairn_steps *steps,
 static void dump_instance(struct side *side, const char *id, struct buf *out)
 {
     cairn_error error = {0};
-    cairn_instances *instances = NULL;
-    cairn_steps *steps = NULL;
-    cairn_events *events = NULL;
+    cairn_page *instances = NULL;
+    cairn_page *steps = NULL;
+    cairn_page *events = NULL;
     CHECK_OK(cairn_instance_get(side->engine, id, &instances, &error));
-    const cairn_instance *row = cairn_instances_at(instances, 0);
+    const cairn_instance *row = cairn_page_instance(instances, 0);
     buf_printf(out, "\n%s %s %d %s generation %d", row->id, row->workflow, row->version,
                row->status, row->generation);
     twin_add_text(out, row->key);
@@ -126,25 +126,25 @@ static void dump_instance(struct side *side, const char *id, struct buf *out)
     for (size_t i = 0; i < row->current_step_count; i++)
         twin_add_text(out, row->current_steps[i]);
     CHECK_OK(cairn_step_list(side->engine, id, NULL, 1000, &steps, &error));
-    for (size_t i = 0; i < cairn_steps_count(steps); i++)
-        twin_add_step(out, cairn_steps_at(steps, i));
+    for (size_t i = 0; i < cairn_page_count(steps); i++)
+        twin_add_step(out, cairn_page_step(steps, i));
     CHECK_OK(cairn_instance_events(side->engine, id, NULL, 1000, &events, &error));
     add_events(out, events);
-    if (cairn_events_count(events) < 1000)
+    if (cairn_page_count(events) < 1000)
         check_replay(row, steps, events);
     twin_add_logs(side, id, out);
-    cairn_events_free(events);
-    cairn_steps_free(steps);
-    cairn_instances_free(instances);
+    cairn_page_free(events);
+    cairn_page_free(steps);
+    cairn_page_free(instances);
 }
 
 static void dump_job(struct side *side, const char *id, struct buf *out)
 {
     cairn_error error = {0};
-    cairn_jobs *jobs = NULL;
-    cairn_events *events = NULL;
+    cairn_page *jobs = NULL;
+    cairn_page *events = NULL;
     CHECK_OK(cairn_job_get(side->engine, id, &jobs, &error));
-    const cairn_job *row = cairn_jobs_at(jobs, 0);
+    const cairn_job *row = cairn_page_job(jobs, 0);
     buf_printf(out, "\n%s %s %s %d/%d", row->id, row->type, row->status, row->attempt,
                row->max_attempts);
     twin_add_text(out, row->leased_by);
@@ -156,8 +156,8 @@ static void dump_job(struct side *side, const char *id, struct buf *out)
     twin_add_time(out, row->updated_at_us);
     CHECK_OK(cairn_job_events(side->engine, id, NULL, 1000, &events, &error));
     add_events(out, events);
-    cairn_events_free(events);
-    cairn_jobs_free(jobs);
+    cairn_page_free(events);
+    cairn_page_free(jobs);
 }
 
 static void check_same(struct twins *twins, const char *what, const struct buf *first,
@@ -283,10 +283,10 @@ static void claim(struct twins *twins)
     int run = twins->has_functions ? twin_below(twins, 4) : 0;
     for_both(side, twins)
     {
-        cairn_tasks *tasks = NULL;
+        cairn_page *tasks = NULL;
         twin_answer(side, "claim", cairn_claim(side->engine, &options, &tasks, NULL));
-        for (size_t i = 0; tasks && i < cairn_tasks_count(tasks); i++) {
-            const cairn_task *task = cairn_tasks_at(tasks, i);
+        for (size_t i = 0; tasks && i < cairn_page_count(tasks); i++) {
+            const cairn_task *task = cairn_page_task(tasks, i);
             buf_printf(&side->answer, "\n  %s %s %s %s %d/%d", task->id, task->token,
                        task->kind, task->type, task->attempt, task->max_attempts);
             twin_add_json(&side->answer, task->input);
@@ -300,7 +300,7 @@ static void claim(struct twins *twins)
             if (side == twins->sides)
                 twin_learn(twins, options.worker, task);
         }
-        cairn_tasks_free(tasks);
+        cairn_page_free(tasks);
     }
 }
 
@@ -400,15 +400,15 @@ static void decide(struct twins *twins, const char *id)
     char name[16] = "";
     bool is_confirmed = twin_below(twins, 5) > 0;
     cairn_error error = {0};
-    cairn_steps *steps = NULL;
+    cairn_page *steps = NULL;
     CHECK_OK(cairn_step_list(twins->sides[0].engine, id, NULL, 1000, &steps, &error));
-    for (size_t i = 0; i < cairn_steps_count(steps); i++) {
-        const cairn_step *step = cairn_steps_at(steps, i);
+    for (size_t i = 0; i < cairn_page_count(steps); i++) {
+        const cairn_step *step = cairn_page_step(steps, i);
         bool is_asked = strcmp(step->status, "waiting_decision") == 0;
         if (strcmp(step->kind, "human") == 0 && (!name[0] || is_asked))
             snprintf(name, sizeof name, "%s", step->name);
     }
-    cairn_steps_free(steps);
+    cairn_page_free(steps);
     for_both(side, twins) twin_answer(
         side, "decide",
         cairn_decide(side->engine, id, name[0] ? name : "h0", is_confirmed, "eve", "so", NULL));
@@ -434,14 +434,14 @@ static void requeue(struct twins *twins)
     {
         char id[32] = "1";
         cairn_error error = {0};
-        cairn_dlq *dlq = NULL;
+        cairn_page *dlq = NULL;
         CHECK_OK(cairn_dlq_list(side->engine, NULL, 100, &dlq, &error));
-        for (size_t i = 0; i < cairn_dlq_count(dlq); i++) {
-            add_record(&side->answer, cairn_dlq_at(dlq, i));
+        for (size_t i = 0; i < cairn_page_count(dlq); i++) {
+            add_record(&side->answer, cairn_page_dlq_record(dlq, i));
             if (i <= pick)
-                snprintf(id, sizeof id, "%s", cairn_dlq_at(dlq, i)->id);
+                snprintf(id, sizeof id, "%s", cairn_page_dlq_record(dlq, i)->id);
         }
-        cairn_dlq_free(dlq);
+        cairn_page_free(dlq);
         twin_answer(side, " requeue", cairn_dlq_requeue(side->engine, id, input, NULL));
     }
 }
@@ -463,11 +463,11 @@ static void deliver(struct twins *twins)
     uint32_t max = (uint32_t)(1 + twin_below(twins, 3));
     for_both(side, twins)
     {
-        cairn_outbox *outbox = NULL;
+        cairn_page *outbox = NULL;
         twin_answer(side, "outbox",
                     cairn_outbox_claim(side->engine, "d", max, 2000, &outbox, NULL));
-        for (size_t i = 0; outbox && i < cairn_outbox_count(outbox); i++) {
-            const cairn_outbox_event *event = cairn_outbox_at(outbox, i);
+        for (size_t i = 0; outbox && i < cairn_page_count(outbox); i++) {
+            const cairn_outbox_event *event = cairn_page_outbox_event(outbox, i);
             buf_printf(&side->answer, "\n  %s %s %s", event->instance_id, event->step,
                        event->event);
             twin_add_json(&side->answer, event->payload);
@@ -475,7 +475,7 @@ static void deliver(struct twins *twins)
             if (is_acknowledged)
                 twin_answer(side, " ack", cairn_outbox_ack(side->engine, event->id, NULL));
         }
-        cairn_outbox_free(outbox);
+        cairn_page_free(outbox);
     }
 }
 

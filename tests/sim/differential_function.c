@@ -52,17 +52,17 @@ void twin_add_memory(struct buf *out, const cairn_memory *memory)
 void twin_add_logs(struct side *side, const char *instance_id, struct buf *out)
 {
     cairn_error error = {0};
-    cairn_logs *logs = NULL;
+    cairn_page *logs = NULL;
     CHECK_OK(cairn_log_list(side->engine, instance_id, NULL, 1000, &logs, &error));
-    for (size_t i = 0; i < cairn_logs_count(logs); i++) {
-        const cairn_log *log = cairn_logs_at(logs, i);
+    for (size_t i = 0; i < cairn_page_count(logs); i++) {
+        const cairn_log *log = cairn_page_log(logs, i);
         buf_printf(out, "\n  log %s %d", log->level, log->attempt);
         twin_add_text(out, log->message);
         twin_add_text(out, log->step);
         twin_add_json(out, log->data);
         twin_add_time(out, log->at_us);
     }
-    cairn_logs_free(logs);
+    cairn_page_free(logs);
 }
 
 /* ---- what a client knows ----------------------------------------------------------------- */

@@ -66,27 +66,27 @@ static void deploy(struct story *story, const char *file, const char *text)
     fprintf(story->out, "    existing=%d\n", is_existing);
 }
 
-static void tell_definitions(struct story *story, cairn_code code, cairn_definitions **given)
+static void tell_definitions(struct story *story, cairn_code code, cairn_page **given)
 {
-    cairn_definitions *found = *given; /* now, after the call that brought it */
+    cairn_page *found = *given; /* now, after the call that brought it */
     tell(story, "definitions", code);
     if (code)
         return;
-    for (size_t i = 0; i < cairn_definitions_count(found); i++) {
-        const cairn_definition *at = cairn_definitions_at(found, i);
+    for (size_t i = 0; i < cairn_page_count(found); i++) {
+        const cairn_definition *at = cairn_page_workflow(found, i);
         fprintf(story->out, "    %s %d %s %s", at->name, at->version, at->hash, at->content);
         tell_time(story, "created", at->created_at_us);
         fprintf(story->out, "\n");
     }
-    CHECK(!cairn_definitions_at(found, cairn_definitions_count(found)), "past the end");
-    fprintf(story->out, "    next=%s\n", or_none(cairn_definitions_next(found)));
-    cairn_definitions_free(found);
+    CHECK(!cairn_page_workflow(found, cairn_page_count(found)), "past the end");
+    fprintf(story->out, "    next=%s\n", or_none(cairn_page_next(found)));
+    cairn_page_free(found);
 }
 
 static void tell_workflows(struct story *story)
 {
     cairn_engine *engine = story->engine;
-    cairn_definitions *found = NULL;
+    cairn_page *found = NULL;
     deploy(story, "order.yaml", flow);
     deploy(story, "order.yaml", flow);
     deploy(story, "other.yaml",
@@ -105,13 +105,13 @@ static void tell_workflows(struct story *story)
 
 /* ---- instances ------------------------------------------------------------------------------ */
 
-static void tell_instances(struct story *story, cairn_code code, cairn_instances *found)
+static void tell_instances(struct story *story, cairn_code code, cairn_page *found)
 {
     tell(story, "instances", code);
     if (code)
         return;
-    for (size_t i = 0; i < cairn_instances_count(found); i++) {
-        const cairn_instance *at = cairn_instances_at(found, i);
+    for (size_t i = 0; i < cairn_page_count(found); i++) {
+        const cairn_instance *at = cairn_page_instance(found, i);
         fprintf(story->out,
                 "    %s %d %s key=%s in=%s out=%s generation=%d error=%s:", at->workflow,
                 at->version, at->status, or_none(at->key), or_null(at->input),
@@ -124,27 +124,27 @@ static void tell_instances(struct story *story, cairn_code code, cairn_instances
         tell_time(story, "finished", at->finished_at_us);
         fprintf(story->out, "\n");
     }
-    fprintf(story->out, "    %s\n", cairn_instances_next(found) ? "more" : "that was all");
-    cairn_instances_free(found);
+    fprintf(story->out, "    %s\n", cairn_page_next(found) ? "more" : "that was all");
+    cairn_page_free(found);
 }
 
 static void look(struct story *story)
 {
-    cairn_instances *found = NULL;
+    cairn_page *found = NULL;
     cairn_code code = cairn_instance_get(story->engine, story->id, &found, &story->error);
     tell_instances(story, code, found);
 }
 
 static void tell_steps(struct story *story, uint32_t limit)
 {
-    cairn_steps *found = NULL;
+    cairn_page *found = NULL;
     cairn_code code =
         cairn_step_list(story->engine, story->id, NULL, limit, &found, &story->error);
     tell(story, "steps", code);
     if (code)
         return;
-    for (size_t i = 0; i < cairn_steps_count(found); i++) {
-        const cairn_step *at = cairn_steps_at(found, i);
+    for (size_t i = 0; i < cairn_page_count(found); i++) {
+        const cairn_step *at = cairn_page_step(found, i);
         CHECK(strncmp(at->id, story->id, strlen(story->id)) == 0, "%s", at->id);
         fprintf(story->out,
                 "    %d %s %s %s %s %d/%d undo=%d priority=%d commit=%lld in=%s out=%s "
@@ -161,8 +161,8 @@ static void tell_steps(struct story *story, uint32_t limit)
         tell_time(story, "locked", at->locked_until_us);
         fprintf(story->out, "\n");
     }
-    fprintf(story->out, "    next=%s\n", or_none(cairn_steps_next(found)));
-    cairn_steps_free(found);
+    fprintf(story->out, "    next=%s\n", or_none(cairn_page_next(found)));
+    cairn_page_free(found);
 }
 
 static void start(struct story *story, const char *workflow, const char *key, int64_t at_us)
@@ -181,7 +181,7 @@ static void start(struct story *story, const char *workflow, const char *key, in
 
 static void list(struct story *story, const char *status, const char *workflow, uint32_t limit)
 {
-    cairn_instances *found = NULL;
+    cairn_page *found = NULL;
     cairn_instance_filter filter = CAIRN_INSTANCE_FILTER_DEFAULTS;
     filter.status = status;
     filter.workflow = workflow;
@@ -195,14 +195,14 @@ static void list(struct story *story, const char *status, const char *workflow, 
 /* Claims one task and ends it so. */
 static void work(struct story *story, const char *type, cairn_report report)
 {
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
     claim.worker = "w";
     claim.types = &type;
     claim.type_count = 1;
     CHECK_STORY(cairn_claim(story->engine, &claim, &tasks, &story->error));
-    fprintf(story->out, "%s brings %zu\n", type, cairn_tasks_count(tasks));
-    const cairn_task *task = cairn_tasks_at(tasks, 0);
+    fprintf(story->out, "%s brings %zu\n", type, cairn_page_count(tasks));
+    const cairn_task *task = cairn_page_task(tasks, 0);
     if (task) {
         fprintf(story->out, "    %s %s in=%s %d/%d step=%s metadata=%s reason=%s signal=%s\n",
                 task->kind, task->type, task->input, task->attempt, task->max_attempts,
@@ -217,7 +217,7 @@ static void work(struct story *story, const char *type, cairn_report report)
         fprintf(story->out, "    reported: %s %s\n", cairn_code_name(reported.code),
                 reported.status);
     }
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
 }
 
 static void complete(struct story *story, const char *type, const char *output)
@@ -268,33 +268,33 @@ static void send_signal(struct story *story, const char *event, const char *id, 
 
 static void tell_outbox(struct story *story)
 {
-    cairn_outbox *found = NULL;
+    cairn_page *found = NULL;
     cairn_code code = cairn_outbox_claim(story->engine, "d", 10, 1000, &found, &story->error);
     tell(story, "outbox", code);
-    for (size_t i = 0; !code && i < cairn_outbox_count(found); i++) {
-        const cairn_outbox_event *at = cairn_outbox_at(found, i);
+    for (size_t i = 0; !code && i < cairn_page_count(found); i++) {
+        const cairn_outbox_event *at = cairn_page_outbox_event(found, i);
         fprintf(story->out, "    %s %s %s", at->step, at->event, at->payload);
         tell_time(story, "created", at->created_at_us);
         fprintf(story->out, "\n");
         tell(story, "ack", cairn_outbox_ack(story->engine, at->id, &story->error));
     }
-    cairn_outbox_free(found);
+    cairn_page_free(found);
     tell(story, "ack", cairn_outbox_ack(story->engine, "none", &story->error));
 }
 
 static void tell_events(struct story *story)
 {
-    cairn_events *found = NULL;
+    cairn_page *found = NULL;
     cairn_code code =
         cairn_instance_events(story->engine, story->id, NULL, 1000, &found, &story->error);
     tell(story, "events", code);
-    for (size_t i = 0; !code && i < cairn_events_count(found); i++) {
-        const cairn_event *at = cairn_events_at(found, i);
+    for (size_t i = 0; !code && i < cairn_page_count(found); i++) {
+        const cairn_event *at = cairn_page_event(found, i);
         fprintf(story->out, "    %s %s", at->type, or_none(at->step));
         tell_time(story, "at", at->at_us);
         fprintf(story->out, "\n");
     }
-    cairn_events_free(found);
+    cairn_page_free(found);
 }
 
 static void tell_figures(struct story *story)
@@ -356,20 +356,20 @@ static void tell_record(struct story *story, const cairn_dlq_record *record)
 
 static void tell_dlq(struct story *story)
 {
-    cairn_dlq *page = NULL;
+    cairn_page *page = NULL;
     char id[32];
     CHECK_STORY(cairn_dlq_list(story->engine, NULL, 1, &page, &story->error));
-    fprintf(story->out, "%zu records%s\n", cairn_dlq_count(page),
-            cairn_dlq_next(page) ? " and more" : "");
-    tell_record(story, cairn_dlq_at(page, 0));
-    snprintf(id, sizeof id, "%s", cairn_dlq_at(page, 0)->id);
-    cairn_dlq_free(page);
+    fprintf(story->out, "%zu records%s\n", cairn_page_count(page),
+            cairn_page_next(page) ? " and more" : "");
+    tell_record(story, cairn_page_dlq_record(page, 0));
+    snprintf(id, sizeof id, "%s", cairn_page_dlq_record(page, 0)->id);
+    cairn_page_free(page);
     tell(story, "requeue", cairn_dlq_requeue(story->engine, id, "{\"n\": 2}", &story->error));
     look(story);
     tell(story, "requeue", cairn_dlq_requeue(story->engine, id, NULL, &story->error));
     CHECK_STORY(cairn_dlq_get(story->engine, id, &page, &story->error));
-    tell_record(story, cairn_dlq_at(page, 0));
-    cairn_dlq_free(page);
+    tell_record(story, cairn_page_dlq_record(page, 0));
+    cairn_page_free(page);
     tell(story, "record", cairn_dlq_get(story->engine, "none", &page, &story->error));
 }
 

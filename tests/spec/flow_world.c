@@ -38,8 +38,8 @@ void wf_open_limited(struct flow_world *fw, size_t max_payload)
 
 void wf_close(struct flow_world *fw)
 {
-    cairn_instances_free(fw->seen);
-    cairn_steps_free(fw->seen_steps);
+    cairn_page_free(fw->seen);
+    cairn_page_free(fw->seen_steps);
     world_close(&fw->world);
 }
 
@@ -112,17 +112,17 @@ size_t wf_take_many(struct flow_world *fw, const char *worker, const char *type,
                     struct task *ret_tasks)
 {
     cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     options.worker = worker;
     options.types = &type;
     options.type_count = 1;
     options.max = max;
     CHECK_DONE(&fw->world, cairn_claim(fw->world.engine, &options, &tasks, &fw->world.error));
-    size_t count = cairn_tasks_count(tasks);
+    size_t count = cairn_page_count(tasks);
     CHECK(count <= max, "%zu tasks instead of at most %u", count, max);
     for (size_t i = 0; i < count; i++)
-        ret_tasks[i] = hold(fw, worker, cairn_tasks_at(tasks, i));
-    cairn_tasks_free(tasks);
+        ret_tasks[i] = hold(fw, worker, cairn_page_task(tasks, i));
+    cairn_page_free(tasks);
     return count;
 }
 
@@ -280,19 +280,19 @@ cairn_code wf_abort(struct flow_world *fw)
 
 const cairn_instance *wf_instance(struct flow_world *fw)
 {
-    cairn_instances_free(fw->seen);
+    cairn_page_free(fw->seen);
     fw->seen = NULL;
     CHECK_DONE(&fw->world,
                cairn_instance_get(fw->world.engine, fw->id, &fw->seen, &fw->world.error));
-    CHECK_INT(cairn_instances_count(fw->seen), 1);
-    const cairn_instance *instance = cairn_instances_at(fw->seen, 0);
+    CHECK_INT(cairn_page_count(fw->seen), 1);
+    const cairn_instance *instance = cairn_page_instance(fw->seen, 0);
     CHECK_STR(instance->id, fw->id);
     return instance;
 }
 
 static void list_steps(struct flow_world *fw)
 {
-    cairn_steps_free(fw->seen_steps);
+    cairn_page_free(fw->seen_steps);
     fw->seen_steps = NULL;
     CHECK_DONE(&fw->world, cairn_step_list(fw->world.engine, fw->id, NULL, 1000,
                                            &fw->seen_steps, &fw->world.error));
@@ -302,9 +302,9 @@ const cairn_step *wf_step(struct flow_world *fw, const char *name)
 {
     const cairn_step *found = NULL;
     list_steps(fw);
-    for (size_t i = 0; i < cairn_steps_count(fw->seen_steps); i++)
-        if (strcmp(cairn_steps_at(fw->seen_steps, i)->name, name) == 0)
-            found = cairn_steps_at(fw->seen_steps, i);
+    for (size_t i = 0; i < cairn_page_count(fw->seen_steps); i++)
+        if (strcmp(cairn_page_step(fw->seen_steps, i)->name, name) == 0)
+            found = cairn_page_step(fw->seen_steps, i);
     CHECK(found, "there is no step %s", name);
     return found;
 }
@@ -328,8 +328,8 @@ void wf_check_steps(struct flow_world *fw, const char *wanted)
 {
     char seen[TEXT_MAX] = "";
     list_steps(fw);
-    for (size_t i = 0; i < cairn_steps_count(fw->seen_steps); i++) {
-        const cairn_step *step = cairn_steps_at(fw->seen_steps, i);
+    for (size_t i = 0; i < cairn_page_count(fw->seen_steps); i++) {
+        const cairn_step *step = cairn_page_step(fw->seen_steps, i);
         CHECK_INT(step->seq, i);
         add_word(seen, step->name, step->status);
     }
@@ -345,9 +345,9 @@ void wf_check_current(struct flow_world *fw, const char *wanted)
     CHECK(strcmp(seen, wanted) == 0, "current_steps is \"%s\", not \"%s\"", seen, wanted);
 }
 
-static cairn_events *list_events(struct flow_world *fw)
+static cairn_page *list_events(struct flow_world *fw)
 {
-    cairn_events *events = NULL;
+    cairn_page *events = NULL;
     CHECK_DONE(&fw->world, cairn_instance_events(fw->world.engine, fw->id, NULL, 1000, &events,
                                                  &fw->world.error));
     return events;
@@ -357,9 +357,9 @@ void wf_check_events(struct flow_world *fw, const char *wanted)
 {
     char seen[TEXT_MAX] = "";
     int64_t last_id = 0, last_us = START_US;
-    cairn_events *events = list_events(fw);
-    for (size_t i = 0; i < cairn_events_count(events); i++) {
-        const cairn_event *event = cairn_events_at(events, i);
+    cairn_page *events = list_events(fw);
+    for (size_t i = 0; i < cairn_page_count(events); i++) {
+        const cairn_event *event = cairn_page_event(events, i);
         CHECK(event->id > last_id, "event %zu does not have a higher id", i);
         CHECK(event->at_us >= last_us, "event %zu (%s) is too early", i, event->type);
         CHECK(event->data && event->data[0] == '{', "event %zu has the data %s", i,
@@ -368,17 +368,17 @@ void wf_check_events(struct flow_world *fw, const char *wanted)
         last_us = event->at_us;
         add_word(seen, event->type, event->step);
     }
-    cairn_events_free(events);
+    cairn_page_free(events);
     CHECK(strcmp(seen, wanted) == 0, "the events are\n\"%s\", not\n\"%s\"", seen, wanted);
 }
 
 size_t wf_count_events(struct flow_world *fw, const char *type)
 {
     size_t count = 0;
-    cairn_events *events = list_events(fw);
-    for (size_t i = 0; i < cairn_events_count(events); i++)
-        count += strcmp(cairn_events_at(events, i)->type, type) == 0;
-    cairn_events_free(events);
+    cairn_page *events = list_events(fw);
+    for (size_t i = 0; i < cairn_page_count(events); i++)
+        count += strcmp(cairn_page_event(events, i)->type, type) == 0;
+    cairn_page_free(events);
     return count;
 }
 

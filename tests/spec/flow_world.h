@@ -13,8 +13,8 @@
 struct flow_world {
     struct world world;
     char id[40]; /* the instance that was started last */
-    cairn_instances *seen;
-    cairn_steps *seen_steps;
+    cairn_page *seen;
+    cairn_page *seen_steps;
 };
 
 /* A step, or its compensation, in a worker's hands. */

@@ -106,18 +106,18 @@ static void hold(struct story *story, const cairn_task *task)
 
 static void claim(struct story *story, const char *type)
 {
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
     options.worker = "w";
     options.types = &type;
     options.type_count = 1;
     cairn_code code = cairn_claim(story->engine, &options, &tasks, &story->error);
     tell_code(story, "claim", code);
-    for (size_t i = 0; !code && i < cairn_tasks_count(tasks); i++) {
-        tell_task(story, cairn_tasks_at(tasks, i));
-        hold(story, cairn_tasks_at(tasks, i));
+    for (size_t i = 0; !code && i < cairn_page_count(tasks); i++) {
+        tell_task(story, cairn_page_task(tasks, i));
+        hold(story, cairn_page_task(tasks, i));
     }
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
 }
 
 /* ---- commits --------------------------------------------------------------------------------- */
@@ -190,45 +190,45 @@ static void send(struct story *story, const char *event, const char *id, const c
 
 static void tell_instance(struct story *story)
 {
-    cairn_instances *found = NULL;
+    cairn_page *found = NULL;
     cairn_code code = cairn_instance_get(story->engine, story->id, &found, &story->error);
     tell_code(story, "instance", code);
     if (code)
         return;
-    const cairn_instance *at = cairn_instances_at(found, 0);
+    const cairn_instance *at = cairn_page_instance(found, 0);
     fprintf(story->out, "    %s out=%s error=%s:", at->status, or_null(at->output),
             or_null(at->last_error));
     for (size_t i = 0; i < at->current_step_count; i++)
         fprintf(story->out, " %s", at->current_steps[i]);
     fprintf(story->out, "\n");
-    cairn_instances_free(found);
+    cairn_page_free(found);
 }
 
 static void tell_outbox(struct story *story)
 {
-    cairn_outbox *events = NULL;
+    cairn_page *events = NULL;
     cairn_code code = cairn_outbox_claim(story->engine, "d", 10, 30000, &events, &story->error);
     tell_code(story, "outbox", code);
-    for (size_t i = 0; !code && i < cairn_outbox_count(events); i++) {
-        const cairn_outbox_event *event = cairn_outbox_at(events, i);
+    for (size_t i = 0; !code && i < cairn_page_count(events); i++) {
+        const cairn_outbox_event *event = cairn_page_outbox_event(events, i);
         fprintf(story->out, "    %s %s %s\n", event->step, event->event, event->payload);
     }
-    cairn_outbox_free(events);
+    cairn_page_free(events);
 }
 
 static void tell_job(struct story *story)
 {
-    cairn_jobs *jobs = NULL;
+    cairn_page *jobs = NULL;
     cairn_code code = cairn_job_get(story->engine, JOB, &jobs, &story->error);
     tell_code(story, "job", code);
     if (code)
         return;
-    const cairn_job *job = cairn_jobs_at(jobs, 0);
+    const cairn_job *job = cairn_page_job(jobs, 0);
     fprintf(story->out, "    %s %s key=%s %d %d", job->type, job->payload,
             or_none(job->idempotency_key), job->priority, job->max_attempts);
     tell_time(story, "run_at", job->run_at_us);
     fprintf(story->out, "\n");
-    cairn_jobs_free(jobs);
+    cairn_page_free(jobs);
 }
 
 /* Everything that one commit can say. */
@@ -388,24 +388,24 @@ static void tell_logs(struct story *story, const char *id, uint32_t limit)
 {
     char cursor[32] = "";
     do {
-        cairn_logs *logs = NULL;
+        cairn_page *logs = NULL;
         cairn_code code = cairn_log_list(story->engine, id, *cursor ? cursor : NULL, limit,
                                          &logs, &story->error);
         tell_code(story, "logs", code);
         if (code)
             return;
-        for (size_t i = 0; i < cairn_logs_count(logs); i++) {
-            const cairn_log *log = cairn_logs_at(logs, i);
+        for (size_t i = 0; i < cairn_page_count(logs); i++) {
+            const cairn_log *log = cairn_page_log(logs, i);
             fprintf(story->out, "    %lld %s \"%s\" %s step=%s %d", (long long)log->id,
                     log->level, log->message, or_null(log->data), or_none(log->step),
                     log->attempt);
             tell_time(story, "at", log->at_us);
             fprintf(story->out, "\n");
         }
-        CHECK(!cairn_logs_at(logs, cairn_logs_count(logs)), "past the end");
+        CHECK(!cairn_page_log(logs, cairn_page_count(logs)), "past the end");
         snprintf(cursor, sizeof cursor, "%s",
-                 cairn_logs_next(logs) ? cairn_logs_next(logs) : "");
-        cairn_logs_free(logs);
+                 cairn_page_next(logs) ? cairn_page_next(logs) : "");
+        cairn_page_free(logs);
     } while (*cursor);
 }
 

@@ -237,11 +237,11 @@ bool fn_claim(struct function_world *world, const char *worker, struct runner *r
     options.type_count = 1;
     options.lease_ms = LEASE_MS;
     CHECK_DONE(w, cairn_claim(w->engine, &options, &runner.tasks, &w->error));
-    if (cairn_tasks_count(runner.tasks) == 0) {
-        cairn_tasks_free(runner.tasks);
+    if (cairn_page_count(runner.tasks) == 0) {
+        cairn_page_free(runner.tasks);
         return false;
     }
-    const cairn_task *task = cairn_tasks_at(runner.tasks, 0);
+    const cairn_task *task = cairn_page_task(runner.tasks, 0);
     CHECK_STR(task->kind, "function");
     CHECK_DONE(w, cairn_passage_open(w->engine, runner.worker, task, world->mode,
                                      world->lease_ms, &runner.passage, &w->error));
@@ -266,7 +266,7 @@ cairn_code fn_finish(struct function_world *world, struct runner *runner, char r
     memset(&world->flow.world.error, 0, sizeof world->flow.world.error);
     cairn_code code =
         cairn_passage_end(runner->passage, runner->code, ret_status, &world->flow.world.error);
-    cairn_tasks_free(runner->tasks);
+    cairn_page_free(runner->tasks);
     *runner = (struct runner){0};
     return code;
 }
@@ -274,7 +274,7 @@ cairn_code fn_finish(struct function_world *world, struct runner *runner, char r
 void fn_drop(struct runner *runner)
 {
     passage_free(runner->passage);
-    cairn_tasks_free(runner->tasks);
+    cairn_page_free(runner->tasks);
     *runner = (struct runner){0};
 }
 
@@ -341,36 +341,36 @@ const cairn_step *fn_row(struct function_world *world, const char *key)
 size_t fn_count_events(struct function_world *world, const char *type, const char *step)
 {
     struct world *w = &world->flow.world;
-    cairn_events *events = NULL;
+    cairn_page *events = NULL;
     size_t count = 0;
     CHECK_DONE(
         w, cairn_instance_events(w->engine, world->flow.id, NULL, 1000, &events, &w->error));
-    for (size_t i = 0; i < cairn_events_count(events); i++) {
-        const cairn_event *event = cairn_events_at(events, i);
+    for (size_t i = 0; i < cairn_page_count(events); i++) {
+        const cairn_event *event = cairn_page_event(events, i);
         bool is_its = !step || (event->step && strcmp(event->step, step) == 0);
         count += is_its && strcmp(event->type, type) == 0;
     }
-    cairn_events_free(events);
+    cairn_page_free(events);
     return count;
 }
 
 void fn_check_logs(struct function_world *world, const char *wanted)
 {
     struct world *w = &world->flow.world;
-    cairn_logs *logs = NULL;
+    cairn_page *logs = NULL;
     char seen[2000] = "";
     size_t len = 0;
     int64_t last_id = 0;
     CHECK_DONE(w, cairn_log_list(w->engine, world->flow.id, NULL, 1000, &logs, &w->error));
-    for (size_t i = 0; i < cairn_logs_count(logs); i++) {
-        const cairn_log *log = cairn_logs_at(logs, i);
+    for (size_t i = 0; i < cairn_page_count(logs); i++) {
+        const cairn_log *log = cairn_page_log(logs, i);
         CHECK(log->id > last_id, "log %zu does not have a higher id", i);
         last_id = log->id;
         len += (size_t)snprintf(seen + len, sizeof seen - len, "%s%s:%s", i ? " " : "",
                                 log->level, log->message);
         CHECK(len < sizeof seen, "more logs than fit");
     }
-    cairn_logs_free(logs);
+    cairn_page_free(logs);
     CHECK(strcmp(seen, wanted) == 0, "the logs are \"%s\", not \"%s\"", seen, wanted);
 }
 

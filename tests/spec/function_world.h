@@ -51,7 +51,7 @@ struct function_world {
 /* A passage in a worker's hands. */
 struct runner {
     char worker[32];
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     cairn_passage *passage;
     cairn_code code; /* what the function has returned */
 };

@@ -70,9 +70,9 @@ cairn_code sg_decide(struct flow_world *fw, const char *step, bool is_confirmed)
 
 /* ---- the DLQ -------------------------------------------------------------------------------- */
 
-static cairn_dlq *list_records(struct flow_world *fw)
+static cairn_page *list_records(struct flow_world *fw)
 {
-    cairn_dlq *dlq = NULL;
+    cairn_page *dlq = NULL;
     CHECK_DONE(&fw->world,
                cairn_dlq_list(fw->world.engine, NULL, 1000, &dlq, &fw->world.error));
     return dlq;
@@ -96,29 +96,29 @@ static struct record copy_record(const cairn_dlq_record *from)
 struct record sg_record(struct flow_world *fw, const char *step)
 {
     struct record found = {0};
-    cairn_dlq *dlq = list_records(fw);
-    for (size_t i = 0; i < cairn_dlq_count(dlq); i++)
-        if (strcmp(cairn_dlq_at(dlq, i)->step_name, step) == 0)
-            found = copy_record(cairn_dlq_at(dlq, i));
-    cairn_dlq_free(dlq);
+    cairn_page *dlq = list_records(fw);
+    for (size_t i = 0; i < cairn_page_count(dlq); i++)
+        if (strcmp(cairn_page_dlq_record(dlq, i)->step_name, step) == 0)
+            found = copy_record(cairn_page_dlq_record(dlq, i));
+    cairn_page_free(dlq);
     CHECK(found.id[0], "there is no record of step %s", step);
     return found;
 }
 
 struct record sg_record_of(struct flow_world *fw, const char *id)
 {
-    cairn_dlq *dlq = NULL;
+    cairn_page *dlq = NULL;
     CHECK_DONE(&fw->world, cairn_dlq_get(fw->world.engine, id, &dlq, &fw->world.error));
-    struct record found = copy_record(cairn_dlq_at(dlq, 0));
-    cairn_dlq_free(dlq);
+    struct record found = copy_record(cairn_page_dlq_record(dlq, 0));
+    cairn_page_free(dlq);
     return found;
 }
 
 size_t sg_count_records(struct flow_world *fw)
 {
-    cairn_dlq *dlq = list_records(fw);
-    size_t count = cairn_dlq_count(dlq);
-    cairn_dlq_free(dlq);
+    cairn_page *dlq = list_records(fw);
+    size_t count = cairn_page_count(dlq);
+    cairn_page_free(dlq);
     return count;
 }
 
@@ -143,12 +143,12 @@ void sg_check_json(const char *seen, const char *wanted)
 void sg_check_event(struct flow_world *fw, const char *type, const char *step,
                     const char *fields)
 {
-    cairn_events *events = NULL;
+    cairn_page *events = NULL;
     const cairn_event *found = NULL;
     CHECK_DONE(&fw->world, cairn_instance_events(fw->world.engine, fw->id, NULL, 1000, &events,
                                                  &fw->world.error));
-    for (size_t i = 0; i < cairn_events_count(events); i++) {
-        const cairn_event *event = cairn_events_at(events, i);
+    for (size_t i = 0; i < cairn_page_count(events); i++) {
+        const cairn_event *event = cairn_page_event(events, i);
         bool is_its = !step || (event->step && strcmp(event->step, step) == 0);
         if (is_its && strcmp(event->type, type) == 0)
             found = event;
@@ -165,7 +165,7 @@ void sg_check_event(struct flow_world *fw, const char *type, const char *step,
     }
     json_decref(data);
     json_decref(wanted);
-    cairn_events_free(events);
+    cairn_page_free(events);
 }
 
 void sg_check_stop(struct flow_world *fw, const struct task *task, const char *stop)

@@ -51,17 +51,17 @@ static void tell_job(struct story *story, const cairn_job *job)
     fprintf(story->out, "\n");
 }
 
-static void tell_jobs(struct story *story, cairn_jobs *jobs)
+static void tell_jobs(struct story *story, cairn_page *jobs)
 {
-    for (size_t i = 0; i < cairn_jobs_count(jobs); i++)
-        tell_job(story, cairn_jobs_at(jobs, i));
-    fprintf(story->out, "    %s\n", cairn_jobs_next(jobs) ? "more" : "that was all");
-    cairn_jobs_free(jobs);
+    for (size_t i = 0; i < cairn_page_count(jobs); i++)
+        tell_job(story, cairn_page_job(jobs, i));
+    fprintf(story->out, "    %s\n", cairn_page_next(jobs) ? "more" : "that was all");
+    cairn_page_free(jobs);
 }
 
 static void look(struct story *story, const char *id)
 {
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     cairn_code code = cairn_job_get(story->engine, id, &jobs, &story->error);
     tell_code(story, "get", code);
     if (!code)
@@ -71,7 +71,7 @@ static void look(struct story *story, const char *id)
 static void list(struct story *story, const char *status, const char *type, const char *key,
                  uint32_t limit)
 {
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
     filter.status = status;
     filter.type = type;
@@ -82,8 +82,8 @@ static void list(struct story *story, const char *status, const char *type, cons
     if (code)
         return;
     char cursor[64] = "";
-    if (cairn_jobs_next(jobs))
-        snprintf(cursor, sizeof cursor, "%s", cairn_jobs_next(jobs));
+    if (cairn_page_next(jobs))
+        snprintf(cursor, sizeof cursor, "%s", cairn_page_next(jobs));
     tell_jobs(story, jobs);
     if (!cursor[0])
         return;
@@ -94,20 +94,20 @@ static void list(struct story *story, const char *status, const char *type, cons
 
 static void events(struct story *story, const char *id)
 {
-    cairn_events *events;
+    cairn_page *events;
     int64_t before = 0;
     cairn_code code = cairn_job_events(story->engine, id, NULL, 100, &events, &story->error);
     tell_code(story, "events", code);
     if (code)
         return;
-    for (size_t i = 0; i < cairn_events_count(events); i++) {
-        const cairn_event *event = cairn_events_at(events, i);
+    for (size_t i = 0; i < cairn_page_count(events); i++) {
+        const cairn_event *event = cairn_page_event(events, i);
         fprintf(story->out, "    %s %s %s", event->type, or_none(event->step), event->data);
         tell_time(story, "at", event->at_us);
         fprintf(story->out, "%s\n", event->id > before ? "" : " but its id does not rise");
         before = event->id;
     }
-    cairn_events_free(events);
+    cairn_page_free(events);
 }
 
 static cairn_enqueued add(struct story *story, cairn_job_spec spec)
@@ -119,17 +119,17 @@ static cairn_enqueued add(struct story *story, cairn_job_spec spec)
     return enqueued;
 }
 
-static cairn_tasks *claim(struct story *story, const char *type, uint32_t max)
+static cairn_page *claim(struct story *story, const char *type, uint32_t max)
 {
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
     options.worker = "wörker";
     options.types = &type;
     options.type_count = 1;
     options.max = max;
     tell_code(story, "claim", cairn_claim(story->engine, &options, &tasks, &story->error));
-    for (size_t i = 0; tasks && i < cairn_tasks_count(tasks); i++) {
-        const cairn_task *task = cairn_tasks_at(tasks, i);
+    for (size_t i = 0; tasks && i < cairn_page_count(tasks); i++) {
+        const cairn_task *task = cairn_page_task(tasks, i);
         fprintf(story->out, "    %s %s %s key=%s %d/%d", task->kind, task->type, task->input,
                 or_none(task->key), task->attempt, task->max_attempts);
         tell_time(story, "lease", task->lease_until_us);
@@ -212,9 +212,9 @@ static void play_jobs(struct story *story)
 /* Tasks out, and every way for them to end. */
 static void play_tasks(struct story *story)
 {
-    cairn_tasks *tasks = claim(story, "bulk.v1", 10);
-    const cairn_task *first = cairn_tasks_at(tasks, 0), *second = cairn_tasks_at(tasks, 1);
-    const cairn_task *third = cairn_tasks_at(tasks, 2);
+    cairn_page *tasks = claim(story, "bulk.v1", 10);
+    const cairn_task *first = cairn_page_task(tasks, 0), *second = cairn_page_task(tasks, 1);
+    const cairn_task *third = cairn_page_task(tasks, 2);
     beat(story, first);
     tell_code(story, "complete",
               cairn_complete(story->engine, "wörker", first, "{\"x\": 0.1}", &story->error));
@@ -234,7 +234,7 @@ static void play_tasks(struct story *story)
     more.worker = "wörker";
     more.types = (const char *[]){"bulk.v2"};
     more.type_count = 1;
-    cairn_tasks *next = NULL;
+    cairn_page *next = NULL;
     tell_code(story, "report",
               cairn_report_many(story->engine, "wörker", reports, 3, reported, &more, &next,
                                 &story->error));
@@ -245,7 +245,7 @@ static void play_tasks(struct story *story)
     events(story, second->id);
     look(story, third->id);
 
-    const cairn_task *fourth = cairn_tasks_at(next, 0);
+    const cairn_task *fourth = cairn_page_task(next, 0);
     cairn_report release = report_on(fourth, CAIRN_RELEASE, NULL);
     release.error = NULL;
     release.delay_ms = 5000;
@@ -253,8 +253,8 @@ static void play_tasks(struct story *story)
               cairn_report_many(story->engine, "wörker", &release, 1, NULL, NULL, NULL,
                                 &story->error));
     look(story, fourth->id);
-    cairn_tasks_free(next);
-    cairn_tasks_free(tasks);
+    cairn_page_free(next);
+    cairn_page_free(tasks);
 }
 
 static void play_control(struct story *story)
@@ -262,8 +262,8 @@ static void play_control(struct story *story)
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
     spec.type = "control.v1";
     cairn_enqueued job = add(story, spec);
-    cairn_tasks *tasks = claim(story, "control.%", 1);
-    const cairn_task *task = cairn_tasks_at(tasks, 0);
+    cairn_page *tasks = claim(story, "control.%", 1);
+    const cairn_task *task = cairn_page_task(tasks, 0);
     tell_code(story, "cancel", cairn_job_cancel(story->engine, job.id, &story->error));
     tell_code(story, "cancel", cairn_job_cancel(story->engine, job.id, &story->error));
     beat(story, task);
@@ -275,13 +275,13 @@ static void play_control(struct story *story)
     look(story, job.id);
     list(story, NULL, "control.v1", NULL, 10);
     events(story, job.id);
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
 }
 
 static void play_registry(struct story *story)
 {
-    cairn_registry *registry;
-    cairn_tasks *tasks = NULL;
+    cairn_page *registry;
+    cairn_page *tasks = NULL;
     cairn_registry_entry entry = {.workflow_name = "a b/ü%",
                                   .intent_type = "workflow",
                                   .runtime = "go",
@@ -296,14 +296,14 @@ static void play_registry(struct story *story)
     tell_code(story, "put", cairn_registry_put(story->engine, &entry, &story->error));
     tell_code(story, "registry",
               cairn_registry_list(story->engine, NULL, 100, &registry, &story->error));
-    for (size_t i = 0; i < cairn_registry_count(registry); i++) {
-        const cairn_registry_entry *at = cairn_registry_at(registry, i);
+    for (size_t i = 0; i < cairn_page_count(registry); i++) {
+        const cairn_registry_entry *at = cairn_page_registry_entry(registry, i);
         fprintf(story->out, "    %s %s %s %s %d", at->workflow_name, at->intent_type,
                 at->runtime, or_none(at->description), at->is_enabled);
         tell_time(story, "created", at->created_at_us);
         fprintf(story->out, "\n");
     }
-    cairn_registry_free(registry);
+    cairn_page_free(registry);
 
     cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
     options.worker = "w";
@@ -322,7 +322,7 @@ static void play_time(struct story *story)
     tell_code(story, "clock", cairn_clock_now(story->engine, &now_us, &story->error));
     tell_time(story, "now", now_us);
     tell_code(story, "back", cairn_clock_advance(story->engine, -1, &now_us, &story->error));
-    cairn_tasks_free(claim(story, "%", 100));
+    cairn_page_free(claim(story, "%", 100));
 
     cairn_stats stats = {.size = sizeof stats};
     tell_code(story, "stats", cairn_stats_get(story->engine, &stats, &story->error));
@@ -333,12 +333,16 @@ static void play_time(struct story *story)
             (unsigned long long)stats.released, (unsigned long long)stats.heartbeats,
             (unsigned long long)stats.leased);
 
-    cairn_finding findings[32];
-    size_t count = 0;
-    tell_code(story, "doctor",
-              cairn_doctor(story->engine, findings, 32, &count, &story->error));
-    for (size_t i = 0; i < count; i++)
-        fprintf(story->out, "    %s %s\n", findings[i].check, findings[i].result);
+    cairn_page *findings;
+    cairn_code code = cairn_doctor(story->engine, &findings, &story->error);
+    tell_code(story, "doctor", code);
+    if (code)
+        return;
+    for (size_t i = 0; i < cairn_page_count(findings); i++) {
+        const cairn_finding *finding = cairn_page_finding(findings, i);
+        fprintf(story->out, "    %s %s\n", finding->check, finding->result);
+    }
+    cairn_page_free(findings);
 }
 
 /* Ids are new each time; a text that has them has them at the same places. */

@@ -462,7 +462,7 @@ TEST(restart_closes_open_records)
 TEST(records_are_listed_newest_first_page_by_page)
 {
     struct flow_world fw;
-    cairn_dlq *page = NULL;
+    cairn_page *page = NULL;
     wf_begin(
         &fw,
         PARKING("{fork: f, join: all, branches: [[{step: a}], [{step: b}], [{step: c}]]}"));
@@ -472,17 +472,17 @@ TEST(records_are_listed_newest_first_page_by_page)
     CHECK_DONE(&fw.world, wf_report(&fw, &c, CAIRN_DEAD, "x"));
     cairn_engine *engine = fw.world.engine;
     CHECK_DONE(&fw.world, cairn_dlq_list(engine, NULL, 2, &page, &fw.world.error));
-    CHECK_INT(cairn_dlq_count(page), 2);
-    CHECK_STR(cairn_dlq_at(page, 0)->step_name, "c");
-    CHECK_STR(cairn_dlq_at(page, 1)->step_name, "b");
+    CHECK_INT(cairn_page_count(page), 2);
+    CHECK_STR(cairn_page_dlq_record(page, 0)->step_name, "c");
+    CHECK_STR(cairn_page_dlq_record(page, 1)->step_name, "b");
     char cursor[40];
-    snprintf(cursor, sizeof cursor, "%s", cairn_dlq_next(page));
-    cairn_dlq_free(page);
+    snprintf(cursor, sizeof cursor, "%s", cairn_page_next(page));
+    cairn_page_free(page);
     CHECK_DONE(&fw.world, cairn_dlq_list(engine, cursor, 2, &page, &fw.world.error));
-    CHECK_INT(cairn_dlq_count(page), 1);
-    CHECK_STR(cairn_dlq_at(page, 0)->step_name, "a");
-    CHECK(!cairn_dlq_next(page), "there is more");
-    cairn_dlq_free(page);
+    CHECK_INT(cairn_page_count(page), 1);
+    CHECK_STR(cairn_page_dlq_record(page, 0)->step_name, "a");
+    CHECK(!cairn_page_next(page), "there is more");
+    cairn_page_free(page);
     CHECK_INT(cairn_dlq_list(engine, NULL, 0, &page, NULL), CAIRN_E_BAD_INPUT);
     CHECK_INT(cairn_dlq_list(engine, "x", 1, &page, NULL), CAIRN_E_BAD_INPUT);
     CHECK_INT(cairn_dlq_get(engine, "77", &page, NULL), CAIRN_E_NOT_FOUND);

@@ -8,18 +8,20 @@
 /* The result of one check, and its text in `text`. */
 static const char *look(struct flow_world *fw, const char *check, char text[384])
 {
-    static cairn_finding findings[32];
-    size_t count = 0;
+    static char result[16];
+    cairn_page *findings;
     cairn_error error = {0};
-    CHECK_INT(cairn_doctor(fw->world.engine, findings, 32, &count, &error), CAIRN_OK);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(findings[i].check, check) != 0)
+    result[0] = text[0] = '\0';
+    CHECK_INT(cairn_doctor(fw->world.engine, &findings, &error), CAIRN_OK);
+    for (size_t i = cairn_page_count(findings); i-- > 0;) {
+        const cairn_finding *finding = cairn_page_finding(findings, i);
+        if (strcmp(finding->check, check) != 0)
             continue;
-        snprintf(text, 384, "%s", findings[i].text);
-        return findings[i].result;
+        snprintf(text, 384, "%s", finding->text);
+        snprintf(result, sizeof result, "%s", finding->result);
     }
-    text[0] = '\0';
-    return "";
+    cairn_page_free(findings);
+    return result;
 }
 
 static void check_finding(struct flow_world *fw, const char *check, const char *result,
@@ -87,7 +89,7 @@ TEST(doctor_names_steps_that_workers_give_back_again_and_again)
 TEST(doctor_names_an_outbox_that_nobody_empties)
 {
     struct flow_world fw;
-    cairn_outbox *found = NULL;
+    cairn_page *found = NULL;
     wf_begin(&fw, "workflow: w\nversion: 1\nsteps: [{step: a}]");
     cairn_report report = CAIRN_REPORT_DEFAULTS;
     struct task task = sg_take(&fw, "a");
@@ -101,8 +103,8 @@ TEST(doctor_names_an_outbox_that_nobody_empties)
     check_finding(&fw, "outbox", "warning", "3660 s");
     CHECK_DONE(&fw.world, cairn_outbox_claim(fw.world.engine, "d", 1, 1000, &found, NULL));
     CHECK_DONE(&fw.world,
-               cairn_outbox_ack(fw.world.engine, cairn_outbox_at(found, 0)->id, NULL));
-    cairn_outbox_free(found);
+               cairn_outbox_ack(fw.world.engine, cairn_page_outbox_event(found, 0)->id, NULL));
+    cairn_page_free(found);
     check_finding(&fw, "outbox", "ok", "");
     wf_close(&fw);
 }

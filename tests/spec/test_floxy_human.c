@@ -205,9 +205,9 @@ TEST(a_rejected_instance_can_be_restarted)
 
 /* ---- what was decided ------------------------------------------------------------------------ */
 
-static cairn_decisions *decisions_of(struct flow_world *fw, const char *cursor, uint32_t limit)
+static cairn_page *decisions_of(struct flow_world *fw, const char *cursor, uint32_t limit)
 {
-    cairn_decisions *decisions = NULL;
+    cairn_page *decisions = NULL;
     CHECK_DONE(&fw->world, cairn_decision_list(fw->world.engine, fw->id, cursor, limit,
                                                &decisions, &fw->world.error));
     return decisions;
@@ -217,35 +217,35 @@ TEST(what_was_decided_is_listed_with_its_instance)
 {
     struct flow_world fw;
     wf_begin(&fw, FLOW("{human: h1}, {human: h2}, {step: z}"));
-    cairn_decisions *none = decisions_of(&fw, NULL, 10);
-    CHECK_INT(cairn_decisions_count(none), 0);
-    CHECK(!cairn_decisions_at(none, 0), "there is one");
-    cairn_decisions_free(none);
+    cairn_page *none = decisions_of(&fw, NULL, 10);
+    CHECK_INT(cairn_page_count(none), 0);
+    CHECK(!cairn_page_decision(none, 0), "there is one");
+    cairn_page_free(none);
 
     wf_advance(&fw, 1000);
     CHECK_DONE(&fw.world, cairn_decide(fw.world.engine, fw.id, "h1", 1, "ann", "looks \"fine\"",
                                        &fw.world.error));
     CHECK_DONE(&fw.world,
                cairn_decide(fw.world.engine, fw.id, "h2", 0, "bob", NULL, &fw.world.error));
-    cairn_decisions *first = decisions_of(&fw, NULL, 1);
-    CHECK_INT(cairn_decisions_count(first), 1);
-    const cairn_decision *decision = cairn_decisions_at(first, 0);
+    cairn_page *first = decisions_of(&fw, NULL, 1);
+    CHECK_INT(cairn_page_count(first), 1);
+    const cairn_decision *decision = cairn_page_decision(first, 0);
     CHECK_STR(decision->step, "h1");
     CHECK_STR(decision->decision, "confirmed");
     CHECK_STR(decision->by, "ann");
     CHECK_STR(decision->comment, "looks \"fine\"");
     CHECK_INT(decision->at_us, START_US + 1000 * 1000);
-    CHECK(cairn_decisions_next(first), "there is no next page");
-    cairn_decisions *second = decisions_of(&fw, cairn_decisions_next(first), 1);
-    CHECK_INT(cairn_decisions_count(second), 1);
-    CHECK(!cairn_decisions_next(second), "there is another page");
-    decision = cairn_decisions_at(second, 0);
+    CHECK(cairn_page_next(first), "there is no next page");
+    cairn_page *second = decisions_of(&fw, cairn_page_next(first), 1);
+    CHECK_INT(cairn_page_count(second), 1);
+    CHECK(!cairn_page_next(second), "there is another page");
+    decision = cairn_page_decision(second, 0);
     CHECK_STR(decision->step, "h2");
     CHECK_STR(decision->decision, "rejected");
     CHECK_STR(decision->by, "bob");
     CHECK(!decision->comment, "the comment is %s", decision->comment);
-    cairn_decisions_free(first);
-    cairn_decisions_free(second);
+    cairn_page_free(first);
+    cairn_page_free(second);
     wf_close(&fw);
 }
 
@@ -258,17 +258,17 @@ TEST(a_step_that_was_decided_again_has_both_decisions)
     CHECK_DONE(&fw.world, wf_restart(&fw));
     CHECK_DONE(&fw.world,
                cairn_decide(fw.world.engine, fw.id, "h", 0, "bob", NULL, &fw.world.error));
-    cairn_decisions *both = decisions_of(&fw, NULL, 10);
-    CHECK_INT(cairn_decisions_count(both), 2);
-    CHECK_STR(cairn_decisions_at(both, 1)->by, "bob");
-    cairn_decisions_free(both);
+    cairn_page *both = decisions_of(&fw, NULL, 10);
+    CHECK_INT(cairn_page_count(both), 2);
+    CHECK_STR(cairn_page_decision(both, 1)->by, "bob");
+    cairn_page_free(both);
     wf_close(&fw);
 }
 
 TEST(decisions_of_an_instance_that_does_not_exist_are_not_found)
 {
     struct flow_world fw;
-    cairn_decisions *decisions = NULL;
+    cairn_page *decisions = NULL;
     wf_open(&fw);
     CHECK_REFUSED(&fw.world,
                   cairn_decision_list(fw.world.engine, "00000000-0000-4000-8000-000000000001",

@@ -42,23 +42,23 @@ static size_t work(struct flow_world *fw)
     const char *everything = "%";
     cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
     cairn_report reports[100];
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     options.worker = "w";
     options.types = &everything;
     options.type_count = 1;
     options.max = 100;
     CHECK_DONE(&fw->world, cairn_claim(fw->world.engine, &options, &tasks, &fw->world.error));
-    size_t count = cairn_tasks_count(tasks);
+    size_t count = cairn_page_count(tasks);
     for (size_t i = 0; i < count; i++) {
         reports[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
-        reports[i].task_id = cairn_tasks_at(tasks, i)->id;
-        reports[i].token = cairn_tasks_at(tasks, i)->token;
+        reports[i].task_id = cairn_page_task(tasks, i)->id;
+        reports[i].token = cairn_page_task(tasks, i)->token;
         reports[i].output = "7";
     }
     if (count)
         CHECK_DONE(&fw->world, cairn_report_many(fw->world.engine, "w", reports, count, NULL,
                                                  NULL, NULL, &fw->world.error));
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     return count;
 }
 
@@ -67,18 +67,18 @@ static void report_one(struct flow_world *fw, const char *handler, cairn_outcome
 {
     cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
     cairn_report report = CAIRN_REPORT_DEFAULTS;
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     options.worker = "w";
     options.types = &handler;
     options.type_count = 1;
     CHECK_DONE(&fw->world, cairn_claim(fw->world.engine, &options, &tasks, &fw->world.error));
-    CHECK_INT(cairn_tasks_count(tasks), 1);
-    report.task_id = cairn_tasks_at(tasks, 0)->id;
-    report.token = cairn_tasks_at(tasks, 0)->token;
+    CHECK_INT(cairn_page_count(tasks), 1);
+    report.task_id = cairn_page_task(tasks, 0)->id;
+    report.token = cairn_page_task(tasks, 0)->token;
     report.outcome = outcome;
     CHECK_DONE(&fw->world, cairn_report_many(fw->world.engine, "w", &report, 1, NULL, NULL,
                                              NULL, &fw->world.error));
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
 }
 
 static size_t work_all(struct flow_world *fw)

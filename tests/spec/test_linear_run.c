@@ -66,16 +66,16 @@ static void add_work(struct flow_world *fw, int jobs, int instances)
 static void check_kinds(struct flow_world *fw, uint32_t max, const char *wanted)
 {
     cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     char kinds[32] = "";
     options.worker = "w";
     options.types = (const char *[]){"%"};
     options.type_count = 1;
     options.max = max;
     CHECK_DONE(&fw->world, cairn_claim(fw->world.engine, &options, &tasks, &fw->world.error));
-    for (size_t i = 0; i < cairn_tasks_count(tasks) && i < sizeof kinds - 1; i++)
-        kinds[i] = cairn_tasks_at(tasks, i)->kind[0];
-    cairn_tasks_free(tasks);
+    for (size_t i = 0; i < cairn_page_count(tasks) && i < sizeof kinds - 1; i++)
+        kinds[i] = cairn_page_task(tasks, i)->kind[0];
+    cairn_page_free(tasks);
     CHECK_STR(kinds, wanted);
 }
 
@@ -136,7 +136,7 @@ TEST(a_report_brings_the_next_step_along)
     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
     cairn_report report = CAIRN_REPORT_DEFAULTS;
     cairn_reported reported;
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     const char *all = "%";
     claim.worker = "w";
     claim.types = &all;
@@ -146,9 +146,9 @@ TEST(a_report_brings_the_next_step_along)
     CHECK_DONE(&fw.world, cairn_report_many(fw.world.engine, "w", &report, 1, &reported, &claim,
                                             &tasks, &fw.world.error));
     CHECK_STR(reported.status, "completed");
-    CHECK_INT(cairn_tasks_count(tasks), 1);
-    CHECK_STR(cairn_tasks_at(tasks, 0)->step, "b");
-    cairn_tasks_free(tasks);
+    CHECK_INT(cairn_page_count(tasks), 1);
+    CHECK_STR(cairn_page_task(tasks, 0)->step, "b");
+    cairn_page_free(tasks);
     wf_check_steps(&fw, "a:completed b:running c:pending");
     wf_close(&fw);
 }

@@ -182,13 +182,13 @@ TEST(other_content_under_the_same_version_is_refused)
     struct flow_world fw;
     wf_begin(&fw, ABC);
     CHECK_REFUSED(&fw.world, wf_deploy(&fw, FLOW("{step: a}")), CAIRN_E_CONFLICT);
-    cairn_definitions *definitions = NULL;
+    cairn_page *definitions = NULL;
     CHECK_DONE(&fw.world,
                cairn_definition_get(fw.world.engine, "w", 1, &definitions, &fw.world.error));
-    CHECK_INT(cairn_definitions_count(definitions), 1);
-    CHECK(strstr(cairn_definitions_at(definitions, 0)->content, "\"c\""), "it was overwritten");
-    CHECK_INT(strlen(cairn_definitions_at(definitions, 0)->hash), 64);
-    cairn_definitions_free(definitions);
+    CHECK_INT(cairn_page_count(definitions), 1);
+    CHECK(strstr(cairn_page_workflow(definitions, 0)->content, "\"c\""), "it was overwritten");
+    CHECK_INT(strlen(cairn_page_workflow(definitions, 0)->hash), 64);
+    cairn_page_free(definitions);
     wf_close(&fw);
 }
 
@@ -214,9 +214,9 @@ TEST(what_does_not_exist_is_not_found)
 {
     struct flow_world fw;
     cairn_start_options options = CAIRN_START_DEFAULTS;
-    cairn_instances *instances;
-    cairn_steps *steps;
-    cairn_events *events;
+    cairn_page *instances;
+    cairn_page *steps;
+    cairn_page *events;
     const char *nobody = "01234567-89ab-7def-8123-456789abcdef";
     wf_open(&fw);
     CHECK_DONE(&fw.world, wf_deploy(&fw, ABC));
@@ -248,7 +248,7 @@ TEST(what_does_not_exist_is_not_found)
 TEST(a_file_that_is_wrong_is_refused_and_nothing_is_written)
 {
     struct flow_world fw;
-    cairn_definitions *definitions = NULL;
+    cairn_page *definitions = NULL;
     static const char *const wrong[] = {
         "",
         "{",
@@ -267,19 +267,19 @@ TEST(a_file_that_is_wrong_is_refused_and_nothing_is_written)
         CHECK_REFUSED(&fw.world, wf_deploy(&fw, wrong[i]), CAIRN_E_BAD_INPUT);
     CHECK_DONE(&fw.world, cairn_definition_list(fw.world.engine, NULL, 100, &definitions,
                                                 &fw.world.error));
-    CHECK_INT(cairn_definitions_count(definitions), 0);
-    cairn_definitions_free(definitions);
+    CHECK_INT(cairn_page_count(definitions), 0);
+    cairn_page_free(definitions);
     wf_close(&fw);
 }
 
 static size_t count_instances(struct flow_world *fw)
 {
     cairn_instance_filter filter = CAIRN_INSTANCE_FILTER_DEFAULTS;
-    cairn_instances *instances = NULL;
+    cairn_page *instances = NULL;
     CHECK_DONE(&fw->world,
                cairn_instance_list(fw->world.engine, &filter, &instances, &fw->world.error));
-    size_t count = cairn_instances_count(instances);
-    cairn_instances_free(instances);
+    size_t count = cairn_page_count(instances);
+    cairn_page_free(instances);
     return count;
 }
 

@@ -333,18 +333,18 @@ static void claim_outbox(struct flow_world *fw, const char *worker, uint32_t max
                          const char *wanted, char ids[][24])
 {
     char seen[200] = "";
-    cairn_outbox *outbox = NULL;
+    cairn_page *outbox = NULL;
     CHECK_DONE(&fw->world, cairn_outbox_claim(fw->world.engine, worker, max, 30000, &outbox,
                                               &fw->world.error));
-    for (size_t i = 0; i < cairn_outbox_count(outbox); i++) {
-        const cairn_outbox_event *event = cairn_outbox_at(outbox, i);
+    for (size_t i = 0; i < cairn_page_count(outbox); i++) {
+        const cairn_outbox_event *event = cairn_page_outbox_event(outbox, i);
         CHECK_STR(event->instance_id, fw->id);
         strcat(seen, i ? " " : "");
         strcat(seen, event->event);
         if (ids)
             snprintf(ids[i], 24, "%s", event->id);
     }
-    cairn_outbox_free(outbox);
+    cairn_page_free(outbox);
     CHECK_STR(seen, wanted);
 }
 
@@ -375,19 +375,19 @@ TEST(outbound_events_are_written_with_the_result)
 TEST(an_outbound_event_says_where_it_comes_from)
 {
     struct flow_world fw;
-    cairn_outbox *outbox = NULL;
+    cairn_page *outbox = NULL;
     wf_begin(&fw, AB);
     struct task task = wf_take_step(&fw, "a");
     wf_advance(&fw, 20);
     CHECK_DONE(&fw.world, report_with(&fw, &task, CAIRN_COMPLETE, "told", NULL));
     CHECK_DONE(&fw.world,
                cairn_outbox_claim(fw.world.engine, "d", 10, 30000, &outbox, &fw.world.error));
-    CHECK_INT(cairn_outbox_count(outbox), 1);
-    const cairn_outbox_event *event = cairn_outbox_at(outbox, 0);
+    CHECK_INT(cairn_page_count(outbox), 1);
+    const cairn_outbox_event *event = cairn_page_outbox_event(outbox, 0);
     CHECK_STR(event->step, "a");
     CHECK(is_same_json(event->payload, "{\"n\": 1}"), "%s", event->payload);
     CHECK_INT(event->created_at_us, START_US + 20 * 1000);
-    cairn_outbox_free(outbox);
+    cairn_page_free(outbox);
     wf_close(&fw);
 }
 

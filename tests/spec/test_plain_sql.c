@@ -157,36 +157,36 @@ static cairn_claim_options claim_of(const char *const *types, uint32_t max)
 static const char *const everything[] = {"%"};
 
 /* The engine takes the one job there is. */
-static cairn_tasks *take_one(struct beside *beside)
+static cairn_page *take_one(struct beside *beside)
 {
     cairn_claim_options claim = claim_of(everything, 10);
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     MUST(beside, cairn_claim(beside->engine, &claim, &tasks, &beside->error));
-    CHECK_INT(cairn_tasks_count(tasks), 1);
+    CHECK_INT(cairn_page_count(tasks), 1);
     return tasks;
 }
 
 static void check_status(struct beside *beside, const char *id, const char *status)
 {
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     MUST(beside, cairn_job_get(beside->engine, id, &jobs, &beside->error));
     char seen[32];
-    snprintf(seen, sizeof seen, "%s", cairn_jobs_at(jobs, 0)->status);
-    cairn_jobs_free(jobs);
+    snprintf(seen, sizeof seen, "%s", cairn_page_job(jobs, 0)->status);
+    cairn_page_free(jobs);
     CHECK_STR(seen, status);
 }
 
 static void check_events(struct beside *beside, const char *id, const char *names)
 {
-    cairn_events *events;
+    cairn_page *events;
     char seen[1024] = "";
     MUST(beside, cairn_job_events(beside->engine, id, NULL, 100, &events, &beside->error));
-    for (size_t i = 0; i < cairn_events_count(events); i++) {
+    for (size_t i = 0; i < cairn_page_count(events); i++) {
         size_t len = strlen(seen);
         snprintf(seen + len, sizeof seen - len, "%s%s", len ? " " : "",
-                 cairn_events_at(events, i)->type);
+                 cairn_page_event(events, i)->type);
     }
-    cairn_events_free(events);
+    cairn_page_free(events);
     CHECK_STR(seen, names);
 }
 
@@ -220,8 +220,8 @@ TEST(the_printed_insert_is_a_complete_producer)
     CHECK_STR(run(beside.conn, CREATE, NULL), ""); /* the key is known */
     check_events(&beside, id, "created");
 
-    cairn_tasks *tasks = take_one(&beside);
-    const cairn_task *task = cairn_tasks_at(tasks, 0);
+    cairn_page *tasks = take_one(&beside);
+    const cairn_task *task = cairn_page_task(tasks, 0);
     CHECK_STR(task->id, id);
     CHECK_STR(task->type, "content.thumbnail.v1");
     CHECK_STR(task->key, "content:c_123:thumbnail:300x300");
@@ -229,7 +229,7 @@ TEST(the_printed_insert_is_a_complete_producer)
     CHECK_INT(task->attempt, 1);
     CHECK_INT(task->max_attempts, 3);
     MUST(&beside, cairn_complete(beside.engine, "ours", task, "{}", &beside.error));
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     check_events(&beside, id, "created leased started succeeded");
     CHECK_STR(run(beside.conn, CHECK_CANCELLED, id), "succeeded");
     close_beside(&beside);
@@ -271,10 +271,10 @@ TEST(a_job_of_a_transaction_that_was_rolled_back_does_not_exist)
     run(beside.conn, CREATE, NULL);
     run(beside.conn, "rollback", NULL);
     cairn_claim_options claim = claim_of(everything, 1);
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     MUST(&beside, cairn_claim(beside.engine, &claim, &tasks, &beside.error));
-    CHECK_INT(cairn_tasks_count(tasks), 0);
-    cairn_tasks_free(tasks);
+    CHECK_INT(cairn_page_count(tasks), 0);
+    cairn_page_free(tasks);
     CHECK_STR(run(beside.conn, "select count(*) from workflow.workflow_event", NULL), "0");
     close_beside(&beside);
 }
@@ -299,15 +299,15 @@ TEST(the_printed_cancel_reaches_a_worker_of_ours)
     const char *stop = NULL;
     open_beside(&beside, false);
     insert(&beside, "a", id);
-    cairn_tasks *tasks = take_one(&beside);
-    const cairn_task *task = cairn_tasks_at(tasks, 0);
+    cairn_page *tasks = take_one(&beside);
+    const cairn_task *task = cairn_page_task(tasks, 0);
     CHECK_STR(run(beside.conn, CANCEL, id), "1");
     MUST(&beside, cairn_heartbeat(beside.engine, "ours", id, task->token, 30000, NULL, &stop,
                                   &beside.error));
     CHECK_STR(stop, "cancelled");
     CHECK_INT(cairn_complete(beside.engine, "ours", task, "{}", &beside.error),
               CAIRN_E_LEASE_LOST);
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     check_status(&beside, id, "cancelled");
     check_events(&beside, id, "created leased started cancelled");
     close_beside(&beside);
@@ -382,10 +382,10 @@ TEST(a_plain_worker_that_vanishes_loses_its_lease_like_any_other)
     check_status(&beside, id, "pending");
     check_events(&beside, id, "created leased retried");
 
-    cairn_tasks *tasks = take_one(&beside);
-    CHECK_STR(cairn_tasks_at(tasks, 0)->id, id);
-    CHECK_INT(cairn_tasks_at(tasks, 0)->attempt, 2);
-    cairn_tasks_free(tasks);
+    cairn_page *tasks = take_one(&beside);
+    CHECK_STR(cairn_page_task(tasks, 0)->id, id);
+    CHECK_INT(cairn_page_task(tasks, 0)->attempt, 2);
+    cairn_page_free(tasks);
     check_events(&beside, id, "created leased retried leased started");
     close_beside(&beside);
 }
@@ -427,14 +427,14 @@ TEST(our_lease_does_not_survive_a_plain_claim)
     char id[40];
     open_beside(&beside, false);
     insert(&beside, "billing.invoice.v1", id);
-    cairn_tasks *tasks = take_one(&beside);
+    cairn_page *tasks = take_one(&beside);
     run(beside.conn, "update workflow.workflow_run set status = 'pending' where id = :run_id",
         id);
     claim_plainly(&beside, id);
     CHECK_INT(
-        cairn_complete(beside.engine, "ours", cairn_tasks_at(tasks, 0), "{}", &beside.error),
+        cairn_complete(beside.engine, "ours", cairn_page_task(tasks, 0), "{}", &beside.error),
         CAIRN_E_LEASE_LOST);
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     check_status(&beside, id, "leased");
     close_beside(&beside);
 }
@@ -497,19 +497,19 @@ static void *work_with_engine(void *arg)
     cairn_claim_options claim = claim_of(types, 3);
     cairn_error error;
     for (;;) {
-        cairn_tasks *tasks;
+        cairn_page *tasks;
         if (cairn_claim(hands->beside->engine, &claim, &tasks, &error)) {
             hands->is_broken = true;
             return NULL;
         }
-        size_t count = cairn_tasks_count(tasks);
+        size_t count = cairn_page_count(tasks);
         for (size_t i = 0; i < count && hands->count < SHARED * 2; i++) {
-            const cairn_task *task = cairn_tasks_at(tasks, i);
+            const cairn_task *task = cairn_page_task(tasks, i);
             snprintf(hands->ids[hands->count++], 40, "%s", task->id);
             if (cairn_complete(hands->beside->engine, "ours", task, "{}", &error))
                 hands->is_broken = true;
         }
-        cairn_tasks_free(tasks);
+        cairn_page_free(tasks);
         if (count == 0)
             return NULL;
     }
@@ -556,7 +556,7 @@ TEST(a_plain_worker_and_ours_share_the_table)
 struct waiter {
     pthread_t thread;
     cairn_engine *engine;
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     cairn_code code;
 };
 
@@ -586,8 +586,8 @@ TEST(a_run_inserted_by_psql_wakes_a_claim_that_waits)
     snprintf(id, sizeof id, "%s", run(beside.conn, CREATE, NULL));
     pthread_join(waiter.thread, NULL);
     CHECK_INT(waiter.code, CAIRN_OK);
-    CHECK_INT(cairn_tasks_count(waiter.tasks), 1);
-    CHECK_STR(cairn_tasks_at(waiter.tasks, 0)->id, id);
-    cairn_tasks_free(waiter.tasks);
+    CHECK_INT(cairn_page_count(waiter.tasks), 1);
+    CHECK_STR(cairn_page_task(waiter.tasks, 0)->id, id);
+    cairn_page_free(waiter.tasks);
     close_beside(&beside);
 }

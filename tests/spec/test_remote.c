@@ -92,7 +92,7 @@ TEST(a_worker_with_functions_needs_the_role_work_alone)
     cairn_engine *working, *producing;
     cairn_worker *worker;
     cairn_enqueued started;
-    cairn_instances *found;
+    cairn_page *found;
     atomic_int calls = 0;
     const char *more[] = {"--token-file", write_tokens("work wwwwwwww\nproduce pppppppp\n"),
                           NULL};
@@ -120,8 +120,8 @@ TEST(a_worker_with_functions_needs_the_role_work_alone)
     CHECK_OK(cairn_worker_run(worker, &error));
     CHECK_INT(calls, 2);
     CHECK_OK(cairn_instance_get(producing, started.id, &found, &error));
-    CHECK_STR(cairn_instances_at(found, 0)->status, "completed");
-    cairn_instances_free(found);
+    CHECK_STR(cairn_page_instance(found, 0)->status, "completed");
+    cairn_page_free(found);
     cairn_worker_free(worker);
     cairn_close(working);
     cairn_close(producing);
@@ -230,7 +230,7 @@ TEST(only_a_known_token_is_let_in)
     struct server server;
     cairn_error error;
     cairn_engine *engine;
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
     const char *path = scratch_path(".tokens");
     FILE *file = fopen(path, "w");
@@ -252,7 +252,7 @@ TEST(only_a_known_token_is_let_in)
     }
     CHECK_OK(open_url(server.url, "0123456789abcdef0123456789abcdef", 1000, &engine, &error));
     CHECK_OK(cairn_job_list(engine, &filter, &jobs, &error));
-    cairn_jobs_free(jobs);
+    cairn_page_free(jobs);
     cairn_close(engine);
     CHECK_INT(open_url(server.url, "a\r\nX-Smuggled: b", 1000, &engine, &error),
               CAIRN_E_BAD_INPUT);
@@ -291,12 +291,12 @@ TEST(a_killed_server_is_a_clear_error)
     struct server server;
     cairn_error error;
     cairn_engine *engine;
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
     server_start(&server, scratch_store_of("sqlite"), "0", NULL);
     CHECK_OK(open_url(server.url, NULL, 100, &engine, &error));
     CHECK_OK(cairn_job_list(engine, &filter, &jobs, &error));
-    cairn_jobs_free(jobs);
+    cairn_page_free(jobs);
     server_kill(&server);
     CHECK_INT(cairn_job_list(engine, &filter, &jobs, &error), CAIRN_E_UNREACHABLE);
     CHECK(strstr(error.message, server.url), "message is %s", error.message);
@@ -312,11 +312,11 @@ struct lister {
 static void *list_beside(void *arg)
 {
     struct lister *lister = arg;
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
     lister->code = cairn_job_list(lister->engine, &filter, &jobs, NULL);
     if (!lister->code)
-        cairn_jobs_free(jobs);
+        cairn_page_free(jobs);
     return NULL;
 }
 
@@ -343,7 +343,7 @@ TEST(what_may_have_been_done_is_not_sent_twice)
     struct fake fake;
     cairn_error error;
     cairn_engine *engine;
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
     spec.type = "t.v1";
     fake_start(&fake, NULL); /* reads the request, then hangs up */
@@ -389,7 +389,7 @@ struct claimer {
 static void *claim_beside(void *arg)
 {
     struct claimer *claimer = arg;
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
     claim.worker = "w";
     claim.types = (const char *[]){"never.v1"};
@@ -430,7 +430,7 @@ TEST(closing_ends_calls_under_way)
 static bool try_with_memory(const char *url, long count)
 {
     cairn_engine *engine = NULL;
-    cairn_jobs *jobs = NULL;
+    cairn_page *jobs = NULL;
     cairn_error error = {0};
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
@@ -444,7 +444,7 @@ static bool try_with_memory(const char *url, long count)
     if (!code)
         code = cairn_job_list(engine, &filter, &jobs, &error);
     mem_fail_after(-1);
-    cairn_jobs_free(jobs);
+    cairn_page_free(jobs);
     cairn_close(engine);
     CHECK(code == CAIRN_OK || code == CAIRN_E_OUT_OF_MEMORY, "%s: %s", cairn_code_name(code),
           error.message);
@@ -488,13 +488,13 @@ static void *run_worker(void *arg)
 static size_t count_succeeded(cairn_engine *engine)
 {
     cairn_error error;
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
     filter.status = "succeeded";
     filter.limit = 1000;
     CHECK_OK(cairn_job_list(engine, &filter, &jobs, &error));
-    size_t count = cairn_jobs_count(jobs);
-    cairn_jobs_free(jobs);
+    size_t count = cairn_page_count(jobs);
+    cairn_page_free(jobs);
     return count;
 }
 
@@ -568,7 +568,7 @@ TEST(an_answer_that_makes_no_sense_is_an_error_and_nothing_worse)
         struct fake fake;
         cairn_error error;
         cairn_engine *engine;
-        cairn_jobs *jobs = NULL;
+        cairn_page *jobs = NULL;
         cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
         fake_start(&fake, cases[i].answer);
         CHECK_OK(open_url(fake.url, NULL, 0, &engine, &error));
@@ -576,7 +576,7 @@ TEST(an_answer_that_makes_no_sense_is_an_error_and_nothing_worse)
         CHECK(code == cases[i].code, "case %zu: %s: %s", i, cairn_code_name(code),
               error.message);
         CHECK(code == CAIRN_OK || error.message[0], "case %zu has no message", i);
-        cairn_jobs_free(jobs);
+        cairn_page_free(jobs);
         cairn_close(engine);
         fake_stop(&fake);
     }
@@ -595,13 +595,13 @@ TEST(an_answer_that_lacks_a_text_that_is_always_there_is_an_error)
         struct fake fake;
         cairn_error error;
         cairn_engine *engine;
-        cairn_definitions *found = NULL;
+        cairn_page *found = NULL;
         fake_start(&fake, answers[i]);
         CHECK_OK(open_url(fake.url, NULL, 0, &engine, &error));
         cairn_code code = cairn_definition_get(engine, "w", 1, &found, &error);
         CHECK(code == CAIRN_E_INTERNAL, "case %zu: %s", i, cairn_code_name(code));
         CHECK(strstr(error.message, "is missing"), "case %zu: %s", i, error.message);
-        cairn_definitions_free(found);
+        cairn_page_free(found);
         cairn_close(engine);
         fake_stop(&fake);
     }

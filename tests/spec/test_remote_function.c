@@ -139,7 +139,7 @@ TEST(a_functions_task_without_its_memory_is_an_error)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fake fake;
         cairn_error error;
-        cairn_tasks *tasks = NULL;
+        cairn_page *tasks = NULL;
         cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
         claim.worker = "w";
         claim.types = (const char *[]){"f"};
@@ -150,8 +150,8 @@ TEST(a_functions_task_without_its_memory_is_an_error)
         CHECK(code == cases[i].code, "case %zu: %s: %s", i, cairn_code_name(code),
               error.message);
         if (!code)
-            CHECK_INT(cairn_tasks_at(tasks, 0)->memory->revision, 2);
-        cairn_tasks_free(tasks);
+            CHECK_INT(cairn_page_task(tasks, 0)->memory->revision, 2);
+        cairn_page_free(tasks);
         cairn_close(engine);
         fake_stop(&fake);
     }

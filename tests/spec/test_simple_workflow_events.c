@@ -155,7 +155,7 @@ TEST(the_life_of_a_long_job)
 TEST(an_event_has_the_time_of_its_change)
 {
     struct world world;
-    cairn_events *events = NULL;
+    cairn_page *events = NULL;
     world_open(&world);
     cairn_enqueued job = world_add(&world, "t");
     world_advance(&world, 5000);
@@ -168,12 +168,12 @@ TEST(an_event_has_the_time_of_its_change)
                                  START_US + 12 * SECOND_US};
     CHECK_DONE(&world,
                cairn_job_events(world.engine, job.id, NULL, 100, &events, &world.error));
-    CHECK_INT(cairn_events_count(events), 4);
+    CHECK_INT(cairn_page_count(events), 4);
     for (size_t i = 0; i < 4; i++) {
-        CHECK_INT(cairn_events_at(events, i)->at_us, wanted_us[i]);
-        CHECK(!cairn_events_at(events, i)->step, "a job has no steps");
+        CHECK_INT(cairn_page_event(events, i)->at_us, wanted_us[i]);
+        CHECK(!cairn_page_event(events, i)->step, "a job has no steps");
     }
-    cairn_events_free(events);
+    cairn_page_free(events);
     world_close(&world);
 }
 
@@ -181,17 +181,17 @@ TEST(an_event_has_the_time_of_its_change)
 TEST(a_lost_lease_is_noted_at_its_own_time)
 {
     struct world world;
-    cairn_events *events = NULL;
+    cairn_page *events = NULL;
     cairn_enqueued job;
     struct held held = begin(&world, &job);
     world_advance(&world, 5 * HOUR_MS);
     CHECK_DONE(&world,
                cairn_job_events(world.engine, job.id, NULL, 100, &events, &world.error));
-    CHECK_INT(cairn_events_count(events), 4);
-    CHECK_STR(cairn_events_at(events, 3)->type, "retried");
-    int64_t late_us = cairn_events_at(events, 3)->at_us - held.lease_until_us;
+    CHECK_INT(cairn_page_count(events), 4);
+    CHECK_STR(cairn_page_event(events, 3)->type, "retried");
+    int64_t late_us = cairn_page_event(events, 3)->at_us - held.lease_until_us;
     CHECK(late_us >= 0 && late_us <= 1000, "%lld us late", (long long)late_us);
-    cairn_events_free(events);
+    cairn_page_free(events);
     world_close(&world);
 }
 
@@ -207,18 +207,18 @@ TEST(events_are_read_page_by_page)
     char cursor[300] = "", seen[500] = "";
     int pages = 0;
     for (;; pages++) {
-        cairn_events *page = NULL;
+        cairn_page *page = NULL;
         CHECK(pages < 10, "the pages do not end");
         CHECK_DONE(&world, cairn_job_events(world.engine, job.id, cursor[0] ? cursor : NULL, 4,
                                             &page, &world.error));
-        CHECK(cairn_events_count(page) <= 4, "a page of %zu", cairn_events_count(page));
-        for (size_t i = 0; i < cairn_events_count(page); i++) {
-            strcat(seen, cairn_events_at(page, i)->type);
+        CHECK(cairn_page_count(page) <= 4, "a page of %zu", cairn_page_count(page));
+        for (size_t i = 0; i < cairn_page_count(page); i++) {
+            strcat(seen, cairn_page_event(page, i)->type);
             strcat(seen, " ");
         }
-        const char *next = cairn_events_next(page);
+        const char *next = cairn_page_next(page);
         snprintf(cursor, sizeof cursor, "%s", next ? next : "");
-        cairn_events_free(page);
+        cairn_page_free(page);
         if (!cursor[0])
             break;
     }
@@ -243,7 +243,7 @@ TEST(events_belong_to_one_job)
 TEST(a_job_that_does_not_exist_has_no_events)
 {
     struct world world;
-    cairn_events *events = NULL;
+    cairn_page *events = NULL;
     world_open(&world);
     CHECK_REFUSED(&world,
                   cairn_job_events(world.engine, "00000000-0000-7000-8000-000000000000", NULL,

@@ -363,7 +363,7 @@ TEST(a_report_brings_the_next_task_in_the_same_commit)
     cairn_report report = CAIRN_REPORT_DEFAULTS;
     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
     cairn_reported reported;
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     cairn_stats before = {.size = sizeof before}, after = {.size = sizeof after};
     struct world world;
     world_open(&world);
@@ -381,11 +381,11 @@ TEST(a_report_brings_the_next_task_in_the_same_commit)
     CHECK_DONE(&world, cairn_stats_get(world.engine, &after, &world.error));
     CHECK_INT(after.commits - before.commits, 1);
     CHECK_STR(reported.status, "succeeded");
-    CHECK_INT(cairn_tasks_count(tasks), 1);
-    CHECK_STR(cairn_tasks_at(tasks, 0)->id, next.id);
-    CHECK_DONE(&world, cairn_complete(world.engine, "w", cairn_tasks_at(tasks, 0), "[1, 2]",
+    CHECK_INT(cairn_page_count(tasks), 1);
+    CHECK_STR(cairn_page_task(tasks, 0)->id, next.id);
+    CHECK_DONE(&world, cairn_complete(world.engine, "w", cairn_page_task(tasks, 0), "[1, 2]",
                                       &world.error));
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     CHECK(is_same_json(world_job(&world, next.id)->result, "[1,2]"), "the result is lost");
     world_close(&world);
 }

@@ -89,7 +89,7 @@ TEST(names_of_256_bytes_are_taken_and_longer_ones_are_not)
     CHECK_NOT_ADDED(&world, &spec, CAIRN_E_TOO_LARGE);
 
     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     const char *types[] = {"t"};
     claim.worker = too_long;
     claim.types = types;
@@ -109,9 +109,9 @@ TEST(names_of_256_bytes_are_taken_and_longer_ones_are_not)
     types[0] = longest;
     claim.worker = claim.runtime = longest;
     CHECK_DONE(&world, cairn_claim(world.engine, &claim, &tasks, &world.error));
-    CHECK_INT(cairn_tasks_count(tasks), 1);
-    CHECK_STR(cairn_tasks_at(tasks, 0)->key, longest);
-    cairn_tasks_free(tasks);
+    CHECK_INT(cairn_page_count(tasks), 1);
+    CHECK_STR(cairn_page_task(tasks, 0)->key, longest);
+    cairn_page_free(tasks);
     free(longest);
     free(too_long);
     world_close(&world);
@@ -156,7 +156,7 @@ TEST(numbers_out_of_range_are_refused)
 
 static void check_claim_refused(struct world *world, const cairn_claim_options *claim)
 {
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     CHECK_REFUSED(world, cairn_claim(world->engine, claim, &tasks, &world->error),
                   CAIRN_E_BAD_INPUT);
 }
@@ -271,7 +271,7 @@ TEST(any_json_value_is_a_payload)
         CHECK(is_same_json(held.input, texts[i]), "%s came back as %s", texts[i], held.input);
         CHECK_DONE(&world, world_report(&world, &held, CAIRN_COMPLETE, texts[i]));
         CHECK(is_same_json(world_job(&world, held.id)->result, texts[i]), "%s ended as %s",
-              texts[i], world.seen ? cairn_jobs_at(world.seen, 0)->result : "nothing");
+              texts[i], world.seen ? cairn_page_job(world.seen, 0)->result : "nothing");
     }
     world_close(&world);
 }
@@ -310,7 +310,7 @@ TEST(broken_utf_8_is_refused_in_every_name)
         spec.key = broken[i];
         CHECK_NOT_ADDED(&world, &spec, CAIRN_E_BAD_INPUT);
 
-        cairn_tasks *tasks = NULL;
+        cairn_page *tasks = NULL;
         cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
         const char *types[] = {"t"};
         claim.worker = broken[i];
@@ -384,7 +384,7 @@ TEST(a_registry_entry_needs_a_name_and_a_runtime)
 {
     struct world world;
     world_open(&world);
-    cairn_registry *registry = NULL;
+    cairn_page *registry = NULL;
     cairn_registry_entry entry = {.workflow_name = "", .runtime = "c", .is_enabled = 1};
     CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
                   CAIRN_E_BAD_INPUT);
@@ -392,7 +392,7 @@ TEST(a_registry_entry_needs_a_name_and_a_runtime)
     CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
                   CAIRN_E_BAD_INPUT);
     CHECK_DONE(&world, cairn_registry_list(world.engine, NULL, 100, &registry, &world.error));
-    CHECK_INT(cairn_registry_count(registry), 0);
-    cairn_registry_free(registry);
+    CHECK_INT(cairn_page_count(registry), 0);
+    cairn_page_free(registry);
     world_close(&world);
 }

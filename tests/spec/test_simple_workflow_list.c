@@ -16,16 +16,16 @@ static struct listed list(struct world *world, const char *status, const char *t
 {
     struct listed listed = {0};
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
-    cairn_jobs *jobs = NULL;
+    cairn_page *jobs = NULL;
     filter.status = status;
     filter.type = type;
     filter.key = key;
     CHECK_DONE(world, cairn_job_list(world->engine, &filter, &jobs, &world->error));
-    listed.count = cairn_jobs_count(jobs);
+    listed.count = cairn_page_count(jobs);
     CHECK(listed.count <= 20, "%zu jobs are too many", listed.count);
     for (size_t i = 0; i < listed.count; i++)
-        snprintf(listed.ids[i], 40, "%s", cairn_jobs_at(jobs, i)->id);
-    cairn_jobs_free(jobs);
+        snprintf(listed.ids[i], 40, "%s", cairn_page_job(jobs, i)->id);
+    cairn_page_free(jobs);
     return listed;
 }
 
@@ -129,18 +129,18 @@ TEST(pages_show_every_job_once_even_while_new_ones_come)
     filter.limit = 5;
     filter.type = "t";
     do {
-        cairn_jobs *page = NULL;
+        cairn_page *page = NULL;
         filter.cursor = cursor[0] ? cursor : NULL;
         CHECK_DONE(&world, cairn_job_list(world.engine, &filter, &page, &world.error));
-        CHECK(cairn_jobs_count(page) <= 5 && cairn_jobs_count(page) > 0, "a page of %zu",
-              cairn_jobs_count(page));
-        for (size_t i = 0; i < cairn_jobs_count(page); i++) {
+        CHECK(cairn_page_count(page) <= 5 && cairn_page_count(page) > 0, "a page of %zu",
+              cairn_page_count(page));
+        for (size_t i = 0; i < cairn_page_count(page); i++) {
             CHECK(left > 0, "a page too many");
-            CHECK_STR(cairn_jobs_at(page, i)->id, jobs[--left].id);
+            CHECK_STR(cairn_page_job(page, i)->id, jobs[--left].id);
         }
-        const char *next = cairn_jobs_next(page);
+        const char *next = cairn_page_next(page);
         snprintf(cursor, sizeof cursor, "%s", next ? next : "");
-        cairn_jobs_free(page);
+        cairn_page_free(page);
         world_add(&world, "t");
         pages++;
     } while (cursor[0]);
@@ -156,12 +156,12 @@ TEST(the_last_page_says_so_even_when_it_is_full)
     for (int i = 0; i < 4; i++)
         world_add(&world, "t");
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
-    cairn_jobs *page = NULL;
+    cairn_page *page = NULL;
     filter.limit = 4;
     CHECK_DONE(&world, cairn_job_list(world.engine, &filter, &page, &world.error));
-    CHECK_INT(cairn_jobs_count(page), 4);
-    CHECK(!cairn_jobs_next(page), "there is a next page: %s", cairn_jobs_next(page));
-    cairn_jobs_free(page);
+    CHECK_INT(cairn_page_count(page), 4);
+    CHECK(!cairn_page_next(page), "there is a next page: %s", cairn_page_next(page));
+    cairn_page_free(page);
     world_close(&world);
 }
 
@@ -169,7 +169,7 @@ TEST(a_question_must_make_sense)
 {
     struct world world;
     world_open(&world);
-    cairn_jobs *jobs = NULL;
+    cairn_page *jobs = NULL;
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
     filter.status = "sleeping";
     CHECK_REFUSED(&world, cairn_job_list(world.engine, &filter, &jobs, &world.error),
@@ -190,7 +190,7 @@ TEST(a_question_must_make_sense)
 
 TEST(a_job_that_does_not_exist_is_not_found)
 {
-    cairn_jobs *jobs = NULL;
+    cairn_page *jobs = NULL;
     struct world world;
     world_open(&world);
     CHECK_REFUSED(&world,

@@ -141,7 +141,7 @@ TEST(a_percent_sign_elsewhere_than_at_the_end_is_refused_in_a_claim)
     cairn_enqueued literal = world_add(&world, "a%b"); /* a type may have one */
     for (size_t i = 0; i < sizeof no_patterns / sizeof *no_patterns; i++) {
         const char *types[] = {"good.v1", no_patterns[i]};
-        cairn_tasks *tasks = NULL;
+        cairn_page *tasks = NULL;
         cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
         options.worker = "w";
         options.types = types;
@@ -165,7 +165,7 @@ TEST(a_percent_sign_elsewhere_than_at_the_end_is_refused_in_a_list)
     struct world world;
     world_open(&world);
     for (size_t i = 0; i < sizeof no_patterns / sizeof *no_patterns; i++) {
-        cairn_jobs *jobs = NULL;
+        cairn_page *jobs = NULL;
         cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
         filter.type = no_patterns[i];
         CHECK_REFUSED(&world, cairn_job_list(world.engine, &filter, &jobs, &world.error),
@@ -202,7 +202,7 @@ TEST(a_percent_sign_elsewhere_than_at_the_end_is_refused_for_a_handler)
 
 /* A claim with all its options; the ids, with a blank between them, in the order brought. */
 static cairn_code claim(struct world *world, const char *const *types, size_t count,
-                        const char *runtime, cairn_tasks **ret_tasks)
+                        const char *runtime, cairn_page **ret_tasks)
 {
     cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
     options.worker = "w";
@@ -217,7 +217,7 @@ TEST(several_patterns_share_one_order_and_bring_each_job_once)
 {
     const char *types[] = {"billing.%", "billing.invoice.v1", "notify.email.v1", "b%",
                            "none.%"};
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     struct world world;
     world_open(&world);
     cairn_enqueued third = world_add(&world, "billing.invoice.v1");
@@ -226,12 +226,12 @@ TEST(several_patterns_share_one_order_and_bring_each_job_once)
     cairn_enqueued second = add_with_priority(&world, "billing.payment.v1", 2);
     add_with_priority(&world, "content.ocr.v1", 0);
     CHECK_DONE(&world, claim(&world, types, 5, NULL, &tasks));
-    CHECK_INT(cairn_tasks_count(tasks), 4);
-    CHECK_STR(cairn_tasks_at(tasks, 0)->id, first.id);
-    CHECK_STR(cairn_tasks_at(tasks, 1)->id, second.id);
-    CHECK_STR(cairn_tasks_at(tasks, 2)->id, third.id);
-    CHECK_STR(cairn_tasks_at(tasks, 3)->id, fourth.id);
-    cairn_tasks_free(tasks);
+    CHECK_INT(cairn_page_count(tasks), 4);
+    CHECK_STR(cairn_page_task(tasks, 0)->id, first.id);
+    CHECK_STR(cairn_page_task(tasks, 1)->id, second.id);
+    CHECK_STR(cairn_page_task(tasks, 2)->id, third.id);
+    CHECK_STR(cairn_page_task(tasks, 3)->id, fourth.id);
+    cairn_page_free(tasks);
     world_close(&world);
 }
 
@@ -268,12 +268,12 @@ static void *claim_until_empty(void *arg)
     options.type_count = 1;
     options.max = 7;
     for (;;) {
-        cairn_tasks *tasks = NULL;
+        cairn_page *tasks = NULL;
         claimer->code = cairn_claim(claimer->engine, &options, &tasks, NULL);
-        size_t count = claimer->code ? 0 : cairn_tasks_count(tasks);
+        size_t count = claimer->code ? 0 : cairn_page_count(tasks);
         for (size_t i = 0; i < count && claimer->count < SHARED_JOBS; i++)
-            snprintf(claimer->ids[claimer->count++], 40, "%s", cairn_tasks_at(tasks, i)->id);
-        cairn_tasks_free(tasks);
+            snprintf(claimer->ids[claimer->count++], 40, "%s", cairn_page_task(tasks, i)->id);
+        cairn_page_free(tasks);
         if (!count)
             return NULL;
     }
@@ -321,13 +321,13 @@ TEST(two_workers_never_hold_the_same_job)
 TEST(an_empty_queue_is_an_answer_and_not_an_error)
 {
     const char *types[] = {"t", "t.%"};
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     struct world world;
     world_open(&world);
     CHECK_DONE(&world, claim(&world, types, 2, NULL, &tasks));
     CHECK(tasks != NULL, "there is no answer");
-    CHECK_INT(cairn_tasks_count(tasks), 0);
-    cairn_tasks_free(tasks);
+    CHECK_INT(cairn_page_count(tasks), 0);
+    cairn_page_free(tasks);
     world_close(&world);
 }
 
@@ -362,7 +362,7 @@ TEST(a_disabled_type_is_not_claimed_until_it_is_enabled)
 TEST(another_runtimes_type_is_refused_when_it_is_named)
 {
     const char *types[] = {"notify.email.v1", "billing.invoice.v1"};
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     struct world world;
     world_open(&world);
     put(&world, "billing.invoice.v1", "go", 1);
@@ -378,7 +378,7 @@ TEST(another_runtimes_type_is_refused_when_it_is_named)
 TEST(another_runtimes_type_is_not_brought_by_a_prefix)
 {
     const char *types[] = {"billing.%"};
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     struct world world;
     world_open(&world);
     put(&world, "billing.invoice.v1", "go", 1);
@@ -388,22 +388,22 @@ TEST(another_runtimes_type_is_not_brought_by_a_prefix)
     cairn_enqueued unowned = world_add(&world, "billing.refund.v1");
 
     CHECK_DONE(&world, claim(&world, types, 1, "python", &tasks));
-    CHECK_INT(cairn_tasks_count(tasks), 2);
-    CHECK_STR(cairn_tasks_at(tasks, 0)->id, python.id);
-    CHECK_STR(cairn_tasks_at(tasks, 1)->id, unowned.id);
-    cairn_tasks_free(tasks);
+    CHECK_INT(cairn_page_count(tasks), 2);
+    CHECK_STR(cairn_page_task(tasks, 0)->id, python.id);
+    CHECK_STR(cairn_page_task(tasks, 1)->id, unowned.id);
+    cairn_page_free(tasks);
 
     CHECK_DONE(&world, claim(&world, types, 1, "go", &tasks));
-    CHECK_INT(cairn_tasks_count(tasks), 1);
-    CHECK_STR(cairn_tasks_at(tasks, 0)->id, go.id);
-    cairn_tasks_free(tasks);
+    CHECK_INT(cairn_page_count(tasks), 1);
+    CHECK_STR(cairn_page_task(tasks, 0)->id, go.id);
+    cairn_page_free(tasks);
     world_close(&world);
 }
 
 TEST(a_type_moves_between_runtimes_and_its_producer_does_not_notice)
 {
     const char *types[] = {"billing.invoice.v1"};
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     struct world world;
     world_open(&world);
     put(&world, "billing.invoice.v1", "go", 1);
@@ -411,9 +411,9 @@ TEST(a_type_moves_between_runtimes_and_its_producer_does_not_notice)
     put(&world, "billing.invoice.v1", "python", 1);
     CHECK_REFUSED(&world, claim(&world, types, 1, "go", &tasks), CAIRN_E_WRONG_RUNTIME);
     CHECK_DONE(&world, claim(&world, types, 1, "python", &tasks));
-    CHECK_INT(cairn_tasks_count(tasks), 1);
-    CHECK_STR(cairn_tasks_at(tasks, 0)->id, job.id);
-    cairn_tasks_free(tasks);
+    CHECK_INT(cairn_page_count(tasks), 1);
+    CHECK_STR(cairn_page_task(tasks, 0)->id, job.id);
+    cairn_page_free(tasks);
     world_close(&world);
 }
 
@@ -429,7 +429,7 @@ TEST(a_worker_that_names_no_runtime_takes_any)
 
 TEST(the_registry_keeps_one_runtime_for_a_name)
 {
-    cairn_registry *registry = NULL;
+    cairn_page *registry = NULL;
     struct world world;
     world_open(&world);
     put(&world, "notify.email.v1", "go", 1);
@@ -443,9 +443,9 @@ TEST(the_registry_keeps_one_runtime_for_a_name)
     world_reopen(&world);
 
     CHECK_DONE(&world, cairn_registry_list(world.engine, NULL, 100, &registry, &world.error));
-    CHECK_INT(cairn_registry_count(registry), 2);
-    const cairn_registry_entry *first = cairn_registry_at(registry, 0);
-    const cairn_registry_entry *second = cairn_registry_at(registry, 1);
+    CHECK_INT(cairn_page_count(registry), 2);
+    const cairn_registry_entry *first = cairn_page_registry_entry(registry, 0);
+    const cairn_registry_entry *second = cairn_page_registry_entry(registry, 1);
     CHECK_STR(first->workflow_name, "billing.invoice.v1");
     CHECK_STR(first->intent_type, "workflow");
     CHECK_STR(first->runtime, "python");
@@ -457,7 +457,7 @@ TEST(the_registry_keeps_one_runtime_for_a_name)
     CHECK_INT(second->is_enabled, 1);
     CHECK_INT(second->created_at_us, START_US);
     CHECK_INT(second->updated_at_us, START_US + SECOND_US);
-    cairn_registry_free(registry);
+    cairn_page_free(registry);
     world_close(&world);
 }
 
@@ -471,14 +471,14 @@ TEST(the_registry_is_read_page_by_page)
     char cursor[300] = "";
     int seen = 0;
     for (;;) {
-        cairn_registry *page = NULL;
+        cairn_page *page = NULL;
         CHECK_DONE(&world, cairn_registry_list(world.engine, cursor[0] ? cursor : NULL, 2,
                                                &page, &world.error));
-        for (size_t i = 0; i < cairn_registry_count(page); i++, seen++)
-            CHECK_STR(cairn_registry_at(page, i)->workflow_name, names[seen]);
-        const char *next = cairn_registry_next(page);
+        for (size_t i = 0; i < cairn_page_count(page); i++, seen++)
+            CHECK_STR(cairn_page_registry_entry(page, i)->workflow_name, names[seen]);
+        const char *next = cairn_page_next(page);
         snprintf(cursor, sizeof cursor, "%s", next ? next : "");
-        cairn_registry_free(page);
+        cairn_page_free(page);
         if (!cursor[0])
             break;
     }

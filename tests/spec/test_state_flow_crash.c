@@ -211,16 +211,16 @@ static void check_committed_once(struct function_world *world, uint64_t seed)
     static const char *const keys[] = {"a", "b", "c", "d", "f", "random"};
     struct world *w = &world->flow.world;
     int counts[sizeof keys / sizeof *keys] = {0};
-    cairn_events *events = NULL;
+    cairn_page *events = NULL;
     CHECK_DONE(
         w, cairn_instance_events(w->engine, world->flow.id, NULL, 1000, &events, &w->error));
-    for (size_t i = 0; i < cairn_events_count(events); i++) {
-        const cairn_event *event = cairn_events_at(events, i);
+    for (size_t i = 0; i < cairn_page_count(events); i++) {
+        const cairn_event *event = cairn_page_event(events, i);
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
             counts[k] += event->step && strcmp(event->step, keys[k]) == 0 &&
                          strcmp(event->type, "step_completed") == 0;
     }
-    cairn_events_free(events);
+    cairn_page_free(events);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
         CHECK(counts[k] == 1, "seed %llu: %s was committed %d times", (unsigned long long)seed,
               keys[k], counts[k]);

@@ -320,13 +320,13 @@ TEST(a_passage_costs_claim_and_commit_and_the_heartbeats_of_its_boundaries)
 }
 
 /* Runs a passage and ends it, claiming so many in the same commit. */
-static cairn_tasks *end_and_claim(struct function_world *world, uint32_t max)
+static cairn_page *end_and_claim(struct function_world *world, uint32_t max)
 {
     static const char *const types[] = {"f"};
     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
     struct world *w = &world->flow.world;
     struct runner runner;
-    cairn_tasks *next = NULL;
+    cairn_page *next = NULL;
     char status[24];
     claim.worker = "w";
     claim.types = types;
@@ -337,7 +337,7 @@ static cairn_tasks *end_and_claim(struct function_world *world, uint32_t max)
     CHECK_DONE(w, cairn_passage_end_claim(runner.passage, runner.code, &claim, status, &next,
                                           &w->error));
     CHECK_STR(status, "completed");
-    cairn_tasks_free(runner.tasks);
+    cairn_page_free(runner.tasks);
     return next;
 }
 
@@ -347,14 +347,14 @@ TEST(the_commit_that_ends_a_passage_can_claim_the_next_one)
     fn_begin(&world, three, CAIRN_COMMIT_PASSAGE);
     fn_start(&world, "f", 1);
     cairn_stats before = stats(&world);
-    cairn_tasks *next = end_and_claim(&world, 1);
-    CHECK_INT(cairn_tasks_count(next), 1);
-    CHECK_STR(cairn_tasks_at(next, 0)->kind, "function");
-    CHECK(cairn_tasks_at(next, 0)->memory, "it brings no memory");
+    cairn_page *next = end_and_claim(&world, 1);
+    CHECK_INT(cairn_page_count(next), 1);
+    CHECK_STR(cairn_page_task(next, 0)->kind, "function");
+    CHECK(cairn_page_task(next, 0)->memory, "it brings no memory");
     cairn_stats after = stats(&world);
     CHECK_INT(after.passages - before.passages, 2);
     CHECK_INT(after.commits - before.commits, 2); /* the first claim, and the end */
-    cairn_tasks_free(next);
+    cairn_page_free(next);
     fn_end(&world);
 }
 
@@ -362,7 +362,7 @@ TEST(a_claim_that_is_refused_does_not_fail_the_function_that_ends)
 {
     struct function_world world;
     fn_begin(&world, three, CAIRN_COMMIT_PASSAGE);
-    cairn_tasks *next = end_and_claim(&world, 0); /* no claim takes none */
+    cairn_page *next = end_and_claim(&world, 0); /* no claim takes none */
     CHECK(!next, "something was claimed");
     fn_check_status(&world, "completed");
     fn_end(&world);
@@ -377,7 +377,7 @@ TEST(only_a_commit_ends_the_task_of_a_function)
     char status[24];
     fn_begin(&world, three, CAIRN_COMMIT_PASSAGE);
     CHECK(fn_claim(&world, "w", &runner), "nothing is brought");
-    const cairn_task *task = cairn_tasks_at(runner.tasks, 0);
+    const cairn_task *task = cairn_page_task(runner.tasks, 0);
     struct task held = {.worker = "w"};
     snprintf(held.id, sizeof held.id, "%s", task->id);
     snprintf(held.token, sizeof held.token, "%s", task->token);
@@ -400,7 +400,7 @@ TEST(a_commit_that_is_repeated_is_accepted_and_changes_nothing)
     fn_begin(&world, three, CAIRN_COMMIT_PASSAGE);
     CHECK(fn_claim(&world, "w", &runner), "nothing is brought");
     again = (struct runner){.worker = "w"};
-    CHECK_DONE(w, cairn_passage_open(w->engine, "w", cairn_tasks_at(runner.tasks, 0),
+    CHECK_DONE(w, cairn_passage_open(w->engine, "w", cairn_page_task(runner.tasks, 0),
                                      world.mode, LEASE_MS, &again.passage, &w->error));
     fn_play(&world, &again); /* does the same, before the first has ended */
     fn_play(&world, &runner);

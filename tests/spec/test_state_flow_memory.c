@@ -107,14 +107,15 @@ TEST(a_branch_follows_what_is_remembered)
 
 static void check_doctor(struct flow_world *fw)
 {
-    static cairn_finding findings[32];
-    size_t count = 0;
+    cairn_page *findings;
     bool is_named = false;
-    CHECK_INT(cairn_doctor(fw->world.engine, findings, 32, &count, NULL), CAIRN_OK);
-    for (size_t i = 0; i < count; i++)
-        is_named |= strcmp(findings[i].check, "versions") == 0 &&
-                    strcmp(findings[i].result, "warning") == 0 &&
-                    strstr(findings[i].text, fw->id);
+    CHECK_INT(cairn_doctor(fw->world.engine, &findings, NULL), CAIRN_OK);
+    for (size_t i = 0; i < cairn_page_count(findings); i++) {
+        const cairn_finding *finding = cairn_page_finding(findings, i);
+        is_named |= strcmp(finding->check, "versions") == 0 &&
+                    strcmp(finding->result, "warning") == 0 && strstr(finding->text, fw->id);
+    }
+    cairn_page_free(findings);
     CHECK(is_named, "doctor does not name %s", fw->id);
 }
 

@@ -28,19 +28,19 @@ TEST(a_function_is_listed_among_the_instances)
 {
     struct function_world world;
     cairn_instance_filter filter = CAIRN_INSTANCE_FILTER_DEFAULTS;
-    cairn_instances *instances = NULL;
+    cairn_page *instances = NULL;
     struct world *w = &world.flow.world;
     fn_begin(&world, a_wait_b, CAIRN_COMMIT_STEP);
     fn_passage(&world, "waiting");
     filter.status = "waiting_signal";
     filter.workflow = "f";
     CHECK_DONE(w, cairn_instance_list(w->engine, &filter, &instances, &w->error));
-    CHECK_INT(cairn_instances_count(instances), 1);
-    const cairn_instance *instance = cairn_instances_at(instances, 0);
+    CHECK_INT(cairn_page_count(instances), 1);
+    const cairn_instance *instance = cairn_page_instance(instances, 0);
     CHECK_STR(instance->id, world.flow.id);
     CHECK_STR(instance->workflow, "f");
     CHECK_INT(instance->version, 1);
-    cairn_instances_free(instances);
+    cairn_page_free(instances);
     fn_end(&world);
 }
 
@@ -171,33 +171,33 @@ TEST(a_log_has_its_level_message_data_step_attempt_and_time)
 {
     struct function_world world;
     struct world *w = &world.flow.world;
-    cairn_logs *logs = NULL;
+    cairn_page *logs = NULL;
     fn_begin(&world, logging, CAIRN_COMMIT_STEP);
     fn_passage(&world, "ready");
     wf_advance(&world.flow, SECOND_MS);
     fn_passage(&world, "waiting");
     CHECK_DONE(w, cairn_log_list(w->engine, world.flow.id, NULL, 2, &logs, &w->error));
-    CHECK_INT(cairn_logs_count(logs), 2);
-    const cairn_log *log = cairn_logs_at(logs, 0);
+    CHECK_INT(cairn_page_count(logs), 2);
+    const cairn_log *log = cairn_page_log(logs, 0);
     CHECK_STR(log->level, "debug");
     CHECK_STR(log->message, "begin");
     CHECK(!log->data && !log->step, "data %s, step %s", log->data, log->step);
     CHECK_INT(log->attempt, 0);
-    log = cairn_logs_at(logs, 1);
+    log = cairn_page_log(logs, 1);
     CHECK_STR(log->level, "warn");
     sg_check_json(log->data, "{\"k\": [1, 2]}");
     CHECK_STR(log->step, "s");
     CHECK_INT(log->attempt, 1);
     CHECK_INT(log->at_us, START_US);
     char cursor[64];
-    snprintf(cursor, sizeof cursor, "%s", cairn_logs_next(logs));
-    cairn_logs_free(logs);
+    snprintf(cursor, sizeof cursor, "%s", cairn_page_next(logs));
+    cairn_page_free(logs);
     CHECK_DONE(w, cairn_log_list(w->engine, world.flow.id, cursor, 2, &logs, &w->error));
-    CHECK_INT(cairn_logs_count(logs), 2);
-    CHECK_INT(cairn_logs_at(logs, 0)->attempt, 2);
-    CHECK_INT(cairn_logs_at(logs, 0)->at_us, START_US + SECOND_US);
-    CHECK_STR(cairn_logs_at(logs, 1)->message, "middle");
-    cairn_logs_free(logs);
+    CHECK_INT(cairn_page_count(logs), 2);
+    CHECK_INT(cairn_page_log(logs, 0)->attempt, 2);
+    CHECK_INT(cairn_page_log(logs, 0)->at_us, START_US + SECOND_US);
+    CHECK_STR(cairn_page_log(logs, 1)->message, "middle");
+    cairn_page_free(logs);
     fn_end(&world);
 }
 
@@ -205,7 +205,7 @@ TEST(logs_of_an_instance_that_does_not_exist_are_not_found)
 {
     struct function_world world;
     struct world *w = &world.flow.world;
-    cairn_logs *logs = NULL;
+    cairn_page *logs = NULL;
     fn_begin(&world, logging, CAIRN_COMMIT_STEP);
     CHECK_REFUSED(w,
                   cairn_log_list(w->engine, "01890000-0000-7000-8000-000000000000", NULL, 10,
@@ -482,15 +482,17 @@ TEST(doctor_names_a_version_that_nobody_serves)
 {
     struct function_world world;
     struct world *w = &world.flow.world;
-    cairn_finding findings[32];
-    size_t count;
     fn_begin(&world, a_wait_b, CAIRN_COMMIT_STEP);
     for (int i = 0; i < 2; i++) {
         bool is_named = false;
-        CHECK_DONE(w, cairn_doctor(w->engine, findings, 32, &count, &w->error));
-        for (size_t k = 0; k < count; k++)
-            is_named |= strcmp(findings[k].check, "functions") == 0 &&
-                        strstr(findings[k].text, "version 1 of \"f\"") != NULL;
+        cairn_page *findings;
+        CHECK_DONE(w, cairn_doctor(w->engine, &findings, &w->error));
+        for (size_t k = 0; k < cairn_page_count(findings); k++) {
+            const cairn_finding *finding = cairn_page_finding(findings, k);
+            is_named |= strcmp(finding->check, "functions") == 0 &&
+                        strstr(finding->text, "version 1 of \"f\"") != NULL;
+        }
+        cairn_page_free(findings);
         CHECK_INT(is_named, i);
         wf_advance(&world.flow, 3601 * SECOND_MS);
     }

@@ -36,12 +36,12 @@ static cairn_code starting(cairn_passage *passage, void *arg)
 static size_t count_instances(struct function_world *world, const char *workflow)
 {
     cairn_instance_filter filter = CAIRN_INSTANCE_FILTER_DEFAULTS;
-    cairn_instances *instances = NULL;
+    cairn_page *instances = NULL;
     struct world *w = &world->flow.world;
     filter.workflow = workflow;
     CHECK_DONE(w, cairn_instance_list(w->engine, &filter, &instances, &w->error));
-    size_t count = cairn_instances_count(instances);
-    cairn_instances_free(instances);
+    size_t count = cairn_page_count(instances);
+    cairn_page_free(instances);
     return count;
 }
 
@@ -216,17 +216,17 @@ static void check_outbox(struct function_world *world, const char *wanted)
     struct world *w = &world->flow.world;
     char seen[300] = "";
     for (int i = 0; i < 10; i++) {
-        cairn_outbox *outbox = NULL;
+        cairn_page *outbox = NULL;
         CHECK_DONE(w, cairn_outbox_claim(w->engine, "o", 10, 60000, &outbox, &w->error));
-        for (size_t k = 0; k < cairn_outbox_count(outbox); k++) {
-            const cairn_outbox_event *event = cairn_outbox_at(outbox, k);
+        for (size_t k = 0; k < cairn_page_count(outbox); k++) {
+            const cairn_outbox_event *event = cairn_page_outbox_event(outbox, k);
             size_t len = strlen(seen);
             CHECK_STR(event->instance_id, world->flow.id);
             snprintf(seen + len, sizeof seen - len, "%s%s:%s", len ? " " : "", event->step,
                      event->event);
             CHECK_DONE(w, cairn_outbox_ack(w->engine, event->id, &w->error));
         }
-        cairn_outbox_free(outbox);
+        cairn_page_free(outbox);
     }
     CHECK(strcmp(seen, wanted) == 0, "the outbox has \"%s\", not \"%s\"", seen, wanted);
 }

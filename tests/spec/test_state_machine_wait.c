@@ -201,14 +201,14 @@ static size_t count_listed(struct flow_world *fw, const char *status, const char
     filter.limit = 2;
     char cursor[200] = "";
     for (bool is_more = true; is_more;) {
-        cairn_instances *page = NULL;
+        cairn_page *page = NULL;
         filter.cursor = cursor[0] ? cursor : NULL;
         CHECK_DONE(&fw->world,
                    cairn_instance_list(fw->world.engine, &filter, &page, &fw->world.error));
-        count += cairn_instances_count(page);
-        is_more = cairn_instances_next(page);
-        snprintf(cursor, sizeof cursor, "%s", is_more ? cairn_instances_next(page) : "");
-        cairn_instances_free(page);
+        count += cairn_page_count(page);
+        is_more = cairn_page_next(page);
+        snprintf(cursor, sizeof cursor, "%s", is_more ? cairn_page_next(page) : "");
+        cairn_page_free(page);
     }
     return count;
 }

@@ -86,30 +86,30 @@ static void run(struct world *world)
     CHECK_OK(cairn_worker_run(world->worker, &error));
 }
 
-static cairn_jobs *get(struct world *world, const char *id)
+static cairn_page *get(struct world *world, const char *id)
 {
     cairn_error error;
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     CHECK_OK(cairn_job_get(world->engine, id, &jobs, &error));
     return jobs;
 }
 
 static void check_status(struct world *world, const char *id, const char *status)
 {
-    cairn_jobs *jobs = get(world, id);
-    CHECK_STR(cairn_jobs_at(jobs, 0)->status, status);
-    cairn_jobs_free(jobs);
+    cairn_page *jobs = get(world, id);
+    CHECK_STR(cairn_page_job(jobs, 0)->status, status);
+    cairn_page_free(jobs);
 }
 
 /* For any thread: true once the job has that status. */
 static bool await_status(cairn_engine *engine, const char *id, const char *status)
 {
     for (time_t since = time(NULL); !is_late(since);) {
-        cairn_jobs *jobs;
+        cairn_page *jobs;
         if (cairn_job_get(engine, id, &jobs, NULL))
             return false;
-        bool is_there = strcmp(cairn_jobs_at(jobs, 0)->status, status) == 0;
-        cairn_jobs_free(jobs);
+        bool is_there = strcmp(cairn_page_job(jobs, 0)->status, status) == 0;
+        cairn_page_free(jobs);
         if (is_there)
             return true;
     }
@@ -118,13 +118,13 @@ static bool await_status(cairn_engine *engine, const char *id, const char *statu
 
 static int count_events(cairn_engine *engine, const char *id, const char *type)
 {
-    cairn_events *events;
+    cairn_page *events;
     int count = 0;
     if (cairn_job_events(engine, id, NULL, 1000, &events, NULL))
         return -1;
-    for (size_t i = 0; i < cairn_events_count(events); i++)
-        count += strcmp(cairn_events_at(events, i)->type, type) == 0;
-    cairn_events_free(events);
+    for (size_t i = 0; i < cairn_page_count(events); i++)
+        count += strcmp(cairn_page_event(events, i)->type, type) == 0;
+    cairn_page_free(events);
     return count;
 }
 
@@ -344,34 +344,34 @@ TEST(each_outcome_ends_the_call_as_it_says)
     handle(&world, "t.v1", end_as_told, NULL);
     run(&world);
 
-    cairn_jobs *jobs = get(&world, complete.id);
-    CHECK_STR(cairn_jobs_at(jobs, 0)->status, "succeeded");
-    CHECK_STR(cairn_jobs_at(jobs, 0)->result, "{\"sum\": 42}");
-    cairn_jobs_free(jobs);
+    cairn_page *jobs = get(&world, complete.id);
+    CHECK_STR(cairn_page_job(jobs, 0)->status, "succeeded");
+    CHECK_STR(cairn_page_job(jobs, 0)->result, "{\"sum\": 42}");
+    cairn_page_free(jobs);
 
     jobs = get(&world, fails.id);
-    CHECK_STR(cairn_jobs_at(jobs, 0)->status, "pending");
-    CHECK_STR(cairn_jobs_at(jobs, 0)->last_error, "boom");
-    CHECK_INT(cairn_jobs_at(jobs, 0)->attempt, 1);
-    cairn_jobs_free(jobs);
+    CHECK_STR(cairn_page_job(jobs, 0)->status, "pending");
+    CHECK_STR(cairn_page_job(jobs, 0)->last_error, "boom");
+    CHECK_INT(cairn_page_job(jobs, 0)->attempt, 1);
+    cairn_page_free(jobs);
 
     jobs = get(&world, retry.id);
-    const cairn_job *job = cairn_jobs_at(jobs, 0);
+    const cairn_job *job = cairn_page_job(jobs, 0);
     CHECK_STR(job->status, "pending");
     CHECK_INT(job->attempt, 1);
     CHECK(job->run_at_us >= job->created_at_us + INT64_C(3600000000), "run_at is %lld",
           (long long)job->run_at_us);
-    cairn_jobs_free(jobs);
+    cairn_page_free(jobs);
 
     jobs = get(&world, dead.id);
-    CHECK_STR(cairn_jobs_at(jobs, 0)->status, "failed");
-    CHECK_STR(cairn_jobs_at(jobs, 0)->last_error, "boom");
-    cairn_jobs_free(jobs);
+    CHECK_STR(cairn_page_job(jobs, 0)->status, "failed");
+    CHECK_STR(cairn_page_job(jobs, 0)->last_error, "boom");
+    cairn_page_free(jobs);
 
     jobs = get(&world, release.id);
-    CHECK_STR(cairn_jobs_at(jobs, 0)->status, "pending");
-    CHECK_INT(cairn_jobs_at(jobs, 0)->attempt, 0);
-    cairn_jobs_free(jobs);
+    CHECK_STR(cairn_page_job(jobs, 0)->status, "pending");
+    CHECK_INT(cairn_page_job(jobs, 0)->attempt, 0);
+    cairn_page_free(jobs);
     close_world(&world);
 }
 
@@ -381,12 +381,12 @@ TEST(an_output_that_is_not_json_is_a_failed_attempt)
     cairn_enqueued enqueued = add_job(&world, "t.v1", "1");
     handle(&world, "t.v1", answer_nonsense, NULL);
     run(&world);
-    cairn_jobs *jobs = get(&world, enqueued.id);
-    CHECK_STR(cairn_jobs_at(jobs, 0)->status, "pending");
-    CHECK_INT(cairn_jobs_at(jobs, 0)->attempt, 1);
-    const char *why = cairn_jobs_at(jobs, 0)->last_error;
+    cairn_page *jobs = get(&world, enqueued.id);
+    CHECK_STR(cairn_page_job(jobs, 0)->status, "pending");
+    CHECK_INT(cairn_page_job(jobs, 0)->attempt, 1);
+    const char *why = cairn_page_job(jobs, 0)->last_error;
     CHECK(why && strstr(why, "the handler's output is not JSON"), "error is %s", why);
-    cairn_jobs_free(jobs);
+    cairn_page_free(jobs);
     close_world(&world);
 }
 
@@ -396,9 +396,9 @@ TEST(an_outcome_that_is_none_is_a_failed_attempt)
     cairn_enqueued enqueued = add_job(&world, "t.v1", "1");
     handle(&world, "t.v1", return_nothing, NULL);
     run(&world);
-    cairn_jobs *jobs = get(&world, enqueued.id);
-    CHECK_STR(cairn_jobs_at(jobs, 0)->last_error, "the handler returned no outcome");
-    cairn_jobs_free(jobs);
+    cairn_page *jobs = get(&world, enqueued.id);
+    CHECK_STR(cairn_page_job(jobs, 0)->last_error, "the handler returned no outcome");
+    cairn_page_free(jobs);
     close_world(&world);
 }
 
@@ -415,11 +415,11 @@ TEST(an_output_beyond_the_limit_fails_its_own_attempt_only)
     run(&world);
     for (int i = 0; i < 3; i++)
         check_status(&world, small[i].id, "succeeded");
-    cairn_jobs *jobs = get(&world, large.id);
-    CHECK_STR(cairn_jobs_at(jobs, 0)->status, "pending");
-    const char *why = cairn_jobs_at(jobs, 0)->last_error;
+    cairn_page *jobs = get(&world, large.id);
+    CHECK_STR(cairn_page_job(jobs, 0)->status, "pending");
+    const char *why = cairn_page_job(jobs, 0)->last_error;
     CHECK(why && strstr(why, "too large"), "error is %s", why);
-    cairn_jobs_free(jobs);
+    cairn_page_free(jobs);
     close_world(&world);
 }
 
@@ -446,7 +446,7 @@ TEST(what_it_has_no_handler_for_is_left_alone_and_holds_nobody)
     struct world world = idle_world(2);
     atomic_int calls = 0;
     cairn_error error;
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     cairn_enqueued other = add_job(&world, "other.v1", "1");
     add_job(&world, "other.v2", "1");
     add_job(&world, "mine.v1", "1");
@@ -459,8 +459,8 @@ TEST(what_it_has_no_handler_for_is_left_alone_and_holds_nobody)
     claim.type_count = 1;
     claim.lease_ms = 3600 * 1000;
     CHECK_OK(cairn_claim(world.engine, &claim, &tasks, &error));
-    CHECK_INT(cairn_tasks_count(tasks), 1);
-    cairn_tasks_free(tasks);
+    CHECK_INT(cairn_page_count(tasks), 1);
+    cairn_page_free(tasks);
 
     run(&world);
     CHECK_INT(calls, 1);
@@ -588,7 +588,7 @@ TEST(stopping_does_not_wait_for_a_claim_and_leases_nothing_to_nobody)
     struct world world = waiting_world(&notes, 2);
     struct beside beside;
     cairn_error error;
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     atomic_int calls = 0;
     handle(&world, "t.v1", count_call, &calls);
     cairn_enqueued first = add_job(&world, "t.v1", "1");
@@ -604,10 +604,10 @@ TEST(stopping_does_not_wait_for_a_claim_and_leases_nothing_to_nobody)
     claim.type_count = 1;
     claim.wait_ms = 30000;
     CHECK_OK(cairn_claim(world.engine, &claim, &tasks, &error));
-    CHECK_INT(cairn_tasks_count(tasks), 1);
-    CHECK_STR(cairn_tasks_at(tasks, 0)->id, second.id);
-    CHECK_INT(cairn_tasks_at(tasks, 0)->attempt, 1);
-    cairn_tasks_free(tasks);
+    CHECK_INT(cairn_page_count(tasks), 1);
+    CHECK_STR(cairn_page_task(tasks, 0)->id, second.id);
+    CHECK_INT(cairn_page_task(tasks, 0)->attempt, 1);
+    cairn_page_free(tasks);
     CHECK_INT(calls, 1);
     close_world(&world);
 }
@@ -652,7 +652,7 @@ TEST(until_idle_waits_for_what_another_worker_holds)
     struct beside beside;
     atomic_int calls = 0;
     cairn_error error;
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     cairn_stats stats = {.size = sizeof stats};
     cairn_enqueued enqueued = add_job(&world, "t.v1", "1");
     handle(&world, "t.v1", count_call, &calls);
@@ -670,15 +670,15 @@ TEST(until_idle_waits_for_what_another_worker_holds)
     for (time_t since = time(NULL); stats.commit_requests < requests && !is_late(since);)
         CHECK_OK(cairn_stats_get(world.engine, &stats, &error));
     cairn_report report = CAIRN_REPORT_DEFAULTS;
-    report.task_id = cairn_tasks_at(tasks, 0)->id;
-    report.token = cairn_tasks_at(tasks, 0)->token;
+    report.task_id = cairn_page_task(tasks, 0)->id;
+    report.token = cairn_page_task(tasks, 0)->token;
     report.outcome = CAIRN_RELEASE;
     CHECK_OK(
         cairn_report_many(world.engine, "somebody else", &report, 1, NULL, NULL, NULL, &error));
     join_beside(&beside);
     CHECK_INT(calls, 1);
     check_status(&world, enqueued.id, "succeeded");
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     close_world(&world);
 }
 

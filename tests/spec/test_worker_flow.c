@@ -64,10 +64,10 @@ static void run(struct world *world)
 static void check_status(struct world *world, const char *status)
 {
     cairn_error error;
-    cairn_instances *found;
+    cairn_page *found;
     CHECK_OK(cairn_instance_get(world->engine, world->id, &found, &error));
-    CHECK_STR(cairn_instances_at(found, 0)->status, status);
-    cairn_instances_free(found);
+    CHECK_STR(cairn_page_instance(found, 0)->status, status);
+    cairn_page_free(found);
 }
 
 static void send_signal(struct world *world, const char *event)
@@ -120,7 +120,7 @@ TEST(a_handler_waits_and_is_called_again_with_what_came)
         "workflow: w\nversion: 1\nsteps: [{step: a, handler: x.v1, metadata: {t: 1}}]\n");
     struct notes notes = {0};
     cairn_error error;
-    cairn_outbox *outbox;
+    cairn_page *outbox;
     handle(&world, "x.%", wait_once, &notes);
     run(&world);
     CHECK_INT(notes.calls, 1);
@@ -134,12 +134,12 @@ TEST(a_handler_waits_and_is_called_again_with_what_came)
     CHECK(strstr(notes.text[1], "reason=- signal=yes"), "%s", notes.text[1]);
 
     CHECK_OK(cairn_outbox_claim(world.engine, "d", 10, 1000, &outbox, &error));
-    CHECK_INT(cairn_outbox_count(outbox), 2);
-    CHECK_STR(cairn_outbox_at(outbox, 0)->event, "first");
-    CHECK_STR(cairn_outbox_at(outbox, 0)->payload, "{\"a\": 1}");
-    CHECK_STR(cairn_outbox_at(outbox, 1)->event, "second");
-    CHECK_STR(cairn_outbox_at(outbox, 1)->payload, "null");
-    cairn_outbox_free(outbox);
+    CHECK_INT(cairn_page_count(outbox), 2);
+    CHECK_STR(cairn_page_outbox_event(outbox, 0)->event, "first");
+    CHECK_STR(cairn_page_outbox_event(outbox, 0)->payload, "{\"a\": 1}");
+    CHECK_STR(cairn_page_outbox_event(outbox, 1)->event, "second");
+    CHECK_STR(cairn_page_outbox_event(outbox, 1)->payload, "null");
+    cairn_page_free(outbox);
     close_world(&world);
 }
 
@@ -158,14 +158,14 @@ TEST(a_wait_for_nothing_is_a_failed_attempt)
         open_world("workflow: w\nversion: 1\nsteps: [{step: a, max_attempts: 1}]\n");
     struct notes notes = {0};
     cairn_error error;
-    cairn_instances *found;
+    cairn_page *found;
     handle(&world, "a", wait_for_nothing, &notes);
     run(&world);
     check_status(&world, "failed");
     CHECK_OK(cairn_instance_get(world.engine, world.id, &found, &error));
-    const char *why = cairn_instances_at(found, 0)->last_error;
+    const char *why = cairn_page_instance(found, 0)->last_error;
     CHECK(strstr(why, "did not say for which event"), "%s", why);
-    cairn_instances_free(found);
+    cairn_page_free(found);
     close_world(&world);
 }
 
@@ -174,7 +174,7 @@ TEST(a_job_whose_handler_waits_has_failed_an_attempt)
     struct world world = open_world("workflow: w\nversion: 1\nsteps: [{step: unused}]\n");
     struct notes notes = {0};
     cairn_error error;
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     cairn_enqueued enqueued;
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
     spec.type = "j.v1";
@@ -182,11 +182,11 @@ TEST(a_job_whose_handler_waits_has_failed_an_attempt)
     handle(&world, "j.v1", wait_once, &notes);
     run(&world);
     CHECK_OK(cairn_job_get(world.engine, enqueued.id, &jobs, &error));
-    CHECK_STR(cairn_jobs_at(jobs, 0)->status, "pending");
-    CHECK_INT(cairn_jobs_at(jobs, 0)->attempt, 1);
-    const char *why = cairn_jobs_at(jobs, 0)->last_error;
+    CHECK_STR(cairn_page_job(jobs, 0)->status, "pending");
+    CHECK_INT(cairn_page_job(jobs, 0)->attempt, 1);
+    const char *why = cairn_page_job(jobs, 0)->last_error;
     CHECK(why && strstr(why, "cannot wait"), "%s", why);
-    cairn_jobs_free(jobs);
+    cairn_page_free(jobs);
     close_world(&world);
 }
 
@@ -238,7 +238,7 @@ TEST(until_idle_waits_for_steps_that_others_hold)
         "workflow: w\nversion: 1\nsteps: [{step: a, handler: theirs.v1}, {step: b}]\n");
     struct notes notes = {0};
     cairn_error error;
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     cairn_stats stats = {.size = sizeof stats};
     pthread_t thread;
     void *failed = NULL;
@@ -251,14 +251,14 @@ TEST(until_idle_waits_for_steps_that_others_hold)
     claim.types = (const char *[]){"theirs.v1"};
     claim.type_count = 1;
     CHECK_OK(cairn_claim(world.engine, &claim, &tasks, &error));
-    CHECK_INT(cairn_tasks_count(tasks), 1);
+    CHECK_INT(cairn_page_count(tasks), 1);
     CHECK_OK(cairn_stats_get(world.engine, &stats, &error));
     CHECK_INT(stats.steps_leased, 1);
     CHECK_INT(pthread_create(&thread, NULL, run_beside, &world), 0);
     await_claims(&world, stats.commit_requests);
     cairn_report report = CAIRN_REPORT_DEFAULTS;
-    report.task_id = cairn_tasks_at(tasks, 0)->id;
-    report.token = cairn_tasks_at(tasks, 0)->token;
+    report.task_id = cairn_page_task(tasks, 0)->id;
+    report.token = cairn_page_task(tasks, 0)->token;
     report.outcome = CAIRN_COMPLETE;
     CHECK_OK(
         cairn_report_many(world.engine, "somebody else", &report, 1, NULL, NULL, NULL, &error));
@@ -266,7 +266,7 @@ TEST(until_idle_waits_for_steps_that_others_hold)
     CHECK(!failed, "the worker failed");
     CHECK_INT(notes.calls, 1);
     check_status(&world, "completed");
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     close_world(&world);
 }
 

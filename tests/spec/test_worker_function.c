@@ -92,22 +92,22 @@ static void advance(struct world *world, int64_t ms)
 static void check_status(struct world *world, const char *status)
 {
     cairn_error error;
-    cairn_instances *found;
+    cairn_page *found;
     CHECK_OK(cairn_instance_get(world->engine, world->id, &found, &error));
-    const cairn_instance *instance = cairn_instances_at(found, 0);
+    const cairn_instance *instance = cairn_page_instance(found, 0);
     CHECK(strcmp(instance->status, status) == 0, "the status is %s, not %s; %s",
           instance->status, status, instance->last_error ? instance->last_error : "");
-    cairn_instances_free(found);
+    cairn_page_free(found);
 }
 
 static void check_last_error(struct world *world, const char *part)
 {
     cairn_error error;
-    cairn_instances *found;
+    cairn_page *found;
     CHECK_OK(cairn_instance_get(world->engine, world->id, &found, &error));
-    const char *last = cairn_instances_at(found, 0)->last_error;
+    const char *last = cairn_page_instance(found, 0)->last_error;
     CHECK(last && strstr(last, part), "%s has no %s", last, part);
-    cairn_instances_free(found);
+    cairn_page_free(found);
 }
 
 /* ---- a function of many parts ---------------------------------------------------------------
@@ -185,11 +185,11 @@ static cairn_code order(cairn_passage *passage, void *arg)
 static void check_logged_once(struct world *world)
 {
     cairn_error error;
-    cairn_logs *logs;
+    cairn_page *logs;
     CHECK_OK(cairn_log_list(world->engine, world->id, NULL, 10, &logs, &error));
-    CHECK_INT(cairn_logs_count(logs), 1);
-    CHECK_STR(cairn_logs_at(logs, 0)->message, "reserved");
-    cairn_logs_free(logs);
+    CHECK_INT(cairn_page_count(logs), 1);
+    CHECK_STR(cairn_page_log(logs, 0)->message, "reserved");
+    cairn_page_free(logs);
 }
 
 static void tell_order(cairn_commit_mode mode)
@@ -226,10 +226,10 @@ static void tell_order(cairn_commit_mode mode)
     CHECK_STR(story.calls, "reserve charge charge charge");
     check_logged_once(&world);
 
-    cairn_instances *found;
+    cairn_page *found;
     CHECK_OK(cairn_instance_get(world.engine, world.id, &found, &error));
-    CHECK_STR(cairn_instances_at(found, 0)->output, "[7]");
-    cairn_instances_free(found);
+    CHECK_STR(cairn_page_instance(found, 0)->output, "[7]");
+    cairn_page_free(found);
     close_world(&world);
 }
 
@@ -339,15 +339,15 @@ TEST(an_aborted_function_does_nothing_more)
         struct world world = open_world();
         struct story story = {.world = &world, .between = abort_it};
         cairn_error error;
-        cairn_steps *steps;
+        cairn_page *steps;
         add_function(&world, 1, modes[i], order, &story);
         start(&world);
         run(&world);
         check_status(&world, "aborted");
         CHECK_STR(story.calls, "reserve");
         CHECK_OK(cairn_step_list(world.engine, world.id, NULL, 10, &steps, &error));
-        CHECK_INT(cairn_steps_count(steps), 1);
-        cairn_steps_free(steps);
+        CHECK_INT(cairn_page_count(steps), 1);
+        cairn_page_free(steps);
         close_world(&world);
     }
 }
@@ -368,14 +368,14 @@ TEST(a_restarted_function_begins_anew_and_the_old_passage_is_refused)
 
 /* A claim that waited may have been given the next passage while its worker was ending; it is given
  * back by a commit of its own.  Each turn here is a commit behind that one. */
-static cairn_steps *steps_once_given_back(struct world *world)
+static cairn_page *steps_once_given_back(struct world *world)
 {
     cairn_error error;
-    cairn_steps *steps = NULL;
+    cairn_page *steps = NULL;
     for (int turns = 0; turns < 1000; turns++) {
-        cairn_steps_free(steps);
+        cairn_page_free(steps);
         CHECK_OK(cairn_step_list(world->engine, world->id, NULL, 10, &steps, &error));
-        if (strcmp(cairn_steps_at(steps, 0)->status, "running") != 0)
+        if (strcmp(cairn_page_step(steps, 0)->status, "running") != 0)
             return steps;
         CHECK_OK(cairn_clock_advance(world->engine, 0, NULL, &error));
     }
@@ -391,12 +391,12 @@ TEST(a_worker_that_is_stopped_suspends_its_passages_at_no_cost)
         start(&world);
         run(&world);
         CHECK_STR(story.calls, "reserve");
-        cairn_steps *steps = steps_once_given_back(&world);
-        CHECK_INT(cairn_steps_count(steps), 2);
-        CHECK_STR(cairn_steps_at(steps, 0)->status, "ready");
-        CHECK_INT(cairn_steps_at(steps, 0)->attempts, 0);
-        CHECK_STR(cairn_steps_at(steps, 1)->status, "completed");
-        cairn_steps_free(steps);
+        cairn_page *steps = steps_once_given_back(&world);
+        CHECK_INT(cairn_page_count(steps), 2);
+        CHECK_STR(cairn_page_step(steps, 0)->status, "ready");
+        CHECK_INT(cairn_page_step(steps, 0)->attempts, 0);
+        CHECK_STR(cairn_page_step(steps, 1)->status, "completed");
+        cairn_page_free(steps);
         run(&world);
         CHECK_STR(story.calls, "reserve charge");
         check_logged_once(&world);
@@ -516,10 +516,10 @@ static cairn_code start_others(cairn_passage *passage, void *arg)
 static size_t count_jobs(struct world *world)
 {
     cairn_error error;
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     CHECK_OK(cairn_job_list(world->engine, NULL, &jobs, &error));
-    size_t count = cairn_jobs_count(jobs);
-    cairn_jobs_free(jobs);
+    size_t count = cairn_page_count(jobs);
+    cairn_page_free(jobs);
     return count;
 }
 
@@ -527,7 +527,7 @@ TEST(what_a_function_starts_is_started_once)
 {
     struct world world = open_world();
     cairn_error error;
-    cairn_instances *found;
+    cairn_page *found;
     cairn_instance_filter filter = CAIRN_INSTANCE_FILTER_DEFAULTS;
     char child[] = "child";
     filter.workflow = child;
@@ -541,8 +541,8 @@ TEST(what_a_function_starts_is_started_once)
     check_status(&world, "completed");
     CHECK_INT(count_jobs(&world), 1);
     CHECK_OK(cairn_instance_list(world.engine, &filter, &found, &error));
-    CHECK_INT(cairn_instances_count(found), 1);
-    cairn_instances_free(found);
+    CHECK_INT(cairn_page_count(found), 1);
+    cairn_page_free(found);
     close_world(&world);
 }
 
@@ -636,7 +636,7 @@ TEST(a_function_without_code_is_released_at_no_cost)
     struct world world = open_world();
     struct story story = {0};
     cairn_error error;
-    cairn_steps *steps;
+    cairn_page *steps;
     add_function(&world, 1, CAIRN_COMMIT_STEP, order, &story);
     start(&world);
     cairn_worker_free(world.worker);
@@ -645,8 +645,8 @@ TEST(a_function_without_code_is_released_at_no_cost)
     run(&world);
     CHECK_STR(story.calls, "");
     CHECK_OK(cairn_step_list(world.engine, world.id, NULL, 10, &steps, &error));
-    CHECK_STR(cairn_steps_at(steps, 0)->status, "ready");
-    CHECK_INT(cairn_steps_at(steps, 0)->attempts, 0);
-    cairn_steps_free(steps);
+    CHECK_STR(cairn_page_step(steps, 0)->status, "ready");
+    CHECK_INT(cairn_page_step(steps, 0)->attempts, 0);
+    cairn_page_free(steps);
     close_world(&world);
 }

@@ -36,7 +36,7 @@ void world_open(struct world *world)
 
 void world_close(struct world *world)
 {
-    cairn_jobs_free(world->seen);
+    cairn_page_free(world->seen);
     cairn_close(world->engine);
     while (input_count)
         free(inputs[--input_count]);
@@ -113,18 +113,18 @@ size_t world_take_many(struct world *world, const char *worker, const char *patt
                        uint32_t max, struct held *ret_held)
 {
     cairn_claim_options options = CAIRN_CLAIM_DEFAULTS;
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     options.worker = worker;
     options.types = &pattern;
     options.type_count = 1;
     options.max = max;
     CHECK_DONE(world, cairn_claim(world->engine, &options, &tasks, &world->error));
 
-    size_t count = cairn_tasks_count(tasks);
+    size_t count = cairn_page_count(tasks);
     CHECK(count <= max, "%zu tasks instead of at most %u", count, max);
     for (size_t i = 0; i < count; i++)
-        ret_held[i] = hold(worker, cairn_tasks_at(tasks, i));
-    cairn_tasks_free(tasks);
+        ret_held[i] = hold(worker, cairn_page_task(tasks, i));
+    cairn_page_free(tasks);
     return count;
 }
 
@@ -183,11 +183,11 @@ cairn_code world_beat(struct world *world, const struct held *held, uint32_t ext
 
 const cairn_job *world_job(struct world *world, const char *id)
 {
-    cairn_jobs_free(world->seen);
+    cairn_page_free(world->seen);
     world->seen = NULL;
     CHECK_DONE(world, cairn_job_get(world->engine, id, &world->seen, &world->error));
-    CHECK_INT(cairn_jobs_count(world->seen), 1);
-    const cairn_job *job = cairn_jobs_at(world->seen, 0);
+    CHECK_INT(cairn_page_count(world->seen), 1);
+    const cairn_job *job = cairn_page_job(world->seen, 0);
     CHECK_STR(job->id, id);
     return job;
 }
@@ -200,24 +200,24 @@ void world_check_status(struct world *world, const char *id, const char *status)
 size_t world_count_jobs(struct world *world)
 {
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
-    cairn_jobs *jobs = NULL;
+    cairn_page *jobs = NULL;
     filter.limit = 1000;
     CHECK_DONE(world, cairn_job_list(world->engine, &filter, &jobs, &world->error));
-    CHECK(cairn_jobs_next(jobs) == NULL, "more than a thousand jobs");
-    size_t count = cairn_jobs_count(jobs);
-    cairn_jobs_free(jobs);
+    CHECK(cairn_page_next(jobs) == NULL, "more than a thousand jobs");
+    size_t count = cairn_page_count(jobs);
+    cairn_page_free(jobs);
     return count;
 }
 
 void world_check_events(struct world *world, const char *id, const char *names)
 {
-    cairn_events *events = NULL;
+    cairn_page *events = NULL;
     char seen[2000] = "";
     size_t len = 0;
     int64_t last_id = 0, last_us = START_US;
     CHECK_DONE(world, cairn_job_events(world->engine, id, NULL, 1000, &events, &world->error));
-    for (size_t i = 0; i < cairn_events_count(events); i++) {
-        const cairn_event *event = cairn_events_at(events, i);
+    for (size_t i = 0; i < cairn_page_count(events); i++) {
+        const cairn_event *event = cairn_page_event(events, i);
         CHECK(event->id > last_id, "event %zu does not have a higher id", i);
         CHECK(event->at_us >= last_us, "event %zu (%s) is too early", i, event->type);
         CHECK(event->at_us <= world_now_us(world), "event %zu is in the future", i);
@@ -229,7 +229,7 @@ void world_check_events(struct world *world, const char *id, const char *names)
             (size_t)snprintf(seen + len, sizeof seen - len, "%s%s", i ? " " : "", event->type);
         CHECK(len < sizeof seen, "more events than fit");
     }
-    cairn_events_free(events);
+    cairn_page_free(events);
     CHECK(strcmp(seen, names) == 0, "the events are \"%s\", not \"%s\"", seen, names);
 }
 

@@ -24,7 +24,7 @@ struct world {
     cairn_error error; /* of the latest call that could fail */
     const char *url;
     uint64_t seed;
-    cairn_jobs *seen; /* what world_job() looked at */
+    cairn_page *seen; /* what world_job() looked at */
 };
 
 /* A task in a worker's hands. */

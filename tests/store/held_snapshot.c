@@ -65,24 +65,24 @@ static void produce(struct pressure *pressure)
 static size_t work(struct pressure *pressure)
 {
     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     claim.worker = "w";
     claim.types = (const char *[]){"held.job"};
     claim.type_count = 1;
     claim.max = (uint32_t)pressure->batch;
     must(pressure, cairn_claim(pressure->engine, &claim, &tasks, &pressure->error), "claim");
-    size_t count = cairn_tasks_count(tasks);
+    size_t count = cairn_page_count(tasks);
     for (size_t i = 0; i < count; i++) {
         pressure->reports[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
-        pressure->reports[i].task_id = cairn_tasks_at(tasks, i)->id;
-        pressure->reports[i].token = cairn_tasks_at(tasks, i)->token;
+        pressure->reports[i].task_id = cairn_page_task(tasks, i)->id;
+        pressure->reports[i].token = cairn_page_task(tasks, i)->token;
     }
     if (count)
         must(pressure,
              cairn_report_many(pressure->engine, "w", pressure->reports, count, NULL, NULL,
                                NULL, &pressure->error),
              "report");
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     return count;
 }
 

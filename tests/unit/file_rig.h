@@ -14,7 +14,7 @@ enum { ROOM = 20 };
 struct read {
     struct arena arena;
     struct definition definition;
-    struct definition_error errors[ROOM];
+    cairn_flaw errors[ROOM];
     size_t count;
     cairn_error error;
     cairn_code code;

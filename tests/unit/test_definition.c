@@ -187,7 +187,7 @@ TEST(what_is_wrong_with_a_file_is_told_with_its_place_and_reason)
         cleanup(read_done) struct read read = read_text(bad->text);
         CHECK(read.code == CAIRN_E_BAD_INPUT, "code %d for:\n%s", read.code, bad->text);
         CHECK(read.count >= 1, "no flaw for:\n%s", bad->text);
-        const struct definition_error *first = &read.errors[0];
+        const cairn_flaw *first = &read.errors[0];
         CHECK(first->line == bad->line && first->column == bad->column,
               "%d:%d instead of %d:%d (%s) for:\n%s", first->line, first->column, bad->line,
               bad->column, first->message, bad->text);
@@ -228,7 +228,7 @@ TEST(only_as_many_flaws_are_told_as_there_is_room_for)
 {
     struct arena arena = {0};
     struct definition definition;
-    struct definition_error errors[2];
+    cairn_flaw errors[2];
     size_t count;
     cairn_error error;
     const char *text = "a: 1\nb: 2\nc: 3\n";

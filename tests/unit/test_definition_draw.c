@@ -34,9 +34,10 @@ TEST(every_example_is_valid_and_can_be_drawn)
             continue;
         char *text = read_file(folder, entry->d_name);
         cairn_error error = {0};
-        size_t count = 7;
-        CHECK_OK(cairn_validate(entry->d_name, text, NULL, 0, &count, &error));
-        CHECK_INT(count, 0);
+        cairn_page *flaws;
+        CHECK_OK(cairn_validate(entry->d_name, text, &flaws, &error));
+        CHECK_INT(cairn_page_count(flaws), 0);
+        cairn_page_free(flaws);
         static const char *const forms[] = {"dot", "mermaid", "terminal"};
         for (size_t i = 0; i < 3; i++) {
             char *drawn;
@@ -150,20 +151,20 @@ TEST(a_drawing_shows_nothing_that_commands_a_terminal)
 TEST(the_public_calls_refuse_what_is_missing)
 {
     cairn_error error;
-    cairn_flaw flaws[3];
-    size_t count;
+    cairn_page *flaws;
     char *drawn = NULL;
-    CHECK_INT(cairn_validate("f", NULL, NULL, 0, NULL, &error), CAIRN_E_BAD_INPUT);
+    CHECK_INT(cairn_validate("f", NULL, NULL, &error), CAIRN_E_BAD_INPUT);
     CHECK_INT(cairn_draw("f", NULL, "dot", &drawn, &error), CAIRN_E_BAD_INPUT);
     CHECK_INT(cairn_draw("f", drawn_file, "jpeg", &drawn, &error), CAIRN_E_BAD_INPUT);
     CHECK_STR(error.message, "form must be dot, mermaid or terminal");
     CHECK_INT(cairn_draw("f", "workflow: w\n", "dot", &drawn, &error), CAIRN_E_BAD_INPUT);
     CHECK(!drawn, "written on success only");
-    CHECK_INT(cairn_validate("f.yaml", "workflow: w\nversion: x\n", flaws, 3, &count, &error),
+    CHECK_INT(cairn_validate("f.yaml", "workflow: w\nversion: x\n", &flaws, &error),
               CAIRN_E_BAD_INPUT);
-    CHECK_INT(count, 2);
-    CHECK_INT(flaws[1].line, 2);
-    CHECK_INT(flaws[1].column, 10);
+    CHECK_INT(cairn_page_count(flaws), 2);
+    CHECK_INT(cairn_page_flaw(flaws, 1)->line, 2);
+    CHECK_INT(cairn_page_flaw(flaws, 1)->column, 10);
+    cairn_page_free(flaws);
     cairn_text_free(NULL);
 }
 

@@ -70,14 +70,16 @@ TEST(all_flaws_of_a_function_are_told_in_order)
 TEST(a_function_is_valid_by_the_public_call)
 {
     cairn_error error = {0};
-    cairn_flaw flaws[2];
-    size_t count = 7;
-    CHECK_OK(cairn_validate("f", HEAD, flaws, 2, &count, &error));
-    CHECK_INT(count, 0);
-    CHECK_INT(cairn_validate("f", HEAD "steps: []\n", flaws, 2, &count, &error),
-              CAIRN_E_BAD_INPUT);
-    CHECK_INT(count, 1);
-    CHECK_INT(flaws[0].line, 3);
+    cairn_page *flaws;
+    CHECK_OK(cairn_validate("f", HEAD, &flaws, &error));
+    CHECK_INT(cairn_page_count(flaws), 0);
+    cairn_page_free(flaws);
+    CHECK_INT(cairn_validate("f", HEAD "steps: []\n", &flaws, &error), CAIRN_E_BAD_INPUT);
+    CHECK_INT(cairn_page_count(flaws), 1);
+    CHECK_INT(cairn_page_flaw(flaws, 0)->line, 3);
+    CHECK(!cairn_page_flaw(flaws, 1), "there is a second flaw");
+    CHECK(!cairn_page_job(flaws, 0), "a flaw is given as a job");
+    cairn_page_free(flaws);
 }
 
 TEST(a_function_with_one_meaning_has_one_text_and_one_hash)

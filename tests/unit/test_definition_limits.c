@@ -11,13 +11,13 @@
 
 #define HEAD "workflow: w\nversion: 1\n"
 
-static cairn_code read_code(const char *text, size_t len, struct definition_error *ret_first)
+static cairn_code read_code(const char *text, size_t len, cairn_flaw *ret_first)
 {
     struct arena arena = {0};
     struct definition definition;
     size_t count;
     cairn_error error;
-    struct definition_error ignored;
+    cairn_flaw ignored;
     cairn_code code = definition_read(&arena, "f", text, len, &definition,
                                       ret_first ? ret_first : &ignored, 1, &count, &error);
     CHECK(code == CAIRN_OK || code == CAIRN_E_OUT_OF_MEMORY || count == 1,
@@ -83,7 +83,7 @@ TEST(a_million_quotes_leave_no_memory_behind)
 TEST(sixty_four_may_nest_and_no_more)
 {
     cleanup(buf_done) struct buf buf = {0};
-    struct definition_error first;
+    cairn_flaw first;
     write_nested(&buf, 64);
     CHECK_INT(read_code(buf.text, buf.len, &first), CAIRN_OK);
     write_nested_forks(&buf, 64);
@@ -106,7 +106,7 @@ static void write_steps(struct buf *buf, int count)
 TEST(ten_thousand_steps_and_no_more)
 {
     cleanup(buf_done) struct buf buf = {0};
-    struct definition_error first;
+    cairn_flaw first;
     write_steps(&buf, 10000);
     CHECK_INT(read_code(buf.text, buf.len, &first), CAIRN_OK);
     write_steps(&buf, 10001);
@@ -120,7 +120,7 @@ TEST(ten_thousand_steps_and_no_more)
 TEST(names_have_256_bytes_and_no_more)
 {
     cleanup(buf_done) struct buf buf = {0};
-    struct definition_error first;
+    cairn_flaw first;
     static const struct {
         const char *format;
         int len;
@@ -148,7 +148,7 @@ TEST(a_file_has_one_mebibyte_and_no_more)
     char *text = malloc(len + 1);
     memset(text, ' ', len + 1);
     memcpy(text, HEAD "steps: [{step: a}]\n", strlen(HEAD "steps: [{step: a}]\n"));
-    struct definition_error first;
+    cairn_flaw first;
     CHECK_INT(read_code(text, len, &first), CAIRN_OK);
     CHECK_INT(read_code(text, len + 1, &first), CAIRN_E_TOO_LARGE);
     free(text);
@@ -157,7 +157,7 @@ TEST(a_file_has_one_mebibyte_and_no_more)
 TEST(metadata_is_64_deep_and_no_more)
 {
     cleanup(buf_done) struct buf buf = {0};
-    struct definition_error first;
+    cairn_flaw first;
     for (int depth = 64; depth <= 65; depth++) {
         buf_reset(&buf);
         buf_str(&buf, HEAD "steps: [{step: a, metadata: {a: ");
@@ -179,7 +179,7 @@ TEST(hostile_texts_are_refused)
     size_t len = 200 * 1000;
     char *text = malloc(len);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        struct definition_error first;
+        cairn_flaw first;
         size_t part = strlen(parts[i]);
         for (size_t k = 0; k < len; k++)
             text[k] = parts[i][k % part];
@@ -237,7 +237,7 @@ static void check_mutant(const char *text, size_t len)
 {
     struct arena arena = {0};
     struct definition definition, again;
-    struct definition_error errors[4];
+    cairn_flaw errors[4];
     size_t count;
     cairn_error error;
     cairn_code code =
@@ -314,7 +314,7 @@ TEST(memory_that_runs_out_among_flaws_is_told)
     for (long after = 0;; after++) {
         struct arena arena = {0};
         struct definition definition;
-        struct definition_error errors[10];
+        cairn_flaw errors[10];
         size_t count;
         cairn_error error;
         mem_fail_after(after);

@@ -60,23 +60,23 @@ static const cairn_claim_options *claim_of(const char *worker, uint32_t max)
     return &options;
 }
 
-static cairn_tasks *claim(cairn_engine *engine, const char *worker, size_t count)
+static cairn_page *claim(cairn_engine *engine, const char *worker, size_t count)
 {
-    cairn_tasks *tasks;
+    cairn_page *tasks;
     CHECK_OK(cairn_claim(engine, claim_of(worker, (uint32_t)count), &tasks, &error));
-    CHECK_INT(cairn_tasks_count(tasks), count);
+    CHECK_INT(cairn_page_count(tasks), count);
     return tasks;
 }
 
 /* One task is completed, one fails, and the next is claimed, all in one call. */
-static cairn_tasks *report(cairn_engine *engine, const cairn_tasks *tasks)
+static cairn_page *report(cairn_engine *engine, const cairn_page *tasks)
 {
     cairn_report reports[2] = {CAIRN_REPORT_DEFAULTS, CAIRN_REPORT_DEFAULTS};
     cairn_reported reported[2];
-    cairn_tasks *more;
+    cairn_page *more;
     for (size_t i = 0; i < 2; i++) {
-        reports[i].task_id = cairn_tasks_at(tasks, i)->id;
-        reports[i].token = cairn_tasks_at(tasks, i)->token;
+        reports[i].task_id = cairn_page_task(tasks, i)->id;
+        reports[i].token = cairn_page_task(tasks, i)->token;
     }
     reports[0].output = "{\"n\":1}";
     reports[1].outcome = CAIRN_FAIL;
@@ -85,7 +85,7 @@ static cairn_tasks *report(cairn_engine *engine, const cairn_tasks *tasks)
                                &error));
     CHECK_STR(reported[0].status, "succeeded");
     CHECK_STR(reported[1].status, "pending");
-    CHECK_INT(cairn_tasks_count(more), 1);
+    CHECK_INT(cairn_page_count(more), 1);
     return more;
 }
 
@@ -113,21 +113,21 @@ static void tell_story(cairn_engine *engine)
     cairn_registry_entry entry = {.workflow_name = "b.v1", .runtime = "c", .is_enabled = 1};
     CHECK_OK(cairn_registry_put(engine, &entry, &error));
 
-    cairn_tasks *tasks = claim(engine, "w1", 2);
-    const cairn_task *first = cairn_tasks_at(tasks, 0);
+    cairn_page *tasks = claim(engine, "w1", 2);
+    const cairn_task *first = cairn_page_task(tasks, 0);
     CHECK_OK(cairn_heartbeat(engine, "w1", first->id, first->token, 60000, NULL, NULL, &error));
-    cairn_tasks *lost = report(engine, tasks);
-    cairn_tasks_free(tasks);
+    cairn_page *lost = report(engine, tasks);
+    cairn_page_free(tasks);
 
     /* The lease on b.v1 runs out, and key-4 falls due; another worker gets both. */
     pass_to(engine, START_US + 40 * US_PER_SEC);
     tasks = claim(engine, "w2", 2);
-    CHECK_INT(cairn_complete(engine, "w1", cairn_tasks_at(lost, 0), "1", &error),
+    CHECK_INT(cairn_complete(engine, "w1", cairn_page_task(lost, 0), "1", &error),
               CAIRN_E_LEASE_LOST);
-    CHECK_OK(cairn_complete(engine, "w2", cairn_tasks_at(tasks, 0), "2", &error));
+    CHECK_OK(cairn_complete(engine, "w2", cairn_page_task(tasks, 0), "2", &error));
     CHECK_OK(cairn_job_cancel(engine, late.id, &error));
-    cairn_tasks_free(lost);
-    cairn_tasks_free(tasks);
+    cairn_page_free(lost);
+    cairn_page_free(tasks);
 }
 
 /* Everything but ids, tokens and jitter.  A heartbeat that was repeated may stand there twice. */
@@ -135,27 +135,27 @@ static char *picture(cairn_engine *engine)
 {
     struct buf out = {0};
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
-    cairn_jobs *jobs;
+    cairn_page *jobs;
     CHECK_OK(cairn_job_list(engine, &filter, &jobs, &error));
-    for (size_t i = 0; i < cairn_jobs_count(jobs); i++) {
-        const cairn_job *job = cairn_jobs_at(jobs, i);
+    for (size_t i = 0; i < cairn_page_count(jobs); i++) {
+        const cairn_job *job = cairn_page_job(jobs, i);
         buf_printf(&out, "%s %s %s %d %s %s %s:", job->idempotency_key, job->type, job->status,
                    job->attempt, job->leased_by ? job->leased_by : "-",
                    job->last_error ? job->last_error : "-", job->result ? job->result : "-");
-        cairn_events *events;
+        cairn_page *events;
         CHECK_OK(cairn_job_events(engine, job->id, NULL, 100, &events, &error));
-        for (size_t k = 0; k < cairn_events_count(events); k++) {
-            const cairn_event *event = cairn_events_at(events, k);
+        for (size_t k = 0; k < cairn_page_count(events); k++) {
+            const cairn_event *event = cairn_page_event(events, k);
             bool is_again = k && strcmp(event->type, "heartbeat") == 0 &&
-                            strcmp(cairn_events_at(events, k - 1)->type, "heartbeat") == 0;
+                            strcmp(cairn_page_event(events, k - 1)->type, "heartbeat") == 0;
             if (!is_again)
                 buf_printf(&out, " %s@%lld", event->type,
                            (long long)(event->at_us - START_US) / 1000);
         }
-        cairn_events_free(events);
+        cairn_page_free(events);
         buf_char(&out, '\n');
     }
-    cairn_jobs_free(jobs);
+    cairn_page_free(jobs);
     CHECK(!buf_failed(&out), "no memory for a picture");
     return buf_take(&out, NULL);
 }

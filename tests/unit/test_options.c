@@ -66,11 +66,11 @@ static cairn_code call_start_job(struct bench *bench, size_t size)
 static cairn_code call_job_list(struct bench *bench, size_t size)
 {
     cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
-    cairn_jobs *jobs = NULL;
+    cairn_page *jobs = NULL;
     filter.size = size;
     cairn_code code = cairn_job_list(bench->engine, &filter, &jobs, &bench->error);
     if (!code)
-        cairn_jobs_free(jobs);
+        cairn_page_free(jobs);
     return code;
 }
 
@@ -90,21 +90,21 @@ static cairn_claim_options claim_of(size_t size)
 static cairn_code call_claim(struct bench *bench, size_t size)
 {
     cairn_claim_options claim = claim_of(size);
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     cairn_code code = cairn_claim(bench->engine, &claim, &tasks, &bench->error);
     if (!code)
-        cairn_tasks_free(tasks);
+        cairn_page_free(tasks);
     return code;
 }
 
 static cairn_code call_report_claim(struct bench *bench, size_t size)
 {
     cairn_claim_options claim = claim_of(size);
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     cairn_code code =
         cairn_report_many(bench->engine, "w", NULL, 0, NULL, &claim, &tasks, &bench->error);
     if (!code)
-        cairn_tasks_free(tasks);
+        cairn_page_free(tasks);
     return code;
 }
 
@@ -113,7 +113,7 @@ static cairn_code call_claim_function(struct bench *bench, size_t size)
 {
     cairn_function_code function = CAIRN_FUNCTION_CODE_DEFAULTS;
     cairn_claim_options claim = claim_of(sizeof claim);
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     function.name = "none";
     function.version = 1;
     function.size = size;
@@ -121,7 +121,7 @@ static cairn_code call_claim_function(struct bench *bench, size_t size)
     claim.function_count = 1;
     cairn_code code = cairn_claim(bench->engine, &claim, &tasks, &bench->error);
     if (!code)
-        cairn_tasks_free(tasks);
+        cairn_page_free(tasks);
     return code;
 }
 
@@ -209,11 +209,11 @@ static cairn_code call_start_workflow(struct bench *bench, size_t size)
 static cairn_code call_instance_list(struct bench *bench, size_t size)
 {
     cairn_instance_filter filter = CAIRN_INSTANCE_FILTER_DEFAULTS;
-    cairn_instances *instances = NULL;
+    cairn_page *instances = NULL;
     filter.size = size;
     cairn_code code = cairn_instance_list(bench->engine, &filter, &instances, &bench->error);
     if (!code)
-        cairn_instances_free(instances);
+        cairn_page_free(instances);
     return code;
 }
 
@@ -331,13 +331,13 @@ static const struct {
 
 /* ---- a passage to call them in --------------------------------------------------------------- */
 
-static cairn_tasks *open_bench(struct bench *bench)
+static cairn_page *open_bench(struct bench *bench)
 {
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
     cairn_start_options start = CAIRN_START_DEFAULTS;
     cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
     const char *types[] = {"f"};
-    cairn_tasks *tasks = NULL;
+    cairn_page *tasks = NULL;
     cairn_error error = {0};
     *bench = (struct bench){0};
     open.url = "memory:";
@@ -351,25 +351,25 @@ static cairn_tasks *open_bench(struct bench *bench)
     claim.types = types;
     claim.type_count = 1;
     CHECK_OK(cairn_claim(bench->engine, &claim, &tasks, &error));
-    CHECK_INT(cairn_tasks_count(tasks), 1);
-    CHECK_OK(cairn_passage_open(bench->engine, "w", cairn_tasks_at(tasks, 0), CAIRN_COMMIT_STEP,
-                                30000, &bench->passage, &error));
+    CHECK_INT(cairn_page_count(tasks), 1);
+    CHECK_OK(cairn_passage_open(bench->engine, "w", cairn_page_task(tasks, 0),
+                                CAIRN_COMMIT_STEP, 30000, &bench->passage, &error));
     return tasks;
 }
 
-static void close_bench(struct bench *bench, cairn_tasks *tasks)
+static void close_bench(struct bench *bench, cairn_page *tasks)
 {
     cairn_error error = {0};
     if (bench->passage)
         CHECK_OK(cairn_passage_end(bench->passage, CAIRN_OK, NULL, &error));
-    cairn_tasks_free(tasks);
+    cairn_page_free(tasks);
     cairn_close(bench->engine);
 }
 
 TEST(a_size_that_no_version_had_is_refused_by_every_function)
 {
     struct bench bench;
-    cairn_tasks *tasks = open_bench(&bench);
+    cairn_page *tasks = open_bench(&bench);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t size = cases[i].size;
         const size_t unknown[] = {0, 1, sizeof(size_t), size - 1, size + 1, size + 8, SIZE_MAX};
@@ -391,7 +391,7 @@ TEST(a_size_that_no_version_had_is_refused_by_every_function)
 TEST(the_size_of_this_version_is_taken_by_every_function)
 {
     struct bench bench;
-    cairn_tasks *tasks = open_bench(&bench);
+    cairn_page *tasks = open_bench(&bench);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cairn_code code = cases[i].call(&bench, cases[i].size);
         CHECK(code == CAIRN_OK, "%s is %s: %s", cases[i].name, cairn_code_name(code),
@@ -404,7 +404,7 @@ TEST(the_size_of_this_version_is_taken_by_every_function)
 TEST(a_size_of_an_earlier_version_is_taken)
 {
     struct bench bench;
-    cairn_tasks *tasks = open_bench(&bench);
+    cairn_page *tasks = open_bench(&bench);
     CHECK_INT(call_open(&bench, offsetof(cairn_open_options, no_create)), CAIRN_OK);
     CHECK_INT(call_claim(&bench, offsetof(cairn_claim_options, functions)), CAIRN_OK);
     close_bench(&bench, tasks);
@@ -414,7 +414,7 @@ TEST(a_size_of_an_earlier_version_is_taken)
 TEST(a_passage_ends_though_the_claim_beside_its_end_is_refused)
 {
     struct bench bench;
-    cairn_tasks *tasks = open_bench(&bench), *more = NULL;
+    cairn_page *tasks = open_bench(&bench), *more = NULL;
     cairn_claim_options claim = claim_of(0);
     char status[24] = "";
     CHECK_INT(
@@ -429,7 +429,7 @@ TEST(a_passage_ends_though_the_claim_beside_its_end_is_refused)
 TEST(entries_of_an_array_have_one_size)
 {
     struct bench bench;
-    cairn_tasks *tasks = open_bench(&bench);
+    cairn_page *tasks = open_bench(&bench);
     cairn_job_spec specs[2] = {CAIRN_JOB_DEFAULTS, CAIRN_JOB_DEFAULTS};
     cairn_enqueued enqueued[2];
     specs[0].type = specs[1].type = "t";

@@ -1,0 +1,88 @@
+/* engine/calling.c - what the calls of cairn.h share: a request, its end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/calling.h"
+
+#include <semaphore.h>
+
+static void post(struct request *request)
+{
+    sem_post(request->arg);
+}
+
+cairn_code engine_run(cairn_engine *engine, struct request *request)
+{
+    sem_t is_done;
+    if (engine->ops->ask && engine->ops->ask(engine, request))
+        return request->code;
+    sem_init(&is_done, 0, 0);
+    request->done = post;
+    request->arg = &is_done;
+    engine->ops->submit(engine, request);
+    while (sem_wait(&is_done) != 0)
+        ; /* a signal came in between */
+    sem_destroy(&is_done);
+    return request->code;
+}
+
+cairn_code run_request(cairn_engine *engine, struct request *request, cairn_error *reterr)
+{
+    error_clear(reterr);
+    cairn_code code = engine_run(engine, request);
+    if (code && reterr) {
+        *reterr = request->error;
+        reterr->code = code;
+    }
+    return code;
+}
+
+cairn_code run_for_page(cairn_engine *engine, struct request **request, enum page_kind kind,
+                        cairn_page **ret_page, cairn_error *reterr)
+{
+    /* Made first: tasks that were claimed must not be lost for want of memory. */
+    cairn_page *page = page_new(kind);
+    if (!page)
+        return fail_memory(reterr);
+    cairn_code code = run_request(engine, *request, reterr);
+    if (code) {
+        cairn_page_free(page);
+        return code;
+    }
+    page_take(page, request);
+    *ret_page = page;
+    return CAIRN_OK;
+}
+
+cairn_code run_id(cairn_engine *engine, enum request_op op, const char *id, cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, op);
+    request->in.job.id = id;
+    return run_request(engine, request, reterr);
+}
+
+cairn_code run_get(cairn_engine *engine, enum request_op op, const char *id,
+                   enum page_kind kind, cairn_page **ret_page, cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, op);
+    request->in.job.id = id;
+    return run_for_page(engine, &request, kind, ret_page, reterr);
+}
+
+cairn_code run_list(cairn_engine *engine, enum request_op op, const char *cursor,
+                    uint32_t limit, enum page_kind kind, cairn_page **ret_page,
+                    cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, op);
+    request->in.page = (struct page_input){.cursor = cursor, .limit = limit};
+    return run_for_page(engine, &request, kind, ret_page, reterr);
+}
+
+cairn_code run_list_of(cairn_engine *engine, enum request_op op, const char *id,
+                       const char *cursor, uint32_t limit, enum page_kind kind,
+                       cairn_page **ret_page, cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, op);
+    request->in.events = (struct events_input){.id = id, .cursor = cursor, .limit = limit};
+    return run_for_page(engine, &request, kind, ret_page, reterr);
+}
