@@ -132,7 +132,7 @@ static cairn_outcome pack(cairn_work *work, void *arg)
     signal.event = "parcel.packed";
     signal.payload = "{\"parcel\": 1}";
     signal.id = cairn_work_task(work)->id; /* telling it twice is the same as once */
-    cairn_code code = cairn_signal(arg, &signal, NULL, NULL);
+    cairn_code code = cairn_instance_signal(arg, &signal, NULL, NULL);
     return code == CAIRN_OK || code == CAIRN_E_WRONG_STATE ? CAIRN_COMPLETE : CAIRN_FAIL;
 }
 
@@ -179,7 +179,7 @@ static cairn_code take_order(cairn_engine *engine, const char *item, char ret_id
     start.workflow = "order";
     start.input = input;
     start.key = item;
-    cairn_code code = cairn_start(engine, &start, &started, error);
+    cairn_code code = cairn_instance_start(engine, &start, &started, error);
     if (!code)
         memcpy(ret_id, started.id, sizeof started.id);
     return code;

@@ -65,7 +65,7 @@ static void work_off(void)
         if (stop)
             printf("stopped: %s\n", stop);
         else
-            must(cairn_complete(engine, "tiny", task, "{\"invoice\": 4711}", &error),
+            must(cairn_task_complete(engine, "tiny", task, "{\"invoice\": 4711}", &error),
                  "could not complete");
     }
     cairn_page_free(tasks);

@@ -137,11 +137,12 @@ typedef struct cairn_open_options {
     double missing_jitter;
 } cairn_open_options;
 
-#define CAIRN_OPEN_VALUES_(SET)                                                       \
-    SET(retry_ms, 10000)                                                              \
-    SET(max_payload, 1 << 20)                                                         \
-    SET(max_name, 256) SET(max_error, 4096) SET(max_batch, 1000) SET(aging_rate, 0.5) \
-        SET(missing_cooldown_ms, 5000) SET(missing_jitter, 0.2)                       \
+#define CAIRN_OPEN_VALUES_(SET)                                    \
+    SET(retry_ms, 10000)                                           \
+    SET(max_payload, 1 << 20)                                      \
+    SET(max_name, 256)                                             \
+    SET(max_error, 4096) SET(max_batch, 1000) SET(aging_rate, 0.5) \
+        SET(missing_cooldown_ms, 5000) SET(missing_jitter, 0.2)    \
             SET(missing_throttle_ms, 60000)
 CAIRN_DEFAULTS_(cairn_open_options, CAIRN_OPEN_VALUES_)
 #define CAIRN_OPEN_DEFAULTS CAIRN_INITIAL_(cairn_open_options, CAIRN_OPEN_VALUES_)
@@ -434,11 +435,12 @@ CAIRN_API cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
                                        cairn_error *reterr);
 
 /* The same for one task and one outcome. */
-CAIRN_API cairn_code cairn_complete(cairn_engine *engine, const char *worker,
-                                    const cairn_task *task, const char *output,
-                                    cairn_error *reterr);
-CAIRN_API cairn_code cairn_fail(cairn_engine *engine, const char *worker,
-                                const cairn_task *task, const char *error, cairn_error *reterr);
+CAIRN_API cairn_code cairn_task_complete(cairn_engine *engine, const char *worker,
+                                         const cairn_task *task, const char *output,
+                                         cairn_error *reterr);
+CAIRN_API cairn_code cairn_task_fail(cairn_engine *engine, const char *worker,
+                                     const cairn_task *task, const char *error,
+                                     cairn_error *reterr);
 
 /* Keeps a lease: it now ends extend_ms from now.  *ret_stop says whether the work is still
  * wanted: NULL, or a constant text ("cancelled"); then the lease was not extended.  ret_ may be
@@ -519,13 +521,13 @@ CAIRN_API cairn_code cairn_work_emit(cairn_work *work, const char *event, const 
 /* ---- Workflows ------------------------------------------------------------------------------ */
 
 /* A deployed workflow. */
-typedef struct cairn_definition {
+typedef struct cairn_workflow {
     const char *name;
     int32_t version;
     const char *hash;    /* of its content */
     const char *content; /* canonical JSON */
     int64_t created_at_us;
-} cairn_definition;
+} cairn_workflow;
 
 /* What is wrong with a workflow file, and where. */
 typedef struct cairn_flaw {
@@ -537,30 +539,30 @@ typedef struct cairn_flaw {
  * CAIRN_E_BAD_INPUT if it has flaws, or CAIRN_E_TOO_LARGE if the first one is a limit that is
  * exceeded; *ret_flaws (which may be NULL) is then written, too: the flaws in the order of the
  * file, at most 100. */
-CAIRN_API cairn_code cairn_validate(const char *file, const char *text, cairn_page **ret_flaws,
-                                    cairn_error *reterr);
+CAIRN_API cairn_code cairn_workflow_validate(const char *file, const char *text,
+                                             cairn_page **ret_flaws, cairn_error *reterr);
 
 /* Draws a workflow file's text: "dot", "mermaid" or "terminal".  *ret_text is freed with
  * cairn_text_free(). */
-CAIRN_API cairn_code cairn_draw(const char *file, const char *text, const char *form,
-                                char **ret_text, cairn_error *reterr);
+CAIRN_API cairn_code cairn_workflow_draw(const char *file, const char *text, const char *form,
+                                         char **ret_text, cairn_error *reterr);
 CAIRN_API void cairn_text_free(char *text); /* NULL is welcome */
 
 /* Deploys a workflow.  The same content again is the same as once (*ret_existing 1, may be NULL);
  * other content under a known name and version is CAIRN_E_CONFLICT: raise the version. */
-CAIRN_API cairn_code cairn_deploy(cairn_engine *engine, const char *file, const char *text,
-                                  int *ret_existing, cairn_error *reterr);
-
-CAIRN_API cairn_code cairn_definition_get(cairn_engine *engine, const char *name,
-                                          int32_t version, cairn_page **ret_definitions,
-                                          cairn_error *reterr);
-CAIRN_API cairn_code cairn_definition_list(cairn_engine *engine, const char *cursor,
-                                           uint32_t limit, cairn_page **ret_definitions,
+CAIRN_API cairn_code cairn_workflow_deploy(cairn_engine *engine, const char *file,
+                                           const char *text, int *ret_existing,
                                            cairn_error *reterr);
+
+CAIRN_API cairn_code cairn_workflow_get(cairn_engine *engine, const char *name, int32_t version,
+                                        cairn_page **ret_definitions, cairn_error *reterr);
+CAIRN_API cairn_code cairn_workflow_list(cairn_engine *engine, const char *cursor,
+                                         uint32_t limit, cairn_page **ret_definitions,
+                                         cairn_error *reterr);
 
 /* A workflow put together in code: elements are added in order; what a file's keys say goes into
  * `options`, a JSON object such as {"max_attempts": 5, "timeout": "30s"} (NULL: none).  Errors are
- * remembered and told by cairn_builder_text(), which gives the JSON that cairn_deploy() takes. */
+ * remembered and told by cairn_builder_text(), which gives the JSON that cairn_workflow_deploy() takes. */
 CAIRN_API cairn_builder *cairn_builder_new(const char *workflow, int32_t version); /* or NULL */
 CAIRN_API void cairn_builder_dlq(cairn_builder *builder, int is_on);
 CAIRN_API void cairn_builder_step(cairn_builder *builder, const char *name, const char *handler,
@@ -603,8 +605,9 @@ CAIRN_DEFAULTS_(cairn_start_options, CAIRN_START_VALUES_)
 
 /* Starts an instance, or finds the one already started under this key.  CAIRN_E_NOT_FOUND: no such
  * workflow or version. */
-CAIRN_API cairn_code cairn_start(cairn_engine *engine, const cairn_start_options *options,
-                                 cairn_enqueued *ret_started, cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_start(cairn_engine *engine,
+                                          const cairn_start_options *options,
+                                          cairn_enqueued *ret_started, cairn_error *reterr);
 
 /* An instance as its row says.  Times that are not set are 0, texts that are not set NULL. */
 typedef struct cairn_instance {
@@ -651,9 +654,9 @@ typedef struct cairn_step {
 } cairn_step;
 
 /* The steps of an instance, in order of the file. */
-CAIRN_API cairn_code cairn_step_list(cairn_engine *engine, const char *instance_id,
-                                     const char *cursor, uint32_t limit, cairn_page **ret_steps,
-                                     cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_steps(cairn_engine *engine, const char *instance_id,
+                                          const char *cursor, uint32_t limit,
+                                          cairn_page **ret_steps, cairn_error *reterr);
 
 /* What happened to an instance, oldest first. */
 CAIRN_API cairn_code cairn_instance_events(cairn_engine *engine, const char *id,
@@ -679,26 +682,30 @@ typedef struct cairn_signalled {
 } cairn_signalled;
 
 /* Sends a signal.  CAIRN_E_WRONG_STATE if the instance has ended. */
-CAIRN_API cairn_code cairn_signal(cairn_engine *engine, const cairn_signal_options *options,
-                                  cairn_signalled *ret_signalled, cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_signal(cairn_engine *engine,
+                                           const cairn_signal_options *options,
+                                           cairn_signalled *ret_signalled, cairn_error *reterr);
 
 /* Each answers what became of it in the instance's status; CAIRN_E_WRONG_STATE where the state
  * does not allow it.  docs/guides/workflows.md says what each does. */
-CAIRN_API cairn_code cairn_pause(cairn_engine *engine, const char *id, cairn_error *reterr);
-CAIRN_API cairn_code cairn_resume(cairn_engine *engine, const char *id, int is_forced,
-                                  cairn_error *reterr);
-CAIRN_API cairn_code cairn_restart(cairn_engine *engine, const char *id, cairn_error *reterr);
-CAIRN_API cairn_code cairn_retry(cairn_engine *engine, const char *id, cairn_error *reterr);
-CAIRN_API cairn_code cairn_cancel(cairn_engine *engine, const char *id, const char *by,
-                                  const char *reason, cairn_error *reterr);
-CAIRN_API cairn_code cairn_abort(cairn_engine *engine, const char *id, const char *by,
-                                 const char *reason, cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_pause(cairn_engine *engine, const char *id,
+                                          cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_resume(cairn_engine *engine, const char *id, int is_forced,
+                                           cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_restart(cairn_engine *engine, const char *id,
+                                            cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_retry(cairn_engine *engine, const char *id,
+                                          cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_cancel(cairn_engine *engine, const char *id, const char *by,
+                                           const char *reason, cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_abort(cairn_engine *engine, const char *id, const char *by,
+                                          const char *reason, cairn_error *reterr);
 
 /* Decides about a human step, once: confirmed lets the flow go on, rejected aborts the instance.
  * CAIRN_E_WRONG_STATE if nobody is asked (any more). */
-CAIRN_API cairn_code cairn_decide(cairn_engine *engine, const char *instance_id,
-                                  const char *step, int is_confirmed, const char *by,
-                                  const char *comment, cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_decide(cairn_engine *engine, const char *instance_id,
+                                           const char *step, int is_confirmed, const char *by,
+                                           const char *comment, cairn_error *reterr);
 
 /* What was decided about a human step. */
 typedef struct cairn_decision {
@@ -712,9 +719,9 @@ typedef struct cairn_decision {
 
 /* What was decided in an instance, oldest first; a step that was called again may have several.
  * CAIRN_E_NOT_FOUND. */
-CAIRN_API cairn_code cairn_decision_list(cairn_engine *engine, const char *instance_id,
-                                         const char *cursor, uint32_t limit,
-                                         cairn_page **ret_decisions, cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_decisions(cairn_engine *engine, const char *instance_id,
+                                              const char *cursor, uint32_t limit,
+                                              cairn_page **ret_decisions, cairn_error *reterr);
 
 /* A step, or a compensation, that a person must look at. */
 typedef struct cairn_dlq_record {
@@ -810,7 +817,7 @@ CAIRN_DEFAULTS_(cairn_function_options, CAIRN_FUNCTION_VALUES_)
 #define CAIRN_FUNCTION_DEFAULTS CAIRN_INITIAL_(cairn_function_options, CAIRN_FUNCTION_VALUES_)
 
 /* Has a worker execute a function: it is deployed under its name and version (as the workflow file
- * {"function": NAME, "version": N}), so that cairn_start() finds it, and its passages are claimed
+ * {"function": NAME, "version": N}), so that cairn_instance_start() finds it, and its passages are claimed
  * like other tasks, if their instance's version is from `from_version` to `version`.  Several
  * versions of one name may be registered: an instance is given to its own version, or else to the
  * highest that accepts it.  Before cairn_worker_run(). */
@@ -949,8 +956,8 @@ CAIRN_DEFAULTS_(cairn_passage_costs, CAIRN_PASSAGE_COSTS_VALUES_)
     CAIRN_INITIAL_(cairn_passage_costs, CAIRN_PASSAGE_COSTS_VALUES_)
 
 /* CAIRN_E_BAD_INPUT: ret_costs->size is not known. */
-CAIRN_API cairn_code cairn_passage_count(const cairn_passage *passage,
-                                         cairn_passage_costs *ret_costs);
+CAIRN_API cairn_code cairn_passage_costs_get(const cairn_passage *passage,
+                                             cairn_passage_costs *ret_costs);
 
 /* Something that a function has logged. */
 typedef struct cairn_log {
@@ -963,9 +970,9 @@ typedef struct cairn_log {
 } cairn_log;
 
 /* What an instance has logged, oldest first.  CAIRN_E_NOT_FOUND. */
-CAIRN_API cairn_code cairn_log_list(cairn_engine *engine, const char *instance_id,
-                                    const char *cursor, uint32_t limit, cairn_page **ret_logs,
-                                    cairn_error *reterr);
+CAIRN_API cairn_code cairn_instance_logs(cairn_engine *engine, const char *instance_id,
+                                         const char *cursor, uint32_t limit,
+                                         cairn_page **ret_logs, cairn_error *reterr);
 
 /* A signal that has come and that nobody has taken. */
 typedef struct cairn_received {
@@ -1091,7 +1098,7 @@ CAIRN_API const cairn_decision *cairn_page_decision(const cairn_page *page, size
 CAIRN_API const cairn_dlq_record *cairn_page_dlq_record(const cairn_page *page, size_t index);
 CAIRN_API const cairn_outbox_event *cairn_page_outbox_event(const cairn_page *page,
                                                             size_t index);
-CAIRN_API const cairn_definition *cairn_page_workflow(const cairn_page *page, size_t index);
+CAIRN_API const cairn_workflow *cairn_page_workflow(const cairn_page *page, size_t index);
 CAIRN_API const cairn_registry_entry *cairn_page_registry_entry(const cairn_page *page,
                                                                 size_t index);
 CAIRN_API const cairn_task *cairn_page_task(const cairn_page *page, size_t index);

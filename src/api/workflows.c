@@ -27,7 +27,7 @@ static void read_deploy(struct call *call, struct request *request)
     };
 }
 
-static void write_names(struct json_out *out, const cairn_definition *definition)
+static void write_names(struct json_out *out, const cairn_workflow *definition)
 {
     json_key(out, "name");
     json_str(out, definition->name);
@@ -49,7 +49,7 @@ static void write_deployed(const struct call *call, const struct request *reques
     json_close(&answer->out, '}');
 }
 
-static void write_definition(struct json_out *out, const cairn_definition *definition)
+static void write_definition(struct json_out *out, const cairn_workflow *definition)
 {
     json_open(out, '{');
     write_names(out, definition);

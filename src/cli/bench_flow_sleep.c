@@ -69,8 +69,8 @@ static int end_all(struct flow_bench *bench)
         cairn_code code = cairn_instance_list(bench->base.engine, &filter, &page, &error);
         size_t count = code ? 0 : cairn_page_count(page);
         for (size_t i = 0; i < count && !code; i++)
-            code = cairn_abort(bench->base.engine, cairn_page_instance(page, i)->id, "bench",
-                               "the bench is over", &error);
+            code = cairn_instance_abort(bench->base.engine, cairn_page_instance(page, i)->id,
+                                        "bench", "the bench is over", &error);
         cairn_page_free(page);
         if (code)
             return say_failure(&error);

@@ -36,8 +36,8 @@ static cairn_code take_one(struct waiter *waiter, int64_t *ret_started_us)
         code = fail(&waiter->error, CAIRN_E_NOT_FOUND,
                     "a job was enqueued and did not reach a waiting claim in 20 s");
     else
-        code = cairn_complete(waiter->bench->engine, BENCH_WORKER, cairn_page_task(tasks, 0),
-                              NULL, &waiter->error);
+        code = cairn_task_complete(waiter->bench->engine, BENCH_WORKER,
+                                   cairn_page_task(tasks, 0), NULL, &waiter->error);
     cairn_page_free(tasks);
     return code;
 }

@@ -101,8 +101,9 @@ void *bench_work_lane(void *arg)
 int bench_deploy(struct bench *bench, const char *text)
 {
     cairn_error error = {0};
-    return cairn_deploy(bench->engine, "bench", text, NULL, &error) ? say_failure(&error)
-                                                                    : EXIT_DONE;
+    return cairn_workflow_deploy(bench->engine, "bench", text, NULL, &error)
+               ? say_failure(&error)
+               : EXIT_DONE;
 }
 
 /* Shared by callers that start one instance after the other; those who call at the same time
@@ -123,7 +124,8 @@ static void *start_some(void *arg)
     options.input = BENCH_PAYLOAD;
     while (!lane->code && atomic_fetch_add(&starting->next, 1) < starting->total) {
         cairn_enqueued started;
-        lane->code = cairn_start(lane->bench->engine, &options, &started, &lane->error);
+        lane->code =
+            cairn_instance_start(lane->bench->engine, &options, &started, &lane->error);
     }
     return NULL;
 }

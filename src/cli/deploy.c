@@ -50,7 +50,8 @@ static int check_file(const char *file, const struct buf *text, struct checked *
     cairn_error error = {.message = "the file has a NUL byte: it is no text"};
     cairn_code code = CAIRN_E_BAD_INPUT;
     if (strlen(buf_text(text)) == text->len)
-        code = cairn_validate(name_of(file), buf_text(text), &ret_checked->flaws, &error);
+        code =
+            cairn_workflow_validate(name_of(file), buf_text(text), &ret_checked->flaws, &error);
     snprintf(ret_checked->whole.message, sizeof ret_checked->whole.message, "%s",
              error.message);
     return code ? EXIT_NO : EXIT_DONE;

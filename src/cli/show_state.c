@@ -114,7 +114,7 @@ static const json_t *read_contents(struct show_source *source, const char *workf
     source->contents = NULL;
     source->version = version;
     source->workflow = mem_strdup(workflow);
-    if (cairn_definition_get(source->engine, workflow, (int32_t)version, &found, NULL))
+    if (cairn_workflow_get(source->engine, workflow, (int32_t)version, &found, NULL))
         return NULL;
     source->contents = json_loads(cairn_page_workflow(found, 0)->content, 0, NULL);
     cairn_page_free(found);

@@ -84,7 +84,7 @@ static int read_deployed(const struct args *args, struct buf *ret_text)
     if (exit_code)
         return exit_code;
     int32_t version = (int32_t)args_number(args, "version", 0);
-    if (cairn_definition_get(engine, args->operands[0], version, &found, &error))
+    if (cairn_workflow_get(engine, args->operands[0], version, &found, &error))
         return say_failure(&error);
     buf_str(ret_text, cairn_page_workflow(found, 0)->content);
     cairn_page_free(found);
@@ -112,8 +112,8 @@ static int run_graph(const struct args *args)
     if (exit_code)
         return exit_code;
     const char *form = args_text(args, "form");
-    if (cairn_draw(args->operands[0], buf_text(&text), form ? form : "terminal", &drawing,
-                   &error)) {
+    if (cairn_workflow_draw(args->operands[0], buf_text(&text), form ? form : "terminal",
+                            &drawing, &error)) {
         say_failure(&error);
         return EXIT_NO;
     }

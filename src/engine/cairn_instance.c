@@ -6,8 +6,8 @@
 
 #include "engine/calling.h"
 
-cairn_code cairn_start(cairn_engine *engine, const cairn_start_options *options,
-                       cairn_enqueued *ret_started, cairn_error *reterr)
+cairn_code cairn_instance_start(cairn_engine *engine, const cairn_start_options *options,
+                                cairn_enqueued *ret_started, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_START);
     request->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
@@ -35,8 +35,8 @@ cairn_code cairn_instance_list(cairn_engine *engine, const cairn_instance_filter
     return code ? code : run_for_page(engine, &request, PAGE_INSTANCE, ret_instances, reterr);
 }
 
-cairn_code cairn_step_list(cairn_engine *engine, const char *id, const char *cursor,
-                           uint32_t limit, cairn_page **ret_steps, cairn_error *reterr)
+cairn_code cairn_instance_steps(cairn_engine *engine, const char *id, const char *cursor,
+                                uint32_t limit, cairn_page **ret_steps, cairn_error *reterr)
 {
     return run_list_of(engine, OP_STEP_LIST, id, cursor, limit, PAGE_STEP, ret_steps, reterr);
 }
@@ -48,14 +48,15 @@ cairn_code cairn_instance_events(cairn_engine *engine, const char *id, const cha
                        reterr);
 }
 
-cairn_code cairn_log_list(cairn_engine *engine, const char *id, const char *cursor,
-                          uint32_t limit, cairn_page **ret_logs, cairn_error *reterr)
+cairn_code cairn_instance_logs(cairn_engine *engine, const char *id, const char *cursor,
+                               uint32_t limit, cairn_page **ret_logs, cairn_error *reterr)
 {
     return run_list_of(engine, OP_LOG_LIST, id, cursor, limit, PAGE_LOG, ret_logs, reterr);
 }
 
-cairn_code cairn_decision_list(cairn_engine *engine, const char *id, const char *cursor,
-                               uint32_t limit, cairn_page **ret_decisions, cairn_error *reterr)
+cairn_code cairn_instance_decisions(cairn_engine *engine, const char *id, const char *cursor,
+                                    uint32_t limit, cairn_page **ret_decisions,
+                                    cairn_error *reterr)
 {
     return run_list_of(engine, OP_DECISION_LIST, id, cursor, limit, PAGE_DECISION,
                        ret_decisions, reterr);
@@ -64,8 +65,8 @@ cairn_code cairn_decision_list(cairn_engine *engine, const char *id, const char 
 /* ---- signals and control --------------------------------------------------------------------
  */
 
-cairn_code cairn_signal(cairn_engine *engine, const cairn_signal_options *options,
-                        cairn_signalled *ret_signalled, cairn_error *reterr)
+cairn_code cairn_instance_signal(cairn_engine *engine, const cairn_signal_options *options,
+                                 cairn_signalled *ret_signalled, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_SIGNAL);
     request->in.signal = (cairn_signal_options)CAIRN_SIGNAL_DEFAULTS;
@@ -85,45 +86,45 @@ static cairn_code control(cairn_engine *engine, enum request_op op,
     return run_request(engine, request, reterr);
 }
 
-cairn_code cairn_pause(cairn_engine *engine, const char *id, cairn_error *reterr)
+cairn_code cairn_instance_pause(cairn_engine *engine, const char *id, cairn_error *reterr)
 {
     return control(engine, OP_PAUSE, &(struct control_input){.id = id}, reterr);
 }
 
-cairn_code cairn_resume(cairn_engine *engine, const char *id, int is_forced,
-                        cairn_error *reterr)
+cairn_code cairn_instance_resume(cairn_engine *engine, const char *id, int is_forced,
+                                 cairn_error *reterr)
 {
     const struct control_input in = {.id = id, .is_forced = is_forced != 0};
     return control(engine, OP_RESUME, &in, reterr);
 }
 
-cairn_code cairn_restart(cairn_engine *engine, const char *id, cairn_error *reterr)
+cairn_code cairn_instance_restart(cairn_engine *engine, const char *id, cairn_error *reterr)
 {
     return control(engine, OP_RESTART, &(struct control_input){.id = id}, reterr);
 }
 
-cairn_code cairn_retry(cairn_engine *engine, const char *id, cairn_error *reterr)
+cairn_code cairn_instance_retry(cairn_engine *engine, const char *id, cairn_error *reterr)
 {
     return control(engine, OP_RETRY, &(struct control_input){.id = id}, reterr);
 }
 
-cairn_code cairn_cancel(cairn_engine *engine, const char *id, const char *by,
-                        const char *reason, cairn_error *reterr)
+cairn_code cairn_instance_cancel(cairn_engine *engine, const char *id, const char *by,
+                                 const char *reason, cairn_error *reterr)
 {
     const struct control_input in = {.id = id, .by = by, .reason = reason};
     return control(engine, OP_CANCEL, &in, reterr);
 }
 
-cairn_code cairn_abort(cairn_engine *engine, const char *id, const char *by, const char *reason,
-                       cairn_error *reterr)
+cairn_code cairn_instance_abort(cairn_engine *engine, const char *id, const char *by,
+                                const char *reason, cairn_error *reterr)
 {
     const struct control_input in = {.id = id, .by = by, .reason = reason};
     return control(engine, OP_ABORT, &in, reterr);
 }
 
-cairn_code cairn_decide(cairn_engine *engine, const char *instance_id, const char *step,
-                        int is_confirmed, const char *by, const char *comment,
-                        cairn_error *reterr)
+cairn_code cairn_instance_decide(cairn_engine *engine, const char *instance_id,
+                                 const char *step, int is_confirmed, const char *by,
+                                 const char *comment, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_DECIDE);
     request->in.decide = (struct decide_input){.id = instance_id,

@@ -105,8 +105,8 @@ cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
     return CAIRN_OK;
 }
 
-cairn_code cairn_complete(cairn_engine *engine, const char *worker, const cairn_task *task,
-                          const char *output, cairn_error *reterr)
+cairn_code cairn_task_complete(cairn_engine *engine, const char *worker, const cairn_task *task,
+                               const char *output, cairn_error *reterr)
 {
     cairn_report report = CAIRN_REPORT_DEFAULTS;
     report.task_id = task->id;
@@ -115,8 +115,8 @@ cairn_code cairn_complete(cairn_engine *engine, const char *worker, const cairn_
     return cairn_report_many(engine, worker, &report, 1, NULL, NULL, NULL, reterr);
 }
 
-cairn_code cairn_fail(cairn_engine *engine, const char *worker, const cairn_task *task,
-                      const char *error, cairn_error *reterr)
+cairn_code cairn_task_fail(cairn_engine *engine, const char *worker, const cairn_task *task,
+                           const char *error, cairn_error *reterr)
 {
     cairn_report report = CAIRN_REPORT_DEFAULTS;
     report.task_id = task->id;

@@ -11,8 +11,8 @@
 
 enum { FLAWS_MAX = 100 };
 
-cairn_code cairn_validate(const char *file, const char *text, cairn_page **ret_flaws,
-                          cairn_error *reterr)
+cairn_code cairn_workflow_validate(const char *file, const char *text, cairn_page **ret_flaws,
+                                   cairn_error *reterr)
 {
     if (!text)
         return fail(reterr, CAIRN_E_BAD_INPUT, "text is missing");
@@ -43,8 +43,8 @@ static bool form_from(const char *word, enum graph_form *ret_form)
     return false;
 }
 
-cairn_code cairn_draw(const char *file, const char *text, const char *form, char **ret_text,
-                      cairn_error *reterr)
+cairn_code cairn_workflow_draw(const char *file, const char *text, const char *form,
+                               char **ret_text, cairn_error *reterr)
 {
     enum graph_form wanted;
     if (!text)
@@ -73,8 +73,8 @@ void cairn_text_free(char *text)
     mem_free(text);
 }
 
-cairn_code cairn_deploy(cairn_engine *engine, const char *file, const char *text,
-                        int *ret_existing, cairn_error *reterr)
+cairn_code cairn_workflow_deploy(cairn_engine *engine, const char *file, const char *text,
+                                 int *ret_existing, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_DEPLOY);
     request->in.deploy =
@@ -85,16 +85,16 @@ cairn_code cairn_deploy(cairn_engine *engine, const char *file, const char *text
     return code;
 }
 
-cairn_code cairn_definition_get(cairn_engine *engine, const char *name, int32_t version,
-                                cairn_page **ret_workflows, cairn_error *reterr)
+cairn_code cairn_workflow_get(cairn_engine *engine, const char *name, int32_t version,
+                              cairn_page **ret_workflows, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_DEFINITION_GET);
     request->in.definition = (struct definition_input){.name = name, .version = version};
     return run_for_page(engine, &request, PAGE_WORKFLOW, ret_workflows, reterr);
 }
 
-cairn_code cairn_definition_list(cairn_engine *engine, const char *cursor, uint32_t limit,
-                                 cairn_page **ret_workflows, cairn_error *reterr)
+cairn_code cairn_workflow_list(cairn_engine *engine, const char *cursor, uint32_t limit,
+                               cairn_page **ret_workflows, cairn_error *reterr)
 {
     return run_list(engine, OP_DEFINITION_LIST, cursor, limit, PAGE_WORKFLOW, ret_workflows,
                     reterr);

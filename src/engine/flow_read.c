@@ -31,13 +31,13 @@ cairn_code page_end(struct question *q, size_t found, uint32_t limit, int64_t la
 
 /* ---- definitions ---------------------------------------------------------------------------- */
 
-static void definition_to_public(const struct definition_row *row, cairn_definition *ret)
+static void definition_to_public(const struct definition_row *row, cairn_workflow *ret)
 {
-    *ret = (cairn_definition){.name = row->name,
-                              .version = row->version,
-                              .hash = row->hash,
-                              .content = row->content,
-                              .created_at_us = row->created_at_us};
+    *ret = (cairn_workflow){.name = row->name,
+                            .version = row->version,
+                            .hash = row->hash,
+                            .content = row->content,
+                            .created_at_us = row->created_at_us};
 }
 
 static cairn_code get_definition(struct question *q)
@@ -50,7 +50,7 @@ static cairn_code get_definition(struct question *q)
     if (code == CAIRN_E_NOT_FOUND)
         return fail(q->error, code, "workflow \"%.64s\" version %d does not exist", in->name,
                     (int)in->version);
-    cairn_definition *item = code ? NULL : arena_zalloc(q->arena, sizeof *item);
+    cairn_workflow *item = code ? NULL : arena_zalloc(q->arena, sizeof *item);
     if (!item)
         return code ? code : fail_memory(q->error);
     definition_to_public(&row, item);
@@ -67,7 +67,7 @@ static cairn_code list_definitions(struct question *q)
     if (in->cursor && !slash)
         return fail(q->error, CAIRN_E_BAD_INPUT, "cursor is not one of ours");
     struct definition_row *rows = arena_array(q->arena, room, sizeof *rows);
-    cairn_definition *items = arena_array(q->arena, room, sizeof *items);
+    cairn_workflow *items = arena_array(q->arena, room, sizeof *items);
     if (!rows || !items)
         return fail_memory(q->error);
     cairn_code code = q->ops->list_definitions(

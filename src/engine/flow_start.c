@@ -65,15 +65,15 @@ cairn_code flow_batch_deploy(struct batch *batch, struct request *request, cairn
                   (int)definition.version + 1);
         return CAIRN_OK;
     }
-    cairn_definition *item = arena_zalloc(&request->arena, sizeof *item);
+    cairn_workflow *item = arena_zalloc(&request->arena, sizeof *item);
     char *hash = arena_strdup(&request->arena, definition.hash);
     if (!item || !hash)
         return fail_memory(reterr);
-    *item = (cairn_definition){.name = definition.name,
-                               .version = definition.version,
-                               .hash = hash,
-                               .content = definition.content,
-                               .created_at_us = batch->tx->now_us};
+    *item = (cairn_workflow){.name = definition.name,
+                             .version = definition.version,
+                             .hash = hash,
+                             .content = definition.content,
+                             .created_at_us = batch->tx->now_us};
     request->out.definitions = (struct definitions_output){.items = item, .count = 1};
     request->out.is_existing = result == PUT_SAME && !request->was_unsure;
     return CAIRN_OK;

@@ -28,7 +28,7 @@ static const struct {
     [PAGE_DECISION] = {sizeof(cairn_decision), offsetof(struct request, out.decisions)},
     [PAGE_DLQ_RECORD] = {sizeof(cairn_dlq_record), offsetof(struct request, out.dlq)},
     [PAGE_OUTBOX_EVENT] = {sizeof(cairn_outbox_event), offsetof(struct request, out.outbox)},
-    [PAGE_WORKFLOW] = {sizeof(cairn_definition), offsetof(struct request, out.definitions)},
+    [PAGE_WORKFLOW] = {sizeof(cairn_workflow), offsetof(struct request, out.definitions)},
     [PAGE_REGISTRY_ENTRY] = {sizeof(cairn_registry_entry),
                              offsetof(struct request, out.registry)},
     [PAGE_TASK] = {sizeof(cairn_task), offsetof(struct request, out.tasks)},
@@ -126,7 +126,7 @@ const cairn_outbox_event *cairn_page_outbox_event(const cairn_page *page, size_t
     return item_at(page, PAGE_OUTBOX_EVENT, index);
 }
 
-const cairn_definition *cairn_page_workflow(const cairn_page *page, size_t index)
+const cairn_workflow *cairn_page_workflow(const cairn_page *page, size_t index)
 {
     return item_at(page, PAGE_WORKFLOW, index);
 }

@@ -232,7 +232,7 @@ struct registry_output {
 };
 
 struct definitions_output {
-    cairn_definition *items;
+    cairn_workflow *items;
     size_t count;
     const char *next;
 };

@@ -9,20 +9,20 @@
 #include <assert.h>
 
 static const struct field definition_fields[] = {
-    NEEDED(cairn_definition, name, "name", FIELD_TEXT),
-    FIELD(cairn_definition, version, "version", FIELD_INT32),
-    NEEDED(cairn_definition, hash, "hash", FIELD_TEXT),
-    NEEDED(cairn_definition, content, "definition", FIELD_JSON),
-    FIELD(cairn_definition, created_at_us, "created_at", FIELD_TIME),
+    NEEDED(cairn_workflow, name, "name", FIELD_TEXT),
+    FIELD(cairn_workflow, version, "version", FIELD_INT32),
+    NEEDED(cairn_workflow, hash, "hash", FIELD_TEXT),
+    NEEDED(cairn_workflow, content, "definition", FIELD_JSON),
+    FIELD(cairn_workflow, created_at_us, "created_at", FIELD_TIME),
     END_OF_FIELDS,
 };
 
 /* What a deployment answers: the content is what the caller sent. */
 static const struct field deployed_fields[] = {
-    NEEDED(cairn_definition, name, "name", FIELD_TEXT),
-    FIELD(cairn_definition, version, "version", FIELD_INT32),
-    NEEDED(cairn_definition, hash, "hash", FIELD_TEXT),
-    FIELD(cairn_definition, created_at_us, "created_at", FIELD_TIME),
+    NEEDED(cairn_workflow, name, "name", FIELD_TEXT),
+    FIELD(cairn_workflow, version, "version", FIELD_INT32),
+    NEEDED(cairn_workflow, hash, "hash", FIELD_TEXT),
+    FIELD(cairn_workflow, created_at_us, "created_at", FIELD_TIME),
     END_OF_FIELDS,
 };
 

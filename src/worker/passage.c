@@ -222,7 +222,7 @@ cairn_code cairn_passage_set_error(cairn_passage *passage, const char *text)
     return CAIRN_OK;
 }
 
-cairn_code cairn_passage_count(const cairn_passage *passage, cairn_passage_costs *ret_costs)
+cairn_code cairn_passage_costs_get(const cairn_passage *passage, cairn_passage_costs *ret_costs)
 {
     size_t size = ret_costs->size;
     cairn_code code = options_check(OPTIONS_COSTS, size, NULL);

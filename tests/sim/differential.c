@@ -125,7 +125,7 @@ static void dump_instance(struct side *side, const char *id, struct buf *out)
     twin_add_time(out, row->start_at_us);
     for (size_t i = 0; i < row->current_step_count; i++)
         twin_add_text(out, row->current_steps[i]);
-    CHECK_OK(cairn_step_list(side->engine, id, NULL, 1000, &steps, &error));
+    CHECK_OK(cairn_instance_steps(side->engine, id, NULL, 1000, &steps, &error));
     for (size_t i = 0; i < cairn_page_count(steps); i++)
         twin_add_step(out, cairn_page_step(steps, i));
     CHECK_OK(cairn_instance_events(side->engine, id, NULL, 1000, &events, &error));
@@ -203,8 +203,9 @@ static void deploy(struct twins *twins)
     struct buf text = {0};
     snprintf(name, sizeof name, "w%d", twins->workflows++);
     workflow_make(&twins->rng, name, twins->has_sagas, &text);
-    for_both(side, twins) twin_answer(
-        side, "deploy", cairn_deploy(side->engine, "w.json", buf_text(&text), NULL, NULL));
+    for_both(side, twins)
+        twin_answer(side, "deploy",
+                    cairn_workflow_deploy(side->engine, "w.json", buf_text(&text), NULL, NULL));
     buf_done(&text);
 }
 
@@ -231,7 +232,8 @@ static void start(struct twins *twins)
     for_both(side, twins)
     {
         started = (cairn_enqueued){0};
-        twin_answer(side, "start", cairn_start(side->engine, &options, &started, NULL));
+        twin_answer(side, "start",
+                    cairn_instance_start(side->engine, &options, &started, NULL));
         buf_printf(&side->answer, " %s %d", started.id, started.existing);
     }
     if (started.id[0] && !started.existing)
@@ -370,7 +372,8 @@ static void send_signal(struct twins *twins, const char *instance)
     for_both(side, twins)
     {
         cairn_signalled signalled = {0};
-        twin_answer(side, "signal", cairn_signal(side->engine, &options, &signalled, NULL));
+        twin_answer(side, "signal",
+                    cairn_instance_signal(side->engine, &options, &signalled, NULL));
         buf_printf(&side->answer, " %d %d %d", signalled.existing, signalled.taken,
                    signalled.kept);
     }
@@ -384,12 +387,12 @@ static void control(struct twins *twins, const char *id)
     {
         cairn_engine *engine = side->engine;
         twin_answer(side, "control",
-                    what < 2   ? cairn_pause(engine, id, NULL)
-                    : what < 5 ? cairn_resume(engine, id, is_forced, NULL)
-                    : what < 6 ? cairn_retry(engine, id, NULL)
-                    : what < 7 ? cairn_restart(engine, id, NULL)
-                    : what < 8 ? cairn_cancel(engine, id, "ann", "why not", NULL)
-                               : cairn_abort(engine, id, "bob", "why not", NULL));
+                    what < 2   ? cairn_instance_pause(engine, id, NULL)
+                    : what < 5 ? cairn_instance_resume(engine, id, is_forced, NULL)
+                    : what < 6 ? cairn_instance_retry(engine, id, NULL)
+                    : what < 7 ? cairn_instance_restart(engine, id, NULL)
+                    : what < 8 ? cairn_instance_cancel(engine, id, "ann", "why not", NULL)
+                               : cairn_instance_abort(engine, id, "bob", "why not", NULL));
         buf_printf(&side->answer, " %d", what);
     }
 }
@@ -401,7 +404,7 @@ static void decide(struct twins *twins, const char *id)
     bool is_confirmed = twin_below(twins, 5) > 0;
     cairn_error error = {0};
     cairn_page *steps = NULL;
-    CHECK_OK(cairn_step_list(twins->sides[0].engine, id, NULL, 1000, &steps, &error));
+    CHECK_OK(cairn_instance_steps(twins->sides[0].engine, id, NULL, 1000, &steps, &error));
     for (size_t i = 0; i < cairn_page_count(steps); i++) {
         const cairn_step *step = cairn_page_step(steps, i);
         bool is_asked = strcmp(step->status, "waiting_decision") == 0;
@@ -409,9 +412,10 @@ static void decide(struct twins *twins, const char *id)
             snprintf(name, sizeof name, "%s", step->name);
     }
     cairn_page_free(steps);
-    for_both(side, twins) twin_answer(
-        side, "decide",
-        cairn_decide(side->engine, id, name[0] ? name : "h0", is_confirmed, "eve", "so", NULL));
+    for_both(side, twins)
+        twin_answer(side, "decide",
+                    cairn_instance_decide(side->engine, id, name[0] ? name : "h0", is_confirmed,
+                                          "eve", "so", NULL));
 }
 
 static void add_record(struct buf *out, const cairn_dlq_record *record)

@@ -20,8 +20,8 @@ void twin_deploy_function(struct twins *twins)
                  "{\"function\": \"f%d\", \"version\": %d, \"dlq\": %s, \"max_attempts\": %d}",
                  twins->functions, version, twin_below(twins, 4) ? "false" : "true",
                  1 + twin_below(twins, 3));
-        for_both(side, twins)
-            twin_answer(side, "deploy", cairn_deploy(side->engine, "f.json", text, NULL, NULL));
+        for_both(side, twins) twin_answer(
+            side, "deploy", cairn_workflow_deploy(side->engine, "f.json", text, NULL, NULL));
     }
     twins->functions++;
 }
@@ -53,7 +53,7 @@ void twin_add_logs(struct side *side, const char *instance_id, struct buf *out)
 {
     cairn_error error = {0};
     cairn_page *logs = NULL;
-    CHECK_OK(cairn_log_list(side->engine, instance_id, NULL, 1000, &logs, &error));
+    CHECK_OK(cairn_instance_logs(side->engine, instance_id, NULL, 1000, &logs, &error));
     for (size_t i = 0; i < cairn_page_count(logs); i++) {
         const cairn_log *log = cairn_page_log(logs, i);
         buf_printf(out, "\n  log %s %d", log->level, log->attempt);

@@ -62,7 +62,8 @@ static void tell_time(struct story *story, const char *name, int64_t us)
 static void deploy(struct story *story, const char *file, const char *text)
 {
     int is_existing = -1;
-    tell(story, "deploy", cairn_deploy(story->engine, file, text, &is_existing, &story->error));
+    tell(story, "deploy",
+         cairn_workflow_deploy(story->engine, file, text, &is_existing, &story->error));
     fprintf(story->out, "    existing=%d\n", is_existing);
 }
 
@@ -73,7 +74,7 @@ static void tell_definitions(struct story *story, cairn_code code, cairn_page **
     if (code)
         return;
     for (size_t i = 0; i < cairn_page_count(found); i++) {
-        const cairn_definition *at = cairn_page_workflow(found, i);
+        const cairn_workflow *at = cairn_page_workflow(found, i);
         fprintf(story->out, "    %s %d %s %s", at->name, at->version, at->hash, at->content);
         tell_time(story, "created", at->created_at_us);
         fprintf(story->out, "\n");
@@ -93,13 +94,13 @@ static void tell_workflows(struct story *story)
            "{\"workflow\": \"order\", \"version\": 1, \"steps\": [{\"step\": \"x\"}]}");
     deploy(story, "bad.yaml", "workflow: w\nversion: 0\nsteps: []\n");
     deploy(story, NULL, "workflow: a\nversion: 3\nsteps: [{step: s}]\n");
-    tell_definitions(story, cairn_definition_get(engine, "order", 0, &found, &story->error),
+    tell_definitions(story, cairn_workflow_get(engine, "order", 0, &found, &story->error),
                      &found);
-    tell_definitions(story, cairn_definition_get(engine, "order", 2, &found, &story->error),
+    tell_definitions(story, cairn_workflow_get(engine, "order", 2, &found, &story->error),
                      &found);
-    tell_definitions(story, cairn_definition_list(engine, NULL, 1, &found, &story->error),
+    tell_definitions(story, cairn_workflow_list(engine, NULL, 1, &found, &story->error),
                      &found);
-    tell_definitions(story, cairn_definition_list(engine, NULL, 10, &found, &story->error),
+    tell_definitions(story, cairn_workflow_list(engine, NULL, 10, &found, &story->error),
                      &found);
 }
 
@@ -139,7 +140,7 @@ static void tell_steps(struct story *story, uint32_t limit)
 {
     cairn_page *found = NULL;
     cairn_code code =
-        cairn_step_list(story->engine, story->id, NULL, limit, &found, &story->error);
+        cairn_instance_steps(story->engine, story->id, NULL, limit, &found, &story->error);
     tell(story, "steps", code);
     if (code)
         return;
@@ -173,7 +174,8 @@ static void start(struct story *story, const char *workflow, const char *key, in
     options.input = "{\"n\": 1.50}";
     options.key = key;
     options.start_at_us = at_us;
-    tell(story, "start", cairn_start(story->engine, &options, &started, &story->error));
+    tell(story, "start",
+         cairn_instance_start(story->engine, &options, &started, &story->error));
     fprintf(story->out, "    existing=%d\n", started.existing);
     if (started.id[0])
         snprintf(story->id, sizeof story->id, "%s", started.id);
@@ -261,7 +263,8 @@ static void send_signal(struct story *story, const char *event, const char *id, 
     options.payload = "{\"amount\": 12}";
     options.id = id;
     options.no_latch = no_latch;
-    tell(story, "signal", cairn_signal(story->engine, &options, &signalled, &story->error));
+    tell(story, "signal",
+         cairn_instance_signal(story->engine, &options, &signalled, &story->error));
     fprintf(story->out, "    existing=%d taken=%d kept=%d\n", signalled.existing,
             signalled.taken, signalled.kept);
 }
@@ -320,19 +323,19 @@ static void control(struct story *story)
     cairn_engine *engine = story->engine;
     cairn_error *error = &story->error;
     const char *id = story->id;
-    tell(story, "pause", cairn_pause(engine, id, error));
+    tell(story, "pause", cairn_instance_pause(engine, id, error));
     look(story);
     tell_figures(story);
-    tell(story, "retry", cairn_retry(engine, id, error));
-    tell(story, "resume", cairn_resume(engine, id, 1, error));
-    tell(story, "cancel", cairn_cancel(engine, id, "ann", NULL, error));
-    tell(story, "cancel", cairn_cancel(engine, id, "ann", "twice", error));
+    tell(story, "retry", cairn_instance_retry(engine, id, error));
+    tell(story, "resume", cairn_instance_resume(engine, id, 1, error));
+    tell(story, "cancel", cairn_instance_cancel(engine, id, "ann", NULL, error));
+    tell(story, "cancel", cairn_instance_cancel(engine, id, "ann", "twice", error));
     look(story);
-    tell(story, "abort", cairn_abort(engine, id, "ann", "no", error));
-    tell(story, "restart", cairn_restart(engine, id, error));
-    tell(story, "abort", cairn_abort(engine, id, "ann", "no", error));
+    tell(story, "abort", cairn_instance_abort(engine, id, "ann", "no", error));
+    tell(story, "restart", cairn_instance_restart(engine, id, error));
+    tell(story, "abort", cairn_instance_abort(engine, id, "ann", "no", error));
     look(story);
-    tell(story, "pause", cairn_pause(engine, "none", error));
+    tell(story, "pause", cairn_instance_pause(engine, "none", error));
 }
 
 /* ---- decisions and the DLQ ------------------------------------------------------------------ */
@@ -340,7 +343,8 @@ static void control(struct story *story)
 static void decide(struct story *story, const char *step, int is_confirmed, const char *by)
 {
     tell(story, "decide",
-         cairn_decide(story->engine, story->id, step, is_confirmed, by, "well", &story->error));
+         cairn_instance_decide(story->engine, story->id, step, is_confirmed, by, "well",
+                               &story->error));
     look(story);
 }
 

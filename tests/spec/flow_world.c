@@ -50,14 +50,15 @@ void wf_advance(struct flow_world *fw, int64_t ms)
 
 cairn_code wf_deploy(struct flow_world *fw, const char *text)
 {
-    return cairn_deploy(fw->world.engine, "test.yaml", text, NULL, &fw->world.error);
+    return cairn_workflow_deploy(fw->world.engine, "test.yaml", text, NULL, &fw->world.error);
 }
 
 cairn_code wf_start(struct flow_world *fw, const cairn_start_options *options,
                     cairn_enqueued *ret_started)
 {
     cairn_enqueued started = {.existing = -1};
-    cairn_code code = cairn_start(fw->world.engine, options, &started, &fw->world.error);
+    cairn_code code =
+        cairn_instance_start(fw->world.engine, options, &started, &fw->world.error);
     if (!code)
         snprintf(fw->id, sizeof fw->id, "%s", started.id);
     if (ret_started)
@@ -231,7 +232,7 @@ cairn_code wf_signal_as(struct flow_world *fw, const char *event, const char *id
     options.instance_id = fw->id;
     options.event = event;
     options.id = id;
-    return cairn_signal(fw->world.engine, &options, ret_signalled, &fw->world.error);
+    return cairn_instance_signal(fw->world.engine, &options, ret_signalled, &fw->world.error);
 }
 
 cairn_signalled wf_signal(struct flow_world *fw, const char *event, const char *payload)
@@ -242,38 +243,39 @@ cairn_signalled wf_signal(struct flow_world *fw, const char *event, const char *
     options.event = event;
     options.payload = payload;
     CHECK_DONE(&fw->world,
-               cairn_signal(fw->world.engine, &options, &signalled, &fw->world.error));
+               cairn_instance_signal(fw->world.engine, &options, &signalled, &fw->world.error));
     return signalled;
 }
 
 cairn_code wf_pause(struct flow_world *fw)
 {
-    return cairn_pause(fw->world.engine, fw->id, &fw->world.error);
+    return cairn_instance_pause(fw->world.engine, fw->id, &fw->world.error);
 }
 
 cairn_code wf_resume(struct flow_world *fw)
 {
-    return cairn_resume(fw->world.engine, fw->id, 0, &fw->world.error);
+    return cairn_instance_resume(fw->world.engine, fw->id, 0, &fw->world.error);
 }
 
 cairn_code wf_restart(struct flow_world *fw)
 {
-    return cairn_restart(fw->world.engine, fw->id, &fw->world.error);
+    return cairn_instance_restart(fw->world.engine, fw->id, &fw->world.error);
 }
 
 cairn_code wf_again(struct flow_world *fw)
 {
-    return cairn_retry(fw->world.engine, fw->id, &fw->world.error);
+    return cairn_instance_retry(fw->world.engine, fw->id, &fw->world.error);
 }
 
 cairn_code wf_cancel(struct flow_world *fw)
 {
-    return cairn_cancel(fw->world.engine, fw->id, "ann", "not needed", &fw->world.error);
+    return cairn_instance_cancel(fw->world.engine, fw->id, "ann", "not needed",
+                                 &fw->world.error);
 }
 
 cairn_code wf_abort(struct flow_world *fw)
 {
-    return cairn_abort(fw->world.engine, fw->id, "bob", "hopeless", &fw->world.error);
+    return cairn_instance_abort(fw->world.engine, fw->id, "bob", "hopeless", &fw->world.error);
 }
 
 /* ---- looking ----------------------------------------------------------------------------- */
@@ -294,8 +296,8 @@ static void list_steps(struct flow_world *fw)
 {
     cairn_page_free(fw->seen_steps);
     fw->seen_steps = NULL;
-    CHECK_DONE(&fw->world, cairn_step_list(fw->world.engine, fw->id, NULL, 1000,
-                                           &fw->seen_steps, &fw->world.error));
+    CHECK_DONE(&fw->world, cairn_instance_steps(fw->world.engine, fw->id, NULL, 1000,
+                                                &fw->seen_steps, &fw->world.error));
 }
 
 const cairn_step *wf_step(struct flow_world *fw, const char *name)

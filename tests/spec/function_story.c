@@ -174,7 +174,8 @@ static void start(struct story *story, const char *input)
     cairn_enqueued started;
     options.workflow = "order";
     options.input = input;
-    tell_code(story, "start", cairn_start(story->engine, &options, &started, &story->error));
+    tell_code(story, "start",
+              cairn_instance_start(story->engine, &options, &started, &story->error));
     snprintf(story->id, sizeof story->id, "%s", started.id);
 }
 
@@ -185,7 +186,8 @@ static void send(struct story *story, const char *event, const char *id, const c
     options.event = event;
     options.id = id;
     options.payload = payload;
-    tell_code(story, "signal", cairn_signal(story->engine, &options, NULL, &story->error));
+    tell_code(story, "signal",
+              cairn_instance_signal(story->engine, &options, NULL, &story->error));
 }
 
 static void tell_instance(struct story *story)
@@ -333,7 +335,8 @@ static void take_a_signal(struct story *story)
                                         .step_count = COUNT(steps)});
     tell_instance(story);
     claim(story, "order"); /* it is paused */
-    tell_code(story, "resume", cairn_resume(story->engine, story->id, 1, &story->error));
+    tell_code(story, "resume",
+              cairn_instance_resume(story->engine, story->id, 1, &story->error));
     claim(story, "order");
 }
 
@@ -389,8 +392,8 @@ static void tell_logs(struct story *story, const char *id, uint32_t limit)
     char cursor[32] = "";
     do {
         cairn_page *logs = NULL;
-        cairn_code code = cairn_log_list(story->engine, id, *cursor ? cursor : NULL, limit,
-                                         &logs, &story->error);
+        cairn_code code = cairn_instance_logs(story->engine, id, *cursor ? cursor : NULL, limit,
+                                              &logs, &story->error);
         tell_code(story, "logs", code);
         if (code)
             return;
@@ -425,8 +428,8 @@ char *function_story_play(cairn_engine *engine)
     struct story story = {.engine = engine, .out = open_memstream(&text, &len)};
     CHECK(!cairn_clock_now(engine, &story.start_us, &story.error), "no clock");
     tell_code(&story, "deploy",
-              cairn_deploy(engine, "f", "{\"function\":\"order\",\"version\":1}", NULL,
-                           &story.error));
+              cairn_workflow_deploy(engine, "f", "{\"function\":\"order\",\"version\":1}", NULL,
+                                    &story.error));
     start(&story, "{\"order\": 17}");
     claim(&story, "order");
     look_briefly(&story);

@@ -262,7 +262,7 @@ void fn_play(struct function_world *world, struct runner *runner)
 cairn_code fn_finish(struct function_world *world, struct runner *runner, char ret_status[24])
 {
     world->costs.size = sizeof world->costs;
-    cairn_passage_count(runner->passage, &world->costs);
+    cairn_passage_costs_get(runner->passage, &world->costs);
     memset(&world->flow.world.error, 0, sizeof world->flow.world.error);
     cairn_code code =
         cairn_passage_end(runner->passage, runner->code, ret_status, &world->flow.world.error);
@@ -361,7 +361,7 @@ void fn_check_logs(struct function_world *world, const char *wanted)
     char seen[2000] = "";
     size_t len = 0;
     int64_t last_id = 0;
-    CHECK_DONE(w, cairn_log_list(w->engine, world->flow.id, NULL, 1000, &logs, &w->error));
+    CHECK_DONE(w, cairn_instance_logs(w->engine, world->flow.id, NULL, 1000, &logs, &w->error));
     for (size_t i = 0; i < cairn_page_count(logs); i++) {
         const cairn_log *log = cairn_page_log(logs, i);
         CHECK(log->id > last_id, "log %zu does not have a higher id", i);

@@ -64,8 +64,8 @@ void sg_undo_all(struct flow_world *fw, const char *steps)
 
 cairn_code sg_decide(struct flow_world *fw, const char *step, bool is_confirmed)
 {
-    return cairn_decide(fw->world.engine, fw->id, step, is_confirmed, "ann", "well",
-                        &fw->world.error);
+    return cairn_instance_decide(fw->world.engine, fw->id, step, is_confirmed, "ann", "well",
+                                 &fw->world.error);
 }
 
 /* ---- the DLQ -------------------------------------------------------------------------------- */

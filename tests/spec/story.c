@@ -216,12 +216,14 @@ static void play_tasks(struct story *story)
     const cairn_task *first = cairn_page_task(tasks, 0), *second = cairn_page_task(tasks, 1);
     const cairn_task *third = cairn_page_task(tasks, 2);
     beat(story, first);
-    tell_code(story, "complete",
-              cairn_complete(story->engine, "wörker", first, "{\"x\": 0.1}", &story->error));
-    tell_code(story, "again",
-              cairn_complete(story->engine, "wörker", first, "{\"x\": 0.1}", &story->error));
+    tell_code(
+        story, "complete",
+        cairn_task_complete(story->engine, "wörker", first, "{\"x\": 0.1}", &story->error));
+    tell_code(
+        story, "again",
+        cairn_task_complete(story->engine, "wörker", first, "{\"x\": 0.1}", &story->error));
     tell_code(story, "not json",
-              cairn_complete(story->engine, "wörker", second, "{", &story->error));
+              cairn_task_complete(story->engine, "wörker", second, "{", &story->error));
     look(story, first->id);
 
     cairn_reported reported[3];
@@ -267,7 +269,8 @@ static void play_control(struct story *story)
     tell_code(story, "cancel", cairn_job_cancel(story->engine, job.id, &story->error));
     tell_code(story, "cancel", cairn_job_cancel(story->engine, job.id, &story->error));
     beat(story, task);
-    tell_code(story, "late", cairn_complete(story->engine, "wörker", task, "1", &story->error));
+    tell_code(story, "late",
+              cairn_task_complete(story->engine, "wörker", task, "1", &story->error));
     tell_code(story, "retry", cairn_job_retry(story->engine, job.id, &story->error));
     look(story, job.id);
     tell_code(story, "delete", cairn_job_delete(story->engine, job.id, &story->error));

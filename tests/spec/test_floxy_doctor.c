@@ -56,7 +56,7 @@ TEST(doctor_names_a_type_that_nobody_claims_however_many_instances_are_newer)
     snprintf(oldest, sizeof oldest, "%s", fw.id);
     wf_advance(&fw, 11 * 60 * 1000);
     for (int i = 0; i < 120; i++)
-        CHECK_INT(cairn_start(fw.world.engine, &start, &started, NULL), CAIRN_OK);
+        CHECK_INT(cairn_instance_start(fw.world.engine, &start, &started, NULL), CAIRN_OK);
     check_finding(&fw, "steps", "warning", oldest);
     wf_close(&fw);
 }

@@ -23,7 +23,8 @@ static void begin(struct flow_world *fw, const char *file, const char *workflow,
     fclose(stream);
     text[len] = '\0';
     wf_open(fw);
-    CHECK_DONE(&fw->world, cairn_deploy(fw->world.engine, file, text, NULL, &fw->world.error));
+    CHECK_DONE(&fw->world,
+               cairn_workflow_deploy(fw->world.engine, file, text, NULL, &fw->world.error));
     options.workflow = workflow;
     options.input = input;
     CHECK_DONE(&fw->world, wf_start(fw, &options, NULL));

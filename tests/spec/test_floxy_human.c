@@ -91,13 +91,18 @@ TEST(a_decision_needs_somebody_a_step_that_waits_and_an_instance)
     CHECK_INT(sg_decide(&fw, "h", true), CAIRN_E_WRONG_STATE); /* not yet */
     CHECK_INT(sg_decide(&fw, "a", true), CAIRN_E_WRONG_STATE);
     CHECK_INT(sg_decide(&fw, "nobody", true), CAIRN_E_NOT_FOUND);
-    CHECK_INT(cairn_decide(engine, "nobody", "h", 1, "ann", NULL, NULL), CAIRN_E_NOT_FOUND);
+    CHECK_INT(cairn_instance_decide(engine, "nobody", "h", 1, "ann", NULL, NULL),
+              CAIRN_E_NOT_FOUND);
     sg_do(&fw, "a");
-    CHECK_INT(cairn_decide(engine, fw.id, "h", 1, "", NULL, NULL), CAIRN_E_BAD_INPUT);
-    CHECK_INT(cairn_decide(engine, fw.id, "h", 1, NULL, NULL, NULL), CAIRN_E_BAD_INPUT);
-    CHECK_INT(cairn_decide(engine, fw.id, NULL, 1, "ann", NULL, NULL), CAIRN_E_BAD_INPUT);
-    CHECK_INT(cairn_decide(engine, NULL, "h", 1, "ann", NULL, NULL), CAIRN_E_BAD_INPUT);
-    CHECK_DONE(&fw.world, cairn_decide(engine, fw.id, "h", 1, "ann", NULL, &fw.world.error));
+    CHECK_INT(cairn_instance_decide(engine, fw.id, "h", 1, "", NULL, NULL), CAIRN_E_BAD_INPUT);
+    CHECK_INT(cairn_instance_decide(engine, fw.id, "h", 1, NULL, NULL, NULL),
+              CAIRN_E_BAD_INPUT);
+    CHECK_INT(cairn_instance_decide(engine, fw.id, NULL, 1, "ann", NULL, NULL),
+              CAIRN_E_BAD_INPUT);
+    CHECK_INT(cairn_instance_decide(engine, NULL, "h", 1, "ann", NULL, NULL),
+              CAIRN_E_BAD_INPUT);
+    CHECK_DONE(&fw.world,
+               cairn_instance_decide(engine, fw.id, "h", 1, "ann", NULL, &fw.world.error));
     wf_check_status(&fw, "completed");
     wf_close(&fw);
 }
@@ -208,8 +213,8 @@ TEST(a_rejected_instance_can_be_restarted)
 static cairn_page *decisions_of(struct flow_world *fw, const char *cursor, uint32_t limit)
 {
     cairn_page *decisions = NULL;
-    CHECK_DONE(&fw->world, cairn_decision_list(fw->world.engine, fw->id, cursor, limit,
-                                               &decisions, &fw->world.error));
+    CHECK_DONE(&fw->world, cairn_instance_decisions(fw->world.engine, fw->id, cursor, limit,
+                                                    &decisions, &fw->world.error));
     return decisions;
 }
 
@@ -223,10 +228,10 @@ TEST(what_was_decided_is_listed_with_its_instance)
     cairn_page_free(none);
 
     wf_advance(&fw, 1000);
-    CHECK_DONE(&fw.world, cairn_decide(fw.world.engine, fw.id, "h1", 1, "ann", "looks \"fine\"",
-                                       &fw.world.error));
-    CHECK_DONE(&fw.world,
-               cairn_decide(fw.world.engine, fw.id, "h2", 0, "bob", NULL, &fw.world.error));
+    CHECK_DONE(&fw.world, cairn_instance_decide(fw.world.engine, fw.id, "h1", 1, "ann",
+                                                "looks \"fine\"", &fw.world.error));
+    CHECK_DONE(&fw.world, cairn_instance_decide(fw.world.engine, fw.id, "h2", 0, "bob", NULL,
+                                                &fw.world.error));
     cairn_page *first = decisions_of(&fw, NULL, 1);
     CHECK_INT(cairn_page_count(first), 1);
     const cairn_decision *decision = cairn_page_decision(first, 0);
@@ -253,11 +258,11 @@ TEST(a_step_that_was_decided_again_has_both_decisions)
 {
     struct flow_world fw;
     wf_begin(&fw, FLOW("{human: h}"));
-    CHECK_DONE(&fw.world,
-               cairn_decide(fw.world.engine, fw.id, "h", 1, "ann", NULL, &fw.world.error));
+    CHECK_DONE(&fw.world, cairn_instance_decide(fw.world.engine, fw.id, "h", 1, "ann", NULL,
+                                                &fw.world.error));
     CHECK_DONE(&fw.world, wf_restart(&fw));
-    CHECK_DONE(&fw.world,
-               cairn_decide(fw.world.engine, fw.id, "h", 0, "bob", NULL, &fw.world.error));
+    CHECK_DONE(&fw.world, cairn_instance_decide(fw.world.engine, fw.id, "h", 0, "bob", NULL,
+                                                &fw.world.error));
     cairn_page *both = decisions_of(&fw, NULL, 10);
     CHECK_INT(cairn_page_count(both), 2);
     CHECK_STR(cairn_page_decision(both, 1)->by, "bob");
@@ -271,12 +276,14 @@ TEST(decisions_of_an_instance_that_does_not_exist_are_not_found)
     cairn_page *decisions = NULL;
     wf_open(&fw);
     CHECK_REFUSED(&fw.world,
-                  cairn_decision_list(fw.world.engine, "00000000-0000-4000-8000-000000000001",
-                                      NULL, 10, &decisions, &fw.world.error),
+                  cairn_instance_decisions(fw.world.engine,
+                                           "00000000-0000-4000-8000-000000000001", NULL, 10,
+                                           &decisions, &fw.world.error),
                   CAIRN_E_NOT_FOUND);
     CHECK_REFUSED(&fw.world,
-                  cairn_decision_list(fw.world.engine, "00000000-0000-4000-8000-000000000001",
-                                      "x", 10, &decisions, &fw.world.error),
+                  cairn_instance_decisions(fw.world.engine,
+                                           "00000000-0000-4000-8000-000000000001", "x", 10,
+                                           &decisions, &fw.world.error),
                   CAIRN_E_BAD_INPUT);
     wf_close(&fw);
 }

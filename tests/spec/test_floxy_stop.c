@@ -325,7 +325,7 @@ TEST(on_an_instance_that_has_ended_they_are_an_error)
     CHECK_INT(wf_cancel(&fw), CAIRN_E_WRONG_STATE);
     CHECK_INT(wf_abort(&fw), CAIRN_E_WRONG_STATE);
     wf_check_status(&fw, "completed");
-    CHECK_INT(cairn_cancel(fw.world.engine, "nobody", "ann", "why", &fw.world.error),
+    CHECK_INT(cairn_instance_cancel(fw.world.engine, "nobody", "ann", "why", &fw.world.error),
               CAIRN_E_NOT_FOUND);
     wf_close(&fw);
 }

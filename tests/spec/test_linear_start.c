@@ -166,13 +166,13 @@ TEST(the_same_content_again_is_a_no_op)
     struct flow_world fw;
     int existing = -1;
     wf_open(&fw);
-    CHECK_DONE(&fw.world,
-               cairn_deploy(fw.world.engine, "a.yaml", ABC, &existing, &fw.world.error));
+    CHECK_DONE(&fw.world, cairn_workflow_deploy(fw.world.engine, "a.yaml", ABC, &existing,
+                                                &fw.world.error));
     CHECK_INT(existing, 0);
     const char *json = "{\"workflow\": \"w\", \"version\": 1,\n \"steps\": "
                        "[{\"step\": \"a\"}, {\"step\": \"b\"}, {\"step\": \"c\"}]}";
-    CHECK_DONE(&fw.world,
-               cairn_deploy(fw.world.engine, "a.json", json, &existing, &fw.world.error));
+    CHECK_DONE(&fw.world, cairn_workflow_deploy(fw.world.engine, "a.json", json, &existing,
+                                                &fw.world.error));
     CHECK_INT(existing, 1);
     wf_close(&fw);
 }
@@ -184,7 +184,7 @@ TEST(other_content_under_the_same_version_is_refused)
     CHECK_REFUSED(&fw.world, wf_deploy(&fw, FLOW("{step: a}")), CAIRN_E_CONFLICT);
     cairn_page *definitions = NULL;
     CHECK_DONE(&fw.world,
-               cairn_definition_get(fw.world.engine, "w", 1, &definitions, &fw.world.error));
+               cairn_workflow_get(fw.world.engine, "w", 1, &definitions, &fw.world.error));
     CHECK_INT(cairn_page_count(definitions), 1);
     CHECK(strstr(cairn_page_workflow(definitions, 0)->content, "\"c\""), "it was overwritten");
     CHECK_INT(strlen(cairn_page_workflow(definitions, 0)->hash), 64);
@@ -229,7 +229,7 @@ TEST(what_does_not_exist_is_not_found)
     cairn_error *error = &fw.world.error;
     CHECK_REFUSED(&fw.world, cairn_instance_get(engine, nobody, &instances, error),
                   CAIRN_E_NOT_FOUND);
-    CHECK_REFUSED(&fw.world, cairn_step_list(engine, nobody, NULL, 10, &steps, error),
+    CHECK_REFUSED(&fw.world, cairn_instance_steps(engine, nobody, NULL, 10, &steps, error),
                   CAIRN_E_NOT_FOUND);
     CHECK_REFUSED(&fw.world, cairn_instance_events(engine, nobody, NULL, 10, &events, error),
                   CAIRN_E_NOT_FOUND);
@@ -265,8 +265,8 @@ TEST(a_file_that_is_wrong_is_refused_and_nothing_is_written)
     wf_open(&fw);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK_REFUSED(&fw.world, wf_deploy(&fw, wrong[i]), CAIRN_E_BAD_INPUT);
-    CHECK_DONE(&fw.world, cairn_definition_list(fw.world.engine, NULL, 100, &definitions,
-                                                &fw.world.error));
+    CHECK_DONE(&fw.world,
+               cairn_workflow_list(fw.world.engine, NULL, 100, &definitions, &fw.world.error));
     CHECK_INT(cairn_page_count(definitions), 0);
     cairn_page_free(definitions);
     wf_close(&fw);
@@ -315,7 +315,7 @@ TEST(what_is_beyond_a_limit_is_refused_and_nothing_is_written)
     signal.event = "go";
     signal.payload = input;
     CHECK_REFUSED(&fw.world,
-                  cairn_signal(fw.world.engine, &signal, &signalled, &fw.world.error),
+                  cairn_instance_signal(fw.world.engine, &signal, &signalled, &fw.world.error),
                   CAIRN_E_TOO_LARGE);
     wf_close(&fw);
 }

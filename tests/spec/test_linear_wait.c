@@ -121,13 +121,15 @@ TEST(a_signal_without_latch_is_not_kept_when_nobody_waits)
     options.instance_id = fw.id;
     options.event = "paid";
     options.no_latch = 1;
-    CHECK_DONE(&fw.world, cairn_signal(fw.world.engine, &options, &signalled, &fw.world.error));
+    CHECK_DONE(&fw.world,
+               cairn_instance_signal(fw.world.engine, &options, &signalled, &fw.world.error));
     CHECK_INT(signalled.kept, 0);
     CHECK_INT(signalled.taken, 0);
     struct task task = wf_take_step(&fw, "a");
     CHECK_DONE(&fw.world, wf_wait(&fw, &task, "paid", 60000));
     wf_check_steps(&fw, "a:waiting b:pending");
-    CHECK_DONE(&fw.world, cairn_signal(fw.world.engine, &options, &signalled, &fw.world.error));
+    CHECK_DONE(&fw.world,
+               cairn_instance_signal(fw.world.engine, &options, &signalled, &fw.world.error));
     CHECK_INT(signalled.taken, 1);
     wf_check_steps(&fw, "a:ready b:pending");
     wf_close(&fw);
@@ -263,7 +265,8 @@ static void send(struct flow_world *fw, const char *id, bool is_latched, const c
     options.event = "paid";
     options.id = id;
     options.no_latch = !is_latched;
-    CHECK_DONE(&fw->world, cairn_signal(fw->world.engine, &options, &answer, &fw->world.error));
+    CHECK_DONE(&fw->world,
+               cairn_instance_signal(fw->world.engine, &options, &answer, &fw->world.error));
     snprintf(seen, sizeof seen, "%s %s %s", answer.existing ? "known" : "new",
              answer.taken ? "taken" : "untaken", answer.kept ? "kept" : "dropped");
     CHECK_STR(seen, wanted);

@@ -228,7 +228,7 @@ TEST(the_printed_insert_is_a_complete_producer)
     CHECK(strstr(task->input, "c_123"), "%s", task->input);
     CHECK_INT(task->attempt, 1);
     CHECK_INT(task->max_attempts, 3);
-    MUST(&beside, cairn_complete(beside.engine, "ours", task, "{}", &beside.error));
+    MUST(&beside, cairn_task_complete(beside.engine, "ours", task, "{}", &beside.error));
     cairn_page_free(tasks);
     check_events(&beside, id, "created leased started succeeded");
     CHECK_STR(run(beside.conn, CHECK_CANCELLED, id), "succeeded");
@@ -305,7 +305,7 @@ TEST(the_printed_cancel_reaches_a_worker_of_ours)
     MUST(&beside, cairn_heartbeat(beside.engine, "ours", id, task->token, 30000, NULL, &stop,
                                   &beside.error));
     CHECK_STR(stop, "cancelled");
-    CHECK_INT(cairn_complete(beside.engine, "ours", task, "{}", &beside.error),
+    CHECK_INT(cairn_task_complete(beside.engine, "ours", task, "{}", &beside.error),
               CAIRN_E_LEASE_LOST);
     cairn_page_free(tasks);
     check_status(&beside, id, "cancelled");
@@ -431,9 +431,9 @@ TEST(our_lease_does_not_survive_a_plain_claim)
     run(beside.conn, "update workflow.workflow_run set status = 'pending' where id = :run_id",
         id);
     claim_plainly(&beside, id);
-    CHECK_INT(
-        cairn_complete(beside.engine, "ours", cairn_page_task(tasks, 0), "{}", &beside.error),
-        CAIRN_E_LEASE_LOST);
+    CHECK_INT(cairn_task_complete(beside.engine, "ours", cairn_page_task(tasks, 0), "{}",
+                                  &beside.error),
+              CAIRN_E_LEASE_LOST);
     cairn_page_free(tasks);
     check_status(&beside, id, "leased");
     close_beside(&beside);
@@ -506,7 +506,7 @@ static void *work_with_engine(void *arg)
         for (size_t i = 0; i < count && hands->count < SHARED * 2; i++) {
             const cairn_task *task = cairn_page_task(tasks, i);
             snprintf(hands->ids[hands->count++], 40, "%s", task->id);
-            if (cairn_complete(hands->beside->engine, "ours", task, "{}", &error))
+            if (cairn_task_complete(hands->beside->engine, "ours", task, "{}", &error))
                 hands->is_broken = true;
         }
         cairn_page_free(tasks);

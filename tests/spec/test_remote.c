@@ -108,15 +108,15 @@ TEST(a_worker_with_functions_needs_the_role_work_alone)
     function.arg = &calls;
     CHECK_OK(cairn_worker_new(working, &options, &worker, &error));
     CHECK_OK(cairn_worker_function(worker, &function, &error));
-    CHECK_INT(
-        cairn_deploy(working, "w.json",
-                     "{\"workflow\": \"w\", \"version\": 1, \"steps\": [{\"step\": \"a\"}]}",
-                     NULL, &error),
-        CAIRN_E_FORBIDDEN);
+    CHECK_INT(cairn_workflow_deploy(
+                  working, "w.json",
+                  "{\"workflow\": \"w\", \"version\": 1, \"steps\": [{\"step\": \"a\"}]}", NULL,
+                  &error),
+              CAIRN_E_FORBIDDEN);
 
     cairn_start_options start = CAIRN_START_DEFAULTS;
     start.workflow = "f";
-    CHECK_OK(cairn_start(producing, &start, &started, &error));
+    CHECK_OK(cairn_instance_start(producing, &start, &started, &error));
     CHECK_OK(cairn_worker_run(worker, &error));
     CHECK_INT(calls, 2);
     CHECK_OK(cairn_instance_get(producing, started.id, &found, &error));
@@ -598,7 +598,7 @@ TEST(an_answer_that_lacks_a_text_that_is_always_there_is_an_error)
         cairn_page *found = NULL;
         fake_start(&fake, answers[i]);
         CHECK_OK(open_url(fake.url, NULL, 0, &engine, &error));
-        cairn_code code = cairn_definition_get(engine, "w", 1, &found, &error);
+        cairn_code code = cairn_workflow_get(engine, "w", 1, &found, &error);
         CHECK(code == CAIRN_E_INTERNAL, "case %zu: %s", i, cairn_code_name(code));
         CHECK(strstr(error.message, "is missing"), "case %zu: %s", i, error.message);
         cairn_page_free(found);

@@ -383,8 +383,8 @@ TEST(a_report_brings_the_next_task_in_the_same_commit)
     CHECK_STR(reported.status, "succeeded");
     CHECK_INT(cairn_page_count(tasks), 1);
     CHECK_STR(cairn_page_task(tasks, 0)->id, next.id);
-    CHECK_DONE(&world, cairn_complete(world.engine, "w", cairn_page_task(tasks, 0), "[1, 2]",
-                                      &world.error));
+    CHECK_DONE(&world, cairn_task_complete(world.engine, "w", cairn_page_task(tasks, 0),
+                                           "[1, 2]", &world.error));
     cairn_page_free(tasks);
     CHECK(is_same_json(world_job(&world, next.id)->result, "[1,2]"), "the result is lost");
     world_close(&world);

@@ -197,7 +197,7 @@ TEST(the_runner_state_is_created_from_what_the_claim_brought)
     CHECK(world.is_crashed, "b was not reached");
     CHECK_INT(runner.code, CAIRN_OK);
     cairn_passage_costs costs = {.size = sizeof costs};
-    cairn_passage_count(runner.passage, &costs);
+    cairn_passage_costs_get(runner.passage, &costs);
     CHECK_INT(costs.commits + costs.heartbeats, 0); /* a and go answered from memory */
     fn_check_calls(&world, "a:1 b:1");
     fn_drop(&runner);

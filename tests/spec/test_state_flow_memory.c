@@ -257,7 +257,7 @@ TEST(resume_without_force_pauses_again)
 static void force(struct function_world *world)
 {
     struct world *w = &world->flow.world;
-    CHECK_DONE(w, cairn_resume(w->engine, world->flow.id, 1, &w->error));
+    CHECK_DONE(w, cairn_instance_resume(w->engine, world->flow.id, 1, &w->error));
 }
 
 TEST(resume_with_force_goes_on_and_what_matches_answers_from_memory)

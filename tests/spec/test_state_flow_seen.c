@@ -176,7 +176,7 @@ TEST(a_log_has_its_level_message_data_step_attempt_and_time)
     fn_passage(&world, "ready");
     wf_advance(&world.flow, SECOND_MS);
     fn_passage(&world, "waiting");
-    CHECK_DONE(w, cairn_log_list(w->engine, world.flow.id, NULL, 2, &logs, &w->error));
+    CHECK_DONE(w, cairn_instance_logs(w->engine, world.flow.id, NULL, 2, &logs, &w->error));
     CHECK_INT(cairn_page_count(logs), 2);
     const cairn_log *log = cairn_page_log(logs, 0);
     CHECK_STR(log->level, "debug");
@@ -192,7 +192,7 @@ TEST(a_log_has_its_level_message_data_step_attempt_and_time)
     char cursor[64];
     snprintf(cursor, sizeof cursor, "%s", cairn_page_next(logs));
     cairn_page_free(logs);
-    CHECK_DONE(w, cairn_log_list(w->engine, world.flow.id, cursor, 2, &logs, &w->error));
+    CHECK_DONE(w, cairn_instance_logs(w->engine, world.flow.id, cursor, 2, &logs, &w->error));
     CHECK_INT(cairn_page_count(logs), 2);
     CHECK_INT(cairn_page_log(logs, 0)->attempt, 2);
     CHECK_INT(cairn_page_log(logs, 0)->at_us, START_US + SECOND_US);
@@ -208,8 +208,8 @@ TEST(logs_of_an_instance_that_does_not_exist_are_not_found)
     cairn_page *logs = NULL;
     fn_begin(&world, logging, CAIRN_COMMIT_STEP);
     CHECK_REFUSED(w,
-                  cairn_log_list(w->engine, "01890000-0000-7000-8000-000000000000", NULL, 10,
-                                 &logs, &w->error),
+                  cairn_instance_logs(w->engine, "01890000-0000-7000-8000-000000000000", NULL,
+                                      10, &logs, &w->error),
                   CAIRN_E_NOT_FOUND);
     fn_end(&world);
 }

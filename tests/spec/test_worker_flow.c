@@ -35,10 +35,10 @@ static struct world open_world(const char *workflow)
     options.until_idle = 1;
     CHECK_OK(cairn_open(&open, &world.engine, &error));
     CHECK_OK(cairn_worker_new(world.engine, &options, &world.worker, &error));
-    CHECK_OK(cairn_deploy(world.engine, "w.yaml", workflow, NULL, &error));
+    CHECK_OK(cairn_workflow_deploy(world.engine, "w.yaml", workflow, NULL, &error));
     start.workflow = "w";
     start.input = "{\"n\": 1}";
-    CHECK_OK(cairn_start(world.engine, &start, &started, &error));
+    CHECK_OK(cairn_instance_start(world.engine, &start, &started, &error));
     snprintf(world.id, sizeof world.id, "%s", started.id);
     return world;
 }
@@ -77,7 +77,7 @@ static void send_signal(struct world *world, const char *event)
     options.instance_id = world->id;
     options.event = event;
     options.payload = "7";
-    CHECK_OK(cairn_signal(world->engine, &options, NULL, &error));
+    CHECK_OK(cairn_instance_signal(world->engine, &options, NULL, &error));
 }
 
 /* What a handler was given, in order. */

@@ -73,7 +73,7 @@ static void start(struct world *world)
     cairn_start_options options = CAIRN_START_DEFAULTS;
     options.workflow = "f";
     options.input = "{\"n\": 1}";
-    CHECK_OK(cairn_start(world->engine, &options, &started, &error));
+    CHECK_OK(cairn_instance_start(world->engine, &options, &started, &error));
     snprintf(world->id, sizeof world->id, "%s", started.id);
 }
 
@@ -186,7 +186,7 @@ static void check_logged_once(struct world *world)
 {
     cairn_error error;
     cairn_page *logs;
-    CHECK_OK(cairn_log_list(world->engine, world->id, NULL, 10, &logs, &error));
+    CHECK_OK(cairn_instance_logs(world->engine, world->id, NULL, 10, &logs, &error));
     CHECK_INT(cairn_page_count(logs), 1);
     CHECK_STR(cairn_page_log(logs, 0)->message, "reserved");
     cairn_page_free(logs);
@@ -220,7 +220,7 @@ static void tell_order(cairn_commit_mode mode)
     signal.instance_id = world.id;
     signal.event = "word";
     signal.payload = "[7]";
-    CHECK_OK(cairn_signal(world.engine, &signal, NULL, &error));
+    CHECK_OK(cairn_instance_signal(world.engine, &signal, NULL, &error));
     run(&world);
     check_status(&world, "completed");
     CHECK_STR(story.calls, "reserve charge charge charge");
@@ -269,23 +269,23 @@ TEST(a_function_whose_step_fails_for_good_has_failed_and_is_undone)
 
 static cairn_code pause_it(struct story *story)
 {
-    return cairn_pause(story->world->engine, story->world->id, NULL);
+    return cairn_instance_pause(story->world->engine, story->world->id, NULL);
 }
 
 static cairn_code cancel_it(struct story *story)
 {
-    return cairn_cancel(story->world->engine, story->world->id, "me", "why not", NULL);
+    return cairn_instance_cancel(story->world->engine, story->world->id, "me", "why not", NULL);
 }
 
 static cairn_code abort_it(struct story *story)
 {
-    return cairn_abort(story->world->engine, story->world->id, "me", "why not", NULL);
+    return cairn_instance_abort(story->world->engine, story->world->id, "me", "why not", NULL);
 }
 
 static cairn_code restart_it(struct story *story)
 {
     story->between = NULL;
-    return cairn_restart(story->world->engine, story->world->id, NULL);
+    return cairn_instance_restart(story->world->engine, story->world->id, NULL);
 }
 
 static cairn_code stop_worker(struct story *story)
@@ -307,7 +307,7 @@ TEST(a_pause_takes_effect_before_the_next_step)
         run(&world);
         check_status(&world, "paused");
         CHECK_STR(story.calls, "reserve");
-        CHECK_OK(cairn_resume(world.engine, world.id, 0, &error));
+        CHECK_OK(cairn_instance_resume(world.engine, world.id, 0, &error));
         run(&world);
         CHECK_STR(story.calls, "reserve charge");
         check_status(&world, "running");
@@ -345,7 +345,7 @@ TEST(an_aborted_function_does_nothing_more)
         run(&world);
         check_status(&world, "aborted");
         CHECK_STR(story.calls, "reserve");
-        CHECK_OK(cairn_step_list(world.engine, world.id, NULL, 10, &steps, &error));
+        CHECK_OK(cairn_instance_steps(world.engine, world.id, NULL, 10, &steps, &error));
         CHECK_INT(cairn_page_count(steps), 1);
         cairn_page_free(steps);
         close_world(&world);
@@ -374,7 +374,7 @@ static cairn_page *steps_once_given_back(struct world *world)
     cairn_page *steps = NULL;
     for (int turns = 0; turns < 1000; turns++) {
         cairn_page_free(steps);
-        CHECK_OK(cairn_step_list(world->engine, world->id, NULL, 10, &steps, &error));
+        CHECK_OK(cairn_instance_steps(world->engine, world->id, NULL, 10, &steps, &error));
         if (strcmp(cairn_page_step(steps, 0)->status, "running") != 0)
             return steps;
         CHECK_OK(cairn_clock_advance(world->engine, 0, NULL, &error));
@@ -491,7 +491,7 @@ TEST(a_code_that_does_not_match_pauses_and_a_forced_resume_accepts_it)
     check_status(&world, "paused");
     check_last_error(&world, "version_mismatch: remembered is the step");
     check_last_error(&world, "other");
-    CHECK_OK(cairn_resume(world.engine, world.id, 1, &error));
+    CHECK_OK(cairn_instance_resume(world.engine, world.id, 1, &error));
     run(&world);
     check_status(&world, "completed");
     CHECK_STR(story.calls, "reserve charge other");
@@ -531,8 +531,8 @@ TEST(what_a_function_starts_is_started_once)
     cairn_instance_filter filter = CAIRN_INSTANCE_FILTER_DEFAULTS;
     char child[] = "child";
     filter.workflow = child;
-    CHECK_OK(cairn_deploy(world.engine, "c",
-                          "{workflow: child, version: 1, steps: [{step: a}]}", NULL, &error));
+    CHECK_OK(cairn_workflow_deploy(
+        world.engine, "c", "{workflow: child, version: 1, steps: [{step: a}]}", NULL, &error));
     add_function(&world, 1, CAIRN_COMMIT_STEP, start_others, child);
     start(&world);
     run(&world);
@@ -644,7 +644,7 @@ TEST(a_function_without_code_is_released_at_no_cost)
     CHECK_OK(cairn_worker_handle(world.worker, "%", undo, &story, &error));
     run(&world);
     CHECK_STR(story.calls, "");
-    CHECK_OK(cairn_step_list(world.engine, world.id, NULL, 10, &steps, &error));
+    CHECK_OK(cairn_instance_steps(world.engine, world.id, NULL, 10, &steps, &error));
     CHECK_STR(cairn_page_step(steps, 0)->status, "ready");
     CHECK_INT(cairn_page_step(steps, 0)->attempts, 0);
     cairn_page_free(steps);

@@ -58,7 +58,8 @@ static void produce(struct pressure *pressure)
     }
     for (size_t i = 0; i < pressure->batch; i += STEPS)
         must(pressure,
-             cairn_start(pressure->engine, &start, pressure->enqueued, &pressure->error),
+             cairn_instance_start(pressure->engine, &start, pressure->enqueued,
+                                  &pressure->error),
              "start");
 }
 
@@ -148,7 +149,8 @@ static void prepare(struct pressure *pressure, const char *url)
     }
     if (pressure->is_steps)
         must(pressure,
-             cairn_deploy(pressure->engine, "held.yaml", workflow, NULL, &pressure->error),
+             cairn_workflow_deploy(pressure->engine, "held.yaml", workflow, NULL,
+                                   &pressure->error),
              "deploy");
 }
 

@@ -35,13 +35,13 @@ TEST(every_example_is_valid_and_can_be_drawn)
         char *text = read_file(folder, entry->d_name);
         cairn_error error = {0};
         cairn_page *flaws;
-        CHECK_OK(cairn_validate(entry->d_name, text, &flaws, &error));
+        CHECK_OK(cairn_workflow_validate(entry->d_name, text, &flaws, &error));
         CHECK_INT(cairn_page_count(flaws), 0);
         cairn_page_free(flaws);
         static const char *const forms[] = {"dot", "mermaid", "terminal"};
         for (size_t i = 0; i < 3; i++) {
             char *drawn;
-            CHECK_OK(cairn_draw(entry->d_name, text, forms[i], &drawn, &error));
+            CHECK_OK(cairn_workflow_draw(entry->d_name, text, forms[i], &drawn, &error));
             CHECK(strlen(drawn) > 20, "%s", drawn);
             cairn_text_free(drawn);
         }
@@ -71,7 +71,7 @@ static void check_drawing(const char *form, const char *wanted)
 {
     cairn_error error;
     char *drawn;
-    CHECK_OK(cairn_draw("f", drawn_file, form, &drawn, &error));
+    CHECK_OK(cairn_workflow_draw("f", drawn_file, form, &drawn, &error));
     CHECK_STR(drawn, wanted);
     cairn_text_free(drawn);
 }
@@ -129,7 +129,7 @@ TEST(a_drawing_for_graphviz_escapes_what_would_end_a_label)
 {
     cairn_error error;
     char *drawn;
-    CHECK_OK(cairn_draw("f", drawn_file, "dot", &drawn, &error));
+    CHECK_OK(cairn_workflow_draw("f", drawn_file, "dot", &drawn, &error));
     CHECK(strstr(drawn, "label=\"condition\\nc\\n{{ eq .x \\\"1\\\" }}\"];\n"), "%s", drawn);
     CHECK(strstr(drawn, "    s1 -> s3 [label=\"else\"];\n"), "%s", drawn);
     CHECK(strstr(drawn, "    s10 -> end;\n}\n"), "%s", drawn);
@@ -140,10 +140,11 @@ TEST(a_drawing_shows_nothing_that_commands_a_terminal)
 {
     cairn_error error;
     char *drawn;
-    CHECK_OK(cairn_draw("f",
-                        "{\"workflow\": \"w\", \"version\": 1, \"steps\": [{\"step\": \"a\", "
-                        "\"handler\": \"x\\u001b[2J\\u009b1m\\ny\"}]}",
-                        "terminal", &drawn, &error));
+    CHECK_OK(cairn_workflow_draw(
+        "f",
+        "{\"workflow\": \"w\", \"version\": 1, \"steps\": [{\"step\": \"a\", "
+        "\"handler\": \"x\\u001b[2J\\u009b1m\\ny\"}]}",
+        "terminal", &drawn, &error));
     CHECK_STR(drawn, "w, version 1\n└─ step a · x [2J 1m y\n");
     cairn_text_free(drawn);
 }
@@ -153,13 +154,14 @@ TEST(the_public_calls_refuse_what_is_missing)
     cairn_error error;
     cairn_page *flaws;
     char *drawn = NULL;
-    CHECK_INT(cairn_validate("f", NULL, NULL, &error), CAIRN_E_BAD_INPUT);
-    CHECK_INT(cairn_draw("f", NULL, "dot", &drawn, &error), CAIRN_E_BAD_INPUT);
-    CHECK_INT(cairn_draw("f", drawn_file, "jpeg", &drawn, &error), CAIRN_E_BAD_INPUT);
+    CHECK_INT(cairn_workflow_validate("f", NULL, NULL, &error), CAIRN_E_BAD_INPUT);
+    CHECK_INT(cairn_workflow_draw("f", NULL, "dot", &drawn, &error), CAIRN_E_BAD_INPUT);
+    CHECK_INT(cairn_workflow_draw("f", drawn_file, "jpeg", &drawn, &error), CAIRN_E_BAD_INPUT);
     CHECK_STR(error.message, "form must be dot, mermaid or terminal");
-    CHECK_INT(cairn_draw("f", "workflow: w\n", "dot", &drawn, &error), CAIRN_E_BAD_INPUT);
+    CHECK_INT(cairn_workflow_draw("f", "workflow: w\n", "dot", &drawn, &error),
+              CAIRN_E_BAD_INPUT);
     CHECK(!drawn, "written on success only");
-    CHECK_INT(cairn_validate("f.yaml", "workflow: w\nversion: x\n", &flaws, &error),
+    CHECK_INT(cairn_workflow_validate("f.yaml", "workflow: w\nversion: x\n", &flaws, &error),
               CAIRN_E_BAD_INPUT);
     CHECK_INT(cairn_page_count(flaws), 2);
     CHECK_INT(cairn_page_flaw(flaws, 1)->line, 2);

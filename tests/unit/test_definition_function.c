@@ -71,10 +71,11 @@ TEST(a_function_is_valid_by_the_public_call)
 {
     cairn_error error = {0};
     cairn_page *flaws;
-    CHECK_OK(cairn_validate("f", HEAD, &flaws, &error));
+    CHECK_OK(cairn_workflow_validate("f", HEAD, &flaws, &error));
     CHECK_INT(cairn_page_count(flaws), 0);
     cairn_page_free(flaws);
-    CHECK_INT(cairn_validate("f", HEAD "steps: []\n", &flaws, &error), CAIRN_E_BAD_INPUT);
+    CHECK_INT(cairn_workflow_validate("f", HEAD "steps: []\n", &flaws, &error),
+              CAIRN_E_BAD_INPUT);
     CHECK_INT(cairn_page_count(flaws), 1);
     CHECK_INT(cairn_page_flaw(flaws, 0)->line, 3);
     CHECK(!cairn_page_flaw(flaws, 1), "there is a second flaw");
@@ -151,7 +152,7 @@ static void check_drawing(const char *text, const char *form, const char *wanted
 {
     cairn_error error;
     char *drawn;
-    CHECK_OK(cairn_draw("f", text, form, &drawn, &error));
+    CHECK_OK(cairn_workflow_draw("f", text, form, &drawn, &error));
     CHECK_STR(drawn, wanted);
     cairn_text_free(drawn);
 }

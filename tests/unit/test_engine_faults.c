@@ -122,9 +122,9 @@ static void tell_story(cairn_engine *engine)
     /* The lease on b.v1 runs out, and key-4 falls due; another worker gets both. */
     pass_to(engine, START_US + 40 * US_PER_SEC);
     tasks = claim(engine, "w2", 2);
-    CHECK_INT(cairn_complete(engine, "w1", cairn_page_task(lost, 0), "1", &error),
+    CHECK_INT(cairn_task_complete(engine, "w1", cairn_page_task(lost, 0), "1", &error),
               CAIRN_E_LEASE_LOST);
-    CHECK_OK(cairn_complete(engine, "w2", cairn_page_task(tasks, 0), "2", &error));
+    CHECK_OK(cairn_task_complete(engine, "w2", cairn_page_task(tasks, 0), "2", &error));
     CHECK_OK(cairn_job_cancel(engine, late.id, &error));
     cairn_page_free(lost);
     cairn_page_free(tasks);

@@ -193,7 +193,7 @@ static cairn_code call_start(struct bench *bench, size_t size)
     cairn_start_options options = CAIRN_START_DEFAULTS;
     options.workflow = "f";
     options.size = size;
-    return cairn_start(bench->engine, &options, NULL, &bench->error);
+    return cairn_instance_start(bench->engine, &options, NULL, &bench->error);
 }
 
 static cairn_code call_start_workflow(struct bench *bench, size_t size)
@@ -224,7 +224,7 @@ static cairn_code call_signal(struct bench *bench, size_t size)
     options.instance_id = cairn_passage_task(bench->passage)->instance_id;
     options.event = "e";
     options.size = size;
-    return cairn_signal(bench->engine, &options, NULL, &bench->error);
+    return cairn_instance_signal(bench->engine, &options, NULL, &bench->error);
 }
 
 /* cairn_step_options */
@@ -256,7 +256,7 @@ static cairn_code call_count(struct bench *bench, size_t size)
 {
     cairn_passage_costs costs = CAIRN_PASSAGE_COSTS_DEFAULTS;
     costs.size = size;
-    cairn_code code = cairn_passage_count(bench->passage, &costs);
+    cairn_code code = cairn_passage_costs_get(bench->passage, &costs);
     if (code)
         strcpy(bench->error.message, "it has no words for it");
     return code;
@@ -317,13 +317,13 @@ static const struct {
     {"cairn_report_many, its events", sizeof(cairn_outbound), call_outbound},
     {"cairn_worker_new", sizeof(cairn_worker_options), call_worker_new},
     {"cairn_worker_function", sizeof(cairn_function_options), call_worker_function},
-    {"cairn_start", sizeof(cairn_start_options), call_start},
+    {"cairn_instance_start", sizeof(cairn_start_options), call_start},
     {"cairn_passage_start_workflow", sizeof(cairn_start_options), call_start_workflow},
     {"cairn_instance_list", sizeof(cairn_instance_filter), call_instance_list},
-    {"cairn_signal", sizeof(cairn_signal_options), call_signal},
+    {"cairn_instance_signal", sizeof(cairn_signal_options), call_signal},
     {"cairn_passage_step", sizeof(cairn_step_options), call_step},
     {"cairn_passage_begin_step", sizeof(cairn_step_options), call_begin_step},
-    {"cairn_passage_count", sizeof(cairn_passage_costs), call_count},
+    {"cairn_passage_costs_get", sizeof(cairn_passage_costs), call_count},
     {"cairn_call", sizeof(cairn_request), call_call},
     {"cairn_call_async", sizeof(cairn_request), call_async},
     {"cairn_stats_get", sizeof(cairn_stats), call_stats},
@@ -343,10 +343,10 @@ static cairn_page *open_bench(struct bench *bench)
     open.url = "memory:";
     open.virtual_clock = 1;
     CHECK_OK(cairn_open(&open, &bench->engine, &error));
-    CHECK_OK(cairn_deploy(bench->engine, "f", "{\"function\": \"f\", \"version\": 1}", NULL,
-                          &error));
+    CHECK_OK(cairn_workflow_deploy(bench->engine, "f", "{\"function\": \"f\", \"version\": 1}",
+                                   NULL, &error));
     start.workflow = "f";
-    CHECK_OK(cairn_start(bench->engine, &start, NULL, &error));
+    CHECK_OK(cairn_instance_start(bench->engine, &start, NULL, &error));
     claim.worker = "w";
     claim.types = types;
     claim.type_count = 1;

@@ -122,7 +122,7 @@ TEST(logs_are_checked_and_their_number_is_bounded)
     CHECK_INT(cairn_passage_log(passage, "info", "x", "{", NULL), CAIRN_E_BAD_JSON);
     for (int i = 0; i < BUFFER_LOGS + 1; i++)
         CHECK_INT(cairn_passage_log(passage, "info", "x", NULL, NULL), CAIRN_OK);
-    cairn_passage_count(passage, &costs);
+    cairn_passage_costs_get(passage, &costs);
     CHECK_INT(costs.commits, 1);
     fake.said[0] = '\0';
     check_end(passage, CAIRN_OK, "completed");
