@@ -55,7 +55,7 @@ TEST(hello)
 TEST(section_5_3_only_the_branch_that_ran_is_undone)
 {
     struct flow_world fw;
-    begin(&fw, "condition-rollback.yaml", "condition_rollback", "{\"count\": 6}");
+    begin(&fw, "rollback-of-a-condition.yaml", "condition_rollback", "{\"count\": 6}");
     end_step(&fw, "OtherHandler", "other_action", OUT);
     end_step(&fw, "NextHandler", "next_action", NULL);
     sg_undo_all(&fw, "next_action other_action");
@@ -82,7 +82,7 @@ TEST(section_5_4_the_undo_stops_at_the_save_point)
 TEST(section_7_2_1_the_join_waits_for_what_the_conditions_take)
 {
     struct flow_world fw;
-    begin(&fw, "dynamic-join.yaml", "dynamic_join", NULL);
+    begin(&fw, "join-after-conditions.yaml", "dynamic_join", NULL);
     end_step(&fw, "handler", "branch1_step1", "{\"count\": 6}");
     end_step(&fw, "handler", "branch1_next", OUT);
     wf_check_status(&fw, "running");
@@ -100,7 +100,7 @@ TEST(section_7_2_1_the_join_waits_for_what_the_conditions_take)
 TEST(section_8_8_a_document_is_approved)
 {
     struct flow_world fw;
-    begin(&fw, "document-approval.yaml", "document-approval", NULL);
+    begin(&fw, "approval.yaml", "document-approval", NULL);
     end_step(&fw, "document-processor", "process-document", OUT);
     wf_check_steps(&fw, "process-document:completed human-approval:waiting_decision "
                         "approve-document:pending");
@@ -113,7 +113,7 @@ TEST(section_8_8_a_document_is_approved)
 TEST(section_11_4_a_compensation_without_attempts_goes_to_the_dlq)
 {
     struct flow_world fw;
-    begin(&fw, "failed-compensation.yaml", "order-with-failed-refund", NULL);
+    begin(&fw, "failed-compensation-to-dlq.yaml", "order-with-failed-refund", NULL);
     end_step(&fw, "payment", "charge-payment", OUT);
     end_step(&fw, "shipping", "ship-order", NULL);
     wf_check_status(&fw, "failed");
@@ -124,7 +124,7 @@ TEST(section_11_4_a_compensation_without_attempts_goes_to_the_dlq)
 TEST(section_11_7_a_payment_is_parked_and_requeued_with_corrected_input)
 {
     struct flow_world fw;
-    begin(&fw, "payment-processing.yaml", "payment-processing", NULL);
+    begin(&fw, "dead-letter-queue.yaml", "payment-processing", NULL);
     end_step(&fw, "payment-validator", "validate-payment", OUT);
     end_step(&fw, "payment-processor", "process-payment", NULL);
     wf_check_status(&fw, "dlq");
@@ -141,7 +141,7 @@ TEST(section_11_7_a_payment_is_parked_and_requeued_with_corrected_input)
 TEST(section_14_1_the_basic_saga)
 {
     struct flow_world fw;
-    begin(&fw, "order-saga.yaml", "order_saga", NULL);
+    begin(&fw, "compensation.yaml", "order_saga", NULL);
     end_step(&fw, "ReserveFunds", "reserve_funds", OUT);
     end_step(&fw, "ShipOrder", "ship_order", NULL);
     wf_check_steps(&fw, "reserve_funds:completed ship_order:compensation notify_user:skipped");
@@ -156,7 +156,7 @@ static const char stocked[] = "{\"inventory_count\": 3, \"product_type\": \"digi
 TEST(section_14_2_the_saga_with_conditions_completes)
 {
     struct flow_world fw;
-    begin(&fw, "smart-order-saga.yaml", "smart_order_saga", stocked);
+    begin(&fw, "conditions-in-a-saga.yaml", "smart_order_saga", stocked);
     end_step(&fw, "ValidateOrder", "validate_order", stocked);
     end_step(&fw, "ProcessPayment", "process_payment", stocked);
     end_step(&fw, "DeliverDigital", "deliver_digital", OUT);
@@ -171,7 +171,7 @@ TEST(section_14_2_the_saga_with_conditions_completes)
 TEST(section_14_2_only_executed_branches_are_compensated)
 {
     struct flow_world fw;
-    begin(&fw, "smart-order-saga.yaml", "smart_order_saga", NULL);
+    begin(&fw, "conditions-in-a-saga.yaml", "smart_order_saga", NULL);
     end_step(&fw, "ValidateOrder", "validate_order", "{\"inventory_count\": 0}");
     end_step(&fw, "RestockItem", "restock_item", "{\"product_type\": \"book\"}");
     end_step(&fw, "ProcessPayment", "process_payment", "{\"product_type\": \"book\"}");
@@ -188,7 +188,7 @@ TEST(section_14_2_only_executed_branches_are_compensated)
 TEST(an_order_runs_through_every_kind_of_element)
 {
     struct flow_world fw;
-    begin(&fw, "order.yaml", "order", "{\"total\": 250}");
+    begin(&fw, "every-element.yaml", "order", "{\"total\": 250}");
     end_step(&fw, "billing.reserve.v1", "reserve_funds", "{\"inventory_count\": 1}");
     sg_do(&fw, "pick");
     wf_do(&fw, "invoice"); /* its priority is the higher one */
@@ -209,7 +209,7 @@ TEST(an_order_runs_through_every_kind_of_element)
 TEST(an_order_that_is_not_approved_in_time_keeps_what_was_reserved)
 {
     struct flow_world fw;
-    begin(&fw, "order.yaml", "order", NULL);
+    begin(&fw, "every-element.yaml", "order", NULL);
     end_step(&fw, "billing.reserve.v1", "reserve_funds", "{\"inventory_count\": 0}");
     sg_fail(&fw, "restock"); /* on_failure: continue */
     sg_do(&fw, "ship");
@@ -226,7 +226,7 @@ TEST(an_order_that_is_not_approved_in_time_keeps_what_was_reserved)
 TEST(a_pipeline_asks_somebody_when_much_is_missing)
 {
     struct flow_world fw;
-    begin(&fw, "data-pipeline.yaml", "data_pipeline", NULL);
+    begin(&fw, "parallel-pipeline.yaml", "data_pipeline", NULL);
     end_step(&fw, "extract.orders.v1", "fetch_orders", OUT);
     end_step(&fw, "extract.prices.v1", "fetch_prices", NULL); /* does without */
     end_step(&fw, "extract.customers.v1", "fetch_customers", OUT);
@@ -245,7 +245,7 @@ TEST(a_pipeline_asks_somebody_when_much_is_missing)
 TEST(a_journey_takes_the_first_hotel_and_gives_back_what_was_booked)
 {
     struct flow_world fw;
-    begin(&fw, "microservices.yaml", "book_journey", NULL);
+    begin(&fw, "any-of-two-services.yaml", "book_journey", NULL);
     end_step(&fw, "flight.book.v1", "flight", OUT);
     end_step(&fw, "hotel.north.book.v1", "hotel_north", NULL);
     end_step(&fw, "hotel.south.book.v1", "hotel_south", OUT);
@@ -259,7 +259,7 @@ TEST(a_journey_takes_the_first_hotel_and_gives_back_what_was_booked)
 TEST(a_report_waits_for_the_night)
 {
     struct flow_world fw;
-    begin(&fw, "nightly.yaml", "nightly", NULL);
+    begin(&fw, "sleep.yaml", "nightly", NULL);
     sg_do(&fw, "freeze_figures");
     wf_check_nothing_to_take(&fw);
     wf_advance(&fw, 8 * HOUR_MS);
@@ -272,7 +272,7 @@ TEST(a_report_waits_for_the_night)
 TEST(a_payment_that_never_settles_is_cancelled)
 {
     struct flow_world fw;
-    begin(&fw, "payment.yaml", "payment", "{\"order\": 17, \"amount\": 250}");
+    begin(&fw, "wait-for-a-signal.yaml", "payment", "{\"order\": 17, \"amount\": 250}");
     end_step(&fw, "billing.request.v1", "request_payment", OUT);
     wf_advance(&fw, HOUR_MS);
     sg_undo_all(&fw, "request_payment");

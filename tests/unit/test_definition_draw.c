@@ -170,7 +170,7 @@ TEST(the_public_calls_refuse_what_is_missing)
     cairn_text_free(NULL);
 }
 
-/* order.yaml, put together in code. */
+/* every-element.yaml, built in code. */
 static cairn_builder *build_order(void)
 {
     cairn_builder *b = cairn_builder_new("order", 1);
@@ -226,7 +226,7 @@ TEST(the_builder_makes_what_the_file_says)
     CHECK_OK(cairn_builder_text(builder, &again, &error));
     CHECK(text == again, "asking twice is the same as once");
     hash_of(text, built);
-    char *file = read_file(getenv("EXAMPLES"), "order.yaml");
+    char *file = read_file(getenv("EXAMPLES"), "every-element.yaml");
     hash_of(file, written);
     CHECK_STR(built, written);
     free(file);

@@ -259,8 +259,8 @@ static void check_mutant(const char *text, size_t len)
 
 TEST(mutated_examples_are_read_or_refused_and_never_more)
 {
-    static const char *const names[] = {"order.yaml", "microservices.yaml",
-                                        "dynamic-join.yaml"};
+    static const char *const names[] = {"every-element.yaml", "any-of-two-services.yaml",
+                                        "join-after-conditions.yaml"};
     struct rng rng;
     rng_init(&rng, 20260);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -283,7 +283,7 @@ TEST(mutated_examples_are_read_or_refused_and_never_more)
 TEST(memory_that_runs_out_is_told_and_nothing_leaks)
 {
     size_t len;
-    char *text = read_example("order.yaml", &len);
+    char *text = read_example("every-element.yaml", &len);
     for (long after = 0;; after++) {
         CHECK(after < 10000, "does not end");
         struct arena arena = {0};
