@@ -1,138 +1,161 @@
-/* cli/bench.c - what every bench does around its measurements.
+/* cli/bench.c - cairn bench: its tables, and the door to the program that measures.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * The measuring is done by cairn-bench, a program of its own (bench/), which reads the same tables.
+ * This program checks the command line and then becomes cairn-bench, with the same arguments.
  */
 #include "cli/bench.h"
 
-#include "base/clock.h"
-#include "base/mem.h"
-#include "cli/bench_scratch.h"
-#include "cli/call.h"
+#include "cli/args.h"
 #include "cli/say.h"
 
-#include <inttypes.h>
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { ROUNDS = 5 };
+/* Where cairn-bench may be, seen from the folder of this program. */
+static const char *const places[] = {
+    "cairn-bench",                /* beside it */
+    CAIRN_HELPERS "/cairn-bench", /* installed */
+    "../../bench/cairn-bench",    /* in a build folder */
+};
 
-/* ---- turns ---------------------------------------------------------------------------------- */
-
-static void add_cost(struct bench_cost *sum, const struct bench_cost *more)
+/* The folder of this program; false: it is not known. */
+static bool own_folder(char folder[PATH_MAX])
 {
-    sum->items += more->items;
-    sum->steps += more->steps;
-    sum->start_us += more->start_us;
-    sum->work_us += more->work_us;
-    sum->commits += more->commits;
-    sum->bytes = more->bytes < 0 ? -1 : sum->bytes + more->bytes;
+    ssize_t len = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    if (len < 0)
+        return false;
+    folder[len] = '\0';
+    *strrchr(folder, '/') = '\0';
+    return true;
 }
 
-static int take_turn(struct bench *bench, uint64_t count, struct bench_run *run)
+static int run_bench(const struct args *args)
 {
-    const struct bench_kind *kind = bench->kind;
-    for (size_t i = 0; i < kind->way_count; i++) {
-        struct bench_cost cost = {.items = count, .steps = count * (uint64_t)bench->steps};
-        if (kind->ways[i].is_raw && !bench->raw_ops)
-            continue;
-        say_progress("%s: %" PRIu64 " in batches of %zu", kind->ways[i].name, count,
-                     run->batch);
-        int exit_code = kind->ways[i].run(bench, count, run->batch, &cost);
-        if (exit_code)
-            return exit_code;
-        add_cost(&run->costs[i], &cost);
-    }
-    return EXIT_DONE;
-}
-
-int bench_take_turns(struct bench *bench, uint64_t count, size_t batch)
-{
-    struct bench_run *run = &bench->runs[bench->run_count++];
-    uint64_t rounds = count >= ROUNDS * batch ? ROUNDS : 1;
-    int exit_code = EXIT_DONE;
-    run->batch = batch;
-    for (uint64_t i = 0; i < rounds && !exit_code; i++)
-        exit_code = take_turn(bench, count / rounds + (i < count % rounds), run);
-    return exit_code;
-}
-
-int bench_measure(const struct bench *bench, int (*start)(void *), int (*work)(void *),
-                  void *arg, struct bench_cost *cost)
-{
-    int64_t bytes = bench_bytes(bench);
-    uint64_t commits = bench_commits(bench);
-    int64_t begin_us = monotonic_us();
-    int exit_code = start(arg);
-    int64_t middle_us = monotonic_us();
-    if (!exit_code)
-        exit_code = work(arg);
-    cost->start_us = middle_us - begin_us;
-    cost->work_us = monotonic_us() - middle_us;
-    cost->commits = bench_commits(bench) - commits;
-    cost->bytes = bytes < 0 ? -1 : bench_bytes(bench) - bytes;
-    return exit_code;
-}
-
-/* ---- from the options to the figures -------------------------------------------------------- */
-
-static int run_open(struct bench *bench, const struct args *args)
-{
-    const struct bench_kind *kind = bench->kind;
-    snprintf(bench->type, sizeof bench->type, "bench.%" PRIx64 ".noop", bench->seed);
-    snprintf(bench->workflow, sizeof bench->workflow, "bench.%" PRIx64, bench->seed);
-    if (!bench->is_own)
-        fprintf(stderr, "Using %s: its own %s %s stay behind, %s.\n", cairn_url(bench->engine),
-                kind->own_words, kind->has_steps ? bench->workflow : bench->type,
-                kind->ended_word);
-
-    int exit_code = kind->measure(bench, args);
-    end_progress();
-    if (exit_code)
-        return exit_code;
-    if (args_wants(args, "json"))
-        bench_print_json(bench);
-    else
-        bench_print_table(bench);
-    return EXIT_DONE;
-}
-
-static int run_on(struct bench *bench, const struct args *args)
-{
-    cleanup(store_closep) cairn_engine *engine = NULL;
-    cairn_error error = {0};
-    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
-    options.url = bench->url;
-    if (cairn_open(&options, &engine, &error))
-        return say_unopened(bench->url, &error);
-    bench->engine = engine;
-    return run_open(bench, args);
-}
-
-/* Which back end the bare statements speak to; NULL: there is none for this URL. */
-static const struct raw_ops *raw_for(const struct bench_kind *kind, const char *url)
-{
-    if (strncmp(url, "sqlite:", 7) == 0)
-        return kind->raw_sqlite;
-    return strncmp(url, "postgres", 8) == 0 ? kind->raw_postgres : NULL;
-}
-
-int bench_main(struct bench *bench, const struct bench_kind *kind, const struct args *args)
-{
-    cleanup(scratch_done) struct scratch scratch = {0};
-    const char *url = args_text(args, "url");
-    if (args_has(args, "raw") && url && !raw_for(kind, url)) {
-        say_error("--raw cannot be used with \"%s\": it speaks to sqlite: and postgres: only",
-                  url);
-        return EXIT_USAGE;
-    }
-    if (!scratch_make(&scratch, url))
+    char folder[PATH_MAX], path[PATH_MAX + 256];
+    int problem = ENOENT;
+    if (!own_folder(folder)) {
+        say_error("could not find cairn-bench: %s", strerror(errno));
         return EXIT_NO;
-    bench->kind = kind;
-    bench->seed = bench_seed(args);
-    bench->is_own = url == NULL;
-    bench->url = url ? url : scratch.url;
-    if (args_has(args, "raw")) {
-        bench->raw_ops = raw_for(kind, bench->url);
-        bench->raw_url = bench->raw_ops == kind->raw_sqlite ? scratch.raw_url : bench->url;
     }
-    return run_on(bench, args);
+    for (size_t i = 0; i < sizeof places / sizeof *places && problem == ENOENT; i++) {
+        bool is_absolute = places[i][0] == '/';
+        snprintf(path, sizeof path, "%s%s%s", is_absolute ? "" : folder, is_absolute ? "" : "/",
+                 places[i]);
+        execv(path, args->argv); /* returns only if it fails */
+        problem = errno;
+    }
+    if (problem == ENOENT) {
+        say_error("could not find cairn-bench, the program that measures");
+        say_more("It belongs beside this program in %s, or in %s.", folder, CAIRN_HELPERS);
+    } else {
+        say_error("could not run %s: %s", path, strerror(problem));
+    }
+    return EXIT_NO;
 }
+
+/* ---- the tables ------------------------------------------------------------------------- */
+
+/* Options that the benches share: those of instances have all, jobs those from RAW on. */
+enum { STEPS, COUNT, RAW };
+static const struct option shared[] = {
+    [STEPS] = {"steps", OPTION_INT, "N", .min = 1, .max = 10000,
+               .help = "steps of an instance, one after the other (default 5)"},
+    [COUNT] = {"count", OPTION_INT, "N", .min = 1, .max = 10000000,
+               .help = "instances to execute in batches (default 2000), and at most 200 one "
+                       "at a time"},
+    [RAW] = {"raw", OPTION_FLAG,
+             .help = "also make the same row changes with bare SQL statements, and print the "
+                     "ratio of both"},
+    {"seed", OPTION_INT, "N", .min = 1, .max = INT64_MAX,
+     .help = "seed for names (default: random)"},
+    {"url", OPTION_TEXT, "URL",
+     .help = "measure on this store: sqlite:FILE, postgres://... or http://... (default: a new "
+             "SQLite file that is removed afterwards; $CAIRN_URL is not used)"},
+    {0},
+};
+
+static const struct option jobs_options[] = {
+    {"count", OPTION_INT, "N", .min = 1, .max = 10000000,
+     .help = "jobs to execute in batches (default 10000), and at most 1000 one at a time"},
+    {"batch", OPTION_INT, "N", .min = 1, .max = BENCH_BATCH_MAX,
+     .help = "jobs in one call (default 100)"},
+    {"workers", OPTION_INT, "N", .min = 1, .max = 64,
+     .help = "run N threads in parallel (default 1)"},
+    {"backlog", OPTION_INT, "N", .min = 1000, .max = 100000000,
+     .help = "also compare the cost of a claim with 1000 and with N waiting jobs"},
+    {0},
+};
+
+const struct command command_bench_jobs = {
+    .name = "bench jobs",
+    .summary = "measure how fast jobs are added, claimed and completed",
+    .about =
+        "Adds jobs that do nothing, then claims and completes them: one at a time, and in "
+        "batches. Then measures the latency from adding a job to its start by a waiting "
+        "worker. Without --url a new SQLite file in $TMPDIR or /var/tmp is used and removed; "
+        "$CAIRN_URL is not used. With --url the jobs have their own types, bench.SEED.*, and "
+        "stay in the store, finished.",
+    .example = "cairn bench jobs --raw --count 20000\n"
+               "cairn bench jobs --backlog 1000000\n"
+               "cairn bench jobs --url postgres://localhost/test --workers 4 -o json",
+    .options = jobs_options,
+    .more_options = &shared[RAW],
+    .outputs = "table json",
+    .run = run_bench,
+};
+
+static const struct option workflows_options[] = {
+    {"batch", OPTION_INT, "N", .min = 1, .max = BENCH_BATCH_MAX,
+     .help = "steps in one call (default 100)"},
+    {"workers", OPTION_INT, "N", .min = 1, .max = 64,
+     .help = "run N threads in parallel (default 1)"},
+    {"sleeping", OPTION_INT, "N", .min = 1, .max = 100000000,
+     .help = "also start N instances that sleep, and print their cost"},
+    {0},
+};
+
+const struct command command_bench_workflows = {
+    .name = "bench workflows",
+    .summary = "measure how fast workflows are started and their steps executed",
+    .about =
+        "Deploys a workflow whose steps do nothing, starts instances of it, then claims and "
+        "completes their steps: one at a time, and in batches. With 2000 steps or more it also "
+        "prints the cost of the first and of the last thousand steps. Without --url a new "
+        "SQLite file in $TMPDIR or /var/tmp is used and removed; $CAIRN_URL is not used. With "
+        "--url the workflow has its own name, bench.SEED, and its instances stay in the store, "
+        "ended.",
+    .example = "cairn bench workflows --raw --steps 5\n"
+               "cairn bench workflows --steps 10000 --count 1\n"
+               "cairn bench workflows --sleeping 1000000 -o json",
+    .options = workflows_options,
+    .more_options = shared,
+    .outputs = "table json",
+    .run = run_bench,
+};
+
+static const struct option functions_options[] = {
+    {"batch", OPTION_INT, "N", .min = 1, .max = BENCH_LANES_MAX,
+     .help = "runs in parallel, each in its own thread (default 100)"},
+    {0},
+};
+
+const struct command command_bench_functions = {
+    .name = "bench functions",
+    .summary = "measure how fast functions run, in both commit modes",
+    .about =
+        "Deploys a function whose steps do nothing, starts instances of it and runs them, "
+        "alternating between step mode and passage mode: one at a time, and many in parallel. "
+        "Counts the round trips to the store. Without --url a new SQLite file in $TMPDIR or "
+        "/var/tmp is used and removed; $CAIRN_URL is not used. With --url the function has its "
+        "own name, bench.SEED, and its instances stay in the store, ended.",
+    .example = "cairn bench functions --steps 5 --raw\n"
+               "cairn bench functions --steps 20 --batch 50 -o json",
+    .options = functions_options,
+    .more_options = shared,
+    .outputs = "table json",
+    .run = run_bench,
+};

@@ -1,54 +1,10 @@
-/* cli/command.c - the list of commands, and finding one in it.
+/* cli/command.c - finds commands in the list of them, and their options.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/command.h"
 
 #include <string.h>
-
-const struct command *const commands[] = {
-    &command_serve,
-    &command_work,
-    &command_deploy,
-    &command_validate,
-    &command_workflows,
-    &command_graph,
-    &command_start,
-    &command_list,
-    &command_show,
-    &command_events,
-    &command_logs,
-    &command_signal,
-    &command_approve,
-    &command_reject,
-    &command_pause,
-    &command_resume,
-    &command_restart,
-    &command_retry,
-    &command_cancel,
-    &command_abort,
-    &command_dlq_list,
-    &command_dlq_show,
-    &command_dlq_requeue,
-    &command_job_add,
-    &command_job_list,
-    &command_job_show,
-    &command_job_events,
-    &command_job_cancel,
-    &command_job_retry,
-    &command_job_delete,
-    &command_registry_list,
-    &command_registry_set,
-    &command_migrate,
-    &command_doctor,
-    &command_bench_jobs,
-    &command_bench_workflows,
-    &command_bench_functions,
-    &command_version,
-    &command_completion,
-    &command_help,
-    NULL,
-};
 
 const struct command_group command_groups[] = {
     {"dlq", "look at what has failed for good, and try it again"},
@@ -87,10 +43,11 @@ static const struct option help_option = {
 
 const struct option *command_option(const struct command *command, size_t index)
 {
-    const struct option *own = command->options;
-    for (; own && own->name; own++)
-        if (index-- == 0)
-            return own;
+    const struct option *tables[] = {command->options, command->more_options};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const struct option *option = tables[i]; option && option->name; option++)
+            if (index-- == 0)
+                return option;
     if (command->has_url && index-- == 0)
         return &url_option;
     if (command->outputs && index-- == 0)

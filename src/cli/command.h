@@ -32,10 +32,10 @@ enum option_kind {
 
 struct option {
     const char *name; /* without the dashes; NULL ends a table */
-    char letter;      /* 0: none */
     enum option_kind kind;
     const char *value; /* how help calls it, such as "N" */
     const char *help;
+    char letter;         /* 0: none */
     const char *choices; /* separated by spaces */
     int64_t min, max;
 };
@@ -45,18 +45,20 @@ struct args;
 struct command {
     const char *name; /* "job add" */
     const char *operands;
-    int min_operands, max_operands; /* max -1: any number */
-    const char *summary;            /* one line, lower case, no full stop */
-    const char *about;              /* paragraphs; NULL: the summary says it */
-    const char *example;            /* lines of shell */
-    const struct option *options;   /* its own; NULL: none */
+    int min_operands, max_operands;    /* max -1: any number */
+    const char *summary;               /* one line, lower case, no full stop */
+    const char *about;                 /* paragraphs; NULL: the summary says it */
+    const char *example;               /* lines of shell */
+    const struct option *options;      /* its own; NULL: none */
+    const struct option *more_options; /* that it shares with others, listed after them */
     const char *outputs; /* choices of -o: "table json ids", "table json"; NULL: no -o */
     bool has_url;
     bool creates_store; /* if there is none yet; other commands say so */
     int (*run)(const struct args *args);
 };
 
-/* All of them, in the order of the overview; NULL ends the list. */
+/* All commands of the program, in the order of the overview; NULL ends the list.  Each program
+ * that reads its command line with these tables has its own list. */
 extern const struct command *const commands[];
 
 extern const struct command command_deploy, command_validate, command_workflows, command_graph,

@@ -107,6 +107,14 @@ int say_failure(const cairn_error *error)
     return exit_code_for(cairn_code_http_status(error->code));
 }
 
+int flush_output(int exit_code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return exit_code;
+    say_error("could not write to standard output");
+    return exit_code ? exit_code : 1;
+}
+
 void say_progress(const char *format, ...)
 {
     if (!isatty(STDERR_FILENO))

@@ -31,6 +31,10 @@ void say_note(const char *format, ...) format_like(1, 2);
 int say_failure(const cairn_error *error);
 int exit_code_for(int http_status);
 
+/* At the end of a program: an exit code that also says whether all output could be written, so that
+ * a full disk does not look like success. */
+int flush_output(int exit_code);
+
 /* Progress, one line that replaces itself; only on a terminal.  NULL: wipe it. */
 void say_progress(const char *format, ...) format_like(1, 2);
 void end_progress(void);

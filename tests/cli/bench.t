@@ -66,3 +66,8 @@ round trips to the store for a passage of N steps:
   passage mode batch N  N: claims N, commits N, heartbeats N
   step mode  batch N  N: claims N, commits N, heartbeats N
   passage mode batch N  N: claims N, commits N, heartbeats N
+# The measuring is done by a program beside this one.
+$ cp "$(command -v cairn)" here; ./here bench jobs
+! cairn: could not find cairn-bench, the program that measures
+!     It belongs beside this program in <folder>/work, or in ../libexec/cairn.
+[1]

@@ -1,0 +1,138 @@
+/* bench/bench.c - what every bench does around its measurements.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "bench/bench.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "bench/scratch.h"
+#include "cli/call.h"
+#include "cli/say.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { ROUNDS = 5 };
+
+/* ---- turns ---------------------------------------------------------------------------------- */
+
+static void add_cost(struct bench_cost *sum, const struct bench_cost *more)
+{
+    sum->items += more->items;
+    sum->steps += more->steps;
+    sum->start_us += more->start_us;
+    sum->work_us += more->work_us;
+    sum->commits += more->commits;
+    sum->bytes = more->bytes < 0 ? -1 : sum->bytes + more->bytes;
+}
+
+static int take_turn(struct bench *bench, uint64_t count, struct bench_run *run)
+{
+    const struct bench_kind *kind = bench->kind;
+    for (size_t i = 0; i < kind->way_count; i++) {
+        struct bench_cost cost = {.items = count, .steps = count * (uint64_t)bench->steps};
+        if (kind->ways[i].is_raw && !bench->raw_ops)
+            continue;
+        say_progress("%s: %" PRIu64 " in batches of %zu", kind->ways[i].name, count,
+                     run->batch);
+        int exit_code = kind->ways[i].run(bench, count, run->batch, &cost);
+        if (exit_code)
+            return exit_code;
+        add_cost(&run->costs[i], &cost);
+    }
+    return EXIT_DONE;
+}
+
+int bench_take_turns(struct bench *bench, uint64_t count, size_t batch)
+{
+    struct bench_run *run = &bench->runs[bench->run_count++];
+    uint64_t rounds = count >= ROUNDS * batch ? ROUNDS : 1;
+    int exit_code = EXIT_DONE;
+    run->batch = batch;
+    for (uint64_t i = 0; i < rounds && !exit_code; i++)
+        exit_code = take_turn(bench, count / rounds + (i < count % rounds), run);
+    return exit_code;
+}
+
+int bench_measure(const struct bench *bench, int (*start)(void *), int (*work)(void *),
+                  void *arg, struct bench_cost *cost)
+{
+    int64_t bytes = bench_bytes(bench);
+    uint64_t commits = bench_commits(bench);
+    int64_t begin_us = monotonic_us();
+    int exit_code = start(arg);
+    int64_t middle_us = monotonic_us();
+    if (!exit_code)
+        exit_code = work(arg);
+    cost->start_us = middle_us - begin_us;
+    cost->work_us = monotonic_us() - middle_us;
+    cost->commits = bench_commits(bench) - commits;
+    cost->bytes = bytes < 0 ? -1 : bench_bytes(bench) - bytes;
+    return exit_code;
+}
+
+/* ---- from the options to the figures -------------------------------------------------------- */
+
+static int run_open(struct bench *bench, const struct args *args)
+{
+    const struct bench_kind *kind = bench->kind;
+    snprintf(bench->type, sizeof bench->type, "bench.%" PRIx64 ".noop", bench->seed);
+    snprintf(bench->workflow, sizeof bench->workflow, "bench.%" PRIx64, bench->seed);
+    if (!bench->is_own)
+        fprintf(stderr, "Using %s: its own %s %s stay behind, %s.\n", cairn_url(bench->engine),
+                kind->own_words, kind->has_steps ? bench->workflow : bench->type,
+                kind->ended_word);
+
+    int exit_code = kind->measure(bench, args);
+    end_progress();
+    if (exit_code)
+        return exit_code;
+    if (args_wants(args, "json"))
+        bench_print_json(bench);
+    else
+        bench_print_table(bench);
+    return EXIT_DONE;
+}
+
+static int run_on(struct bench *bench, const struct args *args)
+{
+    cleanup(store_closep) cairn_engine *engine = NULL;
+    cairn_error error = {0};
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    options.url = bench->url;
+    if (cairn_open(&options, &engine, &error))
+        return say_unopened(bench->url, &error);
+    bench->engine = engine;
+    return run_open(bench, args);
+}
+
+/* Which back end the bare statements speak to; NULL: there is none for this URL. */
+static const struct raw_ops *raw_for(const struct bench_kind *kind, const char *url)
+{
+    if (strncmp(url, "sqlite:", 7) == 0)
+        return kind->raw_sqlite;
+    return strncmp(url, "postgres", 8) == 0 ? kind->raw_postgres : NULL;
+}
+
+int bench_main(struct bench *bench, const struct bench_kind *kind, const struct args *args)
+{
+    cleanup(scratch_done) struct scratch scratch = {0};
+    const char *url = args_text(args, "url");
+    if (args_has(args, "raw") && url && !raw_for(kind, url)) {
+        say_error("--raw cannot be used with \"%s\": it speaks to sqlite: and postgres: only",
+                  url);
+        return EXIT_USAGE;
+    }
+    if (!scratch_make(&scratch, url))
+        return EXIT_NO;
+    bench->kind = kind;
+    bench->seed = bench_seed(args);
+    bench->is_own = url == NULL;
+    bench->url = url ? url : scratch.url;
+    if (args_has(args, "raw")) {
+        bench->raw_ops = raw_for(kind, bench->url);
+        bench->raw_url = bench->raw_ops == kind->raw_sqlite ? scratch.raw_url : bench->url;
+    }
+    return run_on(bench, args);
+}

@@ -1,0 +1,59 @@
+/* bench/raw.h - bare statements: the least that a store must do for the same rows.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * They know their ids, so they search nothing and check nothing.  As the engine, they insert in
+ * batches; then, in one commit each, they finish the batch before and lease the next.
+ */
+#ifndef BENCH_RAW_H
+#define BENCH_RAW_H
+
+#include "bench/bench.h"
+
+/* A job or an instance as the bare statements know it. */
+struct raw_item {
+    char id[ID_TEXT];
+    int64_t seq;
+};
+
+/* What is executed one after the other, counted from 0: items, or their pieces in the order in
+ * which the engine executes them. */
+struct raw_range {
+    uint64_t at;
+    size_t count;
+};
+
+struct raw_plan {
+    const char *workflow, *type;
+    int32_t steps;  /* of an item */
+    int32_t pieces; /* that an item is executed in: of a workflow its steps, of a job one */
+    struct raw_item *items;
+    uint64_t count; /* of items */
+    size_t batch;
+};
+
+/* Bare statements on one back end.  Each call but the first and last is one transaction. False:
+ * it failed, and standard error says why. */
+struct raw_ops {
+    bool (*open)(const char *url, const struct raw_plan *plan, void **ret_raw);
+    bool (*start)(void *raw, struct raw_range items);
+    bool (*turn)(void *raw, struct raw_range done, struct raw_range next);
+    void (*close)(void *raw);
+};
+
+/* A way to do it, each item in so many pieces. */
+int bench_raw(struct bench *bench, int32_t pieces, uint64_t count, size_t batch,
+              struct bench_cost *ret_cost);
+
+#define RAW_TOKEN "benchbenchbenchbench-1"
+#define RAW_STEP_NAME "s%05d"
+#define RAW_RUNNING_DATA "{\"status\":\"running\"}"
+#define RAW_READY_DATA "{\"status\":\"ready\"}"
+#define RAW_COMPLETED_DATA "{\"status\":\"completed\"}"
+#define RAW_STARTED_DATA \
+    "{\"status\":\"running\",\"retry_count\":0,\"worker\":\"" BENCH_WORKER "\"}"
+
+/* Bytes of write-ahead log that the server at this URL has written; -1: it did not say. */
+int64_t raw_postgres_written(const char *url);
+
+#endif
