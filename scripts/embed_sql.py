@@ -1,40 +1,139 @@
 #!/usr/bin/env python3
-"""Turns SQL files into a C header, one string constant a file.
+"""Turns the SQL files of a back end into two C headers.
 
-usage: embed_sql.py OUTPUT FILE...
+usage: embed_sql.py STORE ENUM PREFIX QUERY_H SQL_H DEPFILE
 
-queries/claim_jobs.sql becomes SQL_CLAIM_JOBS; migrations/0001_jobs.sql becomes an entry of
-`migrations`, in order of number.  Lines that are only a comment are left out."""
+STORE is a folder with queries/ and migrations/.  A file in queries/ holds the queries of one
+noun, each under its name:
+
+    -- name: list_events
+    -- doing: list events
+    -- Why the query is as it is, its parameters, what it returns.
+    SELECT ...
+
+`doing` completes the error message "could not ..."; without it the name does, with spaces.
+
+QUERY_H gets the enum ENUM: PREFIX_LIST_EVENTS and so on, and ENUM_COUNT last.  SQL_H gets the
+texts, SQL_LIST_EVENTS and so on; a table of names, messages and texts by number, `sql_queries`;
+and the migrations in order, `migrations`.  Lines that are only a comment are left out.
+
+DEPFILE tells ninja what was read: the files, and the folders, so that a new file is noticed."""
 import pathlib
+import re
 import sys
 
-
-def text(path):
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line.strip() and not line.strip().startswith("--"):
-            yield line.rstrip()
+WIDTH = 96
 
 
-def literal(path):
-    lines = [line.replace("\\", "\\\\").replace('"', '\\"') for line in text(path)]
-    return "\n".join(f'    "{line}\\n"' for line in lines)
+class Query:
+    def __init__(self, name, where):
+        self.name, self.where = name, where
+        self.doing = name.replace("_", " ")
+        self.lines = []
+
+
+def is_statement(line):
+    return line.strip() and not line.strip().startswith("--")
+
+
+def read_queries(path):
+    queries = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        field = re.fullmatch(r"-- (name|doing): (.*)", line)
+        if field and field[1] == "name":
+            if not re.fullmatch(r"[a-z][a-z0-9_]*", field[2]):
+                sys.exit(f"{path}:{number}: \"{field[2]}\" is not a name of lower case letters")
+            queries.append(Query(field[2], f"{path}:{number}"))
+        elif field and queries:
+            queries[-1].doing = field[2]
+        elif is_statement(line) and not queries:
+            sys.exit(f"{path}:{number}: a statement before the first \"-- name: \"")
+        elif is_statement(line):
+            queries[-1].lines.append(line.rstrip())
+    return queries
+
+
+def check(queries):
+    seen = {}
+    for query in queries:
+        if not query.lines:
+            sys.exit(f"{query.where}: {query.name} has no statement")
+        if query.name in seen:
+            sys.exit(f"{query.where}: {query.name} is also at {seen[query.name]}")
+        seen[query.name] = query.where
+
+
+def literal(lines):
+    escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    return "\n".join(f'    "{line}\\n"' for line in escaped)
+
+
+def table_entry(query, prefix):
+    upper = query.name.upper()
+    number = f"    [{prefix}_{upper}] ="
+    rest = f'{{"{query.name}", "{query.doing}", SQL_{upper}}},'
+    if len(number) + 1 + len(rest) <= WIDTH:
+        return f"{number} {rest}"
+    return f"{number}\n        {rest}"
+
+
+def header(name, text):
+    guard = f"STORE_{name.upper()}_H"
+    return (f"/* store/{name}.h - made by scripts/embed_sql.py. */\n"
+            f"#ifndef {guard}\n#define {guard}\n\n{text}\n#endif\n")
+
+
+def query_header(queries, store, enum, prefix):
+    numbers = "".join(f"    {prefix}_{query.name.upper()},\n" for query in queries)
+    return header(f"{store}_query",
+                  f"enum {enum} {{\n{numbers}    {enum.upper()}_COUNT\n}};\n")
+
+
+def query_table(queries, enum, prefix):
+    entries = "\n".join(table_entry(query, prefix) for query in queries)
+    return ("static const struct {\n"
+            "    const char *name;\n"
+            "    const char *doing; /* completes \"could not ...\" */\n"
+            "    const char *sql;\n"
+            f"}} sql_queries[{enum.upper()}_COUNT] = {{\n{entries}\n}};")
+
+
+def migration_table(paths):
+    parts = ["static const struct {\n"
+             "    int number;\n"
+             "    const char *name;\n"
+             "    const char *sql;\n"
+             "} migrations[] = {"]
+    for path in paths:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        text = literal(line.rstrip() for line in lines if is_statement(line))
+        parts.append(f'{{{int(path.stem.split("_")[0])}, "{path.stem}",\n{text}}},')
+    return "\n".join(parts) + "\n};"
+
+
+def sql_header(queries, migrations, store, enum, prefix):
+    parts = [f'#include "store/{store}/{store}_query.h"',
+             '#pragma GCC diagnostic ignored "-Woverlength-strings"']
+    for query in queries:
+        parts.append(f"static const char SQL_{query.name.upper()}[] =\n{literal(query.lines)};")
+    parts.append(query_table(queries, enum, prefix))
+    parts.append(migration_table(migrations) + "\n")
+    return header(f"{store}_sql", "\n\n".join(parts))
 
 
 def main():
-    output, files = sys.argv[1], [pathlib.Path(name) for name in sys.argv[2:]]
-    parts = ["/* Made by scripts/embed_sql.py. */",
-             '#pragma GCC diagnostic ignored "-Woverlength-strings"']
-    for path in sorted(path for path in files if path.parent.name == "queries"):
-        parts.append(f"static const char SQL_{path.stem.upper()}[] =\n{literal(path)};")
-    migrations = sorted(path for path in files if path.parent.name == "migrations")
-    if migrations:
-        parts.append("static const struct {\n    int number;\n    const char *name;\n"
-                     "    const char *sql;\n} migrations[] = {")
-        for path in migrations:
-            number = int(path.stem.split("_")[0])
-            parts.append(f'{{{number}, "{path.stem}",\n{literal(path)}}},')
-        parts.append("};")
-    pathlib.Path(output).write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    folder, enum, prefix, query_h, sql_h, depfile = sys.argv[1:]
+    folder = pathlib.Path(folder).resolve()
+    files = sorted((folder / "queries").glob("*.sql"))
+    migrations = sorted((folder / "migrations").glob("*.sql"))
+    queries = [query for path in files for query in read_queries(path)]
+    check(queries)
+    for path, text in ((query_h, query_header(queries, folder.name, enum, prefix)),
+                       (sql_h, sql_header(queries, migrations, folder.name, enum, prefix))):
+        pathlib.Path(path).write_text(text, encoding="utf-8")
+    read = [folder / "queries", folder / "migrations", *files, *migrations]
+    names = " ".join(str(path).replace(" ", "\\ ") for path in read)
+    pathlib.Path(depfile).write_text(f"{query_h}: {names}\n", encoding="utf-8")
 
 
 main()

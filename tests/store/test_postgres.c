@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "foreign.h"
-#include "postgres_migrations.h"
-#include "postgres_queries.h"
+#include "store/postgres/postgres_sql.h"
 
 #include <pthread.h>
 #include <sys/eventfd.h>

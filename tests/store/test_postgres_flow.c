@@ -5,7 +5,7 @@
  */
 #include "flow_rig.h"
 #include "foreign.h"
-#include "postgres_queries.h"
+#include "store/postgres/postgres_sql.h"
 
 #include <limits.h>
 

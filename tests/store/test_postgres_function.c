@@ -5,8 +5,7 @@
  */
 #include "flow_rig.h"
 #include "foreign.h"
-#include "postgres_migrations.h"
-#include "postgres_queries.h"
+#include "store/postgres/postgres_sql.h"
 
 static const char *new_url(void)
 {

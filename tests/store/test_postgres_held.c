@@ -6,8 +6,8 @@
  * Marks are forced, since a test's tables are too small to be slow.  Pages are counted, not time.
  */
 #include "foreign.h"
-#include "postgres_queries.h"
 #include "store/postgres/postgres.h"
+#include "store/postgres/postgres_sql.h"
 
 static struct mark_set *marks_of(struct rig *rig)
 {

@@ -7,8 +7,8 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "postgres_migrations.h"
 #include "store/postgres/postgres.h"
+#include "store/postgres/postgres_sql.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,20 +11,12 @@
 #include <assert.h>
 #include <string.h>
 
-#define QUERY_TEXT(name) [Q_##name] = SQL_##name,
-static const char *const texts[QUERY_COUNT] = {
-    QUERIES(QUERY_TEXT)[Q_BEGIN_WRITE] = "BEGIN IMMEDIATE",
-    [Q_BEGIN_READ] = "BEGIN",
-    [Q_COMMIT] = "COMMIT",
-    [Q_DATA_VERSION] = "PRAGMA data_version",
-};
-
 struct query query_begin(struct sqlite_session *session, enum query_number number)
 {
     struct query query = {.session = session, .rc = SQLITE_OK};
     sqlite3_stmt **place = &session->statements[number];
     if (!*place)
-        query.rc = sqlite3_prepare_v3(session->connection->db, texts[number], -1,
+        query.rc = sqlite3_prepare_v3(session->connection->db, sql_queries[number].sql, -1,
                                       SQLITE_PREPARE_PERSISTENT, place, NULL);
     query.statement = *place;
     return query;

@@ -171,7 +171,7 @@ bool sqlite_is_changed_elsewhere(struct store_session *base)
 
 static void disconnect(struct sqlite_session *session)
 {
-    for (int i = 0; i < QUERY_COUNT; i++) {
+    for (int i = 0; i < QUERY_NUMBER_COUNT; i++) {
         sqlite3_finalize(session->statements[i]);
         session->statements[i] = NULL;
     }

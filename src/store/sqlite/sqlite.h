@@ -9,6 +9,7 @@
 #ifndef STORE_SQLITE_SQLITE_H
 #define STORE_SQLITE_SQLITE_H
 
+#include "store/sqlite/sqlite_query.h"
 #include "store/store.h"
 
 #include <pthread.h>
@@ -107,113 +108,12 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
 /* ---- Statements (query.c) -------------------------------------------------------------------
  */
 
-/* Each is a file in queries/. */
-#define QUERIES(X)                \
-    X(ACK_OUTBOX)                 \
-    X(APPEND_DLQ)                 \
-    X(INSERT_DECISION)            \
-    X(LIST_DECISIONS)             \
-    X(APPEND_EVENT)               \
-    X(APPEND_EVENTS)              \
-    X(APPEND_LOG)                 \
-    X(APPEND_OUTBOX)              \
-    X(CLAIM_HEADS)                \
-    X(CLAIM_OUTBOX)               \
-    X(CLAIM_STEP_HEADS)           \
-    X(CLOSE_DLQ)                  \
-    X(COUNT_EXPIRED)              \
-    X(COUNT_FEW_PENDING)          \
-    X(COUNT_INSTANCES)            \
-    X(COUNT_JOBS)                 \
-    X(COUNT_STEPS)                \
-    X(DELETE_STEP)                \
-    X(FIND_CLAIMED)               \
-    X(FIND_CLAIMED_STEPS)         \
-    X(FIND_DUE_INSTANCES)         \
-    X(FIND_DUE_STEPS)             \
-    X(FIND_INSTANCE_SEQ)          \
-    X(FIND_KNOWN_INSTANCE)        \
-    X(FIND_KNOWN_JOB)             \
-    X(FIND_KNOWN_SIGNAL)          \
-    X(FIND_OLDEST_OUTBOX)         \
-    X(FIND_OUTBOX)                \
-    X(FIND_OUTBOX_EARLIER)        \
-    X(FIND_SIGNAL)                \
-    X(GET_DEFINITION)             \
-    X(GET_DLQ)                    \
-    X(GET_INSTANCE)               \
-    X(GET_JOB)                    \
-    X(GET_LATEST_DEFINITION)      \
-    X(GET_REGISTRY)               \
-    X(GET_STEP)                   \
-    X(INSERT_INSTANCE)            \
-    X(INSERT_JOB)                 \
-    X(INSERT_SIGNAL)              \
-    X(INSERT_STEP)                \
-    X(KEEP_SIGNAL_TAKEN)          \
-    X(LEASE_JOB)                  \
-    X(LEASE_STEP)                 \
-    X(LIST_ALL_EVENTS)            \
-    X(LIST_COMMITTED_STEPS)       \
-    X(LIST_CURRENT_STEPS)         \
-    X(LIST_DEFINITIONS)           \
-    X(LIST_DLQ)                   \
-    X(LIST_DLQ_OF_INSTANCE)       \
-    X(LIST_EVENTS)                \
-    X(LIST_FEW_PENDING_JOBS)      \
-    X(LIST_FLOW_EVENTS)           \
-    X(LIST_INSTANCES)             \
-    X(LIST_INSTANCES_BY_KEY)      \
-    X(LIST_INSTANCES_BY_STATUS)   \
-    X(LIST_INSTANCES_BY_WORKFLOW) \
-    X(LIST_JOBS)                  \
-    X(LIST_JOBS_BY_KEY)           \
-    X(LIST_LEASED_JOBS)           \
-    X(LIST_LOGS)                  \
-    X(LIST_REGISTRY)              \
-    X(LIST_SHOWN_STEPS)           \
-    X(LIST_SIGNALS)               \
-    X(LIST_STEPS)                 \
-    X(LIST_TYPES)                 \
-    X(LIST_UNSUCCESSFUL_JOBS)     \
-    X(LOCK_EXPIRED_JOBS)          \
-    X(LOCK_JOB)                   \
-    X(MARK_SIGNAL)                \
-    X(NEXT_DUE)                   \
-    X(NEXT_FLOW_DUE)              \
-    X(LIST_READY_TYPES)           \
-    X(NEXT_STEP_TURN)             \
-    X(NEXT_TASK_TYPE)             \
-    X(NEXT_TYPE)                  \
-    X(POSTPONE_JOB)               \
-    X(PROMOTE_JOBS)               \
-    X(PROMOTE_STEPS)              \
-    X(PUT_DEFINITION)             \
-    X(PUT_REGISTRY)               \
-    X(READ_CLAIMED_STEP)          \
-    X(READ_JOB)                   \
-    X(READ_STEP)                  \
-    X(UNMARK_SIGNALS)             \
-    X(UPDATE_INSTANCE)            \
-    X(UPDATE_INSTANCE_STATUS)     \
-    X(UPDATE_JOB)                 \
-    X(UPDATE_STEP)
-
-#define QUERY_NUMBER(name) Q_##name,
-enum query_number {
-    QUERIES(QUERY_NUMBER) Q_BEGIN_WRITE,
-    Q_BEGIN_READ,
-    Q_COMMIT,
-    Q_DATA_VERSION,
-    QUERY_COUNT
-};
-
 struct sqlite_session {
     struct store_session base;
-    struct connection *connection;         /* NULL: lost; begin() opens another */
-    sqlite3_stmt *statements[QUERY_COUNT]; /* prepared at first use */
-    int64_t data_version;                  /* as is_changed_elsewhere() last saw it */
-    struct store_tx tx;                    /* a session has one at a time */
+    struct connection *connection;                /* NULL: lost; begin() opens another */
+    sqlite3_stmt *statements[QUERY_NUMBER_COUNT]; /* prepared at first use */
+    int64_t data_version;                         /* as is_changed_elsewhere() last saw it */
+    struct store_tx tx;                           /* a session has one at a time */
     bool is_lost;
 };
 

@@ -1,0 +1,385 @@
+-- name: insert_jobs
+-- New rows, in the order given, which becomes the order of seq.
+--
+--   $1..$20  arrays with a value for each row
+--
+-- Rows whose id or key is there already are left out.  Brings id and seq of those that are new.
+INSERT INTO workflow.workflow_run
+       (id, type, payload, idempotency_key, status, priority, attempt, max_attempts, is_ready,
+        leased_by, lease_token, ended_by, ended_token, last_error, result, run_at, lease_until,
+        created_at, updated_at, deleted_at, ended_outcome)
+SELECT id, type, coalesce(payload, '{}'), key, status, priority, attempt, max_attempts, is_ready,
+       leased_by, lease_token, ended_by, ended_token, last_error, result, run_at, lease_until,
+       created_at, updated_at, deleted_at, ended_outcome
+  FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS type,
+               unnest($3::jsonb[]) AS payload, unnest($4::text[]) AS key,
+               unnest($5::text[]) AS status, unnest($6::int[]) AS priority,
+               unnest($7::int[]) AS attempt, unnest($8::int[]) AS max_attempts,
+               unnest($9::boolean[]) AS is_ready, unnest($10::text[]) AS leased_by,
+               unnest($11::text[]) AS lease_token, unnest($12::text[]) AS ended_by,
+               unnest($13::text[]) AS ended_token, unnest($14::text[]) AS last_error,
+               unnest($15::jsonb[]) AS result, unnest($16::timestamptz[]) AS run_at,
+               unnest($17::timestamptz[]) AS lease_until,
+               unnest($18::timestamptz[]) AS created_at,
+               unnest($19::timestamptz[]) AS updated_at,
+               unnest($20::timestamptz[]) AS deleted_at,
+               unnest($21::text[]) AS ended_outcome) AS given
+ON CONFLICT DO NOTHING
+RETURNING id::text, seq
+
+
+-- name: find_existing
+-- doing: find jobs by key
+-- What stands in the way of rows that could not be inserted.
+--
+--   $1, $2  their ids and keys
+--
+-- Ordinal, whether this very row is there, and the id of the job that has the key.
+SELECT given.ordinal,
+       EXISTS (SELECT
+                 FROM workflow.workflow_run AS r
+                WHERE r.id = given.id
+                  AND r.idempotency_key IS NOT DISTINCT FROM given.key),
+       (SELECT id::text FROM workflow.workflow_run WHERE idempotency_key = given.key)
+  FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS given (id, key, ordinal)
+
+
+-- name: lock_jobs
+-- Reads and locks rows, in order of id, leaving out those that somebody else holds.
+--
+--   $1  ids
+--
+-- The last column is the database's clock after the row was locked: the CTE hands on a row only
+-- when it has its lock.
+WITH locked AS MATERIALIZED (
+    SELECT r.seq, r.id::text, r.type, NULL::text AS payload, r.idempotency_key, r.status,
+           r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
+           r.ended_by, r.ended_token, r.last_error, NULL::text AS result, r.run_at,
+           r.lease_until, r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+      FROM workflow.workflow_run AS r
+     WHERE r.id = ANY ($1::uuid[])
+     ORDER BY r.id
+       FOR NO KEY UPDATE SKIP LOCKED
+)
+SELECT locked.*, clock_timestamp()
+  FROM locked
+ ORDER BY locked.id COLLATE "C"
+
+
+-- name: lock_jobs_waiting
+-- doing: lock jobs
+-- Reads and locks rows, in order of id; waits for each up to lock_timeout.
+--
+--   $1  ids
+--
+-- The last column is the database's clock after the row was locked: the CTE hands on a row only
+-- when it has its lock.
+WITH locked AS MATERIALIZED (
+    SELECT r.seq, r.id::text, r.type, NULL::text AS payload, r.idempotency_key, r.status,
+           r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
+           r.ended_by, r.ended_token, r.last_error, NULL::text AS result, r.run_at,
+           r.lease_until, r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+      FROM workflow.workflow_run AS r
+     WHERE r.id = ANY ($1::uuid[])
+     ORDER BY r.id
+       FOR NO KEY UPDATE
+)
+SELECT locked.*, clock_timestamp()
+  FROM locked
+ ORDER BY locked.id COLLATE "C"
+
+
+-- name: find_jobs
+-- Which of these rows are there at all, in order of id.
+--
+--   $1  ids
+SELECT r.id::text
+  FROM workflow.workflow_run AS r
+ WHERE r.id = ANY ($1::uuid[])
+ ORDER BY r.id
+
+
+-- name: lock_expired_jobs
+-- doing: find expired leases
+-- Reads and locks rows whose lease has run out, the earliest first.
+--
+--   $1  now
+--   $2  how many at most
+--   $3  the earliest end to look at
+--
+-- Walks idx_workflow_run_leased.
+SELECT r.seq, r.id::text, r.type, NULL::text, r.idempotency_key, r.status,
+       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
+       r.ended_by, r.ended_token, r.last_error, NULL::text, r.run_at, r.lease_until,
+       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+  FROM workflow.workflow_run AS r
+ WHERE r.status = 'leased'
+   AND r.lease_until >= $3::timestamptz AND r.lease_until < $1::timestamptz
+ ORDER BY r.lease_until
+ LIMIT $2::bigint
+   FOR NO KEY UPDATE SKIP LOCKED
+
+
+-- name: update_jobs
+-- doing: write jobs
+-- Writes what may change of rows that this transaction has locked.
+--
+--   $1..$14  arrays with a value for each row; a result of NULL leaves the old one
+UPDATE workflow.workflow_run AS r
+   SET status      = given.status,
+       attempt     = given.attempt,
+       is_ready    = given.is_ready,
+       leased_by   = given.leased_by,
+       lease_token = given.lease_token,
+       ended_by    = given.ended_by,
+       ended_token = given.ended_token,
+       last_error  = given.last_error,
+       result      = coalesce(given.result, r.result),
+       run_at      = given.run_at,
+       lease_until = given.lease_until,
+       updated_at  = given.updated_at,
+       deleted_at  = given.deleted_at,
+       ended_outcome = given.ended_outcome
+  FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS status,
+               unnest($3::int[]) AS attempt, unnest($4::boolean[]) AS is_ready,
+               unnest($5::text[]) AS leased_by, unnest($6::text[]) AS lease_token,
+               unnest($7::text[]) AS ended_by, unnest($8::text[]) AS ended_token,
+               unnest($9::text[]) AS last_error, unnest($10::jsonb[]) AS result,
+               unnest($11::timestamptz[]) AS run_at, unnest($12::timestamptz[]) AS lease_until,
+               unnest($13::timestamptz[]) AS updated_at,
+               unnest($14::timestamptz[]) AS deleted_at,
+               unnest($15::text[]) AS ended_outcome) AS given
+ WHERE r.id = given.id
+
+
+-- name: claim_jobs
+-- Leases what is due and matches, lowest (priority, seq) first.
+--
+--   $1..$4  ranges to read: type, lowest and highest priority, lowest (seq >> 8)
+--   $5, $6  types to look for: from this one on, and before that one
+--   $7  the claim's runtime; NULL: any
+--   $8  now
+--   $9  how many heads to look at
+--   $10  how many to lease at most
+--   $11, $12, $13  worker, token, end of the lease
+--
+-- Each row begins with how many heads there were: as many as $9 means that there may be more
+-- behind them.  Then how many were locked: more than were leased means that some had changed since
+-- this statement began, and that another may get them.  Then what mark.h wants to know: how long
+-- the walk took in microseconds, where the open transactions begin, this transaction's own number (0
+-- if it has none), the last seq given; and in the first row alone, of each of the ranges given that
+-- is not empty, its number and the lowest (seq >> 8) found there.  At least one row; the columns of
+-- the job are NULL if nothing was leased.
+--
+-- Walks idx_workflow_run_type_prefix alone: from one type to the next that has work, now or later
+-- (one probe each), then the first rows of every type that are ready, in whole groups of those that
+-- share a key there.
+-- Locks only what it takes, and skips what others hold.  A row is read once by the index, and from
+-- then on found where it lies (ctid).
+WITH RECURSIVE walk (before, type) AS (
+    SELECT g.before, first.type
+      FROM unnest($5::text[], $6::text[]) AS g (first, before)
+     CROSS JOIN LATERAL (
+           SELECT r.type
+             FROM workflow.workflow_run AS r
+            WHERE r.status = 'pending' AND r.deleted_at IS NULL
+              AND r.type ~>=~ g.first AND r.type ~<~ g.before
+            ORDER BY r.type USING ~<~
+            LIMIT 1) AS first
+    UNION ALL
+    SELECT walk.before, next.type
+      FROM walk
+     CROSS JOIN LATERAL (
+           SELECT r.type
+             FROM workflow.workflow_run AS r
+            WHERE r.status = 'pending' AND r.deleted_at IS NULL
+              AND r.type ~>~ walk.type AND r.type ~<~ walk.before
+            ORDER BY r.type USING ~<~
+            LIMIT 1) AS next
+), range (number, type, lowest, highest, mark) AS (
+    SELECT g.number, g.type COLLATE "C", greatest(g.lowest, -2147483648)::int,
+           least(g.highest, 2147483647)::int, g.mark
+      FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
+           WITH ORDINALITY AS g (type, lowest, highest, mark, number)
+    UNION ALL
+    SELECT NULL, walk.type, -2147483648, 2147483647, 0 FROM walk
+), found AS MATERIALIZED (
+    SELECT range.number, h.place, h.priority, h.seq
+      FROM range
+     CROSS JOIN LATERAL (
+           SELECT r.ctid AS place, r.priority, r.seq
+             FROM workflow.workflow_run AS r
+            WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+              AND r.type = range.type
+              AND r.priority >= range.lowest AND r.priority <= range.highest
+              AND (r.seq >> 8) >= range.mark
+              AND r.run_at <= $8::timestamptz
+            ORDER BY r.priority, (r.seq >> 8)
+            FETCH FIRST ($9::bigint) ROWS WITH TIES) AS h
+     WHERE NOT EXISTS (
+           SELECT
+             FROM workflow.workflow_registry AS g
+            WHERE g.workflow_name = range.type
+              AND (NOT g.is_enabled OR g.runtime <> $7::text))
+), head AS MATERIALIZED (
+    SELECT found.place
+      FROM found
+     ORDER BY found.priority, found.seq
+     LIMIT $9::bigint
+), taken AS MATERIALIZED (
+    -- In the order of the heads, one at a time, until there are enough.
+    SELECT held.place
+      FROM head
+     CROSS JOIN LATERAL (
+           SELECT r.ctid AS place
+             FROM workflow.workflow_run AS r
+            WHERE r.ctid = head.place
+              AND r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL -- still claimable?
+              AND r.run_at <= $8::timestamptz
+              FOR NO KEY UPDATE SKIP LOCKED) AS held
+     LIMIT $10::bigint
+), leased AS (
+    UPDATE workflow.workflow_run AS r
+       SET status      = 'leased',
+           is_ready    = false,
+           leased_by   = $11::text,
+           lease_token = $12::text,
+           lease_until = $13::timestamptz,
+           updated_at  = $8::timestamptz
+      FROM taken
+     WHERE r.ctid = taken.place
+    RETURNING r.*
+), looked AS MATERIALIZED (
+    SELECT heads.count AS heads,
+           (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS us
+      FROM (SELECT count(*) FROM head) AS heads
+)
+SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
+       pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+       coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0),
+       coalesce(pg_sequence_last_value('workflow.workflow_run_seq_seq'::regclass), 0),
+       CASE WHEN row_number() OVER (ORDER BY r.priority, r.seq) = 1 THEN (
+            SELECT string_agg(low.number || ' ' || low.key, ' ')
+              FROM (SELECT found.number, min(found.seq) >> 8 AS key
+                      FROM found
+                     WHERE found.number IS NOT NULL
+                     GROUP BY found.number) AS low) END,
+       r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
+       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
+       r.ended_by, r.ended_token, r.last_error, r.result::text, r.run_at, r.lease_until,
+       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+  FROM looked
+  LEFT JOIN leased AS r ON true
+ ORDER BY r.priority, r.seq
+
+
+-- name: check_jobs
+-- doing: claim jobs
+-- The first row of one type and priority that can be claimed, of a part of the index.
+--
+--   $1, $2  type, priority
+--   $3, $4  from this (seq >> 8) on, and before that one
+--
+-- One row: its (seq >> 8), NULL for none; how long the walk took in microseconds.  Walks
+-- idx_workflow_run_type_prefix.
+SELECT (SELECT r.seq >> 8
+          FROM workflow.workflow_run AS r
+         WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+           AND r.type = $1::text COLLATE "C"
+           AND r.priority = $2::int
+           AND (r.seq >> 8) >= $3::bigint AND (r.seq >> 8) < $4::bigint
+         ORDER BY (r.seq >> 8)
+         LIMIT 1),
+       (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
+
+
+-- name: find_claimed
+-- doing: find claimed jobs
+-- The jobs leased under this worker and token, in the claim's order.
+--
+--   $1, $2  worker, token
+--   $3      how many at most
+--
+-- Looks at what is leased now; asked only after a commit whose end nobody knew.
+SELECT r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
+       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
+       r.ended_by, r.ended_token, r.last_error, r.result::text, r.run_at, r.lease_until,
+       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+  FROM workflow.workflow_run AS r
+ WHERE r.status = 'leased'
+   AND r.leased_by = $1::text
+   AND r.lease_token = $2::text
+ ORDER BY r.priority, r.seq
+ LIMIT $3::bigint
+
+
+-- name: get_job
+-- doing: read a job
+-- One row, deleted or not.
+--
+--   $1  id
+SELECT r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
+       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
+       r.ended_by, r.ended_token, r.last_error, r.result::text, r.run_at, r.lease_until,
+       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+  FROM workflow.workflow_run AS r
+ WHERE r.id = $1::uuid
+
+
+-- name: list_jobs
+-- Newest first, deleted ones left out.
+--
+--   $1  status; NULL: any
+--   $2  exact type; NULL: any
+--   $3  prefix; NULL: any
+--   $4  only rows before this seq
+--   $5  how many at most
+SELECT r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
+       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
+       r.ended_by, r.ended_token, r.last_error, r.result::text, r.run_at, r.lease_until,
+       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+  FROM workflow.workflow_run AS r
+ WHERE r.deleted_at IS NULL
+   AND r.seq < $4::bigint
+   AND ($1::text IS NULL OR r.status = $1::text)
+   AND ($2::text IS NULL OR r.type = $2::text)
+   AND ($3::text IS NULL OR starts_with(r.type, $3::text))
+ ORDER BY r.seq DESC
+ LIMIT $5::bigint
+
+
+-- name: list_jobs_by_key
+-- doing: list jobs
+-- The same for one key, found by its index.
+--
+--   $1..$5  as in list_jobs
+--   $6      key
+SELECT r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
+       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
+       r.ended_by, r.ended_token, r.last_error, r.result::text, r.run_at, r.lease_until,
+       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+  FROM workflow.workflow_run AS r
+ WHERE r.idempotency_key = $6::text
+   AND r.deleted_at IS NULL
+   AND r.seq < $4::bigint
+   AND ($1::text IS NULL OR r.status = $1::text)
+   AND ($2::text IS NULL OR r.type = $2::text)
+   AND ($3::text IS NULL OR starts_with(r.type, $3::text))
+ LIMIT $5::bigint
+
+
+-- name: count_jobs
+-- How many jobs wait, how many of them are due and since when, how many are leased.
+--
+--   $1  now
+--
+-- Reads the index of what is pending, not the table.
+SELECT waiting.pending, waiting.ready, leased.count, waiting.oldest
+  FROM (SELECT count(*) AS pending,
+               count(*) FILTER (WHERE r.run_at <= $1::timestamptz) AS ready,
+               min(r.run_at) FILTER (WHERE r.run_at <= $1::timestamptz) AS oldest
+          FROM workflow.workflow_run AS r
+         WHERE r.status = 'pending' AND r.deleted_at IS NULL) AS waiting,
+       (SELECT count(*)
+          FROM workflow.workflow_run AS r
+         WHERE r.status = 'leased') AS leased

@@ -1,0 +1,101 @@
+-- name: append_outbox
+-- doing: write outbox events
+-- Events for others, in the order given.
+--
+--   $1..$5  arrays: instance, step, event, payload, created_at
+INSERT INTO workflow.workflow_outbox (instance_id, step, event, payload, created_at)
+SELECT given.instance_id, given.step, given.event, given.payload, given.created_at
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[], $5::timestamptz[])
+       WITH ORDINALITY AS given (instance_id, step, event, payload, created_at, ordinal)
+ ORDER BY given.ordinal
+
+
+-- name: claim_outbox
+-- doing: claim outbox events
+-- Hands out unacknowledged events in order of id.
+--
+--   $1  who claims
+--   $2  now
+--   $3  until when
+--   $4  how many at most
+--
+-- None behind one of its instance that is claimed, by whomever.  Whoever claims events of an instance
+-- first locks the oldest that is not acknowledged: so two claimers never share an instance, and
+-- what the second reads after the lock is what the first has left.  Instances that others hold at
+-- this moment are skipped.
+WITH wanted AS MATERIALIZED (
+    SELECT o.id, o.instance_id
+      FROM workflow.workflow_outbox AS o
+     WHERE o.acked_at IS NULL
+       AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz)
+       AND (SELECT earlier.id       -- not EXISTS, which might be made a join of two scans
+              FROM workflow.workflow_outbox AS earlier
+             WHERE earlier.instance_id = o.instance_id
+               AND earlier.id < o.id
+               AND earlier.acked_at IS NULL
+               AND earlier.claimed_until > $2::timestamptz
+             LIMIT 1) IS NULL
+     ORDER BY o.id
+     LIMIT $4::bigint
+), mine AS MATERIALIZED (
+    SELECT o.instance_id
+      FROM (SELECT DISTINCT wanted.instance_id FROM wanted) AS w
+     CROSS JOIN LATERAL (
+           SELECT first.id
+             FROM workflow.workflow_outbox AS first
+            WHERE first.instance_id = w.instance_id
+              AND first.acked_at IS NULL
+            ORDER BY first.id
+            LIMIT 1) AS oldest
+      JOIN workflow.workflow_outbox AS o ON o.id = oldest.id
+     WHERE coalesce(o.acked_at, 'epoch') = 'epoch'
+       AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz)
+       FOR NO KEY UPDATE OF o SKIP LOCKED
+), taken AS (
+    UPDATE workflow.workflow_outbox AS o
+       SET claimed_by    = $1::text,
+           claimed_until = $3::timestamptz
+      FROM wanted
+      JOIN mine ON mine.instance_id = wanted.instance_id
+     WHERE o.id = wanted.id
+       AND coalesce(o.acked_at, 'epoch') = 'epoch'
+       AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz)
+    RETURNING o.*
+)
+SELECT o.id, o.instance_id::text, o.step, o.event, o.payload::text, o.created_at, o.claimed_by,
+       o.claimed_until
+  FROM taken AS o
+ ORDER BY o.id
+
+
+-- name: ack_outbox
+-- doing: acknowledge an outbox event
+-- An event has arrived, and all of its instance before it.
+--
+--   $1  id
+--   $2  now
+--
+-- One row: 0, or the oldest event of the instance that must be acknowledged before, and nothing
+-- was written.  No row if there is no such event.  Asks idx_workflow_outbox_instance.
+WITH event AS MATERIALIZED (
+    SELECT o.id,
+           o.acked_at,
+           (SELECT earlier.id
+              FROM workflow.workflow_outbox AS earlier
+             WHERE earlier.instance_id = o.instance_id
+               AND earlier.id < o.id
+               AND earlier.acked_at IS NULL
+             ORDER BY earlier.id
+             LIMIT 1) AS earlier
+      FROM workflow.workflow_outbox AS o
+     WHERE o.id = $1::bigint
+), acked AS (
+    UPDATE workflow.workflow_outbox AS o
+       SET acked_at = $2::timestamptz
+      FROM event
+     WHERE o.id = event.id
+       AND event.acked_at IS NULL
+       AND event.earlier IS NULL
+)
+SELECT CASE WHEN event.acked_at IS NULL THEN coalesce(event.earlier, 0) ELSE 0 END
+  FROM event

@@ -1,0 +1,664 @@
+-- name: insert_steps
+-- The plans of new instances, and what functions remember.
+--
+--   $1..$47  arrays with a value for each row
+INSERT INTO workflow.workflow_step
+       (instance_id, instance_seq, seq, name, kind, handler, max_attempts, priority, next,
+        scope_fork, scope_from, scope_to, config, metadata, status, attempts,
+        compensation_attempts, input, output, error, commit_no, next_run_at, started_at,
+        finished_at, is_ready, task_type, due_at, is_held, locked_by, token, locked_until,
+        call_until, ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out,
+        signal, remaining, updated_at, ended_outcome, past_effects, is_effect_begun,
+        function_effects, undo_error, version)
+SELECT instance_id, instance_seq, seq, name, kind, handler, max_attempts, priority, next,
+       scope_fork, scope_from, scope_to, config, metadata, status, coalesce(attempts, 0),
+       coalesce(compensation_attempts, 0), input, output, error, coalesce(commit_no, 0),
+       next_run_at, started_at, finished_at, is_ready, task_type, due_at,
+       coalesce(is_held, false), locked_by, token, locked_until, call_until, ended_by,
+       ended_token, stop, waiting_event, deadline_at, coalesce(is_timed_out, false), signal,
+       coalesce(remaining, 0), updated_at, ended_outcome, coalesce(past_effects, 0),
+       coalesce(is_effect_begun, false), function_effects, undo_error,
+       coalesce(version, 0)
+  FROM (SELECT unnest($1::uuid[]) AS instance_id, unnest($2::bigint[]) AS instance_seq,
+               unnest($3::int[]) AS seq, unnest($4::text[]) AS name, unnest($5::text[]) AS kind,
+               unnest($6::text[]) AS handler, unnest($7::int[]) AS max_attempts,
+               unnest($8::int[]) AS priority, unnest($9::int[]) AS next,
+               unnest($10::int[]) AS scope_fork, unnest($11::int[]) AS scope_from,
+               unnest($12::int[]) AS scope_to, unnest($13::jsonb[]) AS config,
+               unnest($14::jsonb[]) AS metadata, unnest($15::text[]) AS status,
+               unnest($16::int[]) AS attempts, unnest($17::int[]) AS compensation_attempts,
+               unnest($18::jsonb[]) AS input, unnest($19::jsonb[]) AS output,
+               unnest($20::text[]) AS error, unnest($21::bigint[]) AS commit_no,
+               unnest($22::timestamptz[]) AS next_run_at,
+               unnest($23::timestamptz[]) AS started_at,
+               unnest($24::timestamptz[]) AS finished_at, unnest($25::boolean[]) AS is_ready,
+               unnest($26::text[]) AS task_type, unnest($27::timestamptz[]) AS due_at,
+               unnest($28::boolean[]) AS is_held, unnest($29::text[]) AS locked_by,
+               unnest($30::text[]) AS token, unnest($31::timestamptz[]) AS locked_until,
+               unnest($32::timestamptz[]) AS call_until, unnest($33::text[]) AS ended_by,
+               unnest($34::text[]) AS ended_token, unnest($35::text[]) AS stop,
+               unnest($36::text[]) AS waiting_event, unnest($37::timestamptz[]) AS deadline_at,
+               unnest($38::boolean[]) AS is_timed_out, unnest($39::jsonb[]) AS signal,
+               unnest($40::int[]) AS remaining, unnest($41::timestamptz[]) AS updated_at,
+               unnest($42::text[]) AS ended_outcome, unnest($43::int[]) AS past_effects,
+               unnest($44::boolean[]) AS is_effect_begun,
+               unnest($45::text[]) AS function_effects,
+               unnest($46::text[]) AS undo_error, unnest($47::int[]) AS version) AS given
+
+
+-- name: update_steps
+-- doing: write steps
+-- Writes what may change of rows that this transaction has locked.
+--
+--   $1..$34  arrays with a value for each row
+UPDATE workflow.workflow_step AS s
+   SET status                = given.status,
+       attempts              = coalesce(given.attempts, 0),
+       compensation_attempts = coalesce(given.compensation_attempts, 0),
+       input                 = given.input,
+       output                = given.output,
+       error                 = given.error,
+       commit_no             = coalesce(given.commit_no, 0),
+       next_run_at           = given.next_run_at,
+       started_at            = given.started_at,
+       finished_at           = given.finished_at,
+       is_ready              = given.is_ready,
+       task_type             = given.task_type,
+       due_at                = given.due_at,
+       is_held               = coalesce(given.is_held, false),
+       locked_by             = given.locked_by,
+       token                 = given.token,
+       locked_until          = given.locked_until,
+       call_until            = given.call_until,
+       ended_by              = given.ended_by,
+       ended_token           = given.ended_token,
+       stop                  = given.stop,
+       waiting_event         = given.waiting_event,
+       deadline_at           = given.deadline_at,
+       is_timed_out          = coalesce(given.is_timed_out, false),
+       signal                = given.signal,
+       remaining             = coalesce(given.remaining, 0),
+       updated_at            = given.updated_at,
+       ended_outcome         = given.ended_outcome,
+       past_effects          = coalesce(given.past_effects, 0),
+       is_effect_begun       = coalesce(given.is_effect_begun, false),
+       function_effects      = given.function_effects,
+       undo_error            = given.undo_error
+  FROM (SELECT unnest($1::uuid[]) AS instance_id, unnest($2::int[]) AS seq,
+               unnest($3::text[]) AS status, unnest($4::int[]) AS attempts,
+               unnest($5::int[]) AS compensation_attempts, unnest($6::jsonb[]) AS input,
+               unnest($7::jsonb[]) AS output, unnest($8::text[]) AS error,
+               unnest($9::bigint[]) AS commit_no, unnest($10::timestamptz[]) AS next_run_at,
+               unnest($11::timestamptz[]) AS started_at,
+               unnest($12::timestamptz[]) AS finished_at, unnest($13::boolean[]) AS is_ready,
+               unnest($14::text[]) AS task_type, unnest($15::timestamptz[]) AS due_at,
+               unnest($16::boolean[]) AS is_held, unnest($17::text[]) AS locked_by,
+               unnest($18::text[]) AS token, unnest($19::timestamptz[]) AS locked_until,
+               unnest($20::timestamptz[]) AS call_until, unnest($21::text[]) AS ended_by,
+               unnest($22::text[]) AS ended_token, unnest($23::text[]) AS stop,
+               unnest($24::text[]) AS waiting_event, unnest($25::timestamptz[]) AS deadline_at,
+               unnest($26::boolean[]) AS is_timed_out, unnest($27::jsonb[]) AS signal,
+               unnest($28::int[]) AS remaining, unnest($29::timestamptz[]) AS updated_at,
+               unnest($30::text[]) AS ended_outcome, unnest($31::int[]) AS past_effects,
+               unnest($32::boolean[]) AS is_effect_begun,
+               unnest($33::text[]) AS function_effects,
+               unnest($34::text[]) AS undo_error) AS given
+ WHERE s.instance_id = given.instance_id
+   AND s.seq = given.seq
+
+
+-- name: delete_steps
+-- Removes steps that this transaction has locked.
+--
+--   $1, $2  their instances and places
+DELETE FROM workflow.workflow_step AS s
+ USING unnest($1::uuid[], $2::int[]) AS given (instance_id, seq)
+ WHERE s.instance_id = given.instance_id
+   AND s.seq = given.seq
+
+
+-- name: lock_steps
+-- Reads and locks steps; waits for each up to lock_timeout.
+--
+--   $1, $2, $3  their instances, and ranges of places: the first and the last
+--
+-- Neighbours are found together, by one look into the index.  Locks them one at a time and in one
+-- order, so that nobody waits in a circle.  The first column says of which of the given ranges a row
+-- is, from 1.
+SELECT given.ordinal, s.*
+  FROM (SELECT g.instance_id, g.first, g.last, g.ordinal
+          FROM unnest($1::uuid[], $2::int[], $3::int[])
+               WITH ORDINALITY AS g (instance_id, first, last, ordinal)
+         ORDER BY g.instance_id, g.first) AS given
+ CROSS JOIN LATERAL (
+       SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler,
+              s.max_attempts, s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to,
+              s.config::text, s.metadata::text, s.status, s.attempts, s.compensation_attempts,
+              s.input::text, s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at,
+              s.finished_at, s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token,
+              s.locked_until, s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event,
+              s.deadline_at, s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+              s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+         FROM workflow.workflow_step AS s
+        WHERE s.instance_id = given.instance_id
+          AND s.seq BETWEEN given.first AND given.last
+        ORDER BY s.seq
+          FOR NO KEY UPDATE) AS s
+
+
+-- name: lock_current_steps
+-- doing: lock steps
+-- The steps at which an instance stands, by place; locked.
+--
+--   $1  instance
+--   $2  only those after this place
+--   $3  how many at most
+--
+-- Walks idx_workflow_step_current, whose condition is repeated here word for word.
+SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
+       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
+       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
+       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
+       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
+       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
+       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+  FROM workflow.workflow_step AS s
+ WHERE s.instance_id = $1::uuid
+   AND s.seq > $2::int
+   AND (s.status IN ('ready', 'running', 'waiting', 'waiting_decision', 'paused', 'compensation')
+        OR s.locked_by IS NOT NULL OR s.is_held)
+ ORDER BY s.seq
+ LIMIT $3::bigint
+   FOR NO KEY UPDATE
+
+
+-- name: lock_steps_between
+-- doing: lock steps
+-- Steps of one instance between two places, by place; locked.
+--
+--   $1      instance
+--   $2      status; NULL: any
+--   $3, $4  first and last place
+--   $5      how many at most
+SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
+       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
+       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
+       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
+       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
+       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
+       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+  FROM workflow.workflow_step AS s
+ WHERE s.instance_id = $1::uuid
+   AND s.seq BETWEEN $3::int AND $4::int
+   AND ($2::text IS NULL OR s.status = $2::text)
+ ORDER BY s.seq
+ LIMIT $5::bigint
+   FOR NO KEY UPDATE
+
+
+-- name: lock_committed_steps
+-- doing: lock steps
+-- Steps of one instance that have ended, the latest first; locked.
+--
+--   $1      instance
+--   $2      only those with a commit number below this one
+--   $3, $4  first and last place
+--   $5      how many at most
+--
+-- Walks idx_workflow_step_committed backwards.
+SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
+       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
+       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
+       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
+       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
+       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
+       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+  FROM workflow.workflow_step AS s
+ WHERE s.instance_id = $1::uuid
+   AND s.commit_no > 0
+   AND s.commit_no < $2::bigint
+   AND s.seq BETWEEN $3::int AND $4::int
+ ORDER BY s.commit_no DESC
+ LIMIT $5::bigint
+   FOR NO KEY UPDATE
+
+
+-- name: list_current_steps
+-- doing: list steps
+-- The steps at which an instance stands, by place.
+--
+--   $1  instance
+--   $2  only those after this place
+--   $3  how many at most
+--
+-- Walks idx_workflow_step_current.
+SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
+       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
+       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
+       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
+       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
+       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
+       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+  FROM workflow.workflow_step AS s
+ WHERE s.instance_id = $1::uuid
+   AND s.seq > $2::int
+   AND s.status IN ('ready', 'running', 'waiting', 'waiting_decision', 'paused', 'compensation')
+ ORDER BY s.seq
+ LIMIT $3::bigint
+
+
+-- name: claim_steps
+-- Leases what is ready and matches, highest effective priority first.
+--
+--   $1..$4  ranges to read: type, lowest and highest rank, and the earliest next_run_at, in
+--           microseconds since 1970; 0 is before everything, NULL included, and else a range is of
+--           one rank.  A rank is (version << 7) | priority
+--   $5, $6  types to look for: from this one on, and before that one
+--   $7  the claim's runtime; NULL: any
+--   $8  now
+--   $9  how many heads to look at
+--   $10  how many to lease at most
+--   $11, $12  workers and tokens: for each row that is leased, or one of each for all
+--   $13  end of the lease
+--   $14  how many points a second of waiting is worth
+--
+-- Each row begins with how many heads there were: as many as $9 means that there may be more
+-- behind them.  Then how many were locked: more than were leased means that some had changed since
+-- this statement began, and that another may get them.  Then what mark.h wants to know: how long
+-- the walk took in microseconds, where the open transactions begin, this transaction's own number (0
+-- if it has none), how many turns there were; and in the first row alone, of each of the ranges given that is not empty, its
+-- number and the earliest next_run_at found there.  Then the step's version and its other columns.
+-- At least one row; the columns of the step are NULL if nothing was leased.
+--
+-- Within one type, version and priority the earliest leads whatever the rate.  So
+-- idx_workflow_step_ready is walked from one turn, that is one triple of them, that has work to the
+-- next (one probe each, at most 101 a type, and as many for each version of a function); of the $9
+-- turns whose first row is most urgent the first $9 rows are read.  No other row can be
+-- among the $9 most urgent.  No probe leaves its range: behind it may be any number of dead
+-- entries.  Locks only what it takes, and skips what others hold.  A row is read once by the index,
+-- and from then on found where it lies (ctid).
+WITH RECURSIVE range (number, type, version, priority, upto_version, upto_priority, since) AS (
+    SELECT g.number, g.type COLLATE "C",
+           (greatest(g.lowest, 0) >> 7)::int, (greatest(g.lowest, 0) & 127)::int,
+           (least(g.highest, 274877906943) >> 7)::int, (least(g.highest, 274877906943) & 127)::int,
+           CASE WHEN g.mark > 0
+                THEN timestamptz 'epoch' + g.mark * interval '1 microsecond' END
+      FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
+           WITH ORDINALITY AS g (type, lowest, highest, mark, number)
+), marked (number, type, version, priority, next_run_at, instance_seq, seq) AS (
+    SELECT r.number, r.type, r.version, r.priority, first.*
+      FROM range AS r
+     CROSS JOIN LATERAL (
+           SELECT s.next_run_at, s.instance_seq, s.seq
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready
+              AND s.task_type = r.type
+              AND s.version = r.version
+              AND s.priority = r.priority
+              AND s.next_run_at >= r.since
+            ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+            LIMIT 1) AS first
+     WHERE r.since IS NOT NULL
+), whole (number, type, upto_version, upto_priority, version, priority, next_run_at, instance_seq,
+          seq) AS (
+    SELECT r.number, r.type, r.upto_version, r.upto_priority, first.*
+      FROM range AS r
+     CROSS JOIN LATERAL (
+           SELECT s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready
+              AND s.task_type = r.type
+              AND (s.version, s.priority) >= (r.version, r.priority)
+              AND (s.version, s.priority) <= (r.upto_version, r.upto_priority)
+            ORDER BY s.version, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+            LIMIT 1) AS first
+     WHERE r.since IS NULL
+    UNION ALL
+    SELECT w.number, w.type, w.upto_version, w.upto_priority, next.*
+      FROM whole AS w
+     CROSS JOIN LATERAL (
+           SELECT s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready
+              AND s.task_type = w.type
+              AND (s.version, s.priority) > (w.version, w.priority)
+              AND (s.version, s.priority) <= (w.upto_version, w.upto_priority)
+            ORDER BY s.version, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+            LIMIT 1) AS next
+), gap (before, type, version, priority, next_run_at, instance_seq, seq) AS (
+    SELECT g.before, first.*
+      FROM (SELECT e.first COLLATE "C", e.before COLLATE "C"
+              FROM unnest($5::text[], $6::text[]) AS e (first, before)) AS g (first, before)
+     CROSS JOIN LATERAL (
+           SELECT s.task_type, s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready
+              AND s.task_type >= g.first AND s.task_type < g.before
+            ORDER BY s.task_type, s.version, s.priority, s.next_run_at NULLS FIRST,
+                  s.instance_seq, s.seq
+            LIMIT 1) AS first
+    UNION ALL
+    SELECT w.before, next.*
+      FROM gap AS w
+     CROSS JOIN LATERAL (
+           SELECT s.task_type, s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready
+              AND (s.task_type, s.version, s.priority) > (w.type, w.version, w.priority)
+              AND s.task_type < w.before
+            ORDER BY s.task_type, s.version, s.priority, s.next_run_at NULLS FIRST,
+                  s.instance_seq, s.seq
+            LIMIT 1) AS next
+), turn AS MATERIALIZED (
+    SELECT m.number, m.type, m.version, m.priority, m.next_run_at, m.instance_seq, m.seq
+      FROM marked AS m
+    UNION ALL
+    SELECT w.number, w.type, w.version, w.priority, w.next_run_at, w.instance_seq, w.seq
+      FROM whole AS w
+    UNION ALL
+    SELECT NULL, b.type, b.version, b.priority, b.next_run_at, b.instance_seq, b.seq
+      FROM gap AS b
+), lead AS MATERIALIZED (
+    SELECT turn.type, turn.version, turn.priority, turn.next_run_at
+      FROM turn
+     WHERE NOT EXISTS (
+           SELECT
+             FROM workflow.workflow_registry AS g
+            WHERE g.workflow_name = turn.type
+              AND (NOT g.is_enabled OR g.runtime <> $7::text))
+     ORDER BY workflow.effective_priority(turn.priority, turn.next_run_at, $8::timestamptz,
+                                          $14::float8) DESC,
+              turn.next_run_at NULLS FIRST, turn.instance_seq, turn.seq
+     LIMIT $9::bigint
+), head AS MATERIALIZED (
+    -- Each from its first row on: before that are entries of steps that were claimed, which stay
+    -- until a vacuum.
+    SELECT h.place, workflow.effective_priority(lead.priority, h.next_run_at, $8::timestamptz,
+                                                $14::float8) AS effective
+      FROM lead
+     CROSS JOIN LATERAL (
+           (SELECT s.ctid AS place, s.next_run_at, s.instance_seq, s.seq
+              FROM workflow.workflow_step AS s
+             WHERE s.is_ready
+               AND s.task_type = lead.type
+               AND s.version = lead.version
+               AND s.priority = lead.priority
+               AND s.next_run_at >= coalesce(lead.next_run_at, '-infinity')
+             ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+             LIMIT $9::bigint)
+            UNION ALL
+           (SELECT s.ctid, s.next_run_at, s.instance_seq, s.seq
+              FROM workflow.workflow_step AS s
+             WHERE lead.next_run_at IS NULL
+               AND s.is_ready
+               AND s.task_type = lead.type
+               AND s.version = lead.version
+               AND s.priority = lead.priority
+               AND s.next_run_at IS NULL
+             ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+             LIMIT $9::bigint)) AS h
+     ORDER BY effective DESC, h.next_run_at NULLS FIRST, h.instance_seq, h.seq
+     LIMIT $9::bigint
+), taken AS MATERIALIZED (
+    -- In the order of the heads, one at a time, until there are enough.
+    SELECT held.place, head.effective
+      FROM head
+     CROSS JOIN LATERAL (
+           SELECT s.ctid AS place
+             FROM workflow.workflow_step AS s
+            WHERE s.ctid = head.place
+              AND s.is_ready      -- still claimable?
+              FOR NO KEY UPDATE SKIP LOCKED) AS held
+     LIMIT $10::bigint
+), leased AS (
+    UPDATE workflow.workflow_step AS s
+       SET status       = CASE s.status WHEN 'ready' THEN 'running' ELSE s.status END,
+           is_ready     = false,
+           locked_by    = coalesce(($11::text[])[taken.number], ($11::text[])[1]),
+           token        = coalesce(($12::text[])[taken.number], ($12::text[])[1]),
+           locked_until = $13::timestamptz,
+           due_at       = $13::timestamptz + interval '1 microsecond',
+           started_at   = coalesce(s.started_at, $8::timestamptz),
+           updated_at   = $8::timestamptz
+      FROM (SELECT t.place, t.effective, row_number() OVER () AS number
+              FROM taken AS t) AS taken
+     WHERE s.ctid = taken.place
+    RETURNING taken.effective, s.*
+), looked AS MATERIALIZED (
+    SELECT heads.count AS heads,
+           (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS us
+      FROM (SELECT count(*) FROM head) AS heads
+)
+SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
+       pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+       coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0),
+       (SELECT count(*) FROM turn),
+       CASE WHEN row_number() OVER (ORDER BY s.effective DESC, s.next_run_at NULLS FIRST,
+                                             s.instance_seq, s.seq) = 1 THEN (
+            SELECT string_agg(low.number || ' ' || low.key, ' ')
+              FROM (SELECT turn.number,
+                           (extract(epoch FROM least(greatest(min(turn.next_run_at), 'epoch'),
+                                                     '9999-12-31')) * 1000000)::bigint AS key
+                      FROM turn
+                     WHERE turn.number IS NOT NULL
+                     GROUP BY turn.number) AS low) END,
+       s.version, s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind,
+       s.handler, s.max_attempts, s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to,
+       s.config::text, s.metadata::text, s.status, s.attempts, s.compensation_attempts,
+       s.input::text, s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at,
+       s.finished_at, s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token,
+       s.locked_until, s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event,
+       s.deadline_at, s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+  FROM looked
+  LEFT JOIN leased AS s ON true
+ ORDER BY s.effective DESC, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+
+
+-- name: check_steps
+-- doing: claim steps
+-- The first step of one type and rank that can be claimed, of a part of the index.
+--
+--   $1, $2  type, rank: (version << 7) | priority
+--   $3, $4  from this next_run_at on, and before that one, in microseconds since 1970; 0 is before
+--           everything, NULL included
+--
+-- One row: its next_run_at likewise, NULL for none; how long the walk took in microseconds.  Walks
+-- idx_workflow_step_ready.
+SELECT CASE WHEN $3::bigint = 0 AND EXISTS (
+                 SELECT
+                   FROM workflow.workflow_step AS s
+                  WHERE s.is_ready
+                    AND s.task_type = $1::text COLLATE "C"
+                    AND s.version = ($2::bigint >> 7)::int
+                    AND s.priority = ($2::bigint & 127)::int
+                    AND s.next_run_at IS NULL)
+            THEN 0
+            ELSE (SELECT (extract(epoch FROM greatest(s.next_run_at, 'epoch')) * 1000000)::bigint
+                    FROM workflow.workflow_step AS s
+                   WHERE s.is_ready
+                     AND s.task_type = $1::text COLLATE "C"
+                     AND s.version = ($2::bigint >> 7)::int
+                     AND s.priority = ($2::bigint & 127)::int
+                     AND s.next_run_at >= CASE WHEN $3::bigint = 0 THEN '-infinity'
+                             ELSE timestamptz 'epoch' + $3::bigint * interval '1 microsecond' END
+                     AND s.next_run_at
+                         < timestamptz 'epoch' + $4::bigint * interval '1 microsecond'
+                   ORDER BY s.next_run_at NULLS FIRST
+                   LIMIT 1)
+       END,
+       (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
+
+
+-- name: find_claimed_steps
+-- The steps leased under this worker and token, in the order of a claim without
+-- aging.
+--
+--   $1, $2  worker, token
+--   $3      how many at most
+--
+-- Looks at what is leased now; asked only after a commit whose end nobody knew.
+SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
+       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
+       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
+       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
+       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
+       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
+       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+  FROM workflow.workflow_step AS s
+ WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
+   AND s.status IN ('running', 'compensation')
+   AND s.locked_by = $1::text
+   AND s.token = $2::text
+ ORDER BY s.priority DESC, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+ LIMIT $3::bigint
+
+
+-- name: read_steps
+-- Steps of a set, read and not locked.
+--
+--   $1, $2, $3  their instances, and ranges of places: the first and the last
+--
+-- The first column says of which of the given ranges a row is, from 1.
+SELECT given.ordinal,
+       s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
+       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
+       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
+       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
+       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
+       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
+       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+  FROM unnest($1::uuid[], $2::int[], $3::int[])
+       WITH ORDINALITY AS given (instance_id, first, last, ordinal)
+  JOIN workflow.workflow_step AS s
+    ON s.instance_id = given.instance_id
+   AND s.seq BETWEEN given.first AND given.last
+
+
+-- name: get_step
+-- doing: read a step
+-- One step by its name.  What is under way is found by its index; only what is not makes
+-- the instance's steps be read.
+--
+--   $1, $2  instance, name
+SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
+       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
+       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
+       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
+       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
+       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
+       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+  FROM workflow.workflow_step AS s
+ WHERE s.instance_id = $1::uuid
+   AND s.seq = coalesce(
+       (SELECT c.seq
+          FROM workflow.workflow_step AS c
+         WHERE c.instance_id = $1::uuid
+           AND c.name = $2::text
+           AND c.status IN ('ready', 'running', 'waiting', 'waiting_decision', 'paused',
+                            'compensation')
+         ORDER BY c.seq
+         LIMIT 1),
+       (SELECT c.seq
+          FROM workflow.workflow_step AS c
+         WHERE c.instance_id = $1::uuid
+           AND c.name = $2::text
+         ORDER BY c.seq
+         LIMIT 1))
+
+
+-- name: list_steps
+-- The steps of an instance, by place.
+--
+--   $1  instance
+--   $2  only those after this place
+--   $3  how many at most
+SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
+       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
+       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
+       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
+       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
+       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
+       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+  FROM workflow.workflow_step AS s
+ WHERE s.instance_id = $1::uuid
+   AND s.seq > $2::int
+ ORDER BY s.seq
+ LIMIT $3::bigint
+
+
+-- name: list_memos
+-- doing: list steps
+-- The steps of functions behind place 0, in the order of the instances, by place.
+--
+--   $1  instances
+--   $2  of the first only those after this place
+--   $3  how many at most
+--
+-- One instance after the other, each by its primary key, until there are enough: so nothing is
+-- sorted, and nothing is read that is not wanted.
+SELECT s.*
+  FROM unnest($1::uuid[]) WITH ORDINALITY AS given (id, ordinal)
+ CROSS JOIN LATERAL (
+       SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
+              s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
+              s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
+              s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
+              s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
+              s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
+              s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
+              s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+         FROM workflow.workflow_step AS s
+        WHERE s.instance_id = given.id
+          AND s.seq > CASE given.ordinal WHEN 1 THEN $2::int ELSE 0 END
+        ORDER BY s.seq) AS s
+ LIMIT $3::bigint
+
+
+-- name: list_ready_types
+-- Which types of steps can be claimed, by version and priority, and since when.
+--
+--   $1  how many at most
+--
+-- Rows (type, version, next_run_at, instance_id), of the step of each that waits longest.  One probe
+-- of idx_workflow_step_ready each.
+WITH RECURSIVE walk (type, version, priority, since, instance_id) AS (
+    (SELECT s.task_type, s.version, s.priority, s.next_run_at, s.instance_id
+       FROM workflow.workflow_step AS s
+      WHERE s.is_ready
+      ORDER BY s.task_type, s.version, s.priority, s.next_run_at NULLS FIRST
+      LIMIT 1)
+    UNION ALL
+    SELECT next.*
+      FROM walk
+     CROSS JOIN LATERAL (
+           SELECT s.task_type, s.version, s.priority, s.next_run_at, s.instance_id
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready
+              AND (s.task_type, s.version, s.priority) > (walk.type, walk.version, walk.priority)
+            ORDER BY s.task_type, s.version, s.priority, s.next_run_at NULLS FIRST
+            LIMIT 1) AS next
+)
+SELECT walk.type, walk.version, walk.since, walk.instance_id::text
+  FROM walk
+ LIMIT $1::bigint
+
+
+-- name: count_steps
+-- How many steps can be claimed and how many are leased.
+--
+-- One row: ready, leased.  Reads the indexes of those alone; a lease always has its due_at.
+SELECT (SELECT count(*)
+          FROM workflow.workflow_step AS s
+         WHERE s.is_ready),
+       (SELECT count(*)
+          FROM workflow.workflow_step AS s
+         WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL)

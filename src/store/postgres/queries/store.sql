@@ -1,0 +1,80 @@
+-- name: begin_settings
+-- doing: begin a transaction
+-- What holds in a transaction of the engine's, and its time.
+--
+--   $1  how long to wait for a lock, such as '5000ms'
+--
+-- cairn.engine silences the triggers that are there for everybody else.  Plans are made once and
+-- kept, perhaps on an empty table; so whatever would be right only for few rows is turned off, and
+-- an ordered index is what remains.  All of it ends with the transaction, as a pooler demands.
+-- One row: the database's clock.
+SELECT clock_timestamp(),
+       set_config('cairn.engine', '1', true),
+       set_config('lock_timeout', $1, true),
+       set_config('plan_cache_mode', 'force_generic_plan', true),
+       set_config('enable_seqscan', 'off', true),
+       set_config('enable_bitmapscan', 'off', true),
+       set_config('enable_hashjoin', 'off', true),
+       set_config('enable_mergejoin', 'off', true),
+       set_config('enable_sort', 'off', true),
+       set_config('enable_incremental_sort', 'off', true),
+       set_config('jit', 'off', true)
+
+
+-- name: clock
+-- doing: read the clock
+-- The database's clock at this moment, not at the transaction's start.
+SELECT clock_timestamp()
+
+
+-- name: notify
+-- doing: notify others
+-- Tells engines that listen, when this transaction is committed.
+--
+--   $1  who we are, so that we need not wake ourselves
+SELECT pg_notify('cairn', $1)
+
+
+-- name: inspect
+-- doing: inspect the database
+-- What doctor wants to know.
+--
+--   $1  now
+SELECT current_setting('server_version'),
+       (SELECT max(version) FROM workflow.cairn_schema),
+       clock_timestamp(),
+       (SELECT count(*)
+          FROM workflow.workflow_run AS r
+         WHERE r.status = 'leased' AND r.lease_until < $1::timestamptz)
+       + (SELECT count(*)
+            FROM workflow.workflow_step AS s
+           WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
+             AND s.due_at <= $1::timestamptz),
+       pg_database_size(current_database()),
+       format('fsync=%s synchronous_commit=%s encoding=%s',
+              current_setting('fsync'), current_setting('synchronous_commit'),
+              current_setting('server_encoding')),
+       (SELECT o.created_at
+          FROM workflow.workflow_outbox AS o
+         WHERE o.acked_at IS NULL
+         ORDER BY o.id
+         LIMIT 1)
+
+
+-- name: begin
+-- doing: begin a transaction
+BEGIN ISOLATION LEVEL READ COMMITTED
+
+
+-- name: begin_read_only
+-- doing: begin a transaction
+BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY
+
+
+-- name: commit
+COMMIT
+
+
+-- name: rollback
+-- doing: roll back
+ROLLBACK

@@ -1,0 +1,333 @@
+-- name: insert_job
+-- One new job, unless its id or its key is known.
+--
+--   one parameter for each column; see the table
+--
+-- No row comes back; sqlite3_changes() says whether it was inserted.
+INSERT INTO workflow_run (id, type, payload, status, priority, run_at, idempotency_key, attempt,
+                          max_attempts, leased_by, lease_until, last_error, result, created_at,
+                          updated_at, deleted_at, is_ready, lease_token, ended_by, ended_token,
+                          ended_outcome)
+VALUES (:id, :type, :payload, :status, :priority, :run_at, :key, :attempt,
+        :max_attempts, :leased_by, :lease_until, :last_error, :result, :created_at,
+        :updated_at, :deleted_at, :is_ready, :token, :ended_by, :ended_token,
+        :ended_outcome)
+ON CONFLICT DO NOTHING;
+
+
+-- name: find_known_job
+-- Why insert_job refused.
+--
+--   :id, :key  of the job that was not inserted
+--
+-- One row: the id of the job that is there already.  The same id comes before the same key.
+SELECT id FROM workflow_run WHERE id = :id
+UNION ALL
+SELECT id FROM workflow_run WHERE idempotency_key = :key
+LIMIT 1;
+
+
+-- name: lock_job
+-- A job for change, without payload and result.
+--
+--   :id  which
+--
+-- One row or none.  BEGIN IMMEDIATE has locked it already.
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at
+  FROM workflow_run
+ WHERE id = :id;
+
+
+-- name: lock_expired_jobs
+-- Leased jobs whose lease has run out, the earliest first.
+--
+--   :now   microseconds since 1970
+--   :room  how many at most
+--
+-- A lease without an end, which only a hand can have written, has run out.  Jobs without payload and
+-- result.  Walks idx_workflow_run_leased.
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at
+  FROM workflow_run INDEXED BY idx_workflow_run_leased
+ WHERE status = 'leased'
+   AND lease_until IS NULL
+UNION ALL
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at
+  FROM workflow_run INDEXED BY idx_workflow_run_leased
+ WHERE status = 'leased'
+   AND lease_until < :now
+ ORDER BY lease_until, seq
+ LIMIT :room;
+
+
+-- name: update_job
+-- Writes what may change of a job that was read in this transaction.
+--
+--   :seq     which
+--   :result  NULL keeps what is there
+--   and one parameter for each other column that may change
+UPDATE workflow_run
+   SET status      = :status,
+       is_ready    = :is_ready,
+       run_at      = :run_at,
+       attempt     = :attempt,
+       leased_by   = :leased_by,
+       lease_until = :lease_until,
+       lease_token = :token,
+       ended_by    = :ended_by,
+       ended_token = :ended_token,
+       ended_outcome = :ended_outcome,
+       last_error  = :last_error,
+       result      = coalesce(:result, result),
+       updated_at  = :updated_at,
+       deleted_at  = :deleted_at
+ WHERE seq = :seq;
+
+
+-- name: postpone_job
+-- Takes a job out of the claim index until its time has come.
+--
+--   :seq  which
+--
+-- For jobs that others inserted as ready with a run_at in the future.
+UPDATE workflow_run
+   SET is_ready = 0
+ WHERE seq = :seq;
+
+
+-- name: claim_heads
+-- What of one type would be claimed next, best first.
+--
+--   :type     which
+--   :runtime  who asks; NULL: any runtime
+--   :room     how many at most
+--
+-- Rows (priority, seq); none if the registry disables the type or gives it to another runtime.
+-- Reads idx_workflow_run_claim alone, from the type's beginning.  The registry stands on the
+-- right of type =, so that it is asked once and a disabled backlog is not walked.
+SELECT priority, seq
+  FROM workflow_run INDEXED BY idx_workflow_run_claim
+ WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
+   AND type = iif(EXISTS (SELECT 1
+                            FROM workflow_registry
+                           WHERE workflow_name = :type
+                             AND (is_enabled = 0 OR runtime <> :runtime)),
+                  NULL, :type)
+ ORDER BY priority, seq
+ LIMIT :room;
+
+
+-- name: next_type
+-- The first type in a range that has something to claim.
+--
+--   :from   this type or a greater one
+--   :below  but less than this; a BLOB is greater than every text
+--
+-- One row, the type; or none.  One probe of idx_workflow_run_claim.
+SELECT type
+  FROM workflow_run INDEXED BY idx_workflow_run_claim
+ WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
+   AND type >= :from
+   AND type < :below
+ ORDER BY type
+ LIMIT 1;
+
+
+-- name: lease_job
+-- Gives a job to a worker.
+--
+--   :seq          which
+--   :worker       to whom
+--   :token        what the worker will say with each report
+--   :lease_until  when the lease lapses if it is not extended
+--   :now          microseconds since 1970
+UPDATE workflow_run
+   SET status      = 'leased',
+       is_ready    = 0,
+       leased_by   = :worker,
+       lease_until = :lease_until,
+       lease_token = :token,
+       updated_at  = :now
+ WHERE seq = :seq;
+
+
+-- name: read_job
+-- A job, whole, by its place in the order.
+--
+--   :seq  which
+--
+-- One row or none.
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at, payload, result
+  FROM workflow_run
+ WHERE seq = :seq;
+
+
+-- name: find_claimed
+-- The jobs that one claim holds, in its order, whole.
+--
+--   :worker, :token  of the claim
+--   :room            how many at most
+--
+-- Walks idx_workflow_run_leased, which is as long as there are leases.
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at, payload, result
+  FROM workflow_run INDEXED BY idx_workflow_run_leased
+ WHERE status = 'leased'
+   AND lease_token = :token
+   AND leased_by = :worker
+ ORDER BY priority, seq
+ LIMIT :room;
+
+
+-- name: get_job
+-- A job, whole, deleted or not.
+--
+--   :id  which
+--
+-- One row or none.
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at, payload, result
+  FROM workflow_run
+ WHERE id = :id;
+
+
+-- name: list_jobs
+-- Jobs, newest first, whole.
+--
+--   :status       NULL: any
+--   :from, :below the range of types, as in next_type
+--   :before       older than this seq
+--   :room         how many at most
+--
+-- Walks the table backwards until it has enough.
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at, payload, result
+  FROM workflow_run
+ WHERE seq < :before
+   AND deleted_at IS NULL
+   AND (:status IS NULL OR status = :status)
+   AND type >= :from AND type < :below
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: list_jobs_by_key
+-- As list_jobs, of one key.
+--
+--   :key  which
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at, payload, result
+  FROM workflow_run
+ WHERE idempotency_key = :key
+   AND +seq < :before
+   AND deleted_at IS NULL
+   AND (:status IS NULL OR status = :status)
+   AND type >= :from AND type < :below
+ LIMIT :room;
+
+
+-- name: list_leased_jobs
+-- As list_jobs, of status leased.
+--
+-- Sorts idx_workflow_run_leased, which is as long as there are leases.
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at, payload, result
+  FROM workflow_run
+ WHERE seq IN (SELECT seq
+                 FROM workflow_run INDEXED BY idx_workflow_run_leased
+                WHERE status = 'leased'
+                  AND seq < :before
+                  AND deleted_at IS NULL
+                  AND type >= :from AND type < :below
+                ORDER BY seq DESC
+                LIMIT :room)
+ ORDER BY seq DESC;
+
+
+-- name: list_few_pending_jobs
+-- As list_jobs, of status pending, when there are few of them.
+--
+-- Sorts both indexes of what is pending.  With a long backlog list_jobs is faster, since it
+-- finds pending jobs wherever it looks; after it, it would walk past everything that is done.
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at, payload, result
+  FROM workflow_run
+ WHERE seq IN (SELECT seq
+                 FROM workflow_run INDEXED BY idx_workflow_run_claim
+                WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
+                  AND seq < :before
+                  AND type >= :from AND type < :below
+                UNION ALL
+               SELECT seq
+                 FROM workflow_run INDEXED BY idx_workflow_run_scheduled
+                WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
+                  AND seq < :before
+                  AND type >= :from AND type < :below
+                ORDER BY seq DESC
+                LIMIT :room)
+ ORDER BY seq DESC;
+
+
+-- name: count_few_pending
+-- How many jobs are pending, counted no further than :limit.
+SELECT count(*)
+  FROM (SELECT 1
+          FROM workflow_run INDEXED BY idx_workflow_run_claim
+         WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
+         UNION ALL
+        SELECT 1
+          FROM workflow_run INDEXED BY idx_workflow_run_scheduled
+         WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
+         LIMIT :limit);
+
+
+-- name: list_unsuccessful_jobs
+-- As list_jobs, of status failed or cancelled.
+--
+-- Walks idx_workflow_run_unsuccessful backwards.
+SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
+       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
+       idempotency_key, created_at, updated_at, deleted_at, payload, result
+  FROM workflow_run INDEXED BY idx_workflow_run_unsuccessful
+ WHERE status IN ('failed', 'cancelled')
+   AND status = :status
+   AND seq < :before
+   AND deleted_at IS NULL
+   AND type >= :from AND type < :below
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: count_jobs
+-- How much waits and runs.
+--
+--   :now  microseconds since 1970
+--
+-- One row: pending, ready, leased, the earliest run_at among the ready (NULL: none).  Reads
+-- indexes alone.
+SELECT waiting.pending + (SELECT count(*)
+                            FROM workflow_run INDEXED BY idx_workflow_run_scheduled
+                           WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL),
+       waiting.ready,
+       (SELECT count(*)
+          FROM workflow_run INDEXED BY idx_workflow_run_leased
+         WHERE status = 'leased'),
+       waiting.oldest
+  FROM (SELECT count(*) AS pending,
+               count(*) FILTER (WHERE run_at <= :now) AS ready,
+               min(run_at) FILTER (WHERE run_at <= :now) AS oldest
+          FROM workflow_run INDEXED BY idx_workflow_run_claim
+         WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL) AS waiting;

@@ -1,0 +1,68 @@
+-- name: put_registry
+-- An entry, new or in place of the one with that name.
+--
+--   :name, :intent_type, :runtime, :is_enabled, :description, :now
+INSERT INTO workflow_registry (workflow_name, intent_type, runtime, is_enabled, description,
+                               created_at, updated_at)
+VALUES (:name, :intent_type, :runtime, :is_enabled, :description, :now, :now)
+ON CONFLICT (workflow_name) DO UPDATE
+   SET intent_type = excluded.intent_type,
+       runtime     = excluded.runtime,
+       is_enabled  = excluded.is_enabled,
+       description = excluded.description,
+       updated_at  = excluded.updated_at;
+
+
+-- name: get_registry
+-- One entry.
+--
+--   :name  which
+SELECT workflow_name, intent_type, runtime, is_enabled, description, created_at, updated_at
+  FROM workflow_registry
+ WHERE workflow_name = :name;
+
+
+-- name: list_registry
+-- Entries in order of name.
+--
+--   :after  names greater than this
+--   :room   how many at most
+SELECT workflow_name, intent_type, runtime, is_enabled, description, created_at, updated_at
+  FROM workflow_registry
+ WHERE workflow_name > :after
+ ORDER BY workflow_name
+ LIMIT :room;
+
+
+-- name: list_types
+-- Types of unfinished jobs and of registry entries, in order.
+--
+--   :room  how many at most
+--
+-- Leaps through idx_workflow_run_claim from type to type.
+WITH RECURSIVE ready (type) AS (
+    SELECT (SELECT min(type)
+              FROM workflow_run INDEXED BY idx_workflow_run_claim
+             WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL)
+    UNION ALL
+    SELECT (SELECT min(later.type)
+              FROM workflow_run AS later INDEXED BY idx_workflow_run_claim
+             WHERE later.status = 'pending' AND later.is_ready = 1
+               AND later.deleted_at IS NULL AND later.type > ready.type)
+      FROM ready
+     WHERE ready.type IS NOT NULL
+)
+SELECT type FROM ready WHERE type IS NOT NULL
+UNION
+SELECT type
+  FROM workflow_run INDEXED BY idx_workflow_run_scheduled
+ WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
+UNION
+SELECT type
+  FROM workflow_run INDEXED BY idx_workflow_run_leased
+ WHERE status = 'leased'
+UNION
+SELECT workflow_name
+  FROM workflow_registry
+ ORDER BY 1
+ LIMIT :room;
