@@ -95,7 +95,7 @@ cairn_response *answer_finish(struct answer *answer); /* never NULL */
 cairn_response *response_of_error(const cairn_error *error);
 
 /* The tasks of a claim: {"tasks": [...]} without the outer brackets. */
-void write_tasks(struct json_out *out, const struct tasks_output *tasks);
+void write_tasks(struct json_out *out, const struct page_output *page);
 
 /* tasks.c: a claim in the body's field `claim`, by this worker; false: there is none. */
 bool read_claim_beside(struct call *call, const char *worker, cairn_claim_options *ret_claim);

@@ -257,7 +257,7 @@ static void write_committed(const struct call *call, const struct request *reque
     write_received(out, committed->events, committed->event_count);
     write_started(out, request);
     if (request->in.commit.is_claiming)
-        write_tasks(out, &request->out.tasks);
+        write_tasks(out, &request->out.page);
     json_close(out, '}');
 }
 

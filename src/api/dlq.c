@@ -42,27 +42,27 @@ static void write_list(const struct call *call, const struct request *request,
                        struct answer *answer)
 {
     (void)call;
-    const struct dlq_output *dlq = &request->out.dlq;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < dlq->count; i++)
-        write_record(&answer->out, &dlq->items[i]);
+    for (size_t i = 0; i < page->count; i++)
+        write_record(&answer->out, &page->dlq[i]);
     json_close(&answer->out, ']');
-    write_next(&answer->out, dlq->next);
+    write_next(&answer->out, page->next);
     json_close(&answer->out, '}');
 }
 
 static void read_one(struct call *call, struct request *request)
 {
-    request->in.job.id = route_param(call);
+    request->in.id = route_param(call);
 }
 
 static void write_one(const struct call *call, const struct request *request,
                       struct answer *answer)
 {
     (void)call;
-    write_record(&answer->out, request->out.dlq.items);
+    write_record(&answer->out, request->out.page.dlq);
 }
 
 static void read_requeue(struct call *call, struct request *request)

@@ -10,7 +10,7 @@
 
 void read_events(struct call *call, struct request *request)
 {
-    struct events_input *in = &request->in.events;
+    struct page_input *in = &request->in.page;
     in->id = route_param(call); /* NULL: of everybody */
     in->cursor = target_param(&call->target, "cursor");
     target_limit(&call->target, request, &in->limit);
@@ -36,17 +36,17 @@ static void write_fields(struct json_out *out, const cairn_event *event)
 void write_events(const struct call *call, const struct request *request, struct answer *answer)
 {
     (void)call;
-    const struct events_output *events = &request->out.events;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < events->count; i++) {
+    for (size_t i = 0; i < page->count; i++) {
         json_open(&answer->out, '{');
-        write_fields(&answer->out, &events->items[i]);
+        write_fields(&answer->out, &page->events[i]);
         json_close(&answer->out, '}');
     }
     json_close(&answer->out, ']');
-    write_next(&answer->out, events->next);
+    write_next(&answer->out, page->next);
     json_close(&answer->out, '}');
 }
 
@@ -58,19 +58,19 @@ static void write_all(const struct call *call, const struct request *request,
                       struct answer *answer)
 {
     (void)call;
-    const struct stream_output *stream = &request->out.stream;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < stream->count; i++) {
+    for (size_t i = 0; i < page->count; i++) {
         json_open(&answer->out, '{');
         json_key(&answer->out, "subject");
-        json_str(&answer->out, stream->items[i].subject);
-        write_fields(&answer->out, &stream->items[i].event);
+        json_str(&answer->out, page->stream[i].subject);
+        write_fields(&answer->out, &page->stream[i].event);
         json_close(&answer->out, '}');
     }
     json_close(&answer->out, ']');
-    write_next(&answer->out, stream->next);
+    write_next(&answer->out, page->next);
     json_close(&answer->out, '}');
 }
 

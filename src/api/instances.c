@@ -80,14 +80,14 @@ static void write_instance(struct json_out *out, const cairn_instance *instance)
 
 static void read_id(struct call *call, struct request *request)
 {
-    request->in.job.id = route_param(call);
+    request->in.id = route_param(call);
 }
 
 void write_instance_now(const struct call *call, const struct request *request,
                         struct answer *answer)
 {
     (void)call;
-    write_instance(&answer->out, request->out.instances.items);
+    write_instance(&answer->out, request->out.page.instances);
 }
 
 static const char *const list_params[] = {"status", "workflow", "key", "limit", "cursor", NULL};
@@ -108,14 +108,14 @@ static void write_list(const struct call *call, const struct request *request,
                        struct answer *answer)
 {
     (void)call;
-    const struct instances_output *instances = &request->out.instances;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < instances->count; i++)
-        write_instance(&answer->out, &instances->items[i]);
+    for (size_t i = 0; i < page->count; i++)
+        write_instance(&answer->out, &page->instances[i]);
     json_close(&answer->out, ']');
-    write_next(&answer->out, instances->next);
+    write_next(&answer->out, page->next);
     json_close(&answer->out, '}');
 }
 
@@ -188,14 +188,14 @@ static void write_steps(const struct call *call, const struct request *request,
                         struct answer *answer)
 {
     (void)call;
-    const struct steps_output *steps = &request->out.steps;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < steps->count; i++)
-        write_step(&answer->out, &steps->items[i]);
+    for (size_t i = 0; i < page->count; i++)
+        write_step(&answer->out, &page->steps[i]);
     json_close(&answer->out, ']');
-    write_next(&answer->out, steps->next);
+    write_next(&answer->out, page->next);
     json_close(&answer->out, '}');
 }
 
@@ -320,14 +320,14 @@ static void write_decisions(const struct call *call, const struct request *reque
                             struct answer *answer)
 {
     (void)call;
-    const struct decisions_output *decisions = &request->out.decisions;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < decisions->count; i++)
-        write_decision(&answer->out, &decisions->items[i]);
+    for (size_t i = 0; i < page->count; i++)
+        write_decision(&answer->out, &page->decisions[i]);
     json_close(&answer->out, ']');
-    write_next(&answer->out, decisions->next);
+    write_next(&answer->out, page->next);
     json_close(&answer->out, '}');
 }
 

@@ -75,7 +75,7 @@ static void write_enqueued(const struct call *call, const struct request *reques
 
 static void read_id(struct call *call, struct request *request)
 {
-    request->in.job.id = route_param(call);
+    request->in.id = route_param(call);
 }
 
 static void write_job(struct json_out *out, const cairn_job *job)
@@ -120,7 +120,7 @@ static void write_one(const struct call *call, const struct request *request,
                       struct answer *answer)
 {
     (void)call;
-    write_job(&answer->out, request->out.jobs.items);
+    write_job(&answer->out, request->out.page.jobs);
 }
 
 static const char *const list_params[] = {"status", "type", "key", "limit", "cursor", NULL};
@@ -141,14 +141,14 @@ static void write_list(const struct call *call, const struct request *request,
                        struct answer *answer)
 {
     (void)call;
-    const struct jobs_output *jobs = &request->out.jobs;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < jobs->count; i++)
-        write_job(&answer->out, &jobs->items[i]);
+    for (size_t i = 0; i < page->count; i++)
+        write_job(&answer->out, &page->jobs[i]);
     json_close(&answer->out, ']');
-    write_next(&answer->out, jobs->next);
+    write_next(&answer->out, page->next);
     json_close(&answer->out, '}');
 }
 

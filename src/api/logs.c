@@ -33,13 +33,13 @@ static void write_log(struct json_out *out, const cairn_log *log)
 void write_logs(const struct call *call, const struct request *request, struct answer *answer)
 {
     (void)call;
-    const struct logs_output *logs = &request->out.logs;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < logs->count; i++)
-        write_log(&answer->out, &logs->items[i]);
+    for (size_t i = 0; i < page->count; i++)
+        write_log(&answer->out, &page->logs[i]);
     json_close(&answer->out, ']');
-    write_next(&answer->out, logs->next);
+    write_next(&answer->out, page->next);
     json_close(&answer->out, '}');
 }

@@ -36,19 +36,19 @@ static void write_claimed(const struct call *call, const struct request *request
                           struct answer *answer)
 {
     (void)call;
-    const struct outbox_output *outbox = &request->out.outbox;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "events");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < outbox->count; i++)
-        write_event(&answer->out, &outbox->items[i]);
+    for (size_t i = 0; i < page->count; i++)
+        write_event(&answer->out, &page->outbox[i]);
     json_close(&answer->out, ']');
     json_close(&answer->out, '}');
 }
 
 static void read_ack(struct call *call, struct request *request)
 {
-    request->in.job.id = route_param(call);
+    request->in.id = route_param(call);
 }
 
 static void write_ack(const struct call *call, const struct request *request,
@@ -57,7 +57,7 @@ static void write_ack(const struct call *call, const struct request *request,
     (void)call;
     json_open(&answer->out, '{');
     json_key(&answer->out, "id");
-    json_str(&answer->out, request->in.job.id);
+    json_str(&answer->out, request->in.id);
     json_close(&answer->out, '}');
 }
 

@@ -34,14 +34,14 @@ static void write_list(const struct call *call, const struct request *request,
                        struct answer *answer)
 {
     (void)call;
-    const struct registry_output *registry = &request->out.registry;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < registry->count; i++)
-        write_entry(&answer->out, &registry->items[i]);
+    for (size_t i = 0; i < page->count; i++)
+        write_entry(&answer->out, &page->registry[i]);
     json_close(&answer->out, ']');
-    write_next(&answer->out, registry->next);
+    write_next(&answer->out, page->next);
     json_close(&answer->out, '}');
 }
 
@@ -58,7 +58,7 @@ static void write_put(const struct call *call, const struct request *request,
                       struct answer *answer)
 {
     (void)call;
-    write_entry(&answer->out, request->out.registry.items);
+    write_entry(&answer->out, request->out.page.registry);
 }
 
 static const struct route routes[] = {

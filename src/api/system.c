@@ -75,18 +75,18 @@ static void write_doctor(const struct call *call, const struct request *request,
                          struct answer *answer)
 {
     (void)call;
-    const struct doctor_output *doctor = &request->out.doctor;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < doctor->count; i++) {
+    for (size_t i = 0; i < page->count; i++) {
         json_open(&answer->out, '{');
         json_key(&answer->out, "check");
-        json_str(&answer->out, doctor->items[i].check);
+        json_str(&answer->out, page->findings[i].check);
         json_key(&answer->out, "result");
-        json_str(&answer->out, doctor->items[i].result);
+        json_str(&answer->out, page->findings[i].result);
         json_key(&answer->out, "text");
-        json_str(&answer->out, doctor->items[i].text);
+        json_str(&answer->out, page->findings[i].text);
         json_close(&answer->out, '}');
     }
     json_close(&answer->out, ']');

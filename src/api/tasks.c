@@ -142,12 +142,12 @@ static void write_task(struct json_out *out, const cairn_task *task)
     json_close(out, '}');
 }
 
-void write_tasks(struct json_out *out, const struct tasks_output *tasks)
+void write_tasks(struct json_out *out, const struct page_output *page)
 {
     json_key(out, "tasks");
     json_open(out, '[');
-    for (size_t i = 0; i < tasks->count; i++)
-        write_task(out, &tasks->items[i]);
+    for (size_t i = 0; i < page->count; i++)
+        write_task(out, &page->tasks[i]);
     json_close(out, ']');
 }
 
@@ -156,7 +156,7 @@ static void write_claimed(const struct call *call, const struct request *request
 {
     (void)call;
     json_open(&answer->out, '{');
-    write_tasks(&answer->out, &request->out.tasks);
+    write_tasks(&answer->out, &request->out.page);
     json_close(&answer->out, '}');
 }
 
@@ -322,7 +322,7 @@ static void write_report_many(const struct call *call, const struct request *req
     for (size_t i = 0; i < in->count; i++)
         write_reported(&answer->out, in->reports[i].task_id, &request->out.reported[i]);
     json_close(&answer->out, ']');
-    write_tasks(&answer->out, &request->out.tasks);
+    write_tasks(&answer->out, &request->out.page);
     json_close(&answer->out, '}');
 }
 

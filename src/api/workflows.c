@@ -43,7 +43,7 @@ static void write_deployed(const struct call *call, const struct request *reques
     (void)call;
     answer->status = request->out.is_existing ? 200 : 201;
     json_open(&answer->out, '{');
-    write_names(&answer->out, request->out.definitions.items);
+    write_names(&answer->out, request->out.page.definitions);
     json_key(&answer->out, "existing");
     json_bool(&answer->out, request->out.is_existing);
     json_close(&answer->out, '}');
@@ -81,7 +81,7 @@ static void write_one(const struct call *call, const struct request *request,
                       struct answer *answer)
 {
     (void)call;
-    write_definition(&answer->out, request->out.definitions.items);
+    write_definition(&answer->out, request->out.page.definitions);
 }
 
 static void read_list(struct call *call, struct request *request)
@@ -94,14 +94,14 @@ static void write_list(const struct call *call, const struct request *request,
                        struct answer *answer)
 {
     (void)call;
-    const struct definitions_output *definitions = &request->out.definitions;
+    const struct page_output *page = &request->out.page;
     json_open(&answer->out, '{');
     json_key(&answer->out, "items");
     json_open(&answer->out, '[');
-    for (size_t i = 0; i < definitions->count; i++)
-        write_definition(&answer->out, &definitions->items[i]);
+    for (size_t i = 0; i < page->count; i++)
+        write_definition(&answer->out, &page->definitions[i]);
     json_close(&answer->out, ']');
-    write_next(&answer->out, definitions->next);
+    write_next(&answer->out, page->next);
     json_close(&answer->out, '}');
 }
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
-#include "engine/world.h"
+#include "engine/workset.h"
 
 /* Applies all that is due now, and tells when the next thing is (0: never). */
 static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
@@ -20,7 +20,7 @@ static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
     }
     code = timers_apply(&batch, ret_due_us, reterr);
     if (!code)
-        code = world_write(&batch, reterr);
+        code = workset_write(&batch, reterr);
     if (!code)
         code = batch_append_events(&batch, reterr);
     if (code)
@@ -29,7 +29,7 @@ static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
         code = batch.ops->commit(batch.tx, batch.ready.count || batch.ready.is_any, reterr);
     if (!code)
         batch_count(&batch);
-    *ret_is_moved = batch.event_count || batch.ready.is_any || world_has_moved(&batch);
+    *ret_is_moved = batch.event_count || batch.ready.is_any || workset_has_changed(&batch);
     arena_done(&batch.arena);
     return code;
 }

@@ -5,7 +5,7 @@
 #include "engine/batch.h"
 
 #include "base/error.h"
-#include "engine/flow_batch.h"
+#include "engine/workset.h"
 
 /* A new try begins from nothing; only what makes tries recognisable (ids, tokens) is kept. */
 static void forget_answer(struct request *request)
@@ -41,11 +41,11 @@ static void put_busy_aside(struct batch *batch, struct request_queue *busy)
 {
     struct request_queue rest = {0};
     struct request *request;
-    if (batch->id_count == 0 && !batch->world)
+    if (batch->id_count == 0 && !batch->instances)
         return;
     while ((request = queue_pop(batch->requests)) != NULL) {
         bool is_busy = !request->code && (request_names_busy_row(batch, request) ||
-                                          flow_names_busy(batch, request));
+                                          request_names_busy_instance(batch, request));
         queue_push(is_busy ? busy : &rest, request);
     }
     *batch->requests = rest;
@@ -76,7 +76,7 @@ static cairn_code lock_rows(struct batch *batch, struct request_queue *busy,
 {
     cairn_code code = batch_lock(batch, reterr);
     if (!code)
-        code = flow_batch_load(batch, reterr);
+        code = batch_load_instances(batch, reterr);
     if (!code)
         put_busy_aside(batch, busy);
     return code;
@@ -87,7 +87,7 @@ static cairn_code claim_outbox(struct batch *batch, cairn_error *reterr)
     cairn_code code = CAIRN_OK;
     for_each_request (request, batch) {
         if (!code && !request->code && request->op == OP_OUTBOX_CLAIM)
-            code = flow_batch_claim_outbox(batch, request, reterr);
+            code = batch_claim_outbox(batch, request, reterr);
     }
     return code;
 }
@@ -96,7 +96,7 @@ static cairn_code claim_outbox(struct batch *batch, cairn_error *reterr)
  * what the others have made ready. */
 static cairn_code apply_claims(struct batch *batch, cairn_error *reterr)
 {
-    cairn_code code = world_write_steps(batch, reterr);
+    cairn_code code = workset_write_steps(batch, reterr);
     if (!code)
         code = claim_outbox(batch, reterr);
     if (code)
@@ -113,7 +113,7 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_e
         batch->is_due_known = !code;
         batch->is_stuck = batch->due_us && batch->due_us <= batch->tx->now_us &&
                           !batch->event_count && !batch->ready.is_any &&
-                          !world_has_moved(batch);
+                          !workset_has_changed(batch);
     }
     if (!code)
         code = lock_rows(batch, busy, reterr);
@@ -122,11 +122,11 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_e
     if (!code)
         code = apply_claims(batch, reterr);
     if (!code)
-        code = world_write(batch, reterr);
+        code = workset_write(batch, reterr);
     if (!code)
-        code = flow_batch_remember(batch, reterr);
+        code = batch_read_memories(batch, reterr);
     if (!code)
-        code = world_show(batch, reterr);
+        code = workset_answer(batch, reterr);
     if (!code)
         code = batch_append_events(batch, reterr);
     return code;
@@ -171,7 +171,7 @@ static void put_empty_aside(struct batch *batch, struct request_queue *empty)
     struct request *request;
     while ((request = queue_pop(batch->requests)) != NULL) {
         bool is_waiting = !request->code && request_is_claiming(request) &&
-                          request->out.tasks.count == 0 && request_claim(request)->wait_ms > 0;
+                          request->out.page.count == 0 && request_claim(request)->wait_ms > 0;
         request->is_reported |=
             (request->op == OP_REPORT || request->op == OP_COMMIT) && !request->code;
         request->was_unsure = false;

@@ -21,10 +21,10 @@ struct tally {
 };
 
 /* A claim that brought less of one kind than it could take: another like it would bring nothing. */
-struct dry_claim {
+struct exhausted_claim {
     const cairn_claim_options *claim;
     bool is_steps; /* or jobs */
-    struct dry_claim *next;
+    struct exhausted_claim *next;
 };
 
 /* A function that was claimed, whose memory is to be read. */
@@ -70,9 +70,9 @@ struct batch {
     struct job_event_row *events;
     size_t event_count, event_room;
 
-    struct world_instance *world;        /* instances in hand */
-    struct world_instance **world_slots; /* the same by id, a hash table */
-    size_t world_slot_count, world_count;
+    struct workset_instance *instances;       /* instances in hand */
+    struct workset_instance **instance_slots; /* the same by id, a hash table */
+    size_t instance_slot_count, instance_count;
     struct flow_event_row *flow_events;
     size_t flow_event_count, flow_event_room;
     struct outbox_row *outbox;
@@ -80,7 +80,7 @@ struct batch {
     struct log_row *logs;
     size_t log_count, log_room;
 
-    struct dry_claim *dry;
+    struct exhausted_claim *dry;
     struct passage *passages;
     size_t passage_count, passage_room;
     struct tally tally;
@@ -96,15 +96,15 @@ struct batch {
 /* batch.c: adds what was counted to the engine's counters, once it is committed. */
 void batch_count(struct batch *batch);
 
-/* batch_events.c */
+/* batch_event.c */
 struct event_facts {
     const char *worker; /* NULL: left out */
     int32_t attempt;    /* 0: left out */
     const char *error, *reason;
     int64_t run_at_us, extend_us; /* 0: left out */
 };
-cairn_code batch_event(struct batch *batch, const char *job_id, enum job_event type,
-                       const char *data, cairn_error *reterr);
+cairn_code batch_add_event(struct batch *batch, const char *job_id, enum job_event type,
+                           const char *data, cairn_error *reterr);
 cairn_code event_data(struct batch *batch, const struct event_facts *facts,
                       const char **ret_data, cairn_error *reterr);
 cairn_code batch_append_events(struct batch *batch, cairn_error *reterr);
@@ -121,11 +121,12 @@ cairn_code batch_insert_children(struct batch *batch, const struct commit_job *j
                                  size_t count, cairn_enqueued *ret_enqueued,
                                  cairn_error *reterr);
 
-/* batch_jobs.c */
+/* batch_job.c */
 cairn_code batch_lock(struct batch *batch, cairn_error *reterr);
 cairn_code batch_report(struct batch *batch, struct request *request, cairn_error *reterr);
-cairn_code batch_heartbeat(struct batch *batch, struct request *request, cairn_error *reterr);
-cairn_code batch_control(struct batch *batch, struct request *request, cairn_error *reterr);
+cairn_code batch_heartbeat_job(struct batch *batch, struct request *request,
+                               cairn_error *reterr);
+cairn_code batch_control_job(struct batch *batch, struct request *request, cairn_error *reterr);
 bool request_is_job_control(enum request_op op);
 /* Writes the rows that have changed, and gives the answers that are still owed. */
 cairn_code batch_write_jobs(struct batch *batch, cairn_error *reterr);
@@ -140,75 +141,96 @@ cairn_code batch_apply(struct batch *batch, struct job_row *row, const struct jo
 bool request_names_busy_row(const struct batch *batch, const struct request *request);
 
 /* A job of this type became claimable; NULL: of any type. */
-void batch_ready(struct batch *batch, const char *type);
-void batch_ready_version(struct batch *batch, const char *type,
-                         int32_t version); /* a function */
+void batch_note_ready(struct batch *batch, const char *type);
+void batch_note_ready_version(struct batch *batch, const char *type,
+                              int32_t version); /* a function */
 
 /* A timer that this batch makes, so that nobody needs to ask the store for it. */
-void batch_due(struct batch *batch, int64_t at_us);
+void batch_note_due(struct batch *batch, int64_t at_us);
 
 /* Sorts ids and drops repeats; how many are left. */
 size_t ids_sort_unique(const char **ids, size_t count);
 
-/* flow_batch.c: which instances and steps a batch names. */
-cairn_code flow_batch_load(struct batch *batch, cairn_error *reterr);
-bool flow_names_busy(const struct batch *batch, const struct request *request);
+/* batch_load.c: which instances and steps a batch names. */
+cairn_code batch_load_instances(struct batch *batch, cairn_error *reterr);
+bool request_names_busy_instance(const struct batch *batch, const struct request *request);
 
-/* flow_batch_report.c */
-cairn_code flow_batch_report(struct batch *batch, struct request *request, size_t index,
+/* batch_report.c */
+cairn_code batch_report_step(struct batch *batch, struct request *request, size_t index,
                              cairn_error *reterr);
-void flow_batch_heartbeat(struct batch *batch, struct request *request);
+void batch_heartbeat_step(struct batch *batch, struct request *request);
 bool is_step_id(const char *task_id);
 /* The task was ended by this very token, but with another outcome. */
 cairn_code ended_otherwise(cairn_error *error, const char *id, const char *ended_outcome);
 cairn_code lease_lost(cairn_error *error, const char *id, const char *worker,
                       const char *status, const char *holder);
 
-/* flow_batch_control.c */
+/* batch_control.c */
 bool request_is_control(enum request_op op); /* of instances */
 /* The answer to control is the instance as it is now. */
-cairn_code flow_batch_show(struct batch *batch, struct request *request, cairn_error *reterr);
+cairn_code batch_show_instance(struct batch *batch, struct request *request,
+                               cairn_error *reterr);
+cairn_code batch_control_instance(struct batch *batch, struct request *request,
+                                  cairn_error *reterr);
+cairn_code batch_decide(struct batch *batch, struct request *request, cairn_error *reterr);
+cairn_code batch_requeue(struct batch *batch, struct request *request, cairn_error *reterr);
+/* Finds the instance that a requeue is about, so that it can be locked with all others. */
+cairn_code batch_find_record_instance(struct batch *batch, struct request *request,
+                                      cairn_error *reterr);
+cairn_code no_such_instance(struct request *request, const char *id);
 
-/* flow_start.c */
-cairn_code flow_batch_deploy(struct batch *batch, struct request *request, cairn_error *reterr);
+/* batch_signal.c */
+cairn_code batch_signal(struct batch *batch, struct request *request, cairn_error *reterr);
+
+/* batch_outbox.c */
+cairn_code batch_claim_outbox(struct batch *batch, struct request *request,
+                              cairn_error *reterr);
+cairn_code batch_ack_outbox(struct batch *batch, struct request *request, cairn_error *reterr);
+/* Writes the events that were emitted and are not yet in the store. */
+cairn_code batch_append_outbox(struct batch *batch, cairn_error *reterr);
+
+/* batch_start.c */
+cairn_code batch_deploy(struct batch *batch, struct request *request, cairn_error *reterr);
 /* The instance of a request, and in the same statement those of the requests behind it. */
-cairn_code flow_batch_start(struct batch *batch, struct request *first, cairn_error *reterr);
+cairn_code batch_start(struct batch *batch, struct request *first, cairn_error *reterr);
 
 bool request_starts_children(const struct request *request);
 
 struct child {
     const struct commit_start *start;
     const struct definition *definition;
-    struct world_instance *instance;
+    struct workset_instance *instance;
 };
 /* Finds the workflows; if one is not there, the request is refused. */
-cairn_code flow_plan_children(struct batch *batch, struct request *request,
-                              struct child *children, size_t count, cairn_error *reterr);
-cairn_code flow_start_children(struct batch *batch, struct child *children, size_t count,
-                               cairn_enqueued *ret_started, cairn_error *reterr);
+cairn_code batch_plan_children(struct batch *batch, struct request *request,
+                               struct child *children, size_t count, cairn_error *reterr);
+cairn_code batch_start_children(struct batch *batch, struct child *children, size_t count,
+                                cairn_enqueued *ret_started, cairn_error *reterr);
 
-/* flow_commit.c */
-cairn_code flow_batch_commit(struct batch *batch, struct request *request, cairn_error *reterr);
+/* batch_passage.c */
+cairn_code batch_commit_passage(struct batch *batch, struct request *request,
+                                cairn_error *reterr);
 
-/* flow_memory.c: what claimed functions remember. */
-/* Memory for a passage; what is in it is read by flow_batch_remember(), for all at once. */
-cairn_code flow_passage(struct batch *batch, struct request *request,
-                        const struct step_row *runner, const cairn_memory **ret_memory,
-                        cairn_error *reterr);
-cairn_code flow_batch_remember(struct batch *batch, cairn_error *reterr);
+/* batch_memory.c: what claimed functions remember. */
+/* Memory for a passage; what is in it is read by batch_read_memories(), for all at once. */
+cairn_code batch_add_passage(struct batch *batch, struct request *request,
+                             const struct step_row *runner, const cairn_memory **ret_memory,
+                             cairn_error *reterr);
+cairn_code batch_read_memories(struct batch *batch, cairn_error *reterr);
 /* Untaken signals, into the request's arena. */
-cairn_code flow_events(struct batch *batch, struct request *request, const char *instance_id,
-                       cairn_received **ret_events, size_t *ret_count, cairn_error *reterr);
+cairn_code batch_read_signals(struct batch *batch, struct request *request,
+                              const char *instance_id, cairn_received **ret_events,
+                              size_t *ret_count, cairn_error *reterr);
 
-/* flow_timer.c */
-cairn_code flow_timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr);
+/* batch_timer_steps.c */
+cairn_code timers_apply_steps(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr);
 
-/* flow_claim.c */
+/* batch_claim_steps.c */
 /* Claims that are alike but for who makes them; none of unsure end. */
-cairn_code flow_claim_together(struct batch *batch, struct claim_share *shares, size_t count,
-                               cairn_error *reterr);
-cairn_code flow_claim(struct batch *batch, struct request *request, size_t room,
-                      cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr);
+cairn_code claim_steps_together(struct batch *batch, struct claim_share *shares, size_t count,
+                                cairn_error *reterr);
+cairn_code claim_steps(struct batch *batch, struct request *request, size_t room,
+                       cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr);
 
 /* batch_claim.c */
 bool request_is_claiming(const struct request *request);

@@ -114,21 +114,22 @@ static bool is_overlapping(const cairn_claim_options *a, const cairn_claim_optio
 }
 
 /* When many workers wait for the same types and one job comes, only the first need ask. */
-static bool is_dry(const struct batch *batch, const cairn_claim_options *claim, bool is_steps)
+static bool is_exhausted(const struct batch *batch, const cairn_claim_options *claim,
+                         bool is_steps)
 {
-    for (const struct dry_claim *dry = batch->dry; dry; dry = dry->next)
+    for (const struct exhausted_claim *dry = batch->dry; dry; dry = dry->next)
         if (dry->is_steps == is_steps && is_same_claim(dry->claim, claim))
             return true;
     return false;
 }
 
-static cairn_code note_dry(struct batch *batch, const cairn_claim_options *claim, bool is_steps,
-                           cairn_error *reterr)
+static cairn_code note_exhausted(struct batch *batch, const cairn_claim_options *claim,
+                                 bool is_steps, cairn_error *reterr)
 {
-    struct dry_claim *dry = arena_alloc(&batch->arena, sizeof *dry);
+    struct exhausted_claim *dry = arena_alloc(&batch->arena, sizeof *dry);
     if (!dry)
         return fail_memory(reterr);
-    *dry = (struct dry_claim){.claim = claim, .is_steps = is_steps, .next = batch->dry};
+    *dry = (struct exhausted_claim){.claim = claim, .is_steps = is_steps, .next = batch->dry};
     batch->dry = dry;
     return CAIRN_OK;
 }
@@ -144,10 +145,10 @@ static cairn_code note_claimed(struct batch *batch, const cairn_claim_options *c
     cairn_code code = event_data(batch, &facts, &data, reterr);
     /* A claimed task starts at once, so both are written here (docs/decisions/0005). */
     if (!code)
-        code = batch_event(batch, row->id, EVENT_LEASED, data, reterr);
+        code = batch_add_event(batch, row->id, EVENT_LEASED, data, reterr);
     if (!code)
-        code = batch_event(batch, row->id, EVENT_STARTED, data, reterr);
-    batch_due(batch, row->lease_until_us + 1);
+        code = batch_add_event(batch, row->id, EVENT_STARTED, data, reterr);
+    batch_note_due(batch, row->lease_until_us + 1);
     batch->tally.claimed++;
     return code;
 }
@@ -235,10 +236,10 @@ static cairn_code ask(struct batch *batch, struct request *request, struct share
 {
     const cairn_claim_options *claim = request_claim(request);
     size_t more;
-    if (room == 0 || is_dry(batch, claim, share->is_steps))
+    if (room == 0 || is_exhausted(batch, claim, share->is_steps))
         return CAIRN_OK;
     cairn_code code = bring(batch, request, share, room, &more, reterr);
-    return code || more == room ? code : note_dry(batch, claim, share->is_steps, reterr);
+    return code || more == room ? code : note_exhausted(batch, claim, share->is_steps, reterr);
 }
 
 /* Each kind gets half, and what the other leaves: so the first to be asked may be asked again. */
@@ -307,7 +308,7 @@ static cairn_code claim_for(struct batch *batch, struct request *request, cairn_
     const cairn_claim_options *claim = request_claim(request);
     struct committer *committer = batch->committer;
     struct share jobs = {.claim = claim_jobs};
-    struct share steps = {.claim = flow_claim, .is_steps = true};
+    struct share steps = {.claim = claim_steps, .is_steps = true};
     bool *is_steps_turn = turn_of(committer, claim);
     struct share *turn = *is_steps_turn ? &steps : &jobs;
     struct share *other = *is_steps_turn ? &jobs : &steps;
@@ -321,7 +322,7 @@ static cairn_code claim_for(struct batch *batch, struct request *request, cairn_
     if (request->was_unsure) {
         cairn_code code = find_again(batch, request, &jobs, &steps, reterr);
         size_t found = code ? 0 : alternate(&jobs, &steps, tasks);
-        request->out.tasks = (struct tasks_output){.items = tasks, .count = found};
+        request->out.page = (struct page_output){.items = tasks, .count = found};
         if (code || found)
             return code;
         request->was_unsure = false; /* it was not committed */
@@ -337,7 +338,7 @@ static cairn_code claim_for(struct batch *batch, struct request *request, cairn_
     note_turn(is_steps_turn, count);
     if (jobs.count != steps.count)
         committer->has_few_steps = steps.count < jobs.count;
-    request->out.tasks = (struct tasks_output){.items = tasks, .count = count};
+    request->out.page = (struct page_output){.items = tasks, .count = count};
     return CAIRN_OK;
 }
 
@@ -349,7 +350,7 @@ enum { TOGETHER_TASKS_MAX = 1000 };
 /* Whether a request's claim is still to be made; one whose caller has gone is refused. */
 static bool is_claim_open(struct request *request)
 {
-    if (request->code || !request_is_claiming(request) || request->out.tasks.items)
+    if (request->code || !request_is_claiming(request) || request->out.page.tasks)
         return false;
     if (!request->is_wanted || request->is_wanted(request))
         return true;
@@ -402,23 +403,23 @@ static cairn_code claim_together(struct batch *batch, struct request *first,
         room += shares[count++].room;
     }
     if (!code)
-        code = flow_claim_together(batch, shares, count, reterr);
+        code = claim_steps_together(batch, shares, count, reterr);
     bool is_all = true;
     for (size_t i = 0; i < count && !code; i++) {
-        shares[i].request->out.tasks =
-            (struct tasks_output){.items = shares[i].tasks, .count = shares[i].count};
+        shares[i].request->out.page =
+            (struct page_output){.items = shares[i].tasks, .count = shares[i].count};
         is_all &= shares[i].count == shares[i].room;
         note_turn(turn_of(batch->committer, request_claim(first)), shares[i].count);
     }
-    return code || is_all ? code : note_dry(batch, request_claim(first), true, reterr);
+    return code || is_all ? code : note_exhausted(batch, request_claim(first), true, reterr);
 }
 
 static cairn_code claim_one(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const cairn_claim_options *claim = request_claim(request);
     bool is_without_jobs =
-        !request->was_unsure && (claim->type_count == 0 || is_dry(batch, claim, false));
-    if (is_without_jobs && is_dry(batch, claim, true))
+        !request->was_unsure && (claim->type_count == 0 || is_exhausted(batch, claim, false));
+    if (is_without_jobs && is_exhausted(batch, claim, true))
         return CAIRN_OK;
     if (!is_claim_open(request))
         return CAIRN_OK;
@@ -431,7 +432,7 @@ cairn_code batch_claim(struct batch *batch, cairn_error *reterr)
     cairn_code code = CAIRN_OK;
     for_each_request (request, batch) {
         if (!request->code && request_is_claiming(request))
-            request->out.tasks = (struct tasks_output){0};
+            request->out.page = (struct page_output){0};
     }
     for_each_request (request, batch) {
         if (!code && !request->code && request->op == OP_CLAIM)

@@ -58,11 +58,11 @@ static cairn_code note_inserted(struct batch *batch, const struct job_row *row,
     if (result != INSERT_DONE)
         return CAIRN_OK;
     if (row->is_ready)
-        batch_ready(batch, row->type);
+        batch_note_ready(batch, row->type);
     else
-        batch_due(batch, row->run_at_us);
+        batch_note_due(batch, row->run_at_us);
     batch->tally.enqueued++;
-    return batch_event(batch, row->id, EVENT_CREATED, NULL, reterr);
+    return batch_add_event(batch, row->id, EVENT_CREATED, NULL, reterr);
 }
 
 bool request_enqueues_children(const struct request *request)

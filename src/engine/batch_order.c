@@ -11,13 +11,13 @@
  *   instances a deployment.  Nobody else knows their ids yet.
  *
  *   The row that a control is answered with is read at the end, or before the next request that
- *   changes it (world_turn_to(), take_row()).
+ *   changes it (workset_take(), take_row()).
  *
  * Claims, of tasks and of outbound events, come after all of this.  Their callers are concurrent
  * and have no order among the others, and one question serves many.
  */
 #include "base/error.h"
-#include "engine/flow_batch.h"
+#include "engine/workset.h"
 
 static cairn_code apply_enqueue(struct batch *batch, struct request *request,
                                 cairn_error *reterr)
@@ -33,18 +33,18 @@ static cairn_code apply_start(struct batch *batch, struct request *request, cair
 {
     cairn_code code = CAIRN_OK;
     if (!batch->are_starts_ahead)
-        code = flow_batch_start(batch, request, reterr);
+        code = batch_start(batch, request, reterr);
     batch->are_starts_ahead = true;
-    struct world_instance *instance =
-        code || request->code ? NULL : world_find(batch, request->out.enqueued[0].id);
-    return instance ? world_write_parked(instance, reterr) : code;
+    struct workset_instance *instance =
+        code || request->code ? NULL : workset_find(batch, request->out.enqueued[0].id);
+    return instance ? workset_write_parked(instance, reterr) : code;
 }
 
 static cairn_code apply_deploy(struct batch *batch, struct request *request,
                                cairn_error *reterr)
 {
     batch->are_starts_ahead = false;
-    return flow_batch_deploy(batch, request, reterr);
+    return batch_deploy(batch, request, reterr);
 }
 
 static cairn_code apply_commit(struct batch *batch, struct request *request,
@@ -54,15 +54,15 @@ static cairn_code apply_commit(struct batch *batch, struct request *request,
         batch->are_jobs_ahead = false;
     if (request_starts_children(request))
         batch->are_starts_ahead = false;
-    return flow_batch_commit(batch, request, reterr);
+    return batch_commit_passage(batch, request, reterr);
 }
 
 static cairn_code apply_heartbeat(struct batch *batch, struct request *request,
                                   cairn_error *reterr)
 {
     if (!is_step_id(request->in.heartbeat.task_id))
-        return batch_heartbeat(batch, request, reterr);
-    flow_batch_heartbeat(batch, request);
+        return batch_heartbeat_job(batch, request, reterr);
+    batch_heartbeat_step(batch, request);
     return CAIRN_OK;
 }
 
@@ -82,20 +82,20 @@ static cairn_code apply_one(struct batch *batch, struct request *request, cairn_
     case OP_HEARTBEAT:
         return apply_heartbeat(batch, request, reterr);
     case OP_SIGNAL:
-        return flow_batch_signal(batch, request, reterr);
+        return batch_signal(batch, request, reterr);
     case OP_DECIDE:
-        return flow_batch_decide(batch, request, reterr);
+        return batch_decide(batch, request, reterr);
     case OP_DLQ_REQUEUE:
-        return flow_batch_requeue(batch, request, reterr);
+        return batch_requeue(batch, request, reterr);
     case OP_OUTBOX_ACK:
-        return flow_batch_ack_outbox(batch, request, reterr);
+        return batch_ack_outbox(batch, request, reterr);
     case OP_REGISTRY_PUT:
         return batch_put_registry(batch, request, reterr);
     default:
         if (request_is_job_control(request->op))
-            return batch_control(batch, request, reterr);
+            return batch_control_job(batch, request, reterr);
         if (request_is_control(request->op))
-            return flow_batch_control(batch, request, reterr);
+            return batch_control_instance(batch, request, reterr);
         return CAIRN_OK; /* a claim: later */
     }
 }
@@ -121,7 +121,7 @@ cairn_code batch_apply_in_order(struct batch *batch, cairn_error *reterr)
     if (!code)
         code = batch_write_jobs(batch, reterr);
     if (!code)
-        code = flow_batch_append_outbox(batch, reterr);
+        code = batch_append_outbox(batch, reterr);
     if (!code && batch->log_count)
         code = batch->ops->append_logs(batch->tx, batch->logs, batch->log_count, reterr);
     return code;

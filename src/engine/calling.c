@@ -14,7 +14,7 @@ static void post(struct request *request)
 cairn_code engine_run(cairn_engine *engine, struct request *request)
 {
     sem_t is_done;
-    if (engine->ops->ask && engine->ops->ask(engine, request))
+    if (engine->ops->run_here && engine->ops->run_here(engine, request))
         return request->code;
     sem_init(&is_done, 0, 0);
     request->done = post;
@@ -57,7 +57,7 @@ cairn_code run_for_page(cairn_engine *engine, struct request **request, enum pag
 cairn_code run_id(cairn_engine *engine, enum request_op op, const char *id, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, op);
-    request->in.job.id = id;
+    request->in.id = id;
     return run_request(engine, request, reterr);
 }
 
@@ -65,7 +65,7 @@ cairn_code run_get(cairn_engine *engine, enum request_op op, const char *id,
                    enum page_kind kind, cairn_page **ret_page, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, op);
-    request->in.job.id = id;
+    request->in.id = id;
     return run_for_page(engine, &request, kind, ret_page, reterr);
 }
 
@@ -83,6 +83,6 @@ cairn_code run_list_of(cairn_engine *engine, enum request_op op, const char *id,
                        cairn_page **ret_page, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, op);
-    request->in.events = (struct events_input){.id = id, .cursor = cursor, .limit = limit};
+    request->in.page = (struct page_input){.id = id, .cursor = cursor, .limit = limit};
     return run_for_page(engine, &request, kind, ret_page, reterr);
 }

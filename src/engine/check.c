@@ -286,7 +286,7 @@ static cairn_code check_job_list(struct check *check)
 
 static cairn_code check_events(struct check *check)
 {
-    const struct events_input *in = &check->request->in.events;
+    const struct page_input *in = &check->request->in.page;
     cairn_code code = check_page(check, in->cursor, in->limit);
     return code ? code : check_number_cursor(check, in->cursor);
 }
@@ -466,7 +466,7 @@ static cairn_code check_flow(struct check *check)
 /* A page of something that belongs to something else. */
 static cairn_code check_part(struct check *check)
 {
-    cairn_code code = check_id(check, check->request->in.events.id);
+    cairn_code code = check_id(check, check->request->in.page.id);
     return code ? code : check_events(check);
 }
 
@@ -491,7 +491,7 @@ static cairn_code check_one(struct check *check)
     case OP_INSTANCE_GET:
     case OP_OUTBOX_ACK:
     case OP_DLQ_GET:
-        return check_id(check, request->in.job.id);
+        return check_id(check, request->in.id);
     case OP_REGISTRY_PUT:
         return check_registry(check);
     case OP_CLOCK_ADVANCE:

@@ -193,11 +193,6 @@ static void try_later(struct committer *committer, struct request_queue *request
         request_end(request, why->code, why);
 }
 
-static bool may_pass(cairn_code code)
-{
-    return code == CAIRN_E_UNREACHABLE || code == CAIRN_E_BUSY;
-}
-
 static void commit_all(struct committer *committer, struct request_queue *requests,
                        bool is_alone);
 
@@ -266,11 +261,12 @@ static void commit_all(struct committer *committer, struct request_queue *reques
         settle(committer, &before, &result);
         end_all(requests);
         commit_each(committer, &result.busy);
-    } else if (code == CAIRN_E_UNREACHABLE || (may_pass(code) && result.is_begin_failed)) {
+    } else if (code == CAIRN_E_UNREACHABLE ||
+               (code_is_transient(code) && result.is_begin_failed)) {
         try_later(committer, requests, &why, result.is_unsure);
     } else if (requests->count > 1) {
         commit_each(committer, requests);
-    } else if (may_pass(code)) {
+    } else if (code_is_transient(code)) {
         try_later(committer, requests, &why, false);
     } else {
         struct request *request = queue_pop(requests);
@@ -285,7 +281,7 @@ static void commit_all(struct committer *committer, struct request_queue *reques
  */
 
 /* Another process has committed: waiting claims look again, and it may have set a timer. */
-static void heed_news(struct committer *committer)
+static void note_foreign_commit(struct committer *committer)
 {
     struct local_engine *engine = committer->engine;
     cairn_error why;
@@ -303,7 +299,7 @@ static void advance(struct committer *committer, struct request_queue *batch)
 {
     struct request *request = batch->first;
     request->code = clock_advance(committer, request);
-    if (may_pass(request->code)) {
+    if (code_is_transient(request->code)) {
         cairn_error why = request->error;
         why.code = request->code;
         try_later(committer, batch, &why, false);
@@ -314,7 +310,7 @@ static void advance(struct committer *committer, struct request_queue *batch)
 
 /* While the store is away: takes the requests whose time is over, so that nobody waits with them
  * for another try.  With the lock held. */
-static void take_impatient(struct local_engine *engine, struct request_queue *ret_over)
+static void take_timed_out(struct local_engine *engine, struct request_queue *ret_over)
 {
     struct request_queue rest = {0};
     struct request *request;
@@ -344,13 +340,13 @@ bool committer_run_once(struct committer *committer)
 
     end_all(&expired);
     if (has_news)
-        heed_news(committer);
+        note_foreign_commit(committer);
 
     pthread_mutex_lock(&engine->lock);
     bool is_awake = committer->rest_until_us <= clock_monotonic_us(&engine->clock);
     cairn_error trouble = engine->trouble;
     if (is_awake && engine->is_in_trouble)
-        take_impatient(engine, &expired);
+        take_timed_out(engine, &expired);
     if (is_awake)
         take_batch(engine, &batch);
     bool is_due = committer->index == 0 && is_awake &&

@@ -14,12 +14,12 @@
 
 enum { FINDINGS_MAX = 32, TYPES_MAX = 1000, SKEW_WARNING_MS = 1000, LATE_S = 3600 };
 
-void find(struct doctor_output *out, const char *check, const char *result, const char *format,
+void find(struct page_output *out, const char *check, const char *result, const char *format,
           ...)
 {
     if (out->count == FINDINGS_MAX)
         return;
-    cairn_finding *finding = &out->items[out->count++];
+    cairn_finding *finding = &out->findings[out->count++];
     finding->check = check;
     finding->result = result;
     va_list args;
@@ -28,7 +28,7 @@ void find(struct doctor_output *out, const char *check, const char *result, cons
     va_end(args);
 }
 
-static void look_at_store(struct doctor_output *out, const struct store_facts *facts)
+static void look_at_store(struct page_output *out, const struct store_facts *facts)
 {
     find(out, "store", "ok", "%s answers%s%s", facts->product, facts->settings[0] ? ", " : "",
          facts->settings);
@@ -44,7 +44,7 @@ static void look_at_store(struct doctor_output *out, const struct store_facts *f
              facts->schema_version, facts->newest_schema_version);
 }
 
-static void look_at_clock(struct local_engine *engine, struct doctor_output *out,
+static void look_at_clock(struct local_engine *engine, struct page_output *out,
                           const struct store_facts *facts)
 {
     if (engine->clock.is_virtual) {
@@ -63,7 +63,7 @@ static void look_at_clock(struct local_engine *engine, struct doctor_output *out
          is_off ? ": set the clocks by NTP" : "");
 }
 
-static void look_at_work(struct doctor_output *out, const struct store_facts *facts,
+static void look_at_work(struct page_output *out, const struct store_facts *facts,
                          const struct job_counts *counts, const struct step_counts *steps,
                          int64_t now_us)
 {
@@ -87,7 +87,7 @@ static void look_at_work(struct doctor_output *out, const struct store_facts *fa
          is_late ? ": does any worker take its type?" : "");
 }
 
-static void look_at_outbox(struct doctor_output *out, const struct store_facts *facts,
+static void look_at_outbox(struct page_output *out, const struct store_facts *facts,
                            int64_t now_us)
 {
     int64_t waited_s =
@@ -115,7 +115,7 @@ static bool is_versioned(const char *type)
 }
 
 static cairn_code look_at_types(const struct store_ops *ops, struct store_tx *tx,
-                                struct doctor_output *out, cairn_error *reterr)
+                                struct page_output *out, cairn_error *reterr)
 {
     size_t count = 0, plain = 0, disabled = 0;
     const char *example = NULL, *off = NULL;
@@ -155,11 +155,11 @@ static cairn_code look_at_types(const struct store_ops *ops, struct store_tx *tx
 cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx, struct request *request)
 {
     const struct store_ops *ops = engine->store->ops;
-    struct doctor_output *out = &request->out.doctor;
+    struct page_output *out = &request->out.page;
     struct store_facts facts = {0};
     struct job_counts counts = {0};
     struct step_counts steps = {0};
-    *out = (struct doctor_output){
+    *out = (struct page_output){
         .items = arena_array(&request->arena, FINDINGS_MAX, sizeof(cairn_finding))};
     if (!out->items)
         return fail_memory(&request->error);

@@ -9,11 +9,11 @@
 #include "engine/local.h"
 
 /* Notes a finding: what, which, why, and what to do. */
-void find(struct doctor_output *out, const char *check, const char *result, const char *format,
+void find(struct page_output *out, const char *check, const char *result, const char *format,
           ...) format_like(4, 5);
 
 /* Looks at instances and steps. */
 cairn_code doctor_flow(const struct store_ops *ops, struct store_tx *tx,
-                       struct doctor_output *out, cairn_error *reterr);
+                       struct page_output *out, cairn_error *reterr);
 
 #endif

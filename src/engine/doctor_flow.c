@@ -22,7 +22,7 @@ enum { SAMPLE = 100, STEPS_SAMPLE = 64, TYPES_SAMPLE = 1000, EVENTS_SAMPLE = 200
 struct flow_doctor {
     const struct store_ops *ops;
     struct store_tx *tx;
-    struct doctor_output *out;
+    struct page_output *out;
     struct instance_row *instances; /* room for SAMPLE */
     struct step_row *steps;         /* room for STEPS_SAMPLE */
     struct flow_event_row *events;  /* room for EVENTS_SAMPLE */
@@ -286,7 +286,7 @@ static cairn_code look_at_waits(struct flow_doctor *doctor, cairn_error *reterr)
 }
 
 cairn_code doctor_flow(const struct store_ops *ops, struct store_tx *tx,
-                       struct doctor_output *out, cairn_error *reterr)
+                       struct page_output *out, cairn_error *reterr)
 {
     struct flow_doctor doctor = {
         .ops = ops,

@@ -21,9 +21,9 @@ struct engine_ops {
     /* Takes the request and ends it by request->done(), now or later. */
     void (*submit)(cairn_engine *engine, struct request *request);
 
-    /* Carries out a question in the caller's own thread, if that can be done now; false: submit it.
-     * NULL: never. */
-    bool (*ask)(cairn_engine *engine, struct request *request);
+    /* Carries out a read in the caller's own thread, if that can be done now; false: submit it.
+     * May be NULL. */
+    bool (*run_here)(cairn_engine *engine, struct request *request);
 
     /* The JSON face: copies what it needs of the request, then calls done once, now or later.
      */

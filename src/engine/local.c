@@ -26,7 +26,8 @@ static struct local_engine *to_local(cairn_engine *engine)
 
 static bool is_for_reader(const struct local_engine *engine, const struct request *request)
 {
-    return request_is_read(request->op) || (engine->has_reader && request_is_look(request));
+    return request_is_read(request->op) ||
+           (engine->has_reader && request_is_lease_check(request));
 }
 
 static void set_patience(const struct local_engine *engine, struct request *request)
@@ -109,13 +110,8 @@ static void *run_committer(void *arg)
     return NULL;
 }
 
-static bool may_pass(cairn_code code)
-{
-    return code == CAIRN_E_UNREACHABLE || code == CAIRN_E_BUSY;
-}
-
 /* Looks at once, so that the first of them does not wait for too much. */
-enum { LOOKS_AT_ONCE = 256 };
+enum { LEASE_CHECKS_AT_ONCE = 256 };
 
 /* One question, or several looks; with the read_lock held.  The first one's error says what has
  * happened to all. */
@@ -129,8 +125,9 @@ static cairn_code read_once(struct local_engine *engine, struct request_queue *s
     if (code)
         return code;
     engine->read_session->deadline_us = store_deadline_us(engine, some);
-    return request_is_look(first) ? looks_run(engine, engine->read_session, some, &first->error)
-                                  : read_run(engine, engine->read_session, first);
+    return request_is_lease_check(first)
+               ? lease_checks_run(engine, engine->read_session, some, &first->error)
+               : read_run(engine, engine->read_session, first);
 }
 
 /* Reads wait for a store that went away, as writes do. */
@@ -141,7 +138,7 @@ static cairn_code read_with_patience(struct local_engine *engine, struct request
         cairn_code code = read_once(engine, some);
         pthread_mutex_unlock(&engine->read_lock);
         int64_t again_us = clock_monotonic_us(&engine->clock) + rest_us;
-        if (!may_pass(code) || again_us > some->first->give_up_us)
+        if (!code_is_transient(code) || again_us > some->first->give_up_us)
             return code;
 
         pthread_mutex_lock(&engine->lock);
@@ -164,10 +161,11 @@ static void take_reads(struct local_engine *engine, struct request_queue *ret_so
     if (!request)
         return;
     queue_push(ret_some, request);
-    if (!request_is_look(request))
+    if (!request_is_lease_check(request))
         return;
     while ((request = queue_pop(&engine->reads)) != NULL) {
-        bool is_more = request_is_look(request) && ret_some->count < LOOKS_AT_ONCE;
+        bool is_more =
+            request_is_lease_check(request) && ret_some->count < LEASE_CHECKS_AT_ONCE;
         queue_push(is_more ? ret_some : &rest, request);
     }
     engine->reads = rest;
@@ -188,7 +186,7 @@ static void end_reads(struct request_queue *some, cairn_code code)
 }
 
 /* The store is away: ends the questions whose time is over, instead of trying for each of them. */
-static void end_impatient_reads(struct local_engine *engine, cairn_code code,
+static void end_timed_out_reads(struct local_engine *engine, cairn_code code,
                                 const cairn_error *why)
 {
     struct request_queue over = {0}, rest = {0};
@@ -218,8 +216,8 @@ static void *run_reader(void *arg)
         cairn_code code = read_with_patience(engine, &some);
         cairn_error error = some.first->error;
         end_reads(&some, code);
-        if (may_pass(code))
-            end_impatient_reads(engine, code, &error);
+        if (code_is_transient(code))
+            end_timed_out_reads(engine, code, &error);
         pthread_mutex_lock(&engine->lock);
     }
     pthread_mutex_unlock(&engine->lock);
@@ -235,11 +233,11 @@ static bool has_reads(struct local_engine *engine)
 }
 
 /* How long a caller's own thread waits for the answer of a store, before the reader does. */
-enum { ASK_PATIENCE_MS = 1000 };
+enum { RUN_HERE_PATIENCE_MS = 1000 };
 
 /* Spares the caller two switches of threads.  A store that cannot be reached, or a reader that is
  * busy or about to be, is the reader's business, who has patience. */
-static bool ask(cairn_engine *base, struct request *request)
+static bool run_here(cairn_engine *base, struct request *request)
 {
     struct local_engine *engine = to_local(base);
     struct request_queue one = {0};
@@ -247,14 +245,14 @@ static bool ask(cairn_engine *base, struct request *request)
         pthread_mutex_trylock(&engine->read_lock))
         return false;
     cairn_code code = request_check(&base->options, request);
-    request->give_up_us = clock_monotonic_us(&engine->clock) + ASK_PATIENCE_MS * US_PER_MS;
+    request->give_up_us = clock_monotonic_us(&engine->clock) + RUN_HERE_PATIENCE_MS * US_PER_MS;
     queue_push(&one, request);
     if (!code)
         code = read_once(engine, &one);
     if (code)
         request->code = code;
     pthread_mutex_unlock(&engine->read_lock);
-    if (!may_pass(request->code))
+    if (!code_is_transient(request->code))
         return true;
     request->code = CAIRN_OK;
     error_clear(&request->error);
@@ -379,7 +377,7 @@ static void close_engine(cairn_engine *base)
  */
 
 static const struct engine_ops local_ops = {
-    .submit = submit, .ask = ask, .call = api_call, .close = close_engine};
+    .submit = submit, .run_here = run_here, .call = api_call, .close = close_engine};
 
 static void init_locks(struct local_engine *engine)
 {

@@ -159,6 +159,12 @@ void timers_ask(struct local_engine *engine); /* as soon as possible */
 void timers_note(struct local_engine *engine, const struct batch_result *result,
                  const struct timer_watch *before);
 
+/* The store may answer a later try. */
+static inline bool code_is_transient(cairn_code code)
+{
+    return code == CAIRN_E_UNREACHABLE || code == CAIRN_E_BUSY;
+}
+
 /* Ends a request with a code, and the reason if there is one. */
 void request_end(struct request *request, cairn_code code, const cairn_error *why);
 
@@ -186,7 +192,7 @@ struct batch_result {
 cairn_code batch_commit(struct committer *committer, struct request_queue *requests,
                         bool is_alone, struct batch_result *ret_result, cairn_error *reterr);
 
-/* timer.c: applies what is due in one bounded portion.  *ret_due_us: when the next is (0:
+/* batch_timer.c: applies what is due in one bounded portion.  *ret_due_us: when the next is (0:
  * never). */
 struct batch;
 cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr);
@@ -194,16 +200,16 @@ cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *r
 /* advance.c: OP_CLOCK_ADVANCE, which has its own transactions. */
 cairn_code clock_advance(struct committer *committer, struct request *request);
 
-/* look.c: a heartbeat that extends nothing. */
-bool request_is_look(const struct request *request);
+/* lease_check.c: a heartbeat that extends nothing. */
+bool request_is_lease_check(const struct request *request);
 /* Several at once.  A code: nobody has an answer; else each has its own. */
-cairn_code looks_run(struct local_engine *engine, struct store_session *session,
-                     struct request_queue *looks, cairn_error *reterr);
+cairn_code lease_checks_run(struct local_engine *engine, struct store_session *session,
+                            struct request_queue *looks, cairn_error *reterr);
 /* read.c: carries out a request that changes nothing. */
 cairn_code read_run(struct local_engine *engine, struct store_session *session,
                     struct request *request);
 cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
-                         struct request *request); /* flow_read.c */
+                         struct request *request); /* read_flow.c */
 cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx,
                       struct request *request);
 

@@ -6,34 +6,20 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
-/* How every list of request.out begins, whatever its items are. */
-struct list {
-    const void *items;
-    size_t count;
-    const char *next;
-};
-
-/* The size of an item, and where a request keeps the list. */
-static const struct {
-    size_t item_size;
-    size_t list_at;
-} kinds[PAGE_KINDS] = {
-    [PAGE_JOB] = {sizeof(cairn_job), offsetof(struct request, out.jobs)},
-    [PAGE_INSTANCE] = {sizeof(cairn_instance), offsetof(struct request, out.instances)},
-    [PAGE_STEP] = {sizeof(cairn_step), offsetof(struct request, out.steps)},
-    [PAGE_EVENT] = {sizeof(cairn_event), offsetof(struct request, out.events)},
-    [PAGE_LOG] = {sizeof(cairn_log), offsetof(struct request, out.logs)},
-    [PAGE_DECISION] = {sizeof(cairn_decision), offsetof(struct request, out.decisions)},
-    [PAGE_DLQ_RECORD] = {sizeof(cairn_dlq_record), offsetof(struct request, out.dlq)},
-    [PAGE_OUTBOX_EVENT] = {sizeof(cairn_outbox_event), offsetof(struct request, out.outbox)},
-    [PAGE_WORKFLOW] = {sizeof(cairn_workflow), offsetof(struct request, out.definitions)},
-    [PAGE_REGISTRY_ENTRY] = {sizeof(cairn_registry_entry),
-                             offsetof(struct request, out.registry)},
-    [PAGE_TASK] = {sizeof(cairn_task), offsetof(struct request, out.tasks)},
-    [PAGE_FINDING] = {sizeof(cairn_finding), offsetof(struct request, out.doctor)},
-    [PAGE_FLAW] = {.item_size = sizeof(cairn_flaw)}, /* no request brings them */
+static const size_t item_sizes[PAGE_KINDS] = {
+    [PAGE_JOB] = sizeof(cairn_job),
+    [PAGE_INSTANCE] = sizeof(cairn_instance),
+    [PAGE_STEP] = sizeof(cairn_step),
+    [PAGE_EVENT] = sizeof(cairn_event),
+    [PAGE_LOG] = sizeof(cairn_log),
+    [PAGE_DECISION] = sizeof(cairn_decision),
+    [PAGE_DLQ_RECORD] = sizeof(cairn_dlq_record),
+    [PAGE_OUTBOX_EVENT] = sizeof(cairn_outbox_event),
+    [PAGE_WORKFLOW] = sizeof(cairn_workflow),
+    [PAGE_REGISTRY_ENTRY] = sizeof(cairn_registry_entry),
+    [PAGE_TASK] = sizeof(cairn_task),
+    [PAGE_FINDING] = sizeof(cairn_finding),
+    [PAGE_FLAW] = sizeof(cairn_flaw), /* no request brings them */
 };
 
 cairn_page *page_new(enum page_kind kind)
@@ -51,11 +37,9 @@ void page_freep(cairn_page **page)
 
 void page_take(cairn_page *page, struct request **request)
 {
-    struct list list;
-    memcpy(&list, (const char *)*request + kinds[page->kind].list_at, sizeof list);
-    page->items = list.items;
-    page->count = list.count;
-    page->next = list.next;
+    page->items = (*request)->out.page.items;
+    page->count = (*request)->out.page.count;
+    page->next = (*request)->out.page.next;
     page->request = *request;
     *request = NULL;
 }
@@ -83,7 +67,7 @@ static const void *item_at(const cairn_page *page, enum page_kind kind, size_t i
 {
     if (page->kind != kind || index >= page->count)
         return NULL;
-    return (const char *)page->items + index * kinds[kind].item_size;
+    return (const char *)page->items + index * item_sizes[kind];
 }
 
 const cairn_job *cairn_page_job(const cairn_page *page, size_t index)

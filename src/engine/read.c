@@ -56,14 +56,14 @@ static cairn_code find_job(struct question *q, const char *id, struct job_row *r
 static cairn_code get_job(struct question *q)
 {
     struct job_row row;
-    cairn_code code = find_job(q, q->request->in.job.id, &row);
+    cairn_code code = find_job(q, q->request->in.id, &row);
     if (code)
         return code;
     cairn_job *job = arena_zalloc(q->arena, sizeof *job);
     if (!job)
         return fail_memory(q->error);
     job_to_public(&row, job);
-    q->request->out.jobs = (struct jobs_output){.items = job, .count = 1};
+    q->request->out.page = (struct page_output){.items = job, .count = 1};
     return CAIRN_OK;
 }
 
@@ -86,8 +86,8 @@ static cairn_code list_jobs(struct question *q)
     if (code)
         return code;
 
-    struct jobs_output *out = &q->request->out.jobs;
-    *out = (struct jobs_output){.items = jobs, .count = count < room ? count : in->limit};
+    struct page_output *out = &q->request->out.page;
+    *out = (struct page_output){.items = jobs, .count = count < room ? count : in->limit};
     for (size_t i = 0; i < out->count; i++)
         job_to_public(&rows[i], &jobs[i]);
     if (count == room) {
@@ -100,7 +100,7 @@ static cairn_code list_jobs(struct question *q)
 
 static cairn_code list_events(struct question *q)
 {
-    const struct events_input *in = &q->request->in.events;
+    const struct page_input *in = &q->request->in.page;
     struct job_row job;
     cairn_code code = find_job(q, in->id, &job);
     if (code)
@@ -116,8 +116,8 @@ static cairn_code list_events(struct question *q)
     if (code)
         return code;
 
-    struct events_output *out = &q->request->out.events;
-    *out = (struct events_output){.items = events, .count = count < room ? count : in->limit};
+    struct page_output *out = &q->request->out.page;
+    *out = (struct page_output){.items = events, .count = count < room ? count : in->limit};
     for (size_t i = 0; i < out->count; i++)
         events[i] = (cairn_event){.id = rows[i].id,
                                   .type = rows[i].type_name,
@@ -143,9 +143,8 @@ static cairn_code list_registry(struct question *q)
     if (code)
         return code;
 
-    struct registry_output *out = &q->request->out.registry;
-    *out =
-        (struct registry_output){.items = entries, .count = count < room ? count : in->limit};
+    struct page_output *out = &q->request->out.page;
+    *out = (struct page_output){.items = entries, .count = count < room ? count : in->limit};
     for (size_t i = 0; i < out->count; i++)
         entries[i] = (cairn_registry_entry){.workflow_name = rows[i].name,
                                             .intent_type = rows[i].intent_type,

@@ -19,48 +19,48 @@
 #include <stdint.h>
 
 enum request_op {
-    OP_ENQUEUE,                 /* in.enqueue      out.enqueue */
-    OP_CLAIM,                   /* in.claim        out.tasks */
-    OP_REPORT,                  /* in.report       out.report, out.tasks */
-    OP_HEARTBEAT,               /* in.heartbeat    out.heartbeat */
-    OP_JOB_CANCEL,              /* in.job          out.jobs: the job as it is now */
-    OP_JOB_DELETE,              /* in.job          out.jobs */
-    OP_JOB_RETRY,               /* in.job          out.jobs */
-    OP_REGISTRY_PUT,            /* in.registry     out.registry: the entry as it is now */
-    OP_CLOCK_ADVANCE,           /* in.advance      out.now_us */
-    OP_DEPLOY,                  /* in.deploy       out.definitions: it, out.is_existing */
-    OP_START,                   /* in.start        out.enqueued: one */
-    OP_SIGNAL,                  /* in.signal       out.signalled */
-    OP_PAUSE,                   /* in.control      out.instances: the instance as it is now */
-    OP_RESUME,                  /* in.control      out.instances */
-    OP_RESTART,                 /* in.control      out.instances */
-    OP_RETRY,                   /* in.control      out.instances */
-    OP_CANCEL,                  /* in.control      out.instances */
-    OP_ABORT,                   /* in.control      out.instances */
-    OP_OUTBOX_CLAIM,            /* in.outbox       out.outbox */
-    OP_OUTBOX_ACK,              /* in.job: the event's id */
-    OP_DECIDE,                  /* in.decide       out.instances: the instance as it is now */
-    OP_DLQ_REQUEUE,             /* in.requeue      out.instances */
-    OP_COMMIT,                  /* in.commit       out.committed, out.tasks */
-    OP_FIRST_READ,              /* those below change nothing */
-    OP_JOB_GET = OP_FIRST_READ, /* in.job   out.jobs: one */
-    OP_JOB_LIST,                /* in.job_list     out.jobs */
-    OP_JOB_EVENTS,              /* in.events       out.events */
-    OP_REGISTRY_LIST,           /* in.page         out.registry */
+    OP_ENQUEUE,       /* in.enqueue      out.enqueue */
+    OP_CLAIM,         /* in.claim        out.page.tasks */
+    OP_REPORT,        /* in.report       out.report, out.page.tasks */
+    OP_HEARTBEAT,     /* in.heartbeat    out.heartbeat */
+    OP_JOB_CANCEL,    /* in.id           out.page.jobs: the job as it is now */
+    OP_JOB_DELETE,    /* in.id           out.page.jobs */
+    OP_JOB_RETRY,     /* in.id           out.page.jobs */
+    OP_REGISTRY_PUT,  /* in.registry     out.page.registry: the entry as it is now */
+    OP_CLOCK_ADVANCE, /* in.advance      out.now_us */
+    OP_DEPLOY,        /* in.deploy       out.page.definitions: it, out.is_existing */
+    OP_START,         /* in.start        out.enqueued: one */
+    OP_SIGNAL,        /* in.signal       out.signalled */
+    OP_PAUSE,         /* in.control      out.page.instances: the instance as it is now */
+    OP_RESUME,        /* in.control      out.page.instances */
+    OP_RESTART,       /* in.control      out.page.instances */
+    OP_RETRY,         /* in.control      out.page.instances */
+    OP_CANCEL,        /* in.control      out.page.instances */
+    OP_ABORT,         /* in.control      out.page.instances */
+    OP_OUTBOX_CLAIM,  /* in.outbox       out.page.outbox */
+    OP_OUTBOX_ACK,    /* in.id */
+    OP_DECIDE,        /* in.decide       out.page.instances: the instance as it is now */
+    OP_DLQ_REQUEUE,   /* in.requeue      out.page.instances */
+    OP_COMMIT,        /* in.commit       out.committed, out.page.tasks */
+    OP_FIRST_READ,    /* those below change nothing */
+    OP_JOB_GET = OP_FIRST_READ, /* in.id    out.page.jobs: one */
+    OP_JOB_LIST,                /* in.job_list     out.page.jobs */
+    OP_JOB_EVENTS,              /* in.page         out.page.events */
+    OP_REGISTRY_LIST,           /* in.page         out.page.registry */
     OP_CLOCK_NOW,               /*                 out.now_us */
     OP_STATS,                   /*                 out.stats */
-    OP_DOCTOR,                  /*                 out.doctor */
-    OP_DEFINITION_GET,          /* in.definition   out.definitions: one */
-    OP_DEFINITION_LIST,         /* in.page         out.definitions */
-    OP_INSTANCE_GET,            /* in.job          out.instances: one */
-    OP_INSTANCE_LIST,           /* in.instance_list  out.instances */
-    OP_STEP_LIST,               /* in.events       out.steps */
-    OP_INSTANCE_EVENTS,         /* in.events       out.events */
-    OP_ALL_EVENTS,              /* in.events: after the cursor  out.stream */
-    OP_DLQ_LIST,                /* in.page         out.dlq */
-    OP_DLQ_GET,                 /* in.job: the record's id   out.dlq: one */
-    OP_LOG_LIST,                /* in.events       out.logs */
-    OP_DECISION_LIST,           /* in.events       out.decisions */
+    OP_DOCTOR,                  /*                 out.page.findings */
+    OP_DEFINITION_GET,          /* in.definition   out.page.definitions: one */
+    OP_DEFINITION_LIST,         /* in.page         out.page.definitions */
+    OP_INSTANCE_GET,            /* in.id           out.page.instances: one */
+    OP_INSTANCE_LIST,           /* in.instance_list  out.page.instances */
+    OP_STEP_LIST,               /* in.page         out.page.steps */
+    OP_INSTANCE_EVENTS,         /* in.page         out.page.events */
+    OP_ALL_EVENTS,              /* in.page: after the cursor  out.page.stream */
+    OP_DLQ_LIST,                /* in.page         out.page.dlq */
+    OP_DLQ_GET,                 /* in.id   out.page.dlq: one */
+    OP_LOG_LIST,                /* in.page         out.page.logs */
+    OP_DECISION_LIST,           /* in.page         out.page.decisions */
     OP_TASK_CONTEXT,            /* in.context      out.context */
     OP_COUNT
 };
@@ -88,12 +88,8 @@ struct context_input {
     const char *step; /* whose output; NULL: those of all */
 };
 
-struct events_input {
-    const char *id, *cursor;
-    uint32_t limit;
-};
-
 struct page_input {
+    const char *id; /* of the job or instance that the items belong to; else NULL */
     const char *cursor;
     uint32_t limit;
 };
@@ -205,64 +201,31 @@ struct committed_output {
     size_t event_count;
 };
 
-/* Lists: items, how many, and where the next page begins (NULL: this was the last); in this order,
- * see engine/page.c. */
-struct tasks_output {
-    cairn_task *items;
-    size_t count;
-    const char *next;
+/* An event of the stream: the id of its job or instance, and the event. */
+struct stream_event {
+    const char *subject;
+    cairn_event event;
 };
 
-struct jobs_output {
-    cairn_job *items;
-    size_t count;
-    const char *next;
-};
-
-struct events_output {
-    cairn_event *items;
-    size_t count;
-    const char *next;
-};
-
-struct registry_output {
-    cairn_registry_entry *items;
-    size_t count;
-    const char *next;
-};
-
-struct definitions_output {
-    cairn_workflow *items;
-    size_t count;
-    const char *next;
-};
-
-struct instances_output {
-    cairn_instance *items;
-    size_t count;
-    const char *next;
-};
-
-struct steps_output {
-    cairn_step *items;
-    size_t count;
-    const char *next;
-};
-
-struct outbox_output {
-    cairn_outbox_event *items;
-    size_t count;
-    const char *next;
-};
-
-struct dlq_output {
-    cairn_dlq_record *items;
-    size_t count;
-    const char *next;
-};
-
-struct decisions_output {
-    cairn_decision *items;
+/* A list: the items under the name of their type, and where the next page begins (NULL: this was the
+ * last one; of the stream it is always set). */
+struct page_output {
+    union {
+        void *items;
+        cairn_task *tasks;
+        cairn_job *jobs;
+        cairn_event *events;
+        cairn_registry_entry *registry;
+        cairn_workflow *definitions;
+        cairn_instance *instances;
+        cairn_step *steps;
+        cairn_outbox_event *outbox;
+        cairn_dlq_record *dlq;
+        cairn_decision *decisions;
+        cairn_log *logs;
+        struct stream_event *stream;
+        cairn_finding *findings;
+    };
     size_t count;
     const char *next;
 };
@@ -278,30 +241,6 @@ struct context_output {
     size_t count;
 };
 
-struct logs_output {
-    cairn_log *items;
-    size_t count;
-    const char *next;
-};
-
-/* An event of the stream: of whom, and what. */
-struct stream_event {
-    const char *subject; /* the job's or instance's id */
-    cairn_event event;
-};
-
-struct stream_output {
-    struct stream_event *items;
-    size_t count;
-    const char *next; /* where to go on; always set */
-};
-
-struct doctor_output {
-    cairn_finding *items;
-    size_t count;
-    const char *next;
-};
-
 struct request {
     enum request_op op;
     struct arena arena;
@@ -312,11 +251,8 @@ struct request {
         struct report_input report;
         struct heartbeat_input heartbeat;
         struct context_input context;
-        struct {
-            const char *id;
-        } job;
+        const char *id;
         cairn_job_filter job_list;
-        struct events_input events;
         struct page_input page;
         struct deploy_input deploy;
         cairn_start_options start;
@@ -336,28 +272,16 @@ struct request {
 
     struct {
         cairn_enqueued *enqueued; /* in.enqueue.count of them */
-        struct tasks_output tasks;
         cairn_reported *reported; /* in.report.count of them */
+        struct page_output page;
         struct {
             int64_t lease_until_us;
             const char *stop; /* NULL or a constant text */
         } heartbeat;
-        struct jobs_output jobs;
-        struct events_output events;
-        struct registry_output registry;
-        struct definitions_output definitions;
         bool is_existing; /* deploy: it was there */
-        struct instances_output instances;
-        struct steps_output steps;
         cairn_signalled signalled;
-        struct outbox_output outbox;
-        struct dlq_output dlq;
         struct committed_output committed;
-        struct logs_output logs;
-        struct decisions_output decisions;
         struct context_output context;
-        struct stream_output stream;
-        struct doctor_output doctor;
         cairn_stats stats;
         int64_t now_us;
     } out;
@@ -382,8 +306,8 @@ struct request {
     int64_t give_up_us;    /* monotonic: until when an unreachable store is tried again */
     int64_t wait_until_us; /* monotonic: until when a claim waits; 0: it does not */
     char token[24];        /* of the claim, kept over tries */
-    char signal_id[40];    /* of a signal that was given none, kept over tries; of a requeue:
-                            * the instance that the answer shows */
+    char signal_id[40];    /* of a signal that was given none, kept over tries */
+    char instance_id[40];  /* of a requeue: its record's instance, which the answer shows */
     bool is_reported;      /* its reports are committed; only its claim still waits */
     bool was_unsure;       /* an earlier try ended in a commit that nobody knows the end of */
 };

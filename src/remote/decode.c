@@ -181,17 +181,16 @@ static cairn_code read_reported(struct reader *reader, struct slice item,
     return CAIRN_OK;
 }
 
-cairn_code read_tasks(struct reader *reader, struct slice answer,
-                      struct tasks_output *ret_tasks)
+cairn_code read_tasks(struct reader *reader, struct slice answer, struct page_output *ret_tasks)
 {
     struct scan scan;
     struct slice item;
     cairn_code code =
-        read_list(reader, scan_find(answer, "tasks"), OBJECTS(ret_tasks, task_fields));
+        read_list(reader, scan_find(answer, "tasks"), OBJECTS(ret_tasks, tasks, task_fields));
     if (code)
         return code;
     scan_list(scan_find(answer, "tasks"), &scan);
-    for (cairn_task *task = ret_tasks->items; !code && scan_item(&scan, &item); task++) {
+    for (cairn_task *task = ret_tasks->tasks; !code && scan_item(&scan, &item); task++) {
         if (strcmp(task->kind, "function") == 0)
             code = read_memory(reader, item, task);
     }
@@ -216,7 +215,7 @@ static cairn_code read_report(struct reader *reader, struct slice answer,
     }
     if (!request->in.report.is_claiming)
         return CAIRN_OK;
-    return read_tasks(reader, answer, &request->out.tasks);
+    return read_tasks(reader, answer, &request->out.page);
 }
 
 static cairn_code read_enqueued(struct reader *reader, struct slice answer,
@@ -226,7 +225,7 @@ static cairn_code read_enqueued(struct reader *reader, struct slice answer,
         cairn_enqueued *items;
         size_t count;
     } jobs = {0};
-    const struct objects objects = OBJECTS(&jobs, enqueued_fields);
+    const struct objects objects = OBJECTS(&jobs, items, enqueued_fields);
     bool is_one = request->in.enqueue.count == 1;
     cairn_code code = is_one ? read_single(reader, answer, objects)
                              : read_list(reader, scan_find(answer, "items"), objects);
@@ -259,14 +258,12 @@ static cairn_code read_now(struct reader *reader, struct slice answer, int64_t *
 static cairn_code read_answer(struct reader *reader, struct slice answer,
                               struct request *request)
 {
-    struct jobs_output *jobs = &request->out.jobs;
-    struct events_output *events = &request->out.events;
-    struct registry_output *registry = &request->out.registry;
+    struct page_output *page = &request->out.page;
     switch (request->op) {
     case OP_ENQUEUE:
         return read_enqueued(reader, answer, request);
     case OP_CLAIM:
-        return read_tasks(reader, answer, &request->out.tasks);
+        return read_tasks(reader, answer, &request->out.page);
     case OP_REPORT:
         return read_report(reader, answer, request);
     case OP_HEARTBEAT:
@@ -280,14 +277,14 @@ static cairn_code read_answer(struct reader *reader, struct slice answer,
     case OP_TASK_CONTEXT:
         return decode_context(reader, answer, request);
     case OP_JOB_LIST:
-        return read_page(reader, answer, OBJECTS(jobs, job_fields), &jobs->next);
+        return read_page(reader, answer, OBJECTS(page, jobs, job_fields), &page->next);
     case OP_JOB_EVENTS:
     case OP_INSTANCE_EVENTS:
-        return read_page(reader, answer, OBJECTS(events, event_fields), &events->next);
+        return read_page(reader, answer, OBJECTS(page, events, event_fields), &page->next);
     case OP_REGISTRY_PUT:
-        return read_single(reader, answer, OBJECTS(registry, registry_fields));
+        return read_single(reader, answer, OBJECTS(page, registry, registry_fields));
     case OP_REGISTRY_LIST:
-        return read_page(reader, answer, OBJECTS(registry, registry_fields), &registry->next);
+        return read_page(reader, answer, OBJECTS(page, registry, registry_fields), &page->next);
     case OP_CLOCK_ADVANCE:
     case OP_CLOCK_NOW:
         return read_now(reader, answer, &request->out.now_us);
@@ -296,12 +293,12 @@ static cairn_code read_answer(struct reader *reader, struct slice answer,
         return read_object(reader, answer, stats_fields, &request->out.stats);
     case OP_DOCTOR:
         return read_list(reader, scan_find(answer, "items"),
-                         OBJECTS(&request->out.doctor, finding_fields));
+                         OBJECTS(page, findings, finding_fields));
     case OP_JOB_GET:
     case OP_JOB_CANCEL:
     case OP_JOB_DELETE:
     case OP_JOB_RETRY:
-        return read_single(reader, answer, OBJECTS(jobs, job_fields));
+        return read_single(reader, answer, OBJECTS(page, jobs, job_fields));
     default:
         return decode_flow(reader, answer, request);
     }

@@ -117,7 +117,8 @@ static cairn_code read_deployed(struct reader *reader, struct slice answer,
                                 struct request *request)
 {
     request->out.is_existing = slice_is(scan_find(answer, "existing"), "true");
-    return read_single(reader, answer, OBJECTS(&request->out.definitions, deployed_fields));
+    return read_single(reader, answer,
+                       OBJECTS(&request->out.page, definitions, deployed_fields));
 }
 
 /* A list of names, which a table of fields has no kind for. */
@@ -145,30 +146,32 @@ static cairn_code read_current_steps(struct reader *reader, struct slice object,
 }
 
 static cairn_code read_instance(struct reader *reader, struct slice answer,
-                                struct instances_output *out)
+                                struct page_output *out)
 {
-    cairn_code code = read_single(reader, answer, OBJECTS(out, instance_fields));
-    return code ? code : read_current_steps(reader, answer, out->items);
+    cairn_code code = read_single(reader, answer, OBJECTS(out, instances, instance_fields));
+    return code ? code : read_current_steps(reader, answer, out->instances);
 }
 
 static cairn_code read_instances(struct reader *reader, struct slice answer,
-                                 struct instances_output *out)
+                                 struct page_output *out)
 {
     struct scan scan;
     struct slice item;
-    cairn_code code = read_page(reader, answer, OBJECTS(out, instance_fields), &out->next);
+    cairn_code code =
+        read_page(reader, answer, OBJECTS(out, instances, instance_fields), &out->next);
     if (code)
         return code;
     scan_list(scan_find(answer, "items"), &scan);
     for (size_t i = 0; !code && scan_item(&scan, &item); i++)
-        code = read_current_steps(reader, item, &out->items[i]);
+        code = read_current_steps(reader, item, &out->instances[i]);
     return code;
 }
 
 static cairn_code read_stream(struct reader *reader, struct slice answer,
-                              struct stream_output *out)
+                              struct page_output *out)
 {
-    cairn_code code = read_page(reader, answer, OBJECTS(out, stream_fields), &out->next);
+    cairn_code code =
+        read_page(reader, answer, OBJECTS(out, stream, stream_fields), &out->next);
     if (!code && !out->next)
         code = not_understood(reader, "\"next\" is missing");
     return code;
@@ -185,41 +188,39 @@ static cairn_code read_started(struct reader *reader, struct slice answer,
 
 cairn_code decode_flow(struct reader *reader, struct slice answer, struct request *request)
 {
-    struct definitions_output *definitions = &request->out.definitions;
-    struct steps_output *steps = &request->out.steps;
-    struct dlq_output *dlq = &request->out.dlq;
+    struct page_output *page = &request->out.page;
     switch (request->op) {
     case OP_DEPLOY:
         return read_deployed(reader, answer, request);
     case OP_DEFINITION_GET:
-        return read_single(reader, answer, OBJECTS(definitions, definition_fields));
+        return read_single(reader, answer, OBJECTS(page, definitions, definition_fields));
     case OP_DEFINITION_LIST:
-        return read_page(reader, answer, OBJECTS(definitions, definition_fields),
-                         &definitions->next);
+        return read_page(reader, answer, OBJECTS(page, definitions, definition_fields),
+                         &page->next);
     case OP_START:
         return read_started(reader, answer, request);
     case OP_SIGNAL:
         return read_object(reader, answer, signalled_fields, &request->out.signalled);
     case OP_INSTANCE_LIST:
-        return read_instances(reader, answer, &request->out.instances);
+        return read_instances(reader, answer, page);
     case OP_STEP_LIST:
-        return read_page(reader, answer, OBJECTS(steps, step_fields), &steps->next);
+        return read_page(reader, answer, OBJECTS(page, steps, step_fields), &page->next);
     case OP_ALL_EVENTS:
-        return read_stream(reader, answer, &request->out.stream);
+        return read_stream(reader, answer, page);
     case OP_OUTBOX_CLAIM:
         return read_list(reader, scan_find(answer, "events"),
-                         OBJECTS(&request->out.outbox, outbox_fields));
+                         OBJECTS(page, outbox, outbox_fields));
     case OP_OUTBOX_ACK:
         return CAIRN_OK;
     case OP_DLQ_LIST:
-        return read_page(reader, answer, OBJECTS(dlq, dlq_fields), &dlq->next);
+        return read_page(reader, answer, OBJECTS(page, dlq, dlq_fields), &page->next);
     case OP_DLQ_GET:
-        return read_single(reader, answer, OBJECTS(dlq, dlq_fields));
+        return read_single(reader, answer, OBJECTS(page, dlq, dlq_fields));
     default:
         assert(request->op == OP_INSTANCE_GET || request->op == OP_DECIDE ||
                request->op == OP_DLQ_REQUEUE ||
                (request->op >= OP_PAUSE && request->op <= OP_ABORT));
-        return read_instance(reader, answer, &request->out.instances);
+        return read_instance(reader, answer, page);
     }
 }
 
@@ -235,8 +236,8 @@ static const struct field decision_fields[] = {
 
 cairn_code decode_decisions(struct reader *reader, struct slice answer, struct request *request)
 {
-    struct decisions_output *decisions = &request->out.decisions;
-    return read_page(reader, answer, OBJECTS(decisions, decision_fields), &decisions->next);
+    struct page_output *page = &request->out.page;
+    return read_page(reader, answer, OBJECTS(page, decisions, decision_fields), &page->next);
 }
 
 /* Who asks here asks for one step: so there is one output, or none. */

@@ -96,8 +96,8 @@ static cairn_code read_started(struct reader *reader, struct slice answer,
         size_t count;
     } started = {0};
     const struct commit_input *in = &request->in.commit;
-    cairn_code code =
-        read_list(reader, scan_find(answer, "started"), OBJECTS(&started, enqueued_fields));
+    cairn_code code = read_list(reader, scan_find(answer, "started"),
+                                OBJECTS(&started, items, enqueued_fields));
     if (code || started.count == 0)
         return code;
     if (started.count != in->job_count + in->start_count)
@@ -120,12 +120,12 @@ cairn_code decode_commit(struct reader *reader, struct slice answer, struct requ
     if (!code)
         code = read_started(reader, answer, request);
     if (!code && request->in.commit.is_claiming)
-        code = read_tasks(reader, answer, &request->out.tasks);
+        code = read_tasks(reader, answer, &request->out.page);
     return code;
 }
 
 cairn_code decode_logs(struct reader *reader, struct slice answer, struct request *request)
 {
-    struct logs_output *logs = &request->out.logs;
-    return read_page(reader, answer, OBJECTS(logs, log_fields), &logs->next);
+    struct page_output *page = &request->out.page;
+    return read_page(reader, answer, OBJECTS(page, logs, log_fields), &page->next);
 }

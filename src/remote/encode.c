@@ -317,7 +317,7 @@ static void encode_list(const cairn_job_filter *in, struct transfer *transfer)
 /* Those without a body; all of them may be repeated. */
 static void encode_plain(const struct request *request, struct transfer *transfer)
 {
-    const char *id = request->in.job.id;
+    const char *id = request->in.id;
     transfer->is_repeatable = true;
     switch (request->op) {
     case OP_JOB_CANCEL:
@@ -336,8 +336,8 @@ static void encode_plain(const struct request *request, struct transfer *transfe
         encode_list(&request->in.job_list, transfer);
         break;
     case OP_JOB_EVENTS:
-        aim_at(transfer, "GET", "/v1/jobs/", request->in.events.id, "/events");
-        aim_page(transfer, request->in.events.cursor, request->in.events.limit);
+        aim_at(transfer, "GET", "/v1/jobs/", request->in.page.id, "/events");
+        aim_page(transfer, request->in.page.cursor, request->in.page.limit);
         break;
     case OP_REGISTRY_LIST:
         aim(transfer, "GET", "/v1/registry");

@@ -110,7 +110,7 @@ static void encode_instances(const cairn_instance_filter *in, struct transfer *t
     aim_page(transfer, in->cursor, in->limit);
 }
 
-static void encode_part(const struct events_input *in, const char *part,
+static void encode_part(const struct page_input *in, const char *part,
                         struct transfer *transfer)
 {
     aim_at(transfer, "GET", "/v1/instances/", in->id, part);
@@ -132,19 +132,19 @@ static void encode_question(const struct request *request, struct transfer *tran
         aim_page(transfer, request->in.page.cursor, request->in.page.limit);
         break;
     case OP_INSTANCE_GET:
-        aim_at(transfer, "GET", "/v1/instances/", request->in.job.id, "");
+        aim_at(transfer, "GET", "/v1/instances/", request->in.id, "");
         break;
     case OP_INSTANCE_LIST:
         encode_instances(&request->in.instance_list, transfer);
         break;
     case OP_STEP_LIST:
-        encode_part(&request->in.events, "/steps", transfer);
+        encode_part(&request->in.page, "/steps", transfer);
         break;
     case OP_INSTANCE_EVENTS:
-        encode_part(&request->in.events, "/events", transfer);
+        encode_part(&request->in.page, "/events", transfer);
         break;
     case OP_LOG_LIST:
-        encode_part(&request->in.events, "/logs", transfer);
+        encode_part(&request->in.page, "/logs", transfer);
         break;
     case OP_TASK_CONTEXT:
         aim_at(transfer, "GET", "/v1/tasks/", request->in.context.task_id, "/context");
@@ -153,22 +153,22 @@ static void encode_question(const struct request *request, struct transfer *tran
         aim_query(transfer, "step", request->in.context.step);
         break;
     case OP_DECISION_LIST:
-        encode_part(&request->in.events, "/decisions", transfer);
+        encode_part(&request->in.page, "/decisions", transfer);
         break;
     case OP_ALL_EVENTS:
         aim(transfer, "GET", "/v1/events");
-        aim_page(transfer, request->in.events.cursor, request->in.events.limit);
+        aim_page(transfer, request->in.page.cursor, request->in.page.limit);
         break;
     case OP_DLQ_LIST:
         aim(transfer, "GET", "/v1/dlq");
         aim_page(transfer, request->in.page.cursor, request->in.page.limit);
         break;
     case OP_DLQ_GET:
-        aim_at(transfer, "GET", "/v1/dlq/", request->in.job.id, "");
+        aim_at(transfer, "GET", "/v1/dlq/", request->in.id, "");
         break;
     default:
         assert(request->op == OP_OUTBOX_ACK);
-        aim_at(transfer, "POST", "/v1/outbox/", request->in.job.id, "/ack");
+        aim_at(transfer, "POST", "/v1/outbox/", request->in.id, "/ack");
         break;
     }
 }

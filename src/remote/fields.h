@@ -70,11 +70,11 @@ struct objects {
     size_t *count;
 };
 
-/* Of a struct that has `items` and `count`, such as struct jobs_output. */
-#define OBJECTS(out, field_table)                   \
-    ((struct objects){.fields = (field_table),      \
-                      .size = sizeof *(out)->items, \
-                      .items = &(out)->items,       \
+/* The list `member` of a struct that has a `count`, such as struct page_output. */
+#define OBJECTS(out, member, field_table)            \
+    ((struct objects){.fields = (field_table),       \
+                      .size = sizeof *(out)->member, \
+                      .items = &(out)->member,       \
                       .count = &(out)->count})
 
 cairn_code read_list(struct reader *reader, struct slice list, struct objects objects);
@@ -90,7 +90,7 @@ extern const struct field enqueued_fields[], step_fields[];
 
 /* The tasks of a claim: {tasks}. */
 cairn_code read_tasks(struct reader *reader, struct slice answer,
-                      struct tasks_output *ret_tasks);
+                      struct page_output *ret_tasks);
 
 /* decode_function.c: what a function's task remembers, the answer to a commit, logs. */
 cairn_code read_memory(struct reader *reader, struct slice object, cairn_task *task);

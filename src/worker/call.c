@@ -24,8 +24,8 @@ static void free_answered(struct request *request)
 /* Nobody is there any more to run them: they go back at no cost of an attempt. */
 static void give_back(struct call *call)
 {
-    const struct tasks_output *tasks = &call->request->out.tasks;
-    if (call->request->code || tasks->count == 0)
+    const struct page_output *page = &call->request->out.page;
+    if (call->request->code || page->count == 0)
         return;
     struct request *request = request_new(OP_REPORT);
     if (!request)
@@ -33,13 +33,13 @@ static void give_back(struct call *call)
     struct arena *arena = &request->arena;
     struct report_input *in = &request->in.report;
     in->worker = arena_strdup(arena, call->request->in.claim.worker);
-    in->reports = arena_array(arena, tasks->count, sizeof *in->reports);
-    in->count = tasks->count;
-    for (size_t i = 0; in->reports && i < tasks->count; i++) {
+    in->reports = arena_array(arena, page->count, sizeof *in->reports);
+    in->count = page->count;
+    for (size_t i = 0; in->reports && i < page->count; i++) {
         in->reports[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
         in->reports[i].outcome = CAIRN_RELEASE;
-        in->reports[i].task_id = arena_strdup(arena, tasks->items[i].id);
-        in->reports[i].token = arena_strdup(arena, tasks->items[i].token);
+        in->reports[i].task_id = arena_strdup(arena, page->tasks[i].id);
+        in->reports[i].token = arena_strdup(arena, page->tasks[i].token);
     }
     if (!in->worker || !in->reports) {
         request_free(request);

@@ -72,17 +72,17 @@ static void start_task(struct cairn_worker *worker, const cairn_task *task)
 
 static void tasks_came(struct cairn_worker *worker, struct call *call)
 {
-    const struct tasks_output *tasks = &call->request->out.tasks;
+    const struct page_output *page = &call->request->out.page;
     worker->slots_promised -= call->slots;
     if (call->request->code || call->slots == 0)
         return;
-    worker->is_empty = tasks->count == 0;
-    if (tasks->count) {
+    worker->is_empty = page->count == 0;
+    if (page->count) {
         worker->is_quiet = false;
         worker->pause_ms = 0;
     }
-    for (size_t i = 0; i < tasks->count && i < call->slots; i++)
-        start_task(worker, &tasks->items[i]);
+    for (size_t i = 0; i < page->count && i < call->slots; i++)
+        start_task(worker, &page->tasks[i]);
 }
 
 static void claim_answered(struct cairn_worker *worker, struct call *call)
@@ -93,7 +93,7 @@ static void claim_answered(struct cairn_worker *worker, struct call *call)
     if (!code) {
         worker->claim_rest_us = 0;
         worker->claim_at_us = 0;
-    } else if (code_may_pass(code)) {
+    } else if (code_is_retryable(code)) {
         worker->claim_rest_us = rest_longer(worker->claim_rest_us);
         worker->claim_at_us = monotonic_us() + worker->claim_rest_us;
     } else {
@@ -121,7 +121,7 @@ static void heartbeat_answered(struct cairn_worker *worker, struct call *call)
         atomic_store(&work->stop, call->request->out.heartbeat.stop);
         if (!is_final_stop(call->request->out.heartbeat.stop))
             expect_heartbeat(worker, work);
-    } else if (!code_may_pass(code) || monotonic_us() > work->lease_until_us) {
+    } else if (!code_is_retryable(code) || monotonic_us() > work->lease_until_us) {
         atomic_store(&work->stop, "lease_lost");
     } else {
         work->heartbeat_at_us = monotonic_us() + rest_longer(0);
@@ -164,7 +164,7 @@ static void stats_answered(struct cairn_worker *worker, struct call *call)
 {
     const cairn_stats *stats = &call->request->out.stats;
     worker->is_check_out = false;
-    if (code_may_pass(call->request->code)) {
+    if (code_is_retryable(call->request->code)) {
         ask_again(worker);
     } else if (call->request->code) {
         be_quiet(worker); /* a token that may not ask: the claims must do */
@@ -184,7 +184,7 @@ static void stats_answered(struct cairn_worker *worker, struct call *call)
 static void leased_answered(struct cairn_worker *worker, struct call *call)
 {
     worker->is_check_out = false;
-    if (!call->request->code && call->request->out.jobs.count == 0) {
+    if (!call->request->code && call->request->out.page.count == 0) {
         look_for_leased(worker);
         return;
     }

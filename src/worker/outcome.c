@@ -18,7 +18,7 @@ int64_t rest_longer(int64_t rest_us)
     return rest_us * 2 > LONGEST_REST_US ? LONGEST_REST_US : rest_us * 2;
 }
 
-bool code_may_pass(cairn_code code)
+bool code_is_retryable(cairn_code code)
 {
     return code == CAIRN_E_UNREACHABLE || code == CAIRN_E_BUSY || code == CAIRN_E_TOO_MANY ||
            code == CAIRN_E_STORE_FULL || code == CAIRN_E_OUT_OF_MEMORY;
@@ -90,7 +90,7 @@ static bool settle(struct cairn_worker *worker, struct cairn_work *work, cairn_c
 static bool is_to_be_split(const struct call *call)
 {
     cairn_code code = call->request->code;
-    return code && !code_may_pass(code) && !is_shut_out(code) &&
+    return code && !code_is_retryable(code) && !is_shut_out(code) &&
            (call->works.count > 1 || call->slots);
 }
 

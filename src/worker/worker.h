@@ -202,7 +202,7 @@ void functions_free(struct cairn_worker *worker);
 
 void report_answered(struct cairn_worker *worker, struct call *call);
 void passage_ended(struct cairn_worker *worker, struct cairn_work *work); /* work is freed */
-bool code_may_pass(cairn_code code); /* may be over when tried again later */
+bool code_is_retryable(cairn_code code); /* may be over when tried again later */
 void worker_fail(struct cairn_worker *worker, cairn_code code, const cairn_error *why);
 int64_t rest_longer(int64_t rest_us);
 

@@ -99,7 +99,7 @@ struct request *rig_claim(struct rig *rig, const char *type, uint32_t wait_ms)
 struct request *rig_complete(struct rig *rig, const struct request *claim, bool is_claiming)
 {
     (void)rig;
-    const cairn_task *task = &claim->out.tasks.items[0];
+    const cairn_task *task = &claim->out.page.tasks[0];
     struct request *request = rig_make(OP_REPORT);
     cairn_report *report = arena_zalloc(&request->arena, sizeof *report);
     *report = (cairn_report)CAIRN_REPORT_DEFAULTS;
@@ -116,7 +116,7 @@ struct request *rig_control(struct rig *rig, enum request_op op, const char *id)
 {
     (void)rig;
     struct request *request = rig_make(op);
-    request->in.job.id = id;
+    request->in.id = id;
     return request;
 }
 
@@ -124,9 +124,9 @@ struct request *rig_read(struct rig *rig, enum request_op op, const char *id)
 {
     struct request *request = rig_make(op);
     if (op == OP_JOB_EVENTS || op == OP_STEP_LIST)
-        request->in.events = (struct events_input){.id = id, .limit = 1000};
+        request->in.page = (struct page_input){.id = id, .limit = 1000};
     else
-        request->in.job.id = id;
+        request->in.id = id;
     struct store_session *session;
     cairn_error error;
     struct store *store = rig->engine->store;
@@ -170,9 +170,9 @@ const char *rig_events(struct rig *rig, const char *id)
     struct request *request = rig_read(rig, OP_JOB_EVENTS, id);
     CHECK(request->code == CAIRN_OK, "events of %s: %s", id, request->error.message);
     text[0] = '\0';
-    for (size_t i = 0; i < request->out.events.count; i++) {
+    for (size_t i = 0; i < request->out.page.count; i++) {
         strcat(text, i ? " " : "");
-        strcat(text, request->out.events.items[i].type);
+        strcat(text, request->out.page.events[i].type);
     }
     return text;
 }

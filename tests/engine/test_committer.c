@@ -26,7 +26,7 @@ static void lose_answer(struct rig *rig)
 
 static const char *status_of(struct rig *rig, const char *id)
 {
-    return rig_read(rig, OP_JOB_GET, id)->out.jobs.items[0].status;
+    return rig_read(rig, OP_JOB_GET, id)->out.page.jobs[0].status;
 }
 
 TEST(what_waits_is_committed_together)
@@ -88,7 +88,7 @@ TEST(a_waiting_claim_is_given_what_comes_later)
     struct request *claim = rig_claim(&rig, "a.%", 60000);
     rig_submit(&rig, claim);
     rig_run(&rig);
-    CHECK(!rig_is_done(claim), "it was answered with %zu tasks", claim->out.tasks.count);
+    CHECK(!rig_is_done(claim), "it was answered with %zu tasks", claim->out.page.count);
 
     rig_do(&rig, rig_enqueue(&rig, "b.v1", NULL));
     CHECK(!rig_is_done(claim), "another type woke it");
@@ -96,8 +96,8 @@ TEST(a_waiting_claim_is_given_what_comes_later)
     rig_do(&rig, rig_enqueue(&rig, "a.v1", NULL));
     rig_run(&rig);
     CHECK(rig_is_done(claim), "it still waits");
-    CHECK_INT(claim->out.tasks.count, 1);
-    CHECK_STR(claim->out.tasks.items[0].type, "a.v1");
+    CHECK_INT(claim->out.page.count, 1);
+    CHECK_STR(claim->out.page.tasks[0].type, "a.v1");
     rig_done(&rig);
 }
 
@@ -113,7 +113,7 @@ TEST(what_a_claim_waits_for_is_recorded_and_handed_out_in_one_commit)
     struct request *job = rig_enqueue(&rig, "a.v1", NULL);
     rig_do(&rig, job);
     CHECK(rig_is_done(claim), "it still waits");
-    CHECK_INT(claim->out.tasks.count, 1);
+    CHECK_INT(claim->out.page.count, 1);
     CHECK_INT(rig.engine->counters.commits - commits, 1);
     CHECK_STR(rig_events(&rig, enqueued_id(job)), "created leased started");
     rig_done(&rig);
@@ -136,7 +136,7 @@ TEST(a_batch_that_fails_does_not_end_the_claims_that_joined_it)
 
     rig_do(&rig, rig_enqueue(&rig, "a.v1", NULL));
     CHECK(rig_is_done(claim), "it still waits");
-    CHECK_INT(claim->out.tasks.count, 1);
+    CHECK_INT(claim->out.page.count, 1);
     rig_done(&rig);
 }
 
@@ -189,7 +189,7 @@ TEST(a_claim_whose_time_is_over_is_answered_with_nothing)
     while (!rig_is_done(claim)) /* one millisecond of real time */
         rig_run(&rig);
     CHECK_INT(claim->code, CAIRN_OK);
-    CHECK_INT(claim->out.tasks.count, 0);
+    CHECK_INT(claim->out.page.count, 0);
     rig_done(&rig);
 }
 
@@ -211,7 +211,7 @@ TEST(a_report_that_waits_for_its_claim_is_applied_once)
     rig_run(&rig);
     CHECK(rig_is_done(report), "it still waits");
     CHECK_INT(report->out.reported[0].code, CAIRN_OK);
-    CHECK_INT(report->out.tasks.count, 1);
+    CHECK_INT(report->out.page.count, 1);
     CHECK_STR(rig_events(&rig, enqueued_id(job)), "created leased started succeeded");
     rig_done(&rig);
 }
@@ -271,7 +271,7 @@ TEST(an_enqueue_whose_commit_nobody_knew_the_end_of_is_not_doubled)
     struct request *claim = rig_claim(&rig, "a.v1", 0);
     claim->in.claim.max = 10;
     rig_do(&rig, claim);
-    CHECK_INT(claim->out.tasks.count, 2);
+    CHECK_INT(claim->out.page.count, 2);
     rig_done(&rig);
 }
 
@@ -285,8 +285,8 @@ TEST(a_claim_whose_commit_nobody_knew_the_end_of_finds_its_tasks_again)
     struct request *claim = rig_claim(&rig, "a.v1", 0);
     lose_answer(&rig);
     CHECK_INT(rig_do(&rig, claim), CAIRN_OK);
-    CHECK_INT(claim->out.tasks.count, 1);
-    CHECK_STR(claim->out.tasks.items[0].id, enqueued_id(job));
+    CHECK_INT(claim->out.page.count, 1);
+    CHECK_STR(claim->out.page.tasks[0].id, enqueued_id(job));
     CHECK_STR(rig_events(&rig, enqueued_id(job)), "created leased started");
 
     struct request *report = rig_complete(&rig, claim, false);
@@ -323,7 +323,7 @@ static struct request *claim_function(struct rig *rig)
     CHECK_INT(rig_do(rig, start), CAIRN_OK);
     struct request *claim = rig_claim(rig, "f", 0);
     CHECK_INT(rig_do(rig, claim), CAIRN_OK);
-    CHECK_INT(claim->out.tasks.count, 1);
+    CHECK_INT(claim->out.page.count, 1);
     return claim;
 }
 
@@ -332,7 +332,7 @@ TEST(a_passages_commit_that_may_have_been_carried_out_is_not_refused_as_late)
 {
     struct rig rig;
     rig_init(&rig, 60000);
-    const cairn_task *task = &claim_function(&rig)->out.tasks.items[0];
+    const cairn_task *task = &claim_function(&rig)->out.page.tasks[0];
     struct request *commit = rig_make(OP_COMMIT);
     struct commit_step step = {.seq = 1,
                                .key = "a",
@@ -362,14 +362,14 @@ TEST(a_restart_whose_commit_nobody_knew_the_end_of_is_not_applied_twice)
 {
     struct rig rig;
     rig_init(&rig, 60000);
-    const cairn_task *task = &claim_function(&rig)->out.tasks.items[0];
+    const cairn_task *task = &claim_function(&rig)->out.page.tasks[0];
     struct request *first = rig_make(OP_RESTART), *second = rig_make(OP_RESTART);
     first->in.control.id = second->in.control.id = task->instance_id;
     lose_answer(&rig);
     CHECK_INT(rig_do(&rig, first), CAIRN_OK);
-    CHECK_INT(first->out.instances.items[0].generation, 2);
+    CHECK_INT(first->out.page.instances[0].generation, 2);
     CHECK_INT(rig_do(&rig, second), CAIRN_OK);
-    CHECK_INT(second->out.instances.items[0].generation, 3);
+    CHECK_INT(second->out.page.instances[0].generation, 3);
     rig_done(&rig);
 }
 
@@ -384,7 +384,7 @@ TEST(a_virtual_clock_stops_at_every_due_time)
     for (int i = 0; i < 2; i++) {
         struct request *claim = rig_claim(&rig, "a.v1", 0);
         rig_do(&rig, claim);
-        CHECK_INT(claim->out.tasks.count, 1);
+        CHECK_INT(claim->out.page.count, 1);
         struct request *advance = rig_control(&rig, OP_CLOCK_ADVANCE, NULL);
         advance->in.advance.ms = 3600 * 1000;
         CHECK_INT(rig_do(&rig, advance), CAIRN_OK);
@@ -393,8 +393,8 @@ TEST(a_virtual_clock_stops_at_every_due_time)
     struct request *events = rig_read(&rig, OP_JOB_EVENTS, enqueued_id(job));
     CHECK_STR(rig_events(&rig, enqueued_id(job)),
               "created leased started retried leased started failed");
-    CHECK_INT(events->out.events.items[3].at_us, start_us + 30 * US_PER_SEC + 1);
-    CHECK_STR(rig_read(&rig, OP_JOB_GET, enqueued_id(job))->out.jobs.items[0].last_error,
+    CHECK_INT(events->out.page.events[3].at_us, start_us + 30 * US_PER_SEC + 1);
+    CHECK_STR(rig_read(&rig, OP_JOB_GET, enqueued_id(job))->out.page.jobs[0].last_error,
               "LEASE_EXPIRED");
     rig_done(&rig);
 }
@@ -430,7 +430,7 @@ TEST(memory_that_runs_out_leaves_nothing_half_written)
               job->code);
         struct request *claim = rig_claim(&rig, "a.v1", 0);
         rig_do(&rig, claim);
-        CHECK_INT(claim->out.tasks.count, job->code == CAIRN_OK);
+        CHECK_INT(claim->out.page.count, job->code == CAIRN_OK);
         if (job->code)
             continue;
 

@@ -109,23 +109,23 @@ static const cairn_task *take(struct rig *rig, const char *worker, uint32_t leas
 {
     struct request *request = claim(worker, 1, lease_ms);
     CHECK_INT(rig_do(rig, request), CAIRN_OK);
-    CHECK_INT(request->out.tasks.count, 1);
-    return &request->out.tasks.items[0];
+    CHECK_INT(request->out.page.count, 1);
+    return &request->out.page.tasks[0];
 }
 
 static const cairn_step *step_of(struct rig *rig, const char *id, size_t place)
 {
     struct request *request = rig_read(rig, OP_STEP_LIST, id);
     CHECK_INT(request->code, CAIRN_OK);
-    CHECK(place < request->out.steps.count, "no place %zu", place);
-    return &request->out.steps.items[place];
+    CHECK(place < request->out.page.count, "no place %zu", place);
+    return &request->out.page.steps[place];
 }
 
 static const char *status_of(struct rig *rig, const char *id)
 {
     struct request *request = rig_read(rig, OP_INSTANCE_GET, id);
     CHECK_INT(request->code, CAIRN_OK);
-    return request->out.instances.items[0].status;
+    return request->out.page.instances[0].status;
 }
 
 static void advance(struct rig *rig, int64_t ms)
@@ -161,7 +161,7 @@ TEST(a_lease_extended_in_the_commit_of_a_siblings_failure_holds)
     advance(&rig, 29000);
     struct request *early = claim("u", 1, 1000);
     CHECK_INT(rig_do(&rig, early), CAIRN_OK);
-    CHECK_INT(early->out.tasks.count, 0);
+    CHECK_INT(early->out.page.count, 0);
     struct request *done = report("v", b, CAIRN_COMPLETE);
     CHECK_INT(rig_do(&rig, done), CAIRN_OK);
     CHECK_INT(done->out.reported[0].code, CAIRN_OK);
@@ -176,8 +176,8 @@ TEST(heartbeats_of_steps_are_one_question_and_one_update)
     CHECK_INT(rig_do(&rig, start("pair")), CAIRN_OK);
     struct request *claimed = claim("v", 4, 1000);
     CHECK_INT(rig_do(&rig, claimed), CAIRN_OK);
-    CHECK_INT(claimed->out.tasks.count, 4);
-    const cairn_task *tasks = claimed->out.tasks.items;
+    CHECK_INT(claimed->out.page.count, 4);
+    const cairn_task *tasks = claimed->out.page.tasks;
     uint64_t locks = faulty_calls(rig.faulty, FAULTY_LOCK_STEPS);
     uint64_t updates = faulty_calls(rig.faulty, FAULTY_UPDATE_STEPS);
     uint64_t instances = faulty_calls(rig.faulty, FAULTY_LOCK_INSTANCES);
@@ -236,9 +236,9 @@ TEST(each_control_is_answered_with_what_it_has_made)
     struct request *pause = control(OP_PAUSE, id), *resume = control(OP_RESUME, id);
     struct request *cancel = control(OP_CANCEL, id);
     DO_TOGETHER(&rig, pause, resume, cancel);
-    CHECK_STR(pause->out.instances.items[0].status, "paused");
-    CHECK_STR(resume->out.instances.items[0].status, "running");
-    CHECK_STR(cancel->out.instances.items[0].status, "cancelled");
+    CHECK_STR(pause->out.page.instances[0].status, "paused");
+    CHECK_STR(resume->out.page.instances[0].status, "running");
+    CHECK_STR(cancel->out.page.instances[0].status, "cancelled");
     rig_done(&rig);
 }
 
@@ -252,8 +252,8 @@ TEST(each_control_of_a_job_is_answered_with_what_it_has_made)
     struct request *cancel = rig_control(&rig, OP_JOB_CANCEL, id);
     struct request *retry = rig_control(&rig, OP_JOB_RETRY, id);
     DO_TOGETHER(&rig, cancel, retry);
-    CHECK_STR(cancel->out.jobs.items[0].status, "cancelled");
-    CHECK_STR(retry->out.jobs.items[0].status, "pending");
+    CHECK_STR(cancel->out.page.jobs[0].status, "cancelled");
+    CHECK_STR(retry->out.page.jobs[0].status, "pending");
     rig_done(&rig);
 }
 
@@ -265,8 +265,8 @@ TEST(a_start_before_a_deploy_takes_the_version_before)
     DO_TOGETHER(&rig, first, deploy(ONE_V2), second);
     struct request *old = rig_read(&rig, OP_INSTANCE_GET, first->out.enqueued[0].id);
     struct request *new = rig_read(&rig, OP_INSTANCE_GET, second->out.enqueued[0].id);
-    CHECK_INT(old->out.instances.items[0].version, 1);
-    CHECK_INT(new->out.instances.items[0].version, 2);
+    CHECK_INT(old->out.page.instances[0].version, 1);
+    CHECK_INT(new->out.page.instances[0].version, 2);
     rig_done(&rig);
 }
 
@@ -311,8 +311,8 @@ TEST(a_report_is_refused_for_its_claim_by_the_registry_at_its_own_turn)
     CHECK_INT(reports[0]->code, CAIRN_OK);
     CHECK_INT(reports[0]->out.reported[0].code, CAIRN_OK);
     CHECK_INT(reports[1]->code, CAIRN_E_WRONG_RUNTIME);
-    struct request *second = rig_read(&rig, OP_JOB_GET, claims[1]->out.tasks.items[0].id);
-    CHECK_STR(second->out.jobs.items[0].status, "leased");
+    struct request *second = rig_read(&rig, OP_JOB_GET, claims[1]->out.page.tasks[0].id);
+    CHECK_STR(second->out.page.jobs[0].status, "leased");
     rig_done(&rig);
 }
 
@@ -330,7 +330,7 @@ TEST(an_outbox_claim_comes_behind_the_acknowledgements_of_its_batch)
     struct request *ack = rig_control(&rig, OP_OUTBOX_ACK, "1"), *claimed = outbox(10);
     DO_TOGETHER(&rig, claimed, ack);
     CHECK_INT(ack->code, CAIRN_OK);
-    CHECK_INT(claimed->out.outbox.count, 0);
+    CHECK_INT(claimed->out.page.count, 0);
     rig_done(&rig);
 }
 
@@ -357,9 +357,9 @@ TEST(a_claim_does_not_overtake_another_that_wants_the_same_tasks)
     struct request *first = claim("u", 1, 1000), *other = claim("v", 1, 9000);
     struct request *last = claim("w", 1, 1000);
     DO_TOGETHER(&rig, first, other, last);
-    CHECK_INT(first->out.tasks.count, 1);
-    CHECK_INT(other->out.tasks.count, 1);
-    CHECK_INT(last->out.tasks.count, 0);
+    CHECK_INT(first->out.page.count, 1);
+    CHECK_INT(other->out.page.count, 1);
+    CHECK_INT(last->out.page.count, 0);
     rig_done(&rig);
 }
 

@@ -35,19 +35,51 @@ static void fill_request(struct request *request, unsigned asked)
 }
 
 /* What callers use without looking. */
+static void check_item(const struct request *request, const struct page_output *page, size_t i)
+{
+    switch (request->op) {
+    case OP_CLAIM:
+    case OP_REPORT:
+    case OP_COMMIT:
+        MUST(page->tasks[i].id && page->tasks[i].kind);
+        return;
+    case OP_JOB_GET:
+    case OP_JOB_LIST:
+    case OP_JOB_CANCEL:
+    case OP_JOB_DELETE:
+    case OP_JOB_RETRY:
+        MUST(page->jobs[i].id && page->jobs[i].payload);
+        return;
+    case OP_DEPLOY:
+    case OP_DEFINITION_GET:
+    case OP_DEFINITION_LIST:
+        MUST(page->definitions[i].name);
+        MUST(page->definitions[i].content || request->op == OP_DEPLOY);
+        return;
+    case OP_STEP_LIST:
+        MUST(page->steps[i].name && page->steps[i].status);
+        return;
+    case OP_INSTANCE_GET:
+    case OP_INSTANCE_LIST:
+    case OP_PAUSE:
+    case OP_RESUME:
+    case OP_RESTART:
+    case OP_RETRY:
+    case OP_CANCEL:
+    case OP_ABORT:
+    case OP_DECIDE:
+    case OP_DLQ_REQUEUE:
+        MUST(page->instances[i].id && page->instances[i].status);
+        return;
+    default:
+        return;
+    }
+}
+
 static void check_texts(const struct request *request)
 {
-    for (size_t i = 0; i < request->out.tasks.count; i++)
-        MUST(request->out.tasks.items[i].id && request->out.tasks.items[i].kind);
-    for (size_t i = 0; i < request->out.jobs.count; i++)
-        MUST(request->out.jobs.items[i].id && request->out.jobs.items[i].payload);
-    for (size_t i = 0; i < request->out.definitions.count; i++)
-        MUST(request->out.definitions.items[i].name &&
-             (request->out.definitions.items[i].content || request->op == OP_DEPLOY));
-    for (size_t i = 0; i < request->out.instances.count; i++)
-        MUST(request->out.instances.items[i].id && request->out.instances.items[i].status);
-    for (size_t i = 0; i < request->out.steps.count; i++)
-        MUST(request->out.steps.items[i].name && request->out.steps.items[i].status);
+    for (size_t i = 0; i < request->out.page.count; i++)
+        check_item(request, &request->out.page, i);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

@@ -429,8 +429,8 @@ static void learn_instance(struct sim *sim, const char *id)
 
 static void learn_tasks(struct sim *sim, const struct request *request, const char *worker)
 {
-    for (size_t i = 0; i < request->out.tasks.count; i++) {
-        const cairn_task *task = &request->out.tasks.items[i];
+    for (size_t i = 0; i < request->out.page.count; i++) {
+        const cairn_task *task = &request->out.page.tasks[i];
         if (strcmp(task->kind, "function") == 0)
             law_of_version(sim, request_claim(request), task);
         if (task->instance_id)
@@ -472,7 +472,7 @@ static void take_answer(struct sim *sim, struct op *op)
         check_report(sim, op, code);
         learn_tasks(sim, request, request->in.report.worker);
     }
-    if (!code && request->op == OP_COMMIT && request->out.tasks.count)
+    if (!code && request->op == OP_COMMIT && request->out.page.count)
         learn_tasks(sim, request, request->in.commit.worker);
     if (request->op == OP_HEARTBEAT)
         check_report(sim, op, code);

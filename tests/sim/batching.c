@@ -201,8 +201,8 @@ static void dump_answers(const struct batching *batching, int which, struct buf 
         if (is_claiming_too(ask->model) && !ask->requests[which]->code) {
             const struct request *claim =
                 ask->claims[which] ? ask->claims[which] : ask->requests[which];
-            buf_printf(out, " and claims %zu", claim->out.tasks.count);
-            struct request shown = {.op = OP_CLAIM, .out.tasks = claim->out.tasks};
+            buf_printf(out, " and claims %zu", claim->out.page.count);
+            struct request shown = {.op = OP_CLAIM, .out.page = claim->out.page};
             batching_dump_answer(&shown, out);
         }
     }

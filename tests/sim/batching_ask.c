@@ -432,7 +432,7 @@ static void ask_job_control(struct batching *batching)
 {
     static const enum request_op controls[] = {OP_JOB_CANCEL, OP_JOB_RETRY, OP_JOB_DELETE};
     struct request *model = add_ask(batching, controls[below(batching, 3)]);
-    model->in.job.id =
+    model->in.id =
         text(model, "%s", batching->jobs[below(batching, (int)batching->job_count)]);
 }
 
@@ -514,7 +514,7 @@ struct request *batching_clone(const struct batching *batching, const struct ask
     if (model->op == OP_OUTBOX_ACK) {
         const struct side *own = &batching->sides[side];
         bool is_known = (size_t)ask->record < own->outbox_count;
-        request->in.job.id = text(request, "%s", is_known ? own->outbox[ask->record] : "0");
+        request->in.id = text(request, "%s", is_known ? own->outbox[ask->record] : "0");
     }
     request->done = note_done;
     request->arg = room(request, 1, sizeof(bool));
@@ -532,8 +532,8 @@ static void learn_id(char ids[][ID_TEXT], size_t *count, const cairn_enqueued *m
 static void learn_tasks(struct batching *batching, const struct request *request,
                         const char *worker)
 {
-    for (size_t i = 0; i < request->out.tasks.count; i++) {
-        const cairn_task *given = &request->out.tasks.items[i];
+    for (size_t i = 0; i < request->out.page.count; i++) {
+        const cairn_task *given = &request->out.page.tasks[i];
         if (batching->task_count == KNOWN_TASKS_MAX)
             memmove(batching->tasks, batching->tasks + 1,
                     --batching->task_count * sizeof *batching->tasks);
@@ -570,12 +570,12 @@ static void learn_commit(struct batching *batching, const struct request *reques
 
 static void learn_outbox(struct side *side, const struct request *request)
 {
-    for (size_t i = 0; i < request->out.outbox.count; i++) {
+    for (size_t i = 0; i < request->out.page.count; i++) {
         if (side->outbox_count == KNOWN_OUTBOX_MAX)
             memmove(side->outbox, side->outbox + 1,
                     --side->outbox_count * sizeof *side->outbox);
         snprintf(side->outbox[side->outbox_count++], sizeof *side->outbox, "%s",
-                 request->out.outbox.items[i].id);
+                 request->out.page.outbox[i].id);
     }
 }
 

@@ -42,10 +42,10 @@ static void add_memory(struct buf *out, const cairn_memory *memory)
     add_received(out, memory->events, memory->event_count);
 }
 
-static void add_tasks(struct buf *out, const struct tasks_output *tasks)
+static void add_tasks(struct buf *out, const struct page_output *page)
 {
-    for (size_t i = 0; i < tasks->count; i++) {
-        const cairn_task *task = &tasks->items[i];
+    for (size_t i = 0; i < page->count; i++) {
+        const cairn_task *task = &page->tasks[i];
         buf_printf(out, "\n  %s %s %s %s %d/%d", task->id, task->token, task->kind, task->type,
                    task->attempt, task->max_attempts);
         add(out, task->input);
@@ -96,11 +96,23 @@ static void add_reported(struct buf *out, const struct request *request)
     }
 }
 
-static void add_outbox(struct buf *out, const struct outbox_output *outbox)
+static void add_outbox(struct buf *out, const struct page_output *page)
 {
-    for (size_t i = 0; i < outbox->count; i++)
-        buf_printf(out, "\n  %s %s %s", outbox->items[i].instance_id, outbox->items[i].step,
-                   outbox->items[i].event);
+    for (size_t i = 0; i < page->count; i++)
+        buf_printf(out, "\n  %s %s %s", page->outbox[i].instance_id, page->outbox[i].step,
+                   page->outbox[i].event);
+}
+
+static void add_jobs(struct buf *out, const struct page_output *page)
+{
+    for (size_t i = 0; i < page->count; i++)
+        buf_printf(out, " %s %s %s", page->jobs[i].id, page->jobs[i].status,
+                   page->jobs[i].result ? page->jobs[i].result : "-");
+}
+
+static bool answers_jobs(enum request_op op)
+{
+    return op == OP_JOB_CANCEL || op == OP_JOB_DELETE || op == OP_JOB_RETRY;
 }
 
 void batching_dump_answer(const struct request *request, struct buf *out)
@@ -120,7 +132,7 @@ void batching_dump_answer(const struct request *request, struct buf *out)
         add_enqueued(out, request->out.enqueued, 1);
         return;
     case OP_CLAIM:
-        add_tasks(out, &request->out.tasks);
+        add_tasks(out, &request->out.page);
         return;
     case OP_REPORT:
         add_reported(out, request);
@@ -137,20 +149,17 @@ void batching_dump_answer(const struct request *request, struct buf *out)
                    request->out.signalled.taken, request->out.signalled.kept);
         return;
     case OP_OUTBOX_CLAIM:
-        add_outbox(out, &request->out.outbox);
+        add_outbox(out, &request->out.page);
         return;
     case OP_DEPLOY:
-        buf_printf(out, " %s existing %d", request->out.definitions.items[0].hash,
+        buf_printf(out, " %s existing %d", request->out.page.definitions[0].hash,
                    request->out.is_existing);
         return;
     default:
-        if (request->out.instances.count)
-            add_instance(out, &request->out.instances.items[0]);
-        for (size_t i = 0; i < request->out.jobs.count; i++)
-            buf_printf(out, " %s %s %s", request->out.jobs.items[i].id,
-                       request->out.jobs.items[i].status,
-                       request->out.jobs.items[i].result ? request->out.jobs.items[i].result
-                                                         : "-");
+        if (request->out.page.count && answers_jobs(request->op))
+            add_jobs(out, &request->out.page);
+        else if (request->out.page.count && request->op != OP_REGISTRY_PUT)
+            add_instance(out, &request->out.page.instances[0]);
     }
 }
 

@@ -286,10 +286,10 @@ static void add_committed(struct side *side, const struct request *request)
     for (size_t i = 0; out->started && i < count; i++)
         buf_printf(text, " %s %d", out->started[i].id, out->started[i].existing);
     add_received(text, out->events, out->event_count);
-    for (size_t i = 0; i < request->out.tasks.count; i++) {
-        twin_add_text(text, request->out.tasks.items[i].id);
-        twin_add_text(text, request->out.tasks.items[i].token);
-        twin_add_memory(text, request->out.tasks.items[i].memory);
+    for (size_t i = 0; i < request->out.page.count; i++) {
+        twin_add_text(text, request->out.page.tasks[i].id);
+        twin_add_text(text, request->out.page.tasks[i].token);
+        twin_add_memory(text, request->out.page.tasks[i].memory);
     }
 }
 
@@ -322,8 +322,8 @@ static void learn_commit(struct twins *twins, struct known_task *task,
     for (size_t i = 0; i < out->event_count; i++)
         know_signal(&task->memory, &out->events[i]);
     struct known_task from = *task; /* the list may grow under it */
-    for (size_t i = 0; i < request->out.tasks.count; i++)
-        twin_learn(twins, from.worker, &request->out.tasks.items[i]);
+    for (size_t i = 0; i < request->out.page.count; i++)
+        twin_learn(twins, from.worker, &request->out.page.tasks[i]);
 }
 
 static void send(struct twins *twins, struct side *side, struct known_task *task,

@@ -114,8 +114,8 @@ void lease_answered(struct sim *sim, const struct request *request)
     if (request->code)
         return;
     if (request->op == OP_CLAIM || request->op == OP_REPORT || request->op == OP_COMMIT)
-        for (size_t i = 0; i < request->out.tasks.count; i++)
-            add_lease(sim, &request->out.tasks.items[i]);
+        for (size_t i = 0; i < request->out.page.count; i++)
+            add_lease(sim, &request->out.page.tasks[i]);
     if (request->op == OP_HEARTBEAT)
         confirm_lease(sim, request->in.heartbeat.task_id, request->in.heartbeat.token,
                       request->out.heartbeat.lease_until_us);

@@ -134,8 +134,8 @@ static void tell_committed(struct story *story, const struct request *request)
     for (size_t i = 0; committed->started && i < in->job_count + in->start_count; i++)
         fprintf(story->out, "    started %s existing=%d\n", committed->started[i].id,
                 committed->started[i].existing);
-    for (size_t i = 0; i < request->out.tasks.count; i++)
-        tell_task(story, &request->out.tasks.items[i]);
+    for (size_t i = 0; i < request->out.page.count; i++)
+        tell_task(story, &request->out.page.tasks[i]);
 }
 
 static void commit(struct story *story, struct commit_input in)
@@ -151,8 +151,8 @@ static void commit(struct story *story, struct commit_input in)
     if (!code) {
         story->revision = request->out.committed.revision;
         tell_committed(story, request);
-        if (request->out.tasks.count)
-            hold(story, &request->out.tasks.items[0]);
+        if (request->out.page.count)
+            hold(story, &request->out.page.tasks[0]);
     }
     request_free(request);
 }

@@ -1,9 +1,9 @@
-/* engine/flow_batch_control.c - what people ask of instances: control, decisions, the DLQ.
+/* engine/batch_control.c - what people ask of instances: control, decisions, the DLQ.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
-#include "engine/flow_batch.h"
+#include "engine/workset.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ bool request_is_control(enum request_op op)
     return op >= OP_PAUSE && op <= OP_ABORT;
 }
 
-cairn_code flow_batch_show(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_show_instance(struct batch *batch, struct request *request,
+                               cairn_error *reterr)
 {
     struct arena *arena = batch->tx->arena;
     batch->tx->arena = &request->arena;
@@ -94,11 +95,12 @@ static const char *asked_status(enum request_op op)
     }
 }
 
-cairn_code flow_batch_control(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_control_instance(struct batch *batch, struct request *request,
+                                  cairn_error *reterr)
 {
     cairn_code verdict = CAIRN_OK;
-    struct world_instance *instance;
-    cairn_code code = world_turn_to(batch, request->in.control.id, &instance, reterr);
+    struct workset_instance *instance;
+    cairn_code code = workset_take(batch, request->in.control.id, &instance, reterr);
     if (code)
         return code;
     if (!instance) {
@@ -106,7 +108,7 @@ cairn_code flow_batch_control(struct batch *batch, struct request *request, cair
         return CAIRN_OK;
     }
     if (has_begun_anew(request, &instance->row)) {
-        world_owe(instance, request);
+        workset_answer_later(instance, request);
         return CAIRN_OK;
     }
     request->in.control.generation = instance->row.generation;
@@ -115,7 +117,7 @@ cairn_code flow_batch_control(struct batch *batch, struct request *request, cair
     if (code)
         return code;
     if (!verdict)
-        world_revise(instance);
+        workset_revise(instance);
     if (verdict && !(request->was_unsure && is_as_asked(request->op, before))) {
         request->code =
             fail(&request->error, verdict, "cannot %s instance \"%s\": %s cannot become %s",
@@ -123,20 +125,20 @@ cairn_code flow_batch_control(struct batch *batch, struct request *request, cair
                  asked_status(request->op));
         return CAIRN_OK;
     }
-    world_owe(instance, request);
+    workset_answer_later(instance, request);
     return CAIRN_OK;
 }
 
 /* ---- decisions and the DLQ ------------------------------------------------------------------- */
 
-static cairn_code find_human(struct batch *batch, struct world_instance *instance,
+static cairn_code find_human(struct batch *batch, struct workset_instance *instance,
                              struct request *request, struct flow_step **ret_step,
                              cairn_error *reterr)
 {
     const struct decide_input *in = &request->in.decide;
     struct step_row row;
     *ret_step = NULL;
-    cairn_code code = world_flush(instance, reterr);
+    cairn_code code = workset_flush(instance, reterr);
     if (!code)
         code = batch->ops->get_step(batch->tx, instance->row.id, in->step, &row, reterr);
     if (code == CAIRN_E_NOT_FOUND) {
@@ -144,16 +146,16 @@ static cairn_code find_human(struct batch *batch, struct world_instance *instanc
                              instance->row.id, in->step);
         return CAIRN_OK;
     }
-    return code ? code : world_step(instance, row.seq, ret_step, reterr);
+    return code ? code : workset_step(instance, row.seq, ret_step, reterr);
 }
 
-cairn_code flow_batch_decide(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_decide(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const struct decide_input *in = &request->in.decide;
-    struct world_instance *instance;
+    struct workset_instance *instance;
     struct flow_step *step;
     cairn_code verdict = CAIRN_OK;
-    cairn_code code = world_turn_to(batch, in->id, &instance, reterr);
+    cairn_code code = workset_take(batch, in->id, &instance, reterr);
     if (code)
         return code;
     if (!instance) {
@@ -169,7 +171,7 @@ cairn_code flow_batch_decide(struct batch *batch, struct request *request, cairn
         return code;
     bool is_decided = step->row.status == (in->is_confirmed ? STEP_CONFIRMED : STEP_REJECTED);
     if (verdict && request->was_unsure && is_decided) {
-        world_owe(instance, request);
+        workset_answer_later(instance, request);
         return CAIRN_OK;
     }
     if (verdict) {
@@ -185,7 +187,7 @@ cairn_code flow_batch_decide(struct batch *batch, struct request *request, cairn
                                .decision = in->is_confirmed ? "confirmed" : "rejected",
                                .comment = in->comment,
                                .decided_at_us = batch->tx->now_us};
-    world_owe(instance, request);
+    workset_answer_later(instance, request);
     return batch->ops->insert_decision(batch->tx, &row, reterr);
 }
 
@@ -202,11 +204,11 @@ static cairn_code get_record(struct batch *batch, const struct request *request,
 
 static void note_instance(struct request *request, const struct dlq_row *record)
 {
-    snprintf(request->signal_id, sizeof request->signal_id, "%s", record->instance_id);
+    snprintf(request->instance_id, sizeof request->instance_id, "%s", record->instance_id);
 }
 
-cairn_code flow_batch_name_record(struct batch *batch, struct request *request,
-                                  cairn_error *reterr)
+cairn_code batch_find_record_instance(struct batch *batch, struct request *request,
+                                      cairn_error *reterr)
 {
     struct dlq_row record;
     cairn_code code = get_record(batch, request, &record, reterr);
@@ -231,11 +233,11 @@ static cairn_code find_record(struct batch *batch, struct request *request,
 /* Its instance was locked with all others that the batch names, unless this batch has made the
  * record. */
 static cairn_code take_instance(struct batch *batch, const char *id,
-                                struct world_instance **ret_instance, cairn_error *reterr)
+                                struct workset_instance **ret_instance, cairn_error *reterr)
 {
-    cairn_code code = world_load(batch, &id, 1, reterr);
+    cairn_code code = workset_load(batch, &id, 1, reterr);
     if (!code)
-        code = world_turn_to(batch, id, ret_instance, reterr);
+        code = workset_take(batch, id, ret_instance, reterr);
     if (code)
         return code;
     if (!*ret_instance)
@@ -245,27 +247,27 @@ static cairn_code take_instance(struct batch *batch, const char *id,
     return CAIRN_OK;
 }
 
-cairn_code flow_batch_requeue(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_requeue(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     struct dlq_row record;
-    struct world_instance *instance;
+    struct workset_instance *instance;
     struct flow_step *step;
     cairn_code verdict = CAIRN_OK;
     cairn_code code = find_record(batch, request, &record, reterr);
     if (code || request->code)
         return code;
     note_instance(request, &record);
-    bool was_locked = world_find(batch, record.instance_id) != NULL;
+    bool was_locked = workset_find(batch, record.instance_id) != NULL;
     code = take_instance(batch, record.instance_id, &instance, reterr);
     if (!code && !was_locked)
         code = find_record(batch, request, &record, reterr);
     if (code || request->code)
         return code;
     if (!record.is_open) { /* an earlier try, whose end was unsure, has done it */
-        world_owe(instance, request);
+        workset_answer_later(instance, request);
         return CAIRN_OK;
     }
-    code = world_step(instance, record.step_seq, &step, reterr);
+    code = workset_step(instance, record.step_seq, &step, reterr);
     if (code || !step)
         return code ? code : fail(reterr, CAIRN_E_INTERNAL, "a DLQ record without step");
     bool is_undo = strncmp(record.reason, "compensation", strlen("compensation")) == 0;
@@ -279,7 +281,7 @@ cairn_code flow_batch_requeue(struct batch *batch, struct request *request, cair
                  request->in.requeue.record, instance_status_name(instance->row.status));
         return CAIRN_OK;
     }
-    world_revise(instance);
-    world_owe(instance, request);
+    workset_revise(instance);
+    workset_answer_later(instance, request);
     return CAIRN_OK;
 }

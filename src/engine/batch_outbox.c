@@ -1,9 +1,9 @@
-/* engine/flow_batch_outbox.c - events that handlers emit, and those who deliver them.
+/* engine/batch_outbox.c - events that handlers emit, and those who deliver them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
-#include "engine/flow_batch.h"
+#include "engine/workset.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +23,9 @@ static bool make_outbox_room(struct batch *batch, size_t more)
     return true;
 }
 
-cairn_code flow_emit(struct batch *batch, const struct world_instance *instance,
-                     const char *step, const cairn_outbound *events, size_t count,
-                     cairn_error *reterr)
+cairn_code batch_emit(struct batch *batch, const struct workset_instance *instance,
+                      const char *step, const cairn_outbound *events, size_t count,
+                      cairn_error *reterr)
 {
     if (!make_outbox_room(batch, count))
         return fail_memory(reterr);
@@ -42,8 +42,7 @@ cairn_code flow_emit(struct batch *batch, const struct world_instance *instance,
     return CAIRN_OK;
 }
 
-cairn_code flow_batch_claim_outbox(struct batch *batch, struct request *request,
-                                   cairn_error *reterr)
+cairn_code batch_claim_outbox(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const struct outbox_input *in = &request->in.outbox;
     size_t count = 0;
@@ -68,11 +67,11 @@ cairn_code flow_batch_claim_outbox(struct batch *batch, struct request *request,
         if (!events[i].id)
             code = fail_memory(reterr);
     }
-    request->out.outbox = (struct outbox_output){.items = events, .count = count};
+    request->out.page = (struct page_output){.items = events, .count = count};
     return code;
 }
 
-cairn_code flow_batch_append_outbox(struct batch *batch, cairn_error *reterr)
+cairn_code batch_append_outbox(struct batch *batch, cairn_error *reterr)
 {
     size_t count = batch->outbox_count;
     batch->outbox_count = 0;
@@ -87,14 +86,13 @@ static cairn_code ack_one(struct batch *batch, int64_t id, int64_t *ret_earlier,
     cairn_code code = batch->ops->ack_outbox(batch->tx, id, ret_earlier, reterr);
     if (code != CAIRN_E_NOT_FOUND || !batch->outbox_count)
         return code;
-    code = flow_batch_append_outbox(batch, reterr);
+    code = batch_append_outbox(batch, reterr);
     return code ? code : batch->ops->ack_outbox(batch->tx, id, ret_earlier, reterr);
 }
 
-cairn_code flow_batch_ack_outbox(struct batch *batch, struct request *request,
-                                 cairn_error *reterr)
+cairn_code batch_ack_outbox(struct batch *batch, struct request *request, cairn_error *reterr)
 {
-    const char *id = request->in.job.id;
+    const char *id = request->in.id;
     size_t digits = strspn(id, "0123456789");
     bool is_number = digits > 0 && digits <= 18 && !id[digits];
     int64_t earlier = 0;

@@ -1,9 +1,9 @@
-/* engine/flow_read.c - questions about workflows and instances.
+/* engine/read_flow.c - questions about workflows and instances.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/flow_read.h"
 #include "base/error.h"
+#include "engine/read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static cairn_code get_definition(struct question *q)
     if (!item)
         return code ? code : fail_memory(q->error);
     definition_to_public(&row, item);
-    q->request->out.definitions = (struct definitions_output){.items = item, .count = 1};
+    q->request->out.page = (struct page_output){.items = item, .count = 1};
     return CAIRN_OK;
 }
 
@@ -75,9 +75,8 @@ static cairn_code list_definitions(struct question *q)
         rows, room, &count, q->error);
     if (code)
         return code;
-    struct definitions_output *out = &q->request->out.definitions;
-    *out =
-        (struct definitions_output){.items = items, .count = count < room ? count : in->limit};
+    struct page_output *out = &q->request->out.page;
+    *out = (struct page_output){.items = items, .count = count < room ? count : in->limit};
     for (size_t i = 0; i < out->count; i++)
         definition_to_public(&rows[i], &items[i]);
     if (count == room) {
@@ -182,7 +181,7 @@ static cairn_code get_instance(struct question *q, const char *id)
     cairn_instance *item = code ? NULL : arena_zalloc(q->arena, sizeof *item);
     if (!item)
         return code ? code : fail_memory(q->error);
-    q->request->out.instances = (struct instances_output){.items = item, .count = 1};
+    q->request->out.page = (struct page_output){.items = item, .count = 1};
     return instance_to_public(q, &row, item);
 }
 
@@ -201,8 +200,8 @@ static cairn_code list_instances(struct question *q)
     if (!rows || !items)
         return fail_memory(q->error);
     cairn_code code = q->ops->list_instances(q->tx, &filter, rows, room, &count, q->error);
-    struct instances_output *out = &q->request->out.instances;
-    *out = (struct instances_output){.items = items};
+    struct page_output *out = &q->request->out.page;
+    *out = (struct page_output){.items = items};
     if (!code)
         code = page_end(q, count, in->limit, count > in->limit ? rows[in->limit - 1].seq : 0,
                         &out->count, &out->next);
@@ -225,7 +224,7 @@ cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
     case OP_DEFINITION_LIST:
         return list_definitions(&q);
     case OP_INSTANCE_GET:
-        return get_instance(&q, request->in.job.id);
+        return get_instance(&q, request->in.id);
     case OP_INSTANCE_LIST:
         return list_instances(&q);
     case OP_STEP_LIST:
@@ -244,7 +243,7 @@ cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
         return get_instance(&q, request->op == OP_DECIDE ? request->in.decide.id
                                                          : request->in.control.id);
     case OP_DLQ_REQUEUE:
-        return get_instance(&q, request->signal_id);
+        return get_instance(&q, request->instance_id);
     case OP_DLQ_LIST:
         return list_dlq(&q);
     case OP_DLQ_GET:

@@ -1,4 +1,4 @@
-/* engine/look.c - looks at leases: heartbeats that extend nothing and only ask whether to stop.
+/* engine/lease_check.c - looks at leases: heartbeats that extend nothing and only ask whether to stop.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -6,9 +6,9 @@
  * commit; and those that wait for the reader are answered together.
  */
 #include "base/error.h"
-#include "engine/world.h"
+#include "engine/workset.h"
 
-bool request_is_look(const struct request *request)
+bool request_is_lease_check(const struct request *request)
 {
     return request->op == OP_HEARTBEAT && request->in.heartbeat.extend_ms == 0 &&
            is_step_id(request->in.heartbeat.task_id);
@@ -43,7 +43,7 @@ static cairn_code name_places(struct arena *arena, const struct request_queue *l
     return CAIRN_OK;
 }
 
-/* As flow_batch_heartbeat() with nothing to extend. */
+/* As batch_heartbeat_step() with nothing to extend. */
 static void answer(struct request *look, const struct step_row *row, int64_t now_us)
 {
     const struct heartbeat_input *in = &look->in.heartbeat;
@@ -63,8 +63,8 @@ static void answer(struct request *look, const struct step_row *row, int64_t now
     look->out.heartbeat.stop = verdict.stop;
 }
 
-cairn_code looks_run(struct local_engine *engine, struct store_session *session,
-                     struct request_queue *looks, cairn_error *reterr)
+cairn_code lease_checks_run(struct local_engine *engine, struct store_session *session,
+                            struct request_queue *looks, cairn_error *reterr)
 {
     const struct store_ops *ops = engine->store->ops;
     struct arena arena = {0};

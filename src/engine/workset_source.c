@@ -1,4 +1,4 @@
-/* engine/world_source.c - what core asks of the world.
+/* engine/workset_source.c - what core asks of the workset.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,16 +8,16 @@
 #include "core/condition.h"
 #include "definition/definition.h"
 #include "engine/join.h"
-#include "engine/world.h"
+#include "engine/workset.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PORTION = 256 };
 
-static struct world_instance *world_of(struct flow *flow)
+static struct workset_instance *to_workset(struct flow *flow)
 {
-    return (struct world_instance *)flow;
+    return (struct workset_instance *)flow;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -85,8 +85,8 @@ static bool append_event(struct batch *batch, struct flow_event_row **events, si
     return true;
 }
 
-cairn_code world_note(struct batch *batch, const char *instance_id, const char *type,
-                      const char *step, const struct flow_facts *facts, cairn_error *reterr)
+cairn_code workset_note(struct batch *batch, const char *instance_id, const char *type,
+                        const char *step, const struct flow_facts *facts, cairn_error *reterr)
 {
     struct flow_event_row event = {.instance_id = instance_id,
                                    .type = type,
@@ -128,7 +128,7 @@ static const char *event_of_missing(struct batch *batch, const struct flow_step 
 static cairn_code source_note(struct flow *flow, const char *type, const struct flow_step *step,
                               const struct flow_facts *facts, cairn_error *reterr)
 {
-    struct world_instance *instance = world_of(flow);
+    struct workset_instance *instance = to_workset(flow);
     struct batch *batch = instance->batch;
     if (strcmp(type, "step_skipped_missing_handler") == 0)
         type = event_of_missing(batch, step);
@@ -154,7 +154,7 @@ static cairn_code source_note(struct flow *flow, const char *type, const struct 
 static cairn_code source_step(struct flow *flow, int32_t seq, struct flow_step **ret_step,
                               cairn_error *reterr)
 {
-    return world_step(world_of(flow), seq, ret_step, reterr);
+    return workset_step(to_workset(flow), seq, ret_step, reterr);
 }
 
 static cairn_code source_config(struct flow *flow, struct flow_step *step, cairn_error *reterr)
@@ -170,13 +170,13 @@ static cairn_code source_config(struct flow *flow, struct flow_step *step, cairn
     return code;
 }
 
-/* What a question found: rows, and their steps in the world. */
+/* What a question found: rows, and their steps in the workset. */
 struct found {
     struct flow_step **steps;
     size_t count, room;
 };
 
-static cairn_code add_found(struct world_instance *instance, struct found *found,
+static cairn_code add_found(struct workset_instance *instance, struct found *found,
                             const struct step_row *rows, size_t count, cairn_error *reterr)
 {
     if (found->count + count > found->room) {
@@ -190,7 +190,7 @@ static cairn_code add_found(struct world_instance *instance, struct found *found
         found->room = room;
     }
     for (size_t i = 0; i < count; i++) {
-        struct flow_step *step = world_keep(instance, &rows[i]);
+        struct flow_step *step = workset_keep(instance, &rows[i]);
         if (!step)
             return fail_memory(reterr);
         if (!step->is_gone)
@@ -200,7 +200,7 @@ static cairn_code add_found(struct world_instance *instance, struct found *found
 }
 
 /* All steps of an instance that is not in the store yet, in order of place. */
-static cairn_code all_new(struct world_instance *instance, struct found *found,
+static cairn_code all_new(struct workset_instance *instance, struct found *found,
                           cairn_error *reterr)
 {
     found->steps =
@@ -209,7 +209,7 @@ static cairn_code all_new(struct world_instance *instance, struct found *found,
         return fail_memory(reterr);
     cairn_code code = CAIRN_OK;
     for (size_t seq = 0; seq < instance->step_count && !code; seq++)
-        code = world_step(instance, (int32_t)seq, &found->steps[seq], reterr);
+        code = workset_step(instance, (int32_t)seq, &found->steps[seq], reterr);
     found->count = instance->step_count;
     return code;
 }
@@ -233,7 +233,7 @@ static bool is_current_row(const struct step_row *row, const void *arg)
 static cairn_code source_current(struct flow *flow, struct flow_step ***ret_steps,
                                  size_t *ret_count, cairn_error *reterr)
 {
-    struct world_instance *instance = world_of(flow);
+    struct workset_instance *instance = to_workset(flow);
     const struct store_ops *ops = instance->batch->ops;
     struct found found = {0};
     cairn_code code = CAIRN_OK;
@@ -241,7 +241,7 @@ static cairn_code source_current(struct flow *flow, struct flow_step ***ret_step
         code = all_new(instance, &found, reterr);
         keep_those(&found, is_current_row, NULL);
     } else {
-        code = world_flush(instance, reterr);
+        code = workset_flush(instance, reterr);
         size_t count = PORTION;
         for (int32_t after = -1; !code && count == PORTION;) {
             struct step_row *rows = arena_array(flow->arena, PORTION, sizeof *rows);
@@ -276,7 +276,7 @@ static cairn_code source_between(struct flow *flow, enum step_status status, int
                                  int32_t to, struct flow_step ***ret_steps, size_t *ret_count,
                                  cairn_error *reterr)
 {
-    struct world_instance *instance = world_of(flow);
+    struct workset_instance *instance = to_workset(flow);
     const struct store_ops *ops = instance->batch->ops;
     struct found found = {0};
     cairn_code code = CAIRN_OK;
@@ -285,7 +285,7 @@ static cairn_code source_between(struct flow *flow, enum step_status status, int
         code = all_new(instance, &found, reterr);
         keep_those(&found, is_between, &wanted);
     } else {
-        code = world_flush(instance, reterr);
+        code = workset_flush(instance, reterr);
         size_t count = PORTION;
         while (!code && count == PORTION && from <= to) {
             struct step_row *rows = arena_array(flow->arena, PORTION, sizeof *rows);
@@ -313,7 +313,7 @@ static int compare_committed(const void *a, const void *b)
 }
 
 /* A new instance has only executed what needs no worker: all of it in one portion. */
-static cairn_code committed_new(struct world_instance *instance, int64_t below, int32_t from,
+static cairn_code committed_new(struct workset_instance *instance, int64_t below, int32_t from,
                                 int32_t to, struct found *found, cairn_error *reterr)
 {
     size_t count = 0;
@@ -334,7 +334,7 @@ static cairn_code source_committed(struct flow *flow, int64_t below, int32_t fro
                                    struct flow_step ***ret_steps, size_t *ret_count,
                                    cairn_error *reterr)
 {
-    struct world_instance *instance = world_of(flow);
+    struct workset_instance *instance = to_workset(flow);
     struct found found = {0};
     size_t count = 0;
     cairn_code code;
@@ -344,7 +344,7 @@ static cairn_code source_committed(struct flow *flow, int64_t below, int32_t fro
         struct step_row *rows = arena_array(flow->arena, PORTION, sizeof *rows);
         if (!rows)
             return fail_memory(reterr);
-        code = world_flush(instance, reterr);
+        code = workset_flush(instance, reterr);
         if (!code)
             code = instance->batch->ops->lock_committed_steps(instance->batch->tx,
                                                               instance->row.id, below, from, to,
@@ -360,14 +360,14 @@ static cairn_code source_committed(struct flow *flow, int64_t below, int32_t fro
 static cairn_code source_insert(struct flow *flow, const struct step_row *row,
                                 struct flow_step **ret_step, cairn_error *reterr)
 {
-    *ret_step = world_insert(world_of(flow), row);
+    *ret_step = workset_insert(to_workset(flow), row);
     return *ret_step ? CAIRN_OK : fail_memory(reterr);
 }
 
 static cairn_code source_forget(struct flow *flow, struct flow_step **steps, size_t count,
                                 cairn_error *reterr)
 {
-    return world_forget(world_of(flow), steps, count, reterr);
+    return workset_forget(to_workset(flow), steps, count, reterr);
 }
 
 /* ---- signals -------------------------------------------------------------------------------- */
@@ -391,7 +391,7 @@ static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
                                      const char *event, int64_t until_us,
                                      struct taken_signal *ret_signal, cairn_error *reterr)
 {
-    struct world_instance *instance = world_of(flow);
+    struct workset_instance *instance = to_workset(flow);
     struct batch *batch = instance->batch;
     struct signal_row signal;
     struct flow_facts facts = NO_FACTS;
@@ -418,7 +418,7 @@ static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
 static cairn_code source_untake_signals(struct flow *flow, const struct flow_step *step,
                                         cairn_error *reterr)
 {
-    struct batch *batch = world_of(flow)->batch;
+    struct batch *batch = to_workset(flow)->batch;
     return batch->ops->mark_signal(batch->tx, flow->instance->id, 0, step ? step->row.seq : -1,
                                    reterr);
 }
@@ -426,7 +426,7 @@ static cairn_code source_untake_signals(struct flow *flow, const struct flow_ste
 /* ---- failures ------------------------------------------------------------------------------- */
 
 /* A record of an instance that is not in the store yet, and may turn out to be known already. */
-static cairn_code park_later(struct world_instance *instance, const struct dlq_row *row,
+static cairn_code park_later(struct workset_instance *instance, const struct dlq_row *row,
                              cairn_error *reterr)
 {
     size_t room = instance->parked_count + 1;
@@ -443,7 +443,7 @@ static cairn_code park_later(struct world_instance *instance, const struct dlq_r
 static cairn_code source_park(struct flow *flow, const struct flow_step *step,
                               const char *reason, cairn_error *reterr)
 {
-    struct world_instance *instance = world_of(flow);
+    struct workset_instance *instance = to_workset(flow);
     struct batch *batch = instance->batch;
     struct dlq_row row = {
         .instance_id = flow->instance->id,
@@ -464,13 +464,13 @@ static cairn_code source_park(struct flow *flow, const struct flow_step *step,
 
 static cairn_code source_unpark(struct flow *flow, int32_t seq, cairn_error *reterr)
 {
-    struct batch *batch = world_of(flow)->batch;
+    struct batch *batch = to_workset(flow)->batch;
     return batch->ops->close_dlq(batch->tx, flow->instance->id, seq, reterr);
 }
 
 static cairn_code source_has_parked(struct flow *flow, bool *ret_has, cairn_error *reterr)
 {
-    struct batch *batch = world_of(flow)->batch;
+    struct batch *batch = to_workset(flow)->batch;
     struct dlq_row row;
     size_t count = 0;
     cairn_code code =
@@ -495,7 +495,7 @@ static const char *failure_to_json(struct flow *flow, const char *step_name,
     json_key(&out, "at");
     json_time(&out, flow->now_us);
     json_close(&out, '}');
-    return keep_text(world_of(flow)->batch, &buf);
+    return keep_text(to_workset(flow)->batch, &buf);
 }
 
 static cairn_code source_set_last_error(struct flow *flow, const char *step_name,
@@ -565,18 +565,18 @@ static cairn_code source_join_output(struct flow *flow, const struct flow_step *
         buf_done(&buf);
         return code;
     }
-    *ret_output = keep_text(world_of(flow)->batch, &buf);
+    *ret_output = keep_text(to_workset(flow)->batch, &buf);
     return *ret_output ? CAIRN_OK : fail_memory(reterr);
 }
 
 static void source_ready(struct flow *flow, const struct flow_step *step)
 {
     bool is_function = step->row.kind == KIND_FUNCTION;
-    batch_ready_version(world_of(flow)->batch, step->row.task_type,
-                        is_function ? flow->instance->version : 0);
+    batch_note_ready_version(to_workset(flow)->batch, step->row.task_type,
+                             is_function ? flow->instance->version : 0);
 }
 
-const struct flow_source world_source = {
+const struct flow_source workset_source = {
     .step = source_step,
     .current = source_current,
     .between = source_between,

@@ -1,12 +1,12 @@
-/* engine/flow_context.c - what a handler may read of its instance: the input, and outputs of steps.
+/* engine/read_context.c - what a handler may read of its instance: the input, and outputs of steps.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * Only who holds the lease of a task may ask: whoever has lost it is told so, and stops.
  */
 #include "base/error.h"
-#include "engine/flow_read.h"
-#include "engine/world.h"
+#include "engine/read.h"
+#include "engine/workset.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* engine/batch_jobs.c - what a batch does to jobs that are there: reports, heartbeats, control.
+/* engine/batch_job.c - what a batch does to jobs that are there: reports, heartbeats, control.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void batch_due(struct batch *batch, int64_t at_us)
+void batch_note_due(struct batch *batch, int64_t at_us)
 {
     if (batch->due_us == 0 || at_us < batch->due_us)
         batch->due_us = at_us;
 }
 
-void batch_ready_version(struct batch *batch, const char *type, int32_t version)
+void batch_note_ready_version(struct batch *batch, const char *type, int32_t version)
 {
     struct ready_types *ready = &batch->ready;
     if (ready->is_any)
@@ -31,9 +31,9 @@ void batch_ready_version(struct batch *batch, const char *type, int32_t version)
     strcpy(ready->names[ready->count++], type);
 }
 
-void batch_ready(struct batch *batch, const char *type)
+void batch_note_ready(struct batch *batch, const char *type)
 {
-    batch_ready_version(batch, type, 0);
+    batch_note_ready_version(batch, type, 0);
 }
 
 /* ---- rows that change -----------------------------------------------------------------------
@@ -58,7 +58,7 @@ static const char *named_id(const struct request *request, size_t index)
 {
     if (request->op == OP_REPORT)
         return request->in.report.reports[index].task_id;
-    return request->op == OP_HEARTBEAT ? request->in.heartbeat.task_id : request->in.job.id;
+    return request->op == OP_HEARTBEAT ? request->in.heartbeat.task_id : request->in.id;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -138,7 +138,7 @@ static cairn_code show_owed(struct batch *batch, size_t place, cairn_error *rete
     struct job_row row;
     struct arena *arena = batch->tx->arena;
     batch->tx->arena = &request->arena;
-    cairn_code code = batch->ops->get_job(batch->tx, request->in.job.id, &row, reterr);
+    cairn_code code = batch->ops->get_job(batch->tx, request->in.id, &row, reterr);
     batch->tx->arena = arena;
     if (code)
         return code;
@@ -147,7 +147,7 @@ static cairn_code show_owed(struct batch *batch, size_t place, cairn_error *rete
     if (!job)
         return fail_memory(reterr);
     job_to_public(&row, job);
-    request->out.jobs = (struct jobs_output){.items = job, .count = 1};
+    request->out.page = (struct page_output){.items = job, .count = 1};
     return CAIRN_OK;
 }
 
@@ -262,16 +262,16 @@ cairn_code batch_apply(struct batch *batch, struct job_row *row, const struct jo
 
     count_event(&batch->tally, input, verdict.event);
     if (row->status == JOB_PENDING && row->is_ready)
-        batch_ready(batch, row->type);
+        batch_note_ready(batch, row->type);
     else if (row->status == JOB_PENDING)
-        batch_due(batch, row->run_at_us);
+        batch_note_due(batch, row->run_at_us);
     else if (row->status == JOB_LEASED)
-        batch_due(batch, row->lease_until_us + 1);
+        batch_note_due(batch, row->lease_until_us + 1);
 
     const char *data;
     struct event_facts facts = facts_of(row, input, verdict.event);
     cairn_code code = event_data(batch, &facts, &data, reterr);
-    return code ? code : batch_event(batch, row->id, verdict.event, data, reterr);
+    return code ? code : batch_add_event(batch, row->id, verdict.event, data, reterr);
 }
 
 /* ---- reports and heartbeats -----------------------------------------------------------------
@@ -320,8 +320,8 @@ static struct job_input report_to_input(const struct request *request,
     };
 }
 
-static cairn_code change_by_report(struct batch *batch, struct request *request, size_t index,
-                                   cairn_error *reterr)
+static cairn_code report_job(struct batch *batch, struct request *request, size_t index,
+                             cairn_error *reterr)
 {
     const cairn_report *report = &request->in.report.reports[index];
     cairn_reported *reported = &request->out.reported[index];
@@ -371,12 +371,13 @@ cairn_code batch_report(struct batch *batch, struct request *request, cairn_erro
     cairn_code code = CAIRN_OK;
     for (size_t i = 0; i < count && !code; i++)
         code = is_step_id(request->in.report.reports[i].task_id)
-                   ? flow_batch_report(batch, request, i, reterr)
-                   : change_by_report(batch, request, i, reterr);
+                   ? batch_report_step(batch, request, i, reterr)
+                   : report_job(batch, request, i, reterr);
     return code;
 }
 
-cairn_code batch_heartbeat(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_heartbeat_job(struct batch *batch, struct request *request,
+                               cairn_error *reterr)
 {
     const struct heartbeat_input *in = &request->in.heartbeat;
     struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
@@ -413,7 +414,7 @@ cairn_code batch_heartbeat(struct batch *batch, struct request *request, cairn_e
 static cairn_code no_such_job(struct request *request)
 {
     return request->code = fail(&request->error, CAIRN_E_NOT_FOUND,
-                                "job \"%.64s\" does not exist", request->in.job.id);
+                                "job \"%.64s\" does not exist", request->in.id);
 }
 
 static enum job_action control_action(enum request_op op)
@@ -430,10 +431,10 @@ static bool is_done_already(const struct request *request, const struct job_row 
            (request->op == OP_JOB_RETRY && row->status == JOB_PENDING);
 }
 
-cairn_code batch_control(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_control_job(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     size_t place;
-    cairn_code code = take_row(batch, request->in.job.id, &place, reterr);
+    cairn_code code = take_row(batch, request->in.id, &place, reterr);
     if (code)
         return code;
     if (place == batch->id_count) {
@@ -492,7 +493,7 @@ cairn_code batch_put_registry(struct batch *batch, struct request *request, cair
     entry->intent_type = row.intent_type;
     entry->created_at_us = now.created_at_us;
     entry->updated_at_us = now.updated_at_us;
-    request->out.registry = (struct registry_output){.items = entry, .count = 1};
-    batch_ready(batch, NULL); /* waiting claims may now be given its jobs */
+    request->out.page = (struct page_output){.items = entry, .count = 1};
+    batch_note_ready(batch, NULL); /* waiting claims may now be given its jobs */
     return CAIRN_OK;
 }

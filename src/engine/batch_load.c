@@ -1,9 +1,9 @@
-/* engine/flow_batch.c - which instances and steps a batch names: read and locked before it begins.
+/* engine/batch_load.c - which instances and steps a batch names: read and locked before it begins.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/flow_batch.h"
 #include "base/error.h"
+#include "engine/workset.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ bool is_step_id(const char *task_id)
 static bool names_one_instance(const struct request *request)
 {
     if (request->op == OP_DLQ_REQUEUE)
-        return request->signal_id[0];
+        return request->instance_id[0];
     return request->op == OP_SIGNAL || request->op == OP_DECIDE ||
            request_is_control(request->op);
 }
@@ -54,7 +54,7 @@ static const char *the_instance(const struct request *request)
     case OP_DECIDE:
         return request->in.decide.id;
     case OP_DLQ_REQUEUE:
-        return request->signal_id;
+        return request->instance_id;
     default:
         return request->in.control.id;
     }
@@ -90,7 +90,7 @@ static size_t named_places(const struct request *request)
 static size_t add_places(const struct batch *batch, const struct request *request,
                          const char *id, int32_t seq, struct step_ref *refs)
 {
-    const struct world_instance *instance = world_find(batch, id);
+    const struct workset_instance *instance = workset_find(batch, id);
     size_t count = 0;
     if (!instance || instance->is_busy || seq < 0)
         return 0;
@@ -129,7 +129,7 @@ static cairn_code add_beating(struct batch *batch, struct step_ref *refs, size_t
             !step_id_split(request->in.heartbeat.task_id, id, &ref->seq))
             continue;
         ref->instance_id = arena_strdup(&batch->arena, id);
-        if (!ref->instance_id || !world_add_bare(batch, ref->instance_id))
+        if (!ref->instance_id || !workset_add_bare(batch, ref->instance_id))
             return fail_memory(reterr);
         (*count)++;
     }
@@ -149,7 +149,7 @@ static cairn_code prefetch(struct batch *batch, const struct named *named, size_
         ref_count +=
             add_places(batch, named[i].request, named[i].id, named[i].seq, refs + ref_count);
     cairn_code code = add_beating(batch, refs, &ref_count, reterr);
-    return code ? code : world_prefetch(batch, refs, ref_count, reterr);
+    return code ? code : workset_prefetch(batch, refs, ref_count, reterr);
 }
 
 /* Who is meant by a requeue stands in the record. */
@@ -158,7 +158,7 @@ static cairn_code name_records(struct batch *batch, cairn_error *reterr)
     cairn_code code = CAIRN_OK;
     for_each_request (request, batch) {
         if (!code && request->op == OP_DLQ_REQUEUE)
-            code = flow_batch_name_record(batch, request, reterr);
+            code = batch_find_record_instance(batch, request, reterr);
     }
     return code;
 }
@@ -184,7 +184,7 @@ static cairn_code gather(struct batch *batch, struct named *named, const char **
 
 /* Instances are locked by one question, and their steps are read ahead by another, together with
  * those whose leases are to be extended. */
-cairn_code flow_batch_load(struct batch *batch, cairn_error *reterr)
+cairn_code batch_load_instances(struct batch *batch, cairn_error *reterr)
 {
     size_t room = 0, heartbeats = 0, count;
     cairn_code code = name_records(batch, reterr);
@@ -202,13 +202,13 @@ cairn_code flow_batch_load(struct batch *batch, cairn_error *reterr)
         return fail_memory(reterr);
     code = gather(batch, named, ids, &count, reterr);
     if (!code && count)
-        code = world_load(batch, ids, count, reterr);
+        code = workset_load(batch, ids, count, reterr);
     if (!code && count + heartbeats)
         code = prefetch(batch, named, count, heartbeats, reterr);
     return code;
 }
 
-bool flow_names_busy(const struct batch *batch, const struct request *request)
+bool request_names_busy_instance(const struct batch *batch, const struct request *request)
 {
     char id[ID_TEXT];
     int32_t seq;
@@ -218,7 +218,7 @@ bool flow_names_busy(const struct batch *batch, const struct request *request)
             name = the_instance(request);
         else if (!step_id_split(named_task(request, i), id, &seq))
             continue;
-        const struct world_instance *instance = world_find(batch, name);
+        const struct workset_instance *instance = workset_find(batch, name);
         if (instance && instance->is_busy)
             return true;
     }

@@ -1,9 +1,9 @@
-/* engine/flow_read_parts.c - questions about what belongs to an instance: steps, logs, events, records.
+/* engine/read_parts.c - questions about what belongs to an instance: steps, logs, events, records.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
-#include "engine/flow_read.h"
+#include "engine/read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn
 
 cairn_code list_steps(struct question *q)
 {
-    const struct events_input *in = &q->request->in.events;
+    const struct page_input *in = &q->request->in.page;
     struct instance_row instance;
     size_t count, room = in->limit + 1;
     int32_t after = in->cursor ? (int32_t)strtol(in->cursor, NULL, 10) : -1;
@@ -55,8 +55,8 @@ cairn_code list_steps(struct question *q)
     if (!rows || !items)
         return fail_memory(q->error);
     code = q->ops->list_steps(q->tx, in->id, after, false, rows, room, &count, q->error);
-    struct steps_output *out = &q->request->out.steps;
-    *out = (struct steps_output){.items = items};
+    struct page_output *out = &q->request->out.page;
+    *out = (struct page_output){.items = items};
     if (!code)
         code = page_end(q, count, in->limit, count > in->limit ? rows[in->limit - 1].seq : 0,
                         &out->count, &out->next);
@@ -67,7 +67,7 @@ cairn_code list_steps(struct question *q)
 
 cairn_code list_logs(struct question *q)
 {
-    const struct events_input *in = &q->request->in.events;
+    const struct page_input *in = &q->request->in.page;
     struct instance_row instance;
     size_t count, room = in->limit + 1;
     cairn_code code = question_instance(q, in->id, &instance);
@@ -79,8 +79,8 @@ cairn_code list_logs(struct question *q)
         return fail_memory(q->error);
     code =
         q->ops->list_logs(q->tx, in->id, page_cursor(in->cursor), rows, room, &count, q->error);
-    struct logs_output *out = &q->request->out.logs;
-    *out = (struct logs_output){.items = items};
+    struct page_output *out = &q->request->out.page;
+    *out = (struct page_output){.items = items};
     if (!code)
         code = page_end(q, count, in->limit, count > in->limit ? rows[in->limit - 1].id : 0,
                         &out->count, &out->next);
@@ -97,7 +97,7 @@ cairn_code list_logs(struct question *q)
 
 cairn_code list_decisions(struct question *q)
 {
-    const struct events_input *in = &q->request->in.events;
+    const struct page_input *in = &q->request->in.page;
     struct instance_row instance;
     size_t count, room = in->limit + 1;
     cairn_code code = question_instance(q, in->id, &instance);
@@ -109,8 +109,8 @@ cairn_code list_decisions(struct question *q)
         return fail_memory(q->error);
     code = q->ops->list_decisions(q->tx, in->id, page_cursor(in->cursor), rows, room, &count,
                                   q->error);
-    struct decisions_output *out = &q->request->out.decisions;
-    *out = (struct decisions_output){.items = items};
+    struct page_output *out = &q->request->out.page;
+    *out = (struct page_output){.items = items};
     if (!code)
         code = page_end(q, count, in->limit, count > in->limit ? rows[in->limit - 1].id : 0,
                         &out->count, &out->next);
@@ -135,7 +135,7 @@ static cairn_event event_to_public(const struct flow_event_row *row)
 
 cairn_code list_instance_events(struct question *q)
 {
-    const struct events_input *in = &q->request->in.events;
+    const struct page_input *in = &q->request->in.page;
     struct instance_row instance;
     size_t count, room = in->limit + 1;
     cairn_code code = question_instance(q, in->id, &instance);
@@ -147,8 +147,8 @@ cairn_code list_instance_events(struct question *q)
         return fail_memory(q->error);
     code = q->ops->list_flow_events(q->tx, in->id, page_cursor(in->cursor), rows, room, &count,
                                     q->error);
-    struct events_output *out = &q->request->out.events;
-    *out = (struct events_output){.items = items};
+    struct page_output *out = &q->request->out.page;
+    *out = (struct page_output){.items = items};
     if (!code)
         code = page_end(q, count, in->limit, count > in->limit ? rows[in->limit - 1].id : 0,
                         &out->count, &out->next);
@@ -159,7 +159,7 @@ cairn_code list_instance_events(struct question *q)
 
 cairn_code list_all_events(struct question *q)
 {
-    const struct events_input *in = &q->request->in.events;
+    const struct page_input *in = &q->request->in.page;
     size_t count = 0;
     int64_t after = page_cursor(in->cursor);
     struct flow_event_row *rows = arena_array(q->arena, in->limit, sizeof *rows);
@@ -173,12 +173,12 @@ cairn_code list_all_events(struct question *q)
     for (size_t i = 0; i < count; i++)
         items[i] = (struct stream_event){.subject = rows[i].instance_id,
                                          .event = event_to_public(&rows[i])};
-    q->request->out.stream = (struct stream_output){
+    q->request->out.page = (struct page_output){
         .items = items,
         .count = count,
         .next = arena_printf(q->arena, "%lld", (long long)(count ? rows[count - 1].id : after)),
     };
-    return q->request->out.stream.next ? CAIRN_OK : fail_memory(q->error);
+    return q->request->out.page.next ? CAIRN_OK : fail_memory(q->error);
 }
 
 /* ---- the DLQ -------------------------------------------------------------------------------- */
@@ -212,8 +212,8 @@ cairn_code list_dlq(struct question *q)
         return fail_memory(q->error);
     cairn_code code =
         q->ops->list_dlq(q->tx, NULL, page_cursor(in->cursor), rows, room, &count, q->error);
-    struct dlq_output *out = &q->request->out.dlq;
-    *out = (struct dlq_output){.items = items};
+    struct page_output *out = &q->request->out.page;
+    *out = (struct page_output){.items = items};
     if (!code)
         code = page_end(q, count, in->limit, count > in->limit ? rows[in->limit - 1].id : 0,
                         &out->count, &out->next);
@@ -224,7 +224,7 @@ cairn_code list_dlq(struct question *q)
 
 cairn_code get_dlq(struct question *q)
 {
-    const char *id = q->request->in.job.id;
+    const char *id = q->request->in.id;
     size_t digits = strspn(id, "0123456789");
     struct dlq_row row;
     cairn_code code = CAIRN_E_NOT_FOUND;
@@ -235,6 +235,6 @@ cairn_code get_dlq(struct question *q)
     cairn_dlq_record *item = code ? NULL : arena_zalloc(q->arena, sizeof *item);
     if (!item)
         return code ? code : fail_memory(q->error);
-    q->request->out.dlq = (struct dlq_output){.items = item, .count = 1};
+    q->request->out.page = (struct page_output){.items = item, .count = 1};
     return record_to_public(q, &row, item);
 }

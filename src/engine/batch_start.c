@@ -1,4 +1,4 @@
-/* engine/flow_start.c - deploying workflows, and starting their instances.
+/* engine/batch_start.c - deploying workflows, and starting their instances.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -7,7 +7,7 @@
  */
 #include "base/error.h"
 #include "definition/definition.h"
-#include "engine/world.h"
+#include "engine/workset.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static cairn_code read_deployed(struct request *request, struct definition *ret_
     return code;
 }
 
-cairn_code flow_batch_deploy(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_deploy(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     struct definition definition;
     enum put_result result;
@@ -74,7 +74,7 @@ cairn_code flow_batch_deploy(struct batch *batch, struct request *request, cairn
                              .hash = hash,
                              .content = definition.content,
                              .created_at_us = batch->tx->now_us};
-    request->out.definitions = (struct definitions_output){.items = item, .count = 1};
+    request->out.page = (struct page_output){.items = item, .count = 1};
     request->out.is_existing = result == PUT_SAME && !request->was_unsure;
     return CAIRN_OK;
 }
@@ -93,7 +93,7 @@ struct plan {
 struct starting {
     cairn_enqueued *started;
     bool was_unsure; /* an earlier try may have inserted it */
-    struct world_instance *instance;
+    struct workset_instance *instance;
 };
 
 static cairn_code no_such_workflow(struct request *request, const cairn_start_options *in)
@@ -160,7 +160,7 @@ static cairn_code find_plan(struct batch *batch, struct plan **plans, struct req
 
 static cairn_code prepare(struct batch *batch, const cairn_start_options *in, const char *id,
                           const struct definition *definition,
-                          struct world_instance **ret_instance, cairn_error *reterr)
+                          struct workset_instance **ret_instance, cairn_error *reterr)
 {
     int64_t now_us = batch->tx->now_us;
     struct instance_row row = {
@@ -181,8 +181,8 @@ static cairn_code prepare(struct batch *batch, const cairn_start_options *in, co
         .has_compensation = definition->has_compensation,
         .undo_first = UNDO_FIRST_NONE,
     };
-    struct world_instance *instance =
-        world_new(batch, &row, definition->plan, definition->plan_count);
+    struct workset_instance *instance =
+        workset_new(batch, &row, definition->plan, definition->plan_count);
     if (!instance)
         return fail_memory(reterr);
     *ret_instance = instance;
@@ -223,9 +223,9 @@ static cairn_code settle_started(struct batch *batch, const struct starting *sta
     starting->instance->row.seq = row->seq;
     starting->instance->flow.is_dirty = false; /* inserted as it has become */
     if (row->start_at_us)
-        batch_due(batch, row->start_at_us);
+        batch_note_due(batch, row->start_at_us);
     batch->tally.started++;
-    return world_adopt(batch, starting->instance) ? CAIRN_OK : fail_memory(reterr);
+    return workset_adopt(batch, starting->instance) ? CAIRN_OK : fail_memory(reterr);
 }
 
 bool request_starts_children(const struct request *request)
@@ -243,7 +243,7 @@ static struct request *next_start(struct request *at)
     return NULL;
 }
 
-cairn_code flow_batch_start(struct batch *batch, struct request *first, cairn_error *reterr)
+cairn_code batch_start(struct batch *batch, struct request *first, cairn_error *reterr)
 {
     size_t room = 0, count = 0;
     struct plan *plans = NULL;
@@ -274,8 +274,8 @@ cairn_code flow_batch_start(struct batch *batch, struct request *first, cairn_er
 
 /* ---- what functions start ------------------------------------------------------------------- */
 
-cairn_code flow_plan_children(struct batch *batch, struct request *request,
-                              struct child *children, size_t count, cairn_error *reterr)
+cairn_code batch_plan_children(struct batch *batch, struct request *request,
+                               struct child *children, size_t count, cairn_error *reterr)
 {
     struct plan *plans = NULL, *plan;
     cairn_code code = CAIRN_OK;
@@ -287,8 +287,8 @@ cairn_code flow_plan_children(struct batch *batch, struct request *request,
     return code;
 }
 
-cairn_code flow_start_children(struct batch *batch, struct child *children, size_t count,
-                               cairn_enqueued *ret_started, cairn_error *reterr)
+cairn_code batch_start_children(struct batch *batch, struct child *children, size_t count,
+                                cairn_enqueued *ret_started, cairn_error *reterr)
 {
     cairn_code code = CAIRN_OK;
     for (size_t i = 0; i < count && !code; i++) {
@@ -303,7 +303,7 @@ cairn_code flow_start_children(struct batch *batch, struct child *children, size
         if (!code)
             code = settle_started(batch, &starting, &row, result, reterr);
         if (!code && result == INSERT_DONE)
-            code = world_write_parked(starting.instance, reterr);
+            code = workset_write_parked(starting.instance, reterr);
     }
     return code;
 }

@@ -1,11 +1,11 @@
-/* engine/flow_commit.c - a passage's commit: steps, logs, what it starts, and how it goes on.
+/* engine/batch_passage.c - a passage's commit: steps, logs, what it starts, and how it goes on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "engine/world.h"
+#include "engine/workset.h"
 
 #include <string.h>
 
@@ -103,7 +103,7 @@ static bool make_log_room(struct batch *batch, size_t more)
     return true;
 }
 
-static cairn_code keep_logs(struct batch *batch, const struct world_instance *instance,
+static cairn_code keep_logs(struct batch *batch, const struct workset_instance *instance,
                             const struct commit_input *in, cairn_error *reterr)
 {
     if (!make_log_room(batch, in->log_count))
@@ -119,22 +119,22 @@ static cairn_code keep_logs(struct batch *batch, const struct world_instance *in
     return CAIRN_OK;
 }
 
-static cairn_code emit_all(struct batch *batch, const struct world_instance *instance,
+static cairn_code emit_all(struct batch *batch, const struct workset_instance *instance,
                            const struct commit_input *in, cairn_error *reterr)
 {
     cairn_code code = CAIRN_OK;
     for (size_t i = 0; i < in->step_count && !code; i++)
-        code = flow_emit(batch, instance, in->steps[i].key, in->steps[i].outbound,
-                         in->steps[i].outbound_count, reterr);
+        code = batch_emit(batch, instance, in->steps[i].key, in->steps[i].outbound,
+                          in->steps[i].outbound_count, reterr);
     return code;
 }
 
 /* A key was known, and stands for something else than the passage had thought. */
-static cairn_code put_right(struct world_instance *instance, int32_t seq, const char *id,
-                            cairn_error *reterr)
+static cairn_code correct_started_id(struct workset_instance *instance, int32_t seq,
+                                     const char *id, cairn_error *reterr)
 {
     struct flow_step *step;
-    cairn_code code = world_step(instance, seq, &step, reterr);
+    cairn_code code = workset_step(instance, seq, &step, reterr);
     if (code || !step || step->row.kind != KIND_START)
         return code;
     step->row.output = arena_printf(&instance->batch->arena, "{\"id\":\"%s\"}", id);
@@ -142,7 +142,7 @@ static cairn_code put_right(struct world_instance *instance, int32_t seq, const 
     return step->row.output ? CAIRN_OK : fail_memory(reterr);
 }
 
-static cairn_code start_all(struct batch *batch, struct world_instance *instance,
+static cairn_code start_all(struct batch *batch, struct workset_instance *instance,
                             struct request *request, struct child *children,
                             cairn_error *reterr)
 {
@@ -155,12 +155,12 @@ static cairn_code start_all(struct batch *batch, struct world_instance *instance
         return fail_memory(reterr);
     cairn_code code = batch_insert_children(batch, in->jobs, in->job_count, started, reterr);
     if (!code)
-        code = flow_start_children(batch, children, in->start_count, started + in->job_count,
-                                   reterr);
+        code = batch_start_children(batch, children, in->start_count, started + in->job_count,
+                                    reterr);
     for (size_t i = 0; i < count && !code; i++) {
         int32_t seq = i < in->job_count ? in->jobs[i].seq : in->starts[i - in->job_count].seq;
         if (started[i].existing)
-            code = put_right(instance, seq, started[i].id, reterr);
+            code = correct_started_id(instance, seq, started[i].id, reterr);
     }
     request->out.committed.started = started;
     return code;
@@ -204,9 +204,9 @@ static int64_t own_lease(const struct step_row *runner, const struct commit_inpu
 }
 
 static cairn_code answer(struct batch *batch, struct request *request,
-                         const struct world_instance *instance, const struct flow_step *runner,
-                         const struct flow_verdict *verdict, bool is_conflict,
-                         cairn_error *reterr)
+                         const struct workset_instance *instance,
+                         const struct flow_step *runner, const struct flow_verdict *verdict,
+                         bool is_conflict, cairn_error *reterr)
 {
     struct committed_output *out = &request->out.committed;
     out->status = step_status_name(runner->row.status);
@@ -216,8 +216,8 @@ static cairn_code answer(struct batch *batch, struct request *request,
     out->is_conflict = is_conflict;
     if (!is_conflict || request->in.commit.outcome != PASSAGE_GO_ON)
         return CAIRN_OK;
-    return flow_events(batch, request, instance->row.id, &out->events, &out->event_count,
-                       reterr);
+    return batch_read_signals(batch, request, instance->row.id, &out->events, &out->event_count,
+                              reterr);
 }
 
 static struct child *plan_children(struct batch *batch, struct request *request,
@@ -231,19 +231,20 @@ static struct child *plan_children(struct batch *batch, struct request *request,
     }
     for (size_t i = 0; i < in->start_count; i++)
         children[i] = (struct child){.start = &in->starts[i]};
-    *ret_code = flow_plan_children(batch, request, children, in->start_count, reterr);
+    *ret_code = batch_plan_children(batch, request, children, in->start_count, reterr);
     return children;
 }
 
-cairn_code flow_batch_commit(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_commit_passage(struct batch *batch, struct request *request,
+                                cairn_error *reterr)
 {
     const struct commit_input *in = &request->in.commit;
-    struct world_instance *instance;
+    struct workset_instance *instance;
     struct flow_step *runner;
     struct passage_commit commit;
     struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
     request->out.committed = (struct committed_output){0};
-    cairn_code code = flow_find_task(batch, in->task_id, &instance, &runner, reterr);
+    cairn_code code = batch_find_step(batch, in->task_id, &instance, &runner, reterr);
     if (code)
         return code;
     if (!runner) {
@@ -261,14 +262,14 @@ cairn_code flow_batch_commit(struct batch *batch, struct request *request, cairn
     if (code)
         return code;
     if (verdict.code) {
-        world_revise_dirty(instance); /* a stopped passage's lease has ended */
+        workset_revise_dirty(instance); /* a stopped passage's lease has ended */
         refuse(batch, request, runner, &verdict);
         return CAIRN_OK;
     }
     if (verdict.is_repeated) {
-        world_revise_dirty(instance);
+        workset_revise_dirty(instance);
     } else {
-        world_revise(instance);
+        workset_revise(instance);
         batch->tally.passage_commits++;
         batch->tally.passage_conflicts += is_conflict;
         code = start_all(batch, instance, request, children, reterr);

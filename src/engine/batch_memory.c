@@ -1,4 +1,4 @@
-/* engine/flow_memory.c - what functions remember, handed out with their tasks.
+/* engine/batch_memory.c - what functions remember, handed out with their tasks.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -8,7 +8,7 @@
  */
 #include "base/error.h"
 #include "core/effect.h"
-#include "engine/world.h"
+#include "engine/workset.h"
 
 #include <string.h>
 
@@ -70,7 +70,7 @@ static size_t note_known(struct reading *reading, const char **missing, size_t *
 {
     size_t count = 0;
     for (size_t i = 0; i < reading->count; i++) {
-        const struct world_instance *instance = world_find(reading->batch, reading->ids[i]);
+        const struct workset_instance *instance = workset_find(reading->batch, reading->ids[i]);
         if (instance && !instance->is_busy) {
             note_instance(&reading->passages[i], &instance->row);
             continue;
@@ -280,9 +280,9 @@ static bool note_effects(struct arena *arena, const struct step_row *runner,
     return true;
 }
 
-cairn_code flow_passage(struct batch *batch, struct request *request,
-                        const struct step_row *runner, const cairn_memory **ret_memory,
-                        cairn_error *reterr)
+cairn_code batch_add_passage(struct batch *batch, struct request *request,
+                             const struct step_row *runner, const cairn_memory **ret_memory,
+                             cairn_error *reterr)
 {
     cairn_memory *memory = arena_zalloc(&request->arena, sizeof *memory);
     if (batch->passage_count == batch->passage_room) {
@@ -303,7 +303,7 @@ cairn_code flow_passage(struct batch *batch, struct request *request,
     return CAIRN_OK;
 }
 
-cairn_code flow_batch_remember(struct batch *batch, cairn_error *reterr)
+cairn_code batch_read_memories(struct batch *batch, cairn_error *reterr)
 {
     size_t count = batch->passage_count;
     if (count == 0)
@@ -328,8 +328,9 @@ cairn_code flow_batch_remember(struct batch *batch, cairn_error *reterr)
     return code;
 }
 
-cairn_code flow_events(struct batch *batch, struct request *request, const char *instance_id,
-                       cairn_received **ret_events, size_t *ret_count, cairn_error *reterr)
+cairn_code batch_read_signals(struct batch *batch, struct request *request,
+                              const char *instance_id, cairn_received **ret_events,
+                              size_t *ret_count, cairn_error *reterr)
 {
     cairn_memory memory = {0};
     struct passage passage = {.request = request, .memory = &memory};

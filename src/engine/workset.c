@@ -1,8 +1,8 @@
-/* engine/world.c - the instances of one batch.
+/* engine/workset.c - the instances of one batch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/world.h"
+#include "engine/workset.h"
 
 #include "base/error.h"
 
@@ -32,33 +32,33 @@ char *step_id_make(struct arena *arena, const char *instance_id, int32_t seq)
 
 /* ---- instances by id ------------------------------------------------------------------------ */
 
-static size_t world_slot(const struct batch *batch, const char *id)
+static size_t workset_slot(const struct batch *batch, const char *id)
 {
-    size_t mask = batch->world_slot_count - 1;
+    size_t mask = batch->instance_slot_count - 1;
     uint32_t hash = 2166136261u; /* FNV-1a */
     for (const char *c = id; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 16777619u;
     size_t at = hash & mask;
-    while (batch->world_slots[at] && strcmp(batch->world_slots[at]->row.id, id) != 0)
+    while (batch->instance_slots[at] && strcmp(batch->instance_slots[at]->row.id, id) != 0)
         at = (at + 1) & mask;
     return at;
 }
 
 /* Also one of which only steps are in hand. */
-static struct world_instance *find_any(const struct batch *batch, const char *id)
+static struct workset_instance *find_any(const struct batch *batch, const char *id)
 {
-    return batch->world_slot_count ? batch->world_slots[world_slot(batch, id)] : NULL;
+    return batch->instance_slot_count ? batch->instance_slots[workset_slot(batch, id)] : NULL;
 }
 
-struct world_instance *world_find(const struct batch *batch, const char *id)
+struct workset_instance *workset_find(const struct batch *batch, const char *id)
 {
-    struct world_instance *instance = find_any(batch, id);
+    struct workset_instance *instance = find_any(batch, id);
     return instance && !instance->is_bare ? instance : NULL;
 }
 
 /* ---- steps by place ------------------------------------------------------------------------- */
 
-static size_t slot_of(const struct world_instance *instance, int32_t seq)
+static size_t slot_of(const struct workset_instance *instance, int32_t seq)
 {
     size_t mask = instance->slot_count - 1;
     size_t at = (size_t)seq * 2654435761u & mask;
@@ -67,7 +67,7 @@ static size_t slot_of(const struct world_instance *instance, int32_t seq)
     return at;
 }
 
-static bool grow(struct world_instance *instance)
+static bool grow(struct workset_instance *instance)
 {
     struct flow_step **old = instance->slots;
     size_t old_count = instance->slot_count;
@@ -84,19 +84,19 @@ static bool grow(struct world_instance *instance)
 }
 
 /* A forgotten one keeps its slot, so that the rows behind it are found. */
-static struct flow_step *find_slot(const struct world_instance *instance, int32_t seq)
+static struct flow_step *find_slot(const struct workset_instance *instance, int32_t seq)
 {
     return instance->slot_count ? instance->slots[slot_of(instance, seq)] : NULL;
 }
 
-static struct flow_step *find_step(const struct world_instance *instance, int32_t seq)
+static struct flow_step *find_step(const struct workset_instance *instance, int32_t seq)
 {
     struct flow_step *step = find_slot(instance, seq);
     return step && !step->is_gone ? step : NULL;
 }
 
 /* Keeps a row that was read; one that is there already stays as it is, being newer. */
-struct flow_step *world_keep(struct world_instance *instance, const struct step_row *row)
+struct flow_step *workset_keep(struct workset_instance *instance, const struct step_row *row)
 {
     struct flow_step *step = find_slot(instance, row->seq);
     if (step)
@@ -112,17 +112,17 @@ struct flow_step *world_keep(struct world_instance *instance, const struct step_
     return step;
 }
 
-struct flow_step *world_insert(struct world_instance *instance, const struct step_row *row)
+struct flow_step *workset_insert(struct workset_instance *instance, const struct step_row *row)
 {
-    struct flow_step *step = world_keep(instance, row);
+    struct flow_step *step = workset_keep(instance, row);
     if (!step)
         return NULL;
     *step = (struct flow_step){.row = *row, .is_dirty = true, .is_new = true};
     return step;
 }
 
-cairn_code world_forget(struct world_instance *instance, struct flow_step **steps, size_t count,
-                        cairn_error *reterr)
+cairn_code workset_forget(struct workset_instance *instance, struct flow_step **steps,
+                          size_t count, cairn_error *reterr)
 {
     struct batch *batch = instance->batch;
     size_t written = 0;
@@ -140,7 +140,7 @@ cairn_code world_forget(struct world_instance *instance, struct flow_step **step
 /* Whether a place is worth asking for. */
 static bool is_wanted(const struct batch *batch, const struct step_ref *refs, size_t index)
 {
-    const struct world_instance *instance = find_any(batch, refs[index].instance_id);
+    const struct workset_instance *instance = find_any(batch, refs[index].instance_id);
     return instance && !instance->is_new && !find_slot(instance, refs[index].seq);
 }
 
@@ -167,8 +167,8 @@ static size_t choose_refs(const struct batch *batch, const struct step_ref *refs
     return unique;
 }
 
-cairn_code world_prefetch(struct batch *batch, const struct step_ref *refs, size_t count,
-                          cairn_error *reterr)
+cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, size_t count,
+                            cairn_error *reterr)
 {
     struct step_ref *chosen = arena_array(&batch->arena, count, sizeof *chosen);
     struct step_row *rows = arena_array(&batch->arena, count, sizeof *rows);
@@ -180,41 +180,41 @@ cairn_code world_prefetch(struct batch *batch, const struct step_ref *refs, size
     if (count)
         code = batch->ops->lock_steps(batch->tx, chosen, count, rows, is_found, reterr);
     for (size_t i = 0; i < count && !code; i++)
-        if (is_found[i] && !world_keep(find_any(batch, chosen[i].instance_id), &rows[i]))
+        if (is_found[i] && !workset_keep(find_any(batch, chosen[i].instance_id), &rows[i]))
             code = fail_memory(reterr);
     return code;
 }
 
-cairn_code world_step(struct world_instance *instance, int32_t seq, struct flow_step **ret_step,
-                      cairn_error *reterr)
+cairn_code workset_step(struct workset_instance *instance, int32_t seq,
+                        struct flow_step **ret_step, cairn_error *reterr)
 {
     *ret_step = find_step(instance, seq);
     if (*ret_step || instance->is_new)
         return CAIRN_OK;
     struct step_ref ref = {.instance_id = instance->row.id, .seq = seq};
-    cairn_code code = world_prefetch(instance->batch, &ref, 1, reterr);
+    cairn_code code = workset_prefetch(instance->batch, &ref, 1, reterr);
     if (!code)
         *ret_step = find_step(instance, seq);
     return code;
 }
 
-struct flow_step *world_find_step(const struct batch *batch, const char *instance_id,
-                                  int32_t seq)
+struct flow_step *workset_find_step(const struct batch *batch, const char *instance_id,
+                                    int32_t seq)
 {
-    const struct world_instance *instance = find_any(batch, instance_id);
+    const struct workset_instance *instance = find_any(batch, instance_id);
     return instance ? find_step(instance, seq) : NULL;
 }
 
-cairn_code world_keep_claimed(struct batch *batch, const struct flow_step *step,
-                              cairn_error *reterr)
+cairn_code workset_put_claimed(struct batch *batch, const struct flow_step *step,
+                               cairn_error *reterr)
 {
     const struct step_row *row = &step->row;
-    struct world_instance *instance = find_any(batch, row->instance_id);
+    struct workset_instance *instance = find_any(batch, row->instance_id);
     if (!instance && !step->is_dirty)
         return CAIRN_OK; /* nobody asks for it again */
-    if (!instance && !world_add_bare(batch, row->instance_id))
+    if (!instance && !workset_add_bare(batch, row->instance_id))
         return fail_memory(reterr);
-    struct flow_step *known = world_keep(find_any(batch, row->instance_id), row);
+    struct flow_step *known = workset_keep(find_any(batch, row->instance_id), row);
     if (!known)
         return fail_memory(reterr);
     assert(!known->is_dirty); /* what a claim could see was written before it */
@@ -225,35 +225,35 @@ cairn_code world_keep_claimed(struct batch *batch, const struct flow_step *step,
 
 /* ---- instances ------------------------------------------------------------------------------ */
 
-bool world_has_moved(const struct batch *batch)
+bool workset_has_changed(const struct batch *batch)
 {
-    for (const struct world_instance *at = batch->world; at; at = at->next)
+    for (const struct workset_instance *at = batch->instances; at; at = at->next)
         if (at->event_count || at->has_told)
             return true;
     return false;
 }
 
-static bool grow_world(struct batch *batch)
+static bool grow_instances(struct batch *batch)
 {
-    size_t count = batch->world_slot_count ? batch->world_slot_count * 2 : 16;
-    struct world_instance **slots = arena_array(&batch->arena, count, sizeof *slots);
+    size_t count = batch->instance_slot_count ? batch->instance_slot_count * 2 : 16;
+    struct workset_instance **slots = arena_array(&batch->arena, count, sizeof *slots);
     if (!slots)
         return false;
-    batch->world_slots = slots;
-    batch->world_slot_count = count;
-    for (struct world_instance *at = batch->world; at; at = at->next)
-        slots[world_slot(batch, at->row.id)] = at;
+    batch->instance_slots = slots;
+    batch->instance_slot_count = count;
+    for (struct workset_instance *at = batch->instances; at; at = at->next)
+        slots[workset_slot(batch, at->row.id)] = at;
     return true;
 }
 
-static struct world_instance *make(struct batch *batch, const struct instance_row *row)
+static struct workset_instance *make(struct batch *batch, const struct instance_row *row)
 {
-    struct world_instance *instance = arena_zalloc(&batch->arena, sizeof *instance);
+    struct workset_instance *instance = arena_zalloc(&batch->arena, sizeof *instance);
     if (!instance)
         return NULL;
     instance->row = *row;
     instance->batch = batch;
-    instance->flow = (struct flow){.source = &world_source,
+    instance->flow = (struct flow){.source = &workset_source,
                                    .instance = &instance->row,
                                    .now_us = batch->tx->now_us,
                                    .rng = &batch->committer->rng,
@@ -261,23 +261,23 @@ static struct world_instance *make(struct batch *batch, const struct instance_ro
     return instance;
 }
 
-bool world_adopt(struct batch *batch, struct world_instance *instance)
+bool workset_adopt(struct batch *batch, struct workset_instance *instance)
 {
-    if (batch->world_count * 2 >= batch->world_slot_count && !grow_world(batch))
+    if (batch->instance_count * 2 >= batch->instance_slot_count && !grow_instances(batch))
         return false;
-    batch->world_slots[world_slot(batch, instance->row.id)] = instance;
-    batch->world_count++;
-    instance->next = batch->world;
-    batch->world = instance;
+    batch->instance_slots[workset_slot(batch, instance->row.id)] = instance;
+    batch->instance_count++;
+    instance->next = batch->instances;
+    batch->instances = instance;
     return true;
 }
 
-struct world_instance *world_new(struct batch *batch, const struct instance_row *row,
-                                 const struct step_row *plan, size_t count)
+struct workset_instance *workset_new(struct batch *batch, const struct instance_row *row,
+                                     const struct step_row *plan, size_t count)
 {
-    struct world_instance *instance = make(batch, row);
+    struct workset_instance *instance = make(batch, row);
     for (size_t i = 0; instance && i < count; i++) {
-        struct flow_step *step = world_keep(instance, &plan[i]);
+        struct flow_step *step = workset_keep(instance, &plan[i]);
         if (!step)
             return NULL;
         step->row.instance_id = row->id;
@@ -289,24 +289,24 @@ struct world_instance *world_new(struct batch *batch, const struct instance_row 
     return instance;
 }
 
-bool world_add_bare(struct batch *batch, const char *id)
+bool workset_add_bare(struct batch *batch, const char *id)
 {
     if (find_any(batch, id))
         return true;
-    struct world_instance *instance = make(batch, &(struct instance_row){.id = id});
+    struct workset_instance *instance = make(batch, &(struct instance_row){.id = id});
     if (!instance)
         return false;
     instance->is_bare = true;
-    return world_adopt(batch, instance);
+    return workset_adopt(batch, instance);
 }
 
 /* One that the store was asked for, in place of a bare one. */
 static bool add_loaded(struct batch *batch, const struct instance_row *row, bool is_busy)
 {
-    struct world_instance *instance = find_any(batch, row->id);
+    struct workset_instance *instance = find_any(batch, row->id);
     if (!instance) {
         instance = make(batch, row);
-        if (!instance || !world_adopt(batch, instance))
+        if (!instance || !workset_adopt(batch, instance))
             return false;
     }
     instance->row = *row;
@@ -315,7 +315,8 @@ static bool add_loaded(struct batch *batch, const struct instance_row *row, bool
     return true;
 }
 
-cairn_code world_load(struct batch *batch, const char **ids, size_t count, cairn_error *reterr)
+cairn_code workset_load(struct batch *batch, const char **ids, size_t count,
+                        cairn_error *reterr)
 {
     size_t wanted = 0;
     const char **missing = arena_array(&batch->arena, count, sizeof *missing);
@@ -324,7 +325,7 @@ cairn_code world_load(struct batch *batch, const char **ids, size_t count, cairn
     if (!missing || !rows || !results)
         return fail_memory(reterr);
     for (size_t i = 0; i < count; i++)
-        if (!world_find(batch, ids[i]))
+        if (!workset_find(batch, ids[i]))
             missing[wanted++] = ids[i];
     wanted = ids_sort_unique(missing, wanted);
     if (wanted == 0)
@@ -343,7 +344,7 @@ cairn_code world_load(struct batch *batch, const char **ids, size_t count, cairn
     return code;
 }
 
-void world_revise(struct world_instance *instance)
+void workset_revise(struct workset_instance *instance)
 {
     if (!instance->row.is_function)
         return;
@@ -351,16 +352,16 @@ void world_revise(struct world_instance *instance)
     instance->flow.is_dirty = true;
 }
 
-void world_revise_dirty(struct world_instance *instance)
+void workset_revise_dirty(struct workset_instance *instance)
 {
     if (instance->flow.is_dirty)
-        world_revise(instance);
+        workset_revise(instance);
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
 /* Whether a step is to be inserted (is_new) or updated. */
-static bool is_to_write(const struct world_instance *instance, const struct flow_step *step,
+static bool is_to_write(const struct workset_instance *instance, const struct flow_step *step,
                         bool is_new)
 {
     if (!step || step->is_gone || (instance->is_new || step->is_new) != is_new)
@@ -368,7 +369,7 @@ static bool is_to_write(const struct world_instance *instance, const struct flow
     return is_new || step->is_dirty;
 }
 
-static size_t count_dirty(const struct world_instance *instance, bool is_new)
+static size_t count_dirty(const struct workset_instance *instance, bool is_new)
 {
     size_t count = 0;
     for (size_t i = 0; i < instance->slot_count; i++)
@@ -377,7 +378,7 @@ static size_t count_dirty(const struct world_instance *instance, bool is_new)
 }
 
 /* Appends what is dirty to rows; it is then clean. */
-static size_t take_dirty(struct world_instance *instance, bool is_new, struct step_row *rows)
+static size_t take_dirty(struct workset_instance *instance, bool is_new, struct step_row *rows)
 {
     size_t count = 0;
     for (size_t i = 0; i < instance->slot_count; i++) {
@@ -389,7 +390,7 @@ static size_t take_dirty(struct world_instance *instance, bool is_new, struct st
             rows[count - 1].instance_seq = instance->row.seq;
         step->is_dirty = step->is_new = false;
         if (step->row.due_at_us)
-            batch_due(instance->batch, step->row.due_at_us);
+            batch_note_due(instance->batch, step->row.due_at_us);
     }
     return count;
 }
@@ -403,11 +404,11 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Steps that are in the store are updated, new ones inserted with all that has happened. */
-static cairn_code write_steps(struct batch *batch, struct world_instance *only, bool is_new,
+static cairn_code write_steps(struct batch *batch, struct workset_instance *only, bool is_new,
                               cairn_error *reterr)
 {
     size_t room = 0, count = 0;
-    for (struct world_instance *at = batch->world; at; at = at->next)
+    for (struct workset_instance *at = batch->instances; at; at = at->next)
         if (!only || at == only)
             room += count_dirty(at, is_new);
     if (room == 0)
@@ -415,7 +416,7 @@ static cairn_code write_steps(struct batch *batch, struct world_instance *only, 
     struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
     if (!rows)
         return fail_memory(reterr);
-    for (struct world_instance *at = batch->world; at; at = at->next)
+    for (struct workset_instance *at = batch->instances; at; at = at->next)
         if (!only || at == only)
             count += take_dirty(at, is_new, rows + count);
     qsort(rows, count, sizeof *rows, compare_places);
@@ -424,24 +425,24 @@ static cairn_code write_steps(struct batch *batch, struct world_instance *only, 
     return batch->ops->update_steps(batch->tx, rows, count, reterr);
 }
 
-cairn_code world_flush(struct world_instance *instance, cairn_error *reterr)
+cairn_code workset_flush(struct workset_instance *instance, cairn_error *reterr)
 {
     assert(!instance->is_new);
     cairn_code code = write_steps(instance->batch, instance, true, reterr);
     return code ? code : write_steps(instance->batch, instance, false, reterr);
 }
 
-static bool is_row_dirty(const struct world_instance *instance)
+static bool is_row_dirty(const struct workset_instance *instance)
 {
     return instance->flow.is_dirty || instance->is_changed;
 }
 
 /* Of one instance, or of all (NULL). */
-static cairn_code write_instances(struct batch *batch, struct world_instance *only,
+static cairn_code write_instances(struct batch *batch, struct workset_instance *only,
                                   cairn_error *reterr)
 {
     size_t count = 0;
-    for (struct world_instance *at = batch->world; at; at = at->next)
+    for (struct workset_instance *at = batch->instances; at; at = at->next)
         count += (!only || at == only) && is_row_dirty(at);
     if (count == 0)
         return CAIRN_OK;
@@ -449,7 +450,7 @@ static cairn_code write_instances(struct batch *batch, struct world_instance *on
     if (!rows)
         return fail_memory(reterr);
     count = 0;
-    for (struct world_instance *at = batch->world; at; at = at->next) {
+    for (struct workset_instance *at = batch->instances; at; at = at->next) {
         if ((only && at != only) || !is_row_dirty(at))
             continue;
         at->row.updated_at_us = batch->tx->now_us;
@@ -459,7 +460,7 @@ static cairn_code write_instances(struct batch *batch, struct world_instance *on
     return batch->ops->update_instances(batch->tx, rows, count, reterr);
 }
 
-cairn_code world_write_instances(struct batch *batch, cairn_error *reterr)
+cairn_code workset_write_instances(struct batch *batch, cairn_error *reterr)
 {
     return write_instances(batch, NULL, reterr);
 }
@@ -469,14 +470,14 @@ cairn_code world_write_instances(struct batch *batch, cairn_error *reterr)
 static cairn_code write_events(struct batch *batch, cairn_error *reterr)
 {
     size_t room = batch->flow_event_count, count = 0;
-    for (struct world_instance *at = batch->world; at; at = at->next)
+    for (struct workset_instance *at = batch->instances; at; at = at->next)
         room += at->event_count;
     if (room == 0)
         return CAIRN_OK;
     struct flow_event_row *rows = arena_array(&batch->arena, room, sizeof *rows);
     if (!rows)
         return fail_memory(reterr);
-    for (struct world_instance *at = batch->world; at; at = at->next) {
+    for (struct workset_instance *at = batch->instances; at; at = at->next) {
         if (at->event_count)
             memcpy(rows + count, at->events, at->event_count * sizeof *rows);
         count += at->event_count;
@@ -489,7 +490,7 @@ static cairn_code write_events(struct batch *batch, cairn_error *reterr)
     return batch->ops->append_flow_events(batch->tx, rows, room, reterr);
 }
 
-cairn_code world_write_parked(struct world_instance *instance, cairn_error *reterr)
+cairn_code workset_write_parked(struct workset_instance *instance, cairn_error *reterr)
 {
     struct batch *batch = instance->batch;
     size_t count = instance->parked_count;
@@ -498,27 +499,27 @@ cairn_code world_write_parked(struct world_instance *instance, cairn_error *rete
                  : CAIRN_OK;
 }
 
-cairn_code world_write_steps(struct batch *batch, cairn_error *reterr)
+cairn_code workset_write_steps(struct batch *batch, cairn_error *reterr)
 {
     cairn_code code = write_steps(batch, NULL, true, reterr);
-    for (struct world_instance *at = batch->world; at; at = at->next)
+    for (struct workset_instance *at = batch->instances; at; at = at->next)
         at->is_new = false;
     return code ? code : write_steps(batch, NULL, false, reterr);
 }
 
 /* Twice is as good as once: what was written is clean. */
-cairn_code world_write(struct batch *batch, cairn_error *reterr)
+cairn_code workset_write(struct batch *batch, cairn_error *reterr)
 {
-    cairn_code code = world_write_steps(batch, reterr);
+    cairn_code code = workset_write_steps(batch, reterr);
     if (!code)
-        code = world_write_instances(batch, reterr);
+        code = workset_write_instances(batch, reterr);
     return code ? code : write_events(batch, reterr);
 }
 
 /* ---- one request after the other ------------------------------------------------------------ */
 
 /* The steps of an instance that an earlier request has started. */
-static cairn_code write_new(struct world_instance *instance, cairn_error *reterr)
+static cairn_code write_new(struct workset_instance *instance, cairn_error *reterr)
 {
     if (!instance->is_new)
         return CAIRN_OK;
@@ -527,28 +528,28 @@ static cairn_code write_new(struct world_instance *instance, cairn_error *reterr
     return code;
 }
 
-static cairn_code show_owed(struct world_instance *instance, cairn_error *reterr)
+static cairn_code show_owed(struct workset_instance *instance, cairn_error *reterr)
 {
     struct request *request = instance->owed;
     instance->owed = NULL;
-    return request ? flow_batch_show(instance->batch, request, reterr) : CAIRN_OK;
+    return request ? batch_show_instance(instance->batch, request, reterr) : CAIRN_OK;
 }
 
-void world_owe(struct world_instance *instance, struct request *request)
+void workset_answer_later(struct workset_instance *instance, struct request *request)
 {
     instance->owed = request;
 }
 
-cairn_code world_turn_to(struct batch *batch, const char *id,
-                         struct world_instance **ret_instance, cairn_error *reterr)
+cairn_code workset_take(struct batch *batch, const char *id,
+                        struct workset_instance **ret_instance, cairn_error *reterr)
 {
-    struct world_instance *instance = world_find(batch, id);
+    struct workset_instance *instance = workset_find(batch, id);
     *ret_instance = instance;
     if (!instance)
         return CAIRN_OK;
     cairn_code code = write_new(instance, reterr);
     if (!code && instance->owed) {
-        code = world_flush(instance, reterr);
+        code = workset_flush(instance, reterr);
         if (!code)
             code = write_instances(batch, instance, reterr);
         if (!code)
@@ -559,10 +560,10 @@ cairn_code world_turn_to(struct batch *batch, const char *id,
     return code;
 }
 
-cairn_code world_show(struct batch *batch, cairn_error *reterr)
+cairn_code workset_answer(struct batch *batch, cairn_error *reterr)
 {
     cairn_code code = CAIRN_OK;
-    for (struct world_instance *at = batch->world; at && !code; at = at->next)
+    for (struct workset_instance *at = batch->instances; at && !code; at = at->next)
         code = show_owed(at, reterr);
     return code;
 }

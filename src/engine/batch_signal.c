@@ -1,9 +1,9 @@
-/* engine/flow_batch_signal.c - signals to instances.
+/* engine/batch_signal.c - signals to instances.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
-#include "engine/flow_batch.h"
+#include "engine/workset.h"
 
 #include <string.h>
 
@@ -41,7 +41,7 @@ static cairn_code find_known(struct batch *batch, struct request *request, bool 
     return code;
 }
 
-static cairn_code insert_signal(struct batch *batch, struct world_instance *instance,
+static cairn_code insert_signal(struct batch *batch, struct workset_instance *instance,
                                 struct request *request, struct signal_row *ret_row,
                                 enum insert_result *ret_result, cairn_error *reterr)
 {
@@ -60,11 +60,11 @@ static cairn_code insert_signal(struct batch *batch, struct world_instance *inst
         return code;
     facts.event = in->event;
     facts.signal_id = ret_row->id;
-    return world_source.note(&instance->flow, "signal_received", NULL, &facts, reterr);
+    return workset_source.note(&instance->flow, "signal_received", NULL, &facts, reterr);
 }
 
 /* The instance has ended, but the id of a signal may be known from before. */
-static cairn_code signal_too_late(struct batch *batch, const struct world_instance *instance,
+static cairn_code signal_too_late(struct batch *batch, const struct workset_instance *instance,
                                   struct request *request, cairn_error *reterr)
 {
     bool is_known;
@@ -86,7 +86,7 @@ static cairn_code signal_unwanted(struct batch *batch, struct request *request,
 }
 
 /* Keeps the signal, wakes who waits for it, and remembers what the sender is told. */
-static cairn_code signal_arrives(struct batch *batch, struct world_instance *instance,
+static cairn_code signal_arrives(struct batch *batch, struct workset_instance *instance,
                                  struct request *request, cairn_error *reterr)
 {
     struct signal_row row;
@@ -99,7 +99,7 @@ static cairn_code signal_arrives(struct batch *batch, struct world_instance *ins
         answer_known(request, &row);
         return CAIRN_OK;
     }
-    world_revise(instance);
+    workset_revise(instance);
     code = flow_signal(&instance->flow, request->in.signal.event, &is_taken, reterr);
     if (!code && is_taken)
         code = batch->ops->keep_signal_taken(batch->tx, row.instance_id, row.seq, reterr);
@@ -107,12 +107,12 @@ static cairn_code signal_arrives(struct batch *batch, struct world_instance *ins
     return code;
 }
 
-cairn_code flow_batch_signal(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_signal(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const cairn_signal_options *in = &request->in.signal;
-    struct world_instance *instance;
+    struct workset_instance *instance;
     bool is_awaited = true;
-    cairn_code code = world_turn_to(batch, in->instance_id, &instance, reterr);
+    cairn_code code = workset_take(batch, in->instance_id, &instance, reterr);
     if (code)
         return code;
     if (!instance) {

@@ -1,4 +1,4 @@
-/* engine/timer.c - what falls due: leases that ran out, jobs whose time has come.
+/* engine/batch_timer.c - what falls due: leases that ran out, jobs whose time has come.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ static cairn_code promote(struct batch *batch, cairn_error *reterr)
     size_t count = 0;
     cairn_code code = batch->ops->promote_jobs(batch->tx, PROMOTE_AT_ONCE, &count, reterr);
     if (!code && count)
-        batch_ready(batch, NULL);
+        batch_note_ready(batch, NULL);
     return code;
 }
 
@@ -51,7 +51,7 @@ cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *r
     }
     int64_t flow_due_us = 0;
     if (!code)
-        code = flow_timers_apply(batch, &flow_due_us, reterr);
+        code = timers_apply_steps(batch, &flow_due_us, reterr);
     if (!code)
         *ret_due_us = !due_us || (flow_due_us && flow_due_us < due_us) ? flow_due_us : due_us;
     return code;

@@ -1,9 +1,9 @@
-/* engine/flow_batch_report.c - what workers say of steps: reports and heartbeats.
+/* engine/batch_report.c - what workers say of steps: reports and heartbeats.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
-#include "engine/flow_batch.h"
+#include "engine/workset.h"
 
 #include <stdio.h>
 
@@ -21,9 +21,9 @@ static void count_outcome(struct tally *tally, const struct flow_step *step,
         tally->failed++;
 }
 
-cairn_code flow_find_task(struct batch *batch, const char *task_id,
-                          struct world_instance **ret_instance, struct flow_step **ret_step,
-                          cairn_error *reterr)
+cairn_code batch_find_step(struct batch *batch, const char *task_id,
+                           struct workset_instance **ret_instance, struct flow_step **ret_step,
+                           cairn_error *reterr)
 {
     char id[ID_TEXT];
     int32_t seq;
@@ -31,10 +31,10 @@ cairn_code flow_find_task(struct batch *batch, const char *task_id,
     *ret_step = NULL;
     if (!step_id_split(task_id, id, &seq))
         return CAIRN_OK;
-    cairn_code code = world_turn_to(batch, id, ret_instance, reterr);
+    cairn_code code = workset_take(batch, id, ret_instance, reterr);
     if (code || !*ret_instance)
         return code;
-    return world_step(*ret_instance, seq, ret_step, reterr);
+    return workset_step(*ret_instance, seq, ret_step, reterr);
 }
 
 /* -1: the step's own backoff. */
@@ -48,16 +48,16 @@ static int64_t delay_of(struct batch *batch, const cairn_report *report)
            US_PER_MS;
 }
 
-cairn_code flow_batch_report(struct batch *batch, struct request *request, size_t index,
+cairn_code batch_report_step(struct batch *batch, struct request *request, size_t index,
                              cairn_error *reterr)
 {
     const cairn_report *given = &request->in.report.reports[index];
     cairn_reported *reported = &request->out.reported[index];
-    struct world_instance *instance;
+    struct workset_instance *instance;
     struct flow_step *step;
     struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
     *reported = (cairn_reported){0};
-    cairn_code code = flow_find_task(batch, given->task_id, &instance, &step, reterr);
+    cairn_code code = batch_find_step(batch, given->task_id, &instance, &step, reterr);
     if (code)
         return code;
     if (step) {
@@ -75,15 +75,15 @@ cairn_code flow_batch_report(struct batch *batch, struct request *request, size_
         code = flow_report(&instance->flow, step, &report, &verdict, reterr);
         if (!code && !verdict.code && !verdict.is_repeated) {
             count_outcome(&batch->tally, step, given->outcome);
-            code = flow_emit(batch, instance, step->row.name, given->outbound,
-                             given->outbound_count, reterr);
+            code = batch_emit(batch, instance, step->row.name, given->outbound,
+                              given->outbound_count, reterr);
         }
         if (code)
             return code;
         if (verdict.code)
-            world_revise_dirty(instance);
+            workset_revise_dirty(instance);
         else
-            world_revise(instance);
+            workset_revise(instance);
     }
     reported->code = verdict.code;
     if (verdict.code == CAIRN_E_LEASE_LOST) {
@@ -118,7 +118,7 @@ static bool extend(struct flow_step *step, const struct heartbeat_input *in, int
 
 /* Changes the lease and nothing else, so the instance need not be locked.  The step was read with
  * all others that the batch names, and is written with them. */
-void flow_batch_heartbeat(struct batch *batch, struct request *request)
+void batch_heartbeat_step(struct batch *batch, struct request *request)
 {
     const struct heartbeat_input *in = &request->in.heartbeat;
     char id[ID_TEXT];
@@ -126,7 +126,7 @@ void flow_batch_heartbeat(struct batch *batch, struct request *request)
     struct flow_step *step = NULL;
     struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
     if (step_id_split(in->task_id, id, &seq))
-        step = world_find_step(batch, id, seq);
+        step = workset_find_step(batch, id, seq);
     if (step)
         batch->tally.heartbeats += extend(step, in, batch->tx->now_us, &verdict);
     if (verdict.code) {

@@ -1,4 +1,4 @@
-/* engine/batch_events.c - the audit trail of a batch: gathered in order, appended once.
+/* engine/batch_event.c - the audit trail of a batch: gathered in order, appended once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,8 +25,8 @@ static bool make_room(struct batch *batch)
     return true;
 }
 
-cairn_code batch_event(struct batch *batch, const char *job_id, enum job_event type,
-                       const char *data, cairn_error *reterr)
+cairn_code batch_add_event(struct batch *batch, const char *job_id, enum job_event type,
+                           const char *data, cairn_error *reterr)
 {
     if (!make_room(batch))
         return fail_memory(reterr);

@@ -1,4 +1,4 @@
-/* engine/flow_claim.c - handing steps and compensations to workers.
+/* engine/batch_claim_steps.c - handing steps and compensations to workers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "core/effect.h"
 #include "definition/definition.h"
-#include "engine/world.h"
+#include "engine/workset.h"
 
 #include <string.h>
 
@@ -64,15 +64,15 @@ static cairn_code note_claimed(struct batch *batch, struct request *request,
     struct flow_facts facts = NO_FACTS;
     bool is_undo = row->status == STEP_COMPENSATION;
     flow_claimed(step, batch->tx->now_us);
-    batch_due(batch, row->due_at_us);
+    batch_note_due(batch, row->due_at_us);
     batch->tally.claimed++;
     batch->tally.passages += row->kind == KIND_FUNCTION;
     facts.status = step_status_name(row->status);
     facts.retry_count = is_undo ? row->compensation_attempts : row->attempts;
     facts.worker = request_claim(request)->worker;
     cairn_code code =
-        world_note(batch, row->instance_id, "step_started", row->name, &facts, reterr);
-    return code ? code : world_keep_claimed(batch, step, reterr);
+        workset_note(batch, row->instance_id, "step_started", row->name, &facts, reterr);
+    return code ? code : workset_put_claimed(batch, step, reterr);
 }
 
 /* ---- for whom ------------------------------------------------------------------------------- */
@@ -169,7 +169,7 @@ static cairn_code take_rows(struct batch *batch, const struct claim_share *share
     if (!code && batch->ops->send_step_claim) {
         code = batch->ops->send_step_claim(batch->tx, &wanted, room, reterr);
         if (!code)
-            code = world_write(batch, reterr); /* while the store is at it */
+            code = workset_write(batch, reterr); /* while the store is at it */
     }
     return code ? code
                 : batch->ops->claim_steps(batch->tx, &wanted, rows, room, ret_count, reterr);
@@ -204,12 +204,12 @@ static cairn_code give(struct batch *batch, struct claim_share *share, struct st
     if (!code)
         code = fill_task(request, &step, task, reterr);
     if (!code && row->kind == KIND_FUNCTION)
-        code = flow_passage(batch, request, row, &task->memory, reterr);
+        code = batch_add_passage(batch, request, row, &task->memory, reterr);
     return code;
 }
 
-cairn_code flow_claim_together(struct batch *batch, struct claim_share *shares, size_t count,
-                               cairn_error *reterr)
+cairn_code claim_steps_together(struct batch *batch, struct claim_share *shares, size_t count,
+                                cairn_error *reterr)
 {
     size_t room = all_room(shares, count), found = 0, at = 0;
     struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
@@ -232,11 +232,11 @@ cairn_code flow_claim_together(struct batch *batch, struct claim_share *shares, 
     return code;
 }
 
-cairn_code flow_claim(struct batch *batch, struct request *request, size_t room,
-                      cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr)
+cairn_code claim_steps(struct batch *batch, struct request *request, size_t room,
+                       cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr)
 {
     struct claim_share share = {.request = request, .room = room, .tasks = ret_tasks};
-    cairn_code code = flow_claim_together(batch, &share, 1, reterr);
+    cairn_code code = claim_steps_together(batch, &share, 1, reterr);
     *ret_count = share.count;
     return code;
 }

@@ -1,11 +1,11 @@
-/* engine/flow_read.h - what the questions about workflows and instances share.
+/* engine/read.h - what the questions about workflows and instances share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ENGINE_FLOW_READ_H
-#define ENGINE_FLOW_READ_H
+#ifndef ENGINE_READ_H
+#define ENGINE_READ_H
 
-#include "engine/world.h"
+#include "engine/workset.h"
 
 /* A question in its transaction. */
 struct question {
@@ -16,7 +16,7 @@ struct question {
     cairn_error *error;
 };
 
-/* flow_read.c: CAIRN_E_NOT_FOUND is told. */
+/* read_flow.c: CAIRN_E_NOT_FOUND is told. */
 cairn_code question_instance(struct question *q, const char *id, struct instance_row *ret_row);
 
 /* Where a page goes on from; NULL is the beginning. */
@@ -27,10 +27,10 @@ int64_t page_cursor(const char *cursor);
 cairn_code page_end(struct question *q, size_t found, uint32_t limit, int64_t last,
                     size_t *ret_count, const char **ret_next);
 
-/* flow_context.c */
+/* read_context.c */
 cairn_code read_context(struct question *q);
 
-/* flow_read_parts.c: what belongs to an instance. */
+/* read_parts.c: what belongs to an instance. */
 cairn_code list_steps(struct question *q);
 cairn_code list_logs(struct question *q);
 cairn_code list_decisions(struct question *q);
