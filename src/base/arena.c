@@ -74,6 +74,23 @@ void *arena_array(struct arena *arena, size_t count, size_t size)
     return arena_zalloc(arena, count * size);
 }
 
+void *arena_grow(struct arena *arena, void *array, size_t count, size_t more, size_t *room,
+                 size_t size)
+{
+    if (array && more <= *room - count)
+        return array;
+    if (more > SIZE_MAX / 4 - count)
+        return NULL;
+    size_t larger = count + more < 4 ? 8 : (count + more) * 2;
+    void *copy = arena_array(arena, larger, size);
+    if (!copy)
+        return NULL;
+    if (count)
+        memcpy(copy, array, count * size);
+    *room = larger;
+    return copy;
+}
+
 char *arena_strndup(struct arena *arena, const char *text, size_t len)
 {
     char *copy = len < SIZE_MAX ? arena_alloc(arena, len + 1) : NULL;

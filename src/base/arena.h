@@ -18,7 +18,11 @@ void arena_done(struct arena *arena);                /* frees everything in it *
 void *arena_alloc(struct arena *arena, size_t size); /* aligned for anything */
 void *arena_zalloc(struct arena *arena, size_t size);
 void *arena_array(struct arena *arena, size_t count, size_t size); /* zeroed; checks overflow */
-char *arena_strdup(struct arena *arena, const char *text);         /* NULL for NULL text, too */
+/* An array with room for `more` entries behind the `count` that it holds: the array itself, or a
+ * larger copy of it, whose new entries are zeroed.  *room is how many entries fit. */
+void *arena_grow(struct arena *arena, void *array, size_t count, size_t more, size_t *room,
+                 size_t size);
+char *arena_strdup(struct arena *arena, const char *text); /* NULL for NULL text, too */
 char *arena_strndup(struct arena *arena, const char *text, size_t len);
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

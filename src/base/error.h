@@ -28,4 +28,12 @@ cairn_code fail_memory(cairn_error *reterr);
 
 void error_clear(cairn_error *error);
 
+/* Returns from the enclosing function if a call does not succeed. */
+#define TRY(call)                  \
+    do {                           \
+        cairn_code code_ = (call); \
+        if (code_)                 \
+            return code_;          \
+    } while (0)
+
 #endif

@@ -5,6 +5,7 @@
 #ifndef CORE_FLOW_INSIDE_H
 #define CORE_FLOW_INSIDE_H
 
+#include "base/error.h"
 #include "core/flow.h"
 
 /* A value on its way to a place. */
@@ -14,14 +15,6 @@ struct flow_token {
     struct flow_step *from; /* NULL: the instance's input */
     struct flow_token *next;
 };
-
-/* Returns from the enclosing function if a call does not succeed. */
-#define TRY(call)                  \
-    do {                           \
-        cairn_code code_ = (call); \
-        if (code_)                 \
-            return code_;          \
-    } while (0)
 
 /* flow.c */
 bool flow_is_frozen(const struct flow *flow);

@@ -161,7 +161,7 @@ static cairn_code instance_to_public(struct question *q, const struct instance_r
     return instance_is_final(row->status) ? CAIRN_OK : add_current(q, ret);
 }
 
-static cairn_code no_such_instance(struct question *q, const char *id)
+static cairn_code instance_is_missing(struct question *q, const char *id)
 {
     return fail(q->error, CAIRN_E_NOT_FOUND, "instance \"%.64s\" does not exist", id ? id : "");
 }
@@ -169,9 +169,9 @@ static cairn_code no_such_instance(struct question *q, const char *id)
 cairn_code question_instance(struct question *q, const char *id, struct instance_row *ret_row)
 {
     if (!id || !id_is_valid(id))
-        return no_such_instance(q, id);
+        return instance_is_missing(q, id);
     cairn_code code = q->ops->get_instance(q->tx, id, ret_row, q->error);
-    return code == CAIRN_E_NOT_FOUND ? no_such_instance(q, id) : code;
+    return code == CAIRN_E_NOT_FOUND ? instance_is_missing(q, id) : code;
 }
 
 static cairn_code get_instance(struct question *q, const char *id)

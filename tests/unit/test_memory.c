@@ -134,6 +134,25 @@ TEST(everything_in_an_arena_is_aligned_and_apart)
     arena_done(&arena);
 }
 
+TEST(a_growing_array_keeps_its_entries_and_zeroes_the_rest)
+{
+    struct arena arena = {0};
+    int *numbers = NULL;
+    size_t room = 0;
+    for (size_t count = 0; count < 1000; count++) {
+        numbers = arena_grow(&arena, numbers, count, 1, &room, sizeof *numbers);
+        CHECK(numbers && room > count, "no room for entry %zu", count);
+        CHECK_INT(numbers[count], 0);
+        numbers[count] = (int)count;
+    }
+    for (int i = 0; i < 1000; i++)
+        CHECK_INT(numbers[i], i);
+    int *same = arena_grow(&arena, numbers, 1000, room - 1000, &room, sizeof *numbers);
+    CHECK(same == numbers, "it was copied though there was room");
+    CHECK(!arena_grow(&arena, numbers, 1000, SIZE_MAX, &room, sizeof *numbers), "too many");
+    arena_done(&arena);
+}
+
 TEST(an_arena_refuses_sizes_that_overflow)
 {
     struct arena arena = {0};
