@@ -227,10 +227,10 @@ cairn_code timers_apply_steps(struct batch *batch, int64_t *ret_due_us, cairn_er
 
 /* batch_claim_steps.c */
 /* Claims that are alike but for who makes them; none of unsure end. */
-cairn_code claim_steps_together(struct batch *batch, struct claim_share *shares, size_t count,
-                                cairn_error *reterr);
-cairn_code claim_steps(struct batch *batch, struct request *request, size_t room,
-                       cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr);
+cairn_code claim_take_steps_together(struct batch *batch, struct claim_share *shares,
+                                     size_t count, cairn_error *reterr);
+cairn_code claim_take_steps(struct batch *batch, struct request *request, size_t room,
+                            cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr);
 
 /* batch_claim.c */
 bool request_is_claiming(const struct request *request);

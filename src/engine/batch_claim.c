@@ -308,7 +308,7 @@ static cairn_code claim_for(struct batch *batch, struct request *request, cairn_
     const cairn_claim_options *claim = request_claim(request);
     struct committer *committer = batch->committer;
     struct share jobs = {.claim = claim_jobs};
-    struct share steps = {.claim = claim_steps, .is_steps = true};
+    struct share steps = {.claim = claim_take_steps, .is_steps = true};
     bool *is_steps_turn = turn_of(committer, claim);
     struct share *turn = *is_steps_turn ? &steps : &jobs;
     struct share *other = *is_steps_turn ? &jobs : &steps;
@@ -403,7 +403,7 @@ static cairn_code claim_together(struct batch *batch, struct request *first,
         room += shares[count++].room;
     }
     if (!code)
-        code = claim_steps_together(batch, shares, count, reterr);
+        code = claim_take_steps_together(batch, shares, count, reterr);
     bool is_all = true;
     for (size_t i = 0; i < count && !code; i++) {
         shares[i].request->out.page =

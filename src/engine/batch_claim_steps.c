@@ -208,8 +208,8 @@ static cairn_code give(struct batch *batch, struct claim_share *share, struct st
     return code;
 }
 
-cairn_code claim_steps_together(struct batch *batch, struct claim_share *shares, size_t count,
-                                cairn_error *reterr)
+cairn_code claim_take_steps_together(struct batch *batch, struct claim_share *shares,
+                                     size_t count, cairn_error *reterr)
 {
     size_t room = all_room(shares, count), found = 0, at = 0;
     struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
@@ -232,11 +232,11 @@ cairn_code claim_steps_together(struct batch *batch, struct claim_share *shares,
     return code;
 }
 
-cairn_code claim_steps(struct batch *batch, struct request *request, size_t room,
-                       cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr)
+cairn_code claim_take_steps(struct batch *batch, struct request *request, size_t room,
+                            cairn_task *ret_tasks, size_t *ret_count, cairn_error *reterr)
 {
     struct claim_share share = {.request = request, .room = room, .tasks = ret_tasks};
-    cairn_code code = claim_steps_together(batch, &share, 1, reterr);
+    cairn_code code = claim_take_steps_together(batch, &share, 1, reterr);
     *ret_count = share.count;
     return code;
 }
