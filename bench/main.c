@@ -9,21 +9,22 @@
 #include "bench/bench.h"
 #include "cli/say.h"
 
-const struct command *const commands[] = {
-    &command_bench_jobs,
-    &command_bench_workflows,
-    &command_bench_functions,
-    NULL,
-};
+#include <string.h>
+
+const struct command *const command_tables[] = {bench_commands, NULL};
 
 static int measure(const struct args *args)
 {
-    if (args->command == &command_bench_jobs)
-        return bench_jobs(args);
-    if (args->command == &command_bench_workflows)
-        return bench_workflows(args);
-    if (args->command == &command_bench_functions)
-        return bench_functions(args);
+    static const struct {
+        const char *command;
+        int (*run)(const struct args *args);
+    } benches[] = {{"bench jobs", bench_jobs},
+                   {"bench workflows", bench_workflows},
+                   {"bench functions", bench_functions}};
+
+    for (size_t i = 0; args->command && i < sizeof benches / sizeof *benches; i++)
+        if (strcmp(args->command->name, benches[i].command) == 0)
+            return benches[i].run(args);
     say_error("cairn-bench is executed by cairn bench");
     say_more("Usage: cairn bench jobs|workflows|functions [options]");
     return EXIT_USAGE;

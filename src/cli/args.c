@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/call.h"
 #include "cli/help.h"
 #include "cli/say.h"
 
@@ -127,10 +128,10 @@ static bool read_int(const char *text, int64_t *ret_number)
     return true;
 }
 
-static bool is_choice(const char *choices, const char *text)
+bool word_in(const char *words, const char *text)
 {
     size_t len = strlen(text);
-    for (const char *at = choices; *at;) {
+    for (const char *at = words; *at;) {
         size_t word = strcspn(at, " ");
         if (word == len && memcmp(at, text, len) == 0)
             return true;
@@ -169,7 +170,7 @@ static bool read_value(const struct option *option, const char *text, struct giv
         break;
     case OPTION_CHOICE:
         snprintf(wanted, sizeof wanted, "it takes one of: %s", option->choices);
-        return is_choice(option->choices, text) || refuse_value(option, text, wanted);
+        return word_in(option->choices, text) || refuse_value(option, text, wanted);
     default:
         return true;
     }
@@ -239,17 +240,53 @@ static bool read_option(struct args *args, const struct command *command, int *a
 static bool check_operands(const struct args *args)
 {
     const struct command *command = args->command;
-    int count = (int)args->operand_count;
-    if (count < command->min_operands)
+    int min, max, count = (int)args->operand_count;
+    command_operands(command, &min, &max);
+    if (count < min)
         say_error("%s needs %s", command->name, command->operands);
-    else if (command->max_operands >= 0 && count > command->max_operands)
-        say_error("%s cannot take \"%s\"", command->name,
-                  args->operands[command->max_operands]);
+    else if (max >= 0 && count > max)
+        say_error("%s cannot take \"%s\"", command->name, args->operands[max]);
     else
         return true;
     say_more("Usage: cairn %s%s%s [options]", command->name, command->operands ? " " : "",
              command->operands ? command->operands : "");
     return false;
+}
+
+/* "cancel needs --by WHO and --reason TEXT" */
+static bool check_required(const struct args *args)
+{
+    const struct option *option;
+    cleanup(buf_donep) struct buf needed = {0};
+    bool is_missing = false;
+    for (size_t i = 0; (option = command_option(args->command, i)); i++) {
+        if (!option->is_required)
+            continue;
+        is_missing |= !args->options[i].text;
+        buf_printf(&needed, "%s--%s %s", needed.len ? " and " : "", option->name,
+                   option->value);
+    }
+    if (is_missing)
+        say_error("%s needs %s", args->command->name, buf_text(&needed));
+    return !is_missing;
+}
+
+static bool check_pairs(const struct args *args)
+{
+    const struct option *option;
+    for (size_t i = 0; (option = command_option(args->command, i)); i++) {
+        if (!args->options[i].text)
+            continue;
+        if (option->excludes && args_has(args, option->excludes)) {
+            say_error("--%s and --%s exclude each other", option->name, option->excludes);
+            return false;
+        }
+        if (option->needs && !args_has(args, option->needs)) {
+            say_error("--%s needs --%s", option->name, option->needs);
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool read_rest(struct args *args, const bool *is_word)
@@ -270,7 +307,8 @@ static bool read_rest(struct args *args, const bool *is_word)
         else if (!read_option(args, command, &i))
             return false;
     }
-    return args->wants_help || !args->command || check_operands(args);
+    return args->wants_help || !args->command ||
+           (check_operands(args) && check_required(args) && check_pairs(args));
 }
 
 bool args_read(struct args *args, int argc, char **argv)
@@ -320,11 +358,6 @@ int64_t args_number(const struct args *args, const char *name, int64_t otherwise
 
 bool args_wants(const struct args *args, const char *output)
 {
-    return strcmp(args_output(args), output) == 0;
-}
-
-const char *args_output(const struct args *args)
-{
     const char *given = args_text(args, "output");
-    return given ? given : "table";
+    return strcmp(given ? given : "table", output) == 0;
 }

@@ -19,11 +19,11 @@ struct given {
 
 struct args {
     const struct command *command; /* NULL: none was named */
-    const char *group;             /* a group was named without one of its commands */
+    const char *group;             /* a group without one of its commands; NULL: none */
     struct given options[OPTIONS_MAX];
     const char **operands;
     size_t operand_count;
-    const char **many; /* values of the OPTION_MANY */
+    const char **many; /* values of the OPTION_MANY option */
     size_t many_count;
     bool wants_help;
     bool wants_version;
@@ -40,8 +40,10 @@ bool args_has(const struct args *args, const char *name);
 const char *args_text(const struct args *args, const char *name); /* NULL: not given */
 int64_t args_number(const struct args *args, const char *name, int64_t otherwise);
 
-/* What -o asks for: "table", "json" or "ids"; never NULL. */
-const char *args_output(const struct args *args);
+/* Whether -o asks for "table" (the default), "json" or "ids". */
 bool args_wants(const struct args *args, const char *output);
+
+/* Whether a text is one of the words, which are separated by spaces. */
+bool word_in(const char *words, const char *text);
 
 #endif

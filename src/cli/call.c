@@ -1,4 +1,4 @@
-/* cli/call.c - asking the engine in JSON.
+/* cli/call.c - calls the engine in JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void buf_donep(struct buf *buf)
 {
@@ -46,7 +47,7 @@ void store_closep(cairn_engine **engine)
     cairn_close(*engine);
 }
 
-static int say_refusal(const struct answer *answer)
+static int say_rejection(const struct answer *answer)
 {
     const char *message = text_of(answer->tree, "message");
     if (*message)
@@ -81,7 +82,7 @@ int call(cairn_engine *engine, const char *method, const char *target, const cha
     answer.tree = json_loadb(answer.body, answer.len, JSON_DECODE_ANY, NULL);
     *ret_answer = answer;
     if (answer.status >= 400)
-        return say_refusal(&answer);
+        return say_rejection(&answer);
     if (!answer.tree) {
         say_error("could not understand the answer of %s: it is not JSON", cairn_url(engine));
         return EXIT_STORE;
@@ -100,6 +101,29 @@ void print_body(const struct answer *answer)
     fwrite(answer->body, 1, answer->len, stdout);
     if (answer->len == 0 || answer->body[answer->len - 1] != '\n')
         putchar('\n');
+}
+
+void print_created(const struct args *args, const struct answer *answer)
+{
+    if (args_wants(args, "json")) {
+        print_body(answer);
+        return;
+    }
+    puts(text_of(answer->tree, "id"));
+    if (is_true(answer->tree, "existing"))
+        fprintf(stderr, "existing: the key \"%s\" is known, nothing was written\n",
+                args_text(args, "key"));
+}
+
+void print_items(const struct answer *answer, bool *is_continued)
+{
+    size_t len = 0;
+    const char *items = body_member(answer, "items", &len);
+    if (!items || len <= 2)
+        return;
+    fputs(*is_continued ? "," : "", stdout);
+    fwrite(items + 1, 1, len - 2, stdout);
+    *is_continued = true;
 }
 
 void target_path(struct buf *target, const char *part)
@@ -193,4 +217,37 @@ int64_t time_of(const json_t *object, const char *key)
 {
     int64_t us = 0;
     return instant_parse(text_of(object, key), &us) ? us : 0;
+}
+
+bool is_true(const json_t *object, const char *key)
+{
+    return json_is_true(json_object_get(object, key));
+}
+
+bool is_word(const json_t *object, const char *key, const char *word)
+{
+    return strcmp(text_of(object, key), word) == 0;
+}
+
+bool status_is_final(const char *status)
+{
+    return word_in("succeeded completed failed cancelled aborted", status);
+}
+
+int read_delay(const struct args *args, cairn_engine *engine, int64_t *ret_us)
+{
+    cairn_error error = {0};
+    int64_t now_us = 0;
+    if (!args_has(args, "in"))
+        return EXIT_DONE;
+    if (cairn_clock_now(engine, &now_us, &error))
+        return say_failure(&error);
+    *ret_us = instant_add(now_us, args_number(args, "in", 0) * US_PER_MS);
+    return EXIT_DONE;
+}
+
+void pause_ms(int ms)
+{
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    nanosleep(&pause, NULL);
 }

@@ -1,4 +1,4 @@
-/* cli/call.h - asking the engine: every command but the worker speaks JSON, as HTTP does, so
+/* cli/call.h - calls the engine: every command but the worker speaks JSON, as HTTP does, so
  * that -o json prints exactly what a server would answer.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,24 +21,30 @@ struct answer {
 };
 
 /* Opens the store that --url or the environment names.  The answer is an exit code; if it is
- * not EXIT_DONE, standard error says why. */
+ * not EXIT_DONE, an error was printed. */
 int store_open_for(const struct args *args, cairn_engine **ret_engine);
 int store_open_as(const struct args *args, cairn_open_options *options,
                   cairn_engine **ret_engine); /* with these options beside */
 
-/* Says why a store could not be opened.  Whatever the reason, it is out of reach: EXIT_STORE;
- * only a URL that is none is wrong usage. */
+/* Prints why a store could not be opened.  The answer is EXIT_STORE, or EXIT_USAGE if the URL is
+ * not valid. */
 int say_unopened(const char *url, const cairn_error *error);
 void store_closep(cairn_engine **engine);
 
-/* Asks; `body` NULL: none.  The answer is an exit code, and standard error says what was
- * refused.  `ret_answer` is filled in when there was an answer at all, even a refusal. */
+/* Sends a request; `body` NULL: none.  The answer is an exit code; an error is printed.
+ * `ret_answer` is also filled in if the request was rejected. */
 int call(cairn_engine *engine, const char *method, const char *target, const char *body,
          struct answer *ret_answer);
 void answer_done(struct answer *answer);
 
 /* The answer's body on standard output, and a newline. */
 void print_body(const struct answer *answer);
+
+/* The answer {"id", "existing"} of a command with --key. */
+void print_created(const struct args *args, const struct answer *answer);
+
+/* The items of a list as they stand in the answer, so that several answers make one document. */
+void print_items(const struct answer *answer, bool *is_continued);
 
 /* Appends "?name=value" or "&name=value", escaped, if there is a value. */
 void target_add(struct buf *target, const char *name, const char *value);
@@ -51,6 +57,16 @@ const char *body_member(const struct answer *answer, const char *key, size_t *re
 const char *text_of(const json_t *object, const char *key);
 int64_t int_of(const json_t *object, const char *key);
 int64_t time_of(const json_t *object, const char *key); /* in us; 0: not set */
+bool is_true(const json_t *object, const char *key);
+bool is_word(const json_t *object, const char *key, const char *word); /* this string */
+
+/* Whether an instance or a job with this status has ended. */
+bool status_is_final(const char *status);
+
+/* The time that --in means, by the store's clock; not touched if it was not given. */
+int read_delay(const struct args *args, cairn_engine *engine, int64_t *ret_us);
+
+void pause_ms(int ms);
 
 void buf_donep(struct buf *buf);
 

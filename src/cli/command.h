@@ -1,5 +1,5 @@
-/* cli/command.h - what a command is: a table from which its parsing, its help, its page in the
- * manual and its completion are made.
+/* cli/command.h - a command is an entry of a table, from which its parsing, its help, the manual,
+ * docs/cli.md and the completion are made.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,21 +13,22 @@
 /* How a command ends.  Scripts rely on these. */
 enum exit_code {
     EXIT_DONE = 0,
-    EXIT_NO = 1,    /* the answer is no: no such job, a refused change, a failed check */
-    EXIT_USAGE = 2, /* the command line, or what it gave, is wrong */
-    EXIT_STORE = 3, /* the store or server could not be reached, or said no itself */
-    EXIT_LATE = 4   /* the timeout passed before what was awaited */
+    EXIT_NO = 1,    /* the answer is no: no such job, a rejected change, a failed check */
+    EXIT_USAGE = 2, /* the command line, or a value on it, is wrong */
+    EXIT_STORE = 3, /* the store or server could not be reached, or reported an error */
+    EXIT_LATE = 4   /* the timeout passed */
 };
 
 enum option_kind {
     OPTION_FLAG,
     OPTION_TEXT,
     OPTION_FILE,     /* text; completed as a file name */
+    OPTION_JSON,     /* JSON, @FILE, or "-" for standard input */
     OPTION_INT,      /* within min and max */
     OPTION_DURATION, /* "90s"; min and max in milliseconds */
     OPTION_INSTANT,  /* RFC 3339; in microseconds */
     OPTION_CHOICE,   /* one of `choices` */
-    OPTION_MANY      /* text, may be given again and again; one such option in a command */
+    OPTION_MANY      /* text, may be repeated; at most one such option in a command */
 };
 
 struct option {
@@ -38,40 +39,67 @@ struct option {
     char letter;         /* 0: none */
     const char *choices; /* separated by spaces */
     int64_t min, max;
+    bool is_required;
+    const char *excludes; /* another option that cannot be given with it */
+    const char *needs;    /* another option that must be given with it */
+
+    /* Of a command that calls a route: the field of the query or of the body that carries it; NULL:
+     * none.  A flag sets its field to true, or to false if `is_off`. */
+    const char *field;
+    bool is_off;
 };
 
 struct args;
+struct column;
 
-struct command {
-    const char *name; /* "job add" */
-    const char *operands;
-    int min_operands, max_operands;    /* max -1: any number */
-    const char *summary;               /* one line, lower case, no full stop */
-    const char *about;                 /* paragraphs; NULL: the summary says it */
-    const char *example;               /* lines of shell */
-    const struct option *options;      /* its own; NULL: none */
-    const struct option *more_options; /* that it shares with others, listed after them */
-    const char *outputs; /* choices of -o: "table json ids", "table json"; NULL: no -o */
-    bool has_url;
-    bool creates_store; /* if there is none yet; other commands say so */
-    int (*run)(const struct args *args);
+/* What is printed of an answer; with -o json it is printed as it came. */
+enum route_answer {
+    ANSWER_LINE,   /* an object, on a line: the first operand, then the columns */
+    ANSWER_OBJECT, /* an object, a line for each column */
+    ANSWER_LIST,   /* pages of items, as a table; the command has page_options */
+    ANSWER_FEED    /* pages of entries, a line for each, that may be followed; feed_options */
 };
 
-/* All commands of the program, in the order of the overview; NULL ends the list.  Each program
- * that reads its command line with these tables has its own list. */
-extern const struct command *const commands[];
+/* A route of the HTTP interface, and where the operands go; an option names its own field. */
+struct route {
+    const char *method; /* NULL: the command has no route */
+    const char *path;   /* "/v1/instances/{}/events": each {} takes an operand */
+    enum route_answer answer;
+    const struct column *columns; /* NULL: the status */
+    const char *field;  /* of the body, for the operand after those of the path; NULL: none */
+    const char *fixed;  /* a member of the body that is always the same, as JSON; NULL: none */
+    const char *id_key; /* of an item, for -o ids; NULL: "id" */
+};
 
-extern const struct command command_deploy, command_validate, command_workflows, command_graph,
-    command_start, command_list, command_show, command_events, command_logs, command_signal,
-    command_pause, command_resume, command_restart, command_retry, command_cancel,
-    command_abort, command_approve, command_reject, command_dlq_list, command_dlq_show,
-    command_dlq_requeue;
+struct command {
+    const char *name;     /* "job add"; NULL ends a table */
+    const char *operands; /* "ID EVENT"; "ID...": one or more; "[COMMAND...]": any number */
+    const char *summary;  /* one line, lower case, no full stop */
+    const char *about;    /* paragraphs; NULL: the summary is enough */
+    const char *example;  /* lines of shell */
+    const struct option *options;      /* its own; NULL: none */
+    const struct option *more_options; /* that it shares with others, listed after its own */
+    const char *outputs; /* choices of -o: "table json ids", "table json"; NULL: no -o */
+    bool has_url;        /* takes --url, as does every command with a route */
+    bool creates_store;  /* if there is none yet; other commands report that it is missing */
+    int (*run)(const struct args *args); /* NULL: route_run() calls the route */
+    struct route route;
+};
 
-extern const struct command command_serve, command_work, command_job_add, command_job_list,
-    command_job_show, command_job_events, command_job_cancel, command_job_delete,
-    command_job_retry, command_registry_list, command_registry_set, command_migrate,
-    command_doctor, command_bench_jobs, command_bench_workflows, command_bench_functions,
-    command_version, command_completion, command_help;
+/* The tables of the program's commands, in the order of the overview; NULL ends the list.  Each
+ * program that reads its command line with such tables has its own list. */
+extern const struct command *const command_tables[];
+
+extern const struct command serve_commands[], work_commands[], workflow_commands[],
+    start_commands[], instance_commands[], dlq_commands[], job_commands[], registry_commands[],
+    store_commands[], bench_commands[], version_commands[], completion_commands[],
+    help_commands[];
+
+/* Functions of commands whose entries are in the tables of others. */
+int deploy_run(const struct args *args);
+int validate_run(const struct args *args);
+int show_run(const struct args *args);
+int job_add_run(const struct args *args);
 
 /* A word that only introduces others ("job"), and what it is about. */
 struct command_group {
@@ -79,14 +107,20 @@ struct command_group {
 };
 extern const struct command_group command_groups[];
 
-/* The n-th option of a command, its own first, then those that many share; NULL: no more. */
+const struct command *command_at(size_t index); /* in all tables; NULL: no more */
+
+/* The option at this index: the command's own first, then those that it shares; NULL: no more. */
 const struct option *command_option(const struct command *command, size_t index);
+
+/* How many operands the command takes; max -1: any number. */
+void command_operands(const struct command *command, int *ret_min, int *ret_max);
+bool command_takes_many(const struct command *command);
 
 const struct command *command_find(const char *name);        /* "job add"; or NULL */
 const struct command_group *command_group(const char *name); /* or NULL */
 bool command_is_in(const struct command *command, const char *group);
 
-/* The command that may be meant by a name that is none.  False: nothing is like it. */
+/* The command that may be meant by an unknown name.  False: none is similar. */
 bool command_suggest(const char *name, char *text, size_t room);
 
 #endif

@@ -71,31 +71,20 @@ static void say_flaws(const char *file, const struct checked *checked)
     }
 }
 
-static void print_checked(const char *file, const struct checked *checked, bool is_first)
+static void print_checked(const char *file, const struct checked *checked)
 {
-    cleanup(buf_donep) struct buf text = {0};
-    struct json_out out = {.buf = &text};
-    json_open(&out, '{');
-    json_key(&out, "file");
-    json_str(&out, name_of(file));
-    json_key(&out, "flaws");
-    json_open(&out, '[');
+    json_t *flaws = json_array();
     for (size_t i = 0; i < flaw_count(checked); i++) {
-        json_open(&out, '{');
-        json_key(&out, "line");
-        json_int(&out, flaw_at(checked, i)->line);
-        json_key(&out, "column");
-        json_int(&out, flaw_at(checked, i)->column);
-        json_key(&out, "message");
-        json_str(&out, flaw_at(checked, i)->message);
-        json_close(&out, '}');
+        const cairn_flaw *flaw = flaw_at(checked, i);
+        json_array_append_new(flaws, json_pack("{s:i, s:i, s:s}", "line", flaw->line, "column",
+                                               flaw->column, "message", flaw->message));
     }
-    json_close(&out, ']');
-    json_close(&out, '}');
-    printf("%s%s", is_first ? "" : ",", buf_text(&text));
+    json_t *all = json_pack("{s:s, s:o}", "file", name_of(file), "flaws", flaws);
+    json_dumpf(all, stdout, JSON_COMPACT);
+    json_decref(all);
 }
 
-static int run_validate(const struct args *args)
+int validate_run(const struct args *args)
 {
     int whole = EXIT_DONE;
     bool is_json = args_wants(args, "json");
@@ -111,8 +100,9 @@ static int run_validate(const struct args *args)
         int exit_code = check_file(file, &text, &checked);
         if (exit_code)
             whole = exit_code;
+        fputs(is_json && i ? "," : "", stdout);
         if (is_json)
-            print_checked(file, &checked, i == 0);
+            print_checked(file, &checked);
         else if (exit_code)
             say_flaws(file, &checked);
         else
@@ -121,21 +111,6 @@ static int run_validate(const struct args *args)
     fputs(is_json ? "]}\n" : "", stdout);
     return whole;
 }
-
-const struct command command_validate = {
-    .name = "validate",
-    .operands = "FILE...",
-    .min_operands = 1,
-    .max_operands = -1,
-    .summary = "check workflow files",
-    .about =
-        "Says all that is wrong, as FILE:LINE:COLUMN: REASON, and then the exit code is 1. "
-        "Needs no store. \"-\" reads standard input. With -o json it prints {\"items\": "
-        "[{\"file\", \"flaws\": [{\"line\", \"column\", \"message\"}]}]}.",
-    .example = "cairn validate order.yaml",
-    .outputs = "table json",
-    .run = run_validate,
-};
 
 /* ---- deploy ----------------------------------------------------------------------------- */
 
@@ -170,7 +145,7 @@ static int deploy_one(const struct args *args, cairn_engine *engine, size_t inde
         fwrite(answer.body, 1, answer.len, stdout);
         return EXIT_DONE;
     }
-    bool is_existing = json_is_true(json_object_get(answer.tree, "existing"));
+    bool is_existing = is_true(answer.tree, "existing");
     printf("%s version %lld  %s\n", text_of(answer.tree, "name"),
            (long long)int_of(answer.tree, "version"), is_existing ? "existing" : "deployed");
     return EXIT_DONE;
@@ -191,7 +166,7 @@ static int deploy_all(const struct args *args, const struct buf *texts)
     return exit_code;
 }
 
-static int run_deploy(const struct args *args)
+int deploy_run(const struct args *args)
 {
     struct buf *texts = mem_zalloc(args->operand_count * sizeof *texts);
     if (!texts) {
@@ -206,21 +181,3 @@ static int run_deploy(const struct args *args)
     mem_free(texts);
     return exit_code;
 }
-
-const struct command command_deploy = {
-    .name = "deploy",
-    .operands = "FILE...",
-    .min_operands = 1,
-    .max_operands = -1,
-    .summary = "deploy workflows from files",
-    .about =
-        "All files are checked before the first is deployed. The same content again is the "
-        "same as once; other content under a known name and version is refused: raise the "
-        "version. \"-\" reads standard input. With -o json one file gives {\"name\", "
-        "\"version\", \"hash\", \"existing\"}; several give {\"items\": [...]}.",
-    .example = "cairn deploy order.yaml\ncairn deploy workflows/*.yaml",
-    .outputs = "table json",
-    .has_url = true,
-    .creates_store = true,
-    .run = run_deploy,
-};

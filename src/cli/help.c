@@ -1,22 +1,23 @@
-/* cli/help.c - help for eyes: the overview, a group, a command.
+/* cli/help.c - help for the terminal: the overview, a group, a command.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/help.h"
 
+#include "base/mem.h"
 #include "cli/args.h"
+#include "cli/call.h"
 #include "cli/say.h"
 
 #include <string.h>
 
 enum { TEXT_WIDTH = 80, OPTION_COLUMN = 26 };
 
-/* Prints text in lines of TEXT_WIDTH, the first beginning at `column`, the others indented. */
-static void print_wrapped(FILE *out, const char *text, int column, int indent)
+void print_wrapped(FILE *out, const char *text, int width, int column, int indent)
 {
     while (*text) {
         size_t word = strcspn(text, " \n");
-        if (column > indent && column + 1 + (int)word > TEXT_WIDTH) {
+        if (column > indent && column + 1 + (int)word > width) {
             fprintf(out, "\n%*s", indent, "");
             column = indent;
         } else if (column > indent) {
@@ -35,13 +36,19 @@ static void print_wrapped(FILE *out, const char *text, int column, int indent)
     fputc('\n', out);
 }
 
-static void print_lines(FILE *out, const char *text, const char *before)
+void print_indented(FILE *out, const char *lines, const char *before)
 {
-    while (*text) {
-        size_t len = strcspn(text, "\n");
-        fprintf(out, "%s%.*s\n", before, (int)len, text);
-        text += len + (text[len] == '\n');
+    while (*lines) {
+        size_t len = strcspn(lines, "\n");
+        fprintf(out, "%s%.*s\n", before, (int)len, lines);
+        lines += len + (lines[len] == '\n');
     }
+}
+
+void print_usage(FILE *out, const struct command *command)
+{
+    fprintf(out, "cairn %s%s%s [options]\n", command->name, command->operands ? " " : "",
+            command->operands ? command->operands : "");
 }
 
 void option_syntax(const struct option *option, char text[OPTION_SYNTAX])
@@ -53,39 +60,42 @@ void option_syntax(const struct option *option, char text[OPTION_SYNTAX])
              option->value ? option->value : "");
 }
 
+/* The help of -o names its choices itself. */
+void option_help(const struct option *option, char text[OPTION_HELP])
+{
+    bool has_choices = option->choices && strcmp(option->name, "output") != 0;
+    snprintf(text, OPTION_HELP, "%s%s%s", option->help, has_choices ? ": " : "",
+             has_choices ? option->choices : "");
+}
+
 static void print_option(FILE *out, const struct option *option)
 {
-    char syntax[OPTION_SYNTAX], help[512];
+    char syntax[OPTION_SYNTAX], help[OPTION_HELP];
     option_syntax(option, syntax);
-    if (option->choices && strcmp(option->name, "output") != 0)
-        snprintf(help, sizeof help, "%s: %s", option->help, option->choices);
-    else
-        snprintf(help, sizeof help, "%s", option->help);
-
+    option_help(option, help);
     int column = fprintf(out, "  %s", syntax);
     if (column > OPTION_COLUMN - 2) {
         fputc('\n', out);
         column = 0;
     }
     fprintf(out, "%*s", OPTION_COLUMN - column, "");
-    print_wrapped(out, help, OPTION_COLUMN, OPTION_COLUMN);
+    print_wrapped(out, help, TEXT_WIDTH, OPTION_COLUMN, OPTION_COLUMN);
 }
 
 void help_command(FILE *out, const struct command *command)
 {
-    fprintf(out, "cairn %s: %s\n\n", command->name, command->summary);
-    fprintf(out, "Usage: cairn %s%s%s [options]\n", command->name, command->operands ? " " : "",
-            command->operands ? command->operands : "");
+    const struct option *option;
+    fprintf(out, "cairn %s: %s\n\nUsage: ", command->name, command->summary);
+    print_usage(out, command);
     if (command->about) {
         fputc('\n', out);
-        print_wrapped(out, command->about, 0, 0);
+        print_wrapped(out, command->about, TEXT_WIDTH, 0, 0);
     }
     fputs("\nOptions:\n", out);
-    const struct option *option;
     for (size_t i = 0; (option = command_option(command, i)); i++)
         print_option(out, option);
     fputs("\nExample:\n", out);
-    print_lines(out, command->example, "  ");
+    print_indented(out, command->example, "  ");
 }
 
 static void print_summary(FILE *out, const struct command *command)
@@ -96,24 +106,26 @@ static void print_summary(FILE *out, const struct command *command)
 void help_group(FILE *out, const char *group)
 {
     fprintf(out, "cairn %s: %s\n\nCommands:\n", group, command_group(group)->summary);
-    for (size_t i = 0; commands[i]; i++)
-        if (command_is_in(commands[i], group))
-            print_summary(out, commands[i]);
+    const struct command *command;
+    for (size_t i = 0; (command = command_at(i)); i++)
+        if (command_is_in(command, group))
+            print_summary(out, command);
     fprintf(out, "\nMore: cairn %s COMMAND --help\n", group);
 }
 
 void help_overview(FILE *out)
 {
-    fputs("cairn records work that must happen, and makes sure that it happens.\n\n"
+    fputs("cairn stores work and makes sure that it is executed.\n\n"
           "Usage: cairn COMMAND [options]\n\nCommands:\n",
           out);
-    for (size_t i = 0; commands[i]; i++)
-        print_summary(out, commands[i]);
-    fputs("\nTry it; nothing needs to be running:\n"
+    const struct command *command;
+    for (size_t i = 0; (command = command_at(i)); i++)
+        print_summary(out, command);
+    fputs("\nTry it; no server is needed:\n"
           "  cairn job add hello.v1 --payload '{\"name\": \"you\"}'\n"
           "  cairn work --handle 'hello.v1=cat' --until-idle\n"
           "  cairn job list\n"
-          "\nThe work is kept in sqlite:cairn.db, unless --url or $CAIRN_URL says otherwise.\n"
+          "\nThe store is sqlite:cairn.db, unless --url or $CAIRN_URL names another.\n"
           "More: cairn COMMAND --help\n",
           out);
 }
@@ -131,41 +143,40 @@ void help_unknown(const char *name, const char *before)
 
 static int run_help(const struct args *args)
 {
-    char name[256];
-    if (args_has(args, "man")) {
+    cleanup(buf_donep) struct buf name = {0};
+    for (size_t i = 0; i < args->operand_count; i++)
+        buf_printf(&name, "%s%s", i ? " " : "", args->operands[i]);
+    const struct command *command = command_find(buf_text(&name));
+    if (args_has(args, "man"))
         help_manual(stdout);
-        return EXIT_DONE;
-    }
-    if (args->operand_count == 0) {
+    else if (args_has(args, "markdown"))
+        help_markdown(stdout);
+    else if (!name.len)
         help_overview(stdout);
-        return EXIT_DONE;
-    }
-    snprintf(name, sizeof name, "%s%s%s", args->operands[0], args->operand_count > 1 ? " " : "",
-             args->operand_count > 1 ? args->operands[1] : "");
-    const struct command *command = command_find(name);
-    if (command) {
+    else if (command)
         help_command(stdout, command);
-        return EXIT_DONE;
-    }
-    if (command_group(name)) {
-        help_group(stdout, name);
-        return EXIT_DONE;
-    }
-    help_unknown(name, "help ");
-    return EXIT_USAGE;
+    else if (command_group(buf_text(&name)))
+        help_group(stdout, buf_text(&name));
+    else
+        help_unknown(buf_text(&name), "help ");
+    bool is_known = !name.len || command || command_group(buf_text(&name));
+    return is_known ? EXIT_DONE : EXIT_USAGE;
 }
 
 static const struct option help_options[] = {
-    {.name = "man", .kind = OPTION_FLAG, .help = "print the manual page, for man -l"},
+    {"man", OPTION_FLAG, .help = "print the manual page, for man -l"},
+    {"markdown", OPTION_FLAG, .help = "print all commands in Markdown, as in docs/cli.md"},
     {0},
 };
 
-const struct command command_help = {
-    .name = "help",
-    .operands = "[COMMAND]",
-    .max_operands = 2,
-    .summary = "explain a command",
-    .example = "cairn help job add\ncairn help --man | man -l -",
-    .options = help_options,
-    .run = run_help,
+const struct command help_commands[] = {
+    {
+        .name = "help",
+        .operands = "[COMMAND...]",
+        .summary = "explain a command",
+        .example = "cairn help job add\ncairn help --man | man -l -",
+        .options = help_options,
+        .run = run_help,
+    },
+    {0},
 };

@@ -33,52 +33,39 @@ static int run_serve(const struct args *args)
 }
 
 static const struct option serve_options[] = {
-    {.name = "listen",
-     .kind = OPTION_TEXT,
-     .value = "HOST:PORT",
-     .help = "where to listen; 127.0.0.1:22476 if not given; port 0: any free one"},
-    {.name = "token-file",
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .help =
-         "take only requests with a token: lines of ROLE TOKEN [NAME], where ROLE is produce, "
-         "work or operate; without it only loopback addresses may be listened on"},
-    {.name = "virtual-clock",
-     .kind = OPTION_FLAG,
+    {"listen", OPTION_TEXT, "HOST:PORT",
+     .help = "address to listen on (default 127.0.0.1:22476); port 0: any free port"},
+    {"token-file", OPTION_FILE, "FILE",
+     .help = "accept only requests with a token: lines of ROLE TOKEN [NAME], where ROLE is "
+             "produce, work or operate; required to listen on other than loopback addresses"},
+    {"virtual-clock", OPTION_FLAG,
      .help = "time stands still until POST /v1/clock/advance; for tests"},
-    {.name = "max-connections",
-     .kind = OPTION_INT,
-     .value = "N",
-     .help = "connections at once; 10000 if not given",
-     .min = 1,
-     .max = 1000000},
-    {.name = "idle-timeout",
-     .kind = OPTION_INT,
-     .value = "SECONDS",
-     .help = "close a connection on which nothing moves for so long; 60 if not given",
-     .min = 1,
-     .max = 86400},
-    {.name = "request-timeout",
-     .kind = OPTION_INT,
-     .value = "SECONDS",
+    {"max-connections", OPTION_INT, "N", .min = 1, .max = 1000000,
+     .help = "maximum number of connections (default 10000)"},
+    {"idle-timeout", OPTION_INT, "SECONDS", .min = 1, .max = 86400,
+     .help = "close a connection that has been idle for this long (default 60)"},
+    {"request-timeout", OPTION_INT, "SECONDS", .min = 1, .max = 86400,
      .help = "close a connection whose request takes longer to arrive: its headers, and then "
-             "its body; 60 if not given",
-     .min = 1,
-     .max = 86400},
-    TUNING_OPTIONS,
-    {.name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .help = "say nothing but errors"},
+             "its body (default 60)"},
+    {"quiet", OPTION_FLAG, .letter = 'q', .help = "print only errors"},
     {0},
 };
 
-const struct command command_serve = {
-    .name = "serve",
-    .summary = "serve the store over HTTP",
-    .about = "Answers the HTTP interface that GET /openapi.json describes, and applies timers, "
-             "until SIGINT or SIGTERM. Nothing else needs it: every command works on the store "
-             "directly.",
-    .example = "cairn serve --url sqlite:orders.db &\n"
-               "curl -d '{\"type\": \"billing.invoice.v1\"}' http://127.0.0.1:22476/v1/jobs",
-    .options = serve_options,
-    .has_url = true,
-    .run = run_serve,
+const struct command serve_commands[] = {
+    {
+        .name = "serve",
+        .summary = "serve the store over HTTP",
+        .about =
+            "Serves the HTTP interface that GET /openapi.json describes, and applies timers, "
+            "until SIGINT or SIGTERM. Other commands do not need a server: they use the store "
+            "directly.",
+        .example =
+            "cairn serve --url sqlite:orders.db &\n"
+            "curl -d '{\"type\": \"billing.invoice.v1\"}' http://127.0.0.1:22476/v1/jobs",
+        .options = serve_options,
+        .more_options = tuning_options,
+        .has_url = true,
+        .run = run_serve,
+    },
+    {0},
 };

@@ -9,7 +9,6 @@
  */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/events.h"
 #include "cli/say.h"
 #include "cli/show.h"
 

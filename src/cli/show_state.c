@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/mem.h"
-#include "cli/events.h"
 #include "cli/say.h"
 #include "cli/show.h"
 

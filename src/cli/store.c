@@ -1,10 +1,9 @@
-/* cli/store.c - about the store itself: cairn migrate, cairn doctor, cairn version.
+/* cli/store.c - the commands about the store, and cairn version.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/mem.h"
-#include "cli/call.h"
-#include "cli/print.h"
+#include "cli/columns.h"
 #include "cli/say.h"
 
 #include <libpq-fe.h>
@@ -13,22 +12,14 @@
 
 static void print_migrated_json(const char *url, const cairn_schema *schema)
 {
-    cleanup(buf_donep) struct buf text = {0};
-    struct json_out out = {.buf = &text};
-    json_open(&out, '{');
-    json_key(&out, "url");
-    json_str(&out, url);
-    json_key(&out, "from");
-    json_int(&out, schema->from);
-    json_key(&out, "to");
-    json_int(&out, schema->to);
-    json_key(&out, "applied");
-    json_open(&out, '[');
+    json_t *applied = json_array();
     for (size_t i = 0; i < schema->applied_count; i++)
-        json_str(&out, schema->applied[i]);
-    json_close(&out, ']');
-    json_close(&out, '}');
-    puts(buf_text(&text));
+        json_array_append_new(applied, json_string(schema->applied[i]));
+    json_t *all = json_pack("{s:s, s:i, s:i, s:o}", "url", url, "from", schema->from, "to",
+                            schema->to, "applied", applied);
+    json_dumpf(all, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(all);
 }
 
 static void print_migrated(const char *url, const cairn_schema *schema)
@@ -52,7 +43,7 @@ static int run_migrate(const struct args *args)
     cleanup(answer_done) struct answer answer = {0};
     cairn_schema schema;
     int exit_code = store_open_for(args, &engine);
-    if (!exit_code) /* a server may be another thing than its URL says */
+    if (!exit_code) /* a server at this URL may be another program */
         exit_code = call(engine, "GET", "/v1/clock", NULL, &answer);
     if (exit_code)
         return exit_code;
@@ -64,23 +55,14 @@ static int run_migrate(const struct args *args)
     return EXIT_DONE;
 }
 
-const struct command command_migrate = {
-    .name = "migrate",
-    .summary = "bring the store's tables up to this version",
-    .about =
-        "Creates the file and the tables if there are none, brings older tables up to date, "
-        "and prints the versions before and after and the migrations that were applied; "
-        "with -o json {\"url\", \"from\", \"to\", \"applied\"}. Every command "
-        "brings older tables up to date when it opens a store. A store written by a newer "
-        "Cairn is refused and left as it is.",
-    .example = "cairn migrate --url postgres://localhost/orders",
-    .outputs = "table json",
-    .has_url = true,
-    .creates_store = true,
-    .run = run_migrate,
-};
-
 /* ---- doctor ----------------------------------------------------------------------------- */
+
+static const struct column doctor_columns[] = {
+    {"CHECK", .key = "check"},
+    {"RESULT", .key = "result"},
+    {"FINDING", .key = "text"},
+    {0},
+};
 
 static int run_doctor(const struct args *args)
 {
@@ -92,41 +74,49 @@ static int run_doctor(const struct args *args)
     exit_code = call(engine, "GET", "/v1/doctor", NULL, &answer);
     if (exit_code)
         return exit_code;
-
-    static const char *const head[] = {"CHECK", "RESULT", "FINDING"};
-    size_t i;
-    json_t *item;
-    struct grid grid = {0};
-    grid_row(&grid, head, 3);
-    json_array_foreach(json_object_get(answer.tree, "items"), i, item)
-    {
-        const char *cells[] = {text_of(item, "check"), text_of(item, "result"),
-                               text_of(item, "text")};
-        grid_row(&grid, cells, 3);
-        if (strcmp(cells[1], "error") == 0)
-            exit_code = EXIT_NO;
-    }
     if (args_wants(args, "json"))
         print_body(&answer);
     else
-        grid_print(&grid);
-    grid_done(&grid);
+        print_rows(doctor_columns, json_object_get(answer.tree, "items"), 0, true);
+
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(answer.tree, "items"), i,
+                       item) if (is_word(item, "result", "error")) exit_code = EXIT_NO;
     return exit_code;
 }
 
-const struct command command_doctor = {
-    .name = "doctor",
-    .summary = "look the store over and say what is wrong",
-    .about =
-        "Checks the store, its version, clock skew, leases, the registry and the names of "
-        "types; overdue timers, steps that no worker claims, decisions that are long "
-        "awaited, open DLQ records, paused instances and failed compensations. Of running, "
-        "paused and failed instances the newest 100 are read. The exit code is 1 if "
-        "anything is an error.",
-    .example = "cairn doctor --url postgres://localhost/orders",
-    .outputs = "table json",
-    .has_url = true,
-    .run = run_doctor,
+const struct command store_commands[] = {
+    {
+        .name = "migrate",
+        .summary = "create or update the tables of the store",
+        .about =
+            "Creates the file and the tables if there are none, updates older tables, and "
+            "prints the versions before and after and the migrations that were applied; with "
+            "-o json {\"url\", \"from\", \"to\", \"applied\"}. Every command updates older "
+            "tables when it opens a store. A store written by a newer Cairn is rejected and "
+            "not changed.",
+        .example = "cairn migrate --url postgres://localhost/orders",
+        .outputs = "table json",
+        .has_url = true,
+        .creates_store = true,
+        .run = run_migrate,
+    },
+    {
+        .name = "doctor",
+        .summary = "check the store and report problems",
+        .about =
+            "Checks the store, its version, clock skew, leases, the registry and the names of "
+            "types; overdue timers, steps that no worker claims, decisions that have been "
+            "pending for long, open DLQ records, paused instances and failed compensations. Of "
+            "running, paused and failed instances the newest 100 are read. The exit code is 1 "
+            "if there is an error.",
+        .example = "cairn doctor --url postgres://localhost/orders",
+        .outputs = "table json",
+        .has_url = true,
+        .run = run_doctor,
+    },
+    {0},
 };
 
 /* ---- version ---------------------------------------------------------------------------- */
@@ -141,27 +131,22 @@ static int run_version(const struct args *args)
                               {"sqlite", sqlite3_libversion()},
                               {"libpq", libpq}};
 
-    cleanup(buf_donep) struct buf text = {0};
-    struct json_out out = {.buf = &text};
-    json_open(&out, '{');
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        json_key(&out, parts[i][0]);
-        json_str(&out, parts[i][1]);
-    }
-    json_close(&out, '}');
-    if (args->command && args_wants(args, "json")) {
-        puts(buf_text(&text));
-        return EXIT_DONE;
-    }
+    bool is_json = args->command && args_wants(args, "json");
+    fputs(is_json ? "{" : "", stdout);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        printf("%s %s\n", parts[i][0], parts[i][1]);
+        printf(is_json ? "%s\"%s\":\"%s\"" : "%s%s %s\n", is_json && i ? "," : "", parts[i][0],
+               parts[i][1]);
+    fputs(is_json ? "}\n" : "", stdout);
     return EXIT_DONE;
 }
 
-const struct command command_version = {
-    .name = "version",
-    .summary = "print the versions of the program and of what it stands on",
-    .example = "cairn version -o json",
-    .outputs = "table json",
-    .run = run_version,
+const struct command version_commands[] = {
+    {
+        .name = "version",
+        .summary = "print the versions of the program and of its libraries",
+        .example = "cairn version -o json",
+        .outputs = "table json",
+        .run = run_version,
+    },
+    {0},
 };

@@ -1,89 +1,47 @@
-/* cli/suggest.c - which command may be meant by a name that is none.
+/* cli/suggest.c - which command may be meant by an unknown name.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * First by what other tools call it, then by how it is spelled.
+ * First by the names that other tools use, then by spelling.
  */
-#include "cli/command.h"
+#include "cli/args.h"
 #include "cli/say.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Words of other tools, and our command.  After the name of a group the last word of the
- * command counts: "job ls" is "job list". */
+/* Our commands, and the words of other tools for them.  After the name of a group the last word of
+ * the command counts: "job ls" is "job list". */
 static const struct {
-    const char *word, *command;
+    const char *command, *words;
 } aliases[] = {
-    {"accept", "approve"},
-    {"add", "job add"},
-    {"apply", "deploy"},
-    {"audit", "events"},
-    {"benchmark", "bench"},
-    {"check", "validate"},
-    {"confirm", "approve"},
-    {"continue", "resume"},
-    {"create", "start"},
-    {"deadletter", "dlq list"},
-    {"dead-letter", "dlq list"},
-    {"decline", "reject"},
-    {"definitions", "workflows"},
-    {"delete", "job delete"},
-    {"deny", "reject"},
-    {"describe", "show"},
-    {"diagnose", "doctor"},
-    {"diagram", "graph"},
-    {"dot", "graph"},
-    {"draw", "graph"},
-    {"emit", "signal"},
-    {"enqueue", "job add"},
-    {"exec", "start"},
-    {"execute", "start"},
-    {"follow", "show"},
-    {"get", "show"},
-    {"health", "doctor"},
-    {"history", "events"},
-    {"hold", "pause"},
-    {"info", "show"},
-    {"init", "migrate"},
-    {"inspect", "show"},
-    {"instances", "list"},
-    {"jobs", "job list"},
-    {"kill", "abort"},
-    {"launch", "start"},
-    {"lint", "validate"},
-    {"ls", "list"},
-    {"man", "help"},
-    {"ps", "list"},
-    {"publish", "signal"},
-    {"push", "job add"},
-    {"queue", "job list"},
-    {"register", "deploy"},
-    {"remove", "job delete"},
-    {"replay", "restart"},
-    {"requeue", "dlq requeue"},
-    {"retry", "dlq requeue"},
-    {"rerun", "restart"},
-    {"reset", "restart"},
-    {"rm", "job delete"},
-    {"run", "start"},
-    {"runs", "list"},
-    {"send", "signal"},
-    {"server", "serve"},
-    {"setup", "migrate"},
-    {"status", "show"},
-    {"stop", "cancel"},
-    {"submit", "job add"},
-    {"suspend", "pause"},
-    {"tail", "events"},
-    {"terminate", "abort"},
-    {"trigger", "start"},
-    {"unpause", "resume"},
-    {"upgrade", "migrate"},
-    {"watch", "show"},
-    {"worker", "work"},
-    {"workers", "work"},
-    {"workflow", "workflows"},
+    {"abort", "kill terminate"},
+    {"approve", "accept confirm"},
+    {"bench", "benchmark"},
+    {"cancel", "stop"},
+    {"deploy", "apply register"},
+    {"dlq list", "deadletter dead-letter"},
+    {"dlq requeue", "requeue retry"},
+    {"doctor", "diagnose health"},
+    {"events", "audit history tail"},
+    {"graph", "diagram dot draw"},
+    {"help", "man"},
+    {"job add", "add enqueue push submit"},
+    {"job delete", "delete remove rm"},
+    {"job list", "jobs queue"},
+    {"list", "instances ls ps runs"},
+    {"migrate", "init setup upgrade"},
+    {"pause", "hold suspend"},
+    {"reject", "decline deny"},
+    {"restart", "replay rerun reset"},
+    {"resume", "continue unpause"},
+    {"serve", "server"},
+    {"show", "describe follow get info inspect status watch"},
+    {"signal", "emit publish send"},
+    {"start", "create exec execute launch run trigger"},
+    {"validate", "check lint"},
+    {"work", "worker workers"},
+    {"workflows", "definitions workflow"},
 };
 
 /* The last word of a command's name. */
@@ -96,12 +54,12 @@ static const char *last_word(const char *name)
 static const char *find_alias(const char *word)
 {
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (strcmp(aliases[i].word, word) == 0)
+        if (word_in(aliases[i].words, word))
             return aliases[i].command;
     return NULL;
 }
 
-/* By what other tools call it. */
+/* By the names that other tools use. */
 static bool suggest_alias(const char *name, char *text, size_t room)
 {
     const char *alias = find_alias(last_word(name));
@@ -118,7 +76,7 @@ static bool suggest_alias(const char *name, char *text, size_t room)
 /* Keeps the nearest name so far. */
 struct search {
     const char *wanted, *near;
-    size_t best; /* what is not nearer than this is not near */
+    size_t best; /* the smallest distance so far; at first the limit */
 };
 
 static void consider(struct search *search, const char *text, const char *name)
@@ -130,17 +88,18 @@ static void consider(struct search *search, const char *text, const char *name)
     }
 }
 
-/* By how it is spelled. */
+/* By spelling. */
 static const char *nearest(const char *name)
 {
     struct search search = {.wanted = name, .best = strlen(name) / 3 + 2};
+    const struct command *command;
     for (size_t i = 0; command_groups[i].name; i++)
         consider(&search, command_groups[i].name, command_groups[i].name);
-    for (size_t i = 0; commands[i]; i++)
-        consider(&search, commands[i]->name, commands[i]->name);
+    for (size_t i = 0; (command = command_at(i)); i++)
+        consider(&search, command->name, command->name);
     /* "lsit" may be meant as "job list". */
-    for (size_t i = 0; !strchr(name, ' ') && commands[i]; i++)
-        consider(&search, last_word(commands[i]->name), commands[i]->name);
+    for (size_t i = 0; !strchr(name, ' ') && (command = command_at(i)); i++)
+        consider(&search, last_word(command->name), command->name);
     return search.near;
 }
 

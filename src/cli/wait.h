@@ -7,16 +7,8 @@
 
 #include "cli/call.h"
 
-#define WAIT_TIMEOUT_OPTION                                                                \
-    {                                                                                      \
-        .name = "timeout", .kind = OPTION_DURATION, .value = "DURATION",                   \
-        .help = "with --wait: stop waiting after this much time, with exit code 4; it is " \
-                "never given up if not given",                                             \
-        .min = 0, .max = INT64_MAX / 1000000                                               \
-    }
-
-/* Until it has ended, or --timeout has passed.  EXIT_DONE: it completed; EXIT_NO: it ended
- * otherwise; EXIT_LATE: the timeout passed. */
+/* Waits until the instance has ended or --timeout has passed.  EXIT_DONE: it completed; EXIT_NO: it
+ * ended otherwise; EXIT_LATE: the timeout passed. */
 int wait_for_instance(const struct args *args, cairn_engine *engine, const char *id);
 
 #endif

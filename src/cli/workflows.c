@@ -1,75 +1,36 @@
-/* cli/workflows.c - cairn workflows, cairn graph.
+/* cli/workflows.c - the commands about workflows and their files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/mem.h"
-#include "cli/call.h"
-#include "cli/pages.h"
-#include "cli/print.h"
+#include "cli/route.h"
 #include "cli/say.h"
 #include "cli/source.h"
+#include "cli/texts.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* ---- workflows -------------------------------------------------------------------------- */
-
-static void list_target(const struct args *args, const char *cursor, struct buf *target)
+/* A function is code that workers have; a workflow has its steps in the file. */
+static void cell_kind(const struct item *item, const char *key, struct buf *text)
 {
-    buf_str(target, "/v1/workflows");
-    target_add(target, "limit", args_has(args, "all") ? "1000" : args_text(args, "limit"));
-    target_add(target, "cursor", cursor);
+    const json_t *definition = json_object_get(item->tree, key);
+    buf_str(text, json_object_get(definition, "function") ? "function" : "workflow");
 }
 
-/* Code that workers have, or steps that the file says. */
-static const char *kind_of(const json_t *item)
+static void cell_hash(const struct item *item, const char *key, struct buf *text)
 {
-    const json_t *definition = json_object_get(item, "definition");
-    return json_object_get(definition, "function") ? "function" : "workflow";
+    buf_printf(text, "%.12s", text_of(item->tree, key));
 }
 
-static void print_table(const json_t *items, int64_t now_us, bool is_first)
-{
-    static const char *const head[] = {"NAME", "VERSION", "KIND", "DEPLOYED", "HASH"};
-    size_t i;
-    json_t *item;
-    struct grid grid = {0};
-    if (is_first)
-        grid_row(&grid, head, 5);
-    json_array_foreach(items, i, item)
-    {
-        char version[24], created[RELATIVE_TEXT], hash[16];
-        snprintf(version, sizeof version, "%lld", (long long)int_of(item, "version"));
-        snprintf(hash, sizeof hash, "%.12s", text_of(item, "hash"));
-        relative_time(time_of(item, "created_at"), now_us, created);
-        const char *cells[] = {text_of(item, "name"), version, kind_of(item), created, hash};
-        grid_row(&grid, cells, 5);
-    }
-    grid_print(&grid);
-    grid_done(&grid);
-}
-
-static int run_workflows(const struct args *args)
-{
-    static const struct pages pages = {.target = list_target, .table = print_table};
-    return pages_run(args, &pages);
-}
-
-static const struct option workflows_options[] = {
-    PAGE_OPTIONS,
+static const struct column list_columns[] = {
+    {"NAME", .key = "name"},
+    {"VERSION", .key = "version", .write = cell_int},
+    {"KIND", .key = "definition", .write = cell_kind},
+    {"DEPLOYED", .key = "created_at", .write = cell_ago},
+    {"HASH", .key = "hash", .write = cell_hash},
     {0},
-};
-
-const struct command command_workflows = {
-    .name = "workflows",
-    .summary = "list deployed workflows and functions, by name and version",
-    .about = "With -o json the items carry the whole definition.",
-    .example = "cairn workflows",
-    .options = workflows_options,
-    .outputs = "table json",
-    .has_url = true,
-    .run = run_workflows,
 };
 
 /* ---- graph ------------------------------------------------------------------------------ */
@@ -91,7 +52,7 @@ static int read_deployed(const struct args *args, struct buf *ret_text)
     return EXIT_DONE;
 }
 
-/* A file that is there is meant, unless a version is asked for. */
+/* The operand is a file if there is such a file, unless --version is given. */
 static int read_workflow(const struct args *args, struct buf *ret_text)
 {
     char given[4096];
@@ -123,31 +84,65 @@ static int run_graph(const struct args *args)
 }
 
 static const struct option graph_options[] = {
-    {.name = "form",
-     .kind = OPTION_CHOICE,
-     .value = "FORM",
-     .help = "how it is drawn; terminal if not given",
-     .choices = "terminal dot mermaid"},
-    {.name = "version",
-     .kind = OPTION_INT,
-     .value = "N",
-     .help = "this version of the deployed workflow; the highest if not given",
-     .min = 1,
-     .max = INT32_MAX},
+    {"form", OPTION_CHOICE, "FORM", .choices = "terminal dot mermaid",
+     .help = "form of the drawing (default terminal)"},
+    {"version", OPTION_INT, "N", .min = 1, .max = INT32_MAX,
+     .help = "draw this version of the deployed workflow (default: the highest)"},
     {0},
 };
 
-const struct command command_graph = {
-    .name = "graph",
-    .operands = "NAME|FILE",
-    .min_operands = 1,
-    .max_operands = 1,
-    .summary = "draw a workflow",
-    .about =
-        "Draws a file if there is one of that name, else the deployed workflow. \"-\" reads "
-        "standard input.",
-    .example = "cairn graph order.yaml\ncairn graph order --form dot | dot -Tsvg > order.svg",
-    .options = graph_options,
-    .has_url = true,
-    .run = run_graph,
+/* ---- commands --------------------------------------------------------------------------- */
+
+const struct command workflow_commands[] = {
+    {
+        .name = "deploy",
+        .operands = "FILE...",
+        .summary = "deploy workflows from files",
+        .about =
+            "All files are checked before the first is deployed. Deploying the same content "
+            "again changes nothing; different content under a known name and version is "
+            "rejected: raise the version. \"-\" reads standard input. With -o json one file "
+            "gives {\"name\", \"version\", \"hash\", \"existing\"}; several files give "
+            "{\"items\": [...]}.",
+        .example = "cairn deploy order.yaml\ncairn deploy workflows/*.yaml",
+        .outputs = "table json",
+        .has_url = true,
+        .creates_store = true,
+        .run = deploy_run,
+    },
+    {
+        .name = "validate",
+        .operands = "FILE...",
+        .summary = "check workflow files",
+        .about =
+            "Prints every error as FILE:LINE:COLUMN: REASON; the exit code is then 1. Needs no "
+            "store. \"-\" reads standard input. With -o json it prints {\"items\": [{\"file\", "
+            "\"flaws\": [{\"line\", \"column\", \"message\"}]}]}.",
+        .example = "cairn validate order.yaml",
+        .outputs = "table json",
+        .run = validate_run,
+    },
+    {
+        .name = "workflows",
+        .summary = "list deployed workflows and functions, by name and version",
+        .about = "With -o json the items include the whole definition.",
+        .example = "cairn workflows",
+        .more_options = page_options,
+        .outputs = "table json",
+        .route = {"GET", "/v1/workflows", .answer = ANSWER_LIST, .columns = list_columns},
+    },
+    {
+        .name = "graph",
+        .operands = "NAME|FILE",
+        .summary = "draw a workflow",
+        .about =
+            "Draws the file if there is one of that name, else the deployed workflow. \"-\" "
+            "reads standard input.",
+        .example =
+            "cairn graph order.yaml\ncairn graph order --form dot | dot -Tsvg > order.svg",
+        .options = graph_options,
+        .has_url = true,
+        .run = run_graph,
+    },
+    {0},
 };

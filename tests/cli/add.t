@@ -10,7 +10,7 @@ $ cairn job add mail.send.v1 --key k1
 <id4>
 $ cairn job add mail.send.v1 --key k1
 <id4>
-! existing: the key "k1" was known, nothing was written
+! existing: the key "k1" is known, nothing was written
 $ cairn job add mail.send.v1 --key k1 -o json
 {"id":"<id4>","existing":true}
 # The payload from a file and from standard input.

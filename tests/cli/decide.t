@@ -8,7 +8,7 @@ $ cairn deploy leave.yaml
 leave version 1  deployed
 $ a=$(cairn start leave); b=$(cairn start leave); cairn work -q --handle 'file=true' --until-idle
 $ cairn approve $a approval
-! cairn: approve needs --by WHO: it is kept with the decision
+! cairn: approve needs --by WHO
 [2]
 $ cairn approve $a approval --by ann --comment 'well done'
 <id1>  running

@@ -20,7 +20,7 @@ parking version 1  deployed
 $ id=$(cairn start asking); echo $id
 <id1>
 $ cairn approve $id approval
-! cairn: approve needs --by WHO: it is kept with the decision
+! cairn: approve needs --by WHO
 [2]
 $ cairn approve $id ship --by ann
 ! cairn: cannot decide about step "ship": it is pending, nobody is asked

@@ -1,44 +1,45 @@
 # stores: sqlite
 # Alone it says what it is and what to try.
 $ cairn | head -4
-cairn records work that must happen, and makes sure that it happens.
+cairn stores work and makes sure that it is executed.
 
 Usage: cairn COMMAND [options]
 $ cairn --help | cmp - <(cairn) && cairn help | cmp - <(cairn)
 $ cairn job --help
-cairn job: record jobs, look at them, change their course
+cairn job: add, list, show and control jobs
 
 Commands:
-  job add          record a job, and print its id
+  job add          add a job, and print its id
   job list         list jobs, newest first
-  job show         show jobs whole
-  job events       tell what happened to a job, oldest first
+  job show         show all fields of jobs
+  job events       print the events of a job, oldest first
   job cancel       cancel jobs that have not ended
   job retry        make failed or cancelled jobs pending again
-  job delete       delete jobs: neither claimed nor listed again
+  job delete       delete jobs; they are no longer claimed or listed
 
 More: cairn job COMMAND --help
 $ cairn help job add
-cairn job add: record a job, and print its id
+cairn job add: add a job, and print its id
 
 Usage: cairn job add TYPE [options]
 
-When the id is printed the job is recorded and will be executed, whatever
-happens to this machine's processes. With -o json it prints {"id", "existing"};
-with --payloads-from {"items": [{"id", "existing"}, ...]}.
+Once the id is printed the job is stored and will be executed, even if the
+processes on this machine crash. With -o json it prints {"id", "existing"}; with
+--payloads-from {"items": [{"id", "existing"}, ...]}.
 
 Options:
-  --payload JSON|@FILE|-  the input of the job; {} if not given
-  --payloads-from FILE|-  add a job for every line, which is its payload; 500 in
-                          a commit
-  --key KEY               if a job has this key, print its id and record nothing
-  --priority N            lower goes first; 100 if not given
-  --at TIME               not before, in RFC 3339
-  --in DURATION           not before this much time has passed, such as 90s or
-                          1h30m
-  --max-attempts N        calls in all, the first included; 3 if not given
-  --url URL               where the work is kept: sqlite:FILE, postgres://...,
-                          http://...; else $CAIRN_URL, else sqlite:cairn.db
+  --payload JSON|@FILE|-  input of the job (default {})
+  --payloads-from FILE|-  add a job for each line, with the line as its payload;
+                          500 in a commit
+  --key KEY               if a job has this key, print its id and add nothing
+  --priority N            jobs with a lower number go first (default 100)
+  --at TIME               run not before this time, in RFC 3339
+  --in DURATION           run not before this much time has passed, such as 90s
+                          or 1h30m
+  --max-attempts N        maximum number of calls, including the first (default
+                          3)
+  --url URL               the store: sqlite:FILE, postgres://... or http://...
+                          (default: $CAIRN_URL, else sqlite:cairn.db)
   -o, --output FORM       human-readable table (default), json, or ids, one on
                           each line
   -h, --help              print this help
@@ -68,4 +69,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ cairn completion fish | grep -c -e ' -l '
-221
+223

@@ -18,7 +18,7 @@ $ id=$(cairn start order --input '{"n": 3}' --key k1); echo $id
 <id1>
 $ cairn start order --key k1
 <id1>
-! existing: the key "k1" was known, nothing was written
+! existing: the key "k1" is known, nothing was written
 $ cairn list
 ID  WORKFLOW  VERSION  STATUS  STEPS  CREATED  KEY
 <id1>  order  1  running  reserve  <ago>  k1
@@ -101,7 +101,7 @@ $ cairn pause $id none
 $ cairn resume $id -o json | look 'd["status"]'
 "running"
 $ cairn cancel $id
-! cairn: cancel needs --by WHO and --reason TEXT: both are kept with the instance
+! cairn: cancel needs --by WHO and --reason TEXT
 [2]
 $ cairn cancel $id --by ann --reason 'ordered twice'
 <id4>  cancelled

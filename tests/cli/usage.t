@@ -20,16 +20,16 @@ $ cairn xyzzy
 !     All commands: cairn help
 [2]
 $ cairn job
-! cairn job: record jobs, look at them, change their course
+! cairn job: add, list, show and control jobs
 !
 ! Commands:
-!   job add          record a job, and print its id
+!   job add          add a job, and print its id
 !   job list         list jobs, newest first
-!   job show         show jobs whole
-!   job events       tell what happened to a job, oldest first
+!   job show         show all fields of jobs
+!   job events       print the events of a job, oldest first
 !   job cancel       cancel jobs that have not ended
 !   job retry        make failed or cancelled jobs pending again
-!   job delete       delete jobs: neither claimed nor listed again
+!   job delete       delete jobs; they are no longer claimed or listed
 !
 ! More: cairn job COMMAND --help
 [2]

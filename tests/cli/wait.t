@@ -47,7 +47,7 @@ $ cairn resume $(cairn list --status paused -o ids); mkfifo said; cairn start al
 <id1>  running
 <id1>
 $ exec 5<said; for n in 1 2 3; do read -r line <&5; echo "$line"; done; cairn work -q --handle 'all.last.v1=cat' --until-idle; wait $starter; echo $?; tail -1 <&5
-existing: the key "k" was known, nothing was written
+existing: the key "k" is known, nothing was written
 cairn: still waiting: <id1> is running
 step "last" is ready, but no worker has claimed it: cairn work --handle 'all.last.v1=COMMAND'
 0

@@ -1,12 +1,11 @@
-/* cli/instance_show.c - cairn show, cairn events.
+/* cli/show.c - cairn show.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cli/show.h"
 #include "base/mem.h"
-#include "cli/events.h"
 #include "cli/ids.h"
 #include "cli/say.h"
-#include "cli/show.h"
 
 struct showing {
     const struct args *args;
@@ -19,8 +18,6 @@ static void showing_done(struct showing *showing)
 {
     show_source_done(&showing->source);
 }
-
-/* ---- show ------------------------------------------------------------------------------- */
 
 /* approval: confirmed by ann, 2026-11-15T07:10:47.589Z: looks fine */
 static void print_decisions(const struct show_state *state)
@@ -71,7 +68,7 @@ static int show_one(const char *id, void *arg)
     return exit_code;
 }
 
-static int run_show(const struct args *args)
+int show_run(const struct args *args)
 {
     bool is_json = args_wants(args, "json"), is_many = ids_are_many(args);
     if (args_has(args, "follow") && is_many) {
@@ -92,58 +89,3 @@ static int run_show(const struct args *args)
     fputs(is_json && (is_many || showing.count) ? "\n" : "", stdout);
     return exit_code;
 }
-
-static const struct option show_options[] = {
-    {.name = "follow",
-     .letter = 'f',
-     .kind = OPTION_FLAG,
-     .help = "show it again whenever it has changed, until it has ended"},
-    {0},
-};
-
-const struct command command_show = {
-    .name = "show",
-    .operands = "ID...",
-    .min_operands = 1,
-    .max_operands = -1,
-    .summary = "show instances and their steps",
-    .about =
-        "Steps are drawn as the workflow nests them, with their states, how long they took, "
-        "how often they were called of how often they may be, and errors. Of very many "
-        "branches "
-        "only some are drawn. Of a function, what it remembers is drawn below it, in order.\n\n"
-        "--follow draws in place on a terminal; elsewhere it prints a line for every step that "
-        "has changed. It ends with the instance: exit code 0 if it completed, else 1.\n\n"
-        "Below stands what was decided about human steps, and by whom.\n\n"
-        "With -o json one id gives the instance with its steps in \"steps\" and what was "
-        "decided "
-        "in \"decisions\"; several, or "
-        "\"-\", "
-        "give {\"items\": [...], \"next\": null} with those that were found.",
-    .example = "cairn show 0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e5f --follow\n"
-               "cairn show 0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e5f -o json > state.json",
-    .options = show_options,
-    .outputs = "table json ids",
-    .has_url = true,
-    .run = run_show,
-};
-
-/* ---- events ----------------------------------------------------------------------------- */
-
-static int run_events(const struct args *args)
-{
-    return feed_run(args, &instance_events);
-}
-
-const struct command command_events = {
-    .name = "events",
-    .operands = "ID",
-    .min_operands = 1,
-    .max_operands = 1,
-    .summary = "tell what happened to an instance, oldest first",
-    .example = "cairn events 0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e5f --follow",
-    .options = feed_options,
-    .outputs = "table json ids",
-    .has_url = true,
-    .run = run_events,
-};

@@ -1,0 +1,383 @@
+/* cli/route.c - calls a route for a command, and prints the answer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/route.h"
+
+#include "base/mem.h"
+#include "cli/ids.h"
+#include "cli/say.h"
+#include "cli/source.h"
+
+#include <string.h>
+
+/* One run of a command. */
+struct calling {
+    const struct args *args;
+    const struct route *route;
+    cairn_engine *engine;
+    const char *body;
+    int64_t now_us; /* the store's; only if a table is printed */
+    size_t count;   /* objects printed so far */
+};
+
+/* ---- the request ------------------------------------------------------------------------ */
+
+static size_t path_operands(const struct route *route)
+{
+    size_t count = 0;
+    for (const char *at = route->path; (at = strstr(at, "{}")); at += 2)
+        count++;
+    return count;
+}
+
+/* The path, with `id` and the operands after the first in place of each {}. */
+static void write_path(const struct calling *calling, const char *id, struct buf *target)
+{
+    const char *at = calling->route->path, *gap;
+    for (size_t i = 0; (gap = strstr(at, "{}")); i++) {
+        buf_add(target, at, (size_t)(gap - at));
+        target_path(target, i ? calling->args->operands[i] : id);
+        at = gap + 2;
+    }
+    buf_str(target, at);
+}
+
+/* A page of a list; `cursor` NULL: the first. */
+static void write_query(const struct calling *calling, const char *cursor, struct buf *target)
+{
+    const struct args *args = calling->args;
+    const struct option *option;
+    write_path(calling, args->operand_count ? args->operands[0] : NULL, target);
+    for (size_t i = 0; (option = command_option(args->command, i)); i++)
+        if (option->field)
+            target_add(target, option->field, args->options[i].text);
+    target_add(target, "limit", args_has(args, "all") ? "1000" : args_text(args, "limit"));
+    target_add(target, "cursor", cursor);
+}
+
+/* JSON goes into the body as it is, so it must be JSON before it gets there. */
+static int write_json(const char *name, const char *given, struct json_out *out)
+{
+    cairn_error error = {0};
+    cleanup(buf_donep) struct buf text = {0};
+    if (!source_read(given, &text))
+        return EXIT_USAGE;
+    if (json_check(buf_text(&text), text.len, name, &error)) {
+        say_failure(&error);
+        return EXIT_USAGE;
+    }
+    json_raw(out, buf_text(&text));
+    return EXIT_DONE;
+}
+
+static int write_value(const struct option *option, const struct given *given,
+                       struct json_out *out)
+{
+    switch (option->kind) {
+    case OPTION_FLAG:
+        json_bool(out, !option->is_off);
+        return EXIT_DONE;
+    case OPTION_INT:
+        json_int(out, given->number);
+        return EXIT_DONE;
+    case OPTION_INSTANT:
+        json_time(out, given->number);
+        return EXIT_DONE;
+    case OPTION_JSON:
+        return write_json(option->name, given->text, out);
+    default:
+        json_str(out, given->text);
+        return EXIT_DONE;
+    }
+}
+
+int write_members(const struct args *args, struct json_out *out)
+{
+    const struct route *route = &args->command->route;
+    const struct option *option;
+    int exit_code = EXIT_DONE;
+    if (route->field) {
+        json_key(out, route->field);
+        json_str(out, args->operands[path_operands(route)]);
+    }
+    for (size_t i = 0; !exit_code && (option = command_option(args->command, i)); i++) {
+        if (!option->field || !args->options[i].text)
+            continue;
+        json_key(out, option->field);
+        exit_code = write_value(option, &args->options[i], out);
+    }
+    return exit_code;
+}
+
+static int write_body(const struct args *args, struct buf *body)
+{
+    const char *fixed = args->command->route.fixed;
+    struct json_out out = {.buf = body};
+    json_open(&out, '{');
+    if (fixed)
+        json_raw(&out, fixed);
+    int exit_code = write_members(args, &out);
+    json_close(&out, '}');
+    return exit_code;
+}
+
+/* ---- objects ---------------------------------------------------------------------------- */
+
+/* A rejected id among several, in the form that a batch of reports has. */
+static void print_rejected(const char *id, const json_t *error)
+{
+    json_t *rejected = json_pack("{s:s, s:s, s:s}", "id", id, "code", text_of(error, "code"),
+                                 "message", text_of(error, "message"));
+    json_dumpf(rejected, stdout, JSON_COMPACT);
+    json_decref(rejected);
+}
+
+/* Objects that are only read are left out if they are not found. */
+static void print_json(struct calling *calling, const char *id, const struct answer *answer,
+                       bool is_done)
+{
+    bool is_read = strcmp(calling->route->method, "GET") == 0;
+    bool is_many = command_takes_many(calling->args->command) && ids_are_many(calling->args);
+    if (!is_done && (!is_many || is_read || !answer->tree))
+        return;
+    fputs(calling->count++ ? "," : "", stdout);
+    if (is_done)
+        fwrite(answer->body, 1, answer->len, stdout);
+    else
+        print_rejected(id, answer->tree);
+}
+
+static const struct column status_columns[] = {{"STATUS", .key = "status"}, {0}};
+
+static void print_answer(struct calling *calling, const char *id, const struct answer *answer)
+{
+    const struct route *route = calling->route;
+    struct item item = {.tree = answer->tree, .answer = answer, .now_us = calling->now_us};
+    bool is_object = route->answer == ANSWER_OBJECT;
+    bool is_next = calling->count++ > 0;
+    if (args_wants(calling->args, "ids")) {
+        puts(is_object ? text_of(answer->tree, "id") : id);
+    } else if (is_object) {
+        fputs(is_next ? "\n" : "", stdout);
+        print_object(route->columns, &item);
+    } else {
+        print_parts(route->columns ? route->columns : status_columns, &item, id);
+    }
+}
+
+static int call_one(const char *id, void *arg)
+{
+    struct calling *calling = arg;
+    cleanup(buf_donep) struct buf target = {0};
+    cleanup(answer_done) struct answer answer = {0};
+    write_path(calling, id, &target);
+    int exit_code = call(calling->engine, calling->route->method, buf_text(&target),
+                         calling->body, &answer);
+    if (args_wants(calling->args, "json"))
+        print_json(calling, id, &answer, exit_code == EXIT_DONE);
+    else if (!exit_code)
+        print_answer(calling, id, &answer);
+    return exit_code;
+}
+
+static int run_objects(struct calling *calling)
+{
+    const struct args *args = calling->args;
+    bool is_json = args_wants(args, "json"), is_many = command_takes_many(args->command);
+    bool is_list = is_json && is_many && ids_are_many(args);
+    fputs(is_list ? "{\"items\":[" : "", stdout);
+    int exit_code =
+        is_many ? ids_each(args, call_one, calling) : call_one(args->operands[0], calling);
+    fputs(is_list ? "],\"next\":null}" : "", stdout);
+    fputs(is_list || (is_json && calling->count) ? "\n" : "", stdout);
+    return exit_code;
+}
+
+/* ---- lists ------------------------------------------------------------------------------ */
+
+static void print_lines(const struct calling *calling, const json_t *items)
+{
+    const char *id_key = calling->route->id_key ? calling->route->id_key : "id";
+    bool are_ids = args_wants(calling->args, "ids");
+    size_t i;
+    json_t *tree;
+    json_array_foreach(items, i, tree)
+    {
+        struct item item = {.tree = tree, .now_us = calling->now_us};
+        if (are_ids)
+            puts(text_of(tree, id_key));
+        else
+            print_parts(calling->route->columns, &item, NULL);
+    }
+    fflush(stdout);
+}
+
+static void print_page(const struct calling *calling, const struct answer *answer,
+                       bool is_first, bool *is_continued)
+{
+    const json_t *items = json_object_get(answer->tree, "items");
+    if (args_wants(calling->args, "json"))
+        print_items(answer, is_continued);
+    else if (args_wants(calling->args, "ids") || calling->route->answer == ANSWER_FEED)
+        print_lines(calling, items);
+    else
+        print_rows(calling->route->columns, items, calling->now_us, is_first);
+}
+
+/* What follows the last page that was printed. */
+static void print_end(const struct args *args, const char *next)
+{
+    if (args_wants(args, "json")) {
+        if (*next)
+            printf("],\"next\":\"%s\"}\n", next);
+        else
+            puts("],\"next\":null}");
+    } else if (*next) {
+        fprintf(stderr, "There are more: add --cursor %s or --all\n", next);
+    }
+}
+
+static int run_list(struct calling *calling)
+{
+    char cursor[512];
+    const char *given = args_text(calling->args, "cursor");
+    bool is_continued = false;
+    for (bool is_first = true;; is_first = false) {
+        cleanup(buf_donep) struct buf target = {0};
+        cleanup(answer_done) struct answer answer = {0};
+        write_query(calling, is_first ? given : cursor, &target);
+        int exit_code = call(calling->engine, "GET", buf_text(&target), NULL, &answer);
+        if (exit_code)
+            return exit_code;
+        if (is_first && args_wants(calling->args, "json"))
+            fputs("{\"items\":[", stdout);
+        print_page(calling, &answer, is_first, &is_continued);
+        snprintf(cursor, sizeof cursor, "%s", text_of(answer.tree, "next"));
+        if (!*cursor || !args_has(calling->args, "all"))
+            break;
+    }
+    print_end(calling->args, cursor);
+    return EXIT_DONE;
+}
+
+/* ---- following -------------------------------------------------------------------------- */
+
+/* Whether the job or instance of the feed has ended: its own path is that of the feed without the
+ * last part. */
+static int has_ended(const struct calling *calling, bool *ret_ended)
+{
+    cleanup(buf_donep) struct buf target = {0};
+    cleanup(answer_done) struct answer answer = {0};
+    const char *path = calling->route->path;
+    buf_add(&target, path, (size_t)(strstr(path, "{}") - path));
+    target_path(&target, calling->args->operands[0]);
+    int exit_code = call(calling->engine, "GET", buf_text(&target), NULL, &answer);
+    *ret_ended = status_is_final(text_of(answer.tree, "status"));
+    return exit_code;
+}
+
+/* Prints all entries after the cursor, and moves it.  The answer of the last page names no cursor,
+ * but the id of the last entry is one. */
+static int print_new(const struct calling *calling, char *cursor, size_t room)
+{
+    for (size_t count = 1; count;) {
+        cleanup(buf_donep) struct buf target = {0};
+        cleanup(answer_done) struct answer answer = {0};
+        write_query(calling, *cursor ? cursor : NULL, &target);
+        int exit_code = call(calling->engine, "GET", buf_text(&target), NULL, &answer);
+        if (exit_code)
+            return exit_code;
+        const json_t *items = json_object_get(answer.tree, "items");
+        count = json_array_size(items);
+        print_lines(calling, items);
+        if (count)
+            snprintf(cursor, room, "%s", text_of(json_array_get(items, count - 1), "id"));
+    }
+    return EXIT_DONE;
+}
+
+/* Prints entries until the job or instance has ended.  Its status is read before its entries, so
+ * that the last entry is not missed. */
+static int follow(const struct calling *calling)
+{
+    const char *given = args_text(calling->args, "cursor");
+    char cursor[64] = "";
+    snprintf(cursor, sizeof cursor, "%s", given ? given : "");
+    for (bool is_ended = false;;) {
+        int exit_code = has_ended(calling, &is_ended);
+        if (!exit_code)
+            exit_code = print_new(calling, cursor, sizeof cursor);
+        if (exit_code || is_ended)
+            return exit_code;
+        pause_ms(1000);
+    }
+}
+
+/* ---- the command ------------------------------------------------------------------------ */
+
+/* Standard input can be read only once. */
+static bool is_input_free(const struct args *args)
+{
+    const struct option *option;
+    bool has_ids = false;
+    for (size_t i = 0; i < args->operand_count; i++)
+        has_ids |= command_takes_many(args->command) && strcmp(args->operands[i], "-") == 0;
+    for (size_t i = 0; has_ids && (option = command_option(args->command, i)); i++) {
+        const char *given = args->options[i].text;
+        if (option->kind == OPTION_JSON && given && strcmp(given, "-") == 0) {
+            say_error("standard input cannot be both the ids and the %s", option->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static int run_calling(struct calling *calling)
+{
+    const struct args *args = calling->args;
+    enum route_answer answer = calling->route->answer;
+    if ((answer == ANSWER_OBJECT || answer == ANSWER_LIST) && args_wants(args, "table"))
+        cairn_clock_now(calling->engine, &calling->now_us, NULL);
+    if (answer == ANSWER_FEED && args_has(args, "follow"))
+        return follow(calling);
+    return answer == ANSWER_LIST || answer == ANSWER_FEED ? run_list(calling)
+                                                          : run_objects(calling);
+}
+
+int route_run(const struct args *args)
+{
+    const struct route *route = &args->command->route;
+    cleanup(buf_donep) struct buf body = {0};
+    if (route->answer == ANSWER_FEED && args_has(args, "follow") && args_wants(args, "json")) {
+        say_error("--follow cannot print one JSON document: leave one of them out");
+        return EXIT_USAGE;
+    }
+    if (!is_input_free(args))
+        return EXIT_USAGE;
+    int exit_code = strcmp(route->method, "GET") ? write_body(args, &body) : EXIT_DONE;
+    if (exit_code)
+        return exit_code;
+    cleanup(store_closep) cairn_engine *engine = NULL;
+    exit_code = store_open_for(args, &engine);
+    if (exit_code)
+        return exit_code;
+    struct calling calling = {.args = args,
+                              .route = route,
+                              .engine = engine,
+                              .body = body.len > strlen("{}") ? buf_text(&body) : NULL};
+    return run_calling(&calling);
+}
+
+const struct option page_options[] = {
+    {"limit", OPTION_INT, "N", .min = 1, .max = 1000,
+     .help = "print at most N items, 1 to 1000 (default 100)"},
+    {"cursor", OPTION_TEXT, "CURSOR", .help = "continue after a page: its \"next\""},
+    {"all", OPTION_FLAG, .help = "print all pages, not only the first"},
+    {0},
+};
+
+const struct option feed_options[] = {
+    {"follow", OPTION_FLAG, .letter = 'f', .help = "print new entries until it has ended"},
+    {0},
+};

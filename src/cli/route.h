@@ -1,0 +1,22 @@
+/* cli/route.h - commands that only call a route of the HTTP interface and print its answer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Such a command is an entry of a table and has no code: its route (command.h) says where the
+ * operands go, its options say which fields carry them, its columns say what is printed.
+ */
+#ifndef CLI_ROUTE_H
+#define CLI_ROUTE_H
+
+#include "cli/columns.h"
+
+extern const struct option page_options[], feed_options[];
+
+/* Runs a command that has a route and no function of its own. */
+int route_run(const struct args *args);
+
+/* For commands with a function: writes the members of a body that their operand and options give.
+ * The answer is an exit code: EXIT_USAGE if a value is not JSON. */
+int write_members(const struct args *args, struct json_out *out);
+
+#endif
