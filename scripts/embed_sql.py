@@ -15,12 +15,15 @@ noun, each under its name:
 
 QUERY_H gets the enum ENUM: PREFIX_LIST_EVENTS and so on, and ENUM_COUNT last.  SQL_H gets the
 texts, SQL_LIST_EVENTS and so on; a table of names, messages and texts by number, `sql_queries`;
-and the migrations in order, `migrations`.  Lines that are only a comment are left out.
+and the migrations in order, `migrations`.  Lines that are only a comment are left out,
+and lists of columns such as {step.columns} are written out: see spec/rows.txt.
 
 DEPFILE tells ninja what was read: the files, and the folders, so that a new file is noticed."""
 import pathlib
 import re
 import sys
+
+import rows
 
 WIDTH = 96
 
@@ -61,6 +64,11 @@ def check(queries):
         if query.name in seen:
             sys.exit(f"{query.where}: {query.name} is also at {seen[query.name]}")
         seen[query.name] = query.where
+
+
+def write_out(queries, dialect):
+    for query in queries:
+        query.lines = rows.expand("\n".join(query.lines), dialect).splitlines()
 
 
 def literal(lines):
@@ -128,6 +136,7 @@ def main():
     migrations = sorted((folder / "migrations").glob("*.sql"))
     queries = [query for path in files for query in read_queries(path)]
     check(queries)
+    write_out(queries, folder.name)
     for path, text in ((query_h, query_header(queries, folder.name, enum, prefix)),
                        (sql_h, sql_header(queries, migrations, folder.name, enum, prefix))):
         pathlib.Path(path).write_text(text, encoding="utf-8")

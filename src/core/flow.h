@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "cairn.h"
-#include "core/flow_row.h"
+#include "core/instance.h"
 #include "core/passage.h"
 #include "core/step_config.h"
 

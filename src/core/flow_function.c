@@ -382,7 +382,7 @@ static cairn_code commit_stopped(struct flow *flow, struct flow_step *runner,
 {
     bool is_welcome = runner->row.stop == STOP_CANCELLED && flow->instance->goal == GOAL_CANCEL;
     if (is_welcome) {
-        verdict->stop = stop_name(STOP_CANCELLED);
+        verdict->stop = step_stop_name(STOP_CANCELLED);
         TRY(remember_last(flow, commit, &verdict->is_repeated, reterr));
         runner->row.ended_by = commit->worker;
         runner->row.ended_token = commit->token;
@@ -431,7 +431,7 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
     }
     if (commit->outcome == PASSAGE_GO_ON) {
         ret_verdict->is_repeated = commit->memo_count > 0 && news == 0;
-        ret_verdict->stop = row->stop ? stop_name(row->stop) : NULL; /* paused, if any */
+        ret_verdict->stop = row->stop ? step_stop_name(row->stop) : NULL; /* paused, if any */
         lease_extend(row, instant_add(flow->now_us, commit->extend_us));
     } else {
         lease_end(flow, runner, commit->worker, commit->token,

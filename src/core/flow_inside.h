@@ -62,7 +62,6 @@ void lease_judge_late(const struct step_row *row, const char *worker, const char
 void lease_extend(struct step_row *row, int64_t until_us);
 void lease_end(struct flow *flow, struct flow_step *step, const char *worker, const char *token,
                const char *outcome);
-const char *stop_name(enum step_stop stop);
 bool step_is_stopped(const struct flow_step *step); /* its lease stands, and nothing else */
 cairn_code step_end_stopped(struct flow *flow, struct flow_step *step, cairn_error *reterr);
 

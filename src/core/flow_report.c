@@ -10,16 +10,6 @@
 
 /* ---- leases --------------------------------------------------------------------------------- */
 
-static const char *const stop_names[STOP_COUNT] = {
-    [STOP_CANCELLED] = "cancelled",   [STOP_ABORTED] = "aborted", [STOP_ROLLBACK] = "rollback",
-    [STOP_SUPERSEDED] = "superseded", [STOP_PAUSED] = "paused",
-};
-
-const char *stop_name(enum step_stop stop)
-{
-    return stop_names[stop];
-}
-
 static bool is_same(const char *a, const char *b)
 {
     return a && b && strcmp(a, b) == 0;
@@ -78,7 +68,7 @@ struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
     struct step_row *row = &step->row;
     if (!lease_is_held_by(row, worker, token, now_us))
         return (struct flow_verdict){.code = CAIRN_E_LEASE_LOST};
-    struct flow_verdict verdict = {.stop = row->stop ? stop_names[row->stop] : NULL};
+    struct flow_verdict verdict = {.stop = row->stop ? step_stop_name(row->stop) : NULL};
     bool is_stopped = row->stop && row->stop != STOP_PAUSED; /* what runs may finish */
     if (is_stopped || extend_us == 0)
         return verdict;

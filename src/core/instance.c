@@ -8,44 +8,6 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const instance_names[INSTANCE_STATUS_COUNT] = {
-    [INSTANCE_PENDING] = "pending",
-    [INSTANCE_RUNNING] = "running",
-    [INSTANCE_WAITING_SIGNAL] = "waiting_signal",
-    [INSTANCE_PAUSED] = "paused",
-    [INSTANCE_COMPENSATING] = "compensating",
-    [INSTANCE_DLQ] = "dlq",
-    [INSTANCE_COMPLETED] = "completed",
-    [INSTANCE_FAILED] = "failed",
-    [INSTANCE_CANCELLED] = "cancelled",
-    [INSTANCE_ABORTED] = "aborted",
-};
-
-static const char *const step_names[STEP_STATUS_COUNT] = {
-    [STEP_PENDING] = "pending",
-    [STEP_READY] = "ready",
-    [STEP_RUNNING] = "running",
-    [STEP_WAITING] = "waiting",
-    [STEP_WAITING_DECISION] = "waiting_decision",
-    [STEP_COMPLETED] = "completed",
-    [STEP_CONFIRMED] = "confirmed",
-    [STEP_REJECTED] = "rejected",
-    [STEP_FAILED] = "failed",
-    [STEP_PAUSED] = "paused",
-    [STEP_COMPENSATION] = "compensation",
-    [STEP_ROLLED_BACK] = "rolled_back",
-    [STEP_SKIPPED] = "skipped",
-};
-
-static const char *const kind_names[STEP_KIND_COUNT] = {
-    [KIND_TASK] = "task",           [KIND_SLEEP] = "sleep",
-    [KIND_WAIT] = "wait",           [KIND_SAVE_POINT] = "save_point",
-    [KIND_CONDITION] = "condition", [KIND_FORK] = "fork",
-    [KIND_JOIN] = "join",           [KIND_HUMAN] = "human",
-    [KIND_FUNCTION] = "function",   [KIND_VALUE] = "value",
-    [KIND_START] = "start",
-};
-
 /* Sets of states, a bit each. */
 #define I(name) (1u << INSTANCE_##name)
 #define S(name) (1u << STEP_##name)
@@ -94,45 +56,6 @@ static const unsigned step_reopened[STEP_STATUS_COUNT] = {
     [STEP_PAUSED] = S(PENDING),    [STEP_ROLLED_BACK] = S(PENDING),
     [STEP_SKIPPED] = S(PENDING),
 };
-
-const char *instance_status_name(enum instance_status status)
-{
-    return instance_names[status];
-}
-
-const char *step_status_name(enum step_status status)
-{
-    return step_names[status];
-}
-
-const char *step_kind_name(enum step_kind kind)
-{
-    return kind_names[kind];
-}
-
-/* The index of a word in a list whose first entry is none; 0: it is not there. */
-static int find_name(const char *const *names, int count, const char *name)
-{
-    for (int i = 1; i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return 0;
-}
-
-enum instance_status instance_status_from(const char *name)
-{
-    return (enum instance_status)find_name(instance_names, INSTANCE_STATUS_COUNT, name);
-}
-
-enum step_status step_status_from(const char *name)
-{
-    return (enum step_status)find_name(step_names, STEP_STATUS_COUNT, name);
-}
-
-enum step_kind step_kind_from(const char *name)
-{
-    return (enum step_kind)find_name(kind_names, STEP_KIND_COUNT, name);
-}
 
 bool instance_is_final(enum instance_status status)
 {

@@ -10,25 +10,6 @@
 #include <assert.h>
 #include <string.h>
 
-static const char *const status_names[JOB_STATUS_COUNT] = {
-    [JOB_PENDING] = "pending", [JOB_LEASED] = "leased",       [JOB_SUCCEEDED] = "succeeded",
-    [JOB_FAILED] = "failed",   [JOB_CANCELLED] = "cancelled",
-};
-
-static const char *const event_names[JOB_EVENT_COUNT] = {
-    [EVENT_CREATED] = "created",     [EVENT_LEASED] = "leased",
-    [EVENT_STARTED] = "started",     [EVENT_HEARTBEAT] = "heartbeat",
-    [EVENT_SUCCEEDED] = "succeeded", [EVENT_FAILED] = "failed",
-    [EVENT_RETRIED] = "retried",     [EVENT_CANCELLED] = "cancelled",
-};
-
-static const char *const action_names[JOB_ACTION_COUNT] = {
-    [JOB_COMPLETE] = "complete", [JOB_FAIL] = "fail",       [JOB_RETRY] = "retry",
-    [JOB_DEAD] = "dead",         [JOB_RELEASE] = "release", [JOB_HEARTBEAT] = "heartbeat",
-    [JOB_EXPIRE] = "expire",     [JOB_CANCEL] = "cancel",   [JOB_DELETE] = "delete",
-    [JOB_REVIVE] = "retry",
-};
-
 /* Rows are where a job is, entries what can happen to it there, with an attempt left.  A pair
  * left out is refused. */
 static const enum job_status next[JOB_STATUS_COUNT][JOB_ACTION_COUNT] = {
@@ -46,29 +27,6 @@ static const enum job_status next[JOB_STATUS_COUNT][JOB_ACTION_COUNT] = {
     [JOB_FAILED] = {[JOB_DELETE] = JOB_FAILED, [JOB_REVIVE] = JOB_PENDING},
     [JOB_CANCELLED] = {[JOB_DELETE] = JOB_CANCELLED, [JOB_REVIVE] = JOB_PENDING},
 };
-
-const char *job_status_name(enum job_status status)
-{
-    return status_names[status];
-}
-
-enum job_status job_status_from(const char *name)
-{
-    for (enum job_status status = JOB_NONE + 1; status < JOB_STATUS_COUNT; status++)
-        if (strcmp(status_names[status], name) == 0)
-            return status;
-    return JOB_NONE;
-}
-
-const char *job_event_name(enum job_event event)
-{
-    return event_names[event];
-}
-
-const char *job_action_name(enum job_action action)
-{
-    return action_names[action];
-}
 
 bool job_is_final(enum job_status status)
 {

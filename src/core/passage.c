@@ -6,25 +6,6 @@
 
 #include <string.h>
 
-static const char *const outcome_names[PASSAGE_OUTCOME_COUNT] = {
-    [PASSAGE_GO_ON] = "go_on", [PASSAGE_COMPLETE] = "complete",
-    [PASSAGE_FAIL] = "fail",   [PASSAGE_SUSPEND] = "suspend",
-    [PASSAGE_AGAIN] = "again", [PASSAGE_MISMATCH] = "mismatch",
-};
-
-const char *passage_outcome_name(enum passage_outcome outcome)
-{
-    return outcome_names[outcome];
-}
-
-enum passage_outcome passage_outcome_from(const char *name)
-{
-    for (int i = 1; i < PASSAGE_OUTCOME_COUNT; i++)
-        if (strcmp(outcome_names[i], name) == 0)
-            return (enum passage_outcome)i;
-    return PASSAGE_NONE;
-}
-
 /* Which states a kind of step can be remembered in. */
 static bool may_be(enum step_kind kind, enum step_status status)
 {

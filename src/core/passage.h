@@ -20,22 +20,6 @@ enum { FUNCTION_STEPS_MAX = 10000 };
 /* Steps, logs, jobs or workflows in one commit. */
 enum { COMMIT_ENTRIES_MAX = 1000 };
 
-/* How a passage goes on after a commit. */
-enum passage_outcome {
-    PASSAGE_NONE,
-    PASSAGE_GO_ON,    /* it does; the lease is extended */
-    PASSAGE_COMPLETE, /* output */
-    PASSAGE_FAIL,     /* error, failed_step */
-    PASSAGE_SUSPEND,  /* until what it waits for has come, a retry is due, or at once */
-    PASSAGE_AGAIN,    /* it was stopped on its way: another one goes on at once */
-    PASSAGE_MISMATCH, /* error: pauses with version_mismatch */
-    PASSAGE_OUTCOME_COUNT
-};
-
-/* "go_on", "complete", "fail", "suspend", "again", "mismatch"; from: NONE: no such word. */
-const char *passage_outcome_name(enum passage_outcome outcome);
-enum passage_outcome passage_outcome_from(const char *name);
-
 /* A step to be remembered, new or changed.  Texts that are not set are NULL. */
 struct memo {
     int32_t seq;

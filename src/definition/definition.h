@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "cairn.h"
-#include "core/flow_row.h"
+#include "core/instance.h"
 #include "core/step_config.h"
 
 #include <stdbool.h>

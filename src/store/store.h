@@ -24,7 +24,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "cairn.h"
-#include "core/flow_row.h"
+#include "core/instance.h"
 #include "core/job.h"
 #include "core/pattern.h"
 
@@ -111,12 +111,6 @@ struct job_filter {
     const char *pattern;    /* NULL: any */
     const char *key;        /* NULL: any */
     int64_t before_seq;     /* 0: from the newest */
-};
-
-struct registry_row {
-    const char *name, *intent_type, *runtime, *description;
-    bool is_enabled;
-    int64_t created_at_us, updated_at_us;
 };
 
 struct job_counts {

@@ -93,7 +93,7 @@ TEST(every_status_and_goal_is_kept)
          status++) {
         struct instance_row row = instance_of(rig, "w");
         row.status = status;
-        row.goal = (enum instance_goal)(status % GOAL_COUNT);
+        row.goal = (enum instance_goal)(status % INSTANCE_GOAL_COUNT);
         row = add_instance(rig, row);
         CHECK_INT(get_instance(rig, row.id).status, status);
         CHECK_INT(get_instance(rig, row.id).goal, row.goal);

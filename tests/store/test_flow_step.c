@@ -113,7 +113,7 @@ TEST(every_kind_status_and_stop_of_a_step_is_kept)
         struct step_row row = step_of(&instance, i);
         row.kind = (enum step_kind)(1 + i % (STEP_KIND_COUNT - 1));
         row.status = (enum step_status)(1 + i % (STEP_STATUS_COUNT - 1));
-        row.stop = (enum step_stop)(i % STOP_COUNT);
+        row.stop = (enum step_stop)(i % STEP_STOP_COUNT);
         add_step(rig, row);
         struct step_row seen = lock_step(rig, instance.id, i);
         CHECK_INT(seen.kind, row.kind);

@@ -5,7 +5,7 @@
 #ifndef STORE_MEMORY_EVENT_H
 #define STORE_MEMORY_EVENT_H
 
-#include "core/flow_row.h"
+#include "core/instance.h"
 #include "core/job.h"
 
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #ifndef STORE_MEMORY_FLOW_TABLE_H
 #define STORE_MEMORY_FLOW_TABLE_H
 
-#include "core/flow_row.h"
+#include "core/instance.h"
 #include "store/memory/event.h"
 #include "store/memory/hash.h"
 #include "store/memory/tree.h"

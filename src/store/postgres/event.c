@@ -34,15 +34,6 @@ cairn_code postgres_append_events(struct store_tx *tx, const struct job_event_ro
     return CAIRN_OK;
 }
 
-/* EVENT_NONE: a word of somebody else's. */
-static enum job_event event_from(const char *name)
-{
-    for (enum job_event event = EVENT_NONE + 1; name && event < JOB_EVENT_COUNT; event++)
-        if (strcmp(job_event_name(event), name) == 0)
-            return event;
-    return EVENT_NONE;
-}
-
 cairn_code postgres_list_events(struct store_tx *tx, const char *job_id, int64_t after,
                                 struct job_event_row *ret_rows, size_t room, size_t *ret_count,
                                 cairn_error *reterr)
@@ -66,7 +57,7 @@ cairn_code postgres_list_events(struct store_tx *tx, const char *job_id, int64_t
         ret_rows[(*ret_count)++] = (struct job_event_row){
             .id = value_int(&reader, 0),
             .job_id = value_text(&reader, 1),
-            .type = event_from(type_name),
+            .type = job_event_from(type_name),
             .type_name = type_name,
             .data = value_text(&reader, 3),
             .at_us = value_time(&reader, 4),

@@ -26,10 +26,6 @@ int64_t step_key(int64_t next_run_at_us);
 /* How many columns a row has when it is read whole. */
 enum { INSTANCE_COLUMNS = 38, STEP_COLUMNS = 46 };
 
-/* The words in the tables; NULL for none. */
-const char *postgres_goal_name(enum instance_goal goal);
-const char *postgres_stop_name(enum step_stop stop);
-
 /* The columns in the order that every query lists them, from `first` on. */
 void postgres_read_instance(struct postgres_reader *reader, int first,
                             struct instance_row *ret_row);

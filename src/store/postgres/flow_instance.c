@@ -18,7 +18,7 @@ static void add_progress(struct postgres_columns *columns, const struct instance
 {
     column_flag(columns, row->is_dlq);
     column_flag(columns, row->has_compensation);
-    column_text(columns, postgres_goal_name(row->goal));
+    column_text(columns, instance_goal_name(row->goal));
     column_flag(columns, row->is_undo_failed);
     column_int(columns, row->undo_first);
     column_count(columns, row->undo_from);

@@ -9,39 +9,10 @@
 #include <assert.h>
 #include <string.h>
 
-static const char *const goal_names[GOAL_COUNT] = {
-    [GOAL_FAIL] = "fail",
-    [GOAL_UNDO] = "undo",
-    [GOAL_CANCEL] = "cancel",
-    [GOAL_REDO] = "redo",
-};
-
-static const char *const stop_names[STOP_COUNT] = {
-    [STOP_CANCELLED] = "cancelled",   [STOP_ABORTED] = "aborted", [STOP_ROLLBACK] = "rollback",
-    [STOP_SUPERSEDED] = "superseded", [STOP_PAUSED] = "paused",
-};
-
-const char *postgres_goal_name(enum instance_goal goal)
+/* A word, or "" for NULL; not copied. */
+static const char *value_word(struct postgres_reader *reader, int column)
 {
-    assert(goal < GOAL_COUNT);
-    return goal_names[goal];
-}
-
-const char *postgres_stop_name(enum step_stop stop)
-{
-    assert(stop < STOP_COUNT);
-    return stop_names[stop];
-}
-
-/* The place of a word in a list; 0: NULL, or a word that is not there. */
-static int word_from(struct postgres_reader *reader, int column, const char *const *names,
-                     int count)
-{
-    const char *word = PQgetvalue(reader->result, reader->row, column);
-    for (int i = 1; i < count; i++)
-        if (strcmp(names[i], word) == 0)
-            return i;
-    return 0;
+    return PQgetvalue(reader->result, reader->row, column);
 }
 
 static int32_t value_int32(struct postgres_reader *reader, int column)
@@ -71,7 +42,7 @@ void postgres_read_instance(struct postgres_reader *reader, int first,
         .finished_at_us = value_time(reader, first + 14),
         .is_dlq = value_bool(reader, first + 15),
         .has_compensation = value_bool(reader, first + 16),
-        .goal = (enum instance_goal)word_from(reader, first + 17, goal_names, GOAL_COUNT),
+        .goal = instance_goal_from(value_word(reader, first + 17)),
         .is_undo_failed = value_bool(reader, first + 18),
         .undo_first = value_int32(reader, first + 19),
         .undo_from = value_int32(reader, first + 20),
@@ -134,7 +105,7 @@ void postgres_read_step(struct postgres_reader *reader, int first, struct step_r
         .call_until_us = value_time(reader, first + 31),
         .ended_by = value_text(reader, first + 32),
         .ended_token = value_text(reader, first + 33),
-        .stop = (enum step_stop)word_from(reader, first + 34, stop_names, STOP_COUNT),
+        .stop = step_stop_from(value_word(reader, first + 34)),
         .waiting_event = value_text(reader, first + 35),
         .deadline_at_us = value_time(reader, first + 36),
         .is_timed_out = value_bool(reader, first + 37),

@@ -53,7 +53,7 @@ static void add_progress(struct postgres_columns *columns, const struct step_row
     column_time_or_null(columns, row->call_until_us);
     column_text(columns, row->ended_by);
     column_text(columns, row->ended_token);
-    column_text(columns, postgres_stop_name(row->stop));
+    column_text(columns, step_stop_name(row->stop));
     column_text(columns, row->waiting_event);
     column_time_or_null(columns, row->deadline_at_us);
     column_flag(columns, row->is_timed_out);

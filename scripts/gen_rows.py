@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Writes core/rows.h and core/rows.c from spec/rows.txt and spec/words.txt.
+
+usage: gen_rows.py HEADER SOURCE"""
+import sys
+import textwrap
+
+import rows
+
+WIDTH = 96
+
+
+def comment(text, indent=""):
+    """A comment of its own."""
+    if len(indent) + len(text) + 6 <= WIDTH:
+        return [f"{indent}/* {text} */"]
+    wrapped = textwrap.wrap(text, WIDTH - len(indent) - 6)
+    return [f"{indent}/* {wrapped[0]}"] + [f"{indent} * {line}" for line in wrapped[1:-1]] + [
+        f"{indent} * {wrapped[-1]} */"]
+
+
+def member(code, text):
+    """A line of a struct or an enum with its comment, beside it or above it."""
+    line = f"    {code}"
+    if not text:
+        return [line]
+    if len(line) + len(text) + 7 <= WIDTH:
+        return [f"{line} /* {text} */"]
+    return comment(text, "    ") + [line]
+
+
+def enum(words):
+    yield from comment(words.comment[0].upper() + words.comment[1:] + ".")
+    yield f"enum {words.name} {{"
+    if words.has_none:
+        yield f"    {words.prefix}_NONE, /* zeroed memory is no word */"
+    for name, _, text in words.words:
+        yield from member(f"{words.prefix}_{name.upper()},", text)
+    yield f"    {words.name.upper()}_COUNT\n}};\n"
+    yield f"extern const struct words {words.name}_words;\n"
+    yield f"static inline const char *{words.name}_name(enum {words.name} value)"
+    yield f"{{\n    return {words.name}_words.names[value];\n}}\n"
+    if words.has_none:
+        yield f"static inline enum {words.name} {words.name}_from(const char *word)"
+        yield f"{{\n    return (enum {words.name})word_from(&{words.name}_words, word);\n}}\n"
+
+
+def c_type(column):
+    if column.words:
+        return f"enum {column.words} "
+    return column.kind.c + ("" if column.kind.c.endswith("*") else " ")
+
+
+def struct(row):
+    yield from comment(row.comment)
+    yield f"struct {row.struct} {{"
+    for at, column in enumerate(row.columns):
+        if at in row.sections:
+            yield from ([""] if at else []) + comment(row.sections[at], "    ")
+        yield from member(f"{c_type(column)}{column.member};", column.comment)
+    yield "};\n"
+    yield f"extern const struct row_type {row.name}_row_type;\n"
+
+
+def header(lists, tables):
+    yield "/* core/rows.h - the rows of a store, and the words in them."
+    yield " *"
+    yield " * Made by scripts/gen_rows.py from spec/rows.txt and spec/words.txt.  Texts that are not set"
+    yield " * are NULL, times 0, places in a plan -1. */"
+    yield "#ifndef CORE_ROWS_H\n#define CORE_ROWS_H\n"
+    yield '#include "core/row.h"\n'
+    for words in lists:
+        yield from enum(words)
+    for row in tables:
+        yield from struct(row)
+    yield "#endif"
+
+
+def names(words):
+    yield f"const struct words {words.name}_words = {{{words.name.upper()}_COUNT, {{"
+    for name, text, _ in words.words:
+        yield f'    [{words.prefix}_{name.upper()}] = "{text}",'
+    yield "}};\n"
+
+
+def entry(column):
+    flags = ["COLUMN_" + column.written.upper()]
+    for flag in ("null", "null-in-sqlite", "postgres-only"):
+        if flag in column.flags:
+            flags.append("COLUMN_" + flag.upper().replace("-", "_"))
+    fields = [f'"{column.name}"', column.kind.name.upper() + "_COLUMN", f"AT({column.member})",
+              " | ".join(flags), f"&{column.words}_words" if column.words else "NULL"]
+    return "    {" + ", ".join(fields) + "},"
+
+
+def table(row):
+    yield f"#define AT(member) offsetof(struct {row.struct}, member)"
+    yield f"static const struct column {row.name}_columns[] = {{"
+    for column in row.columns:
+        yield entry(column)
+    yield "};\n#undef AT\n"
+    yield f"const struct row_type {row.name}_row_type = {{"
+    yield f'    "{row.table}", sizeof(struct {row.struct}), {len(row.columns)}, {row.name}_columns}};\n'
+
+
+def source(lists, tables):
+    yield "/* core/rows.c - the columns of each row, and the words in them."
+    yield " *"
+    yield " * Made by scripts/gen_rows.py from spec/rows.txt and spec/words.txt. */"
+    yield '#include "core/rows.h"\n'
+    for words in lists:
+        yield from names(words)
+    for row in tables:
+        yield from table(row)
+
+
+def main():
+    lists, tables = rows.read_words(), rows.read_rows()
+    for path, text in ((sys.argv[1], header), (sys.argv[2], source)):
+        with open(path, "w", encoding="utf-8") as out:
+            out.write("\n".join(text(lists, tables)).rstrip() + "\n")
+
+
+main()

@@ -1,0 +1,184 @@
+"""Reads spec/rows.txt and spec/words.txt, and writes the lists of columns that SQL files name."""
+import functools
+import pathlib
+import re
+
+SPEC = pathlib.Path(__file__).resolve().parent.parent / "spec"
+FLAGS = {"null", "null-in-sqlite", "postgres-only", "large", "keep"}
+
+
+class Kind:
+    """A kind of column: its types in C and in both databases."""
+
+    def __init__(self, name, c, sqlite, postgres, read_as):
+        self.name, self.c, self.read_as = name, c, read_as
+        self.type = {"sqlite": sqlite, "postgres": postgres}
+
+
+class Column:
+    """A column of a row; `flags` are options of rows.txt without a value."""
+
+    def __init__(self, name, kind, words, written, options):
+        self.name, self.kind, self.words, self.written = name, kind, words, written
+        self.flags = set(options) & FLAGS
+        self.member = name + "_us" if kind.name == "time" else name
+        for option in options:
+            if option.startswith("member="):
+                self.member = option[len("member="):]
+            elif option not in FLAGS:
+                raise ValueError(f"column {name}: unknown option {option}")
+        self.comment = ""
+
+    def is_in(self, dialect):
+        return dialect == "postgres" or "postgres-only" not in self.flags
+
+
+class Row:
+    """A row: its columns, and the comments that stand between them in C."""
+
+    def __init__(self, name, struct, table, comment):
+        self.name, self.struct, self.table, self.comment = name, struct, table, comment
+        self.columns, self.sections = [], {}
+
+
+class Words:
+    """An enum and its words: (name in C, text, comment)."""
+
+    def __init__(self, name, prefix, comment):
+        self.name, self.prefix, self.comment = name, prefix, comment
+        self.has_none, self.words = True, []
+
+
+def lines(path):
+    """Yields (fields, comment) of each line that says something."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            text, _, comment = (" " + line).partition(" -- ")
+            if text.strip() == "--":
+                text = ""
+            yield text.strip(), comment.strip()
+
+
+def read_words(path=SPEC / "words.txt"):
+    lists, latest = [], None
+    for text, comment in lines(path):
+        fields = text.split()
+        if not fields:
+            latest[2] += " " + comment
+        elif fields[0] == "words":
+            lists.append(Words(fields[1], fields[2], comment))
+        elif fields == ["from-zero"]:
+            lists[-1].has_none = False
+        else:
+            latest = [fields[0], fields[2] if "=" in fields else fields[0], comment]
+            lists[-1].words.append(latest)
+    return lists
+
+
+def read_column(text, kinds):
+    fields = text.split()
+    name, kind = fields[0], kinds[fields[1]]
+    words = fields.pop(2) if kind.c == "enum" else None
+    return Column(name, kind, words, fields[2], fields[3:])
+
+
+@functools.lru_cache
+def read_rows(path=SPEC / "rows.txt"):
+    kinds, rows = {}, []
+    for text, comment in lines(path):
+        if not text:
+            rows[-1].columns[-1].comment += " " + comment
+        elif text.startswith("kind ") and "|" in text:
+            fields = [field.strip() for field in text[len("kind "):].split("|")]
+            kinds[fields[0]] = Kind(*fields)
+        elif text.startswith("row "):
+            rows.append(Row(*text.split()[1:], comment))
+        elif text.startswith("section "):
+            sections, at = rows[-1].sections, len(rows[-1].columns)
+            sections[at] = (sections.get(at, "") + " " + text[len("section "):]).strip()
+        else:
+            rows[-1].columns.append(read_column(text, kinds))
+            rows[-1].columns[-1].comment = comment
+    return rows
+
+
+# ---- lists for SQL ---------------------------------------------------------------------------
+
+
+def read_item(column, dialect, alias):
+    """A column as SELECT names it."""
+    name = f"{alias}.{column.name}" if alias else column.name
+    cast = column.kind.read_as if dialect == "postgres" else ""
+    return f"{name}::{cast}" if cast else name
+
+
+def value(column, dialect):
+    """The value that is written: SQLite's parameter, or a column of `given` in PostgreSQL, where
+    a 0 travels as NULL."""
+    if dialect == "sqlite":
+        return f":{column.name}"
+    zero = {"int32": "0", "int64": "0", "bool": "false"}.get(column.kind.name)
+    if zero and "null" not in column.flags:
+        return f"coalesce(given.{column.name}, {zero})"
+    return f"given.{column.name}"
+
+
+def change(column, dialect, alias):
+    new = value(column, dialect)
+    if "keep" in column.flags:
+        new = f"coalesce({new}, {alias + '.' if alias else ''}{column.name})"
+    return f"{column.name} = {new}"
+
+
+def arrays(columns):
+    return [f"unnest(${number}::{column.kind.type['postgres']}[]) AS {column.name}"
+            for number, column in enumerate(columns, 1)]
+
+
+def list_items(row, what, words, dialect):
+    """The items of {row.what words}."""
+    but = words[words.index("but") + 1:] if "but" in words else []
+    words = words[:words.index("but")] if "but" in words else words
+    columns = [c for c in row.columns if c.is_in(dialect) and c.name not in but]
+    inserted = [c for c in columns if c.written != "serial"]
+    changed = [c for c in columns if c.written == "change"]
+    alias = words[0] if words else ""
+    if what == "columns":
+        return [read_item(c, dialect, alias) for c in columns]
+    if what == "brief":
+        return [read_item(c, dialect, alias) for c in columns if "large" not in c.flags]
+    if what == "insert":
+        return [c.name for c in inserted]
+    if what == "values":
+        return [value(c, dialect) for c in inserted]
+    if what == "changes":
+        return [change(c, dialect, alias) for c in changed]
+    if what == "arrays" and words[0] == "insert":
+        return arrays(inserted)
+    if what == "arrays" and words[0] == "changes":
+        return arrays([c for c in columns if c.name in words[1:]] + changed)
+    raise ValueError(f"unknown list {{{row.name}.{what} {' '.join(words)}}}")
+
+
+def wrap(items, start):
+    """The items with commas between them, in lines that begin at column `start`."""
+    lines = [items[0]]
+    for item in items[1:]:
+        lines[-1] += ","
+        if start + len(lines[-1]) + len(item) + 2 <= 96:
+            lines[-1] += " " + item
+        else:
+            lines.append(item)
+    return ("\n" + " " * start).join(lines)
+
+
+def expand(sql, dialect):
+    """Writes out every {row.list} in an SQL text; dialect is "sqlite" or "postgres"."""
+    rows = {row.name: row for row in read_rows()}
+
+    def write(match):
+        items = list_items(rows[match[1]], match[2], match[3].split(), dialect)
+        start = match.start() - (sql.rfind("\n", 0, match.start()) + 1)
+        return wrap(items, start)
+
+    return re.sub(r"\{(\w+)\.(\w+)([^}]*)\}", write, sql)
