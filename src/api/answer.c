@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const char json_mime[] = "application/json";
@@ -101,18 +102,42 @@ const char *cairn_response_body(const cairn_response *response, size_t *ret_len)
     return response->body;
 }
 
-void write_created(struct json_out *out, const cairn_enqueued *created)
+/* ---- by tables ---------------------------------------------------------------------------- */
+
+/* 200 if what was to be created was there, else 201. */
+static int status_of_created(const struct object *object, const void *from)
 {
+    size_t offset = 0;
+    const struct field *existing = field_named(object, "existing", strlen("existing"), &offset);
+    assert(existing);
+    return field_number(existing, (const char *)from + offset) ? 200 : 201;
+}
+
+static void write_list(const struct operation *operation, const struct request *request,
+                       struct json_out *out)
+{
+    bool is_page = operation->form == ANSWER_PAGE;
     json_open(out, '{');
-    json_key(out, "id");
-    json_str(out, created->id);
-    json_key(out, "existing");
-    json_bool(out, created->existing);
+    list_write(out, is_page ? "items" : operation->list, operation->answer,
+               request->out.page.items, request->out.page.count, WRITE_ANSWER);
+    if (is_page) {
+        json_key(out, "next");
+        json_str(out, request->out.page.next);
+    }
     json_close(out, '}');
 }
 
-void write_next(struct json_out *out, const char *next)
+void answer_write(const struct operation *operation, const struct request *request,
+                  struct answer *answer)
 {
-    json_key(out, "next");
-    json_str(out, next);
+    const void *from = (const char *)request + operation->answer_at;
+    if (operation->form == ANSWER_LIST || operation->form == ANSWER_PAGE) {
+        write_list(operation, request, &answer->out);
+        return;
+    }
+    if (operation->form == ANSWER_ITEM)
+        memcpy(&from, from, sizeof from);
+    if (operation->is_creating)
+        answer->status = status_of_created(operation->answer, from);
+    object_write(&answer->out, operation->answer, from, WRITE_ANSWER);
 }

@@ -148,7 +148,7 @@ cairn_code body_read(const char *text, size_t len, struct request *request,
         return request->code;
     }
     ret_fields->object = *ret_tree;
-    ret_fields->raw = raw_of(text, len);
+    scan_text(text, len, &ret_fields->text);
     return CAIRN_OK;
 }
 
@@ -267,12 +267,11 @@ int64_t field_time(struct fields *fields, const char *name)
 
 const char *field_json(struct fields *fields, const char *name)
 {
-    struct raw raw;
     if (!ask_any(fields, name))
         return NULL;
-    bool is_there = raw_member(fields->raw, name, &raw);
-    assert(is_there);
-    const char *copy = arena_strndup(&fields->request->arena, raw.text, raw.len);
+    struct slice value = scan_find(fields->text, name);
+    assert(value.text);
+    const char *copy = slice_json(value, &fields->request->arena);
     if (!copy)
         no_memory(fields);
     return copy;
@@ -321,11 +320,12 @@ bool field_object(struct fields *fields, const char *name, struct fields *ret_in
         return false;
     }
     *ret_inner = (struct fields){.request = fields->request,
+                                 .max_batch = fields->max_batch,
                                  .object = value,
+                                 .text = scan_find(fields->text, name),
                                  .parent = fields,
                                  .name = name,
                                  .index = -1};
-    raw_member(fields->raw, name, &ret_inner->raw);
     return true;
 }
 
@@ -333,7 +333,6 @@ struct field_items field_items(struct fields *fields, const char *name, size_t m
                                enum need need)
 {
     struct field_items items = {.name = name};
-    struct raw raw;
     const json_t *array = ask(fields, name, need);
     if (!array)
         return items;
@@ -346,9 +345,8 @@ struct field_items field_items(struct fields *fields, const char *name, size_t m
         refuse_count(fields, name, count, 1, most);
         return items;
     }
-    raw_member(fields->raw, name, &raw);
+    scan_list(scan_find(fields->text, name), &items.texts);
     items.array = array;
-    items.raw = raw_items_of(raw);
     items.count = count;
     return items;
 }
@@ -364,11 +362,12 @@ bool field_items_next(struct fields *fields, struct field_items *items,
         return false;
     }
     *ret_inner = (struct fields){.request = fields->request,
+                                 .max_batch = fields->max_batch,
                                  .object = entry,
                                  .parent = fields,
                                  .name = items->name,
                                  .index = (long)items->index};
-    bool is_there = raw_items_next(&items->raw, &ret_inner->raw);
+    bool is_there = scan_item(&items->texts, &ret_inner->text);
     assert(is_there);
     items->index++;
     return true;
@@ -378,6 +377,130 @@ bool field_is_there(const struct fields *fields, const char *name)
 {
     return fields->object && json_object_get(fields->object, name);
 }
+
+void field_refuse_empty(struct fields *fields, const char *name, size_t most)
+{
+    if (field_is_there(fields, name))
+        refuse_count(fields, name, 0, 1, most);
+    else
+        refuse_missing(fields, name);
+}
+
+/* ---- by tables ---------------------------------------------------------------------------- */
+
+static void read_items(struct fields *fields, const struct field *field, void *to)
+{
+    size_t most = field->most == MOST_IN_BATCH ? fields->max_batch : (size_t)field->most;
+    size_t size = field->inner->size;
+    struct fields one;
+    struct field_items items =
+        field_items(fields, field->name, most, field->is_needed ? REQUIRED : OPTIONAL);
+    char *room = arena_array(&fields->request->arena, items.count + 1, size);
+    if (!room) {
+        no_memory(fields);
+        return;
+    }
+    while (field_items_next(fields, &items, &one)) {
+        fields_read(&one, field->inner, room + (items.index - 1) * size);
+        fields_end(&one);
+    }
+    field_put_pointer(field, to, room);
+    memcpy((char *)to + field->count_offset, &items.count, sizeof items.count);
+}
+
+static void read_texts(struct fields *fields, const struct field *field, void *to)
+{
+    size_t count = 0;
+    const json_t *value = fields->object ? json_object_get(fields->object, field->name) : NULL;
+    if (field->is_needed || (value && !json_is_null(value)))
+        field_put_pointer(field, to,
+                          field_texts(fields, field->name, (size_t)field->least,
+                                      (size_t)field->most, &count));
+    else
+        ask_any(fields, field->name);
+    memcpy((char *)to + field->count_offset, &count, sizeof count);
+}
+
+static void read_object(struct fields *fields, const struct field *field, void *to)
+{
+    struct fields inner;
+    if (!field_object(fields, field->name, &inner))
+        return;
+    fields_read(&inner, field->inner, to);
+    fields_end(&inner);
+}
+
+static enum passage_outcome read_outcome(struct fields *fields, const char *name)
+{
+    const char *words[PASSAGE_OUTCOME_COUNT] = {0};
+    for (int i = PASSAGE_NONE + 1; i < PASSAGE_OUTCOME_COUNT; i++)
+        words[i - 1] = passage_outcome_name((enum passage_outcome)i);
+    const char *word = field_word(fields, name, words, REQUIRED);
+    return word ? passage_outcome_from(word) : PASSAGE_NONE;
+}
+
+static int64_t read_int(struct fields *fields, const struct field *field)
+{
+    int64_t most = field->most == MOST_IN_BATCH ? (int64_t)fields->max_batch : field->most;
+    if (field->is_needed)
+        return field_int_needed(fields, field->name, field->least, most);
+    return field_int(fields, field->name, field->least, most, field->fallback);
+}
+
+static void read_value(struct fields *fields, const struct field *field, void *to)
+{
+    const char *name = field->name, *word;
+    enum need need = field->is_needed ? REQUIRED : OPTIONAL;
+    switch (field->kind) {
+    case FIELD_TEXT:
+        field_put_pointer(field, to, field_text(fields, name, need));
+        break;
+    case FIELD_JSON:
+        field_put_pointer(field, to, field_json(fields, name));
+        break;
+    case FIELD_CHOICE:
+        field_put_pointer(field, to, field_word(fields, name, field->words, need));
+        break;
+    case FIELD_FLAG:
+        word = field_word(fields, name, field->words, need);
+        field_put_number(field, to, word && word == field->words[0]);
+        break;
+    case FIELD_INT:
+    case FIELD_UINT:
+        field_put_number(field, to, read_int(fields, field));
+        break;
+    case FIELD_BOOL:
+        field_put_number(field, to, field_bool(fields, name, field->fallback != 0));
+        break;
+    case FIELD_TIME:
+        field_put_number(field, to, field_time(fields, name));
+        break;
+    case FIELD_OUTCOME:
+        field_put_number(field, to, read_outcome(fields, name));
+        break;
+    case FIELD_TEXTS:
+        read_texts(fields, field, to);
+        break;
+    case FIELD_LIST:
+        read_items(fields, field, to);
+        break;
+    case FIELD_OBJECT:
+        read_object(fields, field, to);
+        break;
+    default:
+        assert(field->kind == FIELD_FIELDS);
+        fields_read(fields, field->inner, (char *)to + field->offset);
+        break;
+    }
+}
+
+void fields_read(struct fields *fields, const struct object *object, void *to)
+{
+    for (size_t i = 0; i < object->count; i++)
+        read_value(fields, &object->fields[i], to);
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
 
 static bool is_asked(const struct fields *fields, const char *name)
 {

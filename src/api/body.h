@@ -5,14 +5,13 @@
  * The first mistake is kept in request->code and request->error, naming the field and what was
  * expected; after it the readers only answer their fallbacks.  So ask for all fields, then call
  * fields_end() once.  Texts are copied into the request's arena.  A null field counts as left
- * out, except where any JSON is welcome.
+ * out, except where any JSON is allowed.
  */
 #ifndef API_BODY_H
 #define API_BODY_H
 
-#include "api/raw.h"
-#include "base/json.h"
-#include "engine/request.h"
+#include "api/operation.h"
+#include "base/scan.h"
 
 enum need { OPTIONAL, REQUIRED };
 
@@ -21,8 +20,9 @@ enum { FIELDS_MAX = 16 };
 /* An object being read. */
 struct fields {
     struct request *request;
-    const json_t *object;        /* NULL: nothing was sent */
-    struct raw raw;              /* the same in the text */
+    size_t max_batch;     /* of the engine: entries of a list that names no other limit */
+    const json_t *object; /* NULL: nothing was sent */
+    struct slice text;    /* the same as it was sent */
     const struct fields *parent; /* what it stands in, which outlives it; NULL: nothing */
     const char *name;            /* of the field it stands in; NULL: it is the body itself */
     long index;                  /* in that field's array; -1: it is no array */
@@ -35,7 +35,7 @@ struct fields {
 /* An array of objects being read. */
 struct field_items {
     const json_t *array;
-    struct raw_items raw;
+    struct scan texts; /* the same as they were sent */
     const char *name;
     size_t index, count;
 };
@@ -74,7 +74,13 @@ bool field_items_next(struct fields *fields, struct field_items *items,
 /* Whether the object has a field of this name; does not count as asking for it. */
 bool field_is_there(const struct fields *fields, const char *name);
 
-/* Refuses what nobody asked for, and answers the request's code. */
+/* Refuses a list that has no entry, because it was left out or because it is empty. */
+void field_refuse_empty(struct fields *fields, const char *name, size_t most);
+
+/* Reads all fields of a table into a zeroed struct. */
+void fields_read(struct fields *fields, const struct object *object, void *to);
+
+/* Refuses a field that was not asked for, and answers the request's code. */
 cairn_code fields_end(struct fields *fields);
 
 #endif

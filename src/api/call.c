@@ -1,4 +1,4 @@
-/* api/call.c - a call, from its text to its answer: api_call() and the public face of it.
+/* api/call.c - a call, from its text to its answer: api_call() and cairn_call().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,10 +16,12 @@ static void give_answer(const struct call *call, struct request *request)
     if (request->code) {
         request->error.code = request->code;
         answer_error(&answer, &request->error);
-        if (call->route && call->route->failed_status && answer.status >= 500)
-            answer.status = call->route->failed_status;
+        if (call->operation && call->operation->failed_status && answer.status >= 500)
+            answer.status = call->operation->failed_status;
+    } else if (call->operation->write) {
+        call->operation->write(call, request, &answer);
     } else {
-        call->route->write(call, request, &answer);
+        answer_write(call->operation, request, &answer);
     }
     cairn_response *response = answer_finish(&answer);
     cairn_done done = call->done;
@@ -51,38 +53,51 @@ static cairn_code keep_text(struct call *call, const char *body, size_t len,
     return request->code;
 }
 
+/* By hand, or by the table of the operation's body. */
+static void read_inputs(struct call *call, struct request *request)
+{
+    const struct operation *operation = call->operation;
+    route_read_params(operation, &call->target, request);
+    if (operation->query)
+        target_read_query(&call->target, request, operation->query,
+                          (char *)request + operation->query_at);
+    if (operation->read)
+        operation->read(call, request);
+    else if (operation->body)
+        fields_read(&call->body, operation->body, (char *)request + operation->body_at);
+}
+
 static cairn_code read_call(struct call *call, const char *body, size_t len,
                             struct request *request)
 {
-    static const char *const no_params[] = {NULL};
-    const char *const *query = call->route->query ? call->route->query : no_params;
     json_t *tree = NULL;
-    cairn_code code = target_allow(&call->target, request, query);
-    if (!code && call->route->op == OP_DEPLOY)
+    cairn_code code = target_allow(&call->target, request, call->operation->query);
+    if (!code && call->operation->op == OP_DEPLOY)
         code = keep_text(call, body, len, request);
     else if (!code)
         code = body_read(body, len, request, &call->body, &tree);
-    if (!code && call->route->read)
-        call->route->read(call, request);
-    if (!code)
+    if (!code) {
+        call->body.max_batch = call->engine->options.max_batch;
+        read_inputs(call, request);
         code = fields_end(&call->body);
+    }
     json_decref(tree);
     call->body = (struct fields){0};
     return code;
 }
 
-/* Finds the route and reads everything into the request; false: it is to be answered as it is.
- */
+/* Finds the operation and reads everything into the request; false: it is to be answered as it
+ * is. */
 static bool prepare(struct call *call, const cairn_request *from, struct request *request)
 {
     if (target_read(from->target, request, &call->target))
         return false;
-    call->route = route_find(from->method, &call->target, request);
-    if (!call->route)
+    call->operation = route_find(from->method, &call->target, request);
+    if (!call->operation)
         return false;
-    request->op = call->route->op;
+    request->op = call->operation->op;
     return read_call(call, from->body, from->body_len, request) == CAIRN_OK &&
-           call->route->op != OP_COUNT;
+           call->operation->op != OP_COUNT;
 }
 
 void api_call(cairn_engine *engine, const cairn_request *from, cairn_done done)
@@ -139,7 +154,7 @@ void cairn_call_async(cairn_engine *engine, const cairn_request *request, cairn_
     engine->ops->call(engine, &copy, done);
 }
 
-/* Somebody waits for one answer. */
+/* A caller that waits for one answer. */
 struct waiter {
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -1,4 +1,4 @@
-/* api/route.c - which handler a method and a path belong to.
+/* api/route.c - which operation a method and a path belong to.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,25 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-static const struct route_list *const lists[] = {
-    &job_routes,      &task_routes, &commit_routes, &registry_routes, &workflow_routes,
-    &instance_routes, &dlq_routes,  &outbox_routes, &event_routes,    &system_routes,
-};
-
-enum { LIST_COUNT = sizeof lists / sizeof *lists };
-
-const char *const page_params[] = {"limit", "cursor", NULL};
-
-const struct route *route_at(size_t index)
-{
-    for (size_t i = 0; i < LIST_COUNT; i++) {
-        if (index < lists[i]->count)
-            return &lists[i]->routes[index];
-        index -= lists[i]->count;
-    }
-    return NULL;
-}
 
 /* The pattern's next segment: its length, and *path moved behind it. */
 static size_t next_segment(const char **path)
@@ -54,10 +35,10 @@ static bool is_match(const char *pattern, const struct target *target, bool may_
 }
 
 /* The first {name} that an empty segment stands for, without its brackets; its length. */
-static int empty_name(const struct route *route, const struct target *target,
+static int empty_name(const struct operation *operation, const struct target *target,
                       const char **ret_name)
 {
-    const char *rest = route->path + 1;
+    const char *rest = operation->path + 1;
     for (size_t i = 0; i < target->segment_count; i++) {
         *ret_name = rest + 1;
         size_t len = next_segment(&rest);
@@ -72,12 +53,12 @@ static int empty_name(const struct route *route, const struct target *target,
 static bool refuse_empty(const char *method, const struct target *target,
                          struct request *request)
 {
-    const struct route *route;
-    for (size_t i = 0; (route = route_at(i)); i++) {
+    for (size_t i = 0; i < operation_count; i++) {
+        const struct operation *operation = &operations[i];
         const char *name = "";
-        if (strcmp(route->method, method) != 0 || !is_match(route->path, target, true))
+        if (strcmp(operation->method, method) != 0 || !is_match(operation->path, target, true))
             continue;
-        int len = empty_name(route, target, &name);
+        int len = empty_name(operation, target, &name);
         request->code =
             fail(&request->error, CAIRN_E_BAD_INPUT, "the %.*s is empty", len, name);
         return true;
@@ -96,20 +77,20 @@ static void refuse_path(const struct target *target, struct request *request)
     fail_hint(&request->error, request->code, "GET /openapi.json describes all routes");
 }
 
-const struct route *route_find(const char *method, const struct target *target,
-                               struct request *request)
+const struct operation *route_find(const char *method, const struct target *target,
+                                   struct request *request)
 {
     char allowed[64] = "";
     size_t used = 0;
-    const struct route *route;
-    for (size_t i = 0; (route = route_at(i)); i++) {
-        if (!is_match(route->path, target, false))
+    for (size_t i = 0; i < operation_count; i++) {
+        const struct operation *operation = &operations[i];
+        if (!is_match(operation->path, target, false))
             continue;
-        if (strcmp(route->method, method) == 0)
-            return route;
+        if (strcmp(operation->method, method) == 0)
+            return operation;
         if (used < sizeof allowed)
             used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
-                                     used ? ", " : "", route->method);
+                                     used ? ", " : "", operation->method);
     }
     if (!used) {
         if (!refuse_empty(method, target, request))
@@ -122,14 +103,18 @@ const struct route *route_find(const char *method, const struct target *target,
     return NULL;
 }
 
-const char *route_param(const struct call *call)
+void route_read_params(const struct operation *operation, const struct target *target,
+                       struct request *request)
 {
-    const char *rest = call->route->path + 1;
-    for (size_t i = 0; i < call->target.segment_count; i++) {
+    const char *rest = operation->path + 1;
+    size_t count = 0;
+    for (size_t i = 0; i < target->segment_count; i++) {
         bool is_param = *rest == '{';
         next_segment(&rest);
-        if (is_param)
-            return call->target.segments[i];
+        if (!is_param)
+            continue;
+        uint32_t place = operation->params[count++];
+        if (place)
+            memcpy((char *)request + place, &target->segments[i], sizeof(const char *));
     }
-    return NULL;
 }

@@ -110,58 +110,69 @@ const char *target_param(const struct target *target, const char *name)
     return NULL;
 }
 
-cairn_code target_limit(const struct target *target, struct request *request,
-                        uint32_t *ret_limit)
+static uint32_t read_limit(const char *text, struct request *request)
 {
-    const char *text = target_param(target, "limit");
-    *ret_limit = 100;
     if (!text)
-        return CAIRN_OK;
+        return 100;
     size_t digits = strspn(text, "0123456789");
     unsigned long value =
         digits > 0 && digits <= 6 && !text[digits] ? strtoul(text, NULL, 10) : 0;
     if (value < 1 || value > 1000)
-        return request->code =
-                   fail(&request->error, CAIRN_E_BAD_INPUT,
-                        "query parameter \"limit\" must be an integer from 1 to 1000, not "
-                        "\"%.64s\"",
-                        text);
-    *ret_limit = (uint32_t)value;
-    return CAIRN_OK;
+        request->code = fail(
+            &request->error, CAIRN_E_BAD_INPUT,
+            "query parameter \"limit\" must be an integer from 1 to 1000, not \"%.64s\"", text);
+    return (uint32_t)value;
 }
 
-static bool is_listed(const char *const *names, const char *name)
+static bool read_flag(const struct field *field, const char *text, struct request *request)
 {
-    for (; *names; names++)
-        if (strcmp(*names, name) == 0)
-            return true;
-    return false;
+    if (text && strcmp(text, field->words[0]) != 0)
+        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                             "query parameter \"%s\" must be %s, not \"%.64s\"", field->name,
+                             field->words[0], text);
+    return text != NULL;
 }
 
-static void hint_names(struct request *request, const char *const *names)
+void target_read_query(const struct target *target, struct request *request,
+                       const struct object *query, void *to)
+{
+    for (size_t i = 0; i < query->count; i++) {
+        const struct field *field = &query->fields[i];
+        const char *text = target_param(target, field->name);
+        if (field->kind == FIELD_TEXT)
+            field_put_pointer(field, to, text);
+        else if (field->kind == FIELD_FLAG)
+            field_put_number(field, to, read_flag(field, text, request));
+        else
+            field_put_number(field, to, read_limit(text, request));
+    }
+}
+
+static void hint_names(struct request *request, const struct object *query)
 {
     char known[256] = "";
     size_t used = 0;
-    if (!*names)
+    if (!query) {
         fail_hint(&request->error, request->code, "this route has no query parameters");
-    else
-        for (size_t i = 0; names[i] && used < sizeof known; i++)
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
-                                     names[i]);
-    if (used)
-        fail_hint(&request->error, request->code, "the parameters here are: %s", known);
+        return;
+    }
+    for (size_t i = 0; i < query->count && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
+                                 query->fields[i].name);
+    fail_hint(&request->error, request->code, "the parameters here are: %s", known);
 }
 
 cairn_code target_allow(const struct target *target, struct request *request,
-                        const char *const *names)
+                        const struct object *query)
 {
     for (size_t i = 0; i < target->param_count; i++) {
         const char *name = target->params[i].name;
-        if (is_listed(names, name))
+        size_t offset;
+        if (query && field_named(query, name, strlen(name), &offset))
             continue;
         request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
                              "query parameter \"%.64s\" is unknown", name);
-        hint_names(request, names);
+        hint_names(request, query);
         return request->code;
     }
     return CAIRN_OK;

@@ -5,7 +5,7 @@
 #ifndef API_TARGET_H
 #define API_TARGET_H
 
-#include "engine/request.h"
+#include "api/operation.h"
 
 enum { SEGMENTS_MAX = 8, PARAMS_MAX = 16 };
 
@@ -28,12 +28,12 @@ cairn_code target_read(const char *text, struct request *request, struct target 
 /* The value of a query parameter; NULL: not given, or empty. */
 const char *target_param(const struct target *target, const char *name);
 
-/* The parameter `limit`: 1 to 1000, 100 if not given. */
-cairn_code target_limit(const struct target *target, struct request *request,
-                        uint32_t *ret_limit);
-
-/* Refuses every query parameter that is not in the list, which ends with NULL. */
+/* Refuses every query parameter that the object (NULL: it has none) does not name. */
 cairn_code target_allow(const struct target *target, struct request *request,
-                        const char *const *names);
+                        const struct object *query);
+
+/* Reads the parameters that the object names; `limit` is 1 to 1000, 100 if not given. */
+void target_read_query(const struct target *target, struct request *request,
+                       const struct object *query, void *to);
 
 #endif

@@ -1,4 +1,4 @@
-/* api/workflows.c - /v1/workflows: deploy, look.
+/* api/workflows.c - workflows and their instances, where the tables do not suffice.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,59 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const deploy_params[] = {"file", "only", NULL};
-
-/* The body is the workflow itself, YAML or JSON; `file` is its name, for errors. */
-static void read_deploy(struct call *call, struct request *request)
+/* The body is the workflow itself, YAML or JSON. */
+void read_deploy(struct call *call, struct request *request)
 {
-    const char *only = target_param(&call->target, "only");
-    if (only && strcmp(only, "function") != 0) {
-        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
-                             "query parameter \"only\" must be function, not \"%.64s\"", only);
-        return;
-    }
-    request->in.deploy = (struct deploy_input){
-        .file = target_param(&call->target, "file"),
-        .text = call->text,
-        .len = call->text_len,
-        .is_function_only = only != NULL,
-    };
+    request->in.deploy.text = call->text;
+    request->in.deploy.len = call->text_len;
 }
 
-static void write_names(struct json_out *out, const cairn_workflow *definition)
-{
-    json_key(out, "name");
-    json_str(out, definition->name);
-    json_key(out, "version");
-    json_int(out, definition->version);
-    json_key(out, "hash");
-    json_str(out, definition->hash);
-}
-
-static void write_deployed(const struct call *call, const struct request *request,
-                           struct answer *answer)
+/* Whether it was there is not part of the definition. */
+void write_deployed(const struct call *call, const struct request *request,
+                    struct answer *answer)
 {
     (void)call;
     answer->status = request->out.is_existing ? 200 : 201;
     json_open(&answer->out, '{');
-    write_names(&answer->out, request->out.page.definitions);
+    fields_write(&answer->out, &workflow_names_object, request->out.page.items, WRITE_ANSWER);
     json_key(&answer->out, "existing");
     json_bool(&answer->out, request->out.is_existing);
     json_close(&answer->out, '}');
 }
 
-static void write_definition(struct json_out *out, const cairn_workflow *definition)
-{
-    json_open(out, '{');
-    write_names(out, definition);
-    json_key(out, "created_at");
-    json_time(out, definition->created_at_us);
-    json_key(out, "definition");
-    json_raw(out, definition->content);
-    json_close(out, '}');
-}
-
-static void read_get(struct call *call, struct request *request)
+/* A segment of the path that is a number. */
+void read_definition(struct call *call, struct request *request)
 {
     const char *version = call->target.segments[3];
     size_t digits = strspn(version, "0123456789");
@@ -71,44 +40,25 @@ static void read_get(struct call *call, struct request *request)
         fail_hint(&request->error, request->code, "0 stands for the highest");
         return;
     }
-    request->in.definition = (struct definition_input){
-        .name = call->target.segments[2],
-        .version = (int32_t)number,
-    };
+    request->in.definition.version = (int32_t)number;
 }
 
-static void write_one(const struct call *call, const struct request *request,
-                      struct answer *answer)
+/* "on", "off", or a truth value. */
+static bool read_latch(struct fields *fields)
 {
-    (void)call;
-    write_definition(&answer->out, request->out.page.definitions);
+    struct request *request = fields->request;
+    if (!json_is_string(json_object_get(fields->object, "latch")))
+        return field_bool(fields, "latch", true);
+    const char *text = field_text(fields, "latch", OPTIONAL);
+    bool is_off = text && strcmp(text, "off") == 0;
+    if (text && !is_off && strcmp(text, "on") != 0 && !request->code)
+        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                             "field \"latch\" must be \"on\" or \"off\", not \"%.64s\"", text);
+    return !is_off;
 }
 
-static void read_list(struct call *call, struct request *request)
+void read_signal(struct call *call, struct request *request)
 {
-    request->in.page.cursor = target_param(&call->target, "cursor");
-    target_limit(&call->target, request, &request->in.page.limit);
+    fields_read(&call->body, &signal_spec_object, &request->in.signal);
+    request->in.signal.no_latch = !read_latch(&call->body);
 }
-
-static void write_list(const struct call *call, const struct request *request,
-                       struct answer *answer)
-{
-    (void)call;
-    const struct page_output *page = &request->out.page;
-    json_open(&answer->out, '{');
-    json_key(&answer->out, "items");
-    json_open(&answer->out, '[');
-    for (size_t i = 0; i < page->count; i++)
-        write_definition(&answer->out, &page->definitions[i]);
-    json_close(&answer->out, ']');
-    write_next(&answer->out, page->next);
-    json_close(&answer->out, '}');
-}
-
-static const struct route routes[] = {
-    {"POST", "/v1/workflows", OP_DEPLOY, deploy_params, read_deploy, write_deployed, 0},
-    {"GET", "/v1/workflows", OP_DEFINITION_LIST, page_params, read_list, write_list, 0},
-    {"GET", "/v1/workflows/{name}/{version}", OP_DEFINITION_GET, NULL, read_get, write_one, 0},
-};
-
-const struct route_list workflow_routes = {routes, sizeof routes / sizeof *routes};

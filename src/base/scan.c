@@ -175,13 +175,23 @@ size_t scan_count(struct slice list)
     return count;
 }
 
+/* Whether a key says this, though it may be written with escapes. */
+static bool is_key(struct slice key, const char *wanted)
+{
+    char text[64];
+    if (!memchr(key.text, '\\', key.len))
+        return slice_is(key, wanted);
+    struct slice quoted = {key.text - 1, key.len + 2};
+    return slice_unescape(quoted, text, sizeof text) && strcmp(text, wanted) == 0;
+}
+
 struct slice scan_find(struct slice object, const char *key)
 {
     struct scan scan;
     struct slice name, value;
     if (scan_object(object, &scan))
         while (scan_member(&scan, &name, &value))
-            if (slice_is(name, key))
+            if (is_key(name, key))
                 return value;
     return (struct slice){0};
 }

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A tree would print 0.1 as 0.10000000000000001 and refuse numbers that a database keeps; a
- * slice of a server's answer, or of a row, is what was sent or stored, byte for byte.  scan_text() checks the form
- * once; all the others may then rely on it.
+ * slice of a request, of an answer or of a row is what was sent or stored, byte for byte.
+ * scan_text() (or json_read()) checks the form once; all the others may then rely on it.
  */
 #ifndef BASE_SCAN_H
 #define BASE_SCAN_H
@@ -37,7 +37,8 @@ bool scan_member(struct scan *scan, struct slice *ret_key, struct slice *ret_val
 bool scan_item(struct scan *scan, struct slice *ret_value);
 
 size_t scan_count(struct slice list);                         /* 0 if it is not a list */
-struct slice scan_find(struct slice object, const char *key); /* zeroed: not there */
+struct slice scan_find(struct slice object, const char *key); /* zeroed: not there; the key may
+                                                               * be written with escapes */
 
 bool slice_is(struct slice slice, const char *text);
 bool slice_is_string(struct slice value);

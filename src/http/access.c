@@ -1,4 +1,4 @@
-/* http/access.c - which route is for which role, and what a strange web page may not do.
+/* http/access.c - which role a request needs, and what a foreign web page may not do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,77 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-enum { PRODUCE = ROLE_PRODUCE | ROLE_OPERATE, WORK = ROLE_WORK | ROLE_OPERATE };
-
-/* {} stands for one segment.  A path that is spelled differently, such as with needless percent
- * signs, is not found here and so is the operator's: the table can only be too strict. */
-static const struct gate {
-    const char *method, *path;
-    unsigned roles;
-} gates[] = {
-    {"POST", "/v1/jobs", PRODUCE},
-    {"GET", "/v1/jobs", PRODUCE | WORK},
-    {"GET", "/v1/jobs/{}", PRODUCE | WORK},
-    {"DELETE", "/v1/jobs/{}", ROLE_OPERATE},
-    {"GET", "/v1/jobs/{}/events", PRODUCE | WORK},
-    {"POST", "/v1/jobs/{}/cancel", PRODUCE},
-    {"POST", "/v1/jobs/{}/retry", ROLE_OPERATE},
-    {"POST", "/v1/tasks/claim", WORK},
-    {"POST", "/v1/tasks/report", WORK},
-    {"POST", "/v1/tasks/{}/complete", WORK},
-    {"POST", "/v1/tasks/{}/fail", WORK},
-    {"POST", "/v1/tasks/{}/retry", WORK},
-    {"POST", "/v1/tasks/{}/dead", WORK},
-    {"POST", "/v1/tasks/{}/release", WORK},
-    {"POST", "/v1/tasks/{}/wait", WORK},
-    {"POST", "/v1/tasks/{}/heartbeat", WORK},
-    {"POST", "/v1/tasks/{}/commit", WORK},
-    {"GET", "/v1/tasks/{}/context", WORK},
-    {"POST", "/v1/workflows", ROLE_OPERATE},
-    {"GET", "/v1/workflows", PRODUCE | WORK},
-    {"GET", "/v1/workflows/{}/{}", PRODUCE | WORK},
-    {"POST", "/v1/instances", PRODUCE},
-    {"GET", "/v1/instances", PRODUCE | WORK},
-    {"GET", "/v1/instances/{}", PRODUCE | WORK},
-    {"GET", "/v1/instances/{}/steps", PRODUCE | WORK},
-    {"GET", "/v1/instances/{}/events", PRODUCE | WORK},
-    {"GET", "/v1/instances/{}/logs", PRODUCE | WORK},
-    {"GET", "/v1/instances/{}/decisions", PRODUCE | WORK},
-    {"POST", "/v1/instances/{}/signal", PRODUCE},
-    {"POST", "/v1/instances/{}/steps/{}/decision", ROLE_OPERATE},
-    {"POST", "/v1/instances/{}/pause", ROLE_OPERATE},
-    {"POST", "/v1/instances/{}/resume", ROLE_OPERATE},
-    {"POST", "/v1/instances/{}/restart", ROLE_OPERATE},
-    {"POST", "/v1/instances/{}/retry", ROLE_OPERATE},
-    {"POST", "/v1/instances/{}/cancel", ROLE_OPERATE},
-    {"POST", "/v1/instances/{}/abort", ROLE_OPERATE},
-    {"GET", "/v1/dlq", PRODUCE | WORK},
-    {"GET", "/v1/dlq/{}", PRODUCE | WORK},
-    {"POST", "/v1/dlq/{}/requeue", ROLE_OPERATE},
-    {"POST", "/v1/outbox/claim", WORK},
-    {"POST", "/v1/outbox/{}/ack", WORK},
-    {"GET", "/v1/events", PRODUCE},
-    {"GET", "/v1/stream", PRODUCE},
-    {"GET", "/v1/registry", ROLE_OPERATE},
-    {"PUT", "/v1/registry/{}", ROLE_OPERATE},
-    {"GET", "/v1/clock", ROLE_ANY},
-    {"POST", "/v1/clock/advance", ROLE_OPERATE},
-    {"GET", "/v1/stats", ROLE_ANY},
-    {"GET", "/v1/doctor", ROLE_OPERATE},
-    {"GET", "/metrics", ROLE_ANY},
-    {"GET", "/openapi.json", ROLE_ANY},
-    {"GET", "/healthz", 0},
-    {"GET", "/readyz", 0},
-};
-
-enum { GATE_COUNT = sizeof gates / sizeof *gates };
-
-/* The length of the path that a target begins with. */
-static size_t path_length(const char *target)
-{
-    return strcspn(target, "?");
-}
 
 /* A worker registers its functions: the one file that it may deploy.  The parameter comes first and
  * as it is; the route refuses any other file, and a parameter that is given twice. */
@@ -90,48 +19,24 @@ static bool is_function_deploy(const char *method, const char *target)
            (target[len] == '\0' || target[len] == '&');
 }
 
-static bool is_match(const char *pattern, const char *path, size_t len)
-{
-    const char *end = path + len;
-    while (*pattern) {
-        if (*pattern == '{') {
-            const char *segment = path;
-            while (path < end && *path != '/')
-                path++;
-            if (path == segment)
-                return false;
-            pattern += 2;
-        } else {
-            if (path == end || *path != *pattern)
-                return false;
-            path++;
-            pattern++;
-        }
-    }
-    return path == end;
-}
-
+/* A path that is spelled differently, such as with needless percent signs, is not found and so is
+ * the operator's: this can only be too strict. */
 unsigned access_roles(const char *method, const char *target)
 {
-    size_t len = path_length(target);
     if (strcmp(method, "HEAD") == 0)
         method = "GET";
     if (is_function_deploy(method, target))
-        return WORK;
-    for (size_t i = 0; i < GATE_COUNT; i++)
-        if (strcmp(gates[i].method, method) == 0 && is_match(gates[i].path, target, len))
-            return gates[i].roles;
-    return ROLE_OPERATE;
+        return WORKERS;
+    const struct operation *operation = operation_find(method, target);
+    return operation ? operation->roles : ROLE_OPERATE;
 }
 
 void access_methods(const char *target, char ret_methods[ALLOW_TEXT])
 {
-    size_t len = path_length(target), used = 0;
+    size_t used = 0;
     ret_methods[0] = '\0';
-    for (size_t i = 0; i < GATE_COUNT; i++) {
-        if (!is_match(gates[i].path, target, len))
-            continue;
-        const char *more = strcmp(gates[i].method, "GET") == 0 ? "GET, HEAD" : gates[i].method;
+    for (const struct operation *it = NULL; (it = operation_at(target, it));) {
+        const char *more = strcmp(it->method, "GET") == 0 ? "GET, HEAD" : it->method;
         used += (size_t)snprintf(ret_methods + used, ALLOW_TEXT - used, "%s, ", more);
     }
     if (used)

@@ -5,20 +5,13 @@
 #ifndef HTTP_ACCESS_H
 #define HTTP_ACCESS_H
 
-#include "cairn.h"
+#include "api/operation.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum role {
-    ROLE_PRODUCE = 1 << 0, /* records jobs, starts and signals instances, reads both */
-    ROLE_WORK = 1 << 1,    /* claims, reports, delivers events, reads, deploys functions */
-    ROLE_OPERATE = 1 << 2, /* everything */
-    ROLE_ANY = ROLE_PRODUCE | ROLE_WORK | ROLE_OPERATE
-};
-
-/* The roles (of enum role) that may call a route; 0: it needs no token.  What is not in the
- * table is the operator's.  `target` is as it came, with or without a query. */
+/* The roles (of enum role) that may call a route; 0: it needs no token.  An unknown one is the
+ * operator's.  `target` is as it came, with or without a query. */
 unsigned access_roles(const char *method, const char *target);
 
 /* The methods of a path, as in an Allow header ("GET, HEAD, OPTIONS"); "" if it is no route. */

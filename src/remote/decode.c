@@ -1,119 +1,16 @@
 /* remote/decode.c - a server's answer as the outputs of a request.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * By the operation's table, except where the answer depends on what was asked for.
  */
 #include "remote/fields.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <assert.h>
 #include <string.h>
-
-const struct field enqueued_fields[] = {
-    NEEDED(cairn_enqueued, id, "id", FIELD_CHARS),
-    FIELD(cairn_enqueued, existing, "existing", FIELD_BOOL),
-    END_OF_FIELDS,
-};
-
-static const struct field job_fields[] = {
-    NEEDED(cairn_job, id, "id", FIELD_TEXT),
-    NEEDED(cairn_job, type, "type", FIELD_TEXT),
-    NEEDED(cairn_job, payload, "payload", FIELD_VALUE),
-    NEEDED(cairn_job, status, "status", FIELD_TEXT),
-    FIELD(cairn_job, idempotency_key, "idempotency_key", FIELD_TEXT),
-    FIELD(cairn_job, leased_by, "leased_by", FIELD_TEXT),
-    FIELD(cairn_job, last_error, "last_error", FIELD_TEXT),
-    FIELD(cairn_job, result, "result", FIELD_JSON),
-    FIELD(cairn_job, priority, "priority", FIELD_INT32),
-    FIELD(cairn_job, attempt, "attempt", FIELD_INT32),
-    FIELD(cairn_job, max_attempts, "max_attempts", FIELD_INT32),
-    FIELD(cairn_job, run_at_us, "run_at", FIELD_TIME),
-    FIELD(cairn_job, lease_until_us, "lease_until", FIELD_TIME),
-    FIELD(cairn_job, created_at_us, "created_at", FIELD_TIME),
-    FIELD(cairn_job, updated_at_us, "updated_at", FIELD_TIME),
-    FIELD(cairn_job, deleted_at_us, "deleted_at", FIELD_TIME),
-    END_OF_FIELDS,
-};
-
-static const struct field task_fields[] = {
-    NEEDED(cairn_task, id, "id", FIELD_TEXT),
-    NEEDED(cairn_task, token, "token", FIELD_TEXT),
-    NEEDED(cairn_task, kind, "kind", FIELD_TEXT),
-    NEEDED(cairn_task, type, "type", FIELD_TEXT),
-    FIELD(cairn_task, input, "input", FIELD_VALUE),
-    FIELD(cairn_task, key, "key", FIELD_TEXT),
-    FIELD(cairn_task, attempt, "attempt", FIELD_INT32),
-    FIELD(cairn_task, max_attempts, "max_attempts", FIELD_INT32),
-    FIELD(cairn_task, lease_until_us, "lease_until", FIELD_TIME),
-    FIELD(cairn_task, instance_id, "instance_id", FIELD_TEXT),
-    FIELD(cairn_task, step, "step", FIELD_TEXT),
-    FIELD(cairn_task, metadata, "metadata", FIELD_JSON),
-    FIELD(cairn_task, reason, "reason", FIELD_TEXT),
-    FIELD(cairn_task, signal, "signal", FIELD_JSON),
-    END_OF_FIELDS,
-};
-
-static const struct field event_fields[] = {
-    FIELD(cairn_event, id, "id", FIELD_NUMBER),
-    NEEDED(cairn_event, type, "type", FIELD_TEXT),
-    FIELD(cairn_event, step, "step", FIELD_TEXT),
-    NEEDED(cairn_event, data, "data", FIELD_VALUE),
-    FIELD(cairn_event, at_us, "at", FIELD_TIME),
-    END_OF_FIELDS,
-};
-
-static const struct field registry_fields[] = {
-    NEEDED(cairn_registry_entry, workflow_name, "workflow_name", FIELD_TEXT),
-    NEEDED(cairn_registry_entry, intent_type, "intent_type", FIELD_TEXT),
-    NEEDED(cairn_registry_entry, runtime, "runtime", FIELD_TEXT),
-    FIELD(cairn_registry_entry, description, "description", FIELD_TEXT),
-    FIELD(cairn_registry_entry, is_enabled, "is_enabled", FIELD_BOOL),
-    FIELD(cairn_registry_entry, created_at_us, "created_at", FIELD_TIME),
-    FIELD(cairn_registry_entry, updated_at_us, "updated_at", FIELD_TIME),
-    END_OF_FIELDS,
-};
-
-static const struct field finding_fields[] = {
-    NEEDED(cairn_finding, check, "check", FIELD_WORD),
-    NEEDED(cairn_finding, result, "result", FIELD_WORD),
-    FIELD(cairn_finding, text, "text", FIELD_CHARS),
-    END_OF_FIELDS,
-};
-
-#define STAT(name) FIELD(cairn_stats, name, #name, FIELD_UINT64)
-static const struct field stats_fields[] = {
-    STAT(enqueued),
-    STAT(claimed),
-    STAT(completed),
-    STAT(failed),
-    STAT(retried),
-    STAT(cancelled),
-    STAT(released),
-    STAT(heartbeats),
-    STAT(lease_expiries),
-    STAT(late_reports),
-    STAT(commits),
-    STAT(commit_requests),
-    STAT(commit_us),
-    STAT(commit_us_max),
-    STAT(pending),
-    STAT(ready),
-    STAT(leased),
-    STAT(oldest_waiting_us),
-    STAT(steps_ready),
-    STAT(steps_leased),
-    STAT(instances_pending),
-    STAT(instances_running),
-    STAT(instances_waiting_signal),
-    STAT(instances_paused),
-    STAT(instances_compensating),
-    STAT(instances_dlq),
-    STAT(started),
-    STAT(passages),
-    STAT(passage_commits),
-    STAT(passage_conflicts),
-    END_OF_FIELDS,
-};
 
 static cairn_code code_from(struct slice name)
 {
@@ -181,18 +78,24 @@ static cairn_code read_reported(struct reader *reader, struct slice item,
     return CAIRN_OK;
 }
 
-cairn_code read_tasks(struct reader *reader, struct slice answer, struct page_output *ret_tasks)
+static cairn_code read_tasks(struct reader *reader, struct slice answer,
+                             struct page_output *page)
 {
+    struct slice list = scan_find(answer, "tasks"), item;
     struct scan scan;
-    struct slice item;
-    cairn_code code =
-        read_list(reader, scan_find(answer, "tasks"), OBJECTS(ret_tasks, tasks, task_fields));
+    void *items;
+    cairn_code code = read_list(reader, list, &task_object, &items, &page->count);
     if (code)
         return code;
-    scan_list(scan_find(answer, "tasks"), &scan);
-    for (cairn_task *task = ret_tasks->tasks; !code && scan_item(&scan, &item); task++) {
-        if (strcmp(task->kind, "function") == 0)
-            code = read_memory(reader, item, task);
+    page->items = items;
+    scan_list(list, &scan);
+    for (cairn_task *task = items; !code && scan_item(&scan, &item); task++) {
+        if (strcmp(task->kind, "function") != 0)
+            continue;
+        cairn_memory *memory = arena_zalloc(reader->arena, sizeof *memory);
+        task->memory = memory;
+        code = memory ? read_object(reader, item, &memory_object, memory)
+                      : fail_memory(reader->error);
     }
     return code;
 }
@@ -218,47 +121,131 @@ static cairn_code read_report(struct reader *reader, struct slice answer,
     return read_tasks(reader, answer, &request->out.page);
 }
 
+/* One or as many as were asked for, which a table does not know. */
 static cairn_code read_enqueued(struct reader *reader, struct slice answer,
                                 struct request *request)
 {
-    struct {
-        cairn_enqueued *items;
-        size_t count;
-    } jobs = {0};
-    const struct objects objects = OBJECTS(&jobs, items, enqueued_fields);
-    bool is_one = request->in.enqueue.count == 1;
-    cairn_code code = is_one ? read_single(reader, answer, objects)
-                             : read_list(reader, scan_find(answer, "items"), objects);
-    if (!code && jobs.count != request->in.enqueue.count)
+    size_t wanted = request->in.enqueue.count, count = 1;
+    void *items = arena_zalloc(reader->arena, sizeof(cairn_enqueued));
+    cairn_code code = items ? CAIRN_OK : fail_memory(reader->error);
+    if (!code && wanted == 1)
+        code = read_object(reader, answer, &enqueued_object, items);
+    else if (!code)
+        code = read_list(reader, scan_find(answer, "items"), &enqueued_object, &items, &count);
+    if (!code && count != wanted)
         code = not_understood(reader, "it has another number of jobs");
-    request->out.enqueued = jobs.items;
+    request->out.enqueued = items;
     return code;
 }
 
-static cairn_code read_heartbeat(struct reader *reader, struct slice answer,
-                                 struct request *request)
+/* All that was to be started, or nothing: the commit had been taken before. */
+static cairn_code read_started(struct reader *reader, struct slice answer,
+                               struct request *request)
 {
-    char word[64];
-    struct slice stop = scan_find(answer, "stop");
-    request->out.heartbeat.stop = NULL;
-    if (!read_time(scan_find(answer, "lease_until"), &request->out.heartbeat.lease_until_us))
-        return not_understood(reader, "\"lease_until\" is missing");
-    if (!slice_unescape(stop, word, sizeof word))
-        return CAIRN_OK;
-    return put_pointer(reader, &request->out.heartbeat.stop, remote_word(reader->engine, word));
+    const struct commit_input *in = &request->in.commit;
+    void *items;
+    size_t count;
+    cairn_code code =
+        read_list(reader, scan_find(answer, "started"), &enqueued_object, &items, &count);
+    if (code || count == 0)
+        return code;
+    if (count != in->job_count + in->start_count)
+        return not_understood(reader, "it has started another number of jobs");
+    request->out.committed.started = items;
+    return CAIRN_OK;
 }
 
-static cairn_code read_now(struct reader *reader, struct slice answer, int64_t *ret_now_us)
+static cairn_code read_committed(struct reader *reader, struct slice answer,
+                                 struct request *request)
 {
-    if (read_time(scan_find(answer, "now"), ret_now_us))
+    cairn_code code = read_object(reader, answer, &committed_object, &request->out.committed);
+    if (!code)
+        code = read_started(reader, answer, request);
+    if (!code && request->in.commit.is_claiming)
+        code = read_tasks(reader, answer, &request->out.page);
+    return code;
+}
+
+/* The content is what the caller sent. */
+static cairn_code read_deployed(struct reader *reader, struct slice answer,
+                                struct request *request)
+{
+    struct page_output *page = &request->out.page;
+    request->out.is_existing = slice_is(scan_find(answer, "existing"), "true");
+    page->items = arena_zalloc(reader->arena, sizeof *page->definitions);
+    if (!page->items)
+        return fail_memory(reader->error);
+    page->count = 1;
+    return read_object(reader, answer, &workflow_names_object, page->items);
+}
+
+/* A worker asks for one step, so there is one output, or none. */
+static cairn_code read_context(struct reader *reader, struct slice answer,
+                               struct request *request)
+{
+    struct context_output *context = &request->out.context;
+    struct slice input = scan_find(answer, "input"), name, value;
+    struct scan scan;
+    if (!input.text || !scan_object(scan_find(answer, "outputs"), &scan))
+        return not_understood(reader, "\"input\" or \"outputs\" is missing");
+    context->input = slice_json(input, reader->arena);
+    context->items = arena_zalloc(reader->arena, sizeof *context->items);
+    if (!context->input || !context->items)
+        return fail_memory(reader->error);
+    if (!scan_member(&scan, &name, &value))
         return CAIRN_OK;
-    return not_understood(reader, "\"now\" is missing");
+    context->items[0] = (struct step_output){.step = request->in.context.step,
+                                             .output = slice_json(value, reader->arena)};
+    context->count = 1;
+    return context->items[0].output ? CAIRN_OK : fail_memory(reader->error);
+}
+
+/* ---- by tables ---------------------------------------------------------------------------- */
+
+static cairn_code read_item(struct reader *reader, struct slice answer,
+                            const struct operation *operation, struct request *request)
+{
+    void *item = arena_zalloc(reader->arena, operation->answer->size);
+    if (!item)
+        return fail_memory(reader->error);
+    memcpy((char *)request + operation->answer_at, &item, sizeof item);
+    if (operation->answer_at == AT(out.page.items))
+        request->out.page.count = 1;
+    return read_object(reader, answer, operation->answer, item);
+}
+
+static cairn_code read_page(struct reader *reader, struct slice answer,
+                            const struct operation *operation, struct page_output *page)
+{
+    struct slice next = scan_find(answer, "next");
+    struct slice list = scan_find(answer, operation->list ? operation->list : "items");
+    cairn_code code = read_list(reader, list, operation->answer, &page->items, &page->count);
+    if (code)
+        return code;
+    if (slice_is_string(next)) {
+        page->next = slice_string(next, reader->arena);
+        return page->next ? CAIRN_OK : fail_memory(reader->error);
+    }
+    return operation->is_endless ? not_understood(reader, "\"next\" is missing") : CAIRN_OK;
 }
 
 static cairn_code read_answer(struct reader *reader, struct slice answer,
                               struct request *request)
 {
-    struct page_output *page = &request->out.page;
+    const struct operation *operation = operation_of(request->op);
+    assert(operation);
+    switch (operation->form) {
+    case ANSWER_OBJECT:
+        return read_object(reader, answer, operation->answer,
+                           (char *)request + operation->answer_at);
+    case ANSWER_ITEM:
+        return read_item(reader, answer, operation, request);
+    case ANSWER_LIST:
+    case ANSWER_PAGE:
+        return read_page(reader, answer, operation, &request->out.page);
+    default:
+        break;
+    }
     switch (request->op) {
     case OP_ENQUEUE:
         return read_enqueued(reader, answer, request);
@@ -266,41 +253,13 @@ static cairn_code read_answer(struct reader *reader, struct slice answer,
         return read_tasks(reader, answer, &request->out.page);
     case OP_REPORT:
         return read_report(reader, answer, request);
-    case OP_HEARTBEAT:
-        return read_heartbeat(reader, answer, request);
     case OP_COMMIT:
-        return decode_commit(reader, answer, request);
-    case OP_LOG_LIST:
-        return decode_logs(reader, answer, request);
-    case OP_DECISION_LIST:
-        return decode_decisions(reader, answer, request);
-    case OP_TASK_CONTEXT:
-        return decode_context(reader, answer, request);
-    case OP_JOB_LIST:
-        return read_page(reader, answer, OBJECTS(page, jobs, job_fields), &page->next);
-    case OP_JOB_EVENTS:
-    case OP_INSTANCE_EVENTS:
-        return read_page(reader, answer, OBJECTS(page, events, event_fields), &page->next);
-    case OP_REGISTRY_PUT:
-        return read_single(reader, answer, OBJECTS(page, registry, registry_fields));
-    case OP_REGISTRY_LIST:
-        return read_page(reader, answer, OBJECTS(page, registry, registry_fields), &page->next);
-    case OP_CLOCK_ADVANCE:
-    case OP_CLOCK_NOW:
-        return read_now(reader, answer, &request->out.now_us);
-    case OP_STATS:
-        request->out.stats.size = sizeof request->out.stats;
-        return read_object(reader, answer, stats_fields, &request->out.stats);
-    case OP_DOCTOR:
-        return read_list(reader, scan_find(answer, "items"),
-                         OBJECTS(page, findings, finding_fields));
-    case OP_JOB_GET:
-    case OP_JOB_CANCEL:
-    case OP_JOB_DELETE:
-    case OP_JOB_RETRY:
-        return read_single(reader, answer, OBJECTS(page, jobs, job_fields));
+        return read_committed(reader, answer, request);
+    case OP_DEPLOY:
+        return read_deployed(reader, answer, request);
     default:
-        return decode_flow(reader, answer, request);
+        assert(request->op == OP_TASK_CONTEXT);
+        return read_context(reader, answer, request);
     }
 }
 
@@ -313,6 +272,7 @@ cairn_code decode_answer(struct transfer *transfer, struct request *request)
         return request->code = decode_error(transfer, &request->error);
     if (!scan_text(transfer->answer.text, transfer->answer.len, &answer))
         return request->code = not_understood(&reader, "it is not JSON");
+    request->out.stats.size = sizeof request->out.stats;
     return request->code = read_answer(&reader, answer, request);
 }
 

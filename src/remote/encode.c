@@ -1,25 +1,20 @@
 /* remote/encode.c - a request as method, path and JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * By the operation's table, except for what depends on more: many jobs or one, reports, a claim
+ * beside something else, a workflow's text.
  */
-#include "remote/encode.h"
-
-#include "base/clock.h"
+#include "api/operation.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "remote/remote.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const outcome_names[] = {
-    [CAIRN_COMPLETE] = "complete", [CAIRN_FAIL] = "fail",       [CAIRN_RETRY] = "retry",
-    [CAIRN_DEAD] = "dead",         [CAIRN_RELEASE] = "release", [CAIRN_WAIT] = "wait",
-};
-
-/* ---- targets ------------------------------------------------------------------------------
- */
+/* ---- targets ------------------------------------------------------------------------------ */
 
 static void add_escaped(struct buf *url, const char *text)
 {
@@ -34,327 +29,203 @@ static void add_escaped(struct buf *url, const char *text)
     }
 }
 
-void aim(struct transfer *transfer, const char *method, const char *path)
+static const char *text_at(const struct request *request, uint32_t place)
 {
-    snprintf(transfer->method, sizeof transfer->method, "%s", method);
-    buf_str(&transfer->url, path);
+    const char *text;
+    memcpy(&text, (const char *)request + place, sizeof text);
+    return text;
 }
 
-void aim_at(struct transfer *transfer, const char *method, const char *path, const char *name,
-            const char *rest)
+/* "/v1/jobs/{id}" with the request's own id. */
+static void add_path(const struct operation *operation, const struct request *request,
+                     struct buf *url)
 {
-    aim(transfer, method, path);
-    add_escaped(&transfer->url, name);
-    buf_str(&transfer->url, rest);
+    size_t params = 0;
+    for (const char *at = operation->path; *at; at++) {
+        if (*at != '{') {
+            buf_char(url, *at);
+            continue;
+        }
+        uint32_t place = operation->params[params++];
+        if (place)
+            add_escaped(url, text_at(request, place));
+        else
+            buf_printf(url, "%" PRId32,
+                       *(const int32_t *)((const char *)request + operation->number));
+        at = strchr(at, '}');
+    }
 }
 
-void aim_more(struct transfer *transfer, const char *name, const char *rest)
-{
-    add_escaped(&transfer->url, name);
-    buf_str(&transfer->url, rest);
-}
-
-void aim_query(struct transfer *transfer, const char *name, const char *value)
+static void add_param(struct buf *url, const char *name, const char *value)
 {
     if (!value)
         return;
-    buf_char(&transfer->url, strchr(buf_text(&transfer->url), '?') ? '&' : '?');
-    buf_str(&transfer->url, name);
-    buf_char(&transfer->url, '=');
-    add_escaped(&transfer->url, value);
+    buf_char(url, strchr(buf_text(url), '?') ? '&' : '?');
+    buf_str(url, name);
+    buf_char(url, '=');
+    add_escaped(url, value);
 }
 
-void aim_page(struct transfer *transfer, const char *cursor, uint32_t limit)
+static void add_query(const struct object *query, const void *from, struct buf *url)
 {
-    char text[16];
-    snprintf(text, sizeof text, "%" PRIu32, limit);
-    aim_query(transfer, "limit", text);
-    aim_query(transfer, "cursor", cursor);
-}
-
-/* ---- bodies -------------------------------------------------------------------------------
- */
-
-void put_text(struct json_out *out, const char *key, const char *text)
-{
-    if (!text)
-        return;
-    json_key(out, key);
-    json_str(out, text);
-}
-
-void put_json(struct json_out *out, const char *key, const char *json)
-{
-    if (!json)
-        return;
-    json_key(out, key);
-    json_raw(out, json);
-}
-
-void put_int(struct json_out *out, const char *key, int64_t value)
-{
-    json_key(out, key);
-    json_int(out, value);
-}
-
-void put_instant(struct json_out *out, const char *key, int64_t us)
-{
-    char text[INSTANT_TEXT], fine[INSTANT_TEXT + 8];
-    if (us == 0)
-        return;
-    instant_format(us, text);
-    size_t len = strlen(text);
-    assert(len > 1 && text[len - 1] == 'Z');
-    snprintf(fine, sizeof fine, "%.*s%03dZ", (int)len - 1, text, (int)(us % US_PER_MS));
-    put_text(out, key, fine);
-}
-
-void put_job_spec(struct json_out *out, const cairn_job_spec *spec)
-{
-    put_text(out, "type", spec->type);
-    put_json(out, "payload", spec->payload);
-    put_text(out, "key", spec->key);
-    put_int(out, "priority", spec->priority);
-    put_int(out, "max_attempts", spec->max_attempts);
-    put_instant(out, "run_at", spec->run_at_us);
-}
-
-static void add_spec(struct json_out *out, const cairn_job_spec *spec)
-{
-    json_open(out, '{');
-    put_job_spec(out, spec);
-    json_close(out, '}');
-}
-
-static void encode_enqueue(const struct enqueue_input *in, struct transfer *transfer,
-                           struct json_out *out)
-{
-    aim(transfer, "POST", "/v1/jobs");
-    transfer->is_repeatable = true;
-    for (size_t i = 0; i < in->count; i++)
-        if (!in->specs[i].key)
-            transfer->is_repeatable = false;
-    if (in->count == 1) {
-        add_spec(out, &in->specs[0]);
-        return;
+    for (size_t i = 0; i < query->count; i++) {
+        const struct field *field = &query->fields[i];
+        char number[24];
+        if (field->kind == FIELD_TEXT) {
+            add_param(url, field->name, field_pointer(field, from));
+        } else if (field->kind == FIELD_FLAG) {
+            add_param(url, field->name, field_number(field, from) ? field->words[0] : NULL);
+        } else {
+            snprintf(number, sizeof number, "%" PRId64, field_number(field, from));
+            add_param(url, field->name, number);
+        }
     }
-    json_open(out, '{');
-    json_key(out, "jobs");
-    json_open(out, '[');
-    for (size_t i = 0; i < in->count; i++)
-        add_spec(out, &in->specs[i]);
-    json_close(out, ']');
-    json_close(out, '}');
 }
 
-/* Left out if there are none, as for a server that does not know of them. */
-static void add_functions(struct json_out *out, const cairn_claim_options *claim)
+/* ---- by hand ------------------------------------------------------------------------------ */
+
+static void add_enqueue(const struct enqueue_input *in, struct json_out *out)
 {
-    if (!claim->function_count)
-        return;
-    json_key(out, "functions");
-    json_open(out, '[');
-    for (size_t i = 0; i < claim->function_count; i++) {
-        const cairn_function_code *code = &claim->functions[i];
-        json_open(out, '{');
-        put_text(out, "name", code->name);
-        put_int(out, "version", code->version);
-        if (code->from_version)
-            put_int(out, "from_version", code->from_version);
-        json_close(out, '}');
-    }
-    json_close(out, ']');
+    if (in->count == 1)
+        object_write(out, &job_spec_object, in->specs, WRITE_REQUEST);
+    else
+        object_write(out, &job_specs_object, in, WRITE_REQUEST);
 }
 
-static void add_claim(struct json_out *out, const cairn_claim_options *claim,
-                      struct transfer *transfer)
-{
-    json_key(out, "types");
-    json_open(out, '[');
-    for (size_t i = 0; i < claim->type_count; i++)
-        json_str(out, claim->types[i]);
-    json_close(out, ']');
-    add_functions(out, claim);
-    put_int(out, "max", claim->max);
-    put_int(out, "lease_ms", claim->lease_ms);
-    put_int(out, "wait_ms", claim->wait_ms);
-    put_text(out, "runtime", claim->runtime);
-    transfer->wait_ms = claim->wait_ms;
-}
-
-void put_claim(struct json_out *out, const cairn_claim_options *claim,
-               struct transfer *transfer)
+static void add_claim(const cairn_claim_options *claim, struct json_out *out)
 {
     json_key(out, "claim");
+    object_write(out, &claim_besides_object, claim, WRITE_REQUEST);
+}
+
+static void add_result(const cairn_report *report, struct json_out *out)
+{
+    const struct outcome *outcome = outcomes;
+    while (outcome->outcome != report->outcome)
+        outcome++;
     json_open(out, '{');
-    add_claim(out, claim, transfer);
+    json_key(out, "id");
+    json_str(out, report->task_id);
+    json_key(out, "token");
+    json_str(out, report->token);
+    json_key(out, "outcome");
+    json_str(out, outcome->name);
+    fields_write(out, outcome->fields, report, WRITE_REQUEST);
     json_close(out, '}');
 }
 
-static void encode_claim(const cairn_claim_options *in, struct transfer *transfer,
-                         struct json_out *out)
-{
-    aim(transfer, "POST", "/v1/tasks/claim");
-    json_open(out, '{');
-    put_text(out, "worker", in->worker);
-    add_claim(out, in, transfer);
-    json_close(out, '}');
-}
-
-void put_outbound(struct json_out *out, const cairn_outbound *events, size_t count)
-{
-    if (count == 0)
-        return;
-    json_key(out, "outbound");
-    json_open(out, '[');
-    for (size_t i = 0; i < count; i++) {
-        json_open(out, '{');
-        put_text(out, "event", events[i].event);
-        put_json(out, "payload", events[i].payload);
-        json_close(out, '}');
-    }
-    json_close(out, ']');
-}
-
-static void add_wait(struct json_out *out, const cairn_report *report)
-{
-    put_text(out, "event", report->event);
-    if (report->timeout_ms >= 0)
-        put_int(out, "timeout_ms", report->timeout_ms);
-    put_outbound(out, report->outbound, report->outbound_count);
-}
-
-static void add_report(struct json_out *out, const cairn_report *report)
+static void add_report(const struct report_input *in, struct json_out *out)
 {
     json_open(out, '{');
-    put_text(out, "id", report->task_id);
-    put_text(out, "token", report->token);
-    put_text(out, "outcome", outcome_names[report->outcome]);
-    switch (report->outcome) {
-    case CAIRN_COMPLETE:
-        put_json(out, "output", report->output);
-        put_outbound(out, report->outbound, report->outbound_count);
-        break;
-    case CAIRN_WAIT:
-        add_wait(out, report);
-        break;
-    case CAIRN_RELEASE:
-        put_text(out, "reason", report->is_missing_handler ? "missing_handler" : NULL);
-        break;
-    default:
-        put_text(out, "error", report->error);
-        break;
-    }
-    bool has_delay = report->outcome == CAIRN_RETRY || report->outcome == CAIRN_RELEASE;
-    if (has_delay && report->delay_ms >= 0)
-        put_int(out, "delay_ms", report->delay_ms);
-    json_close(out, '}');
-}
-
-/* A report may be repeated.  A claim not: what the lost answer brought would be leased to
- * nobody until its lease ends. */
-static void encode_report(const struct report_input *in, struct transfer *transfer,
-                          struct json_out *out)
-{
-    aim(transfer, "POST", "/v1/tasks/report");
-    transfer->is_repeatable = !in->is_claiming;
-    json_open(out, '{');
-    put_text(out, "worker", in->worker);
+    json_key(out, "worker");
+    json_str(out, in->worker);
     json_key(out, "results");
     json_open(out, '[');
     for (size_t i = 0; i < in->count; i++)
-        add_report(out, &in->reports[i]);
+        add_result(&in->reports[i], out);
     json_close(out, ']');
     if (in->is_claiming)
-        put_claim(out, &in->claim, transfer);
+        add_claim(&in->claim, out);
     json_close(out, '}');
 }
 
-static void encode_heartbeat(const struct heartbeat_input *in, struct transfer *transfer,
-                             struct json_out *out)
+static void add_commit(const struct commit_input *in, struct json_out *out)
 {
-    aim_at(transfer, "POST", "/v1/tasks/", in->task_id, "/heartbeat");
-    transfer->is_repeatable = true;
     json_open(out, '{');
-    put_text(out, "worker", in->worker);
-    put_text(out, "token", in->token);
-    put_int(out, "extend_ms", in->extend_ms);
+    fields_write(out, &commit_spec_object, in, WRITE_REQUEST);
+    if (in->is_claiming)
+        add_claim(&in->claim, out);
     json_close(out, '}');
 }
 
-static void encode_registry_put(const cairn_registry_entry *in, struct transfer *transfer,
-                                struct json_out *out)
+static void add_signal(const cairn_signal_options *in, struct json_out *out)
 {
-    aim_at(transfer, "PUT", "/v1/registry/", in->workflow_name, "");
-    transfer->is_repeatable = true;
     json_open(out, '{');
-    put_text(out, "runtime", in->runtime);
-    json_key(out, "is_enabled");
-    json_bool(out, in->is_enabled);
-    put_text(out, "description", in->description);
+    fields_write(out, &signal_spec_object, in, WRITE_REQUEST);
+    if (in->no_latch) {
+        json_key(out, "latch");
+        json_str(out, "off");
+    }
     json_close(out, '}');
 }
 
-static void encode_advance(int64_t ms, struct transfer *transfer, struct json_out *out)
+/* ---- whether it may be sent again --------------------------------------------------------- */
+
+static bool all_have_keys(const struct enqueue_input *in)
 {
-    aim(transfer, "POST", "/v1/clock/advance");
-    /* As long as it takes: there may be much that falls due. */
-    transfer->wait_ms = ADVANCE_MS;
-    json_open(out, '{');
-    put_int(out, "ms", ms);
-    json_close(out, '}');
+    for (size_t i = 0; i < in->count; i++)
+        if (!in->specs[i].key)
+            return false;
+    return true;
 }
 
-static void encode_list(const cairn_job_filter *in, struct transfer *transfer)
+/* A commit that ends the lease is recognised by its token, one that goes on by its steps having
+ * ended; any other would be made twice. */
+static bool is_commit_repeatable(const struct commit_input *in)
 {
-    aim(transfer, "GET", "/v1/jobs");
-    aim_query(transfer, "status", in->status);
-    aim_query(transfer, "type", in->type);
-    aim_query(transfer, "key", in->key);
-    aim_page(transfer, in->cursor, in->limit);
+    if (in->is_claiming)
+        return false;
+    if (in->outcome != PASSAGE_GO_ON)
+        return true;
+    for (size_t i = 0; i < in->step_count; i++)
+        if (strcmp(in->steps[i].status, "completed") != 0 &&
+            strcmp(in->steps[i].status, "failed") != 0)
+            return false;
+    return in->step_count > 0;
 }
 
-/* Those without a body; all of them may be repeated. */
-static void encode_plain(const struct request *request, struct transfer *transfer)
+/* A claim is never repeated: the tasks of the lost answer would stay leased, but not executed,
+ * until their leases end. */
+static bool is_repeatable(const struct operation *operation, const struct request *request)
 {
-    const char *id = request->in.id;
-    transfer->is_repeatable = true;
+    if (operation->repeat == REPEAT_WITH_KEY)
+        return text_at(request, operation->key) != NULL;
+    if (operation->repeat != REPEAT_BY_HAND)
+        return operation->repeat == REPEAT_ALWAYS;
+    if (request->op == OP_ENQUEUE)
+        return all_have_keys(&request->in.enqueue);
+    if (request->op == OP_REPORT)
+        return !request->in.report.is_claiming;
+    assert(request->op == OP_COMMIT);
+    return is_commit_repeatable(&request->in.commit);
+}
+
+/* How long the server may hold back its answer. */
+static uint32_t wait_of(const struct operation *operation, const struct request *request)
+{
+    if (request->op == OP_CLAIM)
+        return request->in.claim.wait_ms;
+    if (request->op == OP_REPORT && request->in.report.is_claiming)
+        return request->in.report.claim.wait_ms;
+    if (request->op == OP_COMMIT && request->in.commit.is_claiming)
+        return request->in.commit.claim.wait_ms;
+    return operation->wait_ms;
+}
+
+static void add_body(const struct operation *operation, const struct request *request,
+                     struct buf *body)
+{
+    struct json_out out = {.buf = body};
     switch (request->op) {
-    case OP_JOB_CANCEL:
-        aim_at(transfer, "POST", "/v1/jobs/", id, "/cancel");
+    case OP_ENQUEUE:
+        add_enqueue(&request->in.enqueue, &out);
         break;
-    case OP_JOB_RETRY:
-        aim_at(transfer, "POST", "/v1/jobs/", id, "/retry");
+    case OP_REPORT:
+        add_report(&request->in.report, &out);
         break;
-    case OP_JOB_DELETE:
-        aim_at(transfer, "DELETE", "/v1/jobs/", id, "");
+    case OP_COMMIT:
+        add_commit(&request->in.commit, &out);
         break;
-    case OP_JOB_GET:
-        aim_at(transfer, "GET", "/v1/jobs/", id, "");
+    case OP_SIGNAL:
+        add_signal(&request->in.signal, &out);
         break;
-    case OP_JOB_LIST:
-        encode_list(&request->in.job_list, transfer);
-        break;
-    case OP_JOB_EVENTS:
-        aim_at(transfer, "GET", "/v1/jobs/", request->in.page.id, "/events");
-        aim_page(transfer, request->in.page.cursor, request->in.page.limit);
-        break;
-    case OP_REGISTRY_LIST:
-        aim(transfer, "GET", "/v1/registry");
-        aim_page(transfer, request->in.page.cursor, request->in.page.limit);
-        break;
-    case OP_CLOCK_NOW:
-        aim(transfer, "GET", "/v1/clock");
-        break;
-    case OP_STATS:
-        aim(transfer, "GET", "/v1/stats");
-        break;
-    case OP_DOCTOR:
-        aim(transfer, "GET", "/v1/doctor");
-        transfer->wait_ms = DOCTOR_MS;
+    case OP_DEPLOY:
+        buf_add(body, request->in.deploy.text, request->in.deploy.len);
         break;
     default:
-        encode_flow(request, transfer);
+        if (operation->body)
+            object_write(&out, operation->body, (const char *)request + operation->body_at,
+                         WRITE_REQUEST);
         break;
     }
 }
@@ -362,33 +233,16 @@ static void encode_plain(const struct request *request, struct transfer *transfe
 cairn_code encode_request(const struct request *request, struct transfer *transfer,
                           cairn_error *reterr)
 {
-    struct json_out out = {.buf = &transfer->body};
-    switch (request->op) {
-    case OP_ENQUEUE:
-        encode_enqueue(&request->in.enqueue, transfer, &out);
-        break;
-    case OP_CLAIM:
-        encode_claim(&request->in.claim, transfer, &out);
-        break;
-    case OP_REPORT:
-        encode_report(&request->in.report, transfer, &out);
-        break;
-    case OP_HEARTBEAT:
-        encode_heartbeat(&request->in.heartbeat, transfer, &out);
-        break;
-    case OP_COMMIT:
-        encode_commit(&request->in.commit, transfer, &out);
-        break;
-    case OP_REGISTRY_PUT:
-        encode_registry_put(&request->in.registry, transfer, &out);
-        break;
-    case OP_CLOCK_ADVANCE:
-        encode_advance(request->in.advance.ms, transfer, &out);
-        break;
-    default:
-        encode_plain(request, transfer);
-        break;
-    }
+    const struct operation *operation = operation_of(request->op);
+    assert(operation);
+    snprintf(transfer->method, sizeof transfer->method, "%s", operation->method);
+    add_path(operation, request, &transfer->url);
+    if (operation->query)
+        add_query(operation->query, (const char *)request + operation->query_at,
+                  &transfer->url);
+    add_body(operation, request, &transfer->body);
+    transfer->is_repeatable = is_repeatable(operation, request);
+    transfer->wait_ms = wait_of(operation, request);
     transfer->has_body = transfer->body.len > 0;
     if (buf_failed(&transfer->body) || buf_failed(&transfer->url))
         return fail_memory(reterr);

@@ -1,4 +1,4 @@
-/* remote/fields.c - objects of an answer, read by tables of fields.
+/* remote/fields.c - objects of an answer, read by the tables of api/operation.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,162 +18,201 @@ cairn_code not_understood(struct reader *reader, const char *what)
                      "is it a Cairn server, and of a version like %s?", CAIRN_VERSION);
 }
 
-cairn_code put_pointer(struct reader *reader, void *to, const void *pointer)
+static cairn_code about_field(struct reader *reader, const struct field *field,
+                              const char *what)
 {
-    if (!pointer)
+    char text[96];
+    snprintf(text, sizeof text, "\"%s\" %s", field->name, what);
+    return not_understood(reader, text);
+}
+
+static cairn_code put_text(struct reader *reader, const struct field *field, void *to,
+                           const char *text)
+{
+    if (!text)
         return fail_memory(reader->error);
-    memcpy(to, &pointer, sizeof pointer);
+    field_put_pointer(field, to, text);
     return CAIRN_OK;
 }
 
-bool read_time(struct slice value, int64_t *ret_us)
+static void put_count(const struct field *field, void *to, size_t count)
 {
-    char text[64];
-    return slice_unescape(value, text, sizeof text) && instant_parse(text, ret_us);
+    memcpy((char *)to + field->count_offset, &count, sizeof count);
 }
 
-static bool read_number(struct slice value, int64_t *ret_number)
-{
-    if (slice_is_string(value))
-        value = (struct slice){value.text + 1, value.len - 2};
-    return slice_int(value, ret_number);
-}
-
-static bool read_int32(struct slice value, int32_t *ret_number)
+/* A number may also be sent as a string. */
+static bool read_number(struct slice value, const struct field *field, void *to)
 {
     int64_t number;
-    if (!slice_int(value, &number) || number < INT32_MIN || number > INT32_MAX)
+    uint64_t large;
+    if (field->size == sizeof(int64_t) && slice_is_string(value))
+        value = (struct slice){value.text + 1, value.len - 2};
+    if (field->kind == FIELD_UINT && slice_uint(value, &large)) {
+        field_put_number(field, to, (int64_t)large);
+        return true;
+    }
+    if (!slice_int(value, &number) || field->kind == FIELD_UINT ||
+        (field->size == sizeof(int32_t) && (number < INT32_MIN || number > INT32_MAX)))
         return false;
-    *ret_number = (int32_t)number;
+    field_put_number(field, to, number);
     return true;
 }
 
-static bool read_bool(struct slice value, int *ret_bool)
+static bool read_bool(struct slice value, const struct field *field, void *to)
 {
-    *ret_bool = slice_is(value, "true");
-    return *ret_bool || slice_is(value, "false");
+    bool is_true = slice_is(value, "true");
+    field_put_number(field, to, is_true);
+    return is_true || slice_is(value, "false");
+}
+
+static bool read_time(struct slice value, const struct field *field, void *to)
+{
+    char text[64];
+    int64_t us;
+    if (!slice_unescape(value, text, sizeof text) || !instant_parse(text, &us))
+        return false;
+    field_put_number(field, to, us);
+    return true;
+}
+
+static cairn_code read_texts(struct reader *reader, const struct field *field,
+                             struct slice list, void *to)
+{
+    struct scan scan;
+    struct slice item;
+    size_t count = 0;
+    if (!scan_list(list, &scan))
+        return about_field(reader, field, "is of the wrong type");
+    const char **texts = arena_array(reader->arena, scan_count(list), sizeof *texts);
+    if (!texts)
+        return fail_memory(reader->error);
+    while (scan_item(&scan, &item)) {
+        if (!slice_is_string(item))
+            return about_field(reader, field, "is of the wrong type");
+        texts[count] = slice_string(item, reader->arena);
+        if (!texts[count++])
+            return fail_memory(reader->error);
+    }
+    put_count(field, to, count);
+    return put_text(reader, field, to, (const char *)texts);
+}
+
+static cairn_code read_items(struct reader *reader, const struct field *field,
+                             struct slice list, void *to)
+{
+    void *items;
+    size_t count;
+    cairn_code code = read_list(reader, list, field->inner, &items, &count);
+    if (code)
+        return code;
+    put_count(field, to, count);
+    field_put_pointer(field, to, items);
+    return CAIRN_OK;
 }
 
 static cairn_code read_field(struct reader *reader, const struct field *field,
                              struct slice value, void *to)
 {
     char word[64];
-    bool is_good = true;
-    if (slice_is(value, "null") && field->kind != FIELD_VALUE)
-        return CAIRN_OK; /* all structs begin zeroed */
+    bool is_good = false;
+    if (field->is_echo || (slice_is(value, "null") && field->kind != FIELD_VALUE))
+        return CAIRN_OK;
     switch (field->kind) {
     case FIELD_TEXT:
         if (slice_is_string(value))
-            return put_pointer(reader, to, slice_string(value, reader->arena));
-        is_good = false;
+            return put_text(reader, field, to, slice_string(value, reader->arena));
         break;
     case FIELD_JSON:
     case FIELD_VALUE:
-        return put_pointer(reader, to, slice_json(value, reader->arena));
+        return put_text(reader, field, to, slice_json(value, reader->arena));
     case FIELD_CHARS:
-        is_good = slice_unescape(value, to, field->size);
+        is_good = slice_unescape(value, (char *)to + field->offset, field->size);
         break;
     case FIELD_WORD:
         if (slice_unescape(value, word, sizeof word))
-            return put_pointer(reader, to, remote_word(reader->engine, word));
-        is_good = false;
+            return put_text(reader, field, to, remote_word(reader->engine, word));
         break;
-    case FIELD_INT32:
-        is_good = read_int32(value, to);
-        break;
-    case FIELD_UINT64:
-        is_good = slice_uint(value, to);
-        break;
+    case FIELD_INT:
+    case FIELD_UINT:
     case FIELD_NUMBER:
-        is_good = read_number(value, to);
+        is_good = read_number(value, field, to);
         break;
     case FIELD_BOOL:
-        is_good = read_bool(value, to);
+        is_good = read_bool(value, field, to);
         break;
     case FIELD_TIME:
-        is_good = read_time(value, to);
+        is_good = read_time(value, field, to);
         break;
+    case FIELD_TEXTS:
+        return read_texts(reader, field, value, to);
+    case FIELD_LIST:
+        return read_items(reader, field, value, to);
+    default:
+        break; /* of requests only */
     }
-    if (is_good)
-        return CAIRN_OK;
-    char what[96];
-    snprintf(what, sizeof what, "\"%s\" is of the wrong type", field->name);
-    return not_understood(reader, what);
+    return is_good ? CAIRN_OK : about_field(reader, field, "is of the wrong type");
 }
 
-/* Callers use these texts without looking, so an answer without one is refused here. */
-static cairn_code check_needed(struct reader *reader, const struct field *fields,
-                               const char *object)
+/* Callers use these without looking, so an answer without one is refused here. */
+static bool is_missing(const struct field *field, const char *from)
 {
-    static const char none[sizeof(const char *)];
-    for (const struct field *field = fields; field->name; field++) {
-        bool is_chars = field->kind == FIELD_CHARS;
-        if (!field->is_needed ||
-            memcmp(object + field->offset, none, is_chars ? 1 : sizeof none) != 0)
-            continue;
-        char what[96];
-        snprintf(what, sizeof what, "\"%s\" is missing", field->name);
-        return not_understood(reader, what);
+    if (field->kind == FIELD_CHARS)
+        return from[field->offset] == '\0';
+    if (field->kind == FIELD_TIME)
+        return field_number(field, from) == 0;
+    return !field_pointer(field, from);
+}
+
+static cairn_code check_needed(struct reader *reader, const struct object *object,
+                               const char *from)
+{
+    for (size_t i = 0; i < object->count; i++) {
+        const struct field *field = &object->fields[i];
+        cairn_code code = CAIRN_OK;
+        if (field->kind == FIELD_FIELDS)
+            code = check_needed(reader, field->inner, from + field->offset);
+        else if (field->is_needed && !field->is_echo && is_missing(field, from))
+            code = about_field(reader, field, "is missing");
+        if (code)
+            return code;
     }
     return CAIRN_OK;
 }
 
-cairn_code read_object(struct reader *reader, struct slice object, const struct field *fields,
+cairn_code read_object(struct reader *reader, struct slice value, const struct object *object,
                        void *ret)
 {
     struct scan scan;
-    struct slice key, value;
-    if (!scan_object(object, &scan))
+    struct slice key, inner;
+    if (!scan_object(value, &scan))
         return not_understood(reader, "something is not an object");
-    while (scan_member(&scan, &key, &value)) {
-        const struct field *field = fields;
-        while (field->name && !slice_is(key, field->name))
-            field++;
-        if (!field->name)
-            continue;
-        cairn_code code = read_field(reader, field, value, (char *)ret + field->offset);
+    while (scan_member(&scan, &key, &inner)) {
+        size_t offset = 0;
+        const struct field *field = field_named(object, key.text, key.len, &offset);
+        cairn_code code =
+            field ? read_field(reader, field, inner, (char *)ret + offset) : CAIRN_OK;
         if (code)
             return code;
     }
-    return check_needed(reader, fields, ret);
+    return check_needed(reader, object, ret);
 }
 
-cairn_code read_list(struct reader *reader, struct slice list, struct objects objects)
+cairn_code read_list(struct reader *reader, struct slice list, const struct object *object,
+                     void **ret_items, size_t *ret_count)
 {
     struct scan scan;
     struct slice item;
     if (!scan_list(list, &scan))
         return not_understood(reader, "a list is missing");
-    size_t count = scan_count(list);
-    char *items = arena_array(reader->arena, count, objects.size);
+    char *items = arena_array(reader->arena, scan_count(list), object->size);
     if (!items)
         return fail_memory(reader->error);
-    for (size_t i = 0; scan_item(&scan, &item); i++) {
-        cairn_code code = read_object(reader, item, objects.fields, items + i * objects.size);
+    *ret_items = items;
+    *ret_count = 0;
+    for (; scan_item(&scan, &item); (*ret_count)++) {
+        cairn_code code = read_object(reader, item, object, items + *ret_count * object->size);
         if (code)
             return code;
     }
-    *objects.count = count;
-    return put_pointer(reader, objects.items, items);
-}
-
-cairn_code read_page(struct reader *reader, struct slice answer, struct objects objects,
-                     const char **ret_next)
-{
-    struct slice next = scan_find(answer, "next");
-    *ret_next = NULL;
-    if (slice_is_string(next)) {
-        *ret_next = slice_string(next, reader->arena);
-        if (!*ret_next)
-            return fail_memory(reader->error);
-    }
-    return read_list(reader, scan_find(answer, "items"), objects);
-}
-
-cairn_code read_single(struct reader *reader, struct slice answer, struct objects objects)
-{
-    void *item = arena_zalloc(reader->arena, objects.size);
-    cairn_code code = put_pointer(reader, objects.items, item);
-    *objects.count = 1;
-    return code ? code : read_object(reader, answer, objects.fields, item);
+    return CAIRN_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "remote/remote.h"
 
+#include "api/operation.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -120,25 +121,6 @@ static bool is_clean(const char *text)
     return true;
 }
 
-/* Claims and new jobs are sent once; so is what is not known here. */
-static bool is_call_repeatable(const char *method, const char *target)
-{
-    if (strcmp(method, "POST") != 0)
-        return true;
-    size_t len = strcspn(target, "?");
-    const char *last = target + len;
-    while (last > target && *last != '/')
-        last--;
-    size_t last_len = (size_t)(target + len - last);
-    static const char *const known[] = {"/cancel", "/retry",   "/complete",  "/fail",
-                                        "/dead",   "/release", "/heartbeat", "/workflows",
-                                        "/wait",   "/abort",   "/ack"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strlen(known[i]) == last_len && memcmp(known[i], last, last_len) == 0)
-            return true;
-    return false;
-}
-
 /* How long the server may hold back its answer stands in the body of a claim. */
 static uint32_t wait_of_body(const struct transfer *transfer)
 {
@@ -152,18 +134,15 @@ static uint32_t wait_of_body(const struct transfer *transfer)
     return wait_ms > UINT32_MAX ? UINT32_MAX : (uint32_t)wait_ms;
 }
 
-/* What takes its time even on a healthy server. */
-static uint32_t wait_of_target(const char *target)
+/* What is not known here is sent once, unless it only reads. */
+static void set_patience(struct transfer *transfer, const char *target)
 {
-    static const struct {
-        const char *path;
-        uint32_t wait_ms;
-    } known[] = {{"/v1/clock/advance", ADVANCE_MS}, {"/v1/doctor", DOCTOR_MS}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcspn(target, "?") == strlen(known[i].path) &&
-            strncmp(target, known[i].path, strlen(known[i].path)) == 0)
-            return known[i].wait_ms;
-    return 0;
+    const struct operation *operation = operation_find(transfer->method, target);
+    transfer->is_repeatable =
+        operation ? operation->repeat == REPEAT_ALWAYS : strcmp(transfer->method, "POST") != 0;
+    transfer->wait_ms = operation ? operation->wait_ms : 0;
+    if (!transfer->wait_ms)
+        transfer->wait_ms = wait_of_body(transfer);
 }
 
 static cairn_code fill_call(struct transfer *transfer, const cairn_request *request)
@@ -184,10 +163,7 @@ static cairn_code fill_call(struct transfer *transfer, const cairn_request *requ
     if (buf_failed(&transfer->url) || buf_failed(&transfer->body))
         return fail_memory(&transfer->error);
     transfer->has_body = request->body != NULL;
-    transfer->is_repeatable = is_call_repeatable(method, target);
-    transfer->wait_ms = wait_of_target(target);
-    if (!transfer->wait_ms)
-        transfer->wait_ms = wait_of_body(transfer);
+    set_patience(transfer, target);
     return CAIRN_OK;
 }
 

@@ -27,8 +27,6 @@ enum {
     METHOD_MAX = 16,
     HANDLES_KEPT = 16, /* of curl, for the next transfers */
     WORDS_MAX = 64,
-    ADVANCE_MS = 60 * 60 * 1000, /* moving the clock: as much as falls due */
-    DOCTOR_MS = 60 * 1000,       /* it reads the whole file */
 };
 
 struct remote_engine;

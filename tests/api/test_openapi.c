@@ -69,12 +69,11 @@ static const char *fill_in(const char *path)
     return text;
 }
 
-static const struct route *find_route(const char *method, const char *path)
+static const struct operation *find_route(const char *method, const char *path)
 {
-    const struct route *route;
-    for (size_t i = 0; (route = route_at(i)); i++)
-        if (strcmp(route->method, method) == 0 && strcmp(route->path, path) == 0)
-            return route;
+    for (size_t i = 0; i < operation_count; i++)
+        if (strcmp(operations[i].method, method) == 0 && strcmp(operations[i].path, path) == 0)
+            return &operations[i];
     return NULL;
 }
 
@@ -88,10 +87,9 @@ TEST(every_route_is_described_and_everything_described_is_a_route)
 {
     struct described described;
     open_described(&described);
-    const struct route *route;
-    for (size_t i = 0; (route = route_at(i)); i++)
-        CHECK(operation(described.document, route->method, route->path),
-              "%s %s is not described", route->method, route->path);
+    for (size_t i = 0; i < operation_count; i++)
+        CHECK(operation(described.document, operations[i].method, operations[i].path),
+              "%s %s is not described", operations[i].method, operations[i].path);
     for_each_operation (described.document, path, method, what) {
         const char *name = upper(method);
         CHECK(find_route(name, path), "%s %s is described but no route", name, path);
@@ -121,12 +119,10 @@ TEST(every_route_has_its_role_and_health_needs_none)
     close_described(&described);
 }
 
-static bool takes(const struct route *route, const char *param)
+static bool takes(const struct operation *route, const char *param)
 {
-    for (size_t i = 0; route->query && route->query[i]; i++)
-        if (strcmp(route->query[i], param) == 0)
-            return true;
-    return false;
+    size_t offset;
+    return route->query && field_named(route->query, param, strlen(param), &offset);
 }
 
 TEST(query_and_path_parameters_are_those_of_the_route)
@@ -134,9 +130,9 @@ TEST(query_and_path_parameters_are_those_of_the_route)
     struct described described;
     open_described(&described);
     for_each_operation (described.document, path, method, what) {
-        const struct route *route = find_route(upper(method), path);
+        const struct operation *route = find_route(upper(method), path);
         const json_t *params = json_object_get(what, "parameters");
-        size_t in_query = 0, in_path = 0, taken = 0;
+        size_t in_query = 0, in_path = 0, taken = route->query ? route->query->count : 0;
         for (size_t i = 0; i < json_array_size(params); i++) {
             const json_t *param = schema_resolve(described.document, json_array_get(params, i));
             const char *name = json_string_value(json_object_get(param, "name"));
@@ -146,8 +142,6 @@ TEST(query_and_path_parameters_are_those_of_the_route)
             in_query += is_query;
             in_path += !is_query && strstr(path, name);
         }
-        while (route->query && route->query[taken])
-            taken++;
         CHECK(in_query == taken, "%s %s: %zu parameters, not %zu", method, path, in_query,
               taken);
         size_t braces = 0;

@@ -1,4 +1,4 @@
-/* tests/api/test_reading.c - raw slices, fields, targets and routes: how a call is taken apart.
+/* tests/api/test_reading.c - slices, fields, targets and routes: how a call is taken apart.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,15 +9,17 @@
 
 /* ---- the bytes of a value --------------------------------------------------------------- */
 
-static bool slice_is(struct raw raw, const char *wanted)
+static struct slice value_of(const char *text, size_t len)
 {
-    return raw.len == strlen(wanted) && memcmp(raw.text, wanted, raw.len) == 0;
+    struct slice value;
+    CHECK(scan_text(text, len, &value), "%s is not JSON", text);
+    return value;
 }
 
 static void check_member(const char *text, const char *key, const char *wanted)
 {
-    struct raw found;
-    bool is_there = raw_member(raw_of(text, strlen(text)), key, &found);
+    struct slice found = scan_find(value_of(text, strlen(text)), key);
+    bool is_there = found.text != NULL;
     CHECK(is_there == (wanted != NULL), "%s: \"%s\" was %sfound", text, key,
           is_there ? "" : "not ");
     if (wanted)
@@ -63,18 +65,19 @@ TEST(the_entries_of_an_array_come_in_order)
 {
     static const char text[] = " [ 1,{\"a\":[2,\"],\"]} , \"x,y\",[] ,null ] ";
     static const char *const wanted[] = {"1", "{\"a\":[2,\"],\"]}", "\"x,y\"", "[]", "null"};
-    struct raw_items items = raw_items_of(raw_of(text, strlen(text)));
-    struct raw item;
+    struct scan items;
+    struct slice item;
+    CHECK(scan_list(value_of(text, strlen(text)), &items), "%s is no list", text);
     for (size_t i = 0; i < 5; i++) {
-        CHECK(raw_items_next(&items, &item), "entry %zu is missing", i);
+        CHECK(scan_item(&items, &item), "entry %zu is missing", i);
         CHECK(slice_is(item, wanted[i]), "entry %zu is %.*s", i, (int)item.len, item.text);
     }
-    CHECK(!raw_items_next(&items, &item), "a sixth entry: %.*s", (int)item.len, item.text);
+    CHECK(!scan_item(&items, &item), "a sixth entry: %.*s", (int)item.len, item.text);
 
-    items = raw_items_of(raw_of("[]", 2));
-    CHECK(!raw_items_next(&items, &item), "an empty array has an entry");
-    items = raw_items_of(raw_of("[ \n]", 4));
-    CHECK(!raw_items_next(&items, &item), "an empty array has an entry");
+    CHECK(scan_list(value_of("[]", 2), &items), "[] is no list");
+    CHECK(!scan_item(&items, &item), "an empty array has an entry");
+    CHECK(scan_list(value_of("[ \n]", 4), &items), "[ ] is no list");
+    CHECK(!scan_item(&items, &item), "an empty array has an entry");
 }
 
 /* Writes a random value, and into `wanted` the bytes of the member "payload" if it is one. */
@@ -106,7 +109,6 @@ TEST(in_any_document_the_slice_is_what_jansson_reads_there)
         struct buf text = {0};
         cairn_error error;
         json_t *tree, *part;
-        struct raw found;
         buf_str(&text, "{\"first\": ");
         add_random(&text, &seed, 0);
         buf_str(&text, " ,\"payload\":  ");
@@ -115,7 +117,8 @@ TEST(in_any_document_the_slice_is_what_jansson_reads_there)
         add_random(&text, &seed, 0);
         buf_str(&text, "}");
         CHECK_OK(json_read(text.text, text.len, "text", &tree, &error));
-        CHECK(raw_member(raw_of(text.text, text.len), "payload", &found), "%s", text.text);
+        struct slice found = scan_find(value_of(text.text, text.len), "payload");
+        CHECK(found.text, "%s", text.text);
         CHECK_OK(json_read(found.text, found.len, "slice", &part, &error));
         CHECK(json_equal(json_object_get(tree, "payload"), part), "%s: %.*s", text.text,
               (int)found.len, found.text);
@@ -261,6 +264,15 @@ TEST(each_object_of_an_array_has_its_own_fields_and_bytes)
 
 /* ---- targets and routes ----------------------------------------------------------------- */
 
+static cairn_code read_limit(const struct target *target, struct request *request,
+                             uint32_t *ret_limit)
+{
+    struct page_input page = {0};
+    target_read_query(target, request, operation_of(OP_REGISTRY_LIST)->query, &page);
+    *ret_limit = page.limit;
+    return request->code;
+}
+
 TEST(a_target_is_split_before_it_is_decoded)
 {
     struct request *request = request_new(OP_JOB_LIST);
@@ -274,7 +286,7 @@ TEST(a_target_is_split_before_it_is_decoded)
     CHECK_STR(target_param(&target, "key"), "a b+");
     CHECK(!target_param(&target, "cursor"), "an empty parameter counts as given");
     uint32_t limit;
-    CHECK_INT(target_limit(&target, request, &limit), CAIRN_OK);
+    CHECK_INT(read_limit(&target, request, &limit), CAIRN_OK);
     CHECK_INT(limit, 7);
     request_free(request);
 }
@@ -300,12 +312,12 @@ TEST(limit_is_an_integer_from_1_to_1000)
         struct request *request = request_new(OP_JOB_LIST);
         struct target target = {.params = {{"limit", bad[i]}}, .param_count = 1};
         uint32_t limit;
-        CHECK(target_limit(&target, request, &limit) == CAIRN_E_BAD_INPUT, "%s", bad[i]);
+        CHECK(read_limit(&target, request, &limit) == CAIRN_E_BAD_INPUT, "%s", bad[i]);
         request_free(request);
     }
 }
 
-static cairn_code find(const char *method, const char *path, const struct route **ret_route,
+static cairn_code find(const char *method, const char *path, const struct operation **ret_route,
                        cairn_error *ret_error)
 {
     struct request *request = request_new(OP_JOB_LIST);
@@ -320,7 +332,7 @@ static cairn_code find(const char *method, const char *path, const struct route 
 
 TEST(routes_are_found_by_method_and_path)
 {
-    const struct route *route;
+    const struct operation *route;
     cairn_error error;
     CHECK_INT(find("GET", "/v1/jobs/abc", &route, &error), CAIRN_OK);
     CHECK_STR(route->path, "/v1/jobs/{id}");

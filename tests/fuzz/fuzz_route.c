@@ -78,14 +78,13 @@ static void on_done(void *arg, cairn_response *response)
 }
 
 /* The route whose method and path the line begins with, else one by the line's hash. */
-static const struct route *choose_route(const char *line, size_t len, size_t *ret_used)
+static const struct operation *choose_route(const char *line, size_t len, size_t *ret_used)
 {
-    size_t count = 0;
     uint32_t hash = 2166136261u;
-    const struct route *route;
     for (size_t i = 0; i < len; i++)
         hash = (hash ^ (unsigned char)line[i]) * 16777619u;
-    for (; (route = route_at(count)); count++) {
+    for (size_t i = 0; i < operation_count; i++) {
+        const struct operation *route = &operations[i];
         size_t method = strlen(route->method), path = strlen(route->path);
         size_t whole = method + 1 + path;
         bool is_end = len == whole || (len > whole && strchr("?# ", line[whole]));
@@ -98,7 +97,7 @@ static const struct route *choose_route(const char *line, size_t len, size_t *re
         }
     }
     *ret_used = len;
-    return route_at(hash % count);
+    return &operations[hash % operation_count];
 }
 
 /* Writes a text with $ID and $TOKEN replaced. */
@@ -118,7 +117,7 @@ static void write_filled(const struct session *session, const char *text, size_t
     }
 }
 
-static void write_target(const struct session *session, const struct route *route,
+static void write_target(const struct session *session, const struct operation *route,
                          const char *rest, size_t len, struct buf *out)
 {
     const char *word = memchr(rest, '#', len);
@@ -154,7 +153,7 @@ static void call(struct session *session, const char *text, size_t len)
     cleanup(buf_done) struct buf body = {0};
     const char *end = memchr(text, '\n', len);
     size_t line = end ? (size_t)(end - text) : len, used;
-    const struct route *route = choose_route(text, line, &used);
+    const struct operation *route = choose_route(text, line, &used);
     pthread_mutex_lock(&session->lock);
     write_target(session, route, text + used, line - used, &target);
     if (end)
