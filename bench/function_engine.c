@@ -70,7 +70,7 @@ static cairn_code run_passage(struct runner *runner, const cairn_task *task,
     if (code)
         return code;
     code = run_steps(passage, runner->bench->steps, reterr);
-    cairn_passage_costs_get(passage, &costs);
+    cairn_passage_costs_get(passage, &costs, NULL);
     cairn_code ended =
         cairn_passage_end_claim(passage, code, &claim, NULL, ret_next, code ? &why : reterr);
     runner->trips.passages++;

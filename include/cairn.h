@@ -1,23 +1,36 @@
-/* cairn.h - durable work, in your process.
+/* cairn.h - durable jobs and workflows in your process.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * This is all of libcairn that you may rely on.  Some habits hold throughout:
+ * This header is everything in libcairn that you may rely on.  These rules hold throughout:
  *
- *   Errors     What can fail returns a cairn_code; CAIRN_OK is zero.  Pass a cairn_error to be
- *              told why, or NULL when the code says enough.
- *   Ownership  A ret_ argument is written on success only, and is then yours to release with
- *              the _free function of its type.  A `const char *` inside it lives as long as it
- *              does.  What you pass in need only live until the call returns.
- *   Threads    A cairn_engine may be shared by any number of threads.  Anything else belongs to
+ *   Errors     A call that can fail returns a cairn_code; CAIRN_OK is zero.  Pass a
+ *              cairn_error to learn the reason, or NULL if the code is enough.
+ *   Ownership  A ret_ argument is written on success only.  What it points to is then yours,
+ *              and you release it with the _free function of its type.  A `const char *` in it
+ *              lives as long as it does.  What you pass in need only live until the call
+ *              returns.
+ *   Threads    Any number of threads may share a cairn_engine.  Every other object belongs to
  *              one thread at a time.
- *   Options    Structs that you fill begin with `size`; start from the _DEFAULTS macro, so that
- *              a newer library knows how much of the struct an older caller has.  A size that no
- *              version of the library had is CAIRN_E_BAD_INPUT, and nothing is done.
- *   Times      `_us` is microseconds since 1970 in UTC, `_ms` a duration in milliseconds.
- *   JSON       Payloads, inputs, outputs and results are JSON texts.  They are checked, kept and
- *              handed back.  Integers beyond 64 bits, duplicate keys and \u0000 are refused.
- *              PostgreSQL keeps them as jsonb, which reorders keys and drops white space.
+ *   Structs    A struct that you fill in begins with `size`; start from its _DEFAULTS.  In an
+ *              array of such structs, all elements have the `size` of the first.  A size that
+ *              no version of the library had is CAIRN_E_BAD_INPUT, and nothing is done.
+ *   Lists      Every list comes as a cairn_page: see "Pages" below.
+ *   Words      A status or a kind is a word, as in the tables and in HTTP answers.  Beside it
+ *              is the same as an enum of cairn_words.h; its name ends in _code.
+ *   Times      `_us` is microseconds since 1970 in UTC, `_ms` is a duration in milliseconds.
+ *   JSON       Payloads, inputs, outputs and results are JSON texts.  The library checks them,
+ *              stores them and hands them back.  It rejects integers beyond 64 bits, duplicate
+ *              keys and \u0000.  PostgreSQL stores them as jsonb, which reorders keys and drops
+ *              white space.
+ *
+ * What stays stable: within a major version, programs that were compiled against an older
+ * header run with a newer library.  Calls, enumerators and codes keep their names, numbers and
+ * meaning. Structs grow at their end only, which `size` makes safe for those that you fill
+ * in; the others are given to you by pointer, so never depend on their size.  cairn_error,
+ * cairn_enqueued, cairn_reported, cairn_signalled, cairn_flaw and cairn_finding are frozen:
+ * they never grow.  New words, enumerators and codes may be added, so have a default for those
+ * that you do not know.
  *
  * The smallest producer and worker:
  *
@@ -36,14 +49,19 @@
  *     claim.types = (const char *[]){"billing.%"};
  *     claim.type_count = 1;
  *     cairn_claim(engine, &claim, &tasks, &error);
- */
+ *     for (size_t i = 0; i < cairn_page_count(tasks); i++)
+ *         cairn_task_complete(engine, "worker-1", cairn_page_task(tasks, i), "{}", &error);
+ *     cairn_page_free(tasks);
+ * / */
 #ifndef CAIRN_H
 #define CAIRN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cairn_codes.h"
+#include "cairn_words.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,177 +72,257 @@ extern "C" {
 #define CAIRN_VERSION_PATCH 0
 #define CAIRN_VERSION "0.1.0"
 
+/* Whether this header is of the given version or a newer one. */
+#define CAIRN_AT_LEAST_VERSION(major, minor, patch) \
+    (CAIRN_VERSION_MAJOR > (major) ||               \
+     (CAIRN_VERSION_MAJOR == (major) &&             \
+      (CAIRN_VERSION_MINOR > (minor) ||             \
+       (CAIRN_VERSION_MINOR == (minor) && CAIRN_VERSION_PATCH >= (patch)))))
+
 #if defined(__GNUC__)
 #define CAIRN_API __attribute__((visibility("default")))
 #else
 #define CAIRN_API
 #endif
 
-/* The _DEFAULTS below: initialisers in C, functions in C++, whose standards before 20 have no
- * designated initialisers.  Each lists its values once, as SET(member, value). */
+/* The _DEFAULTS below are initialisers in C and function calls in C++, where designated
+ * initialisers exist only since C++20.  The members are listed once, as SET(member, value). */
 #ifdef __cplusplus
-#define CAIRN_SET_(member, value) options.member = value;
+#define CAIRN_SET_(member, value) it.member = value
 #define CAIRN_DEFAULTS_(type, values)         \
     static inline type type##_defaults_(void) \
     {                                         \
-        type options = type();                \
-        options.size = sizeof(type);          \
-        values(CAIRN_SET_) return options;    \
+        type it = type();                     \
+        values(CAIRN_SET_);                   \
+        return it;                            \
     }
 #define CAIRN_INITIAL_(type, values) type##_defaults_()
 #else
-#define CAIRN_SET_(member, value) .member = value,
+#define CAIRN_SET_(member, value) .member = value
 #define CAIRN_DEFAULTS_(type, values)
-#define CAIRN_INITIAL_(type, values)             \
-    {                                            \
-        .size = sizeof(type), values(CAIRN_SET_) \
+#define CAIRN_INITIAL_(type, values) \
+    {                                \
+        values(CAIRN_SET_)           \
     }
 #endif
 
-typedef struct cairn_engine cairn_engine;     /* an open store, and what drives it */
-typedef struct cairn_page cairn_page;         /* a list, as it was when you asked */
-typedef struct cairn_builder cairn_builder;   /* a workflow being put together */
-typedef struct cairn_response cairn_response; /* the answer to a cairn_call */
-typedef struct cairn_worker cairn_worker;     /* handlers, and the threads that run them */
-typedef struct cairn_work cairn_work;         /* a task in the hands of a handler */
+typedef struct cairn_engine cairn_engine;     /* an open store and the threads that serve it */
+typedef struct cairn_page cairn_page;         /* a list, as it was when you asked for it */
+typedef struct cairn_builder cairn_builder;   /* a workflow that is being put together */
+typedef struct cairn_response cairn_response; /* the answer to a cairn_call() */
+typedef struct cairn_worker cairn_worker;     /* handlers and the threads that run them */
+typedef struct cairn_work cairn_work;         /* a task, as its handler sees it */
 typedef struct cairn_passage cairn_passage;   /* one run of a function, from the top */
-typedef struct cairn_memory cairn_memory;     /* what a function remembers, with its task */
+typedef struct cairn_memory cairn_memory;     /* what a function remembers */
 
-/* Why a call failed.  Holds no memory of its own, so there is nothing to free. */
+/* Why a call failed.  It holds no memory of its own, so there is nothing to free.  Frozen. */
 typedef struct cairn_error {
     cairn_code code;
     char message[256]; /* what went wrong, in one line */
-    char detail[512];  /* the facts, such as the database's own words; may be "" */
+    char detail[512];  /* more facts, such as the message of the database; may be "" */
     char hint[256];    /* what to do about it; may be "" */
 } cairn_error;
 
 /* The version of the library that is loaded, such as "0.1.0". */
 CAIRN_API const char *cairn_version(void);
 
-/* The word for a code as it stands in HTTP answers ("lease_lost"), the HTTP status it is sent
- * with, and what it means in a sentence.  Unknown codes answer as CAIRN_E_INTERNAL. */
+/* The word for a code as it stands in HTTP answers ("lease_lost"), the HTTP status that it is
+ * sent with, and a sentence that explains it.  An unknown code answers as CAIRN_E_INTERNAL. */
 CAIRN_API const char *cairn_code_name(cairn_code code);
 CAIRN_API int cairn_code_http_status(cairn_code code);
 CAIRN_API const char *cairn_code_meaning(cairn_code code);
 
-/* ---- Opening --------------------------------------------------------------------------------
- */
+/* Something that an operator wants to know, for the program's own log.  `level` is a
+ * cairn_notice_level, `text` one line, `json` an object with "event", "text" and numbers:
+ *
+ *     event            level    numbers          meaning
+ *     store_lost       error                     the database or server does not answer
+ *     store_recovered  info     after_ms         it answers again
+ *     slow_commit      warning  ms, requests     a commit took longer than a second
+ *     leases_expired   warning  count            workers neither reported nor sent heartbeats
+ *     late_reports     warning  count            reports came after their lease had ended
+ *     timers_late      warning  late_ms          a timer was applied more than 5 s late
+ *     migrated         info     from, to         cairn_open() has migrated the tables
+ *
+ * Of an http: URL, only the first two; the server has its own.  It is called by threads of the
+ * engine, so it must return quickly and must not call the engine.  The texts are valid during
+ * the call only. */
+typedef void (*cairn_notice)(void *arg, int level, const char *text, const char *json);
+
+typedef enum cairn_notice_level {
+    CAIRN_NOTICE_INFO = 1,
+    CAIRN_NOTICE_WARNING,
+    CAIRN_NOTICE_ERROR
+} cairn_notice_level;
+
+/* ---- Opening ----------------------------------------------------------------------------- */
 
 typedef struct cairn_open_options {
     size_t size;
-    const char *url;   /* sqlite:FILE, postgres://..., http://...; NULL: $CAIRN_URL, else
-                        * sqlite:cairn.db.  memory: keeps everything in this process. */
+    const char *url;   /* sqlite:FILE, postgres://..., http://... or memory:, which keeps
+                        * everything in this process; NULL: $CAIRN_URL, else sqlite:cairn.db */
     const char *token; /* bearer token for http: URLs; NULL: $CAIRN_TOKEN, else none */
-    uint64_t seed;     /* where jitter, ids and tokens come from; 0: the system's randomness */
-    int virtual_clock; /* 1: time stands still until cairn_clock_advance() */
-    int64_t start_us;  /* where a virtual clock starts; 0: the present */
-    int no_migrate;    /* 1: an older schema is refused instead of brought up to date */
-    int no_timers;     /* 1: due timers are applied only before a claim, never by themselves */
-    uint32_t
-        retry_ms; /* how long a call waits for a store that cannot be reached or is locked */
+    uint32_t retry_ms; /* how long a call waits for a store that is unreachable or locked */
+    bool no_create;    /* a file that does not exist, or a database without Cairn's tables, is
+                        * CAIRN_E_NOT_FOUND; otherwise it is created */
+    bool no_migrate;   /* an older schema is rejected; otherwise it is migrated */
+    bool no_timers;    /* due timers are applied only before a claim, not by themselves */
+
     size_t max_payload; /* bytes of a payload, input, output or result */
     size_t max_name;    /* bytes of a type, key, worker or runtime */
-    size_t max_error;   /* bytes of an error text that are kept; the rest is cut */
+    size_t max_error;   /* bytes of an error text that are kept; the rest is cut off */
     size_t max_batch;   /* jobs in one enqueue, tasks in one claim, results in one report */
-    double aging_rate;  /* points of priority that a waiting step gains a second; 0: none */
-    int no_create;      /* 1: a file that does not exist, or a database without Cairn's tables,
-                         * is refused with CAIRN_E_NOT_FOUND instead of being created */
 
-    /* A worker that was given a step and has no handler for it gives it back for this long, give
-     * or take this part of it (0 to 1); and the audit trail tells it of a type once in so long. */
-    uint32_t missing_cooldown_ms; /* 0: others may claim it at once */
-    uint32_t missing_throttle_ms; /* 0: it is told each time */
+    double aging_rate; /* points of priority that a waiting step gains per second; 0: none */
+
+    /* A worker that has no handler for a step gives it back.  The step is then held back for
+     * missing_cooldown_ms, varied at random by the part missing_jitter (0 to 1), and an event
+     * is written at most once in missing_throttle_ms for each type. */
+    uint32_t missing_cooldown_ms; /* 0: it may be claimed again at once */
+    uint32_t missing_throttle_ms; /* 0: an event is written every time */
     double missing_jitter;
+
+    /* For tests. */
+    uint64_t seed;      /* source of jitter, ids and tokens; 0: the system's random numbers */
+    bool virtual_clock; /* time stands still until cairn_clock_advance() */
+    int64_t start_us;   /* where a virtual clock starts; 0: now */
+
+    cairn_notice notice; /* NULL: none */
+    void *notice_arg;
 } cairn_open_options;
 
-#define CAIRN_OPEN_VALUES_(SET)                                    \
-    SET(retry_ms, 10000)                                           \
-    SET(max_payload, 1 << 20)                                      \
-    SET(max_name, 256)                                             \
-    SET(max_error, 4096) SET(max_batch, 1000) SET(aging_rate, 0.5) \
-        SET(missing_cooldown_ms, 5000) SET(missing_jitter, 0.2)    \
-            SET(missing_throttle_ms, 60000)
+#define CAIRN_OPEN_VALUES_(SET)                                                               \
+    SET(size, sizeof(cairn_open_options)), SET(retry_ms, 10000), SET(max_payload, 1 << 20),   \
+        SET(max_name, 256), SET(max_error, 4096), SET(max_batch, 1000), SET(aging_rate, 0.5), \
+        SET(missing_cooldown_ms, 5000), SET(missing_throttle_ms, 60000),                      \
+        SET(missing_jitter, 0.2)
 CAIRN_DEFAULTS_(cairn_open_options, CAIRN_OPEN_VALUES_)
 #define CAIRN_OPEN_DEFAULTS CAIRN_INITIAL_(cairn_open_options, CAIRN_OPEN_VALUES_)
 
-/* Opens a store, first bringing its tables up to this library's version.
+/* Opens a store and migrates its tables to this library's version.
  *
- * CAIRN_E_SCHEMA_NEWER    a newer libcairn has written here; nothing was touched.
- * CAIRN_E_NOT_A_DATABASE  the file is something else; nothing was touched.
+ * CAIRN_E_SCHEMA_NEWER    a newer libcairn has migrated this store; nothing was changed.
+ * CAIRN_E_NOT_A_DATABASE  the file is not a database; nothing was changed.
  * CAIRN_E_UNREACHABLE     the database or server does not answer.
- * CAIRN_E_READ_ONLY       the file, or its folder, cannot be written to.
+ * CAIRN_E_READ_ONLY       the file or its folder cannot be written to.
  * CAIRN_E_NOT_FOUND       there is no store yet, and no_create is set. */
 CAIRN_API cairn_code cairn_open(const cairn_open_options *options, cairn_engine **ret_engine,
                                 cairn_error *reterr);
 
-/* Answers what waits (with CAIRN_E_CLOSED), lets the commit under way finish, and releases
- * everything.  Free what the engine gave you before or after, as you like.  NULL is welcome. */
+/* Ends every waiting call with CAIRN_E_CLOSED, lets the running commit finish, and releases the
+ * engine.  Pages may be freed before or after.  engine may be NULL. */
 CAIRN_API void cairn_close(cairn_engine *engine);
 
-/* The URL that was opened, without any password. */
+/* The URL that was opened, without its password. */
 CAIRN_API const char *cairn_url(const cairn_engine *engine);
 
 /* What cairn_open() did to the tables. */
 typedef struct cairn_schema {
+    size_t size;
     int from;                   /* their version before; 0: there were none */
-    int to;                     /* their version now; 0: a server keeps them, not this engine */
+    int to;                     /* their version now; 0: the tables belong to a server */
     const char *const *applied; /* names of the migrations that were applied, such as
                                  * "0002_workflows"; they live as long as the engine */
     size_t applied_count;
 } cairn_schema;
 
-CAIRN_API void cairn_schema_get(const cairn_engine *engine, cairn_schema *ret_schema);
+#define CAIRN_SCHEMA_VALUES_(SET) SET(size, sizeof(cairn_schema))
+CAIRN_DEFAULTS_(cairn_schema, CAIRN_SCHEMA_VALUES_)
+#define CAIRN_SCHEMA_DEFAULTS CAIRN_INITIAL_(cairn_schema, CAIRN_SCHEMA_VALUES_)
 
-/* ---- Time -----------------------------------------------------------------------------------
+CAIRN_API cairn_code cairn_schema_get(const cairn_engine *engine, cairn_schema *ret_schema,
+                                      cairn_error *reterr);
+
+/* ---- Pages ---------------------------------------------------------------------------------
+ *
+ * A page is a part of a list, read at one moment.  If cairn_page_next() is not NULL, pass it as
+ * `cursor` to get the part that follows.  A call that answers one thing gives a page of one.
+ *
+ * All items of a page are of one kind.  The accessors answer NULL if the index is out of range
+ * or the page holds items of another kind.  Items live as long as their page.
  */
 
-/* The store's present. */
+typedef struct cairn_job cairn_job;
+typedef struct cairn_event cairn_event;
+typedef struct cairn_registry_entry cairn_registry_entry;
+typedef struct cairn_task cairn_task;
+typedef struct cairn_workflow cairn_workflow;
+typedef struct cairn_flaw cairn_flaw;
+typedef struct cairn_instance cairn_instance;
+typedef struct cairn_step cairn_step;
+typedef struct cairn_log cairn_log;
+typedef struct cairn_decision cairn_decision;
+typedef struct cairn_dlq_record cairn_dlq_record;
+typedef struct cairn_outbox_event cairn_outbox_event;
+typedef struct cairn_finding cairn_finding;
+
+CAIRN_API size_t cairn_page_count(const cairn_page *page);
+CAIRN_API const char *cairn_page_next(const cairn_page *page); /* NULL: this is the last part */
+CAIRN_API void cairn_page_free(cairn_page *page);              /* page may be NULL */
+
+CAIRN_API const cairn_job *cairn_page_job(const cairn_page *page, size_t index);
+CAIRN_API const cairn_event *cairn_page_event(const cairn_page *page, size_t index);
+CAIRN_API const cairn_registry_entry *cairn_page_registry_entry(const cairn_page *page,
+                                                                size_t index);
+CAIRN_API const cairn_task *cairn_page_task(const cairn_page *page, size_t index);
+CAIRN_API const cairn_workflow *cairn_page_workflow(const cairn_page *page, size_t index);
+CAIRN_API const cairn_flaw *cairn_page_flaw(const cairn_page *page, size_t index);
+CAIRN_API const cairn_instance *cairn_page_instance(const cairn_page *page, size_t index);
+CAIRN_API const cairn_step *cairn_page_step(const cairn_page *page, size_t index);
+CAIRN_API const cairn_log *cairn_page_log(const cairn_page *page, size_t index);
+CAIRN_API const cairn_decision *cairn_page_decision(const cairn_page *page, size_t index);
+CAIRN_API const cairn_dlq_record *cairn_page_dlq_record(const cairn_page *page, size_t index);
+CAIRN_API const cairn_outbox_event *cairn_page_outbox_event(const cairn_page *page,
+                                                            size_t index);
+CAIRN_API const cairn_finding *cairn_page_finding(const cairn_page *page, size_t index);
+
+/* ---- Time -------------------------------------------------------------------------------- */
+
+/* The store's present time. */
 CAIRN_API cairn_code cairn_clock_now(cairn_engine *engine, int64_t *ret_now_us,
                                      cairn_error *reterr);
 
-/* Moves a virtual clock, from due time to due time, applying at its own time everything that
- * falls due; all of it has happened when the call returns.  CAIRN_E_WRONG_STATE if the clock is
- * real. */
+/* Moves a virtual clock forward.  Everything that falls due on the way is applied at its own
+ * time, before the call returns.  CAIRN_E_WRONG_STATE if the clock is real. */
 CAIRN_API cairn_code cairn_clock_advance(cairn_engine *engine, int64_t ms, int64_t *ret_now_us,
                                          cairn_error *reterr);
 
-/* ---- Producing ------------------------------------------------------------------------------
- */
+/* ---- Jobs -------------------------------------------------------------------------------- */
 
-/* A job to be recorded. */
+/* A job to record. */
 typedef struct cairn_job_spec {
     size_t size;
     const char *type;     /* such as "billing.invoice.v1"; not empty */
     const char *payload;  /* JSON; NULL: {} */
-    const char *key;      /* enqueuing a known key again finds the first job; NULL: no key */
-    int32_t priority;     /* lower goes first */
-    int32_t max_attempts; /* handler calls in all, the first included; from 1 */
-    int64_t run_at_us;    /* not before this; 0: now */
+    const char *key;      /* a second job with this key is not recorded; NULL: no key */
+    int32_t priority;     /* jobs with a lower number go first */
+    int32_t max_attempts; /* handler calls in all, including the first; at least 1 */
+    int64_t run_at_us;    /* not before this time; 0: now */
 } cairn_job_spec;
 
-#define CAIRN_JOB_VALUES_(SET) SET(priority, 100) SET(max_attempts, 3)
+#define CAIRN_JOB_VALUES_(SET) \
+    SET(size, sizeof(cairn_job_spec)), SET(priority, 100), SET(max_attempts, 3)
 CAIRN_DEFAULTS_(cairn_job_spec, CAIRN_JOB_VALUES_)
 #define CAIRN_JOB_DEFAULTS CAIRN_INITIAL_(cairn_job_spec, CAIRN_JOB_VALUES_)
 
+/* Frozen. */
 typedef struct cairn_enqueued {
-    char id[40];  /* the job's id, a UUID */
-    int existing; /* 1: the key was known, this is the job it stands for, nothing was written */
+    char id[40];   /* of the job or instance, a UUID */
+    bool existing; /* the key was known: this is the earlier one, and nothing was written */
 } cairn_enqueued;
 
-/* Records jobs, all in one commit: when it returns CAIRN_OK they will be executed, whatever
- * happens to this process.  One bad spec refuses the whole call.  ret_enqueued has room for
- * count. */
+/* Records jobs in one commit.  After CAIRN_OK they will be executed even if this process
+ * dies.  One bad spec rejects the whole call.  ret_enqueued has room for `count` results, or is
+ * NULL. */
 CAIRN_API cairn_code cairn_enqueue(cairn_engine *engine, const cairn_job_spec *specs,
                                    size_t count, cairn_enqueued *ret_enqueued,
                                    cairn_error *reterr);
 
-/* ---- Looking --------------------------------------------------------------------------------
- */
-
-/* A job as its row says.  Times that are not set are 0, texts that are not set NULL. */
-typedef struct cairn_job {
+/* A job.  Times that are not set are 0, texts that are not set are NULL. */
+struct cairn_job {
     const char *id, *type, *payload;
-    const char *status; /* pending, leased, succeeded, failed, cancelled */
+    const char *status;
+    cairn_job_status status_code;
     const char *idempotency_key;
     const char *leased_by;
     const char *last_error;
@@ -233,139 +331,158 @@ typedef struct cairn_job {
     int32_t attempt; /* calls that ended in an error, a retry or a lost lease */
     int32_t max_attempts;
     int64_t run_at_us, lease_until_us, created_at_us, updated_at_us, deleted_at_us;
-} cairn_job;
+};
 
 typedef struct cairn_job_filter {
     size_t size;
     const char *status; /* NULL: any */
     const char *type;   /* an exact type, or a prefix such as "billing.%"; NULL: any */
     const char *key;    /* NULL: any */
-    const char *cursor; /* where the page before ended; NULL: the beginning */
+    const char *cursor; /* of cairn_page_next(); NULL: the first page */
     uint32_t limit;     /* 1 to 1000 */
 } cairn_job_filter;
 
-#define CAIRN_JOB_FILTER_VALUES_(SET) SET(limit, 100)
+#define CAIRN_JOB_FILTER_VALUES_(SET) SET(size, sizeof(cairn_job_filter)), SET(limit, 100)
 CAIRN_DEFAULTS_(cairn_job_filter, CAIRN_JOB_FILTER_VALUES_)
 #define CAIRN_JOB_FILTER_DEFAULTS CAIRN_INITIAL_(cairn_job_filter, CAIRN_JOB_FILTER_VALUES_)
 
-/* One job; a page of one.  A deleted job is still found here, by its id.  CAIRN_E_NOT_FOUND. */
+/* One job.  A deleted job can still be read by its id.  CAIRN_E_NOT_FOUND. */
 CAIRN_API cairn_code cairn_job_get(cairn_engine *engine, const char *id, cairn_page **ret_jobs,
                                    cairn_error *reterr);
 
-/* Jobs that match, newest first, deleted ones left out. */
+/* Jobs that match, newest first, without deleted ones.  filter may be NULL. */
 CAIRN_API cairn_code cairn_job_list(cairn_engine *engine, const cairn_job_filter *filter,
                                     cairn_page **ret_jobs, cairn_error *reterr);
 
-/* Something that happened to a job. */
-typedef struct cairn_event {
-    int64_t id;       /* rises */
-    const char *type; /* created leased started heartbeat succeeded failed retried cancelled */
-    const char *step; /* NULL for jobs */
+/* Waits until a job has ended, whichever process ends it, and answers it.  timeout_ms -1:
+ * without limit.  Another process's end is noticed within a second.
+ *
+ * CAIRN_E_TIMED_OUT  it has not ended yet.
+ * CAIRN_E_CLOSED     the engine was closed. */
+CAIRN_API cairn_code cairn_job_wait(cairn_engine *engine, const char *id, int64_t timeout_ms,
+                                    cairn_page **ret_jobs, cairn_error *reterr);
+
+/* Something that happened to a job, an instance or a step; spec/events.txt lists the types. */
+struct cairn_event {
+    int64_t id; /* increases */
+    const char *type;
+    const char *step; /* NULL for jobs, and if it is about the instance as a whole */
     const char *data; /* JSON */
     int64_t at_us;
-} cairn_event;
+};
 
-/* What happened to a job, oldest first.  CAIRN_E_NOT_FOUND. */
+/* The history of a job, oldest first.  CAIRN_E_NOT_FOUND. */
 CAIRN_API cairn_code cairn_job_events(cairn_engine *engine, const char *id, const char *cursor,
                                       uint32_t limit, cairn_page **ret_events,
                                       cairn_error *reterr);
 
-/* ---- Controlling ----------------------------------------------------------------------------
- */
-
-/* Cancels a job at once: no later result of its worker can change that, and the worker is told
- * at its next heartbeat.  CAIRN_E_WRONG_STATE if it has ended. */
+/* Cancels a job at once.  No later result of its worker changes that; the worker learns of it
+ * at its next heartbeat.  CAIRN_E_WRONG_STATE if the job has ended. */
 CAIRN_API cairn_code cairn_job_cancel(cairn_engine *engine, const char *id,
                                       cairn_error *reterr);
 
-/* Deletes a job softly: it is cancelled if it had not ended, then neither claimed nor listed.
- * Deleting twice is the same as once. */
+/* Marks a job as deleted: it is cancelled if it had not ended, and is neither claimed nor
+ * listed from then on.  Deleting it again changes nothing. */
 CAIRN_API cairn_code cairn_job_delete(cairn_engine *engine, const char *id,
                                       cairn_error *reterr);
 
-/* Makes a failed or cancelled job pending again with fresh attempts. */
+/* Makes a failed or cancelled job pending again, with all its attempts. */
 CAIRN_API cairn_code cairn_job_retry(cairn_engine *engine, const char *id, cairn_error *reterr);
 
-/* Which runtime owns a type, and whether it may be claimed at all. */
-typedef struct cairn_registry_entry {
-    const char *workflow_name;
-    const char *intent_type; /* "workflow" */
-    const char *runtime;     /* such as "go", "python", "c" */
-    const char *description; /* NULL: none */
-    int is_enabled;
+/* ---- Registry: which runtime executes a type, and whether it may be claimed -------------- */
+
+struct cairn_registry_entry {
+    const char *workflow_name; /* the type */
+    const char *intent_type;   /* "workflow" */
+    const char *runtime;       /* such as "go", "python", "c" */
+    const char *description;   /* NULL: none */
+    bool is_enabled;
     int64_t created_at_us, updated_at_us;
-} cairn_registry_entry;
+};
 
-/* Writes an entry, new or in place of the one with that name. */
-CAIRN_API cairn_code cairn_registry_put(cairn_engine *engine, const cairn_registry_entry *entry,
+/* An entry to write. */
+typedef struct cairn_registry_spec {
+    size_t size;
+    const char *workflow_name; /* not empty */
+    const char *runtime;       /* not empty */
+    const char *description;   /* NULL: none */
+    bool is_enabled;           /* false: the type is not claimed */
+} cairn_registry_spec;
+
+#define CAIRN_REGISTRY_VALUES_(SET) \
+    SET(size, sizeof(cairn_registry_spec)), SET(is_enabled, true)
+CAIRN_DEFAULTS_(cairn_registry_spec, CAIRN_REGISTRY_VALUES_)
+#define CAIRN_REGISTRY_DEFAULTS CAIRN_INITIAL_(cairn_registry_spec, CAIRN_REGISTRY_VALUES_)
+
+/* Writes an entry, which replaces the one with the same name. */
+CAIRN_API cairn_code cairn_registry_put(cairn_engine *engine, const cairn_registry_spec *spec,
                                         cairn_error *reterr);
-
 CAIRN_API cairn_code cairn_registry_list(cairn_engine *engine, const char *cursor,
-                                         uint32_t limit, cairn_page **ret_registry,
+                                         uint32_t limit, cairn_page **ret_entries,
                                          cairn_error *reterr);
 
-/* ---- Working: claim and report --------------------------------------------------------------
- */
+/* ---- Tasks: claim, report and heartbeat -------------------------------------------------- */
 
 /* One unit of work, leased to the worker that claimed it. */
-typedef struct cairn_task {
+struct cairn_task {
     const char *id;
-    const char *token; /* say it with every report: it proves that the lease is yours */
-    const char *kind;  /* "job", "step", "compensation", "function" */
+    const char *token; /* proves the lease; pass it with every report */
+    const char *kind;
+    cairn_task_kind kind_code;
     const char *type;
-    const char *input; /* JSON */
-    const char
-        *key; /* the job's key, NULL: none; of all others the name of the effect: the same
-                        * for every call until it is undone or the instance is restarted */
+    const char *input; /* JSON; of a compensation {"input", "output"} */
+    const char *key; /* of a job: its key, or NULL.  Otherwise the name of the effect: the same
+                      * for every call until the step is undone or restarted */
     int32_t attempt; /* the number of this call, from 1 */
     int32_t max_attempts;
     int64_t lease_until_us;
 
-    /* Of steps and compensations; NULL for jobs.  A compensation's input is {"input", "output"}. */
+    /* NULL for jobs. */
     const char *instance_id;
     const char *step;     /* its name */
     const char *metadata; /* JSON; NULL: none */
-    const char *reason;   /* "WAITING_TIMEOUT": the handler's own wait ran out */
-    const char *signal;   /* JSON {id, event, payload}: what ended the wait before this call */
+    const char *reason;   /* "WAITING_TIMEOUT" if the wait of the call before has timed out */
+    const char *signal;   /* JSON {id, event, payload}: the signal that ended that wait */
 
-    const cairn_memory *memory; /* of functions; NULL for all others */
-} cairn_task;
+    const cairn_memory *memory; /* of functions; otherwise NULL */
+};
 
-/* Code of a function that a worker has, and which instances it can go on with. */
+/* Code of a function that a worker has, and the versions that it can continue. */
 typedef struct cairn_function_code {
     size_t size;
     const char *name;
-    int32_t version;      /* from 1; instances of a higher version are not brought */
-    int32_t from_version; /* nor those of a lower version than this; 0: `version` alone */
+    int32_t version;      /* from 1; instances of a higher version are not claimed */
+    int32_t from_version; /* nor instances of a lower version than this; 0: only `version` */
 } cairn_function_code;
 
-#define CAIRN_FUNCTION_CODE_VALUES_(SET)
+#define CAIRN_FUNCTION_CODE_VALUES_(SET) SET(size, sizeof(cairn_function_code))
 CAIRN_DEFAULTS_(cairn_function_code, CAIRN_FUNCTION_CODE_VALUES_)
 #define CAIRN_FUNCTION_CODE_DEFAULTS \
     CAIRN_INITIAL_(cairn_function_code, CAIRN_FUNCTION_CODE_VALUES_)
 
 typedef struct cairn_claim_options {
     size_t size;
-    const char *worker; /* who asks; not empty */
-    const char *const *
-        types; /* exact types, and prefixes ending in %; "%" alone is everything; a function that
-                 * one of them matches is brought in every version */
+    const char *worker;       /* the name of the worker; not empty */
+    const char *const *types; /* exact types, and prefixes that end in %; "%" is everything.  A
+                               * function that matches is claimed in every version */
     size_t type_count;
-    const char
-        *runtime; /* refuse, and never bring, what the registry gives to another; NULL: any */
-    uint32_t max; /* tasks at most */
-    uint32_t lease_ms; /* from 1 */
-    uint32_t wait_ms;  /* real time to wait for a task if there is none; 0: do not wait */
+    const char *runtime; /* types that the registry gives to another runtime are rejected if
+                          * named and otherwise not claimed; NULL: any */
+    uint32_t max;        /* the largest number of tasks */
+    uint32_t lease_ms;   /* at least 1 */
+    uint32_t wait_ms;    /* real time to wait for a task if there is none; 0: do not wait */
     const cairn_function_code *functions; /* beside `types`, which may then be empty */
     size_t function_count;
 } cairn_claim_options;
 
-#define CAIRN_CLAIM_VALUES_(SET) SET(max, 1) SET(lease_ms, 30000)
+#define CAIRN_CLAIM_VALUES_(SET) \
+    SET(size, sizeof(cairn_claim_options)), SET(max, 1), SET(lease_ms, 30000)
 CAIRN_DEFAULTS_(cairn_claim_options, CAIRN_CLAIM_VALUES_)
 #define CAIRN_CLAIM_DEFAULTS CAIRN_INITIAL_(cairn_claim_options, CAIRN_CLAIM_VALUES_)
 
-/* Claims what is due and matches: lower priority number first, then the one inserted first.
- * An empty answer is CAIRN_OK with no tasks.
+/* Claims tasks that are due and match: of jobs those with the lowest priority number first,
+ * then those that were recorded first.  If there are none, the answer is CAIRN_OK and an empty
+ * page.
  *
  * CAIRN_E_WRONG_RUNTIME  `types` or `functions` names a type that the registry gives to another
  *                        runtime. */
@@ -374,21 +491,21 @@ CAIRN_API cairn_code cairn_claim(cairn_engine *engine, const cairn_claim_options
 
 typedef enum cairn_outcome {
     CAIRN_COMPLETE = 1, /* done; `output` is the result */
-    CAIRN_FAIL,         /* a failed attempt: tried again after the backoff, while any is left */
-    CAIRN_RETRY,        /* the same, after delay_ms */
-    CAIRN_DEAD,         /* failed for good, whatever attempts are left */
-    CAIRN_RELEASE,      /* given back at no cost of an attempt; claimable after delay_ms */
+    CAIRN_FAIL,         /* failed; called again after the backoff while attempts are left */
+    CAIRN_RETRY,        /* the same, but called again after delay_ms */
+    CAIRN_DEAD,         /* failed; not called again even if attempts are left */
+    CAIRN_RELEASE,      /* given back without using an attempt; claimable after delay_ms */
     CAIRN_WAIT          /* steps only: called again when `event` arrives or after timeout_ms */
 } cairn_outcome;
 
-/* An event that others shall hear of, committed with the outcome; see cairn_outbox_claim(). */
+/* An event for other systems, committed with the outcome; see cairn_outbox_claim(). */
 typedef struct cairn_outbound {
     size_t size;
     const char *event;   /* not empty */
     const char *payload; /* JSON; NULL: null */
 } cairn_outbound;
 
-#define CAIRN_OUTBOUND_VALUES_(SET)
+#define CAIRN_OUTBOUND_VALUES_(SET) SET(size, sizeof(cairn_outbound))
 CAIRN_DEFAULTS_(cairn_outbound, CAIRN_OUTBOUND_VALUES_)
 #define CAIRN_OUTBOUND_DEFAULTS CAIRN_INITIAL_(cairn_outbound, CAIRN_OUTBOUND_VALUES_)
 
@@ -398,43 +515,45 @@ typedef struct cairn_report {
     const char *task_id;
     const char *token;
     cairn_outcome outcome;
-    const char *output; /* JSON, with COMPLETE; NULL: null */
-    const char *error;  /* with FAIL, RETRY, DEAD */
-    int64_t
-        delay_ms; /* with RETRY and RELEASE; -1: the task's own backoff (RELEASE: at once) */
+    const char *output; /* with COMPLETE: JSON; NULL: null */
+    const char *error;  /* with FAIL, RETRY and DEAD */
+    int64_t delay_ms;   /* with RETRY and RELEASE; -1: the task's own backoff with RETRY, at
+                         * once with RELEASE (missing_cooldown_ms if is_missing_handler) */
 
-    /* Of steps only. */
-    const char *event;              /* with WAIT: what is waited for */
-    int64_t timeout_ms;             /* with WAIT: for how long; -1: without end */
+    /* Steps only. */
+    const char *event;              /* with WAIT: the event to wait for */
+    int64_t timeout_ms;             /* with WAIT: how long; -1: without limit */
     const cairn_outbound *outbound; /* with COMPLETE and WAIT */
     size_t outbound_count;
-    int is_missing_handler; /* with RELEASE: this worker cannot execute it; is told to all.
-                             * delay_ms -1 is then the engine's cooldown */
+    bool is_missing_handler; /* with RELEASE: this worker has no handler for it */
 } cairn_report;
 
-#define CAIRN_REPORT_VALUES_(SET) \
-    SET(outcome, CAIRN_COMPLETE) SET(delay_ms, -1) SET(timeout_ms, -1)
+#define CAIRN_REPORT_VALUES_(SET)                                                     \
+    SET(size, sizeof(cairn_report)), SET(outcome, CAIRN_COMPLETE), SET(delay_ms, -1), \
+        SET(timeout_ms, -1)
 CAIRN_DEFAULTS_(cairn_report, CAIRN_REPORT_VALUES_)
 #define CAIRN_REPORT_DEFAULTS CAIRN_INITIAL_(cairn_report, CAIRN_REPORT_VALUES_)
 
-/* What became of one report. */
+/* The result of one report.  Frozen. */
 typedef struct cairn_reported {
-    cairn_code code; /* CAIRN_OK, or CAIRN_E_LEASE_LOST, ...: one may fail, the others stand */
-    char status[24]; /* the job's status now, such as "succeeded"; "" if the code is not OK */
+    cairn_code code; /* CAIRN_OK, CAIRN_E_LEASE_LOST, ...; the other reports are not affected */
+    char status[24]; /* of the job or step now, such as "succeeded"; "" if the code is not OK */
     cairn_error error;
 } cairn_reported;
 
-/* Reports outcomes, all in one commit, and claims in the same commit if `claim` is given.
- * Repeating a report that was accepted, with the same token and outcome, is accepted again and
- * changes nothing; another outcome is CAIRN_E_LEASE_LOST. ret_reported (count of them) and ret_tasks may be NULL; with one report and
- * no ret_reported its code is the call's. */
+/* Reports outcomes in one commit and, if `claim` is not NULL, claims in the same commit.
+ *
+ * A report that was accepted may be repeated with the same token and outcome: it is accepted
+ * again and changes nothing.  Another outcome is CAIRN_E_LEASE_LOST.  ret_reported has room for
+ * `count` results.  ret_reported and ret_tasks may be NULL; with one report and without
+ * ret_reported, the call returns the code of the report. */
 CAIRN_API cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
                                        const cairn_report *reports, size_t count,
                                        cairn_reported *ret_reported,
                                        const cairn_claim_options *claim, cairn_page **ret_tasks,
                                        cairn_error *reterr);
 
-/* The same for one task and one outcome. */
+/* The same for one task. */
 CAIRN_API cairn_code cairn_task_complete(cairn_engine *engine, const char *worker,
                                          const cairn_task *task, const char *output,
                                          cairn_error *reterr);
@@ -442,243 +561,280 @@ CAIRN_API cairn_code cairn_task_fail(cairn_engine *engine, const char *worker,
                                      const cairn_task *task, const char *error,
                                      cairn_error *reterr);
 
-/* Keeps a lease: it now ends extend_ms from now.  *ret_stop says whether the work is still
- * wanted: NULL, or a constant text ("cancelled"); then the lease was not extended.  ret_ may be
- * NULL. */
+/* Extends a lease: it now ends extend_ms from now.  *ret_stop is NULL, or a constant text such
+ * as "cancelled" if the work is no longer wanted; the lease is then not extended.  Each ret_
+ * argument may be NULL. */
 CAIRN_API cairn_code cairn_heartbeat(cairn_engine *engine, const char *worker,
                                      const char *task_id, const char *token, uint32_t extend_ms,
                                      int64_t *ret_lease_until_us, const char **ret_stop,
                                      cairn_error *reterr);
 
-/* ---- Working: callbacks ---------------------------------------------------------------------
- */
+/* ---- Workers: handlers that are called --------------------------------------------------- */
 
 typedef struct cairn_worker_options {
     size_t size;
     const char *name;     /* NULL: host, process and a random suffix */
     const char *runtime;  /* NULL: any */
-    uint32_t concurrency; /* threads that run handlers */
-    uint32_t lease_ms;    /* kept alive by itself while a handler runs */
-    uint32_t wait_ms;     /* how long one claim waits; shorter only makes more requests */
-    int until_idle; /* 1: cairn_worker_run() returns when nothing is claimable or leased: no job
-                     * that it handles, and no step at all, since the next may be its own */
+    uint32_t concurrency; /* the number of threads that run handlers */
+    uint32_t lease_ms;    /* extended automatically while a handler runs */
+    uint32_t wait_ms;     /* how long one claim waits; a lower value only makes more requests */
+    bool until_idle; /* cairn_worker_run() returns when nothing is left to do: no job that this
+                      * worker handles, and no step at all, claimable or leased */
 } cairn_worker_options;
 
-#define CAIRN_WORKER_VALUES_(SET) SET(concurrency, 4) SET(lease_ms, 30000) SET(wait_ms, 20000)
+#define CAIRN_WORKER_VALUES_(SET)                                                       \
+    SET(size, sizeof(cairn_worker_options)), SET(concurrency, 4), SET(lease_ms, 30000), \
+        SET(wait_ms, 20000)
 CAIRN_DEFAULTS_(cairn_worker_options, CAIRN_WORKER_VALUES_)
 #define CAIRN_WORKER_DEFAULTS CAIRN_INITIAL_(cairn_worker_options, CAIRN_WORKER_VALUES_)
 
-/* Executes one task and says how it ended; use the cairn_work_ calls to read it and to add an
- * output, an error or a delay.  Runs in one of the worker's threads. */
+/* Executes one task and returns its outcome.  It runs in one of the worker's threads.  The
+ * cairn_work_ calls read the task and add an output, an error or a delay. */
 typedef cairn_outcome (*cairn_handler)(cairn_work *work, void *arg);
 
 CAIRN_API cairn_code cairn_worker_new(cairn_engine *engine, const cairn_worker_options *options,
                                       cairn_worker **ret_worker, cairn_error *reterr);
 
-/* Has `handler` called for tasks of this type, or of this prefix ("billing.%").  The exact type
- * wins over a prefix, the longer prefix over the shorter.  Before cairn_worker_run(). */
+/* Registers a handler for a type, or for a prefix ("billing.%").  An exact type takes
+ * precedence over a prefix, and a longer prefix over a shorter one.  Call it before
+ * cairn_worker_run(). */
 CAIRN_API cairn_code cairn_worker_handle(cairn_worker *worker, const char *type,
                                          cairn_handler handler, void *arg, cairn_error *reterr);
 
-/* Claims, calls handlers, reports, until cairn_worker_stop() or, with until_idle, until there
- * is nothing left to do.  A store that goes away is waited for. */
+/* Claims tasks, calls handlers and reports, until cairn_worker_stop() or, with until_idle,
+ * until nothing is left to do.  If the store becomes unreachable, it waits for it. */
 CAIRN_API cairn_code cairn_worker_run(cairn_worker *worker, cairn_error *reterr);
 
-/* Asks cairn_worker_run() to return: nothing more is claimed, handlers finish, their outcomes
- * are reported.  Safe from any thread and from a signal handler. */
+/* Makes cairn_worker_run() return: it claims no more, lets the running handlers finish, and
+ * reports their outcomes.  May be called from any thread and from a signal handler. */
 CAIRN_API void cairn_worker_stop(cairn_worker *worker);
-CAIRN_API void cairn_worker_free(cairn_worker *worker); /* NULL is welcome */
+CAIRN_API void cairn_worker_free(cairn_worker *worker); /* worker may be NULL */
 
 CAIRN_API const cairn_task *cairn_work_task(const cairn_work *work);
 
-/* Why the handler should stop early ("cancelled", "lease_lost"), or NULL.  Cheap: ask often. */
+/* Why the handler should stop early ("cancelled", "lease_lost"), or NULL.  It makes no
+ * request, so call it often. */
 CAIRN_API const char *cairn_work_stop(const cairn_work *work);
 
-/* Of steps and compensations: the instance's input, and the output of a finished step, as JSON.
- * They ask the engine, and hold while the work does.
+/* For steps and compensations: the input of the instance, and the output of a completed step,
+ * as JSON.  They ask the engine; the texts live as long as the work.
  *
- * CAIRN_E_NOT_FOUND   there is no such step, or it has not finished.
- * CAIRN_E_LEASE_LOST  the task is not this worker's any more: stop.
- * CAIRN_E_BAD_INPUT   the task is a job: it has no instance. */
+ * CAIRN_E_NOT_FOUND   there is no such step, or it has not completed.
+ * CAIRN_E_LEASE_LOST  the task no longer belongs to this worker: stop.
+ * CAIRN_E_BAD_INPUT   the task is a job, which has no instance. */
 CAIRN_API cairn_code cairn_work_instance_input(cairn_work *work, const char **ret_input,
                                                cairn_error *reterr);
 CAIRN_API cairn_code cairn_work_output_of(cairn_work *work, const char *step,
                                           const char **ret_output, cairn_error *reterr);
 
-/* Copied.  The output must be JSON, or the attempt fails. */
+/* The text is copied.  The output must be JSON; otherwise the attempt fails. */
 CAIRN_API cairn_code cairn_work_set_output(cairn_work *work, const char *json);
 CAIRN_API cairn_code cairn_work_set_error(cairn_work *work, const char *text);
 CAIRN_API void cairn_work_set_delay(cairn_work *work, int64_t delay_ms);
 
-/* Of steps only.  For a handler that returns CAIRN_WAIT: it is called again when the event
- * arrives (cairn_task.signal) or after timeout_ms (cairn_task.reason); -1: without end. */
+/* For steps, before returning CAIRN_WAIT: the handler is called again when the event arrives
+ * (see cairn_task.signal) or after timeout_ms (see cairn_task.reason); -1: without limit. */
 CAIRN_API cairn_code cairn_work_wait(cairn_work *work, const char *event, int64_t timeout_ms);
 
-/* Emits an event with an outcome of CAIRN_COMPLETE or CAIRN_WAIT.  payload is JSON; NULL: null.
- * CAIRN_E_BAD_JSON, and then nothing is emitted. */
+/* Emits an event with CAIRN_COMPLETE or CAIRN_WAIT.  payload is JSON; NULL:
+ * null.  CAIRN_E_BAD_JSON: nothing is emitted. */
 CAIRN_API cairn_code cairn_work_emit(cairn_work *work, const char *event, const char *payload);
 
-/* ---- Workflows ------------------------------------------------------------------------------ */
+/* ---- Workflows --------------------------------------------------------------------------- */
 
 /* A deployed workflow. */
-typedef struct cairn_workflow {
+struct cairn_workflow {
     const char *name;
     int32_t version;
     const char *hash;    /* of its content */
     const char *content; /* canonical JSON */
     int64_t created_at_us;
-} cairn_workflow;
+};
 
-/* What is wrong with a workflow file, and where. */
-typedef struct cairn_flaw {
+/* A mistake in a workflow file, and where it is.  Frozen. */
+struct cairn_flaw {
     int line, column; /* from 1; 0: the file as a whole */
     char message[256];
-} cairn_flaw;
+};
 
-/* Checks a workflow file's text, YAML or JSON; needs no engine.  `file` is its name, for errors.
- * CAIRN_E_BAD_INPUT if it has flaws, or CAIRN_E_TOO_LARGE if the first one is a limit that is
- * exceeded; *ret_flaws (which may be NULL) is then written, too: the flaws in the order of the
- * file, at most 100. */
+/* Checks the text of a workflow file, YAML or JSON, without an engine.  `file` is its name, for
+ * error messages.
+ *
+ * CAIRN_E_BAD_INPUT or CAIRN_E_TOO_LARGE: the file has flaws.  *ret_flaws is written in this
+ * case, too: all of them in the order of the file, at most 100.  ret_flaws may be NULL. */
 CAIRN_API cairn_code cairn_workflow_validate(const char *file, const char *text,
                                              cairn_page **ret_flaws, cairn_error *reterr);
 
-/* Draws a workflow file's text: "dot", "mermaid" or "terminal".  *ret_text is freed with
+/* Draws the text of a workflow file as "dot", "mermaid" or "terminal".  Free *ret_text with
  * cairn_text_free(). */
 CAIRN_API cairn_code cairn_workflow_draw(const char *file, const char *text, const char *form,
                                          char **ret_text, cairn_error *reterr);
-CAIRN_API void cairn_text_free(char *text); /* NULL is welcome */
+CAIRN_API void cairn_text_free(char *text); /* text may be NULL */
 
-/* Deploys a workflow.  The same content again is the same as once (*ret_existing 1, may be NULL);
- * other content under a known name and version is CAIRN_E_CONFLICT: raise the version. */
+/* Deploys a workflow.  Deploying the same content again changes nothing and sets
+ * *ret_existing, which may be NULL.  CAIRN_E_CONFLICT: this version is already deployed with
+ * different content. */
 CAIRN_API cairn_code cairn_workflow_deploy(cairn_engine *engine, const char *file,
-                                           const char *text, int *ret_existing,
+                                           const char *text, bool *ret_existing,
                                            cairn_error *reterr);
 
+/* One workflow; version 0 is the highest. */
 CAIRN_API cairn_code cairn_workflow_get(cairn_engine *engine, const char *name, int32_t version,
-                                        cairn_page **ret_definitions, cairn_error *reterr);
+                                        cairn_page **ret_workflows, cairn_error *reterr);
 CAIRN_API cairn_code cairn_workflow_list(cairn_engine *engine, const char *cursor,
-                                         uint32_t limit, cairn_page **ret_definitions,
+                                         uint32_t limit, cairn_page **ret_workflows,
                                          cairn_error *reterr);
 
-/* A workflow put together in code: elements are added in order; what a file's keys say goes into
- * `options`, a JSON object such as {"max_attempts": 5, "timeout": "30s"} (NULL: none).  Errors are
- * remembered and told by cairn_builder_text(), which gives the JSON that cairn_workflow_deploy() takes. */
-CAIRN_API cairn_builder *cairn_builder_new(const char *workflow, int32_t version); /* or NULL */
-CAIRN_API void cairn_builder_dlq(cairn_builder *builder, int is_on);
+/* A workflow that is put together in code.  Elements are added in order.  `options` is a JSON
+ * object with the keys of the file, such as {"max_attempts": 5, "timeout": "30s"}; NULL:
+ * none.  Errors are kept and returned by cairn_builder_text(), whose text is for
+ * cairn_workflow_deploy(). */
+CAIRN_API cairn_builder *cairn_builder_new(const char *workflow,
+                                           int32_t version); /* NULL: no memory */
+CAIRN_API void cairn_builder_dlq(cairn_builder *builder, bool is_on);
 CAIRN_API void cairn_builder_step(cairn_builder *builder, const char *name, const char *handler,
                                   const char *options);
 CAIRN_API void cairn_builder_compensation(cairn_builder *builder, const char *handler,
-                                          const char *options); /* of the step just added */
+                                          const char *options); /* of the step before */
 CAIRN_API void cairn_builder_sleep(cairn_builder *builder, const char *name, int64_t for_ms);
 CAIRN_API void cairn_builder_wait(cairn_builder *builder, const char *name, const char *event,
                                   const char *options);
 CAIRN_API void cairn_builder_save_point(cairn_builder *builder, const char *name);
 CAIRN_API void cairn_builder_human(cairn_builder *builder, const char *name,
                                    const char *options);
+/* The elements that follow are the `then` list; cairn_builder_end() closes the condition. */
 CAIRN_API void cairn_builder_condition(cairn_builder *builder, const char *name,
                                        const char *when);
-CAIRN_API void
-cairn_builder_else(cairn_builder *builder); /* then comes first; end closes both */
-CAIRN_API void cairn_builder_fork(cairn_builder *builder, const char *name,
-                                  const char *join);         /* "all", "any", NULL: no join */
-CAIRN_API void cairn_builder_branch(cairn_builder *builder); /* begins each branch of a fork */
+CAIRN_API void cairn_builder_else(cairn_builder *builder);
+/* join: "all", "any" or NULL, which is no join.  cairn_builder_branch() begins each branch. */
+CAIRN_API void cairn_builder_fork(cairn_builder *builder, const char *name, const char *join);
+CAIRN_API void cairn_builder_branch(cairn_builder *builder);
 CAIRN_API void cairn_builder_parallel(cairn_builder *builder, const char *name);
 CAIRN_API void cairn_builder_end(cairn_builder *builder); /* of a condition, fork or parallel */
 CAIRN_API cairn_code cairn_builder_text(cairn_builder *builder, const char **ret_text,
                                         cairn_error *reterr);
-CAIRN_API void cairn_builder_free(cairn_builder *builder); /* NULL is welcome */
+CAIRN_API void cairn_builder_free(cairn_builder *builder); /* builder may be NULL */
 
-/* ---- Instances ------------------------------------------------------------------------------ */
+/* ---- Instances --------------------------------------------------------------------------- */
 
 typedef struct cairn_start_options {
     size_t size;
     const char *workflow;
     int32_t version;     /* 0: the highest */
     const char *input;   /* JSON; NULL: {} */
-    const char *key;     /* one instance per workflow and key; NULL: no key */
-    int64_t start_at_us; /* pending until then; 0: now */
+    const char *key;     /* a second instance with this key is not started; NULL: no key */
+    int64_t start_at_us; /* pending until this time; 0: now */
 } cairn_start_options;
 
-#define CAIRN_START_VALUES_(SET)
+#define CAIRN_START_VALUES_(SET) SET(size, sizeof(cairn_start_options))
 CAIRN_DEFAULTS_(cairn_start_options, CAIRN_START_VALUES_)
 #define CAIRN_START_DEFAULTS CAIRN_INITIAL_(cairn_start_options, CAIRN_START_VALUES_)
 
-/* Starts an instance, or finds the one already started under this key.  CAIRN_E_NOT_FOUND: no such
- * workflow or version. */
+/* Starts an instance of a workflow.  If the key is known, it finds the earlier one.
+ * CAIRN_E_NOT_FOUND: there is no such workflow or version. */
 CAIRN_API cairn_code cairn_instance_start(cairn_engine *engine,
                                           const cairn_start_options *options,
                                           cairn_enqueued *ret_started, cairn_error *reterr);
 
-/* An instance as its row says.  Times that are not set are 0, texts that are not set NULL. */
-typedef struct cairn_instance {
+/* An instance.  Times that are not set are 0, texts that are not set are NULL. */
+struct cairn_instance {
     const char *id, *workflow, *key, *input, *output;
     int32_t version;
-    const char
-        *status; /* pending, running, waiting_signal, paused, compensating, dlq, completed,
-                         * failed, cancelled, aborted */
-    const char *const *current_steps; /* names of what is ready, running, waiting, ... */
+    const char *status;
+    cairn_instance_status status_code;
+    const char *const *current_steps; /* names of steps that are ready, running, waiting, ... */
     size_t current_step_count;
-    const char
-        *last_error; /* JSON {step, message, attempt, at}; NULL once that step succeeds */
-    int32_t generation;
+    const char *last_error; /* JSON {step, message, attempt, at}; NULL once it succeeds */
+    int32_t generation;     /* increases with each restart */
     int64_t created_at_us, started_at_us, finished_at_us, start_at_us;
-    const char *undo_error; /* the same of the latest compensation that failed */
-} cairn_instance;
+    const char *undo_error; /* the same as last_error, of the last compensation that failed */
+};
 
 typedef struct cairn_instance_filter {
     size_t size;
     const char *status, *workflow, *key; /* NULL: any */
-    const char *cursor;
-    uint32_t limit; /* 1 to 1000 */
+    const char *cursor;                  /* of cairn_page_next(); NULL: the first page */
+    uint32_t limit;                      /* 1 to 1000 */
 } cairn_instance_filter;
 
-#define CAIRN_INSTANCE_FILTER_VALUES_(SET) SET(limit, 100)
+#define CAIRN_INSTANCE_FILTER_VALUES_(SET) \
+    SET(size, sizeof(cairn_instance_filter)), SET(limit, 100)
 CAIRN_DEFAULTS_(cairn_instance_filter, CAIRN_INSTANCE_FILTER_VALUES_)
 #define CAIRN_INSTANCE_FILTER_DEFAULTS \
     CAIRN_INITIAL_(cairn_instance_filter, CAIRN_INSTANCE_FILTER_VALUES_)
 
+/* One instance.  CAIRN_E_NOT_FOUND. */
 CAIRN_API cairn_code cairn_instance_get(cairn_engine *engine, const char *id,
                                         cairn_page **ret_instances, cairn_error *reterr);
+
+/* Instances that match, newest first.  filter may be NULL. */
 CAIRN_API cairn_code cairn_instance_list(cairn_engine *engine,
                                          const cairn_instance_filter *filter,
                                          cairn_page **ret_instances, cairn_error *reterr);
 
-typedef struct cairn_step {
-    const char *id; /* of its task: instance and place */
-    const char *name, *kind, *handler, *status;
+/* Waits until an instance has ended, as cairn_job_wait() does.  An instance that is paused or
+ * in the dead letter queue has not ended. */
+CAIRN_API cairn_code cairn_instance_wait(cairn_engine *engine, const char *id,
+                                         int64_t timeout_ms, cairn_page **ret_instances,
+                                         cairn_error *reterr);
+
+struct cairn_step {
+    const char *id; /* the id of its task */
+    const char *name;
+    const char *kind;
+    cairn_step_kind kind_code;
+    const char *handler;
+    const char *status;
+    cairn_step_status status_code;
     const char *input, *output, *error, *metadata, *waiting_event, *locked_by;
     int32_t seq, attempts, max_attempts, compensation_attempts, priority;
-    int64_t commit_no;
+    int64_t commit_no; /* the order in which steps ended; 0: it has not */
     int64_t next_run_at_us, started_at_us, finished_at_us, deadline_at_us, locked_until_us;
-    const char *undo_error; /* why its compensation failed; error says why the step did */
-} cairn_step;
+    const char *undo_error; /* why its compensation failed */
+};
 
-/* The steps of an instance, in order of the file. */
-CAIRN_API cairn_code cairn_instance_steps(cairn_engine *engine, const char *instance_id,
+/* The steps of an instance, in the order of the file. */
+CAIRN_API cairn_code cairn_instance_steps(cairn_engine *engine, const char *id,
                                           const char *cursor, uint32_t limit,
                                           cairn_page **ret_steps, cairn_error *reterr);
 
-/* What happened to an instance, oldest first. */
+/* The history of an instance, oldest first. */
 CAIRN_API cairn_code cairn_instance_events(cairn_engine *engine, const char *id,
                                            const char *cursor, uint32_t limit,
                                            cairn_page **ret_events, cairn_error *reterr);
+
+/* A line that a function has logged. */
+struct cairn_log {
+    int64_t id; /* increases */
+    const char *level, *message;
+    const char *data; /* JSON; NULL: none */
+    const char *step; /* the key of the step that logged it; NULL: the function itself */
+    int32_t attempt;  /* of that step, from 1; 0: the function itself */
+    int64_t at_us;
+};
+
+/* The log of an instance, oldest first.  CAIRN_E_NOT_FOUND. */
+CAIRN_API cairn_code cairn_instance_logs(cairn_engine *engine, const char *id,
+                                         const char *cursor, uint32_t limit,
+                                         cairn_page **ret_logs, cairn_error *reterr);
 
 typedef struct cairn_signal_options {
     size_t size;
     const char *instance_id, *event;
     const char *payload; /* JSON; NULL: null */
-    const char *id;      /* sending a known id again changes nothing; NULL: a new one */
-    int no_latch;        /* 1: not kept when nobody waits for it */
+    const char *id;      /* a second signal with this id changes nothing; NULL: a new id */
+    bool no_latch;       /* it is not kept if no step waits for it */
 } cairn_signal_options;
 
-#define CAIRN_SIGNAL_VALUES_(SET)
+#define CAIRN_SIGNAL_VALUES_(SET) SET(size, sizeof(cairn_signal_options))
 CAIRN_DEFAULTS_(cairn_signal_options, CAIRN_SIGNAL_VALUES_)
 #define CAIRN_SIGNAL_DEFAULTS CAIRN_INITIAL_(cairn_signal_options, CAIRN_SIGNAL_VALUES_)
 
+/* Frozen. */
 typedef struct cairn_signalled {
-    int existing; /* 1: the id was known; taken and kept are as the first time */
-    int taken;    /* 1: somebody waited for it, and goes on */
-    int kept;     /* 0: nobody waited, and it was not to be kept */
+    bool existing; /* the id was known; taken and kept are those of the first time */
+    bool taken;    /* a step waited for it and continues */
+    bool kept;     /* it was taken, or is kept for a later wait */
 } cairn_signalled;
 
 /* Sends a signal.  CAIRN_E_WRONG_STATE if the instance has ended. */
@@ -686,11 +842,11 @@ CAIRN_API cairn_code cairn_instance_signal(cairn_engine *engine,
                                            const cairn_signal_options *options,
                                            cairn_signalled *ret_signalled, cairn_error *reterr);
 
-/* Each answers what became of it in the instance's status; CAIRN_E_WRONG_STATE where the state
- * does not allow it.  docs/guides/workflows.md says what each does. */
+/* docs/guides/workflows.md explains each of these.  CAIRN_E_WRONG_STATE if the status of the
+ * instance does not allow it. */
 CAIRN_API cairn_code cairn_instance_pause(cairn_engine *engine, const char *id,
                                           cairn_error *reterr);
-CAIRN_API cairn_code cairn_instance_resume(cairn_engine *engine, const char *id, int is_forced,
+CAIRN_API cairn_code cairn_instance_resume(cairn_engine *engine, const char *id, bool is_forced,
                                            cairn_error *reterr);
 CAIRN_API cairn_code cairn_instance_restart(cairn_engine *engine, const char *id,
                                             cairn_error *reterr);
@@ -701,71 +857,77 @@ CAIRN_API cairn_code cairn_instance_cancel(cairn_engine *engine, const char *id,
 CAIRN_API cairn_code cairn_instance_abort(cairn_engine *engine, const char *id, const char *by,
                                           const char *reason, cairn_error *reterr);
 
-/* Decides about a human step, once: confirmed lets the flow go on, rejected aborts the instance.
- * CAIRN_E_WRONG_STATE if nobody is asked (any more). */
-CAIRN_API cairn_code cairn_instance_decide(cairn_engine *engine, const char *instance_id,
-                                           const char *step, int is_confirmed, const char *by,
+/* Decides about a human step: if confirmed, the instance continues; if rejected, it is aborted.
+ * CAIRN_E_WRONG_STATE if the step does not wait for a decision. */
+CAIRN_API cairn_code cairn_instance_decide(cairn_engine *engine, const char *id,
+                                           const char *step, bool is_confirmed, const char *by,
                                            const char *comment, cairn_error *reterr);
 
-/* What was decided about a human step. */
-typedef struct cairn_decision {
-    int64_t id;           /* rises within the instance */
+/* A decision about a human step. */
+struct cairn_decision {
+    int64_t id;           /* increases within the instance */
     const char *step;     /* its name */
     const char *decision; /* confirmed, rejected */
     const char *by;
     const char *comment; /* NULL: none */
     int64_t at_us;
-} cairn_decision;
+};
 
-/* What was decided in an instance, oldest first; a step that was called again may have several.
+/* The decisions in an instance, oldest first.  A step that is executed again may have several.
  * CAIRN_E_NOT_FOUND. */
-CAIRN_API cairn_code cairn_instance_decisions(cairn_engine *engine, const char *instance_id,
+CAIRN_API cairn_code cairn_instance_decisions(cairn_engine *engine, const char *id,
                                               const char *cursor, uint32_t limit,
                                               cairn_page **ret_decisions, cairn_error *reterr);
 
-/* A step, or a compensation, that a person must look at. */
-typedef struct cairn_dlq_record {
+/* ---- Dead letter queue ------------------------------------------------------------------- */
+
+/* A failed step or compensation that needs a person's attention. */
+struct cairn_dlq_record {
     const char *id, *instance_id, *workflow_id; /* workflow_id: name and version, "order/1" */
     const char *step_id, *step_name, *step_type;
     const char *input, *error, *reason;
-    int is_open; /* 0: requeued, or closed by cancel, abort, restart or retry */
+    bool is_open; /* false: requeued, or closed by cancel, abort, restart or retry */
     int64_t created_at_us;
-} cairn_dlq_record;
+};
 
 /* Open records, newest first. */
 CAIRN_API cairn_code cairn_dlq_list(cairn_engine *engine, const char *cursor, uint32_t limit,
-                                    cairn_page **ret_dlq, cairn_error *reterr);
-CAIRN_API cairn_code cairn_dlq_get(cairn_engine *engine, const char *id, cairn_page **ret_dlq,
-                                   cairn_error *reterr);
+                                    cairn_page **ret_records, cairn_error *reterr);
+CAIRN_API cairn_code cairn_dlq_get(cairn_engine *engine, const char *id,
+                                   cairn_page **ret_records, cairn_error *reterr);
 
-/* Tries it again, with new input (JSON) if given; everything that was held back goes on. */
+/* Executes the step or compensation again, with new input (JSON) unless it is NULL.  The
+ * instance continues. */
 CAIRN_API cairn_code cairn_dlq_requeue(cairn_engine *engine, const char *id, const char *input,
                                        cairn_error *reterr);
 
+/* ---- Outbox ------------------------------------------------------------------------------ */
+
 /* An event that a handler has emitted. */
-typedef struct cairn_outbox_event {
+struct cairn_outbox_event {
     const char *id, *instance_id, *step, *event, *payload;
     int64_t created_at_us;
-} cairn_outbox_event;
+};
 
-/* Events to deliver, in order per instance, to be acknowledged within lease_ms.  Until they are,
- * later events of their instances are given to nobody, this worker included. */
+/* Claims events to deliver, in order within each instance.  Acknowledge each within
+ * lease_ms.  Until then, no worker gets later events of the same instance. */
 CAIRN_API cairn_code cairn_outbox_claim(cairn_engine *engine, const char *worker, uint32_t max,
-                                        uint32_t lease_ms, cairn_page **ret_outbox,
+                                        uint32_t lease_ms, cairn_page **ret_events,
                                         cairn_error *reterr);
-/* The event has been delivered.  Twice is the same as once.  CAIRN_E_WRONG_STATE: an earlier event
- * of the instance is not acknowledged yet. */
+
+/* Acknowledges that the event was delivered.  Doing so again changes
+ * nothing.  CAIRN_E_WRONG_STATE: an earlier event of the instance has not been acknowledged. */
 CAIRN_API cairn_code cairn_outbox_ack(cairn_engine *engine, const char *id,
                                       cairn_error *reterr);
 
-/* ---- Functions ------------------------------------------------------------------------------
+/* ---- Functions -----------------------------------------------------------------------------
  *
- * A function is a workflow that is written as code.  Its steps have keys; what a step gave is
- * remembered.  The code runs from the top at each *passage*: steps that have finished answer from
- * memory, the first one that has not is executed.  A sleep, a wait or a retry suspends: the
- * passage ends with CAIRN_E_SUSPENDED, which the code passes on, and the next one begins when
- * there is something to do.  So code outside of steps must do the same each time: it asks for
- * the time, for chance and for the outside world through the calls below.
+ * A function is a workflow that is written as code.  Its steps have keys, and their outputs
+ * are stored.  Each run of the code (a *passage*) starts from the top: a completed step returns
+ * its stored output, and the first one that is not completed is executed.  A sleep, a wait or a
+ * retry suspends: the call returns CAIRN_E_SUSPENDED, the code returns that, and the next run
+ * starts when the function can continue.  So the code outside of steps must do the same in each
+ * run: it gets the time, random numbers and data from outside through the calls below.
  *
  *     static cairn_code order(cairn_passage *passage, void *arg)
  *     {
@@ -777,57 +939,59 @@ CAIRN_API cairn_code cairn_outbox_ack(cairn_engine *engine, const char *id,
  *         if (!code)
  *             code = cairn_passage_sleep(passage, "cool_off", 3600 * 1000, NULL);
  *         if (!code)
- *             code = cairn_passage_wait_event(passage, "paid", "payment.settled", -1, NULL, NULL);
+ *             code = cairn_passage_wait_event(passage, "paid", "paid", -1, NULL, NULL);
  *         return code;
  *     }
  *
- * In a loop a key repeats: its second use is remembered as "key#2", and so on.  Texts that a call
- * hands out live as long as the passage.
+ * A key that is used again, as in a loop, is stored as "key#2", then "key#3".  Texts that these
+ * calls return live as long as the passage.
  */
 
-/* The code of a function.  CAIRN_OK: it has completed, see cairn_passage_set_output().
- * CAIRN_E_SUSPENDED, passed on from a call: it goes on later.  Any other code: it has failed, with
- * the text of cairn_passage_set_error(), else with the error of the call that returned it. */
+/* The code of a function.  CAIRN_OK: it has completed, with the output of
+ * cairn_passage_set_output().  CAIRN_E_SUSPENDED, as returned by a call: it continues
+ * later.  Any other code: it has failed, with the text of cairn_passage_set_error(), or else
+ * with the error of the call that returned the code. */
 typedef cairn_code (*cairn_function)(cairn_passage *passage, void *arg);
 
-/* What a crash repeats. */
+/* How much a crash repeats. */
 typedef enum cairn_commit_mode {
-    CAIRN_COMMIT_STEP =
-        1,               /* each finished step is committed before the next begins: at most one
-                            * is called again, the one that was being executed or had just ended */
-    CAIRN_COMMIT_PASSAGE /* all steps of a passage are committed at its end: the whole passage
-                            * may be repeated, for a fraction of the commits */
+    CAIRN_COMMIT_STEP = 1, /* each completed step is committed before the next one begins, so
+                            * at most one step is executed again */
+    CAIRN_COMMIT_PASSAGE   /* all steps of a run are committed at its end, so the whole run may
+                            * be repeated; it needs far fewer commits */
 } cairn_commit_mode;
 
 typedef struct cairn_function_options {
     size_t size;
-    const char *name; /* what instances are started as, and the type of its tasks */
+    const char *name; /* of the workflow, and the type of its tasks */
     int32_t version;  /* from 1 */
     cairn_function run;
     void *arg;
     cairn_commit_mode commit;
-    int32_t max_attempts; /* leases lost in a row, without any commit, until it has failed */
-    int dlq;              /* 1: when it fails, it is parked in the DLQ */
-    int32_t from_version; /* the oldest version whose instances it accepts; 0: its own alone */
+    int32_t max_attempts; /* it fails after this many lost leases in a row without a commit */
+    bool dlq;             /* if it fails, it is put in the dead letter queue */
+    int32_t from_version; /* the oldest version whose instances it accepts; 0: only its own */
 } cairn_function_options;
 
-#define CAIRN_FUNCTION_VALUES_(SET) \
-    SET(version, 1) SET(commit, CAIRN_COMMIT_STEP) SET(max_attempts, 3)
+#define CAIRN_FUNCTION_VALUES_(SET)                             \
+    SET(size, sizeof(cairn_function_options)), SET(version, 1), \
+        SET(commit, CAIRN_COMMIT_STEP), SET(max_attempts, 3)
 CAIRN_DEFAULTS_(cairn_function_options, CAIRN_FUNCTION_VALUES_)
 #define CAIRN_FUNCTION_DEFAULTS CAIRN_INITIAL_(cairn_function_options, CAIRN_FUNCTION_VALUES_)
 
-/* Has a worker execute a function: it is deployed under its name and version (as the workflow file
- * {"function": NAME, "version": N}), so that cairn_instance_start() finds it, and its passages are claimed
- * like other tasks, if their instance's version is from `from_version` to `version`.  Several
- * versions of one name may be registered: an instance is given to its own version, or else to the
- * highest that accepts it.  Before cairn_worker_run(). */
+/* Makes a worker execute a function.  The function is deployed under its name and version, as
+ * the workflow file {"function": NAME, "version": N}, so that cairn_instance_start() finds
+ * it.  The worker claims instances whose version is from `from_version` to `version`.  Several
+ * versions of a name may be registered: an instance is given to its own version, or else to
+ * the highest one that accepts it.  Call it before cairn_worker_run(). */
 CAIRN_API cairn_code cairn_worker_function(cairn_worker *worker,
                                            const cairn_function_options *options,
                                            cairn_error *reterr);
 
-/* A step of a function.  Its code is a handler like any other: it reads cairn_work_task() (type and
- * step are the key) and says how the call ended.  CAIRN_COMPLETE with an output; CAIRN_FAIL or
- * CAIRN_RETRY: called again after the backoff, while calls are left; CAIRN_DEAD: never again. */
+/* A step of a function.  Its code is a handler: it reads cairn_work_task(), whose type and
+ * step are the key, and returns the outcome.  CAIRN_COMPLETE: the output is stored.  CAIRN_FAIL
+ * and CAIRN_RETRY: it is called again after the backoff while calls are left.  CAIRN_DEAD: it
+ * is not called again. */
 typedef struct cairn_step_options {
     size_t size;
     const char *key; /* not empty, without '#' */
@@ -836,38 +1000,38 @@ typedef struct cairn_step_options {
     const char *input;       /* JSON, for its code and its compensation; NULL: null */
     int32_t retries;         /* calls after the first */
     const char *backoff;     /* fixed, linear, exponential, quadratic */
-    int64_t base_ms, max_ms; /* before the second call; the longest */
-    double jitter;
-    int64_t timeout_ms; /* a call that took longer has failed (TIMEOUT); 0: no limit */
+    int64_t base_ms, max_ms; /* the delay before the second call; the longest delay */
+    double jitter;           /* the part of a delay that is added at random, 0 to 1 */
+    int64_t timeout_ms;      /* a call that takes longer has failed with TIMEOUT; 0: no limit */
 
-    /* The type of the task that undoes it, with {"input", "output"}, should the function fail or be
-     * cancelled later; any worker that handles the type executes it.  NULL: nothing to undo. */
+    /* The type of the task that undoes the step if the function fails or is cancelled
+     * later.  Its input is {"input", "output"}; any worker that handles the type executes
+     * it.  NULL: none. */
     const char *compensation;
-    int32_t compensation_max_attempts; /* calls; 0: straight to the DLQ */
+    int32_t compensation_max_attempts; /* calls; 0: straight to the dead letter queue */
     int64_t compensation_timeout_ms;   /* 0: no limit */
 } cairn_step_options;
 
-#define CAIRN_STEP_VALUES_(SET) \
-    SET(retries, 2)             \
-    SET(backoff, "exponential") \
-    SET(base_ms, 1000) SET(max_ms, 300000) SET(compensation_max_attempts, 3)
+#define CAIRN_STEP_VALUES_(SET)                                                          \
+    SET(size, sizeof(cairn_step_options)), SET(retries, 2), SET(backoff, "exponential"), \
+        SET(base_ms, 1000), SET(max_ms, 300000), SET(compensation_max_attempts, 3)
 CAIRN_DEFAULTS_(cairn_step_options, CAIRN_STEP_VALUES_)
 #define CAIRN_STEP_DEFAULTS CAIRN_INITIAL_(cairn_step_options, CAIRN_STEP_VALUES_)
 
-/* Executes a step, or answers from memory.
+/* Executes a step, or returns its stored output.
  *
- * CAIRN_E_SUSPENDED         pass it on.
- * CAIRN_E_STEP_FAILED       no call is left, or it said CAIRN_DEAD.  The function may go on.
- * CAIRN_E_VERSION_MISMATCH  the code asks for another step than is remembered: pass it on; the
- *                           instance pauses, and `resume --force` accepts the new code.
- * CAIRN_E_LEASE_LOST, CAIRN_E_UNREACHABLE, ...  this passage is over: pass it on. */
+ * CAIRN_E_SUSPENDED         return it. CAIRN_E_STEP_FAILED       no call is left, or it
+ * returned CAIRN_DEAD.  The function may go on. CAIRN_E_VERSION_MISMATCH  the code asks for
+ * another step than the stored one: return it.  The
+ *                           instance pauses; `cairn resume --force` accepts the new code.
+ * CAIRN_E_LEASE_LOST, CAIRN_E_UNREACHABLE, ...  this run is over: return it. */
 CAIRN_API cairn_code cairn_passage_step(cairn_passage *passage,
                                         const cairn_step_options *options,
                                         const char **ret_output, cairn_error *reterr);
 
-/* The same in two halves, for callers that cannot be called back (options->run is not used).
- * *ret_work NULL: it was remembered, as cairn_passage_step() would tell.  Else it is to be executed
- * now; then end it, once. */
+/* The same in two halves, for callers that cannot be called back; options->run is not
+ * used.  If *ret_work is NULL, the answer is that of cairn_passage_step().  Otherwise execute
+ * the step now and call cairn_passage_end_step() once. */
 CAIRN_API cairn_code cairn_passage_begin_step(cairn_passage *passage,
                                               const cairn_step_options *options,
                                               cairn_work **ret_work, const char **ret_output,
@@ -876,19 +1040,21 @@ CAIRN_API cairn_code cairn_passage_end_step(cairn_passage *passage, cairn_work *
                                             cairn_outcome outcome, const char **ret_output,
                                             cairn_error *reterr);
 
-/* Suspends, unless the time has come.  key NULL: "sleep". */
+/* Suspends until the time has come.  key NULL: "sleep". */
 CAIRN_API cairn_code cairn_passage_sleep(cairn_passage *passage, const char *key, int64_t ms,
                                          cairn_error *reterr);
 CAIRN_API cairn_code cairn_passage_sleep_until(cairn_passage *passage, const char *key,
                                                int64_t at_us, cairn_error *reterr);
 
-/* Suspends until a signal of this event has come; each is taken once, the oldest first.  key NULL:
- * the event.  timeout_ms -1: without end.  CAIRN_E_TIMED_OUT: none came in time. */
+/* Suspends until a signal of this event has come.  Each signal is taken once, the oldest
+ * first.  key NULL: the event.  timeout_ms -1: without limit.  CAIRN_E_TIMED_OUT: none came in
+ * time. */
 CAIRN_API cairn_code cairn_passage_wait_event(cairn_passage *passage, const char *key,
                                               const char *event, int64_t timeout_ms,
                                               const char **ret_payload, cairn_error *reterr);
 
-/* Remembered: the same in every passage.  The store's time; 0 <= random < 1; a UUID. */
+/* The store's time, a random number from 0 up to but not including 1, and a UUID.  Stored, so
+ * the same in every run. */
 CAIRN_API cairn_code cairn_passage_now(cairn_passage *passage, int64_t *ret_now_us,
                                        cairn_error *reterr);
 CAIRN_API cairn_code cairn_passage_random(cairn_passage *passage, double *ret_value,
@@ -896,8 +1062,9 @@ CAIRN_API cairn_code cairn_passage_random(cairn_passage *passage, double *ret_va
 CAIRN_API cairn_code cairn_passage_uuid(cairn_passage *passage, char ret_id[40],
                                         cairn_error *reterr);
 
-/* Recorded in the commit that remembers it: once, or not at all.  A spec's key may be NULL; if it is
- * known, nothing new is recorded.  key NULL: the type, the workflow. */
+/* Record a job or start an instance, in the commit that stores the step: exactly once.  The
+ * key of the spec or options may be NULL; if it is known, nothing new is recorded.  key NULL:
+ * the type, or the workflow. */
 CAIRN_API cairn_code cairn_passage_start_job(cairn_passage *passage, const char *key,
                                              const cairn_job_spec *spec, char ret_id[40],
                                              cairn_error *reterr);
@@ -905,30 +1072,32 @@ CAIRN_API cairn_code cairn_passage_start_workflow(cairn_passage *passage, const 
                                                   const cairn_start_options *options,
                                                   char ret_id[40], cairn_error *reterr);
 
-/* Kept with the next commit; not repeated while the code goes through what is remembered.  level:
+/* Logs a line, which is stored with the next commit.  Not repeated during a replay.  level:
  * debug, info, warn, error.  data is JSON; NULL: none. */
 CAIRN_API cairn_code cairn_passage_log(cairn_passage *passage, const char *level,
                                        const char *message, const char *data,
                                        cairn_error *reterr);
 
-CAIRN_API const cairn_task *
-cairn_passage_task(const cairn_passage *passage); /* with its input */
+/* The task of this run, with the function's input. */
+CAIRN_API const cairn_task *cairn_passage_task(const cairn_passage *passage);
 
-/* Why the function should come to its end ("cancelled", "paused", ...), or NULL.  Every call above
- * looks by itself. */
+/* Why the function should end ("cancelled", "paused", ...), or NULL.  The calls above check it
+ * themselves. */
 CAIRN_API const char *cairn_passage_stop(const cairn_passage *passage);
 
-/* Copied.  The output must be JSON. */
+/* The text is copied.  The output must be JSON. */
 CAIRN_API cairn_code cairn_passage_set_output(cairn_passage *passage, const char *json,
                                               cairn_error *reterr);
 CAIRN_API cairn_code cairn_passage_set_error(cairn_passage *passage, const char *text);
 
-/* For those who claim tasks themselves (bindings): a passage of a task of the kind "function", and
- * its end with the code that the function returned.  Who executes long steps keeps the lease alive
- * with cairn_heartbeat().  cairn_passage_end() commits what is left and releases the passage,
- * whatever it returns; ret_status (or NULL) is the status of the function's own
- * step: "completed", "failed" ("rolled_back" if something had to be undone), "waiting", "ready",
- * "paused" (in the DLQ) or "skipped" (cancelled). */
+/* For programs that claim tasks themselves, such as bindings: a run of a task of the kind
+ * "function", and its end with the code that the function returned.  During long steps, extend
+ * the lease with cairn_heartbeat().
+ *
+ * cairn_passage_end() commits what is left and frees the passage, whatever it
+ * returns.  ret_status, which may be NULL, is the status of the function's own step:
+ * "completed", "failed" ("rolled_back" if steps had to be undone), "waiting", "ready",
+ * "paused" (in the dead letter queue) or "skipped" (cancelled). */
 CAIRN_API cairn_code cairn_passage_open(cairn_engine *engine, const char *worker,
                                         const cairn_task *task, cairn_commit_mode commit,
                                         uint32_t lease_ms, cairn_passage **ret_passage,
@@ -936,102 +1105,87 @@ CAIRN_API cairn_code cairn_passage_open(cairn_engine *engine, const char *worker
 CAIRN_API cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code,
                                        char ret_status[24], cairn_error *reterr);
 
-/* The same, and in the commit that ends it claims the next tasks, as cairn_report_many() does: one
- * round trip instead of two.  *ret_tasks is then to be freed; NULL: there was no such commit, or
- * the claim was refused, so claim by yourself. */
+/* The same, and claims the next tasks in the commit that ends it, which saves a round
+ * trip.  Free *ret_tasks.  It is NULL if there was no such commit or the claim was rejected;
+ * then call cairn_claim(). */
 CAIRN_API cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
                                              const cairn_claim_options *claim,
                                              char ret_status[24], cairn_page **ret_tasks,
                                              cairn_error *reterr);
 
-/* What a passage has cost so far: requests to the engine since it was opened, and their kinds. */
+/* The requests to the engine that a passage has made so far. */
 typedef struct cairn_passage_costs {
     size_t size;
     uint32_t commits, heartbeats;
 } cairn_passage_costs;
 
-#define CAIRN_PASSAGE_COSTS_VALUES_(SET)
+#define CAIRN_PASSAGE_COSTS_VALUES_(SET) SET(size, sizeof(cairn_passage_costs))
 CAIRN_DEFAULTS_(cairn_passage_costs, CAIRN_PASSAGE_COSTS_VALUES_)
 #define CAIRN_PASSAGE_COSTS_DEFAULTS \
     CAIRN_INITIAL_(cairn_passage_costs, CAIRN_PASSAGE_COSTS_VALUES_)
 
-/* CAIRN_E_BAD_INPUT: ret_costs->size is not known. */
 CAIRN_API cairn_code cairn_passage_costs_get(const cairn_passage *passage,
-                                             cairn_passage_costs *ret_costs);
+                                             cairn_passage_costs *ret_costs,
+                                             cairn_error *reterr);
 
-/* Something that a function has logged. */
-typedef struct cairn_log {
-    int64_t id; /* rises */
-    const char *level, *message;
-    const char *data; /* JSON; NULL: none */
-    const char *step; /* the key of the step that logged it; NULL: the function itself */
-    int32_t attempt;  /* of that step, from 1; 0: the function itself */
-    int64_t at_us;
-} cairn_log;
-
-/* What an instance has logged, oldest first.  CAIRN_E_NOT_FOUND. */
-CAIRN_API cairn_code cairn_instance_logs(cairn_engine *engine, const char *instance_id,
-                                         const char *cursor, uint32_t limit,
-                                         cairn_page **ret_logs, cairn_error *reterr);
-
-/* A signal that has come and that nobody has taken. */
+/* A signal that has arrived and was not taken yet. */
 typedef struct cairn_received {
     const char *id, *event, *payload;
     int64_t received_at_us;
 } cairn_received;
 
-/* The number in the key of a step's calls: from 2 on it is "ID:step~2". */
+/* The number in the key of a step's calls: from 2 on, the key is "ID:step~2". */
 typedef struct cairn_effect {
     const char *step;
     int32_t effect;
 } cairn_effect;
 
-/* What a function's task brings: everything that it remembers.  Made for bindings; a
+/* What the task of a function brings: everything that is stored about it.  For bindings; a
  * cairn_passage reads it by itself. */
 struct cairn_memory {
-    int32_t version;         /* of the function, as the instance was started */
-    int64_t revision;        /* of the instance, said again with every commit */
-    int32_t places;          /* the place of the next new step */
-    int is_forced;           /* resumed with force: what does not match is executed anew */
-    const cairn_step *steps; /* by place, from 1: place 0 is the function itself */
+    int32_t version;  /* of the function, with which the instance was started */
+    int64_t revision; /* of the instance; passed with every commit */
+    int32_t places;   /* the place of the next new step */
+    bool is_forced;   /* resumed with force: steps that do not match are executed anew */
+    const cairn_step *const *steps; /* by place, from 1; place 0 is the function itself */
     size_t step_count;
-    const cairn_received *events; /* untaken, oldest first */
+    const cairn_received *const *events; /* signals that were not taken yet, oldest first */
     size_t event_count;
-    int32_t effect; /* the number in the keys of steps, from 1, unless in effects */
-    const cairn_effect *effects; /* of those that were undone */
+    int32_t effect; /* the number in the keys of steps, from 1, except for those in `effects` */
+    const cairn_effect *const *effects; /* of steps that were undone */
     size_t effect_count;
 };
 
-/* ---- Everything, as JSON --------------------------------------------------------------------
- */
+/* ---- Everything, as JSON ----------------------------------------------------------------- */
 
 /* The HTTP interface of `cairn serve` without HTTP, on any URL: the same methods, paths, bodies
- * and answers (spec/openapi.json describes them).  Made for bindings and tools. */
+ * and answers, which spec/openapi.json describes.  For bindings and tools. */
 typedef struct cairn_request {
     size_t size;
-    const char *method; /* "POST" */
-    const char *target; /* "/v1/jobs?status=failed", percent-encoded where needed */
+    const char *method; /* such as "POST" */
+    const char *target; /* such as "/v1/jobs?status=failed", percent-encoded where needed */
     const char *body;   /* JSON; NULL: none */
     size_t body_len;
 
-    /* With cairn_call_async() only: asked right before a claim is given tasks, in the
-     * engine's thread.  0: the caller has gone, answer nothing to it.  NULL: always wanted. */
-    int (*wanted)(void *arg);
-    void *arg; /* for wanted and done */
+    /* Only with cairn_call_async(): called in a thread of the engine right before a claim is
+     * given tasks.  If it answers false, the claim gets none.  NULL: always wanted. */
+    bool (*wanted)(void *arg);
+    void *arg; /* for `wanted` and `done` */
 } cairn_request;
 
-#define CAIRN_REQUEST_VALUES_(SET) SET(method, "GET")
+#define CAIRN_REQUEST_VALUES_(SET) SET(size, sizeof(cairn_request)), SET(method, "GET")
 CAIRN_DEFAULTS_(cairn_request, CAIRN_REQUEST_VALUES_)
 #define CAIRN_REQUEST_DEFAULTS CAIRN_INITIAL_(cairn_request, CAIRN_REQUEST_VALUES_)
 
-/* Errors of the request itself (status 400 and above) are answers: CAIRN_OK with that status
- * and the error as JSON.  Other codes mean that there is no answer. */
+/* Errors of the request itself (status 400 and above) are answers: the call returns CAIRN_OK,
+ * and the response has that status and the error as JSON.  Any other code means that there is
+ * no response. */
 CAIRN_API cairn_code cairn_call(cairn_engine *engine, const cairn_request *request,
                                 cairn_response **ret_response, cairn_error *reterr);
 
-/* The same without waiting.  `done` is called exactly once, from a thread of the engine's or
- * before this returns, and owns the response; it must not block nor call a waiting cairn_
- * function. */
+/* The same without waiting.  `done` is called exactly once, by a thread of the engine or
+ * before this call returns, and must free the response.  It must not block, nor call cairn
+ * functions that wait. */
 typedef void (*cairn_done)(void *arg, cairn_response *response);
 CAIRN_API void cairn_call_async(cairn_engine *engine, const cairn_request *request,
                                 cairn_done done);
@@ -1039,71 +1193,46 @@ CAIRN_API void cairn_call_async(cairn_engine *engine, const cairn_request *reque
 CAIRN_API int cairn_response_status(const cairn_response *response);
 CAIRN_API const char *cairn_response_content_type(const cairn_response *response);
 CAIRN_API const char *cairn_response_body(const cairn_response *response, size_t *ret_len);
-CAIRN_API void cairn_response_free(cairn_response *response);
+CAIRN_API void cairn_response_free(cairn_response *response); /* response may be NULL */
 
-/* ---- Figures --------------------------------------------------------------------------------
- */
+/* ---- Statistics -------------------------------------------------------------------------- */
 
-/* Counted since this engine was opened (of an http: URL: since the server was). */
+/* Counted since this engine was opened, or since the server was if the URL is http:. */
 typedef struct cairn_stats {
     size_t size;
     uint64_t enqueued, claimed, completed, failed, retried, cancelled, released, heartbeats;
-    uint64_t lease_expiries, late_reports; /* leases that ran out; reports that were refused */
-    uint64_t commits, commit_requests;     /* commits, and requests answered by them */
-    uint64_t commit_us, commit_us_max;     /* time spent in them, from begin to answer */
-    uint64_t pending, ready, leased; /* jobs now: waiting, of which due, and being worked on */
-    uint64_t oldest_waiting_us;      /* how long the oldest due job has waited; 0: none */
-    uint64_t steps_ready, steps_leased; /* steps now: claimable, and being worked on */
-    /* Instances now, by status; those that have ended are not counted. */
+    uint64_t lease_expiries, late_reports; /* leases that expired; reports that came too late */
+    uint64_t commits, commit_requests;     /* commits, and requests that they answered */
+    uint64_t commit_us, commit_us_max;     /* time spent in commits, in all and the longest */
+    uint64_t pending, ready, leased;       /* jobs now: waiting, of which due, being executed */
+    uint64_t oldest_waiting_us;            /* how long the oldest due job has waited; 0: none */
+    uint64_t steps_ready, steps_leased;    /* steps now: claimable, being executed */
+    /* Instances now, by status, without those that have ended. */
     uint64_t instances_pending, instances_running, instances_waiting_signal, instances_paused,
         instances_compensating, instances_dlq;
     uint64_t started;                   /* instances */
-    uint64_t passages, passage_commits; /* of functions: begun, and commits that they made */
-    uint64_t passage_conflicts; /* commits that met another version than they had read */
+    uint64_t passages, passage_commits; /* runs of functions, and the commits that they made */
+    uint64_t passage_conflicts; /* commits that met another revision than they had read */
 } cairn_stats;
 
-#define CAIRN_STATS_VALUES_(SET)
+#define CAIRN_STATS_VALUES_(SET) SET(size, sizeof(cairn_stats))
 CAIRN_DEFAULTS_(cairn_stats, CAIRN_STATS_VALUES_)
 #define CAIRN_STATS_DEFAULTS CAIRN_INITIAL_(cairn_stats, CAIRN_STATS_VALUES_)
 
 CAIRN_API cairn_code cairn_stats_get(cairn_engine *engine, cairn_stats *ret_stats,
                                      cairn_error *reterr);
 
-/* Something `cairn doctor` looked at. */
-typedef struct cairn_finding {
+/* The result of one check of `cairn doctor`.  Frozen. */
+struct cairn_finding {
     const char *check;  /* store, schema, clock, leases, registry, types, ... */
     const char *result; /* ok, warning, error */
+    cairn_finding_result result_code;
     char text[384];
-} cairn_finding;
+};
 
-/* Examines the store and answers a page of findings. */
+/* Examines the store; answers a page of findings. */
 CAIRN_API cairn_code cairn_doctor(cairn_engine *engine, cairn_page **ret_findings,
                                   cairn_error *reterr);
-
-/* ---- Pages ----------------------------------------------------------------------------------
- *
- * Every list comes as a page.  A page has items of one kind; its accessor answers NULL for an index
- * that is out of range and for items of another kind.  Items live as long as their page. */
-
-CAIRN_API size_t cairn_page_count(const cairn_page *page);
-CAIRN_API const char *cairn_page_next(const cairn_page *page); /* cursor; NULL: the last page */
-CAIRN_API void cairn_page_free(cairn_page *page);              /* may be NULL */
-
-CAIRN_API const cairn_job *cairn_page_job(const cairn_page *page, size_t index);
-CAIRN_API const cairn_instance *cairn_page_instance(const cairn_page *page, size_t index);
-CAIRN_API const cairn_step *cairn_page_step(const cairn_page *page, size_t index);
-CAIRN_API const cairn_event *cairn_page_event(const cairn_page *page, size_t index);
-CAIRN_API const cairn_log *cairn_page_log(const cairn_page *page, size_t index);
-CAIRN_API const cairn_decision *cairn_page_decision(const cairn_page *page, size_t index);
-CAIRN_API const cairn_dlq_record *cairn_page_dlq_record(const cairn_page *page, size_t index);
-CAIRN_API const cairn_outbox_event *cairn_page_outbox_event(const cairn_page *page,
-                                                            size_t index);
-CAIRN_API const cairn_workflow *cairn_page_workflow(const cairn_page *page, size_t index);
-CAIRN_API const cairn_registry_entry *cairn_page_registry_entry(const cairn_page *page,
-                                                                size_t index);
-CAIRN_API const cairn_task *cairn_page_task(const cairn_page *page, size_t index);
-CAIRN_API const cairn_finding *cairn_page_finding(const cairn_page *page, size_t index);
-CAIRN_API const cairn_flaw *cairn_page_flaw(const cairn_page *page, size_t index);
 
 #ifdef __cplusplus
 }

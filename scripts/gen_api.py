@@ -13,8 +13,11 @@ import pathlib
 import re
 import sys
 
+import rows
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BATCH_MAX = 1000  # max_batch of an engine, if it is not set
+WORDS = {words.name: [text for _, text, _ in words.words] for words in rows.read_words()}
 DIRECTIVES = {"does", "text", "roles", "request", "path", "query", "body", "answer", "created",
               "fails", "failed", "repeat", "waits", "by hand"}
 
@@ -30,7 +33,7 @@ class Field:
 
     def __init__(self, line, where):
         text, _, self.description = (part.strip() for part in line.partition("|"))
-        self.words = self.member = self.count = self.object = None
+        self.words = self.member = self.count = self.object = self.coded = None
         self.least = self.most = self.default = self.unset = self.entries = None
         enum = re.search(r"\{([^}]*)\}", text)
         if enum:
@@ -40,7 +43,7 @@ class Field:
         if member:
             self.member, self.count = member.groups()
             text = text.replace(member.group(0), " ")
-        kind = re.match(r"(\S+)\s+((?:list|object)\([^)]*\)|\w+)(\??)(.*)$", text)
+        kind = re.match(r"(\S+)\s+((?:list|pointers|object)\([^)]*\)|\w+)(\??)(.*)$", text)
         if not kind:
             fail(f"{where}: cannot read \"{line}\"")
         self.name, self.kind, nullable, rest = kind.groups()
@@ -59,6 +62,9 @@ class Field:
             word = words.pop(0)
             if word in ("optional", "echo", "nonempty", "by_hand", "unchecked"):
                 setattr(self, "is_" + word, True)
+            elif word in ("of", "coded"):
+                self.coded = words.pop(0)
+                self.words = WORDS[self.coded] if word == "of" else None
             elif word == "from":
                 self.least = int(words.pop(0))
             elif word == "to":
@@ -188,7 +194,7 @@ def c_limits(field):
     if field.kind in ("int32", "int64", "uint32", "uint64"):
         most = c_number(field.most) if field.most else LARGEST.get(field.kind, "INT64_MAX")
         said = [field.least or 0, most]
-    elif field.kind in ("texts", "list"):
+    elif field.kind in ("texts", "list", "pointers"):
         least, most = field.entries or (0, "batch")
         said = [least if field.is_needed else 0, c_number(most)]
     fallback = field.unset if field.default is None else int(field.default)
@@ -218,12 +224,15 @@ def c_field(field, owner, objects):
         said.append(".is_echo = true")
     if field.object:
         said.append(f".inner = &{objects[field.object].variable()}")
-    if field.kind in ("texts", "list"):
+    if field.kind in ("texts", "list", "pointers"):
         count = field.count or f"{member.removesuffix('s')}_count"
         said.append(f".count_offset = offsetof({owner.struct}, {count})")
     if field.kind in ("choice", "flag"):
         words = ", ".join(f'"{word}"' for word in field.words)
         said.append(f".words = (const char *const[]){{{words}, NULL}}")
+    if field.coded and owner.role == "answer":
+        said += [f".coded = &{field.coded}_words",
+                 f".code_offset = offsetof({owner.struct}, {member}_code)"]
     if owner.role in ("request", "part"):
         said += c_limits(field)
     return said
@@ -377,7 +386,8 @@ BODIES = {"workflow": {"application/yaml": {"schema": {"type": "string"}},
           "metrics": {"text/plain": {"schema": {"type": "string"}}},
           "document": {"application/json": {"schema": {"type": "object"}}}}
 TYPES = {"bool": "boolean", "int32": "integer", "int64": "integer", "uint32": "integer",
-         "uint64": "integer", "texts": "array", "list": "array", "json_object": "object", "map": "object"}
+         "uint64": "integer", "texts": "array", "list": "array", "pointers": "array",
+         "json_object": "object", "map": "object"}
 
 
 def reference(kind, name):
@@ -408,7 +418,7 @@ def schema_of(field):
         schema["items"] = {"type": "string"} | ({"minLength": 1} if field.is_nonempty else {})
     elif field.is_nonempty:
         schema["minLength"] = 1
-    if field.kind == "list":
+    if field.kind in ("list", "pointers"):
         schema["items"] = one_of(field.object)
     if field.kind == "map":
         schema["additionalProperties"] = {}

@@ -46,7 +46,7 @@ class Words:
 
     def __init__(self, name, prefix, comment):
         self.name, self.prefix, self.comment = name, prefix, comment
-        self.has_none, self.words = True, []
+        self.has_none, self.public, self.words = True, None, []
 
 
 def lines(path):
@@ -69,6 +69,8 @@ def read_words(path=SPEC / "words.txt"):
             lists.append(Words(fields[1], fields[2], comment))
         elif fields == ["from-zero"]:
             lists[-1].has_none = False
+        elif fields[0] == "public":
+            lists[-1].public = fields[1]
         else:
             latest = [fields[0], fields[2] if "=" in fields else fields[0], comment]
             lists[-1].words.append(latest)

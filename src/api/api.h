@@ -30,7 +30,7 @@ struct call {
     bool is_many; /* POST /v1/jobs with `jobs` */
 
     cairn_done done;
-    int (*wanted)(void *arg);
+    bool (*wanted)(void *arg);
     void *arg;
 };
 

@@ -168,6 +168,15 @@ static void write_items(struct json_out *out, const struct object *object, const
     json_close(out, ']');
 }
 
+static void write_pointers(struct json_out *out, const struct object *object,
+                           const void *const *items, size_t count, enum writing writing)
+{
+    json_open(out, '[');
+    for (size_t i = 0; i < count; i++)
+        object_write(out, object, items[i], writing);
+    json_close(out, ']');
+}
+
 static void write_value(struct json_out *out, const struct field *field, const void *from,
                         enum writing writing)
 {
@@ -209,6 +218,10 @@ static void write_value(struct json_out *out, const struct field *field, const v
     case FIELD_LIST:
         write_items(out, field->inner, field_pointer(field, from), field_count(field, from),
                     writing);
+        break;
+    case FIELD_POINTERS:
+        write_pointers(out, field->inner, field_pointer(field, from), field_count(field, from),
+                       writing);
         break;
     default:
         assert(field->kind == FIELD_OBJECT);

@@ -15,24 +15,25 @@
 /* ---- fields ------------------------------------------------------------------------------- */
 
 enum field_kind {
-    FIELD_TEXT,    /* const char *, in the arena; null: NULL */
-    FIELD_JSON,    /* const char *, the value as it was sent; null: NULL */
-    FIELD_VALUE,   /* the same, but null is the JSON text null */
-    FIELD_CHARS,   /* char[size] */
-    FIELD_WORD,    /* const char *, as long as the engine lives; null: NULL */
-    FIELD_CHOICE,  /* const char *, one of the constant words */
-    FIELD_FLAG,    /* bool, sent as a word: the first is true, the second (or none) false */
-    FIELD_INT,     /* int32_t or int64_t */
-    FIELD_UINT,    /* uint32_t or uint64_t */
-    FIELD_NUMBER,  /* int64_t, sent as a string */
-    FIELD_BOOL,    /* bool or int */
-    FIELD_TIME,    /* int64_t in microseconds; null: 0 */
-    FIELD_OUTCOME, /* enum passage_outcome */
-    FIELD_TEXTS,   /* const char *const *, and a count */
-    FIELD_LIST,    /* a pointer to `inner` structs, and a count */
-    FIELD_OBJECT,  /* the fields of `inner`, in braces; left out if the first of them is */
-    FIELD_FIELDS,  /* the fields of `inner`, without braces */
-    FIELD_PART,    /* the same; left out if the first of them is NULL */
+    FIELD_TEXT,     /* const char *, in the arena; null: NULL */
+    FIELD_JSON,     /* const char *, the value as it was sent; null: NULL */
+    FIELD_VALUE,    /* the same, but null is the JSON text null */
+    FIELD_CHARS,    /* char[size] */
+    FIELD_WORD,     /* const char *, as long as the engine lives; null: NULL */
+    FIELD_CHOICE,   /* const char *, one of the constant words */
+    FIELD_FLAG,     /* bool, sent as a word: the first is true, the second (or none) false */
+    FIELD_INT,      /* int32_t or int64_t */
+    FIELD_UINT,     /* uint32_t or uint64_t */
+    FIELD_NUMBER,   /* int64_t, sent as a string */
+    FIELD_BOOL,     /* bool */
+    FIELD_TIME,     /* int64_t in microseconds; null: 0 */
+    FIELD_OUTCOME,  /* enum passage_outcome */
+    FIELD_TEXTS,    /* const char *const *, and a count */
+    FIELD_LIST,     /* a pointer to `inner` structs, and a count */
+    FIELD_POINTERS, /* a pointer to pointers to them, and a count; in answers only */
+    FIELD_OBJECT,   /* the fields of `inner`, in braces; left out if the first of them is */
+    FIELD_FIELDS,   /* the fields of `inner`, without braces */
+    FIELD_PART,     /* the same; left out if the first of them is NULL */
 };
 
 #define MOST_IN_BATCH INT64_C(-1) /* as a limit: the engine's max_batch */
@@ -46,9 +47,11 @@ struct field {
     bool is_echo;   /* of the request: not read from an answer */
     uint32_t offset, size, count_offset;
     const struct object *inner;
-    const char *const *words; /* ends with NULL */
-    int64_t least, most;      /* of a number, or entries */
-    int64_t fallback;         /* if it is left out */
+    const char *const *words;  /* ends with NULL */
+    const struct words *coded; /* of a word that has an enum beside it; NULL: it has none */
+    uint32_t code_offset;      /* where the enum is */
+    int64_t least, most;       /* of a number, or entries */
+    int64_t fallback;          /* if it is left out */
 };
 
 struct object {

@@ -91,6 +91,14 @@ void *arena_grow(struct arena *arena, void *array, size_t count, size_t more, si
     return copy;
 }
 
+void *arena_pointers(struct arena *arena, const void *items, size_t count, size_t size)
+{
+    const void **pointers = arena_array(arena, count, sizeof *pointers);
+    for (size_t i = 0; pointers && i < count; i++)
+        pointers[i] = (const char *)items + i * size;
+    return pointers;
+}
+
 char *arena_strndup(struct arena *arena, const char *text, size_t len)
 {
     char *copy = len < SIZE_MAX ? arena_alloc(arena, len + 1) : NULL;

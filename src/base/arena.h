@@ -22,6 +22,8 @@ void *arena_array(struct arena *arena, size_t count, size_t size); /* zeroed; ch
  * larger copy of it, whose new entries are zeroed.  *room is how many entries fit. */
 void *arena_grow(struct arena *arena, void *array, size_t count, size_t more, size_t *room,
                  size_t size);
+void *arena_pointers(struct arena *arena, const void *items, size_t count,
+                     size_t size); /* an array of pointers to each of them */
 char *arena_strdup(struct arena *arena, const char *text); /* NULL for NULL text, too */
 char *arena_strndup(struct arena *arena, const char *text, size_t len);
 char *arena_printf(struct arena *arena, const char *format, ...)

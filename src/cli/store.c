@@ -41,13 +41,13 @@ static int run_migrate(const struct args *args)
 {
     cleanup(store_closep) cairn_engine *engine = NULL;
     cleanup(answer_done) struct answer answer = {0};
-    cairn_schema schema;
+    cairn_schema schema = CAIRN_SCHEMA_DEFAULTS;
     int exit_code = store_open_for(args, &engine);
     if (!exit_code) /* a server at this URL may be another program */
         exit_code = call(engine, "GET", "/v1/clock", NULL, &answer);
     if (exit_code)
         return exit_code;
-    cairn_schema_get(engine, &schema);
+    cairn_schema_get(engine, &schema, NULL);
     if (args_wants(args, "json"))
         print_migrated_json(cairn_url(engine), &schema);
     else

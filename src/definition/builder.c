@@ -79,9 +79,9 @@ void cairn_builder_free(cairn_builder *builder)
     mem_free(builder);
 }
 
-void cairn_builder_dlq(cairn_builder *builder, int is_on)
+void cairn_builder_dlq(cairn_builder *builder, bool is_on)
 {
-    builder->is_dlq = is_on != 0;
+    builder->is_dlq = is_on;
 }
 
 static void close_step(cairn_builder *builder)

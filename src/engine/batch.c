@@ -5,6 +5,7 @@
 #include "engine/batch.h"
 
 #include "base/error.h"
+#include "engine/notice.h"
 #include "engine/workset.h"
 
 /* A new try begins from nothing; only what makes tries recognisable (ids, tokens) is kept. */
@@ -150,6 +151,64 @@ void batch_count(struct batch *batch)
     counters->passages += tally->passages;
     counters->passage_commits += tally->passage_commits;
     counters->passage_conflicts += tally->passage_conflicts;
+    if (!batch->ended_count)
+        return;
+    pthread_mutex_lock(&batch->engine->lock);
+    waits_ended(batch->engine, batch->ended, batch->ended_count);
+    pthread_mutex_unlock(&batch->engine->lock);
+}
+
+cairn_code batch_ended(struct batch *batch, const char *id, cairn_error *reterr)
+{
+    batch->ended = arena_grow(&batch->arena, batch->ended, batch->ended_count, 1,
+                              &batch->ended_room, sizeof *batch->ended);
+    if (!batch->ended)
+        return fail_memory(reterr);
+    batch->ended[batch->ended_count++] = id;
+    return CAIRN_OK;
+}
+
+void batch_late(struct batch *batch, int64_t due_us)
+{
+    int64_t late_us = batch->tx->now_us - due_us;
+    if (!batch->engine->clock.is_virtual && late_us > batch->late_us)
+        batch->late_us = late_us;
+}
+
+enum { SLOW_COMMIT_US = 1000 * 1000, LATE_TIMER_US = 5 * 1000 * 1000 };
+
+/* What an operator wants to know of a commit. */
+static void tell_commit(const struct batch *batch, uint64_t took_us)
+{
+    const struct cairn_engine *engine = &batch->engine->base;
+    const struct tally *tally = &batch->tally;
+    const struct {
+        bool is_so;
+        const char *event;
+        struct notice_fact facts[3];
+        const char *format;
+    } notices[] = {
+        {took_us > SLOW_COMMIT_US,
+         "slow_commit",
+         {{"ms", (int64_t)took_us / US_PER_MS}, {"requests", (int64_t)batch->requests->count}},
+         "a commit took %lld ms"},
+        {tally->lease_expiries > 0,
+         "leases_expired",
+         {{"count", (int64_t)tally->lease_expiries}},
+         "%lld leases expired"},
+        {tally->late_reports > 0,
+         "late_reports",
+         {{"count", (int64_t)tally->late_reports}},
+         "%lld reports came after their lease had ended"},
+        {batch->late_us > LATE_TIMER_US,
+         "timers_late",
+         {{"late_ms", batch->late_us / US_PER_MS}},
+         "timers were applied %lld ms late"},
+    };
+    for (size_t i = 0; i < sizeof notices / sizeof *notices; i++)
+        if (notices[i].is_so)
+            notice_tell(engine, CAIRN_NOTICE_WARNING, notices[i].event, notices[i].facts,
+                        notices[i].format, (long long)notices[i].facts[0].value);
 }
 
 static void count_commit(struct batch *batch, int64_t began_us)
@@ -162,6 +221,7 @@ static void count_commit(struct batch *batch, int64_t began_us)
     counters->commit_us += took_us;
     if (took_us > counters->commit_us_max)
         counters->commit_us_max = took_us;
+    tell_commit(batch, took_us);
 }
 
 /* Claims without tasks that may wait leave the queue, to be parked; their reports are done. */

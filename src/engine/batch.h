@@ -32,8 +32,8 @@ struct passage {
     struct request *request;
     const char *instance_id;
     cairn_memory *memory; /* the request's, as is all below */
-    cairn_step *steps;
-    cairn_received *events;
+    const cairn_step **steps;
+    const cairn_received **events;
     size_t event_room;
 };
 
@@ -80,6 +80,10 @@ struct batch {
     struct log_row *logs;
     size_t log_count, log_room;
 
+    /* Jobs and instances that have ended, for those who wait for it. */
+    const char **ended;
+    size_t ended_count, ended_room;
+
     struct exhausted_claim *dry;
     struct passage *passages;
     size_t passage_count, passage_room;
@@ -87,14 +91,18 @@ struct batch {
     struct ready_types ready;
     int64_t due_us; /* the earliest timer known: the store's, and those made here; 0: none */
     bool is_due_known;
-    bool is_stuck; /* a timer is due that could not be applied: somebody holds its row */
+    bool is_stuck;   /* a timer is due that could not be applied: somebody holds its row */
+    int64_t late_us; /* how late the latest of the timers was that were applied; 0: in time */
 };
 
 #define for_each_request(request, batch) \
     for (struct request *request = (batch)->requests->first; request; request = request->next)
 
-/* batch.c: adds what was counted to the engine's counters, once it is committed. */
+/* batch.c: once it is committed, adds what was counted to the engine's counters, and wakes those who
+ * wait for the end of something. */
 void batch_count(struct batch *batch);
+/* A job or an instance has ended. */
+cairn_code batch_ended(struct batch *batch, const char *id, cairn_error *reterr);
 
 /* batch_event.c */
 struct event_facts {
@@ -144,6 +152,9 @@ bool request_names_busy_row(const struct batch *batch, const struct request *req
 void batch_note_ready(struct batch *batch, const char *type);
 void batch_note_ready_version(struct batch *batch, const char *type,
                               int32_t version); /* a function */
+
+/* A timer that is due and applied now; of a virtual clock none is late. */
+void batch_late(struct batch *batch, int64_t due_us);
 
 /* A timer that this batch makes, so that nobody needs to ask the store for it. */
 void batch_note_due(struct batch *batch, int64_t at_us);
@@ -219,7 +230,7 @@ cairn_code batch_add_passage(struct batch *batch, struct request *request,
 cairn_code batch_read_memories(struct batch *batch, cairn_error *reterr);
 /* Untaken signals, into the request's arena. */
 cairn_code batch_read_signals(struct batch *batch, struct request *request,
-                              const char *instance_id, cairn_received **ret_events,
+                              const char *instance_id, const cairn_received *const **ret_events,
                               size_t *ret_count, cairn_error *reterr);
 
 /* batch_timer_steps.c */

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "core/pattern.h"
+#include "core/rows.h"
 #include "engine/batch.h"
 
 #include <string.h>
@@ -158,7 +159,8 @@ static void row_to_task(const struct job_row *row, const char *token, cairn_task
     *ret_task = (cairn_task){
         .id = row->id,
         .token = token,
-        .kind = "job",
+        .kind = task_kind_name(TASK_JOB),
+        .kind_code = CAIRN_TASK_JOB,
         .type = row->type,
         .input = row->payload,
         .key = row->key,

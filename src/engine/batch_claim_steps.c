@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "core/effect.h"
+#include "core/rows.h"
 #include "definition/definition.h"
 #include "engine/workset.h"
 
@@ -33,12 +34,14 @@ static cairn_code fill_task(struct request *request, const struct flow_step *ste
     const struct step_row *row = &step->row;
     bool is_undo = row->status == STEP_COMPENSATION;
     struct arena *arena = &request->arena;
+    enum task_kind kind = is_undo                      ? TASK_COMPENSATION
+                          : row->kind == KIND_FUNCTION ? TASK_FUNCTION
+                                                       : TASK_STEP;
     *ret_task = (cairn_task){
         .id = step_id_make(arena, row->instance_id, row->seq),
         .token = request->token,
-        .kind = is_undo                      ? "compensation"
-                : row->kind == KIND_FUNCTION ? "function"
-                                             : "step",
+        .kind = task_kind_name(kind),
+        .kind_code = (cairn_task_kind)kind,
         .type = row->task_type,
         .input = is_undo      ? undo_input(arena, row)
                  : row->input ? row->input

@@ -271,6 +271,8 @@ cairn_code batch_apply(struct batch *batch, struct job_row *row, const struct jo
     const char *data;
     struct event_facts facts = facts_of(row, input, verdict.event);
     cairn_code code = event_data(batch, &facts, &data, reterr);
+    if (!code && job_is_final(row->status))
+        code = batch_ended(batch, row->id, reterr);
     return code ? code : batch_add_event(batch, row->id, verdict.event, data, reterr);
 }
 
@@ -469,10 +471,10 @@ cairn_code batch_control_job(struct batch *batch, struct request *request, cairn
 
 cairn_code batch_put_registry(struct batch *batch, struct request *request, cairn_error *reterr)
 {
-    const cairn_registry_entry *in = &request->in.registry;
+    const cairn_registry_spec *in = &request->in.registry;
     struct registry_row row = {
         .name = in->workflow_name,
-        .intent_type = in->intent_type ? in->intent_type : "workflow",
+        .intent_type = "workflow",
         .runtime = in->runtime,
         .description = in->description,
         .is_enabled = in->is_enabled,
@@ -489,10 +491,15 @@ cairn_code batch_put_registry(struct batch *batch, struct request *request, cair
     cairn_registry_entry *entry = arena_zalloc(&request->arena, sizeof *entry);
     if (!entry)
         return fail_memory(reterr);
-    *entry = *in;
-    entry->intent_type = row.intent_type;
-    entry->created_at_us = now.created_at_us;
-    entry->updated_at_us = now.updated_at_us;
+    *entry = (cairn_registry_entry){
+        .workflow_name = row.name,
+        .intent_type = row.intent_type,
+        .runtime = row.runtime,
+        .description = row.description,
+        .is_enabled = row.is_enabled,
+        .created_at_us = now.created_at_us,
+        .updated_at_us = now.updated_at_us,
+    };
     request->out.page = (struct page_output){.items = entry, .count = 1};
     batch_note_ready(batch, NULL); /* waiting claims may now be given its jobs */
     return CAIRN_OK;

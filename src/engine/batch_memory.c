@@ -122,7 +122,11 @@ static cairn_code add_step(const struct reading *reading, struct passage *passag
         return fail_memory(reterr);
     if (memory->step_count == room)
         return CAIRN_OK;
-    return step_to_public(arena, row, &passage->steps[memory->step_count++], reterr);
+    cairn_step *step = arena_alloc(arena, sizeof *step);
+    if (!step)
+        return fail_memory(reterr);
+    passage->steps[memory->step_count++] = step;
+    return step_to_public(arena, row, step, reterr);
 }
 
 /* One that remembers nothing is not asked about. */
@@ -196,7 +200,7 @@ static bool make_event_room(struct passage *passage)
     if (memory->event_count < passage->event_room)
         return true;
     size_t room = passage->event_room ? passage->event_room * 2 : 4;
-    cairn_received *events = arena_array(&passage->request->arena, room, sizeof *events);
+    const cairn_received **events = arena_array(&passage->request->arena, room, sizeof *events);
     if (!events)
         return false;
     if (memory->event_count)
@@ -209,13 +213,14 @@ static bool make_event_room(struct passage *passage)
 static cairn_code add_event(const struct reading *reading, struct passage *passage,
                             struct signal_row *row, cairn_error *reterr)
 {
-    if (!make_event_room(passage) || !keep_event(reading, passage, row))
+    cairn_received *event = arena_alloc(&passage->request->arena, sizeof *event);
+    if (!event || !make_event_room(passage) || !keep_event(reading, passage, row))
         return fail_memory(reterr);
-    passage->events[passage->memory->event_count++] =
-        (cairn_received){.id = row->id,
-                         .event = row->event,
-                         .payload = row->payload,
-                         .received_at_us = row->received_at_us};
+    *event = (cairn_received){.id = row->id,
+                              .event = row->event,
+                              .payload = row->payload,
+                              .received_at_us = row->received_at_us};
+    passage->events[passage->memory->event_count++] = event;
     return CAIRN_OK;
 }
 
@@ -267,8 +272,8 @@ static bool note_effects(struct arena *arena, const struct step_row *runner,
     for (const char *at = runner->function_effects; effect_next(&at, &entry);)
         count++;
     cairn_effect *effects = arena_array(arena, count, sizeof *effects);
-    memory->effects = effects;
-    if (!effects)
+    memory->effects = effects ? arena_pointers(arena, effects, count, sizeof *effects) : NULL;
+    if (!memory->effects)
         return false;
     for (const char *at = runner->function_effects; effect_next(&at, &entry);) {
         cairn_effect *effect = &effects[memory->effect_count++];
@@ -329,7 +334,7 @@ cairn_code batch_read_memories(struct batch *batch, cairn_error *reterr)
 }
 
 cairn_code batch_read_signals(struct batch *batch, struct request *request,
-                              const char *instance_id, cairn_received **ret_events,
+                              const char *instance_id, const cairn_received *const **ret_events,
                               size_t *ret_count, cairn_error *reterr)
 {
     cairn_memory memory = {0};

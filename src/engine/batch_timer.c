@@ -43,6 +43,7 @@ cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *r
     int64_t due_us = 0;
     cairn_code code = batch->ops->next_due(batch->tx, &due_us, reterr);
     if (!code && due_us && due_us <= batch->tx->now_us) {
+        batch_late(batch, due_us);
         code = expire_leases(batch, reterr);
         if (!code)
             code = promote(batch, reterr);

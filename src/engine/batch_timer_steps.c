@@ -84,6 +84,7 @@ cairn_code timers_apply_steps(struct batch *batch, int64_t *ret_due_us, cairn_er
     int64_t due_us = 0;
     cairn_code code = batch->ops->next_flow_due(batch->tx, &due_us, reterr);
     if (!code && due_us && due_us <= batch->tx->now_us) {
+        batch_late(batch, due_us);
         /* First, since it changes rows in the store and not in the workset. */
         code = promote(batch, reterr);
         if (!code)

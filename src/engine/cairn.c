@@ -64,15 +64,19 @@ const char *cairn_url(const cairn_engine *engine)
     return engine->url;
 }
 
-void cairn_schema_get(const cairn_engine *engine, cairn_schema *ret_schema)
+cairn_code cairn_schema_get(const cairn_engine *engine, cairn_schema *ret_schema,
+                            cairn_error *reterr)
 {
     const struct store_schema *schema = engine->schema;
-    *ret_schema = (cairn_schema){0};
-    if (schema)
-        *ret_schema = (cairn_schema){.from = schema->from,
-                                     .to = schema->to,
-                                     .applied = schema->applied,
-                                     .applied_count = schema->applied_count};
+    cairn_schema known = CAIRN_SCHEMA_DEFAULTS;
+    error_clear(reterr);
+    if (schema) {
+        known.from = schema->from;
+        known.to = schema->to;
+        known.applied = schema->applied;
+        known.applied_count = schema->applied_count;
+    }
+    return options_give(OPTIONS_SCHEMA, ret_schema, &known, reterr);
 }
 
 /* ---- time -----------------------------------------------------------------------------------
@@ -104,15 +108,10 @@ cairn_code cairn_clock_advance(cairn_engine *engine, int64_t ms, int64_t *ret_no
 cairn_code cairn_stats_get(cairn_engine *engine, cairn_stats *ret_stats, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_STATS);
-    size_t size = ret_stats->size;
-    cairn_code code = options_check(OPTIONS_STATS, size, reterr);
+    cairn_code code = options_check(OPTIONS_STATS, ret_stats->size, reterr);
     if (!code)
         code = run_request(engine, request, reterr);
-    if (code)
-        return code;
-    memcpy(ret_stats, &request->out.stats, size);
-    ret_stats->size = size;
-    return CAIRN_OK;
+    return code ? code : options_give(OPTIONS_STATS, ret_stats, &request->out.stats, reterr);
 }
 
 cairn_code cairn_doctor(cairn_engine *engine, cairn_page **ret_findings, cairn_error *reterr)

@@ -25,6 +25,13 @@ cairn_code cairn_instance_get(cairn_engine *engine, const char *id, cairn_page *
     return run_get(engine, OP_INSTANCE_GET, id, PAGE_INSTANCE, ret_instances, reterr);
 }
 
+cairn_code cairn_instance_wait(cairn_engine *engine, const char *id, int64_t timeout_ms,
+                               cairn_page **ret_instances, cairn_error *reterr)
+{
+    return run_wait(engine, OP_INSTANCE_GET, id, timeout_ms, PAGE_INSTANCE, ret_instances,
+                    reterr);
+}
+
 cairn_code cairn_instance_list(cairn_engine *engine, const cairn_instance_filter *filter,
                                cairn_page **ret_instances, cairn_error *reterr)
 {
@@ -91,10 +98,10 @@ cairn_code cairn_instance_pause(cairn_engine *engine, const char *id, cairn_erro
     return control(engine, OP_PAUSE, &(struct control_input){.id = id}, reterr);
 }
 
-cairn_code cairn_instance_resume(cairn_engine *engine, const char *id, int is_forced,
+cairn_code cairn_instance_resume(cairn_engine *engine, const char *id, bool is_forced,
                                  cairn_error *reterr)
 {
-    const struct control_input in = {.id = id, .is_forced = is_forced != 0};
+    const struct control_input in = {.id = id, .is_forced = is_forced};
     return control(engine, OP_RESUME, &in, reterr);
 }
 
@@ -122,16 +129,13 @@ cairn_code cairn_instance_abort(cairn_engine *engine, const char *id, const char
     return control(engine, OP_ABORT, &in, reterr);
 }
 
-cairn_code cairn_instance_decide(cairn_engine *engine, const char *instance_id,
-                                 const char *step, int is_confirmed, const char *by,
-                                 const char *comment, cairn_error *reterr)
+cairn_code cairn_instance_decide(cairn_engine *engine, const char *id, const char *step,
+                                 bool is_confirmed, const char *by, const char *comment,
+                                 cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_DECIDE);
-    request->in.decide = (struct decide_input){.id = instance_id,
-                                               .step = step,
-                                               .by = by,
-                                               .comment = comment,
-                                               .is_confirmed = is_confirmed != 0};
+    request->in.decide = (struct decide_input){
+        .id = id, .step = step, .by = by, .comment = comment, .is_confirmed = is_confirmed};
     return run_request(engine, request, reterr);
 }
 

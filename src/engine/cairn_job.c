@@ -34,6 +34,12 @@ cairn_code cairn_job_get(cairn_engine *engine, const char *id, cairn_page **ret_
     return run_get(engine, OP_JOB_GET, id, PAGE_JOB, ret_jobs, reterr);
 }
 
+cairn_code cairn_job_wait(cairn_engine *engine, const char *id, int64_t timeout_ms,
+                          cairn_page **ret_jobs, cairn_error *reterr)
+{
+    return run_wait(engine, OP_JOB_GET, id, timeout_ms, PAGE_JOB, ret_jobs, reterr);
+}
+
 cairn_code cairn_job_list(cairn_engine *engine, const cairn_job_filter *filter,
                           cairn_page **ret_jobs, cairn_error *reterr)
 {
@@ -65,12 +71,13 @@ cairn_code cairn_job_retry(cairn_engine *engine, const char *id, cairn_error *re
     return run_id(engine, OP_JOB_RETRY, id, reterr);
 }
 
-cairn_code cairn_registry_put(cairn_engine *engine, const cairn_registry_entry *entry,
+cairn_code cairn_registry_put(cairn_engine *engine, const cairn_registry_spec *spec,
                               cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_REGISTRY_PUT);
-    request->in.registry = *entry;
-    return run_request(engine, request, reterr);
+    request->in.registry = (cairn_registry_spec)CAIRN_REGISTRY_DEFAULTS;
+    cairn_code code = options_take(OPTIONS_REGISTRY, &request->in.registry, spec, reterr);
+    return code ? code : run_request(engine, request, reterr);
 }
 
 cairn_code cairn_registry_list(cairn_engine *engine, const char *cursor, uint32_t limit,

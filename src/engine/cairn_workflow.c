@@ -74,7 +74,7 @@ void cairn_text_free(char *text)
 }
 
 cairn_code cairn_workflow_deploy(cairn_engine *engine, const char *file, const char *text,
-                                 int *ret_existing, cairn_error *reterr)
+                                 bool *ret_existing, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_DEPLOY);
     request->in.deploy =

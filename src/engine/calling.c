@@ -69,6 +69,19 @@ cairn_code run_get(cairn_engine *engine, enum request_op op, const char *id,
     return run_for_page(engine, &request, kind, ret_page, reterr);
 }
 
+cairn_code run_wait(cairn_engine *engine, enum request_op op, const char *id,
+                    int64_t timeout_ms, enum page_kind kind, cairn_page **ret_page,
+                    cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, op);
+    if (timeout_ms < -1)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "timeout_ms must be -1 or more");
+    request->in.id = id;
+    request->is_awaiting_end = true;
+    request->await_ms = timeout_ms;
+    return run_for_page(engine, &request, kind, ret_page, reterr);
+}
+
 cairn_code run_list(cairn_engine *engine, enum request_op op, const char *cursor,
                     uint32_t limit, enum page_kind kind, cairn_page **ret_page,
                     cairn_error *reterr)

@@ -33,6 +33,10 @@ cairn_code run_id(cairn_engine *engine, enum request_op op, const char *id,
                   cairn_error *reterr);
 cairn_code run_get(cairn_engine *engine, enum request_op op, const char *id,
                    enum page_kind kind, cairn_page **ret_page, cairn_error *reterr);
+/* The same when it has ended. */
+cairn_code run_wait(cairn_engine *engine, enum request_op op, const char *id,
+                    int64_t timeout_ms, enum page_kind kind, cairn_page **ret_page,
+                    cairn_error *reterr);
 cairn_code run_list(cairn_engine *engine, enum request_op op, const char *cursor,
                     uint32_t limit, enum page_kind kind, cairn_page **ret_page,
                     cairn_error *reterr);

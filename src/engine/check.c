@@ -293,7 +293,7 @@ static cairn_code check_events(struct check *check)
 
 static cairn_code check_registry(struct check *check)
 {
-    const cairn_registry_entry *in = &check->request->in.registry;
+    const cairn_registry_spec *in = &check->request->in.registry;
     cairn_code code = check_name(check, "workflow_name", in->workflow_name);
     if (!code)
         code = check_name(check, "runtime", in->runtime);

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "engine/batch.h"
+#include "engine/notice.h"
 
 #include <assert.h>
 
@@ -176,19 +177,27 @@ static void try_later(struct committer *committer, struct request_queue *request
         queue_push(has_time(request, now_us) ? &later : &over, request);
     }
     rest(committer);
+    bool is_lost = why->code == CAIRN_E_UNREACHABLE && !engine->clock.is_virtual;
     pthread_mutex_lock(&engine->lock);
-    if (why->code == CAIRN_E_UNREACHABLE && !engine->clock.is_virtual) {
+    bool is_news = is_lost && !engine->is_in_trouble;
+    if (is_lost) {
         engine->is_in_trouble = true;
         engine->trouble = *why;
     }
+    if (is_news)
+        engine->trouble_us = now_us;
     if (is_unsure) { /* it may have made anything claimable, or set a timer, and a second try will
                         not say so */
         engine->ready_epoch++;
         timers_ask(engine);
         park_wake(engine, NULL);
+        waits_look(engine);
     }
     queue_prepend(&engine->writes, &later);
     pthread_mutex_unlock(&engine->lock);
+    if (is_news)
+        notice_tell(&engine->base, CAIRN_NOTICE_ERROR, "store_lost",
+                    (const struct notice_fact[]){{0}}, "lost the store: %s", why->message);
     while ((request = queue_pop(&over)) != NULL)
         request_end(request, why->code, why);
 }
@@ -234,8 +243,14 @@ static cairn_code open_session(struct committer *committer, cairn_error *reterr)
 static void note_reached(struct local_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
+    bool is_news = engine->is_in_trouble;
+    int64_t after_ms = (clock_monotonic_us(&engine->clock) - engine->trouble_us) / US_PER_MS;
     engine->is_in_trouble = false;
     pthread_mutex_unlock(&engine->lock);
+    const struct notice_fact facts[] = {{"after_ms", after_ms}, {0}};
+    if (is_news)
+        notice_tell(&engine->base, CAIRN_NOTICE_INFO, "store_recovered", facts,
+                    "the store answers again after %lld ms", (long long)after_ms);
 }
 
 static void commit_all(struct committer *committer, struct request_queue *requests,
@@ -292,6 +307,7 @@ static void note_foreign_commit(struct committer *committer)
     engine->ready_epoch++;
     timers_ask(engine);
     park_wake(engine, NULL);
+    waits_look(engine);
     pthread_mutex_unlock(&engine->lock);
 }
 

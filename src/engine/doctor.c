@@ -4,6 +4,7 @@
  */
 #include "engine/doctor.h"
 #include "base/error.h"
+#include "core/rows.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -22,6 +23,7 @@ void find(struct page_output *out, const char *check, const char *result, const 
     cairn_finding *finding = &out->findings[out->count++];
     finding->check = check;
     finding->result = result;
+    finding->result_code = (cairn_finding_result)finding_result_from(result);
     va_list args;
     va_start(args, format);
     vsnprintf(finding->text, sizeof finding->text, format, args);

@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "engine/await.h"
+#include "engine/notice.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -33,7 +35,9 @@ static bool is_for_reader(const struct local_engine *engine, const struct reques
 static void set_patience(const struct local_engine *engine, struct request *request)
 {
     uint32_t retry_ms = request->probe_ms ? request->probe_ms : engine->base.options.retry_ms;
-    request->give_up_us = clock_monotonic_us(&engine->clock) + retry_ms * US_PER_MS;
+    int64_t now_us = clock_monotonic_us(&engine->clock);
+    request->give_up_us = now_us + retry_ms * US_PER_MS;
+    await_begin(request, now_us);
 }
 
 /* With the lock held: the answer to a probe of a store that is known to be away. */
@@ -171,8 +175,21 @@ static void take_reads(struct local_engine *engine, struct request_queue *ret_so
     engine->reads = rest;
 }
 
-/* With a code, that is everybody's; without one each has its own. */
-static void end_reads(struct request_queue *some, cairn_code code)
+/* Answers a request that was read while the epoch of the waits was `epoch`, or lets it wait. */
+static void end_read(struct local_engine *engine, struct request *request, uint64_t epoch)
+{
+    if (!await_goes_on(request, clock_monotonic_us(&engine->clock))) {
+        request->done(request);
+        return;
+    }
+    pthread_mutex_lock(&engine->lock);
+    waits_add(engine, request, epoch);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* With a code, it is the code of all of them; without one each has its own. */
+static void end_reads(struct local_engine *engine, struct request_queue *some, cairn_code code,
+                      uint64_t epoch)
 {
     struct request *request;
     cairn_error error = some->first->error;
@@ -181,7 +198,7 @@ static void end_reads(struct request_queue *some, cairn_code code)
             request->code = code;
             request->error = error;
         }
-        request->done(request);
+        end_read(engine, request, epoch);
     }
 }
 
@@ -192,13 +209,17 @@ static void end_timed_out_reads(struct local_engine *engine, cairn_code code,
     struct request_queue over = {0}, rest = {0};
     struct request *request;
     pthread_mutex_lock(&engine->lock);
+    uint64_t epoch = engine->waits.epoch;
     int64_t now_us = clock_monotonic_us(&engine->clock);
     while ((request = queue_pop(&engine->reads)) != NULL)
         queue_push(request->give_up_us > now_us ? &rest : &over, request);
     engine->reads = rest;
     pthread_mutex_unlock(&engine->lock);
-    while ((request = queue_pop(&over)) != NULL)
-        request_end(request, code, why);
+    while ((request = queue_pop(&over)) != NULL) {
+        request->code = code;
+        request->error = *why;
+        end_read(engine, request, epoch);
+    }
 }
 
 static void *run_reader(void *arg)
@@ -207,15 +228,17 @@ static void *run_reader(void *arg)
     pthread_mutex_lock(&engine->lock);
     while (!engine->is_stopping) {
         struct request_queue some;
+        waits_run(engine);
         take_reads(engine, &some);
         if (!some.count) {
-            pthread_cond_wait(&engine->read_work, &engine->lock);
+            wait_until(&engine->read_work, &engine->lock, waits_next_us(engine));
             continue;
         }
+        uint64_t epoch = engine->waits.epoch;
         pthread_mutex_unlock(&engine->lock);
         cairn_code code = read_with_patience(engine, &some);
         cairn_error error = some.first->error;
-        end_reads(&some, code);
+        end_reads(engine, &some, code, epoch);
         if (code_is_transient(code))
             end_timed_out_reads(engine, code, &error);
         pthread_mutex_lock(&engine->lock);
@@ -241,8 +264,8 @@ static bool run_here(cairn_engine *base, struct request *request)
 {
     struct local_engine *engine = to_local(base);
     struct request_queue one = {0};
-    if (!engine->has_reader || !is_for_reader(engine, request) || has_reads(engine) ||
-        pthread_mutex_trylock(&engine->read_lock))
+    if (!engine->has_reader || !is_for_reader(engine, request) || request->is_awaiting_end ||
+        has_reads(engine) || pthread_mutex_trylock(&engine->read_lock))
         return false;
     cairn_code code = request_check(&base->options, request);
     request->give_up_us = clock_monotonic_us(&engine->clock) + RUN_HERE_PATIENCE_MS * US_PER_MS;
@@ -273,7 +296,8 @@ static void *run_watcher(void *arg)
     while (!engine->is_stopping) {
         if (!keeps_timers(engine))
             from_us = INT64_MAX;
-        if (engine->parked.count == 0 && clock_monotonic_us(&engine->clock) < from_us) {
+        bool has_waiting = engine->parked.count || engine->waits.count;
+        if (!has_waiting && clock_monotonic_us(&engine->clock) < from_us) {
             wait_until(&engine->watch_work, &engine->lock, from_us);
             continue;
         }
@@ -354,6 +378,7 @@ static void close_engine(cairn_engine *base)
 {
     struct local_engine *engine = to_local(base);
     stop_threads(engine);
+    waits_take(engine, &engine->reads);
     end_queue(&engine->writes);
     end_queue(&engine->reads);
     end_queue(&engine->parked);
@@ -462,6 +487,16 @@ static char *without_password(const char *url)
     return copy;
 }
 
+static void tell_migration(const struct local_engine *engine)
+{
+    const struct store_schema *schema = &engine->store->schema;
+    if (schema->from == schema->to)
+        return;
+    const struct notice_fact facts[] = {{"from", schema->from}, {"to", schema->to}, {0}};
+    notice_tell(&engine->base, CAIRN_NOTICE_INFO, "migrated", facts,
+                "migrated the tables from version %d to version %d", schema->from, schema->to);
+}
+
 cairn_code local_engine_open(const cairn_open_options *options, const char *url,
                              cairn_engine **ret_engine, cairn_error *reterr)
 {
@@ -490,6 +525,7 @@ cairn_code local_engine_open(const cairn_open_options *options, const char *url,
         close_engine(&engine->base);
         return code;
     }
+    tell_migration(engine);
     *ret_engine = &engine->base;
     return CAIRN_OK;
 }

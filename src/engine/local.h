@@ -20,23 +20,12 @@
 #include "base/random.h"
 #include "engine/engine.h"
 #include "engine/plans.h"
+#include "engine/waits.h"
 #include "store/store.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-
-/* Requests in order; a zeroed struct is empty. */
-struct request_queue {
-    struct request *first, *last;
-    size_t count;
-};
-
-void queue_push(struct request_queue *queue, struct request *request);
-struct request *queue_pop(struct request_queue *queue); /* NULL: empty */
-void queue_append(struct request_queue *queue,
-                  struct request_queue *more); /* more is emptied */
-void queue_prepend(struct request_queue *queue, struct request_queue *more); /* likewise */
 
 /* Counted without the lock. */
 struct counters {
@@ -115,6 +104,7 @@ struct local_engine {
     int64_t
         park_deadline_us; /* monotonic: when the first parked claim's time is over; 0: none */
     struct timer_watch timers;
+    struct end_waits waits;
     bool is_foreign_news; /* another process may have changed the store */
     int64_t
         missing_noted_us[MISSING_NOTED]; /* when it was told, by hash of the type; 0: never */
@@ -123,6 +113,7 @@ struct local_engine {
     /* The latest try to commit did not reach the store.  The first committer then tries until it
      * does, so that the engine knows when it is back. */
     bool is_in_trouble;
+    int64_t trouble_us; /* monotonic: since when */
     cairn_error trouble;
 };
 

@@ -18,11 +18,14 @@ static const struct {
 } kinds[] = {
     [OPTIONS_OPEN] = {"cairn_open_options",
                       "CAIRN_OPEN_DEFAULTS",
-                      {sizeof(cairn_open_options), offsetof(cairn_open_options, no_create)}},
+                      {sizeof(cairn_open_options), offsetof(cairn_open_options, notice)}},
     [OPTIONS_JOB_SPEC] = {"cairn_job_spec", "CAIRN_JOB_DEFAULTS", {sizeof(cairn_job_spec)}},
     [OPTIONS_JOB_FILTER] = {"cairn_job_filter",
                             "CAIRN_JOB_FILTER_DEFAULTS",
                             {sizeof(cairn_job_filter)}},
+    [OPTIONS_REGISTRY] = {"cairn_registry_spec",
+                          "CAIRN_REGISTRY_DEFAULTS",
+                          {sizeof(cairn_registry_spec)}},
     [OPTIONS_CLAIM] = {"cairn_claim_options",
                        "CAIRN_CLAIM_DEFAULTS",
                        {sizeof(cairn_claim_options), offsetof(cairn_claim_options, functions)}},
@@ -56,6 +59,7 @@ static const struct {
                        "CAIRN_PASSAGE_COSTS_DEFAULTS",
                        {sizeof(cairn_passage_costs)}},
     [OPTIONS_STATS] = {"cairn_stats", "CAIRN_STATS_DEFAULTS", {sizeof(cairn_stats)}},
+    [OPTIONS_SCHEMA] = {"cairn_schema", "CAIRN_SCHEMA_DEFAULTS", {sizeof(cairn_schema)}},
 };
 
 cairn_code options_check(enum options_kind kind, size_t size, cairn_error *reterr)
@@ -104,4 +108,16 @@ cairn_code options_take_many(enum options_kind kind, void *to, const void *from,
             code = options_take(kind, (char *)to + i * kinds[kind].sizes[0], entry, reterr);
     }
     return code;
+}
+
+cairn_code options_give(enum options_kind kind, void *ret, const void *from,
+                        cairn_error *reterr)
+{
+    size_t size = size_of(ret);
+    cairn_code code = options_check(kind, size, reterr);
+    if (code)
+        return code;
+    memcpy(ret, from, size);
+    memcpy(ret, &size, sizeof size);
+    return CAIRN_OK;
 }

@@ -15,6 +15,7 @@ void job_to_public(const struct job_row *row, cairn_job *ret_job)
         .type = row->type,
         .payload = row->payload,
         .status = job_status_name(row->status),
+        .status_code = (cairn_job_status)row->status,
         .idempotency_key = row->key,
         .leased_by = row->leased_by,
         .last_error = row->last_error,

@@ -150,6 +150,7 @@ static cairn_code instance_to_public(struct question *q, const struct instance_r
         .output = row->output,
         .version = row->version,
         .status = instance_status_name(row->status),
+        .status_code = (cairn_instance_status)row->status,
         .last_error = row->last_error,
         .generation = row->generation,
         .created_at_us = row->created_at_us,

@@ -197,7 +197,7 @@ struct committed_output {
     cairn_enqueued *started; /* jobs, then instances, as asked for; NULL: none */
     bool
         is_conflict; /* the revision was another one: events holds all untaken ones, read anew */
-    cairn_received *events;
+    const cairn_received *const *events;
     size_t event_count;
 };
 
@@ -264,7 +264,7 @@ struct request {
         cairn_instance_filter instance_list;
         struct outbox_input outbox;
         struct commit_input commit;
-        cairn_registry_entry registry;
+        cairn_registry_spec registry;
         struct {
             int64_t ms;
         } advance;
@@ -297,6 +297,11 @@ struct request {
      * NULL: always wanted. */
     bool (*is_wanted)(struct request *request);
 
+    /* OP_JOB_GET and OP_INSTANCE_GET: it is answered when the job or instance has ended, or with
+     * CAIRN_E_TIMED_OUT after await_ms (-1: without limit); see engine/await.h. */
+    bool is_awaiting_end;
+    int64_t await_ms;
+
     /* A question whether the store answers: it waits this long, and not at all while the engine
      * knows that the store is away.  0: an ordinary request, which waits retry_ms. */
     uint32_t probe_ms;
@@ -304,7 +309,9 @@ struct request {
     /* The engine's own, while it has the request. */
     struct request *next;
     int64_t give_up_us;    /* monotonic: until when an unreachable store is tried again */
-    int64_t wait_until_us; /* monotonic: until when a claim waits; 0: it does not */
+    int64_t wait_until_us; /* monotonic: until when a claim, or is_awaiting_end, waits; 0: it
+                            * does not */
+    char await_id[40];     /* what is_awaiting_end waits for, kept while the arena is emptied */
     char token[24];        /* of the claim, kept over tries */
     char signal_id[40];    /* of a signal that was given none, kept over tries */
     char instance_id[40];  /* of a requeue: its record's instance, which the answer shows */

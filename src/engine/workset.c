@@ -456,6 +456,11 @@ static cairn_code write_instances(struct batch *batch, struct workset_instance *
         at->row.updated_at_us = batch->tx->now_us;
         rows[count++] = at->row;
         at->flow.is_dirty = at->is_changed = false;
+        cairn_code code = instance_is_final(at->row.status)
+                              ? batch_ended(batch, at->row.id, reterr)
+                              : CAIRN_OK;
+        if (code)
+            return code;
     }
     return batch->ops->update_instances(batch->tx, rows, count, reterr);
 }

@@ -311,7 +311,7 @@ static void on_done(void *arg, cairn_response *response)
 
 /* A client that has closed its side, wholly or by half, takes no more tasks.  Its socket stays
  * open while the call is under way, since a suspended connection is not looked after. */
-static int is_wanted(void *arg)
+static bool is_wanted(void *arg)
 {
     const struct exchange *exchange = arg;
     struct pollfd client = {.fd = exchange->fd, .events = POLLRDHUP};

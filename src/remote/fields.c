@@ -106,8 +106,10 @@ static cairn_code read_items(struct reader *reader, const struct field *field,
     if (code)
         return code;
     put_count(field, to, count);
+    if (field->kind == FIELD_POINTERS)
+        items = arena_pointers(reader->arena, items, count, field->inner->size);
     field_put_pointer(field, to, items);
-    return CAIRN_OK;
+    return items ? CAIRN_OK : fail_memory(reader->error);
 }
 
 static cairn_code read_field(struct reader *reader, const struct field *field,
@@ -146,6 +148,7 @@ static cairn_code read_field(struct reader *reader, const struct field *field,
     case FIELD_TEXTS:
         return read_texts(reader, field, value, to);
     case FIELD_LIST:
+    case FIELD_POINTERS:
         return read_items(reader, field, value, to);
     default:
         break; /* of requests only */
@@ -179,6 +182,20 @@ static cairn_code check_needed(struct reader *reader, const struct object *objec
     return CAIRN_OK;
 }
 
+/* The enums beside words. */
+static void fill_codes(const struct object *object, char *to)
+{
+    for (size_t i = 0; i < object->count; i++) {
+        const struct field *field = &object->fields[i];
+        if (field->kind == FIELD_FIELDS)
+            fill_codes(field->inner, to + field->offset);
+        if (!field->coded)
+            continue;
+        int code = word_from(field->coded, field_pointer(field, to));
+        memcpy(to + field->code_offset, &code, sizeof code);
+    }
+}
+
 cairn_code read_object(struct reader *reader, struct slice value, const struct object *object,
                        void *ret)
 {
@@ -194,6 +211,7 @@ cairn_code read_object(struct reader *reader, struct slice value, const struct o
         if (code)
             return code;
     }
+    fill_codes(object, ret);
     return check_needed(reader, object, ret);
 }
 

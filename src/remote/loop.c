@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/await.h"
+#include "engine/notice.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -165,6 +167,26 @@ static const char *known_content_type(const char *sent)
     return "application/octet-stream";
 }
 
+static void note_lost(struct remote_engine *engine, const cairn_error *why)
+{
+    if (engine->lost_us)
+        return;
+    engine->lost_us = monotonic_us();
+    notice_tell(&engine->base, CAIRN_NOTICE_ERROR, "store_lost",
+                (const struct notice_fact[]){{0}}, "lost the server: %s", why->message);
+}
+
+static void note_reached(struct remote_engine *engine)
+{
+    if (!engine->lost_us)
+        return;
+    int64_t after_ms = (monotonic_us() - engine->lost_us) / US_PER_MS;
+    const struct notice_fact facts[] = {{"after_ms", after_ms}, {0}};
+    engine->lost_us = 0;
+    notice_tell(&engine->base, CAIRN_NOTICE_INFO, "store_recovered", facts,
+                "the server answers again after %lld ms", (long long)after_ms);
+}
+
 static void finish(struct remote_engine *engine, CURLMsg *message)
 {
     struct transfer *transfer = NULL;
@@ -177,10 +199,13 @@ static void finish(struct remote_engine *engine, CURLMsg *message)
     leave(engine, transfer);
 
     if (result == CURLE_OK) {
+        note_reached(engine);
         end(transfer, CAIRN_OK);
         return;
     }
     cairn_code code = explain(transfer, result);
+    if (code == CAIRN_E_UNREACHABLE)
+        note_lost(engine, &transfer->error);
     bool is_hopeless = code != CAIRN_E_UNREACHABLE || result == CURLE_PEER_FAILED_VERIFICATION;
     if (is_hopeless || !try_again(engine, transfer, result))
         end(transfer, code);
@@ -311,6 +336,20 @@ void loop_stop(struct remote_engine *engine)
         curl_easy_cleanup(engine->handles[--engine->handle_count]);
     curl_multi_cleanup(engine->multi);
     engine->multi = NULL;
+}
+
+void loop_again(struct transfer *transfer, int64_t latest_us)
+{
+    int64_t at_us;
+    transfer->pause_us = transfer->pause_us ? transfer->pause_us * 2 : AWAIT_FIRST_US;
+    if (transfer->pause_us > AWAIT_LONGEST_US)
+        transfer->pause_us = AWAIT_LONGEST_US;
+    at_us = monotonic_us() + transfer->pause_us;
+    transfer->retry_at_us = at_us < latest_us ? at_us : latest_us;
+    transfer->began_us = transfer->give_up_us = 0;
+    transfer->code = CAIRN_OK;
+    buf_reset(&transfer->answer);
+    list_push(&transfer->engine->delayed, transfer);
 }
 
 void loop_add(struct transfer *transfer)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "engine/await.h"
 #include "engine/local.h"
 
 #include <stdlib.h>
@@ -34,6 +35,11 @@ static void request_answered(struct transfer *transfer)
         request->error = transfer->error;
     } else {
         decode_answer(transfer, request);
+    }
+    if (await_goes_on(request, monotonic_us())) {
+        await_again(request);
+        loop_again(transfer, request->wait_until_us);
+        return;
     }
     transfer_free(transfer);
     request->done(request);
@@ -65,6 +71,7 @@ static void remote_submit(cairn_engine *base, struct request *request)
         request_fail(request, code, &error);
         return;
     }
+    await_begin(request, monotonic_us());
     transfer->request = request;
     transfer->done = request_answered;
     loop_add(transfer);

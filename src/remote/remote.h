@@ -56,6 +56,8 @@ struct transfer {
     bool is_too_large;
     char curl_error[CURL_ERROR_SIZE];
 
+    int64_t pause_us; /* before it was sent again because what it asks for had not come */
+
     /* How it ended: an answer, whatever its status, if the code is CAIRN_OK. */
     cairn_code code;
     cairn_error error;
@@ -87,6 +89,7 @@ struct remote_engine {
     int handle_count;
     char *words[WORDS_MAX];
     int word_count;
+    int64_t lost_us; /* monotonic: since when the server does not answer; 0: it does */
 };
 
 /* ---- transfer.c ----------------------------------------------------------------------------
@@ -105,6 +108,8 @@ cairn_code transfer_prepare(struct transfer *transfer, CURL *easy);
 cairn_code loop_start(struct remote_engine *engine, cairn_error *reterr);
 void loop_stop(struct remote_engine *engine); /* ends every transfer, joins the thread */
 void loop_add(struct transfer *transfer);     /* takes it */
+/* From its `done`: sends it again after a while, and at this time at the latest (monotonic). */
+void loop_again(struct transfer *transfer, int64_t latest_us);
 
 /* ---- encode.c, decode.c --------------------------------------------------------------------
  */

@@ -222,15 +222,11 @@ cairn_code cairn_passage_set_error(cairn_passage *passage, const char *text)
     return CAIRN_OK;
 }
 
-cairn_code cairn_passage_costs_get(const cairn_passage *passage, cairn_passage_costs *ret_costs)
+cairn_code cairn_passage_costs_get(const cairn_passage *passage, cairn_passage_costs *ret_costs,
+                                   cairn_error *reterr)
 {
-    size_t size = ret_costs->size;
-    cairn_code code = options_check(OPTIONS_COSTS, size, NULL);
-    if (code)
-        return code;
-    memcpy(ret_costs, &passage->costs, size);
-    ret_costs->size = size;
-    return CAIRN_OK;
+    error_clear(reterr);
+    return options_give(OPTIONS_COSTS, ret_costs, &passage->costs, reterr);
 }
 
 /* ---- the end --------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ struct cairn_passage {
     int64_t revision;
 
     /* Signals that nobody has taken, oldest first; and those that this passage took. */
-    const cairn_received *events;
+    const cairn_received *const *events;
     bool *is_taken; /* of each */
     size_t event_count;
     const char **taken;
@@ -208,8 +208,8 @@ bool memory_is_passed(const struct cairn_passage *passage);
 /* The oldest signal of that type that nobody has taken, which is then taken; NULL: none. */
 cairn_code memory_take_event(struct cairn_passage *passage, const char *event,
                              const cairn_received **ret_event);
-cairn_code memory_replace_events(struct cairn_passage *passage, const cairn_received *events,
-                                 size_t count);
+cairn_code memory_replace_events(struct cairn_passage *passage,
+                                 const cairn_received *const *events, size_t count);
 
 /* ---- passage_buffer.c ------------------------------------------------------------------------
  */

@@ -97,18 +97,20 @@ static cairn_code hear_events(struct cairn_passage *passage,
 {
     size_t count = committed->event_count;
     cairn_received *events = arena_array(&passage->arena, count, sizeof *events);
-    if (!events)
+    const cairn_received *const *pointers =
+        events ? arena_pointers(&passage->arena, events, count, sizeof *events) : NULL;
+    if (!pointers)
         return passage_no_memory(passage);
     for (size_t i = 0; i < count; i++) {
-        const cairn_received *from = &committed->events[i];
+        const cairn_received *from = committed->events[i];
         events[i].received_at_us = from->received_at_us;
         if (!passage_copy(passage, from->id, &events[i].id) ||
             !passage_copy(passage, from->event, &events[i].event) ||
             !passage_copy(passage, from->payload, &events[i].payload))
             return passage->over;
     }
-    return memory_replace_events(passage, events, count) ? passage_no_memory(passage)
-                                                         : CAIRN_OK;
+    return memory_replace_events(passage, pointers, count) ? passage_no_memory(passage)
+                                                           : CAIRN_OK;
 }
 
 /* Its key was known, perhaps: then it is another than the one that was to be started. */

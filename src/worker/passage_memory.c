@@ -84,10 +84,10 @@ cairn_code memory_fill(struct cairn_passage *passage)
     passage->places = memory->places > 1 ? memory->places : 1;
     passage->has_gaps = (size_t)(passage->places - 1) > memory->step_count;
     for (size_t i = 0; i < memory->step_count; i++) {
-        struct key *key = obtain(passage, memory->steps[i].name);
+        struct key *key = obtain(passage, memory->steps[i]->name);
         if (!key)
             return CAIRN_E_OUT_OF_MEMORY;
-        key->row = &memory->steps[i];
+        key->row = memory->steps[i];
         if (!passage->frontier || key->row->seq >= passage->frontier->row->seq)
             passage->frontier = key;
         if (key->row->seq >= passage->places)
@@ -102,8 +102,8 @@ int32_t memory_past_effects(const struct cairn_passage *passage, const char *key
     const cairn_memory *memory = passage->task.memory;
     int32_t effect = memory->effect;
     for (size_t i = 0; i < memory->effect_count; i++)
-        if (strcmp(memory->effects[i].step, key) == 0)
-            effect = memory->effects[i].effect;
+        if (strcmp(memory->effects[i]->step, key) == 0)
+            effect = memory->effects[i]->effect;
     return effect > 1 ? effect - 1 : 0;
 }
 
@@ -127,8 +127,8 @@ static const cairn_step *first_unvisited(const struct cairn_passage *passage)
 {
     const cairn_memory *memory = passage->task.memory;
     for (size_t i = 0; i < memory->step_count; i++)
-        if (!(*find(&passage->keys, memory->steps[i].name))->is_visited)
-            return &memory->steps[i];
+        if (!(*find(&passage->keys, memory->steps[i]->name))->is_visited)
+            return memory->steps[i];
     return NULL;
 }
 
@@ -157,7 +157,7 @@ cairn_code memory_forget_retries(struct cairn_passage *passage)
     const cairn_memory *memory = passage->task.memory;
     bool may_stray = memory->is_forced || passage->has_gaps;
     for (size_t i = 0; may_stray && i < memory->step_count; i++) {
-        struct key *key = *find(&passage->keys, memory->steps[i].name);
+        struct key *key = *find(&passage->keys, memory->steps[i]->name);
         bool is_left = key->row && !key->is_visited && strcmp(key->row->status, "ready") == 0;
         if (is_left && forget(passage, key))
             return CAIRN_E_OUT_OF_MEMORY;
@@ -247,14 +247,14 @@ static bool was_taken(const struct cairn_passage *passage, const char *id)
 }
 
 /* The texts of those that are kept must live as long as the passage. */
-cairn_code memory_replace_events(struct cairn_passage *passage, const cairn_received *events,
-                                 size_t count)
+cairn_code memory_replace_events(struct cairn_passage *passage,
+                                 const cairn_received *const *events, size_t count)
 {
     bool *is_taken = arena_array(&passage->arena, count, sizeof *is_taken);
     if (!is_taken)
         return CAIRN_E_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++)
-        is_taken[i] = was_taken(passage, events[i].id);
+        is_taken[i] = was_taken(passage, events[i]->id);
     passage->events = events;
     passage->event_count = count;
     passage->is_taken = is_taken;
@@ -282,12 +282,12 @@ cairn_code memory_take_event(struct cairn_passage *passage, const char *event,
 {
     *ret_event = NULL;
     for (size_t i = 0; i < passage->event_count; i++) {
-        if (passage->is_taken[i] || strcmp(passage->events[i].event, event) != 0)
+        if (passage->is_taken[i] || strcmp(passage->events[i]->event, event) != 0)
             continue;
-        if (!note_taken(passage, passage->events[i].id))
+        if (!note_taken(passage, passage->events[i]->id))
             return passage_no_memory(passage);
         passage->is_taken[i] = true;
-        *ret_event = &passage->events[i];
+        *ret_event = passage->events[i];
         break;
     }
     return CAIRN_OK;

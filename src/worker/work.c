@@ -46,26 +46,26 @@ static bool keep_memory(struct arena *arena, const cairn_memory **memory)
     if (!copy || !steps || !events || !effects)
         return false;
     for (size_t i = 0; i < from->effect_count; i++) {
-        effects[i] = from->effects[i];
+        effects[i] = *from->effects[i];
         if (!keep(arena, &effects[i].step))
             return false;
     }
     for (size_t i = 0; i < from->step_count; i++) {
-        steps[i] = from->steps[i];
+        steps[i] = *from->steps[i];
         if (!keep_step(arena, &steps[i]))
             return false;
     }
     for (size_t i = 0; i < from->event_count; i++) {
-        events[i] = from->events[i];
+        events[i] = *from->events[i];
         if (!keep_event(arena, &events[i]))
             return false;
     }
     *copy = *from;
-    copy->steps = steps;
-    copy->events = events;
-    copy->effects = effects;
+    copy->steps = arena_pointers(arena, steps, from->step_count, sizeof *steps);
+    copy->events = arena_pointers(arena, events, from->event_count, sizeof *events);
+    copy->effects = arena_pointers(arena, effects, from->effect_count, sizeof *effects);
     *memory = copy;
-    return true;
+    return copy->steps && copy->events && copy->effects;
 }
 
 bool task_copy(struct arena *arena, const cairn_task *task, cairn_task *ret_copy)

@@ -293,12 +293,12 @@ static void land(void *arg, cairn_response *response)
     pthread_mutex_unlock(&landing->lock);
 }
 
-static int ask(void *arg)
+static bool ask(void *arg)
 {
     struct landing *landing = arg;
     pthread_mutex_lock(&landing->lock);
     landing->asked++;
-    int is_wanted = landing->is_wanted;
+    bool is_wanted = landing->is_wanted;
     pthread_mutex_unlock(&landing->lock);
     return is_wanted;
 }

@@ -65,8 +65,10 @@ static struct request *control(enum request_op op, const char *id)
 static struct request *entry(const char *type, const char *runtime)
 {
     struct request *request = rig_make(OP_REGISTRY_PUT);
-    request->in.registry =
-        (cairn_registry_entry){.workflow_name = type, .runtime = runtime, .is_enabled = 1};
+    request->in.registry = (cairn_registry_spec){.size = sizeof(cairn_registry_spec),
+                                                 .workflow_name = type,
+                                                 .runtime = runtime,
+                                                 .is_enabled = 1};
     return request;
 }
 

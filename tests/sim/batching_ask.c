@@ -170,9 +170,10 @@ static void ask_registry(struct batching *batching)
 {
     static const char *const types[] = {"j.a", "j.b", "s0"};
     struct request *model = add_ask(batching, OP_REGISTRY_PUT);
-    model->in.registry = (cairn_registry_entry){.workflow_name = types[below(batching, 3)],
-                                                .runtime = below(batching, 2) ? "go" : "c",
-                                                .is_enabled = below(batching, 4) > 0};
+    model->in.registry = (cairn_registry_spec){.size = sizeof(cairn_registry_spec),
+                                               .workflow_name = types[below(batching, 3)],
+                                               .runtime = below(batching, 2) ? "go" : "c",
+                                               .is_enabled = below(batching, 4) > 0};
 }
 
 /* ---- workers ----------------------------------------------------------------------------- */

@@ -24,10 +24,10 @@ static void add_time(struct buf *out, int64_t at_us)
 
 /* ---- answers ----------------------------------------------------------------------------- */
 
-static void add_received(struct buf *out, const cairn_received *events, size_t count)
+static void add_received(struct buf *out, const cairn_received *const *events, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        buf_printf(out, " [%s %s %s]", events[i].id, events[i].event, events[i].payload);
+        buf_printf(out, " [%s %s %s]", events[i]->id, events[i]->event, events[i]->payload);
 }
 
 static void add_memory(struct buf *out, const cairn_memory *memory)
@@ -37,8 +37,8 @@ static void add_memory(struct buf *out, const cairn_memory *memory)
     buf_printf(out, " revision %lld places %d forced %d", (long long)memory->revision,
                memory->places, memory->is_forced);
     for (size_t i = 0; i < memory->step_count; i++)
-        buf_printf(out, " (%s %s %s)", memory->steps[i].name, memory->steps[i].status,
-                   memory->steps[i].output ? memory->steps[i].output : "-");
+        buf_printf(out, " (%s %s %s)", memory->steps[i]->name, memory->steps[i]->status,
+                   memory->steps[i]->output ? memory->steps[i]->output : "-");
     add_received(out, memory->events, memory->event_count);
 }
 

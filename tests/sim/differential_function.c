@@ -28,13 +28,13 @@ void twin_deploy_function(struct twins *twins)
 
 /* ---- texts ------------------------------------------------------------------------------- */
 
-static void add_received(struct buf *out, const cairn_received *events, size_t count)
+static void add_received(struct buf *out, const cairn_received *const *events, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        buf_printf(out, "\n    event %s", events[i].event);
-        twin_add_text(out, events[i].id);
-        twin_add_json(out, events[i].payload);
-        twin_add_time(out, events[i].received_at_us);
+        buf_printf(out, "\n    event %s", events[i]->event);
+        twin_add_text(out, events[i]->id);
+        twin_add_json(out, events[i]->payload);
+        twin_add_time(out, events[i]->received_at_us);
     }
 }
 
@@ -45,7 +45,7 @@ void twin_add_memory(struct buf *out, const cairn_memory *memory)
     buf_printf(out, "\n  version %d, revision %lld, %d places, forced %d", memory->version,
                (long long)memory->revision, memory->places, memory->is_forced);
     for (size_t i = 0; i < memory->step_count; i++)
-        twin_add_step(out, &memory->steps[i]);
+        twin_add_step(out, memory->steps[i]);
     add_received(out, memory->events, memory->event_count);
 }
 
@@ -93,10 +93,10 @@ void twin_learn_memory(struct known_task *known, const cairn_memory *memory)
     known->memory.revision = memory->revision;
     known->memory.places = memory->places;
     for (size_t i = 0; i < memory->step_count; i++)
-        know_step(&known->memory, memory->steps[i].seq, memory->steps[i].name,
-                  memory->steps[i].kind);
+        know_step(&known->memory, memory->steps[i]->seq, memory->steps[i]->name,
+                  memory->steps[i]->kind);
     for (size_t i = 0; i < memory->event_count; i++)
-        know_signal(&known->memory, &memory->events[i]);
+        know_signal(&known->memory, memory->events[i]);
 }
 
 /* ---- a commit ---------------------------------------------------------------------------- */
@@ -320,7 +320,7 @@ static void learn_commit(struct twins *twins, struct known_task *task,
     if (out->is_conflict)
         memset(task->memory.signals, 0, sizeof task->memory.signals);
     for (size_t i = 0; i < out->event_count; i++)
-        know_signal(&task->memory, &out->events[i]);
+        know_signal(&task->memory, out->events[i]);
     struct known_task from = *task; /* the list may grow under it */
     for (size_t i = 0; i < request->out.page.count; i++)
         twin_learn(twins, from.worker, &request->out.page.tasks[i]);

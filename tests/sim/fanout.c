@@ -59,7 +59,7 @@ static void read_memory(struct fanout *fanout)
     fanout->places = memory->places;
     fanout->revision = memory->revision;
     for (size_t i = 0; i < memory->step_count; i++)
-        read_row(fanout, &memory->steps[i]);
+        read_row(fanout, memory->steps[i]);
 }
 
 /* ---- committing -------------------------------------------------------------------------- */

@@ -99,9 +99,9 @@ void law_of_complete(const struct runner *runner, const struct commit_input *in)
     const cairn_memory *memory = runner->passage->task.memory;
     bool has_gaps = memory->step_count + 1 < (size_t)memory->places;
     for (size_t i = 0; i < memory->step_count && !memory->is_forced && !has_gaps; i++)
-        if (!is_asked_for(runner, memory->steps[i].name))
+        if (!is_asked_for(runner, memory->steps[i]->name))
             sim_broken(runner->sim, "%s completes without having asked for %s", runner->held.id,
-                       memory->steps[i].name);
+                       memory->steps[i]->name);
 }
 
 /* ---- answers ----------------------------------------------------------------------------- */

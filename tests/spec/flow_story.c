@@ -61,7 +61,7 @@ static void tell_time(struct story *story, const char *name, int64_t us)
 
 static void deploy(struct story *story, const char *file, const char *text)
 {
-    int is_existing = -1;
+    bool is_existing = false;
     tell(story, "deploy",
          cairn_workflow_deploy(story->engine, file, text, &is_existing, &story->error));
     fprintf(story->out, "    existing=%d\n", is_existing);

@@ -69,12 +69,12 @@ static void tell_step(struct story *story, const cairn_step *step)
     fprintf(story->out, "\n");
 }
 
-static void tell_events(struct story *story, const cairn_received *events, size_t count)
+static void tell_events(struct story *story, const cairn_received *const *events, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        fprintf(story->out, "    event %s %s %s", events[i].id, events[i].event,
-                events[i].payload);
-        tell_time(story, "received", events[i].received_at_us);
+        fprintf(story->out, "    event %s %s %s", events[i]->id, events[i]->event,
+                events[i]->payload);
+        tell_time(story, "received", events[i]->received_at_us);
         fprintf(story->out, "\n");
     }
 }
@@ -91,7 +91,7 @@ static void tell_task(struct story *story, const cairn_task *task)
     fprintf(story->out, "    version=%d revision=%lld places=%d forced=%d\n", memory->version,
             (long long)memory->revision, memory->places, memory->is_forced);
     for (size_t i = 0; i < memory->step_count; i++)
-        tell_step(story, &memory->steps[i]);
+        tell_step(story, memory->steps[i]);
     tell_events(story, memory->events, memory->event_count);
 }
 

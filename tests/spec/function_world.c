@@ -262,7 +262,7 @@ void fn_play(struct function_world *world, struct runner *runner)
 cairn_code fn_finish(struct function_world *world, struct runner *runner, char ret_status[24])
 {
     world->costs.size = sizeof world->costs;
-    cairn_passage_costs_get(runner->passage, &world->costs);
+    cairn_passage_costs_get(runner->passage, &world->costs, NULL);
     memset(&world->flow.world.error, 0, sizeof world->flow.world.error);
     cairn_code code =
         cairn_passage_end(runner->passage, runner->code, ret_status, &world->flow.world.error);

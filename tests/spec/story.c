@@ -285,11 +285,11 @@ static void play_registry(struct story *story)
 {
     cairn_page *registry;
     cairn_page *tasks = NULL;
-    cairn_registry_entry entry = {.workflow_name = "a b/ü%",
-                                  .intent_type = "workflow",
-                                  .runtime = "go",
-                                  .description = "says \"hello\"",
-                                  .is_enabled = 1};
+    cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
+                                 .workflow_name = "a b/ü%",
+                                 .runtime = "go",
+                                 .description = "says \"hello\"",
+                                 .is_enabled = 1};
     tell_code(story, "put", cairn_registry_put(story->engine, &entry, &story->error));
     entry.workflow_name = "owned.v1";
     entry.description = NULL;

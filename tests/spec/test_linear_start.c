@@ -164,7 +164,7 @@ TEST(a_start_in_the_past_is_a_start_now)
 TEST(the_same_content_again_is_a_no_op)
 {
     struct flow_world fw;
-    int existing = -1;
+    bool existing = true;
     wf_open(&fw);
     CHECK_DONE(&fw.world, cairn_workflow_deploy(fw.world.engine, "a.yaml", ABC, &existing,
                                                 &fw.world.error));

@@ -100,7 +100,10 @@ TEST(names_of_256_bytes_are_taken_and_longer_ones_are_not)
     claim.runtime = too_long;
     CHECK_REFUSED(&world, cairn_claim(world.engine, &claim, &tasks, &world.error),
                   CAIRN_E_TOO_LARGE);
-    cairn_registry_entry entry = {.workflow_name = too_long, .runtime = "c", .is_enabled = 1};
+    cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
+                                 .workflow_name = too_long,
+                                 .runtime = "c",
+                                 .is_enabled = 1};
     CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
                   CAIRN_E_TOO_LARGE);
 
@@ -318,8 +321,10 @@ TEST(broken_utf_8_is_refused_in_every_name)
         claim.type_count = 1;
         CHECK_REFUSED(&world, cairn_claim(world.engine, &claim, &tasks, &world.error),
                       CAIRN_E_BAD_INPUT);
-        cairn_registry_entry entry = {
-            .workflow_name = broken[i], .runtime = "c", .is_enabled = 1};
+        cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
+                                     .workflow_name = broken[i],
+                                     .runtime = "c",
+                                     .is_enabled = 1};
         CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
                       CAIRN_E_BAD_INPUT);
     }
@@ -385,10 +390,16 @@ TEST(a_registry_entry_needs_a_name_and_a_runtime)
     struct world world;
     world_open(&world);
     cairn_page *registry = NULL;
-    cairn_registry_entry entry = {.workflow_name = "", .runtime = "c", .is_enabled = 1};
+    cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
+                                 .workflow_name = "",
+                                 .runtime = "c",
+                                 .is_enabled = 1};
     CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
                   CAIRN_E_BAD_INPUT);
-    entry = (cairn_registry_entry){.workflow_name = "t", .runtime = "", .is_enabled = 1};
+    entry = (cairn_registry_spec){.size = sizeof(cairn_registry_spec),
+                                  .workflow_name = "t",
+                                  .runtime = "",
+                                  .is_enabled = 1};
     CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
                   CAIRN_E_BAD_INPUT);
     CHECK_DONE(&world, cairn_registry_list(world.engine, NULL, 100, &registry, &world.error));

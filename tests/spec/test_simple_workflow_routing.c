@@ -335,8 +335,10 @@ TEST(an_empty_queue_is_an_answer_and_not_an_error)
 
 static void put(struct world *world, const char *name, const char *runtime, int is_enabled)
 {
-    cairn_registry_entry entry = {
-        .workflow_name = name, .runtime = runtime, .is_enabled = is_enabled};
+    cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
+                                 .workflow_name = name,
+                                 .runtime = runtime,
+                                 .is_enabled = is_enabled};
     CHECK_DONE(world, cairn_registry_put(world->engine, &entry, &world->error));
 }
 
@@ -435,10 +437,11 @@ TEST(the_registry_keeps_one_runtime_for_a_name)
     put(&world, "notify.email.v1", "go", 1);
     put(&world, "billing.invoice.v1", "python", 0);
     world_advance(&world, 1000);
-    cairn_registry_entry entry = {.workflow_name = "notify.email.v1",
-                                  .runtime = "python",
-                                  .is_enabled = 1,
-                                  .description = "moved"};
+    cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
+                                 .workflow_name = "notify.email.v1",
+                                 .runtime = "python",
+                                 .is_enabled = 1,
+                                 .description = "moved"};
     CHECK_DONE(&world, cairn_registry_put(world.engine, &entry, &world.error));
     world_reopen(&world);
 

@@ -319,8 +319,8 @@ TEST(an_event_one_millisecond_after_the_deadline_is_not_taken_and_stays)
         CHECK(fn_claim(&world, "w", &runner), "nothing is brought");
         const cairn_memory *memory = cairn_passage_task(runner.passage)->memory;
         CHECK_INT(memory->event_count, 1); /* it stays */
-        CHECK(is_same_json(memory->events[0].payload, "{\"x\": 9}"), "%s",
-              memory->events[0].payload);
+        CHECK(is_same_json(memory->events[0]->payload, "{\"x\": 9}"), "%s",
+              memory->events[0]->payload);
         fn_play(&world, &runner);
         CHECK_DONE(&world.flow.world, fn_finish(&world, &runner, NULL));
         fn_check_calls(&world, "a:1 too_late:1");

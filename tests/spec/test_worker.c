@@ -712,8 +712,10 @@ TEST(a_type_that_another_runtime_owns_ends_the_run_with_that_error)
     struct world world = open_world(options);
     atomic_int calls = 0;
     cairn_error error;
-    cairn_registry_entry entry = {
-        .workflow_name = "t.v1", .intent_type = "workflow", .runtime = "go", .is_enabled = 1};
+    cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
+                                 .workflow_name = "t.v1",
+                                 .runtime = "go",
+                                 .is_enabled = 1};
     CHECK_OK(cairn_registry_put(world.engine, &entry, &error));
     handle(&world, "t.v1", count_call, &calls);
     CHECK_INT(cairn_worker_run(world.worker, &error), CAIRN_E_WRONG_RUNTIME);

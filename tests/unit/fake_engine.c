@@ -23,7 +23,9 @@ void fake_init(struct fake_engine *fake)
     memset(fake, 0, sizeof *fake);
     fake->now_us = 1000000;
     fake->memory = (cairn_memory){.version = 1, .revision = 7, .places = 1};
-    fake->memory.steps = fake->steps;
+    for (size_t i = 0; i < FAKE_STEPS; i++)
+        fake->step_pointers[i] = &fake->steps[i];
+    fake->memory.steps = fake->step_pointers;
     fake->task = (cairn_task){.id = "i.0",
                               .token = "t",
                               .kind = "function",
@@ -139,7 +141,7 @@ static void answer_commit(const struct fake_answer *answer, struct request *requ
     out->lease_until_us = goes_on ? 99 : 0;
     out->revision = in->revision + 1;
     out->is_conflict = answer->is_conflict;
-    out->events = (cairn_received *)answer->events;
+    out->events = answer->events;
     out->event_count = answer->event_count;
 }
 

@@ -21,7 +21,7 @@ struct fake_answer {
     const char *stop;
     bool is_released;
     bool is_conflict;
-    const cairn_received *events;
+    const cairn_received *const *events;
     size_t event_count;
 };
 
@@ -36,6 +36,7 @@ struct fake_engine {
     cairn_task task;
     cairn_memory memory;
     cairn_step steps[FAKE_STEPS];
+    const cairn_step *step_pointers[FAKE_STEPS];
 };
 
 void fake_init(struct fake_engine *fake);

@@ -43,8 +43,10 @@ static void check(bool is_so, const char *claim)
 int main()
 {
     CHECK_SIZE(cairn_open_options, CAIRN_OPEN_DEFAULTS);
+    CHECK_SIZE(cairn_schema, CAIRN_SCHEMA_DEFAULTS);
     CHECK_SIZE(cairn_job_spec, CAIRN_JOB_DEFAULTS);
     CHECK_SIZE(cairn_job_filter, CAIRN_JOB_FILTER_DEFAULTS);
+    CHECK_SIZE(cairn_registry_spec, CAIRN_REGISTRY_DEFAULTS);
     CHECK_SIZE(cairn_function_code, CAIRN_FUNCTION_CODE_DEFAULTS);
     CHECK_SIZE(cairn_claim_options, CAIRN_CLAIM_DEFAULTS);
     CHECK_SIZE(cairn_outbound, CAIRN_OUTBOUND_DEFAULTS);

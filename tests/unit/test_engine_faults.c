@@ -110,7 +110,10 @@ static void tell_story(cairn_engine *engine)
     enqueue(engine, "b.v1", "key-3", 0);
     cairn_enqueued late = enqueue(engine, "a.one.v1", "key-4", START_US + 30 * US_PER_SEC);
     CHECK_INT(enqueue(engine, "a.one.v1", "key-1", 0).existing, 1);
-    cairn_registry_entry entry = {.workflow_name = "b.v1", .runtime = "c", .is_enabled = 1};
+    cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
+                                 .workflow_name = "b.v1",
+                                 .runtime = "c",
+                                 .is_enabled = 1};
     CHECK_OK(cairn_registry_put(engine, &entry, &error));
 
     cairn_page *tasks = claim(engine, "w1", 2);

@@ -20,7 +20,7 @@ TEST(one_step_and_the_end_are_one_commit)
     CHECK_OK(do_step(passage, "a", &a, &output, &error));
     CHECK_STR(output, "1");
     CHECK_OK(cairn_passage_set_output(passage, "[2]", &error));
-    cairn_passage_costs_get(passage, &costs);
+    cairn_passage_costs_get(passage, &costs, NULL);
     CHECK_INT(costs.commits, 0);
     check_end(passage, CAIRN_OK, "completed");
     CHECK_STR(fake.said, "complete 1.a task completed 1; output [2]\n");
@@ -59,7 +59,7 @@ TEST(in_passage_mode_everything_is_committed_at_the_end_and_boundaries_only_look
     do_step(passage, "a", &a, NULL, NULL);
     do_step(passage, "b", &b, NULL, NULL);
     do_step(passage, "c", &c, NULL, NULL);
-    cairn_passage_costs_get(passage, &costs);
+    cairn_passage_costs_get(passage, &costs, NULL);
     CHECK_INT(costs.heartbeats, 2);
     check_end(passage, CAIRN_OK, "completed");
     CHECK_STR(b.said, "look\n");
@@ -108,10 +108,10 @@ TEST(a_buffer_is_committed_when_it_is_full)
     cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_PASSAGE);
     for (int i = 0; i < BUFFER_STEPS; i++)
         CHECK_INT(cairn_passage_random(passage, &value, NULL), CAIRN_OK);
-    cairn_passage_costs_get(passage, &costs);
+    cairn_passage_costs_get(passage, &costs, NULL);
     CHECK_INT(costs.commits, 0);
     CHECK_INT(cairn_passage_random(passage, &value, NULL), CAIRN_OK);
-    cairn_passage_costs_get(passage, &costs);
+    cairn_passage_costs_get(passage, &costs, NULL);
     CHECK_INT(costs.commits, 1);
     fake.said[0] = '\0';
     check_end(passage, CAIRN_OK, "completed");
@@ -130,7 +130,7 @@ TEST(a_buffer_is_full_by_its_bytes_as_well)
     cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_PASSAGE);
     for (int i = 0; i < 3; i++)
         CHECK_INT(do_step(passage, "a", &a, NULL, NULL), CAIRN_OK);
-    cairn_passage_costs_get(passage, &costs);
+    cairn_passage_costs_get(passage, &costs, NULL);
     CHECK_INT(costs.commits, 1);
     CHECK_INT(costs.heartbeats, 1);
     check_end(passage, CAIRN_OK, "completed");

@@ -42,8 +42,9 @@ TEST(signals_are_taken_oldest_first_each_once_and_then_waited_for)
 {
     struct fake_engine fake;
     fake_init(&fake);
-    cairn_received events[] = {
-        {"s1", "paid", "1", 1}, {"s2", "other", "2", 2}, {"s3", "paid", "3", 3}};
+    const cairn_received *events[] = {&(cairn_received){"s1", "paid", "1", 1},
+                                      &(cairn_received){"s2", "other", "2", 2},
+                                      &(cairn_received){"s3", "paid", "3", 3}};
     fake.memory.events = events;
     fake.memory.event_count = 3;
     const char *payload;
@@ -67,7 +68,7 @@ TEST(a_remembered_wait_answers_with_the_payload_or_that_none_came)
     fake_remember(&fake, "a", "wait", "completed", "[1]");
     fake_remember(&fake, "b", "wait", "skipped", NULL)->error = "WAITING_TIMEOUT";
     fake_remember(&fake, "c", "wait", "waiting", NULL);
-    cairn_received event = {"s1", "e", "1", 1};
+    const cairn_received *event = &(cairn_received){"s1", "e", "1", 1};
     fake.memory.events = &event;
     fake.memory.event_count = 1; /* too late for b, and it is for the engine to give to c */
     const char *payload;
@@ -88,8 +89,9 @@ TEST(after_a_conflict_the_signals_are_those_read_anew_without_those_taken)
 {
     struct fake_engine fake;
     fake_init(&fake);
-    cairn_received before[] = {{"s1", "e", "1", 1}};
-    cairn_received anew[] = {{"s1", "e", "1", 1}, {"s2", "e", "2", 2}};
+    const cairn_received first = {"s1", "e", "1", 1}, second = {"s2", "e", "2", 2};
+    const cairn_received *before[] = {&first};
+    const cairn_received *anew[] = {&first, &second};
     fake.memory.events = before;
     fake.memory.event_count = 1;
     fake.answers[0] =

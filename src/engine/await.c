@@ -1,0 +1,60 @@
+/* engine/await.c - requests that are answered when a job or an instance has ended.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/await.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "core/instance.h"
+#include "core/job.h"
+
+#include <stdio.h>
+
+void await_begin(struct request *request, int64_t now_us)
+{
+    if (!request->is_awaiting_end)
+        return;
+    request->wait_until_us =
+        request->await_ms < 0 ? INT64_MAX : instant_add(now_us, request->await_ms * US_PER_MS);
+    snprintf(request->await_id, sizeof request->await_id, "%s",
+             request->in.id ? request->in.id : "");
+}
+
+static bool has_ended(const struct request *request)
+{
+    if (request->op == OP_JOB_GET)
+        return job_is_final((enum job_status)request->out.page.jobs[0].status_code);
+    return instance_is_final((enum instance_status)request->out.page.instances[0].status_code);
+}
+
+static void time_out(struct request *request)
+{
+    bool is_job = request->op == OP_JOB_GET;
+    request->code =
+        fail(&request->error, CAIRN_E_TIMED_OUT, "%s \"%s\" has not ended: it is %s",
+             is_job ? "job" : "instance", request->await_id,
+             is_job ? request->out.page.jobs[0].status : request->out.page.instances[0].status);
+}
+
+bool await_goes_on(struct request *request, int64_t now_us)
+{
+    if (!request->is_awaiting_end)
+        return false;
+    bool is_store_away = request->code == CAIRN_E_UNREACHABLE || request->code == CAIRN_E_BUSY;
+    if (request->code ? !is_store_away : has_ended(request))
+        return false;
+    if (now_us < request->wait_until_us)
+        return true;
+    if (!request->code)
+        time_out(request);
+    return false;
+}
+
+void await_again(struct request *request)
+{
+    arena_done(&request->arena);
+    request->in.id = request->await_id;
+    request->code = CAIRN_OK;
+    error_clear(&request->error);
+}
