@@ -335,7 +335,7 @@ cairn_code local_engine_start(struct local_engine *engine, cairn_error *reterr)
     }
     if (is_started)
         is_started = engine->has_reader = start_thread(&engine->reader, run_reader, engine);
-    if (is_started && engine->store->ops->watch)
+    if (is_started)
         is_started = engine->has_watcher = start_thread(&engine->watcher, run_watcher, engine);
     return is_started
                ? CAIRN_OK

@@ -15,7 +15,7 @@ static const struct {
     {"sqlite:", &sqlite_store_ops},
     {"postgres://", &postgres_store_ops},
     {"postgresql://", &postgres_store_ops},
-    {"memory:", &memory_store_ops},
+    {"memory:", &sqlite_store_ops},
 };
 
 cairn_code store_open(const struct store_config *config, struct store **ret_store,

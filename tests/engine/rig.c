@@ -43,7 +43,7 @@ void rig_init(struct rig *rig, uint32_t retry_ms)
 
     struct store *memory;
     struct store_config config = {.url = "memory:", .clock = &opening};
-    CHECK_OK(memory_store_ops.open(&config, &memory, &error));
+    CHECK_OK(store_open(&config, &memory, &error));
     rig->faulty = faulty_wrap(memory, 1, 0);
     CHECK(rig->faulty, "no memory");
     CHECK_OK(local_engine_new(&options, rig->faulty, &rig->engine, &error));

@@ -6,7 +6,7 @@
 #define RIG_H
 
 #include "engine/local.h"
-#include "store/faulty/faulty.h"
+#include "faulty/faulty.h"
 #include "test.h"
 
 enum { RIG_START_S = 1800000000 };

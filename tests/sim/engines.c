@@ -1,44 +1,103 @@
-/* tests/sim/engines.c - several engines on one memory store, each with faults of its own.
+/* tests/sim/engines.c - several engines on one store in memory, each with faults of its own.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * To open a store and to prepare statements takes longer than many a seed.  So all seeds of a program
+ * use one store, and each begins by deleting all rows.  Only one transaction is open at any time, so
+ * one session serves all engines and the simulator itself.
  */
 #include "function.h"
+#include "store/sqlite/sqlite.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What an engine gets instead of the memory store: the same verbs and sessions, but closing it
- * leaves the store open for the others. */
-struct shared_store {
-    struct store base;
-    struct store_ops ops;
-    struct store *memory;
-};
+static struct store *kept_store;
+static struct store_session *kept_session;
 
-static cairn_code shared_session_open(struct store *store, enum session_kind kind,
-                                      struct store_session **ret_session, cairn_error *reterr)
+/* ---- one store for all seeds ------------------------------------------------------------- */
+
+static void close_kept(void)
 {
-    struct store *memory = ((struct shared_store *)store)->memory;
-    return memory->ops->session_open(memory, kind, ret_session, reterr);
+    sqlite_session_close(kept_session);
+    sqlite_close(kept_store);
 }
 
-static void shared_close(struct store *store)
+static void open_kept(struct sim *sim)
+{
+    cairn_error error;
+    struct store_config config = {.url = "memory:", .clock = &sim->clock};
+    if (store_open(&config, &kept_store, &error) ||
+        sqlite_session_open(kept_store, SESSION_WRITER, &kept_session, &error))
+        abort();
+    atexit(close_kept);
+}
+
+static int delete_from(void *db, int columns, char **values, char **names)
+{
+    char sql[128];
+    (void)columns, (void)names;
+    snprintf(sql, sizeof sql, "DELETE FROM %s", values[0]);
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+/* Deletes all rows but those that say which migrations were applied. */
+static void empty_kept(void)
+{
+    struct connection *connection = ((struct sqlite_session *)kept_session)->connection;
+    if (connection_exec(connection, "BEGIN IMMEDIATE") != SQLITE_OK ||
+        sqlite3_exec(connection->db,
+                     "SELECT name FROM sqlite_schema"
+                     " WHERE type = 'table' AND name <> 'workflow_migration'",
+                     delete_from, connection->db, NULL) != SQLITE_OK ||
+        connection_exec(connection, "COMMIT") != SQLITE_OK)
+        abort();
+}
+
+/* What an engine gets instead of the store: the same verbs, but its sessions are the one that is
+ * there, and closing leaves all open. */
+static cairn_code share_session(struct store *store, enum session_kind kind,
+                                struct store_session **ret_session, cairn_error *reterr)
+{
+    (void)store, (void)kind, (void)reterr;
+    *ret_session = kept_session;
+    return CAIRN_OK;
+}
+
+static void leave_session(struct store_session *session)
+{
+    (void)session;
+}
+
+/* The simulator tells of news only when there is some. */
+static bool is_changed(struct store_session *session)
+{
+    (void)session;
+    return true;
+}
+
+static void leave_store(struct store *store)
 {
     free(store);
 }
 
-static struct store *share(struct store *memory)
+static struct store *share(void)
 {
-    struct shared_store *shared = calloc(1, sizeof *shared);
+    static struct store_ops ops;
+    struct store *shared = calloc(1, sizeof *shared);
     if (!shared)
         abort();
-    shared->memory = memory;
-    shared->ops = *memory->ops;
-    shared->ops.session_open = shared_session_open;
-    shared->ops.close = shared_close;
-    shared->base = (struct store){.ops = &shared->ops, .clock = memory->clock};
-    return &shared->base;
+    ops = sqlite_store_ops;
+    ops.session_open = share_session;
+    ops.session_close = leave_session;
+    ops.is_changed_elsewhere = is_changed;
+    ops.close = leave_store;
+    *shared = (struct store){.ops = &ops, .clock = kept_store->clock};
+    return shared;
 }
+
+/* ---- engines ----------------------------------------------------------------------------- */
 
 static int64_t sim_time(void *arg)
 {
@@ -65,7 +124,7 @@ void engine_open(struct sim *sim, int index)
     options.seed = rng_next(&sim->rng) | 1;
     options.retry_ms = 24 * 3600 * 1000; /* real time must not decide anything */
     double chance = sim->is_calm ? 0 : sim->fault_chance;
-    own->faulty = faulty_wrap(share(sim->memory), rng_next(&sim->rng) | 1, chance);
+    own->faulty = faulty_wrap(share(), rng_next(&sim->rng) | 1, chance);
     if (!own->faulty || local_engine_new(&options, own->faulty, &own->engine, &error))
         abort();
     give_clock(sim, own->engine);
@@ -78,25 +137,15 @@ void engine_crash(struct sim *sim, int index)
     engine_open(sim, index);
 }
 
-/* The simulator tells of news only when there is some. */
-static bool is_changed(struct store_session *session)
-{
-    (void)session;
-    return true;
-}
-
 void sim_open(struct sim *sim)
 {
-    static struct store_ops ops;
-    cairn_error error;
     clock_init_virtual(&sim->clock, SIM_START_US);
-    struct store_config config = {.url = "memory:", .clock = &sim->clock};
-    if (memory_store_ops.open(&config, &sim->memory, &error) ||
-        memory_store_ops.session_open(sim->memory, SESSION_READER, &sim->reader, &error))
-        abort();
-    ops = *sim->memory->ops;
-    ops.is_changed_elsewhere = is_changed;
-    sim->memory->ops = &ops;
+    if (!kept_store)
+        open_kept(sim);
+    kept_store->clock = &sim->clock;
+    empty_kept();
+    sim->store = kept_store;
+    sim->session = kept_session;
     for (int i = 0; i < ENGINES; i++)
         engine_open(sim, i);
     sim->before = calloc(1, sizeof *sim->before);
@@ -114,8 +163,6 @@ void sim_close(struct sim *sim)
         cairn_close(&sim->engines[i].engine->base);
     for (int i = 0; i < ENGINES; i++)
         request_free(sim->parked[i].request);
-    memory_store_ops.session_close(sim->reader);
-    memory_store_ops.close(sim->memory);
     arena_done(&sim->before->arena);
     arena_done(&sim->now->arena);
     free(sim->programs);

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * One thread, one virtual clock, one seed.  Several engines stand on one memory store, each
- * behind a faulty one of its own.  In every round some requests are handed in, the committers
+ * One thread, one virtual clock, one seed.  Several engines use one store in memory, each
+ * through a faulty one of its own.  In every round some requests are handed in, the committers
  * run, now and then an engine dies with what it has; after each run all rows are read past the
  * faults and the laws are checked against those before.  In the end all faults stop and
  * everything must come to its end.
@@ -17,7 +17,7 @@
 #include "base/random.h"
 #include "core/instance.h"
 #include "engine/local.h"
-#include "store/faulty/faulty.h"
+#include "faulty/faulty.h"
 
 enum {
     ENGINES = 3,
@@ -164,8 +164,8 @@ struct sim {
     bool has_sagas, has_functions;
     bool has_timers; /* engines keep the timers by themselves */
     struct clock clock;
-    struct store *memory;
-    struct store_session *reader;
+    struct store *store;
+    struct store_session *session;
     struct sim_engine engines[ENGINES];
     double fault_chance;
     bool is_calm; /* no more faults, crashes or commands */

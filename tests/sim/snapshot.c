@@ -17,7 +17,7 @@ static struct store_tx *begin(struct sim *sim, struct arena *arena)
 {
     struct store_tx *tx;
     cairn_error error;
-    must(sim, memory_store_ops.begin(sim->reader, arena, &tx, &error), &error);
+    must(sim, sim->store->ops->begin(sim->session, arena, &tx, &error), &error);
     return tx;
 }
 
@@ -26,22 +26,22 @@ static void read_instance(struct sim *sim, struct store_tx *tx, struct seen_inst
     cairn_error error;
     const struct seen_instance *known = snapshot_find(sim->before, seen->row.id);
     must(sim,
-         memory_store_ops.list_steps(tx, seen->row.id, -1, false, seen->steps, STEPS_MAX,
+         sim->store->ops->list_steps(tx, seen->row.id, -1, false, seen->steps, STEPS_MAX,
                                      &seen->step_count, &error),
          &error);
     struct flow_event_row *events = arena_array(tx->arena, EVENTS_MAX, sizeof *events);
     must(sim,
-         memory_store_ops.list_flow_events(tx, seen->row.id, known ? known->last_event : 0,
+         sim->store->ops->list_flow_events(tx, seen->row.id, known ? known->last_event : 0,
                                            events, EVENTS_MAX, &seen->event_count, &error),
          &error);
     seen->records = arena_array(tx->arena, RECORDS_MAX, sizeof *seen->records);
     must(sim,
-         memory_store_ops.list_dlq(tx, seen->row.id, 0, seen->records, RECORDS_MAX,
+         sim->store->ops->list_dlq(tx, seen->row.id, 0, seen->records, RECORDS_MAX,
                                    &seen->record_count, &error),
          &error);
     seen->logs = arena_array(tx->arena, LOGS_MAX, sizeof *seen->logs);
     must(sim,
-         memory_store_ops.list_logs(tx, seen->row.id, known ? known->last_log : 0, seen->logs,
+         sim->store->ops->list_logs(tx, seen->row.id, known ? known->last_log : 0, seen->logs,
                                     LOGS_MAX, &seen->log_count, &error),
          &error);
     seen->last_log = seen->log_count ? seen->logs[seen->log_count - 1].id
@@ -59,7 +59,7 @@ static void read_job(struct sim *sim, struct store_tx *tx, struct seen_job *seen
     const struct seen_job *known = snapshot_job(sim->before, seen->row.id);
     seen->events = arena_array(tx->arena, EVENTS_MAX, sizeof *seen->events);
     must(sim,
-         memory_store_ops.list_events(tx, seen->row.id, known ? known->last_event : 0,
+         sim->store->ops->list_events(tx, seen->row.id, known ? known->last_event : 0,
                                       seen->events, EVENTS_MAX, &seen->event_count, &error),
          &error);
     seen->last_event = seen->event_count ? seen->events[seen->event_count - 1].id
@@ -75,12 +75,12 @@ static void read_all(struct sim *sim, struct store_tx *tx, struct snapshot *ret)
     struct job_filter every_job = {0};
     cairn_error error;
     must(sim,
-         memory_store_ops.list_instances(tx, &every_instance, instances, INSTANCES_MAX + 1,
+         sim->store->ops->list_instances(tx, &every_instance, instances, INSTANCES_MAX + 1,
                                          &ret->instance_count, &error),
          &error);
     must(
         sim,
-        memory_store_ops.list_jobs(tx, &every_job, jobs, JOBS_MAX + 1, &ret->job_count, &error),
+        sim->store->ops->list_jobs(tx, &every_job, jobs, JOBS_MAX + 1, &ret->job_count, &error),
         &error);
     if (ret->instance_count > INSTANCES_MAX || ret->job_count > JOBS_MAX)
         sim_broken(sim, "more was recorded than anybody asked for");
@@ -104,7 +104,7 @@ void snapshot_take(struct sim *sim)
     struct store_tx *tx = begin(sim, &oldest->arena);
     oldest->now_us = tx->now_us;
     read_all(sim, tx, oldest);
-    memory_store_ops.rollback(tx);
+    sim->store->ops->rollback(tx);
 }
 
 const struct seen_instance *snapshot_find(const struct snapshot *snapshot, const char *id)
@@ -158,9 +158,9 @@ int64_t sim_next_due(struct sim *sim)
     int64_t jobs_us = 0, flows_us = 0;
     cairn_error error;
     struct store_tx *tx = begin(sim, &arena);
-    must(sim, memory_store_ops.next_due(tx, &jobs_us, &error), &error);
-    must(sim, memory_store_ops.next_flow_due(tx, &flows_us, &error), &error);
-    memory_store_ops.rollback(tx);
+    must(sim, sim->store->ops->next_due(tx, &jobs_us, &error), &error);
+    must(sim, sim->store->ops->next_flow_due(tx, &flows_us, &error), &error);
+    sim->store->ops->rollback(tx);
     arena_done(&arena);
     return !jobs_us || (flows_us && flows_us < jobs_us) ? flows_us : jobs_us;
 }
@@ -175,12 +175,12 @@ int sim_count_logs(struct sim *sim, const char *instance_id, const char *message
     size_t len = strlen(message);
     bool is_beginning = len && message[len - 1] == ':';
     struct store_tx *tx = begin(sim, &arena);
-    must(sim, memory_store_ops.list_logs(tx, instance_id, 0, rows, LOGS_MAX, &count, &error),
+    must(sim, sim->store->ops->list_logs(tx, instance_id, 0, rows, LOGS_MAX, &count, &error),
          &error);
     for (size_t i = 0; i < count; i++)
         found += is_beginning ? strncmp(rows[i].message, message, len) == 0
                               : strcmp(rows[i].message, message) == 0;
-    memory_store_ops.rollback(tx);
+    sim->store->ops->rollback(tx);
     arena_done(&arena);
     return found;
 }
@@ -193,8 +193,8 @@ bool sim_has_signal(struct sim *sim, const char *instance_id, const char *event,
     cairn_error error;
     struct store_tx *tx = begin(sim, &arena);
     cairn_code code =
-        memory_store_ops.find_signal(tx, instance_id, event, until_us, &row, &error);
-    memory_store_ops.rollback(tx);
+        sim->store->ops->find_signal(tx, instance_id, event, until_us, &row, &error);
+    sim->store->ops->rollback(tx);
     arena_done(&arena);
     return code == CAIRN_OK;
 }

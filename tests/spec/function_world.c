@@ -6,7 +6,7 @@
 
 #include "engine/local.h"
 #include "scratch.h"
-#include "store/faulty/faulty.h"
+#include "faulty/faulty.h"
 #include "worker/passage.h"
 
 /* ---- opening --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@
 #include "function_world.h"
 
 #include "base/random.h"
-#include "store/faulty/faulty.h"
+#include "faulty/faulty.h"
 
 static cairn_code two_steps(cairn_passage *passage, void *arg)
 {

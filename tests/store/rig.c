@@ -4,7 +4,7 @@
  */
 #include "rig.h"
 
-#include "store/faulty/faulty.h"
+#include "faulty/faulty.h"
 
 #include <jansson.h>
 #include <stdlib.h>

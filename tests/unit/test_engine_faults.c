@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "engine/local.h"
-#include "store/faulty/faulty.h"
+#include "faulty/faulty.h"
 #include "test.h"
 
 #define START_US INT64_C(1700000000000000)
@@ -22,7 +22,7 @@ static struct local_engine *open_engine(struct store **ret_store)
     clock_init_virtual(&clock, START_US);
     struct store_config config = {.url = "memory:", .clock = &clock, .lock_wait_ms = 10000};
     struct store *inner;
-    CHECK_OK(memory_store_ops.open(&config, &inner, &error));
+    CHECK_OK(store_open(&config, &inner, &error));
     *ret_store = faulty_wrap(inner, 0, 0);
     CHECK(*ret_store, "no memory");
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/mem.h"
-#include "store/faulty/faulty.h"
+#include "faulty/faulty.h"
 #include "test.h"
 
 #define START_US INT64_C(1700000000000000)
@@ -25,7 +25,7 @@ static void set_up(struct fixture *f, uint64_t seed, double chance)
     clock_init_virtual(&f->clock, START_US);
     struct store_config config = {.url = "memory:", .clock = &f->clock};
     struct store *inner;
-    CHECK_OK(memory_store_ops.open(&config, &inner, &error));
+    CHECK_OK(store_open(&config, &inner, &error));
     f->store = faulty_wrap(inner, seed, chance);
     CHECK(f->store, "no memory");
 }
@@ -134,9 +134,9 @@ TEST(without_faults_it_passes_every_verb_on)
               faulty_verb_name(verb), (unsigned long long)faulty_calls(f.store, verb));
     CHECK_INT(faulty_calls(f.store, FAULTY_ANY), LAST_JOB_VERB);
     CHECK_INT(faulty_failures(f.store), 0);
-    CHECK_STR(f.store->ops->name, "memory");
+    CHECK_STR(f.store->ops->name, "sqlite");
     CHECK_INT(f.store->ops->writers, 1);
-    CHECK(!f.store->ops->watch, "nobody else can change a memory store");
+    CHECK(f.store->ops->watch, "other processes are not watched");
     CHECK(!f.store->ops->is_changed_elsewhere(f.session), "changed by nobody");
     CHECK(has_job(&f), "the job did not arrive");
     tear_down(&f);

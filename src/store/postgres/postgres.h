@@ -16,7 +16,7 @@
 #include "base/random.h"
 #include "store/postgres/mark.h"
 #include "store/postgres/postgres_query.h"
-#include "store/store.h"
+#include "store/postgres/postgres_verbs.h"
 
 #include <libpq-fe.h>
 #include <stdatomic.h>
@@ -386,59 +386,5 @@ cairn_code postgres_read_jobs(struct store_tx *tx, const PGresult *result,
 cairn_code postgres_migrate(PGconn *conn, const struct store_config *config,
                             struct store_schema *ret_schema, cairn_error *reterr);
 int postgres_newest_schema(void);
-
-/* ---- operations of store.h -----------------------------------------------------------------
- */
-
-cairn_code postgres_session_open(struct store *store, enum session_kind kind,
-                                 struct store_session **ret_session, cairn_error *reterr);
-void postgres_session_close(struct store_session *session);
-cairn_code postgres_begin(struct store_session *session, struct arena *arena,
-                          struct store_tx **ret_tx, cairn_error *reterr);
-cairn_code postgres_commit(struct store_tx *tx, bool is_ready_made, cairn_error *reterr);
-void postgres_rollback(struct store_tx *tx);
-
-cairn_code postgres_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
-                                enum insert_result *ret_results, cairn_error *reterr);
-cairn_code postgres_lock_jobs(struct store_tx *tx, const char *const *ids, size_t count,
-                              bool may_wait, struct job_row *ret_rows,
-                              enum lock_result *ret_results, cairn_error *reterr);
-cairn_code postgres_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_rows,
-                                      size_t room, size_t *ret_count, cairn_error *reterr);
-cairn_code postgres_update_jobs(struct store_tx *tx, const struct job_row *rows, size_t count,
-                                cairn_error *reterr);
-cairn_code postgres_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
-                               struct job_row *ret_rows, size_t room, size_t *ret_count,
-                               cairn_error *reterr);
-cairn_code postgres_find_claimed(struct store_tx *tx, const char *worker, const char *token,
-                                 struct job_row *ret_rows, size_t room, size_t *ret_count,
-                                 cairn_error *reterr);
-cairn_code postgres_promote_jobs(struct store_tx *tx, size_t limit, size_t *ret_count,
-                                 cairn_error *reterr);
-cairn_code postgres_append_events(struct store_tx *tx, const struct job_event_row *events,
-                                  size_t count, cairn_error *reterr);
-cairn_code postgres_put_registry(struct store_tx *tx, const struct registry_row *row,
-                                 cairn_error *reterr);
-cairn_code postgres_next_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr);
-cairn_code postgres_get_job(struct store_tx *tx, const char *id, struct job_row *ret_row,
-                            cairn_error *reterr);
-cairn_code postgres_list_jobs(struct store_tx *tx, const struct job_filter *filter,
-                              struct job_row *ret_rows, size_t room, size_t *ret_count,
-                              cairn_error *reterr);
-cairn_code postgres_list_events(struct store_tx *tx, const char *job_id, int64_t after,
-                                struct job_event_row *ret_rows, size_t room, size_t *ret_count,
-                                cairn_error *reterr);
-cairn_code postgres_get_registry(struct store_tx *tx, const char *name,
-                                 struct registry_row *ret_row, cairn_error *reterr);
-cairn_code postgres_list_registry(struct store_tx *tx, const char *after,
-                                  struct registry_row *ret_rows, size_t room, size_t *ret_count,
-                                  cairn_error *reterr);
-cairn_code postgres_count_jobs(struct store_tx *tx, struct job_counts *ret_counts,
-                               cairn_error *reterr);
-cairn_code postgres_list_types(struct store_tx *tx, const char **ret_types, size_t room,
-                               size_t *ret_count, cairn_error *reterr);
-cairn_code postgres_inspect(struct store_tx *tx, struct store_facts *ret_facts,
-                            cairn_error *reterr);
-bool postgres_watch(struct store *store, int stop_fd, int timeout_ms);
 
 #endif

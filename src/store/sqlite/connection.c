@@ -49,6 +49,11 @@ static int wait_for_lock(void *arg, int tries)
     return 1;
 }
 
+bool is_in_memory(const struct sqlite_store *store)
+{
+    return store->memory_name[0];
+}
+
 int connection_exec(struct connection *connection, const char *sql)
 {
     return sqlite3_exec(connection->db, sql, NULL, NULL, NULL);
@@ -117,13 +122,15 @@ cairn_code connection_open(struct sqlite_store *store, enum connection_use use,
     connection->store = store;
     connection->wait_us = (int64_t)store->lock_wait_ms * US_PER_MS;
     identity_opened(store);
-    if (use == FOR_CREATING)
+    bool is_memory = is_in_memory(store);
+    if (use == FOR_CREATING && !is_memory)
         create_private(store->path);
 
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     if (use == FOR_CREATING)
         flags |= SQLITE_OPEN_CREATE;
-    int rc = sqlite3_open_v2(store->path, &connection->db, flags, NULL);
+    int rc = sqlite3_open_v2(is_memory ? store->memory_name : store->path, &connection->db,
+                             flags, is_memory ? "memdb" : NULL);
     if (rc != SQLITE_OK)
         return sqlite_refused(store->path, connection->db, rc, "open the store", reterr);
     rc = configure(store, use, connection);

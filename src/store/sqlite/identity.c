@@ -69,6 +69,8 @@ static enum presence presence_of(const char *path, const struct file_identity *w
 cairn_code identity_note(struct sqlite_store *store, sqlite3 *db, cairn_error *reterr)
 {
     bool is_done = true;
+    if (is_in_memory(store))
+        return CAIRN_OK;
     pthread_mutex_lock(&store->identity_lock);
     if (!store->log_path)
         store->log_path = mem_strdup(sqlite3_filename_wal(sqlite3_db_filename(db, "main")));

@@ -105,7 +105,7 @@ static cairn_code check_file(const struct sqlite_store *store, struct connection
                              const struct store_config *config, int *ret_version,
                              cairn_error *reterr)
 {
-    if (is_too_short(store->path))
+    if (!is_in_memory(store) && is_too_short(store->path))
         return sqlite_refused(store->path, NULL, SQLITE_NOTADB, "open the store", reterr);
     int version = schema_version(connection);
     if (version < 0)
@@ -209,7 +209,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
 {
     int version = 0;
     cairn_code code = check_file(store, connection, config, &version, reterr);
-    if (!code)
+    if (!code && !is_in_memory(store))
         code = enter_wal(store, connection, reterr);
     if (!code && version < schema_newest())
         code = migrate(store, connection, reterr);

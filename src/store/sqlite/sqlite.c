@@ -2,9 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * URL: sqlite:FILE or sqlite:FILE?max_page_count=N.  The second bounds the size of the file (a
- * page has 4096 bytes): beyond it writes are refused with CAIRN_E_STORE_FULL, as on a full
- * disk. FILE is taken as it stands, without decoding, up to the first question mark.
+ * URLs: sqlite:FILE, sqlite:FILE?max_page_count=N, memory:.  The second bounds the size of the
+ * file (a page has 4096 bytes).  Beyond it writes fail with CAIRN_E_STORE_FULL, as on a full disk.
+ * FILE is taken as it stands, without decoding, up to the first question mark.  Each open of memory:
+ * is an empty store of its own.
  */
 #include "store/sqlite/sqlite.h"
 
@@ -55,8 +56,25 @@ static char *absolute(const char *path)
     return full;
 }
 
+static cairn_code read_memory_url(const char *url, struct sqlite_store *store,
+                                  cairn_error *reterr)
+{
+    static atomic_uint last;
+    if (strcmp(url, "memory:") != 0) {
+        fail(reterr, CAIRN_E_BAD_INPUT, "cannot open \"%s\": a memory store has no name", url);
+        return fail_hint(reterr, CAIRN_E_BAD_INPUT, "use memory: alone, or sqlite:FILE");
+    }
+    /* Connections share a database in memory if its name begins with a slash. */
+    snprintf(store->memory_name, sizeof store->memory_name, "/cairn-%u",
+             atomic_fetch_add(&last, 1));
+    store->path = mem_strdup(url);
+    return store->path ? CAIRN_OK : fail_memory(reterr);
+}
+
 static cairn_code read_url(const char *url, struct sqlite_store *store, cairn_error *reterr)
 {
+    if (strncmp(url, "memory:", strlen("memory:")) == 0)
+        return read_memory_url(url, store, reterr);
     const char *path = url + strlen("sqlite:");
     size_t len = strcspn(path, "?");
     char file[PATH_MAX];
@@ -79,7 +97,7 @@ static cairn_code read_url(const char *url, struct sqlite_store *store, cairn_er
 /* ---- The store ------------------------------------------------------------------------------
  */
 
-static void close_store(struct store *base)
+void sqlite_close(struct store *base)
 {
     struct sqlite_store *store = (struct sqlite_store *)base;
     if (!store)
@@ -93,23 +111,16 @@ static void close_store(struct store *base)
 
 static void close_storep(struct sqlite_store **store)
 {
-    close_store((struct store *)*store);
+    sqlite_close((struct store *)*store);
 }
 
 /* Opening may meet another process that is migrating, which takes longer than a commit. */
 enum { OPEN_WAIT_MS = 10000 };
 
-static cairn_code open_store(const struct store_config *config, struct store **ret_store,
-                             cairn_error *reterr)
+/* Whether the file that must be there is there. */
+static cairn_code check_presence(const struct sqlite_store *store,
+                                 const struct store_config *config, cairn_error *reterr)
 {
-    cleanup(close_storep) struct sqlite_store *store = mem_zalloc(sizeof *store);
-    if (!store)
-        return fail_memory(reterr);
-    store->base = (struct store){.ops = &sqlite_store_ops, .clock = config->clock};
-    identity_init(store);
-    cairn_code code = read_url(config->url, store, reterr);
-    if (code)
-        return code;
     struct stat info;
     if (config->no_create && stat(store->path, &info) < 0 && errno == ENOENT) {
         fail(reterr, CAIRN_E_NOT_FOUND, "could not open \"%s\": there is no such file",
@@ -124,22 +135,41 @@ static cairn_code open_store(const struct store_config *config, struct store **r
         return fail_hint(reterr, CAIRN_E_SCHEMA_OLDER, "run: cairn migrate --url sqlite:%s",
                          store->path);
     }
+    return CAIRN_OK;
+}
+
+cairn_code sqlite_open(const struct store_config *asked, struct store **ret_store,
+                       cairn_error *reterr)
+{
+    cleanup(close_storep) struct sqlite_store *store = mem_zalloc(sizeof *store);
+    if (!store)
+        return fail_memory(reterr);
+    struct store_config config = *asked;
+    store->base = (struct store){.ops = &sqlite_store_ops, .clock = config.clock};
+    identity_init(store);
+    cairn_code code = read_url(config.url, store, reterr);
+    if (is_in_memory(store)) /* it can be nothing but new */
+        config.no_create = config.no_migrate = false;
+    if (!code)
+        code = check_presence(store, &config, reterr);
+    if (code)
+        return code;
 
     cleanup(connection_closep) struct connection *connection = NULL;
-    bool is_hasty = config->lock_wait_ms < OPEN_WAIT_MS;
-    store->lock_wait_ms = is_hasty ? OPEN_WAIT_MS : config->lock_wait_ms;
+    bool is_hasty = config.lock_wait_ms < OPEN_WAIT_MS;
+    store->lock_wait_ms = is_hasty ? OPEN_WAIT_MS : config.lock_wait_ms;
     code = connection_open(store,
-                           config->no_migrate || config->no_create ? FOR_WRITING : FOR_CREATING,
+                           config.no_migrate || config.no_create ? FOR_WRITING : FOR_CREATING,
                            &connection, reterr);
     if (!code)
-        code = schema_prepare(store, connection, config, reterr);
+        code = schema_prepare(store, connection, &config, reterr);
     if (!code)
         code = identity_note(store, connection->db, reterr);
     if (code)
         return code;
 
-    store->lock_wait_ms = config->lock_wait_ms;
-    connection->wait_us = (int64_t)config->lock_wait_ms * US_PER_MS;
+    store->lock_wait_ms = config.lock_wait_ms;
+    connection->wait_us = (int64_t)config.lock_wait_ms * US_PER_MS;
     atomic_store(&store->spare, connection);
     connection = NULL;
     *ret_store = &store->base;
@@ -184,7 +214,7 @@ static cairn_code connect_session(struct sqlite_session *session, cairn_error *r
 {
     struct sqlite_store *store = (struct sqlite_store *)session->base.store;
     bool is_writer = session->base.kind == SESSION_WRITER;
-    if (is_writer)
+    if (is_writer && !is_in_memory(store))
         session->connection = atomic_exchange(&store->spare, NULL);
     session->data_version = -1;
     if (session->connection)
@@ -193,7 +223,7 @@ static cairn_code connect_session(struct sqlite_session *session, cairn_error *r
                            reterr);
 }
 
-static void close_session(struct store_session *base)
+void sqlite_session_close(struct store_session *base)
 {
     struct sqlite_session *session = (struct sqlite_session *)base;
     if (!session)
@@ -202,7 +232,7 @@ static void close_session(struct store_session *base)
     mem_free(session);
 }
 
-static cairn_code open_session(struct store *store, enum session_kind kind,
+cairn_code sqlite_session_open(struct store *store, enum session_kind kind,
                                struct store_session **ret_session, cairn_error *reterr)
 {
     struct sqlite_session *session = mem_zalloc(sizeof *session);
@@ -211,7 +241,7 @@ static cairn_code open_session(struct store *store, enum session_kind kind,
     session->base = (struct store_session){.store = store, .kind = kind};
     cairn_code code = connect_session(session, reterr);
     if (code) {
-        close_session(&session->base);
+        sqlite_session_close(&session->base);
         return code;
     }
     if (kind == SESSION_WRITER)
@@ -249,7 +279,7 @@ static cairn_code note_log(struct sqlite_session *session, cairn_error *reterr)
     return code;
 }
 
-static cairn_code begin(struct store_session *base, struct arena *arena,
+cairn_code sqlite_begin(struct store_session *base, struct arena *arena,
                         struct store_tx **ret_tx, cairn_error *reterr)
 {
     struct sqlite_session *session = (struct sqlite_session *)base;
@@ -282,7 +312,7 @@ static cairn_code begin(struct store_session *base, struct arena *arena,
 }
 
 /* SQLite has rolled back by itself after some errors. */
-static void rollback(struct store_tx *tx)
+void sqlite_rollback(struct store_tx *tx)
 {
     struct sqlite_session *session = sqlite_session_of(tx);
     if (!sqlite3_get_autocommit(session->connection->db))
@@ -290,97 +320,17 @@ static void rollback(struct store_tx *tx)
     session->tx.session = NULL;
 }
 
-static cairn_code commit(struct store_tx *tx, bool is_ready_made, cairn_error *reterr)
+cairn_code sqlite_commit(struct store_tx *tx, bool is_ready_made, cairn_error *reterr)
 {
     struct sqlite_session *session = sqlite_session_of(tx);
     (void)is_ready_made; /* others watch the file */
     cleanup(query_end) struct query query = query_begin(session, Q_COMMIT);
     cairn_code code = query_run(&query, "commit", reterr);
     if (code)
-        rollback(tx);
+        sqlite_rollback(tx);
     session->tx.session = NULL;
     if (code)
         return code;
     /* A file that is gone by now has taken the commit with it: nobody is told that it is done. */
     return identity_check((struct sqlite_store *)session->base.store, "commit", reterr);
 }
-
-const struct store_ops sqlite_store_ops = {
-    .name = "sqlite",
-    .open = open_store,
-    .close = close_store,
-    .session_open = open_session,
-    .session_close = close_session,
-    .writers = 1,
-    .begin = begin,
-    .commit = commit,
-    .rollback = rollback,
-    .insert_jobs = sqlite_insert_jobs,
-    .lock_jobs = sqlite_lock_jobs,
-    .lock_expired_jobs = sqlite_lock_expired_jobs,
-    .update_jobs = sqlite_update_jobs,
-    .claim_jobs = sqlite_claim_jobs,
-    .find_claimed = sqlite_find_claimed,
-    .promote_jobs = sqlite_promote_jobs,
-    .append_events = sqlite_append_events,
-    .put_registry = sqlite_put_registry,
-    .next_due = sqlite_next_due,
-    .get_job = sqlite_get_job,
-    .list_jobs = sqlite_list_jobs,
-    .list_events = sqlite_list_events,
-    .get_registry = sqlite_get_registry,
-    .list_registry = sqlite_list_registry,
-    .count_jobs = sqlite_count_jobs,
-    .list_types = sqlite_list_types,
-    .inspect = sqlite_inspect,
-    .put_definition = sqlite_put_definition,
-    .get_definition = sqlite_get_definition,
-    .list_definitions = sqlite_list_definitions,
-    .insert_instances = sqlite_insert_instances,
-    .lock_instances = sqlite_lock_instances,
-    .update_instances = sqlite_update_instances,
-    .get_instance = sqlite_get_instance,
-    .read_instances = sqlite_read_instances,
-    .list_instances = sqlite_list_instances,
-    .count_instances = sqlite_count_instances,
-    .count_steps = sqlite_count_steps,
-    .insert_steps = sqlite_insert_steps,
-    .lock_steps = sqlite_lock_steps,
-    .lock_current_steps = sqlite_lock_current_steps,
-    .lock_steps_between = sqlite_lock_steps_between,
-    .lock_committed_steps = sqlite_lock_committed_steps,
-    .update_steps = sqlite_update_steps,
-    .delete_steps = sqlite_delete_steps,
-    .list_steps = sqlite_list_steps,
-    .read_steps = sqlite_read_steps,
-    .list_memos = sqlite_list_memos,
-    .get_step = sqlite_get_step,
-    .claim_steps = sqlite_claim_steps,
-    .list_ready_types = sqlite_list_ready_types,
-    .find_claimed_steps = sqlite_find_claimed_steps,
-    .promote_steps = sqlite_promote_steps,
-    .find_due_steps = sqlite_find_due_steps,
-    .find_due_instances = sqlite_find_due_instances,
-    .next_flow_due = sqlite_next_flow_due,
-    .insert_signal = sqlite_insert_signal,
-    .find_signal = sqlite_find_signal,
-    .mark_signal = sqlite_mark_signal,
-    .keep_signal_taken = sqlite_keep_signal_taken,
-    .get_signal = sqlite_get_signal,
-    .list_signals = sqlite_list_signals,
-    .append_outbox = sqlite_append_outbox,
-    .claim_outbox = sqlite_claim_outbox,
-    .ack_outbox = sqlite_ack_outbox,
-    .append_flow_events = sqlite_append_flow_events,
-    .list_flow_events = sqlite_list_flow_events,
-    .append_dlq = sqlite_append_dlq,
-    .insert_decision = sqlite_insert_decision,
-    .list_decisions = sqlite_list_decisions,
-    .close_dlq = sqlite_close_dlq,
-    .list_dlq = sqlite_list_dlq,
-    .get_dlq = sqlite_get_dlq,
-    .append_logs = sqlite_append_logs,
-    .list_logs = sqlite_list_logs,
-    .watch = sqlite_watch,
-    .is_changed_elsewhere = sqlite_is_changed_elsewhere,
-};

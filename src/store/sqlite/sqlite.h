@@ -2,15 +2,18 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A file, in WAL mode, written by one connection at a time (BEGIN IMMEDIATE) and read by
- * others. SQLite's single writer is every lock there is: whoever has begun to write holds all
- * rows.
+ * A file in WAL mode, written by one connection at a time (BEGIN IMMEDIATE) and read by others.
+ * SQLite has a single writer, so a transaction that writes holds a lock on all rows.
+ *
+ * The URL memory: is SQLite's own database in memory (its VFS "memdb"), which the connections of
+ * one store share.  It has no log and no other process; a writer waits for readers, and readers
+ * for the writer.
  */
 #ifndef STORE_SQLITE_SQLITE_H
 #define STORE_SQLITE_SQLITE_H
 
 #include "store/sqlite/sqlite_query.h"
-#include "store/store.h"
+#include "store/sqlite/sqlite_verbs.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
@@ -36,8 +39,9 @@ struct file_identity {
 
 struct sqlite_store {
     struct store base;
-    char *path;     /* absolute */
-    char *log_path; /* of the -wal file, as SQLite names it */
+    char *path;           /* absolute; of a store in memory its URL */
+    char memory_name[32]; /* SQLite's name of a store in memory; "" for a file */
+    char *log_path;       /* of the -wal file, as SQLite names it */
 
     /* The files that are open, as found under these names when they were opened.  If others stand
      * there now, or none, what is written would be lost. */
@@ -47,18 +51,21 @@ struct sqlite_store {
     uint32_t lock_wait_ms;
     int64_t max_page_count; /* 0: no limit but SQLite's own */
 
-    /* The connection that opened the store, for the first writer to take over. */
+    /* The connection that opened the store.  The first writer takes it over, unless the store is in
+     * memory, which ends with its last connection. */
     _Atomic(struct connection *) spare;
 
     struct watch *watch; /* made by the first call of watch(); its thread's alone */
 };
+
+bool is_in_memory(const struct sqlite_store *store);
 
 enum connection_use { FOR_WRITING, FOR_READING, FOR_CREATING };
 
 /* Opens the file; only FOR_CREATING makes one.  Waits for locks up to lock_wait_ms. */
 cairn_code connection_open(struct sqlite_store *store, enum connection_use use,
                            struct connection **ret_connection, cairn_error *reterr);
-void connection_close(struct connection *connection); /* NULL is welcome */
+void connection_close(struct connection *connection); /* may be NULL */
 void connection_closep(struct connection **connection);
 
 /* ---- Whether the files are still in their places (identity.c) ------------------------------- */
@@ -193,56 +200,13 @@ cairn_code read_jobs(struct query *query, struct store_tx *tx, const char *what,
                      struct job_row *ret_rows, size_t room, size_t *ret_count,
                      cairn_error *reterr);
 
-cairn_code sqlite_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
-                              enum insert_result *ret_results, cairn_error *reterr);
-cairn_code sqlite_lock_jobs(struct store_tx *tx, const char *const *ids, size_t count,
-                            bool may_wait, struct job_row *ret_rows,
-                            enum lock_result *ret_results, cairn_error *reterr);
-cairn_code sqlite_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_rows, size_t room,
-                                    size_t *ret_count, cairn_error *reterr);
-cairn_code sqlite_update_jobs(struct store_tx *tx, const struct job_row *rows, size_t count,
-                              cairn_error *reterr);
-cairn_code sqlite_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
-                             struct job_row *ret_rows, size_t room, size_t *ret_count,
-                             cairn_error *reterr);
-cairn_code sqlite_find_claimed(struct store_tx *tx, const char *worker, const char *token,
-                               struct job_row *ret_rows, size_t room, size_t *ret_count,
-                               cairn_error *reterr);
-cairn_code sqlite_promote_jobs(struct store_tx *tx, size_t limit, size_t *ret_count,
-                               cairn_error *reterr);
-cairn_code sqlite_next_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr);
 /* A line of the audit trail, a job's or an instance's. */
 struct event_line {
     const char *subject, *type, *step, *data;
 };
 cairn_code append_lines(struct store_tx *tx, struct event_line (*line_of)(const void *, size_t),
                         const void *events, size_t count, cairn_error *reterr);
-cairn_code sqlite_append_events(struct store_tx *tx, const struct job_event_row *events,
-                                size_t count, cairn_error *reterr);
-cairn_code sqlite_list_events(struct store_tx *tx, const char *job_id, int64_t after,
-                              struct job_event_row *ret_rows, size_t room, size_t *ret_count,
-                              cairn_error *reterr);
-cairn_code sqlite_put_registry(struct store_tx *tx, const struct registry_row *row,
-                               cairn_error *reterr);
-cairn_code sqlite_get_registry(struct store_tx *tx, const char *name,
-                               struct registry_row *ret_row, cairn_error *reterr);
-cairn_code sqlite_list_registry(struct store_tx *tx, const char *after,
-                                struct registry_row *ret_rows, size_t room, size_t *ret_count,
-                                cairn_error *reterr);
-cairn_code sqlite_get_job(struct store_tx *tx, const char *id, struct job_row *ret_row,
-                          cairn_error *reterr);
-cairn_code sqlite_list_jobs(struct store_tx *tx, const struct job_filter *filter,
-                            struct job_row *ret_rows, size_t room, size_t *ret_count,
-                            cairn_error *reterr);
-cairn_code sqlite_count_jobs(struct store_tx *tx, struct job_counts *ret_counts,
-                             cairn_error *reterr);
-cairn_code sqlite_list_types(struct store_tx *tx, const char **ret_types, size_t room,
-                             size_t *ret_count, cairn_error *reterr);
-cairn_code sqlite_inspect(struct store_tx *tx, struct store_facts *ret_facts,
-                          cairn_error *reterr);
 
-bool sqlite_watch(struct store *store, int stop_fd, int timeout_ms);
-void watch_free(struct watch *watch); /* NULL is welcome */
-bool sqlite_is_changed_elsewhere(struct store_session *session);
+void watch_free(struct watch *watch); /* may be NULL */
 
 #endif

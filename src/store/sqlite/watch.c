@@ -135,9 +135,19 @@ static bool poll_only(int stop_fd, int timeout_ms)
     return poll(&stop, 1, wait_ms) == 0;
 }
 
+/* A store in memory has no other process. */
+static bool wait_for_stop(int stop_fd, int timeout_ms)
+{
+    struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
+    poll(&stop, 1, timeout_ms);
+    return false;
+}
+
 bool sqlite_watch(struct store *base, int stop_fd, int timeout_ms)
 {
     struct sqlite_store *store = (struct sqlite_store *)base;
+    if (is_in_memory(store))
+        return wait_for_stop(stop_fd, timeout_ms);
     int64_t end_us = timeout_ms < 0 ? INT64_MAX : monotonic_us() + timeout_ms * US_PER_MS;
     if (!store->watch)
         store->watch = watch_new(store);
