@@ -4,8 +4,8 @@
  */
 #include "base/mem.h"
 #include "cli/call.h"
+#include "cli/input.h"
 #include "cli/say.h"
-#include "cli/source.h"
 
 #include <stdlib.h>
 #include <string.h>

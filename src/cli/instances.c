@@ -4,7 +4,6 @@
  */
 #include "cli/route.h"
 #include "cli/show.h"
-#include "cli/texts.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/mem.h"
+#include "cli/input.h"
 #include "cli/route.h"
 #include "cli/say.h"
-#include "cli/source.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "cli/print.h"
 #include "cli/route.h"
-#include "cli/texts.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* cli/print.c - printing for eyes.
+/* cli/print.c - human-readable output.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/call.h"
 #include "cli/say.h"
 
 #include <assert.h>
@@ -91,34 +90,17 @@ bool wants_colour(void)
 const char *colour_of(const char *word)
 {
     static const struct {
-        const char *word, *escape;
+        const char *escape, *words;
     } colours[] = {
-        {"pending", "\033[33m"},
-        {"leased", "\033[36m"},
-        {"succeeded", "\033[32m"},
-        {"failed", "\033[31m"},
-        {"cancelled", "\033[2m"},
-        {"ok", "\033[32m"},
-        {"warning", "\033[33m"},
-        {"error", "\033[31m"},
-        {"completed", "\033[32m"},
-        {"running", "\033[36m"},
-        {"ready", "\033[33m"},
-        {"waiting", "\033[33m"},
-        {"waiting_signal", "\033[33m"},
-        {"waiting_decision", "\033[33m"},
-        {"paused", "\033[33m"},
-        {"aborted", "\033[31m"},
-        {"compensating", "\033[35m"},
-        {"compensation", "\033[35m"},
-        {"rolled_back", "\033[35m"},
-        {"skipped", "\033[2m"},
-        {"dlq", "\033[31m"},
-        {"confirmed", "\033[32m"},
-        {"rejected", "\033[31m"},
+        {"\033[31m", "failed error aborted rejected dlq"},
+        {"\033[32m", "succeeded completed confirmed ok"},
+        {"\033[33m", "pending ready waiting waiting_signal waiting_decision paused warning"},
+        {"\033[35m", "compensating compensation rolled_back"},
+        {"\033[36m", "leased running"},
+        {COLOUR_DIM, "cancelled skipped"},
     };
     for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
-        if (strcmp(colours[i].word, word) == 0)
+        if (word_in(colours[i].words, word))
             return colours[i].escape;
     return "";
 }
@@ -161,12 +143,133 @@ void print_field(const char *name, const char *value, size_t len)
     printf("%-12s %s%s%s\n", name, colour, buf_text(&clean), *colour ? COLOUR_END : "");
 }
 
-void print_line(const char *name, const char *value)
-{
-    print_field(name, value, strlen(value));
-}
-
 void calls_text(int64_t failed, bool is_called, int64_t max, char text[CALLS_TEXT])
 {
     snprintf(text, CALLS_TEXT, "%" PRId64 "/%" PRId64, failed + is_called, max);
+}
+
+/* ---- columns ---------------------------------------------------------------------------- */
+
+void write_cell(const struct column *column, const struct item *item, struct buf *text)
+{
+    if (column->write)
+        column->write(item, column->key, text);
+    else
+        buf_str(text, text_of(item->tree, column->key));
+}
+
+static void add_row(struct grid *grid, const struct column *columns, const struct item *item)
+{
+    struct buf texts[GRID_COLUMNS] = {0};
+    const char *cells[GRID_COLUMNS] = {0};
+    size_t count = 0;
+    for (; columns[count].head; count++) {
+        if (item)
+            write_cell(&columns[count], item, &texts[count]);
+        cells[count] = item ? buf_text(&texts[count]) : columns[count].head;
+    }
+    grid_row(grid, cells, count);
+    for (size_t i = 0; i < count; i++)
+        buf_done(&texts[i]);
+}
+
+void print_rows(const struct column *columns, const json_t *items, int64_t now_us,
+                bool has_head)
+{
+    size_t i;
+    json_t *tree;
+    struct grid grid = {0};
+    if (has_head)
+        add_row(&grid, columns, NULL);
+    json_array_foreach(items, i, tree)
+    {
+        struct item item = {.tree = tree, .now_us = now_us};
+        add_row(&grid, columns, &item);
+    }
+    grid_print(&grid);
+    grid_done(&grid);
+}
+
+void print_object(const struct column *columns, const struct item *item)
+{
+    for (; columns->head; columns++) {
+        cleanup(buf_donep) struct buf text = {0};
+        write_cell(columns, item, &text);
+        print_field(columns->head, buf_text(&text), text.len);
+    }
+}
+
+void print_parts(const struct column *columns, const struct item *item, const char *start)
+{
+    cleanup(buf_donep) struct buf line = {0}, clean = {0};
+    buf_str(&line, start ? start : "");
+    for (size_t i = 0; columns[i].head; i++) {
+        cleanup(buf_donep) struct buf text = {0};
+        write_cell(&columns[i], item, &text);
+        buf_printf(&line, "%s%-*s", i || start ? "  " : "", columns[i].width, buf_text(&text));
+    }
+    buf_clean(&clean, buf_text(&line), line.len);
+    while (clean.len && clean.text[clean.len - 1] == ' ')
+        clean.text[--clean.len] = '\0';
+    puts(buf_text(&clean));
+}
+
+/* ---- cells ------------------------------------------------------------------------------ */
+
+void cell_int(const struct item *item, const char *key, struct buf *text)
+{
+    buf_printf(text, "%" PRId64, int_of(item->tree, key));
+}
+
+void cell_yes(const struct item *item, const char *key, struct buf *text)
+{
+    buf_str(text, is_true(item->tree, key) ? "yes" : "no");
+}
+
+void cell_ago(const struct item *item, const char *key, struct buf *text)
+{
+    char relative[RELATIVE_TEXT];
+    relative_time(time_of(item->tree, key), item->now_us, relative);
+    buf_str(text, relative);
+}
+
+void cell_time(const struct item *item, const char *key, struct buf *text)
+{
+    char both[BOTH_TEXT];
+    int64_t at_us = time_of(item->tree, key);
+    if (!at_us)
+        return;
+    both_times(at_us, item->now_us, both);
+    buf_str(text, both);
+}
+
+void cell_names(const struct item *item, const char *key, struct buf *text)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach(json_object_get(item->tree, key), i, name)
+        buf_printf(text, "%s%s", i ? "," : "", json_string_value(name));
+    buf_str(text, text->len ? "" : "-");
+}
+
+void cell_data(const struct item *item, const char *key, struct buf *text)
+{
+    const json_t *data = json_object_get(item->tree, key);
+    char *json = json_dumps(data, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    buf_str(text, json && !json_is_null(data) ? json : "");
+    free(json);
+}
+
+void cell_json(const struct item *item, const char *key, struct buf *text)
+{
+    size_t len = 0;
+    const char *json = body_member(item->answer, key, &len);
+    if (json)
+        buf_add(text, json, len);
+}
+
+void cell_json_if_set(const struct item *item, const char *key, struct buf *text)
+{
+    if (!json_is_null(json_object_get(item->tree, key)))
+        cell_json(item, key, text);
 }

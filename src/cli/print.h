@@ -1,4 +1,4 @@
-/* cli/print.h - printing for eyes: aligned columns, colours where they are welcome, times.
+/* cli/print.h - human-readable output: tables, lines, colours, times.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,6 +6,7 @@
 #define CLI_PRINT_H
 
 #include "base/arena.h"
+#include "cli/call.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +33,7 @@ bool wants_colour(void);
 /* A word such as a status, in its colour; on a plain output as it is. */
 const char *colour_of(const char *word); /* the escape before it; "" for none */
 #define COLOUR_END "\033[0m"
+#define COLOUR_DIM "\033[2m"
 
 /* "2m ago", "in 5s", "now". */
 enum { RELATIVE_TEXT = 24, BOTH_TEXT = 64 };
@@ -46,6 +48,45 @@ void calls_text(int64_t failed, bool is_called, int64_t max, char text[CALLS_TEX
 
 /* "name       value", control characters made visible; nothing for an empty value. */
 void print_field(const char *name, const char *value, size_t len);
-void print_line(const char *name, const char *value);
+
+/* ---- columns ---------------------------------------------------------------------------- */
+
+/* An object that is printed. */
+struct item {
+    const json_t *tree;
+    const struct answer *answer; /* whose tree it is; NULL: it is part of a list */
+    int64_t now_us;
+};
+
+/* Writes the member with this key, or a text that follows from several members. */
+typedef void (*cell_writer)(const struct item *item, const char *key, struct buf *text);
+
+struct column {
+    const char *head; /* of the column, or the name in a line; NULL ends a list of columns */
+    const char *key;
+    cell_writer write; /* NULL: the member is a string */
+    int width;         /* in a line of parts: the text is padded to it */
+};
+
+/* Writes one cell. */
+void write_cell(const struct column *column, const struct item *item, struct buf *text);
+
+/* Prints an array as a table, with a head if wanted. */
+void print_rows(const struct column *columns, const json_t *items, int64_t now_us,
+                bool has_head);
+/* Prints "name value" lines; empty values are left out. */
+void print_object(const struct column *columns, const struct item *item);
+/* Prints the cells on one line, after `start` if that is not NULL. */
+void print_parts(const struct column *columns, const struct item *item, const char *start);
+
+void cell_int(const struct item *item, const char *key, struct buf *text);
+void cell_yes(const struct item *item, const char *key, struct buf *text);   /* yes or no */
+void cell_ago(const struct item *item, const char *key, struct buf *text);   /* "2m ago" */
+void cell_time(const struct item *item, const char *key, struct buf *text);  /* both forms */
+void cell_names(const struct item *item, const char *key, struct buf *text); /* "a,b" or "-" */
+void cell_data(const struct item *item, const char *key, struct buf *text); /* JSON; not null */
+void cell_json(const struct item *item, const char *key, struct buf *text); /* its own bytes */
+/* The same, nothing for null. */
+void cell_json_if_set(const struct item *item, const char *key, struct buf *text);
 
 #endif

@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/process_start.h"
 #include "cli/say.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  * fork() and exec().  Between the two the child calls only what is allowed in a program with
  * threads.
  */
-#include "cli/process_start.h"
+#include "cli/process.h"
 
 #include "base/mem.h"
 

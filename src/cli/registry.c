@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/route.h"
-#include "cli/texts.h"
 
 static void cell_enabled(const struct item *item, const char *key, struct buf *text)
 {

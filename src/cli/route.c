@@ -5,9 +5,8 @@
 #include "cli/route.h"
 
 #include "base/mem.h"
-#include "cli/ids.h"
+#include "cli/input.h"
 #include "cli/say.h"
-#include "cli/source.h"
 
 #include <string.h>
 

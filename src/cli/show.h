@@ -2,14 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *   show_state.c   the instance, its steps, its definition and its records in the DLQ, as they are
- *   show_plan.c    the steps as a tree, as the definition nests them
- *   show_function.c  what is special of functions: what they remember
- *   show_short.c   long lists of branches, shortened
+ *   show.c         the instance, its steps, its definition and its DLQ records; the command
+ *   show_plan.c    the steps as a tree, as the definition nests them; long lists of branches cut
  *   show_pen.c     lines of text: colours, columns, cutting
- *   show_step.c    what a step's line says
+ *   show_step.c    the line of a step; what is special for functions
  *   show_draw.c    the head and the tree
- *   show_follow.c  drawn again whenever it has changed
+ *   show_follow.c  drawn again whenever it changes
+ *   wait.c         waits until it has ended
  */
 #ifndef CLI_SHOW_H
 #define CLI_SHOW_H
@@ -93,8 +92,6 @@ struct pen {
     bool is_dim;   /* the whole line, whatever colours are asked for */
 };
 
-#define COLOUR_DIM "\033[2m"
-
 void pen_text(struct pen *pen, const char *colour, const char *text);
 void pen_pad(struct pen *pen, size_t column);
 void pen_cut(struct pen *pen, const char *colour, const char *text); /* as much as fits */
@@ -116,7 +113,6 @@ size_t look_urgency(const char *status);
 /* The status of a step as a person sees it: a fork runs until its join has ended. */
 const char *shown_status(const struct show_state *state, const struct show_node *node);
 void shown_name(const struct show_node *node, struct buf *text); /* "stock (condition)" */
-void part(struct buf *text); /* a comma, if there is something before it */
 void shown_note(const struct show_state *state, const struct show_node *node, struct buf *text);
 void shown_hint(const struct show_state *state, const struct show_node *node, struct buf *text);
 void shown_took(const struct show_state *state, const json_t *step, struct buf *text);
@@ -127,9 +123,6 @@ void shell_word(struct buf *text, const char *word); /* quoted if a shell needs 
 
 bool step_is_function(const json_t *step);   /* the function itself, of which it is the first */
 bool step_is_remembered(const json_t *step); /* of its steps one that no worker is given */
-
-/* What its code has done at that step, or waits for; nothing for the steps of workflows. */
-void note_remembered(const struct show_state *state, const json_t *step, struct buf *text);
 
 /* Why the code no longer matches what is remembered; "": it does. */
 const char *shown_mismatch(const struct show_state *state);
@@ -143,5 +136,11 @@ bool show_draw(const struct show_state *state, const struct screen *screen,
 
 /* Until it has ended: EXIT_DONE if it completed, EXIT_NO if not, or what went wrong. */
 int show_follow(struct show_source *source, const char *id, bool is_json);
+
+/* ---- waiting ----------------------------------------------------------------------------- */
+
+/* Waits until the instance has ended or --timeout has passed.  EXIT_DONE: it completed; EXIT_NO: it
+ * ended otherwise; EXIT_LATE: the timeout passed. */
+int wait_for_instance(const struct args *args, cairn_engine *engine, const char *id);
 
 #endif

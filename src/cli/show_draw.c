@@ -14,6 +14,7 @@
 #include "cli/print.h"
 #include "cli/show.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { HEAD_COLUMN = 13, NAME_COLUMNS_MAX = 44, TREE_COLUMNS = 3, GAP = 2 };
@@ -38,71 +39,62 @@ static void head_line(struct pen *pen, const char *name, const char *value)
     pen_end(pen);
 }
 
-static void head_time(struct drawing *drawing, const char *key)
+static void cell_workflow(const struct item *item, const char *key, struct buf *text)
 {
-    char text[BOTH_TEXT];
-    int64_t at_us = time_of(drawing->state->instance.tree, key);
-    if (!at_us)
-        return;
-    both_times(at_us, drawing->state->now_us, text);
-    head_line(&drawing->pen, key, text);
+    buf_printf(text, "%s, version %" PRId64, text_of(item->tree, key),
+               int_of(item->tree, "version"));
 }
 
-static void head_took(struct drawing *drawing)
+/* Only if it was restarted. */
+static void cell_generation(const struct item *item, const char *key, struct buf *text)
 {
-    cleanup(buf_donep) struct buf text = {0};
-    int64_t from_us = time_of(drawing->state->instance.tree, "started_at");
-    int64_t to_us = time_of(drawing->state->instance.tree, "finished_at");
+    if (int_of(item->tree, key) > 1)
+        cell_int(item, key, text);
+}
+
+static void cell_took(const struct item *item, const char *key, struct buf *text)
+{
+    int64_t from_us = time_of(item->tree, "started_at"), to_us = time_of(item->tree, key);
     if (from_us && to_us)
-        duration_text(to_us - from_us, &text);
-    head_line(&drawing->pen, "took", buf_text(&text));
+        duration_text(to_us - from_us, text);
 }
 
-/* JSON of the user's, as its own bytes. */
-static void head_json(struct drawing *drawing, const char *key)
+static void cell_error(const struct item *item, const char *key, struct buf *text)
 {
-    cleanup(buf_donep) struct buf text = {0};
-    size_t len = 0;
-    const char *found = body_member(&drawing->state->instance, key, &len);
-    if (!found || (len == 4 && memcmp(found, "null", 4) == 0))
-        return;
-    buf_add(&text, found, len);
-    head_line(&drawing->pen, key, buf_text(&text));
-}
-
-static void head_error(struct drawing *drawing, const char *key)
-{
-    cleanup(buf_donep) struct buf text = {0};
-    const json_t *error = json_object_get(drawing->state->instance.tree, key);
+    const json_t *error = json_object_get(item->tree, key);
     if (json_is_object(error))
-        buf_printf(&text, "%s: %s", text_of(error, "step"), text_of(error, "message"));
+        buf_printf(text, "%s: %s", text_of(error, "step"), text_of(error, "message"));
     if (int_of(error, "attempt"))
-        buf_printf(&text, " (call %lld)", (long long)int_of(error, "attempt"));
-    head_line(&drawing->pen, key, buf_text(&text));
+        buf_printf(text, " (call %" PRId64 ")", int_of(error, "attempt"));
 }
+
+static const struct column head_columns[] = {
+    {"id", .key = "id"},
+    {"workflow", .key = "workflow", .write = cell_workflow},
+    {"status", .key = "status"},
+    {"key", .key = "key"},
+    {"generation", .key = "generation", .write = cell_generation},
+    {"created_at", .key = "created_at", .write = cell_time},
+    {"start_at", .key = "start_at", .write = cell_time},
+    {"started_at", .key = "started_at", .write = cell_time},
+    {"finished_at", .key = "finished_at", .write = cell_time},
+    {"took", .key = "finished_at", .write = cell_took},
+    {"last_error", .key = "last_error", .write = cell_error},
+    {"undo_error", .key = "undo_error", .write = cell_error},
+    {"input", .key = "input", .write = cell_json_if_set},
+    {"output", .key = "output", .write = cell_json_if_set},
+    {0},
+};
 
 static void draw_head(struct drawing *drawing)
 {
-    static const char *const times[] = {"created_at", "start_at", "started_at", "finished_at"};
-    const json_t *instance = drawing->state->instance.tree;
-    cleanup(buf_donep) struct buf workflow = {0};
-    char generation[32];
-    buf_printf(&workflow, "%s, version %lld", text_of(instance, "workflow"),
-               (long long)int_of(instance, "version"));
-    snprintf(generation, sizeof generation, "%lld", (long long)int_of(instance, "generation"));
-    head_line(&drawing->pen, "id", text_of(instance, "id"));
-    head_line(&drawing->pen, "workflow", buf_text(&workflow));
-    head_line(&drawing->pen, "status", text_of(instance, "status"));
-    head_line(&drawing->pen, "key", text_of(instance, "key"));
-    if (int_of(instance, "generation") > 1)
-        head_line(&drawing->pen, "generation", generation);
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        head_time(drawing, times[i]);
-    head_took(drawing);
-    head_error(drawing, "last_error");
-    head_error(drawing, "undo_error");
-    head_json(drawing, "input");
-    head_json(drawing, "output");
+    const struct show_state *state = drawing->state;
+    struct item item = {state->instance.tree, &state->instance, state->now_us};
+    for (const struct column *column = head_columns; column->head; column++) {
+        cleanup(buf_donep) struct buf text = {0};
+        write_cell(column, &item, &text);
+        head_line(&drawing->pen, column->head, buf_text(&text));
+    }
     pen_end(&drawing->pen);
 }
 
@@ -180,7 +172,7 @@ static void draw_more(struct drawing *drawing, const struct show_node *node, boo
 /* Why a step was skipped is no alarm. */
 static const char *error_colour(const json_t *step)
 {
-    return strcmp(text_of(step, "status"), "skipped") == 0 ? COLOUR_DIM : "\033[31m";
+    return is_word(step, "status", "skipped") ? COLOUR_DIM : "\033[31m";
 }
 
 static const char *shown_error(const struct show_state *state, const json_t *step)
@@ -204,12 +196,10 @@ static bool draw_behind(struct drawing *drawing, const char *colour, const char 
 
 static void note_active(struct drawing *drawing, const char *status)
 {
-    static const char *const words[] = {"running", "compensation", "ready", "waiting",
-                                        "waiting_decision"};
     struct picture *picture = drawing->pen.picture;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (picture->active == SIZE_MAX && strcmp(words[i], status) == 0)
-            picture->active = picture->lines;
+    if (picture->active == SIZE_MAX &&
+        word_in("running compensation ready waiting waiting_decision", status))
+        picture->active = picture->lines;
 }
 
 /* Symbol, name, status, duration. */

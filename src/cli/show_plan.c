@@ -8,6 +8,9 @@
  */
 #include "cli/show.h"
 
+#include "base/mem.h"
+
+#include <assert.h>
 #include <string.h>
 
 struct walk {
@@ -156,13 +159,12 @@ static void walk_list(struct walk *walk, struct show_node *parent, const json_t 
     }
 }
 
-/* ---- functions --------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
-/* The function, and below it what it remembers, in the order in which that came. */
-static struct show_node *function_tree(struct arena *arena, const json_t *steps)
+/* Without nesting; of a function the rest, which is its history, stands below the first. */
+static struct show_node *flat(struct arena *arena, const json_t *steps, bool is_function)
 {
-    struct show_node *root = arena_zalloc(arena, sizeof *root);
-    struct show_node *parent = root;
+    struct show_node *root = arena_zalloc(arena, sizeof *root), *parent = root;
     size_t i;
     json_t *step;
     json_array_foreach(steps, i, step)
@@ -171,25 +173,8 @@ static struct show_node *function_tree(struct arena *arena, const json_t *steps)
         if (!node)
             return NULL;
         node->step = step;
-        if (i == 0)
+        if (is_function && i == 0)
             parent = node;
-    }
-    return root;
-}
-
-/* ---- the whole --------------------------------------------------------------------------- */
-
-static struct show_node *flat(struct arena *arena, const json_t *steps)
-{
-    struct show_node *root = arena_zalloc(arena, sizeof *root);
-    size_t i;
-    json_t *step;
-    json_array_foreach(steps, i, step)
-    {
-        struct show_node *node = root ? show_node_add(arena, root) : NULL;
-        if (!node)
-            return NULL;
-        node->step = step;
     }
     return root;
 }
@@ -197,12 +182,85 @@ static struct show_node *flat(struct arena *arena, const json_t *steps)
 struct show_node *show_plan(struct arena *arena, const json_t *steps, const json_t *contents)
 {
     if (step_is_function(json_array_get(steps, 0)))
-        return function_tree(arena, steps);
+        return flat(arena, steps, true);
     struct walk walk = {.arena = arena, .steps = steps};
     struct show_node *root = arena_zalloc(arena, sizeof *root);
     if (!root)
         return NULL;
     walk_list(&walk, root, json_object_get(contents, "steps"));
     bool is_whole = !walk.is_unfit && walk.at == json_array_size(steps);
-    return is_whole ? root : flat(arena, steps);
+    return is_whole ? root : flat(arena, steps, false);
+}
+
+/* ---- long lists of branches -------------------------------------------------------------- */
+
+enum { BRANCHES_WHOLE = 12, BRANCHES_FIRST = 5, BRANCHES_URGENT = 5, LOOKS_MAX = 32 };
+
+/* The most urgent status in a branch. */
+static size_t urgency_of(const struct show_node *node)
+{
+    size_t most = node->step ? look_urgency(text_of(node->step, "status")) : look_count() - 1;
+    for (const struct show_node *child = node->first; child; child = child->next) {
+        size_t urgency = urgency_of(child);
+        if (urgency < most)
+            most = urgency;
+    }
+    return most;
+}
+
+/* Every child but the last, which is the join. */
+static size_t branch_count(const struct show_node *fork)
+{
+    size_t count = 0;
+    for (const struct show_node *node = fork->first; node && node->next; node = node->next)
+        count++;
+    return count;
+}
+
+/* Puts a label behind the last branch. */
+static void add_count(struct arena *arena, struct show_node *last,
+                      const size_t counts[LOOKS_MAX])
+{
+    cleanup(buf_donep) struct buf text = {0};
+    size_t total = 0;
+    for (size_t i = 0; i < look_count(); i++)
+        total += counts[i];
+    buf_printf(&text, "%zu more", total);
+    for (size_t i = 0, told = 0; i < look_count(); i++)
+        if (counts[i])
+            buf_printf(&text, "%s%zu %s", told++ ? ", " : ": ", counts[i], look_at(i)->status);
+    struct show_node *label = arena_zalloc(arena, sizeof *label);
+    const char *copy = arena_strdup(arena, buf_text(&text));
+    if (!label || !copy)
+        return;
+    label->label = copy;
+    label->next = last->next;
+    last->next = label;
+}
+
+static void shorten_branches(struct arena *arena, struct show_node *fork)
+{
+    size_t counts[LOOKS_MAX] = {0}, index = 0, urgent = 0;
+    struct show_node *last = NULL;
+    assert(look_count() <= LOOKS_MAX);
+    for (struct show_node *node = fork->first; node->next; node = node->next, index++) {
+        size_t urgency = urgency_of(node);
+        last = node;
+        if (index < BRANCHES_FIRST)
+            continue;
+        if (look_at(urgency)->needs_somebody && urgent++ < BRANCHES_URGENT)
+            continue;
+        node->is_hidden = true;
+        counts[urgency]++;
+    }
+    add_count(arena, last, counts);
+}
+
+void show_shorten(struct arena *arena, struct show_node *root)
+{
+    if (root->has_branches && branch_count(root) > BRANCHES_WHOLE)
+        shorten_branches(arena, root);
+    for (struct show_node *child = root->first; child; child = child->next)
+        if (!child->is_hidden)
+            show_shorten(arena, child);
 }

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- states ------------------------------------------------------------------------------ */
@@ -44,7 +45,12 @@ size_t look_urgency(const char *status)
 
 static bool has_status(const json_t *step, const char *status)
 {
-    return strcmp(text_of(step, "status"), status) == 0;
+    return is_word(step, "status", status);
+}
+
+static bool has_kind(const json_t *step, const char *kind)
+{
+    return is_word(step, "kind", kind);
 }
 
 /* The fork's own row has ended as soon as its branches may begin. */
@@ -53,6 +59,40 @@ const char *shown_status(const struct show_state *state, const struct show_node 
     bool is_open = node->has_branches && has_status(node->step, "completed") &&
                    has_status(node->last->step, "pending") && !show_is_ended(state);
     return is_open ? "running" : text_of(node->step, "status");
+}
+
+/* ---- functions --------------------------------------------------------------------------- */
+
+bool step_is_function(const json_t *step)
+{
+    return has_kind(step, "function");
+}
+
+/* Tasks of workflows have a handler. */
+bool step_is_remembered(const json_t *step)
+{
+    bool is_code = has_kind(step, "task") || has_kind(step, "value") || has_kind(step, "start");
+    return is_code && !*text_of(step, "handler");
+}
+
+const char *shown_mismatch(const struct show_state *state)
+{
+    static const char word[] = "version_mismatch";
+    const json_t *error = json_object_get(state->instance.tree, "last_error");
+    const char *message = text_of(error, "message");
+    bool is_it = is_word(state->instance.tree, "status", "paused") &&
+                 strncmp(message, word, sizeof word - 1) == 0;
+    return is_it ? message : "";
+}
+
+/* Its row keeps the error of a lease that was lost, though passages since then have gone well. */
+const char *function_error(const struct show_state *state, const json_t *step)
+{
+    const char *mismatch = shown_mismatch(state);
+    bool is_going = word_in("ready running waiting", text_of(step, "status"));
+    if (*mismatch)
+        return mismatch;
+    return is_going && int_of(step, "attempts") == 0 ? "" : text_of(step, "error");
 }
 
 /* ---- name -------------------------------------------------------------------------------- */
@@ -92,24 +132,21 @@ void duration_text(int64_t us, struct buf *text)
 /* How long it took, or takes until now; nothing for what takes no time. */
 void shown_took(const struct show_state *state, const json_t *step, struct buf *text)
 {
-    static const char *const lasting[] = {"task", "wait", "sleep", "human"};
     int64_t from_us = time_of(step, "started_at"), to_us = time_of(step, "finished_at");
-    bool is_lasting = false;
-    for (size_t i = 0; i < sizeof lasting / sizeof *lasting; i++)
-        is_lasting |= strcmp(text_of(step, "kind"), lasting[i]) == 0;
-    if (step_is_remembered(step) && strcmp(text_of(step, "kind"), "task") == 0)
-        return; /* it is told when it has ended, not when it began */
-    bool is_open = has_status(step, "running") || has_status(step, "waiting") ||
-                   has_status(step, "waiting_decision");
+    bool is_lasting = word_in("task wait sleep human", text_of(step, "kind"));
+    bool is_open = word_in("running waiting waiting_decision", text_of(step, "status"));
+    if (step_is_remembered(step) && has_kind(step, "task"))
+        return; /* only its end is recorded */
     if (is_lasting && from_us && (to_us || is_open))
         duration_text((to_us ? to_us : state->now_us) - from_us, text);
 }
 
 /* ---- note -------------------------------------------------------------------------------- */
 
-void part(struct buf *text)
+/* After a comma, if there is something before it. */
+static void add_part(struct buf *text, const char *words, const char *value)
 {
-    buf_str(text, text->len ? ", " : "");
+    buf_printf(text, "%s%s%s", text->len ? ", " : "", words, value);
 }
 
 static const json_t *record_of(const struct show_state *state, const json_t *step)
@@ -135,13 +172,12 @@ static long long undo_attempts_max(const struct show_node *node)
 /* A handler's own wait goes on with the same call. */
 static bool is_called(const json_t *step)
 {
-    bool is_undone = has_status(step, "rolled_back") || has_status(step, "compensation");
-    return has_status(step, "running") || has_status(step, "completed") ||
-           has_status(step, "waiting") || (is_undone && !*text_of(step, "error"));
+    const char *status = text_of(step, "status");
+    return word_in("running completed waiting", status) ||
+           (word_in("rolled_back compensation", status) && !*text_of(step, "error"));
 }
 
-/* How often the handler was called, once that is worth a word: a call is under way, or one has
- * failed. */
+/* The number of calls, if one is under way or has failed. */
 static void note_calls(const json_t *step, struct buf *text)
 {
     char calls[CALLS_TEXT];
@@ -149,9 +185,8 @@ static void note_calls(const json_t *step, struct buf *text)
     bool is_task = *text_of(step, "handler") || has_status(step, "failed");
     if (!is_task || (!failed && !has_status(step, "running")))
         return;
-    part(text);
     calls_text(failed, is_called(step), max, calls);
-    buf_printf(text, "%s %s", calls, max == 1 ? "call" : "calls");
+    add_part(text, calls, max == 1 ? " call" : " calls");
 }
 
 static void note_undo_calls(const struct show_node *node, struct buf *text)
@@ -162,27 +197,27 @@ static void note_undo_calls(const struct show_node *node, struct buf *text)
     bool is_under_way = has_status(step, "compensation") && *text_of(step, "locked_by");
     if (!failed && !is_under_way)
         return;
-    part(text);
     if (compensation_of(node)) {
         calls_text(failed, is_under_way || has_status(step, "rolled_back"),
                    undo_attempts_max(node), calls);
-        buf_printf(text, "undo %s calls", calls);
+        add_part(text, "undo ", calls);
+        buf_str(text, " calls");
     } else {
-        buf_printf(text, "undo failed %" PRId64 " times", failed);
+        add_part(text, "undo failed", "");
+        buf_printf(text, " %" PRId64 " times", failed);
     }
 }
 
 /* A function's attempts are leases that were lost in a row. */
 static void note_attempts(const struct show_node *node, struct buf *text)
 {
-    long long failed = int_of(node->step, "attempts");
-    if (!step_is_function(node->step)) {
+    char lost[CALLS_TEXT];
+    int64_t failed = int_of(node->step, "attempts");
+    calls_text(failed, false, int_of(node->step, "max_attempts"), lost);
+    if (!step_is_function(node->step))
         note_calls(node->step, text);
-    } else if (failed) {
-        part(text);
-        buf_printf(text, "%lld/%lld leases lost", failed,
-                   (long long)int_of(node->step, "max_attempts"));
-    }
+    else if (failed)
+        add_part(text, lost, " leases lost");
     note_undo_calls(node, text);
 }
 
@@ -191,32 +226,73 @@ static void note_undo(const struct show_state *state, const struct show_node *no
 {
     const json_t *step = node->step, *compensation = compensation_of(node);
     bool is_task = *text_of(step, "handler") != '\0';
-    bool is_parked = json_is_true(json_object_get(record_of(state, step), "is_undo"));
     bool is_failed =
-        has_status(step, "failed") && (is_parked || int_of(step, "compensation_attempts") > 0);
-    if (has_status(step, "rolled_back") && node->element && is_task) {
-        part(text);
-        if (compensation)
-            buf_printf(text, "undone by %s", text_of(compensation, "handler"));
-        else
-            buf_str(text, "nothing to undo");
-    } else if (has_status(step, "compensation") || is_failed) {
-        part(text);
-        buf_str(text, is_failed ? "cannot be undone" : "being undone");
-    }
+        has_status(step, "failed") && (is_true(record_of(state, step), "is_undo") ||
+                                       int_of(step, "compensation_attempts") > 0);
+    if (has_status(step, "rolled_back") && node->element && is_task && compensation)
+        add_part(text, "undone by ", text_of(compensation, "handler"));
+    else if (has_status(step, "rolled_back") && node->element && is_task)
+        add_part(text, "nothing to undo", "");
+    else if (has_status(step, "compensation") || is_failed)
+        add_part(text, is_failed ? "cannot be undone" : "being undone", "");
+}
+
+/* The next call of a step of a function: which of the calls after the first, and when. */
+static void note_retry(const struct show_state *state, const json_t *step, struct buf *text)
+{
+    char at[BOTH_TEXT];
+    int64_t next_us = time_of(step, "next_run_at");
+    add_part(text, "retry ", "");
+    buf_printf(text, "%" PRId64 " of %" PRId64, int_of(step, "attempts"),
+               int_of(step, "max_attempts") - 1);
+    if (!next_us)
+        return;
+    both_times(next_us, state->now_us, at);
+    buf_printf(text, " at %s", at);
+}
+
+static void note_value(const json_t *step, struct buf *text)
+{
+    const json_t *value = json_object_get(step, "output");
+    char *json = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    add_part(text, json ? json : "", "");
+    free(json);
+}
+
+/* Its input says what was started, if its code has kept that. */
+static void note_started(const json_t *step, struct buf *text)
+{
+    const json_t *input = json_object_get(step, "input");
+    const char *words = *text_of(input, "workflow") ? "started instance "
+                        : *text_of(input, "type")   ? "started job "
+                                                    : "started ";
+    add_part(text, words, text_of(json_object_get(step, "output"), "id"));
+}
+
+/* What the code of a function has done at this step; nothing for the steps of workflows. */
+static void note_remembered(const struct show_state *state, const json_t *step,
+                            struct buf *text)
+{
+    if (!step_is_remembered(step))
+        return;
+    if (has_status(step, "ready"))
+        note_retry(state, step, text);
+    else if (has_status(step, "completed") && has_kind(step, "value"))
+        note_value(step, text);
+    else if (has_status(step, "completed") && has_kind(step, "start"))
+        note_started(step, text);
 }
 
 static void note_later(const struct show_state *state, const json_t *step, struct buf *text)
 {
     char relative[RELATIVE_TEXT];
     int64_t next_us = time_of(step, "next_run_at");
-    bool is_queued = has_status(step, "ready") || has_status(step, "compensation");
+    bool is_queued = word_in("ready compensation", text_of(step, "status"));
     if (!is_queued || step_is_remembered(step) || *text_of(step, "locked_by") ||
         next_us <= state->now_us)
         return;
-    part(text);
     relative_time(next_us, state->now_us, relative);
-    buf_printf(text, "%s%s", int_of(step, "attempts") ? "again " : "", relative);
+    add_part(text, int_of(step, "attempts") ? "again " : "", relative);
 }
 
 static void note_waiting(const struct show_state *state, const json_t *step, struct buf *text)
@@ -224,55 +300,32 @@ static void note_waiting(const struct show_state *state, const json_t *step, str
     char until[BOTH_TEXT];
     const char *event = text_of(step, "waiting_event");
     int64_t deadline_us = time_of(step, "deadline_at");
-    bool is_event = has_status(step, "waiting") && *event;
-    if (!has_status(step, "waiting") && !has_status(step, "waiting_decision"))
+    if (!word_in("waiting waiting_decision", text_of(step, "status")))
         return;
-    if (is_event) {
-        part(text);
-        buf_printf(text, "for %s", event);
-    }
-    if (!deadline_us && strcmp(text_of(step, "kind"), "sleep") == 0)
+    if (has_status(step, "waiting") && *event)
+        add_part(text, "for ", event);
+    if (!deadline_us && has_kind(step, "sleep"))
         deadline_us = time_of(step, "next_run_at");
-    if (deadline_us) {
-        part(text);
-        both_times(deadline_us, state->now_us, until);
-        buf_printf(text, "until %s", until);
-    }
-}
-
-static void note_worker(const json_t *step, struct buf *text)
-{
-    const char *worker = text_of(step, "locked_by");
-    if (!*worker)
+    if (!deadline_us)
         return;
-    part(text);
-    buf_printf(text, "by %s", worker);
+    both_times(deadline_us, state->now_us, until);
+    add_part(text, "until ", until);
 }
 
-static void note_record(const struct show_state *state, const json_t *step, struct buf *text)
-{
-    const json_t *record = record_of(state, step);
-    if (!record)
-        return;
-    part(text);
-    buf_printf(text, "DLQ record %s", text_of(record, "id"));
-}
-
-/* What a person would ask next: how often, by whom, until when.  The error is told apart. */
 void shown_note(const struct show_state *state, const struct show_node *node, struct buf *text)
 {
-    const json_t *step = node->step;
+    const json_t *step = node->step, *record = record_of(state, step);
     note_attempts(node, text);
     note_undo(state, node, text);
     note_later(state, step, text);
     note_remembered(state, step, text);
     note_waiting(state, step, text);
-    note_worker(step, text);
-    note_record(state, step, text);
-    if (strcmp(text_of(step, "kind"), "condition") == 0 && *text_of(node->element, "when")) {
-        part(text);
-        buf_str(text, text_of(node->element, "when"));
-    }
+    if (*text_of(step, "locked_by"))
+        add_part(text, "by ", text_of(step, "locked_by"));
+    if (record)
+        add_part(text, "DLQ record ", text_of(record, "id"));
+    if (has_kind(step, "condition") && *text_of(node->element, "when"))
+        add_part(text, text_of(node->element, "when"), "");
 }
 
 /* ---- hint -------------------------------------------------------------------------------- */

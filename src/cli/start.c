@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/route.h"
-#include "cli/wait.h"
+#include "cli/show.h"
 
 /* What was given is checked before the store is opened, which may create it. */
 static int run_start(const struct args *args)

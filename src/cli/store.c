@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/mem.h"
-#include "cli/columns.h"
+#include "cli/print.h"
 #include "cli/say.h"
 
 #include <libpq-fe.h>

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/wait.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -36,11 +35,6 @@ static void wait_done(struct wait *wait)
 }
 
 /* ---- what it waits for ------------------------------------------------------------------- */
-
-static bool is(const json_t *object, const char *key, const char *word)
-{
-    return strcmp(text_of(object, key), word) == 0;
-}
 
 static void hint_ready(const json_t *step, int64_t now_us, struct buf *text)
 {
@@ -82,18 +76,18 @@ static bool hint_step(const char *id, const json_t *step, int64_t now_us, struct
     struct buf *line = text;
     size_t begin = line->len;
     buf_printf(line, "step \"%s\" ", text_of(step, "name"));
-    if (is(step, "status", "compensation") && *worker)
+    if (is_word(step, "status", "compensation") && *worker)
         buf_printf(line, "is being undone by worker %s", worker);
-    else if (is(step, "status", "compensation"))
+    else if (is_word(step, "status", "compensation"))
         buf_str(line, "is to be undone, but no worker has claimed that");
-    else if (is(step, "status", "running"))
+    else if (is_word(step, "status", "running"))
         buf_printf(line, "is running: call %" PRId64 " of %" PRId64 ", worker %s",
                    int_of(step, "attempts") + 1, int_of(step, "max_attempts"), worker);
-    else if (is(step, "status", "ready"))
+    else if (is_word(step, "status", "ready"))
         hint_ready(step, now_us, line);
-    else if (is(step, "status", "waiting"))
+    else if (is_word(step, "status", "waiting"))
         hint_waiting(id, step, line);
-    else if (is(step, "status", "waiting_decision")) {
+    else if (is_word(step, "status", "waiting_decision")) {
         buf_printf(line, "waits for a decision: cairn approve %s ", id);
         shell_word(line, text_of(step, "name"));
         buf_str(line, " --by WHO");
@@ -124,11 +118,11 @@ static void hint_steps(const char *id, const json_t *steps, int64_t now_us, stru
 static void hint_instance(const struct show_state *state, const char *id, struct buf *text)
 {
     const json_t *instance = state->instance.tree;
-    if (is(instance, "status", "pending"))
+    if (is_word(instance, "status", "pending"))
         buf_printf(text, "it starts at %s\n", text_of(instance, "start_at"));
-    else if (is(instance, "status", "paused"))
+    else if (is_word(instance, "status", "paused"))
         buf_printf(text, "it is paused: cairn resume %s\n", id);
-    else if (is(instance, "status", "dlq"))
+    else if (is_word(instance, "status", "dlq"))
         buf_str(text, "a step has failed for good and is in the dead letter queue: "
                       "cairn dlq list\n");
     else
@@ -176,7 +170,7 @@ static int tell_end(const struct args *args, const struct answer *answer)
 {
     const char *status = text_of(answer->tree, "status");
     const json_t *error = json_object_get(answer->tree, "last_error");
-    bool is_completed = strcmp(status, "completed") == 0;
+    bool is_completed = is_word(answer->tree, "status", "completed");
     if (args_wants(args, "json")) {
         print_body(answer);
     } else {

@@ -9,7 +9,7 @@
 #include "cli/work.h"
 #include "base/mem.h"
 #include "cli/call.h"
-#include "cli/process_start.h"
+#include "cli/process.h"
 #include "cli/say.h"
 #include "cli/tuning.h"
 

@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/mem.h"
+#include "cli/input.h"
 #include "cli/route.h"
 #include "cli/say.h"
-#include "cli/source.h"
-#include "cli/texts.h"
 
 #include <stdlib.h>
 #include <string.h>
