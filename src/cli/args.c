@@ -15,25 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A command as far as it is known while its name is being looked for: only what all share. */
+/* Stands for the command until its name is found: it has the options that all commands share. */
 static const struct command any_command = {
     .name = "", .has_url = true, .outputs = "table json ids"};
-
-static const struct option *find_option(const struct command *command, const char *name,
-                                        size_t len, size_t *ret_index)
-{
-    const struct option *option;
-    for (size_t i = 0; (option = command_option(command, i)); i++) {
-        bool is_letter = len == 1 && option->letter == name[0];
-        if (is_letter ||
-            (strlen(option->name) == len && memcmp(option->name, name, len) == 0)) {
-            if (ret_index)
-                *ret_index = i;
-            return option;
-        }
-    }
-    return NULL;
-}
 
 /* An argument that is an option, taken apart. */
 struct word {
@@ -60,14 +44,18 @@ static struct word take_apart(const char *arg)
         .name = arg + 2, .len = len, .value = equals ? equals + 1 : NULL, .is_long = true};
 }
 
-/* A letter is matched only after one dash, a name only after two. */
-static const struct option *match_option(const struct command *command, struct word word,
-                                         size_t *ret_index)
+static const struct option *find_option(const struct command *command, struct word word,
+                                        size_t *ret_index)
 {
-    const struct option *option = find_option(command, word.name, word.len, ret_index);
-    if (!option || (word.is_long && word.len == 1 && strlen(option->name) != 1))
-        return NULL;
-    return option;
+    const struct option *option;
+    for (size_t i = 0; (option = command_option(command, i)); i++) {
+        bool is_name =
+            strlen(option->name) == word.len && memcmp(option->name, word.name, word.len) == 0;
+        *ret_index = i;
+        if (word.is_long ? is_name : option->letter == word.name[0])
+            return option;
+    }
+    return NULL;
 }
 
 /* ---- finding the command ---------------------------------------------------------------- */
@@ -76,17 +64,12 @@ static const struct option *match_option(const struct command *command, struct w
 static int skip_shared(int argc, char **argv, int at)
 {
     while (at < argc && is_option(argv[at]) && strcmp(argv[at], "--") != 0) {
+        size_t index;
         struct word word = take_apart(argv[at]);
-        const struct option *option = match_option(&any_command, word, NULL);
+        const struct option *option = find_option(&any_command, word, &index);
         at += option && option->kind != OPTION_FLAG && !word.value ? 2 : 1;
     }
     return at < argc ? at : argc;
-}
-
-static bool refuse_command(const char *name)
-{
-    help_unknown(name, "");
-    return false;
 }
 
 /* Finds the command's words and blanks them out in is_word. */
@@ -100,8 +83,10 @@ static bool find_command(struct args *args, bool *is_word)
     args->command = command_find(name);
     if (args->command)
         return true;
-    if (!command_group(name))
-        return refuse_command(name);
+    if (!command_group(name)) {
+        help_unknown(name, "");
+        return false;
+    }
 
     int second = skip_shared(args->argc, args->argv, first + 1);
     if (second == args->argc || is_option(args->argv[second])) {
@@ -112,7 +97,9 @@ static bool find_command(struct args *args, bool *is_word)
     char both[256];
     snprintf(both, sizeof both, "%s %s", name, args->argv[second]);
     args->command = command_find(both);
-    return args->command ? true : refuse_command(both);
+    if (!args->command)
+        help_unknown(both, "");
+    return args->command != NULL;
 }
 
 /* ---- values ----------------------------------------------------------------------------- */
@@ -211,7 +198,7 @@ static bool read_option(struct args *args, const struct command *command, int *a
 {
     size_t index = 0;
     struct word word = take_apart(args->argv[*at]);
-    const struct option *option = match_option(command, word, &index);
+    const struct option *option = find_option(command, word, &index);
     if (!option)
         return refuse_option(command, word);
     assert(index < OPTIONS_MAX);
@@ -334,9 +321,9 @@ void args_done(struct args *args)
 static const struct given *find_given(const struct args *args, const char *name)
 {
     size_t index = OPTIONS_MAX;
-    const struct option *option = find_option(args->command, name, strlen(name), &index);
-    assert(option && index < OPTIONS_MAX);
-    (void)option;
+    struct word word = {.name = name, .len = strlen(name), .is_long = true};
+    bool is_known = find_option(args->command, word, &index) != NULL;
+    assert(is_known && index < OPTIONS_MAX);
     return &args->options[index];
 }
 

@@ -74,7 +74,8 @@ static const struct option shared[] = {
      .help = "seed for names (default: random)"},
     {"url", OPTION_TEXT, "URL",
      .help = "measure on this store: sqlite:FILE, postgres://... or http://... (default: a new "
-             "SQLite file that is removed afterwards; $CAIRN_URL is not used)"},
+             "SQLite file in $TMPDIR or /var/tmp, which is removed afterwards; $CAIRN_URL is "
+             "not used)"},
     {0},
 };
 
@@ -107,57 +108,35 @@ static const struct option functions_options[] = {
 };
 
 const struct command bench_commands[] = {
-    {
-        .name = "bench jobs",
-        .summary = "measure how fast jobs are added, claimed and completed",
-        .about =
-            "Adds jobs that do nothing, then claims and completes them: one at a time, and in "
-            "batches. Then measures the latency from adding a job to its start by a waiting "
-            "worker. Without --url a new SQLite file in $TMPDIR or /var/tmp is used and "
-            "removed; $CAIRN_URL is not used. With --url the jobs have their own types, "
-            "bench.SEED.*, and stay in the store, finished.",
-        .example = "cairn bench jobs --raw --count 20000\n"
-                   "cairn bench jobs --backlog 1000000\n"
-                   "cairn bench jobs --url postgres://localhost/test --workers 4 -o json",
-        .options = jobs_options,
-        .more_options = &shared[RAW],
-        .outputs = "table json",
-        .run = run_bench,
-    },
-    {
-        .name = "bench workflows",
-        .summary = "measure how fast workflows are started and their steps executed",
-        .about =
-            "Deploys a workflow whose steps do nothing, starts instances of it, then claims "
-            "and completes their steps: one at a time, and in batches. With 2000 steps or more "
-            "it also prints the cost of the first and of the last thousand steps. Without "
-            "--url a new SQLite file in $TMPDIR or /var/tmp is used and removed; $CAIRN_URL is "
-            "not used. With --url the workflow has its own name, bench.SEED, and its instances "
-            "stay in the store, ended.",
-        .example = "cairn bench workflows --raw --steps 5\n"
-                   "cairn bench workflows --steps 10000 --count 1\n"
-                   "cairn bench workflows --sleeping 1000000 -o json",
-        .options = workflows_options,
-        .more_options = shared,
-        .outputs = "table json",
-        .run = run_bench,
-    },
-    {
-        .name = "bench functions",
-        .summary = "measure how fast functions run, in both commit modes",
-        .about =
-            "Deploys a function whose steps do nothing, starts instances of it and runs them, "
-            "alternating between step mode and passage mode: one at a time, and many in "
-            "parallel. Counts the round trips to the store. Without --url a new SQLite file in "
-            "$TMPDIR or /var/tmp is used and removed; $CAIRN_URL is not used. With --url the "
-            "function has its own name, bench.SEED, and its instances stay in the store, "
-            "ended.",
-        .example = "cairn bench functions --steps 5 --raw\n"
-                   "cairn bench functions --steps 20 --batch 50 -o json",
-        .options = functions_options,
-        .more_options = shared,
-        .outputs = "table json",
-        .run = run_bench,
-    },
+    {"bench jobs", NULL, "measure how fast jobs are added, claimed and completed",
+     .about = "Adds jobs that do nothing, then claims and completes them: one at a time, and "
+              "in batches. Then measures the latency from adding a job to its start by a "
+              "waiting worker. With --url the jobs have their own types, bench.SEED.*, and "
+              "stay in the store, finished.",
+     .example = "cairn bench jobs --raw --count 20000\n"
+                "cairn bench jobs --backlog 1000000\n"
+                "cairn bench jobs --url postgres://localhost/test --workers 4 -o json",
+     .options = jobs_options, .more_options = &shared[RAW], .outputs = "table json",
+     .run = run_bench},
+    {"bench workflows", NULL, "measure how fast workflows are started and their steps executed",
+     .about =
+         "Deploys a workflow whose steps do nothing, starts instances of it, then claims and "
+         "completes their steps: one at a time, and in batches. With 2000 steps or more it "
+         "also prints the cost of the first and of the last thousand steps. With --url the "
+         "workflow has its own name, bench.SEED, and its instances stay in the store, ended.",
+     .example = "cairn bench workflows --raw --steps 5\n"
+                "cairn bench workflows --steps 10000 --count 1\n"
+                "cairn bench workflows --sleeping 1000000 -o json",
+     .options = workflows_options, .more_options = shared, .outputs = "table json",
+     .run = run_bench},
+    {"bench functions", NULL, "measure how fast functions run, in both commit modes",
+     .about = "Deploys a function whose steps do nothing, starts instances of it and runs "
+              "them, alternating between step mode and passage mode: one at a time, and many "
+              "in parallel. Counts the round trips to the store. With --url the function has "
+              "its own name, bench.SEED, and its instances stay in the store, ended.",
+     .example = "cairn bench functions --steps 5 --raw\n"
+                "cairn bench functions --steps 20 --batch 50 -o json",
+     .options = functions_options, .more_options = shared, .outputs = "table json",
+     .run = run_bench},
     {0},
 };

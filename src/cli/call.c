@@ -47,20 +47,15 @@ void store_closep(cairn_engine **engine)
     cairn_close(*engine);
 }
 
-static int say_rejection(const struct answer *answer)
+static int say_rejected(const struct answer *answer)
 {
-    const char *message = text_of(answer->tree, "message");
-    if (*message)
-        say_error("%s", message);
-    else
-        say_error("the server answered %d", answer->status);
-    if (*text_of(answer->tree, "detail"))
-        say_more("%s", text_of(answer->tree, "detail"));
-    if (answer->status == 401)
-        say_more("put the token into $CAIRN_TOKEN");
-    else if (*text_of(answer->tree, "hint"))
-        say_more("%s", text_of(answer->tree, "hint"));
-    return exit_code_for(answer->status);
+    char status[64];
+    const char *message = text_of(answer->tree, "message"),
+               *hint = text_of(answer->tree, "hint");
+    snprintf(status, sizeof status, "the server answered %d", answer->status);
+    return say_rejection(answer->status, *message ? message : status,
+                         text_of(answer->tree, "detail"),
+                         answer->status == 401 ? "put the token into $CAIRN_TOKEN" : hint);
 }
 
 int call(cairn_engine *engine, const char *method, const char *target, const char *body,
@@ -82,7 +77,7 @@ int call(cairn_engine *engine, const char *method, const char *target, const cha
     answer.tree = json_loadb(answer.body, answer.len, JSON_DECODE_ANY, NULL);
     *ret_answer = answer;
     if (answer.status >= 400)
-        return say_rejection(&answer);
+        return say_rejected(&answer);
     if (!answer.tree) {
         say_error("could not understand the answer of %s: it is not JSON", cairn_url(engine));
         return EXIT_STORE;
@@ -126,7 +121,7 @@ void print_items(const struct answer *answer, bool *is_continued)
     *is_continued = true;
 }
 
-void target_path(struct buf *target, const char *part)
+void target_part(struct buf *target, const char *part)
 {
     for (const unsigned char *at = (const unsigned char *)part; *at; at++) {
         if (isalnum(*at) || strchr("-._~", *at))
@@ -143,7 +138,19 @@ void target_add(struct buf *target, const char *name, const char *value)
     buf_char(target, strchr(buf_text(target), '?') ? '&' : '?');
     buf_str(target, name);
     buf_char(target, '=');
-    target_path(target, value);
+    target_part(target, value);
+}
+
+void target_path(struct buf *target, const char *path, const char *first,
+                 const char *const *others)
+{
+    const char *gap;
+    for (; (gap = strstr(path, "{}")); path = gap + 2) {
+        buf_add(target, path, (size_t)(gap - path));
+        target_part(target, first ? first : *others++);
+        first = NULL;
+    }
+    buf_str(target, path);
 }
 
 /* The end of the JSON value at `at`; the text is known to be JSON. */

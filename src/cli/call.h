@@ -48,9 +48,13 @@ void print_items(const struct answer *answer, bool *is_continued);
 
 /* Appends "?name=value" or "&name=value", escaped, if there is a value. */
 void target_add(struct buf *target, const char *name, const char *value);
-void target_path(struct buf *target, const char *part); /* a part of the path, escaped */
+void target_part(struct buf *target, const char *part); /* a part of the path, escaped */
 
-/* The text of a member of the outermost object, as it stands in the body; NULL: not there. */
+/* Appends a path such as "/v1/instances/{}", with `first`, then the others, in place of each {}. */
+void target_path(struct buf *target, const char *path, const char *first,
+                 const char *const *others);
+
+/* The bytes of a member of the outermost object, as they are in the body; NULL: not there. */
 const char *body_member(const struct answer *answer, const char *key, size_t *ret_len);
 
 /* Members of a tree; "" or 0 when they are null or absent. */

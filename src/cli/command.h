@@ -101,7 +101,7 @@ int validate_run(const struct args *args);
 int show_run(const struct args *args);
 int job_add_run(const struct args *args);
 
-/* A word that only introduces others ("job"), and what it is about. */
+/* The first word of several commands ("job"), and a summary of them. */
 struct command_group {
     const char *name, *summary;
 };

@@ -20,7 +20,8 @@ static const struct shell shells[] = {
     {.name = "bash",
      .script = "# bash completion for cairn; in ~/.bashrc: eval \"$(cairn completion bash)\"\n"
                "_cairn() {\n"
-               "    local words IFS=$'\\n'\n"
+               "    local words IFS=$'\\n"
+               "'\n"
                "    words=$(\"${COMP_WORDS[0]}\" completion bash -- "
                "\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
                "    COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
@@ -28,15 +29,16 @@ static const struct shell shells[] = {
                "complete -o bashdefault -o default -F _cairn cairn\n"},
     {.name = "zsh",
      .script = "#compdef cairn\n"
-               "# zsh completion for cairn; put this into a file _cairn in a folder of $fpath\n"
+               "# zsh completion for cairn; put this into a file _cairn in a folder of "
+               "$fpath\n"
                "_cairn() {\n"
                "    local -a items\n"
                "    items=(\"${(@f)$(\"$words[1]\" completion zsh -- "
                "\"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
                "    if [[ -n $items[1] ]]; then _describe cairn items; else _files; fi\n"
                "}\n"
-               "if [[ $funcstack[1] == _cairn ]]; then _cairn \"$@\"; "
-               "else compdef _cairn cairn; fi\n",
+               "if [[ $funcstack[1] == _cairn ]]; then _cairn \"$@\"; else compdef _cairn "
+               "cairn; fi\n",
      .before_help = ":"},
     {.name = "fish",
      .script = "# fish completion for cairn; cairn completion fish | source\n"
@@ -44,8 +46,8 @@ static const struct shell shells[] = {
                "    cairn completion fish -- (commandline -opc)[2..-1] (commandline -ct) "
                "2>/dev/null\n"
                "end\n"
-               "complete -c cairn -f -n 'count (__cairn_words) >/dev/null' "
-               "-a '(__cairn_words)'\n",
+               "complete -c cairn -f -n 'count (__cairn_words) >/dev/null' -a "
+               "'(__cairn_words)'\n",
      .before_help = "\t"},
 };
 
@@ -144,16 +146,12 @@ static int run_completion(const struct args *args)
 }
 
 const struct command completion_commands[] = {
-    {
-        .name = "completion",
-        .operands = "bash|zsh|fish [WORD...]",
-        .summary = "print a script that completes command lines",
-        .about = "With words it prints what may stand in place of the last one; the scripts "
-                 "call it in this way.",
-        .example = "eval \"$(cairn completion bash)\"\n"
-                   "cairn completion zsh > ~/.zfunc/_cairn\n"
-                   "cairn completion fish | source",
-        .run = run_completion,
-    },
+    {"completion", "bash|zsh|fish [WORD...]", "print a script that completes command lines",
+     .about = "With words it prints what may stand in place of the last one; the scripts "
+              "call it in this way.",
+     .example = "eval \"$(cairn completion bash)\"\n"
+                "cairn completion zsh > ~/.zfunc/_cairn\n"
+                "cairn completion fish | source",
+     .run = run_completion},
     {0},
 };

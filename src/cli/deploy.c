@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_file(const char *file, struct buf *ret_text)
-{
-    char given[4096];
-    snprintf(given, sizeof given, "@%s", file);
-    return source_read(strcmp(file, "-") == 0 ? "-" : given, ret_text);
-}
-
 static const char *name_of(const char *file)
 {
     return strcmp(file, "-") == 0 ? "(standard input)" : file;
@@ -93,7 +86,7 @@ int validate_run(const struct args *args)
         cleanup(buf_donep) struct buf text = {0};
         cleanup(checked_done) struct checked checked = {0};
         const char *file = args->operands[i];
-        if (!read_file(file, &text)) {
+        if (!file_read(file, &text)) {
             whole = EXIT_USAGE;
             break;
         }
@@ -120,7 +113,7 @@ static int read_all(const struct args *args, struct buf *texts)
     int whole = EXIT_DONE;
     for (size_t i = 0; i < args->operand_count && whole != EXIT_USAGE; i++) {
         cleanup(checked_done) struct checked checked = {0};
-        if (!read_file(args->operands[i], &texts[i])) {
+        if (!file_read(args->operands[i], &texts[i])) {
             whole = EXIT_USAGE;
         } else if (check_file(args->operands[i], &texts[i], &checked)) {
             say_flaws(args->operands[i], &checked);

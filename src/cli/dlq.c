@@ -45,39 +45,23 @@ static const struct option requeue_options[] = {
 };
 
 const struct command dlq_commands[] = {
-    {
-        .name = "dlq list",
-        .summary = "list the open records of the dead letter queue, newest first",
-        .about =
-            "A record is a step that has failed permanently in a workflow with dlq: true, or a "
-            "compensation that has failed permanently (\"not undone\").",
-        .example = "cairn dlq list",
-        .more_options = page_options,
-        .outputs = "table json ids",
-        .route = {"GET", "/v1/dlq", .answer = ANSWER_LIST, .columns = list_columns},
-    },
-    {
-        .name = "dlq show",
-        .operands = "N",
-        .summary = "show all fields of a record of the dead letter queue",
-        .example = "cairn dlq show 17",
-        .outputs = "table json",
-        .route = {"GET", "/v1/dlq/{}", .answer = ANSWER_OBJECT, .columns = show_columns},
-    },
-    {
-        .name = "dlq requeue",
-        .operands = "N...",
-        .summary = "retry the step of a record of the dead letter queue",
-        .about =
-            "The step, or the compensation, is called again with all its attempts, and all "
-            "that was held back continues. A record can be requeued once. Prints the new "
-            "status of "
-            "the instance." TEXT_MANY_IDS("instance"),
-        .example = "cairn dlq requeue 17 --input '{\"file\": \"prices.csv\"}'\n"
-                   "cairn dlq list --all -o ids | cairn dlq requeue -",
-        .options = requeue_options,
-        .outputs = "table json ids",
-        .route = {"POST", "/v1/dlq/{}/requeue"},
-    },
+    {"dlq list", NULL, "list the open records of the dead letter queue, newest first",
+     .about =
+         "A record is a step that has failed permanently in a workflow with dlq: true, or a "
+         "compensation that has failed permanently (\"not undone\").",
+     .example = "cairn dlq list", .more_options = page_options, .outputs = "table json ids",
+     .route = {"GET", "/v1/dlq", .answer = ANSWER_LIST, .columns = list_columns}},
+    {"dlq show", "N", "show all fields of a record of the dead letter queue",
+     .example = "cairn dlq show 17", .outputs = "table json",
+     .route = {"GET", "/v1/dlq/{}", .answer = ANSWER_OBJECT, .columns = show_columns}},
+    {"dlq requeue", "N...", "retry the step of a record of the dead letter queue",
+     .about = "The step, or the compensation, is called again with all its attempts, and all "
+              "that was held back continues. A record can be requeued once. Prints the new "
+              "status of "
+              "the instance." TEXT_MANY_IDS("instance"),
+     .example = "cairn dlq requeue 17 --input '{\"file\": \"prices.csv\"}'\n"
+                "cairn dlq list --all -o ids | cairn dlq requeue -",
+     .options = requeue_options, .outputs = "table json ids",
+     .route = {"POST", "/v1/dlq/{}/requeue"}},
     {0},
 };

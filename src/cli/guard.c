@@ -105,7 +105,7 @@ static _Noreturn void watch(const struct guard *guard, int fd)
 
 /* ---- in the worker's process ------------------------------------------------------------ */
 
-/* Nobody can guess the name, so nobody else can make the folder first. */
+/* The name is random, so that no other user can make the folder first. */
 static void name_folder(struct guard *guard)
 {
     struct rng rng;

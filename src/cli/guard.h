@@ -23,7 +23,7 @@ enum {
 struct guard {
     pid_t pid;
     int fd;                  /* the writing end of the pipe */
-    char folder[GUARD_PATH]; /* for files of handlers; made by whoever needs it first */
+    char folder[GUARD_PATH]; /* for files of handlers; made when the first file is written */
     atomic_uint latest;      /* the number of the latest handler */
 };
 

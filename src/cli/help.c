@@ -124,8 +124,8 @@ void help_overview(FILE *out)
     fputs("\nTry it; no server is needed:\n"
           "  cairn job add hello.v1 --payload '{\"name\": \"you\"}'\n"
           "  cairn work --handle 'hello.v1=cat' --until-idle\n"
-          "  cairn job list\n"
-          "\nThe store is sqlite:cairn.db, unless --url or $CAIRN_URL names another.\n"
+          "  cairn job list\n\n"
+          "The store is sqlite:cairn.db, unless --url or $CAIRN_URL names another.\n"
           "More: cairn COMMAND --help\n",
           out);
 }
@@ -170,13 +170,8 @@ static const struct option help_options[] = {
 };
 
 const struct command help_commands[] = {
-    {
-        .name = "help",
-        .operands = "[COMMAND...]",
-        .summary = "explain a command",
-        .example = "cairn help job add\ncairn help --man | man -l -",
-        .options = help_options,
-        .run = run_help,
-    },
+    {"help", "[COMMAND...]", "explain a command",
+     .example = "cairn help job add\ncairn help --man | man -l -", .options = help_options,
+     .run = run_help},
     {0},
 };

@@ -49,21 +49,23 @@ static bool read_all(FILE *source, const char *name, struct buf *text)
     return true;
 }
 
+bool file_read(const char *file, struct buf *ret_text)
+{
+    const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
+    cleanup(source_close) FILE *source = source_open(file);
+    if (!source || !read_all(source, name, ret_text))
+        return false;
+    if (buf_failed(ret_text))
+        say_error("memory ran out");
+    return !buf_failed(ret_text);
+}
+
 bool source_read(const char *given, struct buf *ret_text)
 {
-    bool is_file = given[0] == '@', is_input = strcmp(given, "-") == 0;
-    if (is_file || is_input) {
-        cleanup(source_close) FILE *source = source_open(is_file ? given + 1 : "-");
-        if (!source || !read_all(source, is_file ? given + 1 : "standard input", ret_text))
-            return false;
-    } else {
-        buf_str(ret_text, given);
-    }
-    if (buf_failed(ret_text)) {
-        say_error("memory ran out");
-        return false;
-    }
-    return true;
+    if (given[0] == '@' || strcmp(given, "-") == 0)
+        return file_read(given + (given[0] == '@'), ret_text);
+    buf_str(ret_text, given);
+    return !buf_failed(ret_text);
 }
 
 /* ---- ids -------------------------------------------------------------------------------- */

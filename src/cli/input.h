@@ -14,6 +14,9 @@
  * printed. */
 bool source_read(const char *given, struct buf *ret_text);
 
+/* Reads FILE whole, or standard input for "-".  False: an error was printed. */
+bool file_read(const char *file, struct buf *ret_text);
+
 /* Opens FILE, or standard input for "-"; NULL: an error was printed. */
 FILE *source_open(const char *file);
 void source_close(FILE **source); /* leaves standard input open */
@@ -25,8 +28,8 @@ typedef int (*id_action)(const char *id, void *arg);
 bool ids_are_many(const struct args *args);
 
 /* Calls `action` for each id: each operand, or with "-" each line of standard input.  Continues
- * after a rejected id, and answers EXIT_NO if there was any.  If the store cannot be reached, it ends
- * at once with EXIT_STORE. */
+ * after a rejected id, and answers EXIT_NO if there was any.  Ends at once with EXIT_STORE if the
+ * store cannot be reached. */
 int ids_each(const struct args *args, id_action action, void *arg);
 
 #endif

@@ -112,170 +112,92 @@ static const struct option stop_options[] = {
 #define MANY_IDS PRINTS_STATUS TEXT_MANY_IDS("instance")
 
 const struct command instance_commands[] = {
-    {
-        .name = "list",
-        .summary = "list instances, newest first",
-        .about = TEXT_PAGES,
-        .example = "cairn list --status failed --workflow order\n"
-                   "cairn list --status failed --all -o ids | cairn retry -",
-        .options = list_options,
-        .more_options = page_options,
-        .outputs = "table json ids",
-        .route = {"GET", "/v1/instances", .answer = ANSWER_LIST, .columns = list_columns},
-    },
-    {
-        .name = "show",
-        .operands = "ID...",
-        .summary = "show instances and their steps",
-        .about =
-            "Draws the steps as the workflow nests them, with status, duration, number of "
-            "calls and errors. If there are very many branches, only some of them are drawn. "
-            "Below a function its history is drawn, in order. Decisions about human steps "
-            "follow at the end.\n\n"
-            "--follow redraws in place on a terminal; elsewhere it prints a line for every "
-            "step that has changed. It ends with the instance: exit code 0 if it completed, "
-            "else 1.\n\n"
-            "With -o json one id gives the instance with its steps in \"steps\" and the "
-            "decisions in \"decisions\"; several ids, or \"-\", give {\"items\": [...], "
-            "\"next\": null} with those that were found.",
-        .example =
-            "cairn show " TEXT_ID " --follow\ncairn show " TEXT_ID " -o json > state.json",
-        .options = show_options,
-        .outputs = "table json ids",
-        .has_url = true,
-        .run = show_run,
-    },
-    {
-        .name = "events",
-        .operands = "ID",
-        .summary = "print the events of an instance, oldest first",
-        .example = "cairn events " TEXT_ID " --follow",
-        .options = feed_options,
-        .more_options = page_options,
-        .outputs = "table json ids",
-        .route = {"GET", "/v1/instances/{}/events", .answer = ANSWER_FEED,
-                  .columns = event_columns},
-    },
-    {
-        .name = "logs",
-        .operands = "ID",
-        .summary = "print the log of a function, oldest first",
-        .about =
-            "A line has the time, the level, the step whose code wrote it (empty: the function "
-            "itself) with the number of the call if it was not the first, the message, and "
-            "data as JSON. Lines are kept with the commit that records the step, so code that "
-            "is repeated after a crash does not repeat its lines.",
-        .example = "cairn logs " TEXT_ID " --follow",
-        .options = feed_options,
-        .more_options = page_options,
-        .outputs = "table json ids",
-        .route = {"GET", "/v1/instances/{}/logs", .answer = ANSWER_FEED,
-                  .columns = log_columns},
-    },
-    {
-        .name = "signal",
-        .operands = "ID EVENT",
-        .summary = "send a signal to an instance",
-        .about =
-            "Prints the result: taken (a step was waiting for it and continues), kept (for the "
-            "first step that waits for it), existing (its id is known, nothing was written) or "
-            "dropped. An instance that has ended rejects signals.",
-        .example = "cairn signal " TEXT_ID " payment.settled --payload '{\"amount\": 12}'",
-        .options = signal_options,
-        .outputs = "table json",
-        .route = {"POST", "/v1/instances/{}/signal", .field = "event",
-                  .columns = signal_columns},
-    },
-    {
-        .name = "approve",
-        .operands = "ID STEP",
-        .summary = "confirm a human step; the instance continues",
-        .about = "The next steps are ready in the same commit. A step is decided once." //
-        PRINTS_STATUS,
-        .example = "cairn approve " TEXT_ID " approval --by ann --comment 'well done'",
-        .options = decide_options,
-        .outputs = "table json",
-        .route = {"POST", "/v1/instances/{}/steps/{}/decision",
-                  .fixed = "\"decision\":\"confirmed\""},
-    },
-    {
-        .name = "reject",
-        .operands = "ID STEP",
-        .summary = "reject a human step; the instance is aborted",
-        .about = "Nothing is undone. A step is decided once." PRINTS_STATUS,
-        .example = "cairn reject " TEXT_ID " approval --by ann --comment 'too expensive'",
-        .options = decide_options,
-        .outputs = "table json",
-        .route = {"POST", "/v1/instances/{}/steps/{}/decision",
-                  .fixed = "\"decision\":\"rejected\""},
-    },
-    {
-        .name = "pause",
-        .operands = "ID...",
-        .summary = "pause instances; no new step starts",
-        .about = "Running steps may finish, timers continue, signals are kept." MANY_IDS,
-        .example = "cairn pause " TEXT_ID,
-        .outputs = "table json ids",
-        .route = {"POST", "/v1/instances/{}/pause"},
-    },
-    {
-        .name = "resume",
-        .operands = "ID...",
-        .summary = "resume paused instances",
-        .about =
-            "A step whose failure paused its instance is tried again with all its attempts. A "
-            "function that is paused with version_mismatch continues if its code matches its "
-            "history again, or with --force: matching steps are replayed from history, the "
-            "rest "
-            "is executed again." MANY_IDS,
-        .example = "cairn list --status paused -o ids | cairn resume -",
-        .options = resume_options,
-        .outputs = "table json ids",
-        .route = {"POST", "/v1/instances/{}/resume"},
-    },
-    {
-        .name = "restart",
-        .operands = "ID...",
-        .summary = "start instances again from the beginning, with their original input",
-        .about = "Nothing is undone; every step is executed again." MANY_IDS,
-        .example = "cairn restart " TEXT_ID,
-        .outputs = "table json ids",
-        .route = {"POST", "/v1/instances/{}/restart"},
-    },
-    {
-        .name = "retry",
-        .operands = "ID...",
-        .summary = "retry the failed steps of failed instances",
-        .about =
-            "Failed, rolled-back and stopped steps get all their attempts again; completed "
-            "steps stay completed." MANY_IDS,
-        .example = "cairn list --status failed --all -o ids | cairn retry -",
-        .outputs = "table json ids",
-        .route = {"POST", "/v1/instances/{}/retry"},
-    },
-    {
-        .name = "cancel",
-        .operands = "ID...",
-        .summary = "stop instances, and undo their completed steps",
-        .about =
-            "Running workers are told at their next heartbeat; then completed steps are undone "
-            "by their compensations, the latest first." MANY_IDS,
-        .example = "cairn cancel " TEXT_ID " --by ann --reason 'ordered twice'",
-        .options = stop_options,
-        .outputs = "table json ids",
-        .route = {"POST", "/v1/instances/{}/cancel"},
-    },
-    {
-        .name = "abort",
-        .operands = "ID...",
-        .summary = "stop instances, and undo nothing",
-        .about =
-            "Running workers are told at their next heartbeat. An instance whose steps are "
-            "being undone can be aborted, too." MANY_IDS,
-        .example = "cairn abort " TEXT_ID " --by ann --reason 'will be done by hand'",
-        .options = stop_options,
-        .outputs = "table json ids",
-        .route = {"POST", "/v1/instances/{}/abort"},
-    },
+    {"list", NULL, "list instances, newest first", .about = TEXT_PAGES,
+     .example = "cairn list --status failed --workflow order\n"
+                "cairn list --status failed --all -o ids | cairn retry -",
+     .options = list_options, .more_options = page_options, .outputs = "table json ids",
+     .route = {"GET", "/v1/instances", .answer = ANSWER_LIST, .columns = list_columns}},
+    {"show", "ID...", "show instances and their steps",
+     .about = "Draws the steps as the workflow nests them, with status, duration, number of "
+              "calls and errors. If there are very many branches, only some of them are drawn. "
+              "Below a function its history is drawn, in order. Decisions about human steps "
+              "follow at the end.\n\n"
+              "--follow redraws in place on a terminal; elsewhere it prints a line for every "
+              "step that has changed. It ends with the instance: exit code 0 if it completed, "
+              "else 1.\n\n"
+              "With -o json one id gives the instance with its steps in \"steps\" and the "
+              "decisions in \"decisions\"; several ids, or \"-\", give {\"items\": [...], "
+              "\"next\": null} with those that were found.",
+     .example = "cairn show " TEXT_ID " --follow\ncairn show " TEXT_ID " -o json > state.json",
+     .options = show_options, .outputs = "table json ids", .has_url = true, .run = show_run},
+    {"events", "ID", "print the events of an instance, oldest first",
+     .example = "cairn events " TEXT_ID " --follow", .options = feed_options,
+     .more_options = page_options, .outputs = "table json ids",
+     .route = {"GET", "/v1/instances/{}/events", .answer = ANSWER_FEED,
+               .columns = event_columns}},
+    {"logs", "ID", "print the log of a function, oldest first",
+     .about =
+         "A line has the time, the level, the step whose code wrote it (empty: the function "
+         "itself) with the number of the call if it was not the first, the message, and data "
+         "as JSON. Lines are kept with the commit that records the step, so code that is "
+         "repeated after a crash does not repeat its lines.",
+     .example = "cairn logs " TEXT_ID " --follow", .options = feed_options,
+     .more_options = page_options, .outputs = "table json ids",
+     .route = {"GET", "/v1/instances/{}/logs", .answer = ANSWER_FEED, .columns = log_columns}},
+    {"signal", "ID EVENT", "send a signal to an instance",
+     .about =
+         "Prints the result: taken (a step was waiting for it and continues), kept (for the "
+         "first step that waits for it), existing (its id is known, nothing was written) or "
+         "dropped. An instance that has ended rejects signals.",
+     .example = "cairn signal " TEXT_ID " payment.settled --payload '{\"amount\": 12}'",
+     .options = signal_options, .outputs = "table json",
+     .route = {"POST", "/v1/instances/{}/signal", .field = "event", .columns = signal_columns}},
+    {"approve", "ID STEP", "confirm a human step; the instance continues",
+     .about = "The next steps are ready in the same commit. "
+              "A step is decided once." PRINTS_STATUS,
+     .example = "cairn approve " TEXT_ID " approval --by ann --comment 'well done'",
+     .options = decide_options, .outputs = "table json",
+     .route = {"POST", "/v1/instances/{}/steps/{}/decision",
+               .fixed = "\"decision\":\"confirmed\""}},
+    {"reject", "ID STEP", "reject a human step; the instance is aborted",
+     .about = "Nothing is undone. A step is decided once." PRINTS_STATUS,
+     .example = "cairn reject " TEXT_ID " approval --by ann --comment 'too expensive'",
+     .options = decide_options, .outputs = "table json",
+     .route = {"POST", "/v1/instances/{}/steps/{}/decision",
+               .fixed = "\"decision\":\"rejected\""}},
+    {"pause", "ID...", "pause instances; no new step starts",
+     .about = "Running steps may finish, timers continue, signals are kept." MANY_IDS,
+     .example = "cairn pause " TEXT_ID, .outputs = "table json ids",
+     .route = {"POST", "/v1/instances/{}/pause"}},
+    {"resume", "ID...", "resume paused instances",
+     .about =
+         "A step whose failure paused its instance is tried again with all its attempts. A "
+         "function that is paused with version_mismatch continues if its code matches its "
+         "history again, or with --force: matching steps are replayed from history, the rest "
+         "is executed again." MANY_IDS,
+     .example = "cairn list --status paused -o ids | cairn resume -", .options = resume_options,
+     .outputs = "table json ids", .route = {"POST", "/v1/instances/{}/resume"}},
+    {"restart", "ID...", "start instances again from the beginning, with their original input",
+     .about = "Nothing is undone; every step is executed again." MANY_IDS,
+     .example = "cairn restart " TEXT_ID, .outputs = "table json ids",
+     .route = {"POST", "/v1/instances/{}/restart"}},
+    {"retry", "ID...", "retry the failed steps of failed instances",
+     .about = "Failed, rolled-back and stopped steps get all their attempts again; completed "
+              "steps stay completed." MANY_IDS,
+     .example = "cairn list --status failed --all -o ids | cairn retry -",
+     .outputs = "table json ids", .route = {"POST", "/v1/instances/{}/retry"}},
+    {"cancel", "ID...", "stop instances, and undo their completed steps",
+     .about =
+         "Running workers are told at their next heartbeat; then completed steps are undone "
+         "by their compensations, the latest first." MANY_IDS,
+     .example = "cairn cancel " TEXT_ID " --by ann --reason 'ordered twice'",
+     .options = stop_options, .outputs = "table json ids",
+     .route = {"POST", "/v1/instances/{}/cancel"}},
+    {"abort", "ID...", "stop instances, and undo nothing",
+     .about = "Running workers are told at their next heartbeat. An instance whose steps are "
+              "being undone can be aborted, too." MANY_IDS,
+     .example = "cairn abort " TEXT_ID " --by ann --reason 'will be done by hand'",
+     .options = stop_options, .outputs = "table json ids",
+     .route = {"POST", "/v1/instances/{}/abort"}},
     {0},
 };

@@ -10,8 +10,8 @@
 
 /* ---- columns ---------------------------------------------------------------------------- */
 
-/* "1/3": calls of all that are allowed.  The column counts calls that failed; one that is under way,
- * or that succeeded, comes on top. */
+/* "1/3": calls of those that are allowed.  The column counts calls that failed; one that is under
+ * way, or that succeeded, is added. */
 static void cell_calls(const struct item *item, const char *key, struct buf *text)
 {
     char calls[CALLS_TEXT];
@@ -114,88 +114,47 @@ static const struct option list_options[] = {
 #define MANY_IDS TEXT_MANY_IDS("job")
 
 const struct command job_commands[] = {
-    {
-        .name = "job add",
-        .operands = "TYPE",
-        .summary = "add a job, and print its id",
-        .about =
-            "Once the id is printed the job is stored and will be executed, even if the "
-            "processes on this machine crash. With -o json it prints {\"id\", \"existing\"}; "
-            "with --payloads-from {\"items\": [{\"id\", \"existing\"}, ...]}.",
-        .example =
-            "cairn job add billing.invoice.v1 --payload '{\"order\": 17}' --key order-17\n"
-            "cairn job add report.daily.v1 --at 2030-01-31T06:30:00Z\n"
-            "cairn job add mail.send.v1 --payloads-from mails.jsonl",
-        .options = add_options,
-        .outputs = "table json ids",
-        .creates_store = true,
-        .run = job_add_run,
-        .route = {"POST", "/v1/jobs", .field = "type"},
-    },
-    {
-        .name = "job list",
-        .summary = "list jobs, newest first",
-        .about = "Deleted jobs are left out. " TEXT_PAGES,
-        .example = "cairn job list --status failed --type 'billing.%'\n"
-                   "cairn job list --status failed --all -o ids | cairn job retry -",
-        .options = list_options,
-        .more_options = page_options,
-        .outputs = "table json ids",
-        .route = {"GET", "/v1/jobs", .answer = ANSWER_LIST, .columns = list_columns},
-    },
-    {
-        .name = "job show",
-        .operands = "ID...",
-        .summary = "show all fields of jobs",
-        .about = "With -o json one id gives the job; several ids, or \"-\", give {\"items\": "
-                 "[...], \"next\": null} with those that were found.",
-        .example = "cairn job show " TEXT_ID,
-        .outputs = "table json ids",
-        .route = {"GET", "/v1/jobs/{}", .answer = ANSWER_OBJECT, .columns = show_columns},
-    },
-    {
-        .name = "job events",
-        .operands = "ID",
-        .summary = "print the events of a job, oldest first",
-        .example = "cairn job events " TEXT_ID " --follow",
-        .options = feed_options,
-        .more_options = page_options,
-        .outputs = "table json ids",
-        .route = {"GET", "/v1/jobs/{}/events", .answer = ANSWER_FEED, .columns = event_columns},
-    },
-    {
-        .name = "job cancel",
-        .operands = "ID...",
-        .summary = "cancel jobs that have not ended",
-        .about = "A job is cancelled at once: a later result of its worker does not change "
-                 "that, and the worker is told at its next heartbeat. A job that has ended is "
-                 "rejected." MANY_IDS,
-        .example =
-            "cairn job cancel " TEXT_ID "\n"
-            "cairn job list --type 'mail.%' --status pending -o ids | cairn job cancel -",
-        .outputs = "table json ids",
-        .route = {"POST", "/v1/jobs/{}/cancel"},
-    },
-    {
-        .name = "job retry",
-        .operands = "ID...",
-        .summary = "make failed or cancelled jobs pending again",
-        .about = "The job gets all its attempts again. Only failed and cancelled jobs can be "
-                 "retried." MANY_IDS,
-        .example = "cairn job list -o ids --status failed | cairn job retry -",
-        .outputs = "table json ids",
-        .route = {"POST", "/v1/jobs/{}/retry"},
-    },
-    {
-        .name = "job delete",
-        .operands = "ID...",
-        .summary = "delete jobs; they are no longer claimed or listed",
-        .about = "The row stays, marked as deleted, and can still be shown by its id. A job "
-                 "that has "
-                 "not ended is cancelled. Deleting a deleted job changes nothing." MANY_IDS,
-        .example = "cairn job delete " TEXT_ID,
-        .outputs = "table json ids",
-        .route = {"DELETE", "/v1/jobs/{}", .columns = delete_columns},
-    },
+    {"job add", "TYPE", "add a job, and print its id",
+     .about = "Once the id is printed the job is stored and will be executed, even if the "
+              "processes on this machine crash. With -o json it prints {\"id\", \"existing\"}; "
+              "with --payloads-from {\"items\": [{\"id\", \"existing\"}, ...]}.",
+     .example = "cairn job add billing.invoice.v1 --payload '{\"order\": 17}' --key order-17\n"
+                "cairn job add report.daily.v1 --at 2030-01-31T06:30:00Z\n"
+                "cairn job add mail.send.v1 --payloads-from mails.jsonl",
+     .options = add_options, .outputs = "table json ids", .creates_store = true,
+     .run = job_add_run, .route = {"POST", "/v1/jobs", .field = "type"}},
+    {"job list", NULL, "list jobs, newest first",
+     .about = "Deleted jobs are left out. " TEXT_PAGES,
+     .example = "cairn job list --status failed --type 'billing.%'\n"
+                "cairn job list --status failed --all -o ids | cairn job retry -",
+     .options = list_options, .more_options = page_options, .outputs = "table json ids",
+     .route = {"GET", "/v1/jobs", .answer = ANSWER_LIST, .columns = list_columns}},
+    {"job show", "ID...", "show all fields of jobs",
+     .about = "With -o json one id gives the job; several ids, or \"-\", give {\"items\": "
+              "[...], \"next\": null} with those that were found.",
+     .example = "cairn job show " TEXT_ID, .outputs = "table json ids",
+     .route = {"GET", "/v1/jobs/{}", .answer = ANSWER_OBJECT, .columns = show_columns}},
+    {"job events", "ID", "print the events of a job, oldest first",
+     .example = "cairn job events " TEXT_ID " --follow", .options = feed_options,
+     .more_options = page_options, .outputs = "table json ids",
+     .route = {"GET", "/v1/jobs/{}/events", .answer = ANSWER_FEED, .columns = event_columns}},
+    {"job cancel", "ID...", "cancel jobs that have not ended",
+     .about = "A job is cancelled at once: a later result of its worker does not change "
+              "that, and the worker is told at its next heartbeat. A job that has ended is "
+              "rejected." MANY_IDS,
+     .example = "cairn job cancel " TEXT_ID "\n"
+                "cairn job list --type 'mail.%' --status pending -o ids | cairn job cancel -",
+     .outputs = "table json ids", .route = {"POST", "/v1/jobs/{}/cancel"}},
+    {"job retry", "ID...", "make failed or cancelled jobs pending again",
+     .about = "The job gets all its attempts again. Only failed and cancelled jobs can be "
+              "retried." MANY_IDS,
+     .example = "cairn job list -o ids --status failed | cairn job retry -",
+     .outputs = "table json ids", .route = {"POST", "/v1/jobs/{}/retry"}},
+    {"job delete", "ID...", "delete jobs; they are no longer claimed or listed",
+     .about = "The row stays, marked as deleted, and can still be shown by its id. A job "
+              "that has "
+              "not ended is cancelled. Deleting a deleted job changes nothing." MANY_IDS,
+     .example = "cairn job delete " TEXT_ID, .outputs = "table json ids",
+     .route = {"DELETE", "/v1/jobs/{}", .columns = delete_columns}},
     {0},
 };

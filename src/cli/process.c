@@ -27,9 +27,9 @@ enum {
     GRACE_MS = 5000,    /* between SIGTERM and SIGKILL */
     FALLBACK_MS = 20,   /* how often the child is asked for, where it cannot be polled */
     REST_MS = 1000,     /* for the reader of our standard error, when the command has ended */
-    TURN_BYTES = 65536, /* read from a pipe before the other descriptors are looked at again */
+    TURN_BYTES = 65536, /* read from a pipe before the other descriptors are polled again */
     CHUNK_ROOM = 4096,
-    LINE_ROOM = 4096 /* a pipe takes so much in one piece */
+    LINE_ROOM = 4096 /* a pipe takes this much in one piece */
 };
 
 enum { POLL_INPUT, POLL_OUTPUT, POLL_ERRORS, POLL_CHILD, POLL_KILL, POLL_COUNT };
@@ -70,7 +70,7 @@ static void feed_input(struct run *run)
     close_fd(&run->child.input_fd);
 }
 
-/* Reads at most so many bytes. */
+/* Reads at most `most` bytes. */
 static void take_output(struct run *run, size_t most)
 {
     char chunk[16384];
@@ -99,8 +99,8 @@ static void keep_line(struct run *run)
         snprintf(run->end->last_line, LAST_LINE, "%.*s", (int)len, run->line);
 }
 
-/* False: our own standard error is full, and the line stays where it is.  After the command's
- * end its reader gets a moment; what it has not taken by then is dropped. */
+/* False: our own standard error is full, and the line is held.  After the end of the command the
+ * line is dropped if it cannot be written by drop_at_us. */
 static bool end_line(struct run *run)
 {
     int64_t left_us = run->drop_at_us ? run->drop_at_us - monotonic_us() : 0;
@@ -124,8 +124,8 @@ static void pass_errors_on(struct run *run)
     }
 }
 
-/* Reads at most so many bytes, and none while a line is held: the command then waits for the
- * reader of our standard error, as it would without us. */
+/* Reads at most `most` bytes, and none while a line is held: the command then waits for the reader
+ * of our standard error, as it would without us. */
 static void take_errors(struct run *run, size_t most)
 {
     pass_errors_on(run);
@@ -165,8 +165,8 @@ static void stop_group(struct run *run, int signal)
     kill(-run->child.pid, signal);
 }
 
-/* A group that was asked to stop is awaited whole: the shell may go at once while the command
- * that it started is still putting things in order. */
+/* After SIGTERM we wait for the whole group: the shell may end at once while the command that it
+ * started is still cleaning up. */
 static bool is_over(const struct run *run)
 {
     return run->has_ended &&
@@ -217,8 +217,8 @@ static size_t bytes_in(int fd)
     return fd >= 0 && ioctl(fd, FIONREAD, &count) == 0 && count > 0 ? (size_t)count : 0;
 }
 
-/* What the child wrote before it ended.  Its own children may still write; that is not awaited,
- * however much it is. */
+/* Reads what the child wrote before it ended.  Its own children may still write; we do not wait for
+ * that. */
 static void take_rest(struct run *run)
 {
     struct child *child = &run->child;

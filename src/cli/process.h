@@ -18,7 +18,7 @@ struct process {
     char *const *environment;
     const char *input;
     size_t input_len;
-    size_t output_max; /* what is beyond is read and dropped, and is_too_large set */
+    size_t output_max; /* more is read and dropped, and is_too_large set */
 
     /* Asked again and again while it runs: true ends it (SIGTERM, after a while SIGKILL). */
     bool (*is_unwanted)(void *arg);

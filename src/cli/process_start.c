@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * posix_spawn() cannot ask for a signal at the parent's death nor tell the guard, so it is
- * fork() and exec().  Between the two the child calls only what is allowed in a program with
- * threads.
+ * posix_spawn() can neither request a signal at the death of the parent nor notify the guard, so
+ * we use fork() and exec().  Between the two the child calls only functions that are allowed in a
+ * program with threads.
  */
 #include "cli/process.h"
 
@@ -58,7 +58,7 @@ static bool pipes_open(struct pipes *pipes)
 
 /* ---- in the child ----------------------------------------------------------------------- */
 
-/* The command begins with default signals and none blocked, whatever we have done to ours. */
+/* The command begins with default signal handling and no blocked signals. */
 static void reset_signals(void)
 {
     sigset_t none;
@@ -115,7 +115,7 @@ static int spawn(const struct process *process, struct pipes *pipes, struct chil
         return errno;
     if (child->pid == 0)
         become_command(process, pipes, child->number, parent);
-    setpgid(child->pid, child->pid); /* both do it: whoever comes first */
+    setpgid(child->pid, child->pid); /* parent and child both do it, whichever is first */
     int problem = await_exec(pipes);
     if (problem) {
         waitpid(child->pid, NULL, 0);

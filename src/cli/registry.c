@@ -35,28 +35,18 @@ static const struct option set_options[] = {
 };
 
 const struct command registry_commands[] = {
-    {
-        .name = "registry list",
-        .summary = "list types and the runtimes that own them",
-        .about = TEXT_PAGES " -o ids prints the types.",
-        .example = "cairn registry list",
-        .more_options = page_options,
-        .outputs = "table json ids",
-        .route = {"GET", "/v1/registry", .answer = ANSWER_LIST, .columns = list_columns,
-                  .id_key = "workflow_name"},
-    },
-    {
-        .name = "registry set",
-        .operands = "TYPE",
-        .summary = "set which runtime owns a type, and whether it is enabled",
-        .about = "Writes the whole entry: an option that is not given gets its default. A type "
-                 "without an entry can be claimed by every runtime. Workers that name another "
-                 "runtime are rejected.",
-        .example = "cairn registry set billing.invoice.v1 --runtime go\n"
-                   "cairn registry set billing.invoice.v1 --runtime go --disable",
-        .options = set_options,
-        .outputs = "table json",
-        .route = {"PUT", "/v1/registry/{}", .columns = set_columns},
-    },
+    {"registry list", NULL, "list types and the runtimes that own them",
+     .about = TEXT_PAGES " -o ids prints the types.", .example = "cairn registry list",
+     .more_options = page_options, .outputs = "table json ids",
+     .route = {"GET", "/v1/registry", .answer = ANSWER_LIST, .columns = list_columns,
+               .id_key = "workflow_name"}},
+    {"registry set", "TYPE", "set which runtime owns a type, and whether it is enabled",
+     .about = "Writes the whole entry: an option that is not given gets its default. A type "
+              "without an entry can be claimed by every runtime. Workers that name another "
+              "runtime are rejected.",
+     .example = "cairn registry set billing.invoice.v1 --runtime go\n"
+                "cairn registry set billing.invoice.v1 --runtime go --disable",
+     .options = set_options, .outputs = "table json",
+     .route = {"PUT", "/v1/registry/{}", .columns = set_columns}},
     {0},
 };

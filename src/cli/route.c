@@ -30,16 +30,9 @@ static size_t path_operands(const struct route *route)
     return count;
 }
 
-/* The path, with `id` and the operands after the first in place of each {}. */
 static void write_path(const struct calling *calling, const char *id, struct buf *target)
 {
-    const char *at = calling->route->path, *gap;
-    for (size_t i = 0; (gap = strstr(at, "{}")); i++) {
-        buf_add(target, at, (size_t)(gap - at));
-        target_path(target, i ? calling->args->operands[i] : id);
-        at = gap + 2;
-    }
-    buf_str(target, at);
+    target_path(target, calling->route->path, id, calling->args->operands + 1);
 }
 
 /* A page of a list; `cursor` NULL: the first. */
@@ -270,7 +263,7 @@ static int has_ended(const struct calling *calling, bool *ret_ended)
     cleanup(answer_done) struct answer answer = {0};
     const char *path = calling->route->path;
     buf_add(&target, path, (size_t)(strstr(path, "{}") - path));
-    target_path(&target, calling->args->operands[0]);
+    target_part(&target, calling->args->operands[0]);
     int exit_code = call(calling->engine, "GET", buf_text(&target), NULL, &answer);
     *ret_ended = status_is_final(text_of(answer.tree, "status"));
     return exit_code;

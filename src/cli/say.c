@@ -45,7 +45,7 @@ void say_more(const char *format, ...)
     va_end(list);
 }
 
-/* Several threads pass lines on; between one's look and its write no other may fill the room. */
+/* Held from poll() to write(), so that no other thread fills the room between the two. */
 static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void write_all(int fd, const char *text, size_t len)
@@ -88,8 +88,13 @@ void say_note(const char *format, ...)
     say_line(buf_text(&line), line.len, 0);
 }
 
-int exit_code_for(int http_status)
+int say_rejection(int http_status, const char *message, const char *detail, const char *hint)
 {
+    say_error("%s", message);
+    if (*detail)
+        say_more("%s", detail);
+    if (*hint)
+        say_more("%s", hint);
     if (http_status < 400)
         return 0;
     if (http_status == 400 || http_status == 413)
@@ -99,12 +104,9 @@ int exit_code_for(int http_status)
 
 int say_failure(const cairn_error *error)
 {
-    say_error("%s", error->message[0] ? error->message : cairn_code_meaning(error->code));
-    if (error->detail[0])
-        say_more("%s", error->detail);
-    if (error->hint[0])
-        say_more("%s", error->hint);
-    return exit_code_for(cairn_code_http_status(error->code));
+    return say_rejection(cairn_code_http_status(error->code),
+                         error->message[0] ? error->message : cairn_code_meaning(error->code),
+                         error->detail, error->hint);
 }
 
 int flush_output(int exit_code)

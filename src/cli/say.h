@@ -1,9 +1,9 @@
-/* cli/say.h - what the program says to a person: on standard error, in the same form always.
+/* cli/say.h - messages on standard error, always in the same form.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  *     cairn: could not open sqlite:jobs.db: the disk is full
- *         The facts, indented.
+ *         Details, indented.
  *         What to do about it.
  */
 #ifndef CLI_SAY_H
@@ -20,30 +20,30 @@ void say_error(const char *format, ...) format_like(1, 2); /* "cairn: " and the 
 void say_more(const char *format, ...) format_like(1, 2);  /* an indented line after it */
 
 /* Writes a line, with its newline and at most 4096 bytes, to standard error, in one piece.
- * False: nobody has read standard error for wait_ms, and nothing was written. */
+ * False: standard error was full for wait_ms, and nothing was written. */
 bool say_line(const char *line, size_t len, int wait_ms);
 
-/* As say_error(), for a program that must not stop because nobody reads its standard error:
- * then the line is dropped. */
+/* As say_error(), but if standard error is full the line is dropped: the program must not stop
+ * because its standard error is not read. */
 void say_note(const char *format, ...) format_like(1, 2);
 
-/* Says what a call failed with; the answer is the exit code that fits. */
+/* Prints why a call failed, or why the server rejected it; the answer is the exit code. */
 int say_failure(const cairn_error *error);
-int exit_code_for(int http_status);
+int say_rejection(int http_status, const char *message, const char *detail, const char *hint);
 
 /* At the end of a program: an exit code that also says whether all output could be written, so that
  * a full disk does not look like success. */
 int flush_output(int exit_code);
 
-/* Progress, one line that replaces itself; only on a terminal.  NULL: wipe it. */
+/* Progress, one line that replaces itself; only on a terminal. */
 void say_progress(const char *format, ...) format_like(1, 2);
 void end_progress(void);
 
 /* How many letters must change to make one word the other. */
 size_t edit_distance(const char *one, const char *other);
 
-/* Adds text with control characters and broken UTF-8 made visible ("?"), so that what others
- * wrote cannot command a terminal. */
+/* Adds text with "?" in place of control characters and broken UTF-8, so that foreign text cannot
+ * control a terminal. */
 void buf_clean(struct buf *buf, const char *text, size_t len);
 
 /* Adds text with U+FFFD in place of bytes that are not UTF-8, and of NUL. */

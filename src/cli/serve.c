@@ -52,20 +52,14 @@ static const struct option serve_options[] = {
 };
 
 const struct command serve_commands[] = {
-    {
-        .name = "serve",
-        .summary = "serve the store over HTTP",
-        .about =
-            "Serves the HTTP interface that GET /openapi.json describes, and applies timers, "
-            "until SIGINT or SIGTERM. Other commands do not need a server: they use the store "
-            "directly.",
-        .example =
-            "cairn serve --url sqlite:orders.db &\n"
-            "curl -d '{\"type\": \"billing.invoice.v1\"}' http://127.0.0.1:22476/v1/jobs",
-        .options = serve_options,
-        .more_options = tuning_options,
-        .has_url = true,
-        .run = run_serve,
-    },
+    {"serve", NULL, "serve the store over HTTP",
+     .about =
+         "Serves the HTTP interface that GET /openapi.json describes, and applies timers, "
+         "until SIGINT or SIGTERM. Other commands do not need a server: they use the store "
+         "directly.",
+     .example = "cairn serve --url sqlite:orders.db &\n"
+                "curl -d '{\"type\": \"billing.invoice.v1\"}' http://127.0.0.1:22476/v1/jobs",
+     .options = serve_options, .more_options = tuning_options, .has_url = true,
+     .run = run_serve},
     {0},
 };

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { DLQ_LOOK = 100 }; /* so many of the newest records are looked through */
+enum { DLQ_LOOK = 100 }; /* at most this many of the newest records are read */
 
 const char *show_status(const struct show_state *state)
 {
@@ -40,7 +40,7 @@ void show_source_done(struct show_source *source)
 /* ---- instance and steps ------------------------------------------------------------------ */
 
 /* All items of a list that belongs to the instance, as a JSON array. */
-static int read_part(cairn_engine *engine, const char *id, const char *part, struct buf *all)
+static int read_list(cairn_engine *engine, const char *path, const char *id, struct buf *all)
 {
     char cursor[64] = "";
     buf_char(all, '[');
@@ -48,9 +48,7 @@ static int read_part(cairn_engine *engine, const char *id, const char *part, str
         cleanup(buf_donep) struct buf target = {0};
         cleanup(answer_done) struct answer answer = {0};
         size_t len = 0;
-        buf_str(&target, "/v1/instances/");
-        target_path(&target, id);
-        buf_str(&target, part);
+        target_path(&target, path, id, NULL);
         target_add(&target, "limit", "1000");
         target_add(&target, "cursor", *cursor ? cursor : NULL);
         int exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
@@ -72,7 +70,8 @@ static int read_part(cairn_engine *engine, const char *id, const char *part, str
 static int read_decisions(struct show_source *source, const char *id, struct show_state *state)
 {
     if (strstr(buf_text(&state->steps_text), "\"kind\":\"human\""))
-        return read_part(source->engine, id, "/decisions", &state->decisions_text);
+        return read_list(source->engine, "/v1/instances/{}/decisions", id,
+                         &state->decisions_text);
     buf_str(&state->decisions_text, "[]");
     return EXIT_DONE;
 }
@@ -80,11 +79,10 @@ static int read_decisions(struct show_source *source, const char *id, struct sho
 int show_state_read(struct show_source *source, const char *id, struct show_state *state)
 {
     cleanup(buf_donep) struct buf target = {0};
-    buf_str(&target, "/v1/instances/");
-    target_path(&target, id);
+    target_path(&target, "/v1/instances/{}", id, NULL);
     int exit_code = call(source->engine, "GET", buf_text(&target), NULL, &state->instance);
     if (!exit_code)
-        exit_code = read_part(source->engine, id, "/steps", &state->steps_text);
+        exit_code = read_list(source->engine, "/v1/instances/{}/steps", id, &state->steps_text);
     return exit_code ? exit_code : read_decisions(source, id, state);
 }
 

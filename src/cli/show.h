@@ -28,7 +28,7 @@ struct show_state {
     int64_t now_us;
 };
 
-/* What does not change from one look to the next. */
+/* Kept from one reading of the state to the next. */
 struct show_source {
     cairn_engine *engine;
     json_t *contents; /* of the definition that was read last */
@@ -63,7 +63,6 @@ struct show_node {
 /* The steps below a root that is not drawn.  Where the definition is gone, or is not that of the
  * steps, they are a flat list.  NULL: memory has run out. */
 struct show_node *show_plan(struct arena *arena, const json_t *steps, const json_t *contents);
-struct show_node *show_node_add(struct arena *arena, struct show_node *parent);
 
 /* Hides most of the branches where there are very many, and adds a label that counts them. */
 void show_shorten(struct arena *arena, struct show_node *root);
@@ -81,15 +80,15 @@ void screen_look(struct screen *screen);
 struct picture {
     struct buf text;
     size_t lines;
-    size_t active; /* the first line that tells of something going on; SIZE_MAX: none */
+    size_t active; /* the first line of an active step; SIZE_MAX: none */
 };
 
 /* Writes one line at a time.  Whatever is written is cleaned of control characters. */
 struct pen {
     struct picture *picture;
     const struct screen *screen;
-    size_t column; /* where it stands */
-    bool is_dim;   /* the whole line, whatever colours are asked for */
+    size_t column; /* of the next character */
+    bool is_dim;   /* the whole line, instead of other colours */
 };
 
 void pen_text(struct pen *pen, const char *colour, const char *text);
@@ -101,7 +100,7 @@ size_t text_columns(const struct screen *screen, const char *text);
 
 /* ---- steps ------------------------------------------------------------------------------- */
 
-/* How urgent a status is (0: most), how it looks. */
+/* How a status is drawn.  Its index is its urgency; 0 is the most urgent. */
 struct look {
     const char *status, *symbol, *colour;
     bool needs_somebody;
@@ -115,6 +114,8 @@ const char *shown_status(const struct show_state *state, const struct show_node 
 void shown_name(const struct show_node *node, struct buf *text); /* "stock (condition)" */
 void shown_note(const struct show_state *state, const struct show_node *node, struct buf *text);
 void shown_hint(const struct show_state *state, const struct show_node *node, struct buf *text);
+/* "cairn approve ..." or "cairn signal ..." for a step that waits for it */
+void command_for_step(const char *id, const json_t *step, struct buf *text);
 void shown_took(const struct show_state *state, const json_t *step, struct buf *text);
 void duration_text(int64_t us, struct buf *text);    /* "412ms", "3m 12s" */
 void shell_word(struct buf *text, const char *word); /* quoted if a shell needs it */
@@ -124,8 +125,6 @@ void shell_word(struct buf *text, const char *word); /* quoted if a shell needs 
 bool step_is_function(const json_t *step);   /* the function itself, of which it is the first */
 bool step_is_remembered(const json_t *step); /* of its steps one that no worker is given */
 
-/* Why the code no longer matches what is remembered; "": it does. */
-const char *shown_mismatch(const struct show_state *state);
 const char *function_error(const struct show_state *state, const json_t *step); /* or "" */
 
 /* ---- drawing ----------------------------------------------------------------------------- */
@@ -134,7 +133,7 @@ const char *function_error(const struct show_state *state, const json_t *step); 
 bool show_draw(const struct show_state *state, const struct screen *screen,
                struct picture *picture);
 
-/* Until it has ended: EXIT_DONE if it completed, EXIT_NO if not, or what went wrong. */
+/* Shows it until it has ended: EXIT_DONE if it completed, EXIT_NO if not, or another error. */
 int show_follow(struct show_source *source, const char *id, bool is_json);
 
 /* ---- waiting ----------------------------------------------------------------------------- */

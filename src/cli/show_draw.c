@@ -1,4 +1,4 @@
-/* cli/show_draw.c - an instance for eyes: the head, then its steps as a tree.
+/* cli/show_draw.c - draws an instance: the head, then its steps as a tree.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -23,7 +23,7 @@ struct drawing {
     const struct show_state *state;
     const struct screen *screen;
     struct pen pen;
-    struct buf prefix;                  /* what stands before each line of the list */
+    struct buf prefix;                  /* before each line of the list */
     size_t status_at, took_at, note_at; /* columns */
 };
 
@@ -143,13 +143,13 @@ static void set_columns(struct drawing *drawing, const struct show_node *root)
 
 /* ---- tree -------------------------------------------------------------------------------- */
 
-/* What a branch of the tree looks like; in ASCII where UTF-8 is not understood. */
+/* A part of the tree, in ASCII if the terminal does not use UTF-8. */
 static const char *bar(const struct drawing *drawing, const char *utf8, const char *ascii)
 {
     return drawing->screen->is_utf8 ? utf8 : ascii;
 }
 
-/* A column of the line; at least one blank after what is there. */
+/* Moves to a column, with at least one blank before it. */
 static void go_to(struct pen *pen, size_t column)
 {
     if (pen->column && pen->column >= column)
@@ -325,7 +325,7 @@ bool show_draw(const struct show_state *state, const struct screen *screen,
     set_columns(&drawing, root);
     draw_head(&drawing);
     draw_list(&drawing, root, false, true);
-    /* A function goes on behind what it remembers. */
+    /* A function continues after its history. */
     if (picture->active == SIZE_MAX && step_is_function(json_array_get(state->steps, 0)))
         picture->active = picture->lines - 1;
     bool is_drawn = !buf_failed(&picture->text) && !buf_failed(&drawing.prefix);

@@ -4,7 +4,7 @@
  *
  * On a terminal the picture is redrawn in place: the cursor goes up to its first line, every line
  * is overwritten and its rest wiped, all in one write, so that nothing flickers.  Lines never wrap,
- * which would spoil the count of lines.  A picture that is too high is cut around what goes on.
+ * which would spoil the count of lines.  A picture that is too high is cut around the active step.
  * Elsewhere a line is printed for every step that has changed.
  */
 #include "base/clock.h"
@@ -20,7 +20,7 @@ struct following {
     struct show_source *source;
     const char *id;
     struct screen screen;
-    struct picture before; /* what stands on the terminal, whole */
+    struct picture before; /* the picture on the terminal, before it is cut */
     size_t lines;          /* of it on the screen */
     json_t *steps;         /* as they were */
     char status[32];       /* of the instance, as it was */
@@ -66,14 +66,14 @@ static size_t add_hidden(struct buf *out, size_t count, const char *where)
     return count > 0;
 }
 
-/* As many lines as there is room for: what goes on is among them.  Answers how many. */
+/* Adds as many lines as there is room for, with the active step among them; answers how many. */
 static size_t add_window(struct buf *out, const struct picture *picture, size_t rows)
 {
     if (rows < ROWS_MIN || picture->lines < rows) {
         add_lines(out, buf_text(&picture->text), picture->lines);
         return picture->lines;
     }
-    size_t room = rows - 3; /* the cursor stands below; and for what is above and below */
+    size_t room = rows - 3; /* one for the cursor, two for the counts of hidden lines */
     size_t middle = picture->active == SIZE_MAX ? 0 : picture->active;
     size_t first = middle > room / 2 ? middle - room / 2 : 0;
     if (first + room > picture->lines)
@@ -83,7 +83,7 @@ static size_t add_window(struct buf *out, const struct picture *picture, size_t 
     return above + room + add_hidden(out, picture->lines - first - room, "below");
 }
 
-/* To the first line of what stands there; a screen of another size is begun anew. */
+/* Moves to the first line of the picture; if the screen was resized, clears it. */
 static void add_start(struct following *following, struct buf *out, bool is_resized)
 {
     buf_str(out, "\033[?2026h\033[?7l"); /* shown at once, where that is known; no wrapping */
@@ -158,8 +158,8 @@ static void print_step(const struct show_state *state, const struct show_node *n
                  buf_text(&note), text_of(node->step, "error"));
 }
 
-/* The step of this place.  Places rise, and none is skipped but those that a function has forgotten,
- * so that it stands at that index or before it. */
+/* The step of this place.  Places rise; only those that a function has forgotten are skipped,
+ * so that it is at that index or before it. */
 static const json_t *step_at(const json_t *steps, int64_t place)
 {
     size_t count = json_array_size(steps);

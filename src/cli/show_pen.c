@@ -82,7 +82,7 @@ size_t text_columns(const struct screen *screen, const char *text)
     return total;
 }
 
-/* How many bytes fit into so many columns. */
+/* How many bytes fit into `room` columns. */
 static size_t bytes_within(const struct screen *screen, const char *text, size_t room)
 {
     size_t len = 0, used = 0, columns = 0;

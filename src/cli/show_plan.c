@@ -20,7 +20,7 @@ struct walk {
     bool is_unfit; /* the definition is not that of the steps, or memory has run out */
 };
 
-struct show_node *show_node_add(struct arena *arena, struct show_node *parent)
+static struct show_node *show_node_add(struct arena *arena, struct show_node *parent)
 {
     struct show_node *node = arena_zalloc(arena, sizeof *node);
     if (!node)
@@ -161,7 +161,7 @@ static void walk_list(struct walk *walk, struct show_node *parent, const json_t 
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-/* Without nesting; of a function the rest, which is its history, stands below the first. */
+/* Without nesting; the steps of a function are below its first row. */
 static struct show_node *flat(struct arena *arena, const json_t *steps, bool is_function)
 {
     struct show_node *root = arena_zalloc(arena, sizeof *root), *parent = root;

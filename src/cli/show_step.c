@@ -75,7 +75,7 @@ bool step_is_remembered(const json_t *step)
     return is_code && !*text_of(step, "handler");
 }
 
-const char *shown_mismatch(const struct show_state *state)
+static const char *shown_mismatch(const struct show_state *state)
 {
     static const char word[] = "version_mismatch";
     const json_t *error = json_object_get(state->instance.tree, "last_error");
@@ -169,7 +169,7 @@ static long long undo_attempts_max(const struct show_node *node)
     return json_is_false(json_object_get(compensation, "idempotent")) ? 1 : 3;
 }
 
-/* A handler's own wait goes on with the same call. */
+/* A wait of the handler itself belongs to the same call. */
 static bool is_called(const json_t *step)
 {
     const char *status = text_of(step, "status");
@@ -259,7 +259,7 @@ static void note_value(const json_t *step, struct buf *text)
     free(json);
 }
 
-/* Its input says what was started, if its code has kept that. */
+/* The input names the workflow or the type, if the code has kept it. */
 static void note_started(const json_t *step, struct buf *text)
 {
     const json_t *input = json_object_get(step, "input");
@@ -349,22 +349,24 @@ void shell_word(struct buf *text, const char *word)
     buf_char(text, '\'');
 }
 
-/* The command that moves it on, if it waits for a person. */
+void command_for_step(const char *id, const json_t *step, struct buf *text)
+{
+    bool is_decision = has_status(step, "waiting_decision");
+    buf_printf(text, "cairn %s %s ", is_decision ? "approve" : "signal", id);
+    shell_word(text, text_of(step, is_decision ? "name" : "waiting_event"));
+    buf_str(text, is_decision ? " --by WHO" : "");
+}
+
+/* The command that lets it continue, if it waits for a person. */
 void shown_hint(const struct show_state *state, const struct show_node *node, struct buf *text)
 {
     const json_t *step = node->step, *record = record_of(state, step);
-    const char *id = text_of(state->instance.tree, "id"),
-               *event = text_of(step, "waiting_event");
-    if (has_status(step, "waiting_decision")) {
-        buf_printf(text, "cairn approve %s ", id);
-        shell_word(text, text_of(step, "name"));
-        buf_str(text, " --by WHO");
-    } else if (has_status(step, "waiting") && *event) {
-        buf_printf(text, "cairn signal %s ", id);
-        shell_word(text, event);
-    } else if (record) {
+    const char *id = text_of(state->instance.tree, "id");
+    bool is_event = has_status(step, "waiting") && *text_of(step, "waiting_event");
+    if (is_event || has_status(step, "waiting_decision"))
+        command_for_step(id, step, text);
+    else if (record)
         buf_printf(text, "cairn dlq requeue %s", text_of(record, "id"));
-    } else if (step_is_function(step) && *shown_mismatch(state)) {
+    else if (step_is_function(step) && *shown_mismatch(state))
         buf_printf(text, "cairn resume %s --force", id);
-    }
 }

@@ -59,24 +59,17 @@ static const struct option start_options[] = {
 };
 
 const struct command start_commands[] = {
-    {
-        .name = "start",
-        .operands = "WORKFLOW",
-        .summary = "start an instance of a workflow, and print its id",
-        .about =
-            "Once the id is printed the instance is stored and will run to its end, even if "
-            "the processes on this machine crash. With -o json it prints {\"id\", "
-            "\"existing\"}; with --wait the instance as it ended.\n\n"
-            "--wait prints to standard error what the instance is waiting for, after 3 seconds "
-            "and whenever that changes. --timeout ends the waiting, not the instance: exit "
-            "code 4.",
-        .example = "cairn start order --input '{\"order\": 17}' --key order-17\n"
-                   "cairn start order --input @order.json --wait --timeout 1m30s",
-        .options = start_options,
-        .outputs = "table json ids",
-        .creates_store = true,
-        .run = run_start,
-        .route = {"POST", "/v1/instances", .field = "workflow"},
-    },
+    {"start", "WORKFLOW", "start an instance of a workflow, and print its id",
+     .about =
+         "Once the id is printed the instance is stored and will run to its end, even if the "
+         "processes on this machine crash. With -o json it prints {\"id\", \"existing\"}; with "
+         "--wait the instance as it ended.\n\n"
+         "--wait prints to standard error what the instance is waiting for, after 3 seconds "
+         "and whenever that changes. --timeout ends the waiting, not the instance: exit code "
+         "4.",
+     .example = "cairn start order --input '{\"order\": 17}' --key order-17\n"
+                "cairn start order --input @order.json --wait --timeout 1m30s",
+     .options = start_options, .outputs = "table json ids", .creates_store = true,
+     .run = run_start, .route = {"POST", "/v1/instances", .field = "workflow"}},
     {0},
 };

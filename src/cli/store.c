@@ -87,35 +87,23 @@ static int run_doctor(const struct args *args)
 }
 
 const struct command store_commands[] = {
-    {
-        .name = "migrate",
-        .summary = "create or update the tables of the store",
-        .about =
-            "Creates the file and the tables if there are none, updates older tables, and "
-            "prints the versions before and after and the migrations that were applied; with "
-            "-o json {\"url\", \"from\", \"to\", \"applied\"}. Every command updates older "
-            "tables when it opens a store. A store written by a newer Cairn is rejected and "
-            "not changed.",
-        .example = "cairn migrate --url postgres://localhost/orders",
-        .outputs = "table json",
-        .has_url = true,
-        .creates_store = true,
-        .run = run_migrate,
-    },
-    {
-        .name = "doctor",
-        .summary = "check the store and report problems",
-        .about =
-            "Checks the store, its version, clock skew, leases, the registry and the names of "
-            "types; overdue timers, steps that no worker claims, decisions that have been "
-            "pending for long, open DLQ records, paused instances and failed compensations. Of "
-            "running, paused and failed instances the newest 100 are read. The exit code is 1 "
-            "if there is an error.",
-        .example = "cairn doctor --url postgres://localhost/orders",
-        .outputs = "table json",
-        .has_url = true,
-        .run = run_doctor,
-    },
+    {"migrate", NULL, "create or update the tables of the store",
+     .about = "Creates the file and the tables if there are none, updates older tables, and "
+              "prints the versions before and after and the migrations that were applied; with "
+              "-o json {\"url\", \"from\", \"to\", \"applied\"}. Every command updates older "
+              "tables when it opens a store. A store written by a newer Cairn is rejected and "
+              "not changed.",
+     .example = "cairn migrate --url postgres://localhost/orders", .outputs = "table json",
+     .has_url = true, .creates_store = true, .run = run_migrate},
+    {"doctor", NULL, "check the store and report problems",
+     .about =
+         "Checks the store, its version, clock skew, leases, the registry and the names of "
+         "types; overdue timers, steps that no worker claims, decisions that have been pending "
+         "for long, open DLQ records, paused instances and failed compensations. Of running, "
+         "paused and failed instances the newest 100 are read. The exit code is 1 if there is "
+         "an error.",
+     .example = "cairn doctor --url postgres://localhost/orders", .outputs = "table json",
+     .has_url = true, .run = run_doctor},
     {0},
 };
 

@@ -1,4 +1,4 @@
-/* cli/wait.c - waits until an instance has ended, and says what it waits for.
+/* cli/wait.c - waits until an instance has ended, and prints what the instance is waiting for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,9 +13,9 @@
 #include <string.h>
 
 enum {
-    LOOK_MS = 200,  /* how often the instance is looked at */
-    HINT_MS = 3000, /* how often its steps are looked at, which may be many */
-    HINT_STEPS = 5  /* so many of them are named */
+    LOOK_MS = 200,  /* how often the instance is read */
+    HINT_MS = 3000, /* how often its steps are read, which may be many */
+    HINT_STEPS = 5  /* at most this many are named */
 };
 
 /* One waiting. */
@@ -34,7 +34,7 @@ static void wait_done(struct wait *wait)
     buf_done(&wait->hint);
 }
 
-/* ---- what it waits for ------------------------------------------------------------------- */
+/* ---- hints ------------------------------------------------------------------------------- */
 
 static void hint_ready(const json_t *step, int64_t now_us, struct buf *text)
 {
@@ -55,47 +55,29 @@ static void hint_ready(const json_t *step, int64_t now_us, struct buf *text)
     }
 }
 
-static void hint_waiting(const char *id, const json_t *step, struct buf *text)
+/* Nothing is said of other steps. */
+static void hint_step(const char *id, const json_t *step, int64_t now_us, struct buf *text)
 {
-    const char *event = text_of(step, "waiting_event"), *until = text_of(step, "deadline_at");
-    if (!*event) {
-        buf_printf(text, "sleeps until %s", *until ? until : text_of(step, "next_run_at"));
-        return;
-    }
-    buf_printf(text, "waits for the event %s", event);
-    if (*until)
-        buf_printf(text, " until %s", until);
-    buf_printf(text, ": cairn signal %s ", id);
-    shell_word(text, event);
-}
-
-/* False: nothing is to be said of it. */
-static bool hint_step(const char *id, const json_t *step, int64_t now_us, struct buf *text)
-{
-    const char *worker = text_of(step, "locked_by");
-    struct buf *line = text;
-    size_t begin = line->len;
-    buf_printf(line, "step \"%s\" ", text_of(step, "name"));
-    if (is_word(step, "status", "compensation") && *worker)
-        buf_printf(line, "is being undone by worker %s", worker);
-    else if (is_word(step, "status", "compensation"))
-        buf_str(line, "is to be undone, but no worker has claimed that");
-    else if (is_word(step, "status", "running"))
-        buf_printf(line, "is running: call %" PRId64 " of %" PRId64 ", worker %s",
+    const char *worker = text_of(step, "locked_by"), *event = text_of(step, "waiting_event");
+    const char *until = text_of(step, "deadline_at");
+    if (is_word(step, "status", "compensation") && *worker) {
+        buf_printf(text, "is being undone by worker %s", worker);
+    } else if (is_word(step, "status", "compensation")) {
+        buf_str(text, "is to be undone, but no worker has claimed that");
+    } else if (is_word(step, "status", "running")) {
+        buf_printf(text, "is running: call %" PRId64 " of %" PRId64 ", worker %s",
                    int_of(step, "attempts") + 1, int_of(step, "max_attempts"), worker);
-    else if (is_word(step, "status", "ready"))
-        hint_ready(step, now_us, line);
-    else if (is_word(step, "status", "waiting"))
-        hint_waiting(id, step, line);
-    else if (is_word(step, "status", "waiting_decision")) {
-        buf_printf(line, "waits for a decision: cairn approve %s ", id);
-        shell_word(line, text_of(step, "name"));
-        buf_str(line, " --by WHO");
-    } else {
-        line->len = begin;
-        return false;
+    } else if (is_word(step, "status", "ready")) {
+        hint_ready(step, now_us, text);
+    } else if (is_word(step, "status", "waiting") && !*event) {
+        buf_printf(text, "sleeps until %s", *until ? until : text_of(step, "next_run_at"));
+    } else if (is_word(step, "status", "waiting")) {
+        buf_printf(text, "waits for the event %s%s%s: ", event, *until ? " until " : "", until);
+        command_for_step(id, step, text);
+    } else if (is_word(step, "status", "waiting_decision")) {
+        buf_str(text, "waits for a decision: ");
+        command_for_step(id, step, text);
     }
-    return true;
 }
 
 static void hint_steps(const char *id, const json_t *steps, int64_t now_us, struct buf *text)
@@ -105,10 +87,10 @@ static void hint_steps(const char *id, const json_t *steps, int64_t now_us, stru
     json_array_foreach(steps, i, step)
     {
         cleanup(buf_donep) struct buf line = {0};
-        if (step_is_remembered(step) || !hint_step(id, step, now_us, &line))
-            continue;
-        if (count++ < HINT_STEPS)
-            buf_printf(text, "%s\n", buf_text(&line));
+        if (!step_is_remembered(step))
+            hint_step(id, step, now_us, &line);
+        if (line.len && count++ < HINT_STEPS)
+            buf_printf(text, "step \"%s\" %s\n", text_of(step, "name"), buf_text(&line));
     }
     if (count > HINT_STEPS)
         buf_printf(text, "and %zu more steps\n", count - HINT_STEPS);
@@ -165,7 +147,7 @@ static void tell_hint(struct wait *wait, const char *status)
 
 /* ---- the end ----------------------------------------------------------------------------- */
 
-/* "completed", or what went wrong. */
+/* "completed", or the status and the error. */
 static int tell_end(const struct args *args, const struct answer *answer)
 {
     const char *status = text_of(answer->tree, "status");
@@ -210,8 +192,7 @@ int wait_for_instance(const struct args *args, cairn_engine *engine, const char 
     };
     if (args_has(args, "timeout"))
         wait.deadline_us = instant_add(begin_us, args_number(args, "timeout", 0) * US_PER_MS);
-    buf_str(&target, "/v1/instances/");
-    target_path(&target, id);
+    target_path(&target, "/v1/instances/{}", id, NULL);
     for (;;) {
         cleanup(answer_done) struct answer answer = {0};
         int exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);

@@ -110,18 +110,6 @@ static void free_workerp(cairn_worker **worker)
     cairn_worker_free(*worker);
 }
 
-static int add_handlers(struct working *working, struct handling *handlings)
-{
-    const struct args *args = working->args;
-    cairn_error error = {0};
-    for (size_t i = 0; i < args->many_count; i++) {
-        if (cairn_worker_handle(working->worker, handlings[i].type, work_handle, &handlings[i],
-                                &error))
-            return say_failure(&error);
-    }
-    return EXIT_DONE;
-}
-
 static void tell_start(const struct working *working, const struct handling *handlings,
                        const cairn_engine *engine, uint32_t concurrency)
 {
@@ -160,9 +148,9 @@ static int work_on(struct working *working, cairn_engine *engine, struct handlin
     if (cairn_worker_new(engine, &options, &worker, &error))
         return say_failure(&error);
     working->worker = worker;
-    int exit_code = add_handlers(working, handlings);
-    if (exit_code)
-        return exit_code;
+    for (size_t i = 0; i < args->many_count; i++)
+        if (cairn_worker_handle(worker, handlings[i].type, work_handle, &handlings[i], &error))
+            return say_failure(&error);
     tell_start(working, handlings, engine, options.concurrency);
     return run_worker(working);
 }
@@ -276,34 +264,26 @@ static const struct option work_options[] = {
 };
 
 const struct command work_commands[] = {
-    {
-        .name = "work",
-        .summary = "execute tasks with shell commands",
-        .about =
-            "COMMAND is run by /bin/sh in its own process group. It gets the input on standard "
-            "input; its standard output is the output: JSON, or nothing for null (--output "
-            "text: any text). Exit code 0: completed; 75: retry later; 65: failed permanently; "
-            "any other: a failed attempt, with the last line of standard error as its "
-            "error.\n\n"
-            "The environment has CAIRN_TASK, CAIRN_TYPE, CAIRN_ATTEMPT, CAIRN_KEY and "
-            "CAIRN_KIND (job, step or compensation); for a step also CAIRN_INSTANCE, "
-            "CAIRN_STEP, CAIRN_REASON and, after a wait, the signal that ended it as JSON: "
-            "CAIRN_SIGNAL_FILE names a file with it, which is removed when the command has "
-            "ended; CAIRN_SIGNAL has the text itself if it is not longer than 64 KiB. "
-            "CAIRN_TOKEN is not passed on.\n\n"
-            "The lease is renewed while the command runs. If its task is cancelled, the "
-            "command gets SIGTERM, and SIGKILL after 5 seconds. Ctrl-C, SIGTERM or a closed "
-            "terminal (SIGHUP, unless ignored as with nohup) let handlers finish; a second "
-            "Ctrl-C or SIGTERM kills them. If this process is killed, its handlers and all "
-            "processes in their groups are killed, too.",
-        .example =
-            "cairn work --handle 'mail.%=./send-mail' --handle 'pdf.make.v1=./make-pdf' \\\n"
-            "    --concurrency 8",
-        .options = work_options,
-        .more_options = tuning_options,
-        .has_url = true,
-        .creates_store = true,
-        .run = run_work,
-    },
+    {"work", NULL, "execute tasks with shell commands",
+     .about =
+         "COMMAND is run by /bin/sh in its own process group. It gets the input on standard "
+         "input; its standard output is the output: JSON, or nothing for null (--output text: "
+         "any text). Exit code 0: completed; 75: retry later; 65: failed permanently; any "
+         "other: a failed attempt, with the last line of standard error as its error.\n\n"
+         "The environment has CAIRN_TASK, CAIRN_TYPE, CAIRN_ATTEMPT, CAIRN_KEY and CAIRN_KIND "
+         "(job, step or compensation); for a step also CAIRN_INSTANCE, CAIRN_STEP, "
+         "CAIRN_REASON and, after a wait, the signal that ended it as JSON: CAIRN_SIGNAL_FILE "
+         "names a file with it, which is removed when the command has ended; CAIRN_SIGNAL has "
+         "the text itself if it is not longer than 64 KiB. CAIRN_TOKEN is not passed on.\n\n"
+         "The lease is renewed while the command runs. If its task is cancelled, the command "
+         "gets SIGTERM, and SIGKILL after 5 seconds. Ctrl-C, SIGTERM or a closed terminal "
+         "(SIGHUP, unless ignored as with nohup) let handlers finish; a second Ctrl-C or "
+         "SIGTERM kills them. If this process is killed, its handlers and all processes in "
+         "their groups are killed, too.",
+     .example =
+         "cairn work --handle 'mail.%=./send-mail' --handle 'pdf.make.v1=./make-pdf' \\\n"
+         "    --concurrency 8",
+     .options = work_options, .more_options = tuning_options, .has_url = true,
+     .creates_store = true, .run = run_work},
     {0},
 };

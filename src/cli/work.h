@@ -5,6 +5,7 @@
 #ifndef CLI_WORK_H
 #define CLI_WORK_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "cairn.h"
 #include "cli/args.h"
@@ -32,13 +33,17 @@ cairn_outcome work_handle(cairn_work *work, void *arg);
 /* Prints a line unless --quiet is given. */
 void work_tell(const struct working *working, const char *format, ...) format_like(2, 3);
 
-/* What the environment of a handler says about its task, and the file with its signal. */
-struct task_environment;
+/* The environment of a handler, with variables about its task, and the file with its signal.
+ * A zeroed struct is an empty one. */
+struct task_environment {
+    struct arena arena;
+    char **entries;
+    char *signal_file; /* NULL: none */
+};
 
-/* NULL: `reason` says why. */
-struct task_environment *task_environment_new(struct guard *guard, const cairn_task *task,
-                                              char *reason, size_t room);
-char *const *task_environment_entries(const struct task_environment *environment);
-void task_environment_freep(struct task_environment **environment); /* removes the file */
+/* False: `reason` says why. */
+bool task_environment_init(struct task_environment *environment, struct guard *guard,
+                           const cairn_task *task, char *reason, size_t room);
+void task_environment_done(struct task_environment *environment); /* removes the file */
 
 #endif

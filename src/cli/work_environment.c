@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The kernel refuses a command if one string of its environment has 128 KiB or more, and a
+ * The kernel rejects a command if one string of its environment has 128 KiB or more, and a
  * signal may be larger than that.  So it is written to a file, and the environment has the text
  * only while it is small.
  */
@@ -18,106 +18,73 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SIGNAL_INLINE = 65536, OWN_MAX = 16 };
+enum { SIGNAL_INLINE = 65536 };
 
-struct task_environment {
-    struct arena arena;
-    char **entries;
-    size_t count;
-    char *signal_file; /* NULL: none */
-};
+/* The variables about a task.  They are not inherited, and neither is the worker's token. */
+enum { TASK, TYPE, KIND, ATTEMPT, KEY, INSTANCE, STEP, REASON, SIGNAL, SIGNAL_FILE, OWN_COUNT };
+static const char *const names[] = {
+    [TASK] = "CAIRN_TASK",      [TYPE] = "CAIRN_TYPE",
+    [KIND] = "CAIRN_KIND",      [ATTEMPT] = "CAIRN_ATTEMPT",
+    [KEY] = "CAIRN_KEY",        [INSTANCE] = "CAIRN_INSTANCE",
+    [STEP] = "CAIRN_STEP",      [REASON] = "CAIRN_REASON",
+    [SIGNAL] = "CAIRN_SIGNAL",  [SIGNAL_FILE] = "CAIRN_SIGNAL_FILE",
+    [OWN_COUNT] = "CAIRN_TOKEN"};
 
 extern char **environ;
 
-void task_environment_freep(struct task_environment **environment)
+void task_environment_done(struct task_environment *environment)
 {
-    if (!*environment)
-        return;
-    if ((*environment)->signal_file)
-        unlink((*environment)->signal_file);
-    arena_done(&(*environment)->arena);
-    mem_free(*environment);
+    if (environment->signal_file)
+        unlink(environment->signal_file);
+    arena_done(&environment->arena);
 }
 
-char *const *task_environment_entries(const struct task_environment *environment)
-{
-    return environment->entries;
-}
-
-/* Variables that are not passed on as they are: those about a task are set anew, and the token
- * is the worker's alone. */
 static bool is_kept_back(const char *entry)
 {
-    static const char *const names[] = {
-        "CAIRN_INSTANCE=", "CAIRN_STEP=", "CAIRN_ATTEMPT=", "CAIRN_KEY=",
-        "CAIRN_TASK=",     "CAIRN_TYPE=", "CAIRN_SIGNAL=",  "CAIRN_SIGNAL_FILE=",
-        "CAIRN_REASON=",   "CAIRN_KIND=", "CAIRN_TOKEN="};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(entry, names[i], strlen(names[i])) == 0)
+    for (size_t i = 0; i <= OWN_COUNT; i++) {
+        size_t len = strlen(names[i]);
+        if (strncmp(entry, names[i], len) == 0 && entry[len] == '=')
             return true;
+    }
     return false;
 }
 
-static bool inherit(struct task_environment *environment)
+/* Those of this process, and then the values of the task. */
+static bool make_entries(struct task_environment *environment, const char *const *values)
 {
-    size_t count = 0;
+    size_t count = 0, kept = 0;
     while (environ[count])
         count++;
     environment->entries =
-        arena_array(&environment->arena, count + OWN_MAX + 1, sizeof(char *));
-    if (!environment->entries)
-        return false;
-    for (size_t i = 0; i < count; i++)
+        arena_array(&environment->arena, count + OWN_COUNT + 1, sizeof(char *));
+    for (size_t i = 0; environment->entries && i < count; i++)
         if (!is_kept_back(environ[i]))
-            environment->entries[environment->count++] = environ[i];
-    return true;
-}
-
-static bool add(struct task_environment *environment, const char *name, const char *value)
-{
-    char *entry = arena_printf(&environment->arena, "%s=%s", name, value ? value : "");
-    if (entry)
-        environment->entries[environment->count++] = entry;
-    return entry != NULL;
-}
-
-static bool add_task(struct task_environment *environment, const cairn_task *task)
-{
-    char attempt[16];
-    snprintf(attempt, sizeof attempt, "%" PRId32, task->attempt);
-    return add(environment, "CAIRN_TASK", task->id) &&
-           add(environment, "CAIRN_TYPE", task->type) &&
-           add(environment, "CAIRN_KIND", task->kind) &&
-           add(environment, "CAIRN_ATTEMPT", attempt) &&
-           add(environment, "CAIRN_KEY", task->key) &&
-           add(environment, "CAIRN_INSTANCE", task->instance_id) &&
-           add(environment, "CAIRN_STEP", task->step) &&
-           add(environment, "CAIRN_REASON", task->reason);
+            environment->entries[kept++] = environ[i];
+    bool is_made = environment->entries != NULL;
+    for (size_t i = 0; is_made && i < OWN_COUNT; i++) {
+        /* A signal that is too long has no variable; a value that is not set is empty. */
+        if (i == SIGNAL && values[i] && strlen(values[i]) > SIGNAL_INLINE)
+            continue;
+        char *entry =
+            arena_printf(&environment->arena, "%s=%s", names[i], values[i] ? values[i] : "");
+        environment->entries[kept++] = entry;
+        is_made = entry != NULL;
+    }
+    return is_made;
 }
 
 /* ---- the signal ------------------------------------------------------------------------- */
-
-static bool write_all(int fd, const char *text, size_t len)
-{
-    while (len > 0) {
-        ssize_t done = write(fd, text, len);
-        if (done < 0 && errno != EINTR)
-            return false;
-        text += done > 0 ? done : 0;
-        len -= done > 0 ? (size_t)done : 0;
-    }
-    return true;
-}
 
 /* Only this user can read it. */
 static bool write_file(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file)
         return false;
-    bool is_written = write_all(fd, text, strlen(text));
+    bool is_written = fputs(text, file) >= 0;
+    is_written = fclose(file) == 0 && is_written;
     int problem = errno;
-    close(fd);
     if (!is_written)
         unlink(path);
     errno = problem;
@@ -137,29 +104,23 @@ static bool make_file(struct task_environment *environment, struct guard *guard,
     return environment->signal_file != NULL;
 }
 
-static bool add_signal(struct task_environment *environment, struct guard *guard,
-                       const char *signal, char *reason, size_t room)
+bool task_environment_init(struct task_environment *environment, struct guard *guard,
+                           const cairn_task *task, char *reason, size_t room)
 {
-    bool is_inline = !signal || strlen(signal) <= SIGNAL_INLINE;
-    if (signal && !make_file(environment, guard, signal) && !is_inline) {
+    char attempt[16];
+    const char *signal = task->signal;
+    snprintf(reason, room, "memory ran out");
+    snprintf(attempt, sizeof attempt, "%" PRId32, task->attempt);
+    if (signal && !make_file(environment, guard, signal) && strlen(signal) > SIGNAL_INLINE) {
         snprintf(reason, room, "could not write the signal to a file in %s: %s", guard->folder,
                  strerror(errno));
         return false;
     }
-    return (!is_inline || add(environment, "CAIRN_SIGNAL", signal)) &&
-           add(environment, "CAIRN_SIGNAL_FILE", environment->signal_file);
-}
-
-struct task_environment *task_environment_new(struct guard *guard, const cairn_task *task,
-                                              char *reason, size_t room)
-{
-    cleanup(task_environment_freep) struct task_environment *environment =
-        mem_zalloc(sizeof *environment);
-    snprintf(reason, room, "memory ran out");
-    if (!environment || !inherit(environment) || !add_task(environment, task) ||
-        !add_signal(environment, guard, task->signal, reason, room))
-        return NULL;
-    struct task_environment *made = environment;
-    environment = NULL;
-    return made;
+    const char *values[OWN_COUNT] = {
+        [TASK] = task->id,       [TYPE] = task->type,
+        [KIND] = task->kind,     [ATTEMPT] = attempt,
+        [KEY] = task->key,       [INSTANCE] = task->instance_id,
+        [STEP] = task->step,     [REASON] = task->reason,
+        [SIGNAL] = task->signal, [SIGNAL_FILE] = environment->signal_file};
+    return make_entries(environment, values);
 }

@@ -136,14 +136,14 @@ static struct verdict run_command(const struct handling *handling, cairn_work *w
 {
     struct working *working = handling->working;
     struct verdict verdict = {.outcome = CAIRN_FAIL};
-    cleanup(task_environment_freep) struct task_environment *environment =
-        task_environment_new(&working->guard, task, verdict.reason, sizeof verdict.reason);
-    if (!environment)
+    cleanup(task_environment_done) struct task_environment environment = {0};
+    if (!task_environment_init(&environment, &working->guard, task, verdict.reason,
+                               sizeof verdict.reason))
         return verdict;
 
     struct process process = {
         .command = handling->command,
-        .environment = task_environment_entries(environment),
+        .environment = environment.entries,
         .input = task->input,
         .input_len = strlen(task->input),
         .output_max = OUTPUT_MAX,

@@ -54,13 +54,12 @@ static int read_deployed(const struct args *args, struct buf *ret_text)
 /* The operand is a file if there is such a file, unless --version is given. */
 static int read_workflow(const struct args *args, struct buf *ret_text)
 {
-    char given[4096];
     const char *operand = args->operands[0];
-    bool is_input = strcmp(operand, "-") == 0;
-    if (!is_input && (args_has(args, "version") || access(operand, F_OK) != 0))
+    bool is_file =
+        strcmp(operand, "-") == 0 || (!args_has(args, "version") && access(operand, F_OK) == 0);
+    if (!is_file)
         return read_deployed(args, ret_text);
-    snprintf(given, sizeof given, "@%s", operand);
-    return source_read(is_input ? "-" : given, ret_text) ? EXIT_DONE : EXIT_USAGE;
+    return file_read(operand, ret_text) ? EXIT_DONE : EXIT_USAGE;
 }
 
 static int run_graph(const struct args *args)
@@ -93,55 +92,28 @@ static const struct option graph_options[] = {
 /* ---- commands --------------------------------------------------------------------------- */
 
 const struct command workflow_commands[] = {
-    {
-        .name = "deploy",
-        .operands = "FILE...",
-        .summary = "deploy workflows from files",
-        .about =
-            "All files are checked before the first is deployed. Deploying the same content "
-            "again changes nothing; different content under a known name and version is "
-            "rejected: raise the version. \"-\" reads standard input. With -o json one file "
-            "gives {\"name\", \"version\", \"hash\", \"existing\"}; several files give "
-            "{\"items\": [...]}.",
-        .example = "cairn deploy order.yaml\ncairn deploy workflows/*.yaml",
-        .outputs = "table json",
-        .has_url = true,
-        .creates_store = true,
-        .run = deploy_run,
-    },
-    {
-        .name = "validate",
-        .operands = "FILE...",
-        .summary = "check workflow files",
-        .about =
-            "Prints every error as FILE:LINE:COLUMN: REASON; the exit code is then 1. Needs no "
-            "store. \"-\" reads standard input. With -o json it prints {\"items\": [{\"file\", "
-            "\"flaws\": [{\"line\", \"column\", \"message\"}]}]}.",
-        .example = "cairn validate order.yaml",
-        .outputs = "table json",
-        .run = validate_run,
-    },
-    {
-        .name = "workflows",
-        .summary = "list deployed workflows and functions, by name and version",
-        .about = "With -o json the items include the whole definition.",
-        .example = "cairn workflows",
-        .more_options = page_options,
-        .outputs = "table json",
-        .route = {"GET", "/v1/workflows", .answer = ANSWER_LIST, .columns = list_columns},
-    },
-    {
-        .name = "graph",
-        .operands = "NAME|FILE",
-        .summary = "draw a workflow",
-        .about =
-            "Draws the file if there is one of that name, else the deployed workflow. \"-\" "
-            "reads standard input.",
-        .example =
-            "cairn graph order.yaml\ncairn graph order --form dot | dot -Tsvg > order.svg",
-        .options = graph_options,
-        .has_url = true,
-        .run = run_graph,
-    },
+    {"deploy", "FILE...", "deploy workflows from files",
+     .about = "All files are checked before the first is deployed. Deploying the same content "
+              "again changes nothing; different content under a known name and version is "
+              "rejected: raise the version. \"-\" reads standard input. With -o json one file "
+              "gives {\"name\", \"version\", \"hash\", \"existing\"}; several files give "
+              "{\"items\": [...]}.",
+     .example = "cairn deploy order.yaml\ncairn deploy workflows/*.yaml",
+     .outputs = "table json", .has_url = true, .creates_store = true, .run = deploy_run},
+    {"validate", "FILE...", "check workflow files",
+     .about =
+         "Prints every error as FILE:LINE:COLUMN: REASON; the exit code is then 1. Needs no "
+         "store. \"-\" reads standard input. With -o json it prints {\"items\": [{\"file\", "
+         "\"flaws\": [{\"line\", \"column\", \"message\"}]}]}.",
+     .example = "cairn validate order.yaml", .outputs = "table json", .run = validate_run},
+    {"workflows", NULL, "list deployed workflows and functions, by name and version",
+     .about = "With -o json the items include the whole definition.",
+     .example = "cairn workflows", .more_options = page_options, .outputs = "table json",
+     .route = {"GET", "/v1/workflows", .answer = ANSWER_LIST, .columns = list_columns}},
+    {"graph", "NAME|FILE", "draw a workflow",
+     .about = "Draws the file if there is one of that name, else the deployed workflow. \"-\" "
+              "reads standard input.",
+     .example = "cairn graph order.yaml\ncairn graph order --form dot | dot -Tsvg > order.svg",
+     .options = graph_options, .has_url = true, .run = run_graph},
     {0},
 };
