@@ -31,7 +31,8 @@ int steps_taken(struct rig *rig)
     struct sqlite_session *session = (struct sqlite_session *)rig->writer;
     int steps = 0;
     for (int i = 0; i < QUERY_NUMBER_COUNT; i++)
-        if (session->statements[i])
-            steps += sqlite3_stmt_status(session->statements[i], SQLITE_STMTSTATUS_VM_STEP, 1);
+        if (session->statements[i].handle)
+            steps += sqlite3_stmt_status(session->statements[i].handle,
+                                         SQLITE_STMTSTATUS_VM_STEP, 1);
     return steps;
 }

@@ -5,7 +5,6 @@
  */
 #include "flow_rig.h"
 #include "sqlite_rig.h"
-#include "store/sqlite/flow.h"
 #include "store/sqlite/sqlite_sql.h"
 
 /* ---- Plans ----------------------------------------------------------------------------------

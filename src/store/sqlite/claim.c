@@ -1,156 +1,396 @@
-/* store/sqlite/claim.c - handing waiting jobs to a worker, without walking the backlog.
+/* store/sqlite/claim.c - handing waiting jobs and ready steps to a worker, without walking the
+ * backlog.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The claim index holds what can be claimed, by type and then in the order of claiming.  An
- * exact type is one probe; a prefix is one probe for each type that has something waiting. Of
- * each type only the head is read, and of all heads the best `room` are kept.
+ * The claim indexes hold what can be claimed, by type and then in the order of claiming.  An exact
+ * type is one probe; a prefix is one probe for each type that has something waiting.  Of each type
+ * only the heads are read, and of all heads the best `room` are kept.
+ *
+ * Waiting raises a step's priority, so no index holds the order of claiming steps.  But all steps of
+ * one type, version and priority gain alike: among them the one that has waited longest leads, and
+ * that is the order of the index.  So the winners are among the heads of each type, version and
+ * priority, of which a type has 101 at most for each version of a function; what they have gained
+ * is computed here.
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "store/sqlite/heads.h"
+#include "core/aging.h"
+#include "core/pattern.h"
+#include "store/sqlite/sqlite.h"
 
-#include <assert.h>
+/* A row to claim: lowest rank first, then the earliest, then the lowest id. */
+struct head {
+    double rank;
+    int64_t at_us, id;
+};
 
-/* What every step of a claim needs. */
+/* A claim under way. */
 struct claiming {
     struct store_tx *tx;
     const struct job_claim *claim;
-    struct heads heads;
     cairn_error *reterr;
+
+    /* Finds the next type of a prefix, and offers the heads of a type. */
+    enum query_number next_type;
+    cairn_code (*collect)(struct claiming *claiming, const char *type);
+    double aging_rate; /* of steps */
+
+    struct head *heads; /* the best so far, in order */
+    size_t count, room;
 };
 
-/* For heads_visit_types(): offers the best of one type. */
-static cairn_code collect_type(void *arg, const char *type)
+/* ---- The best heads -------------------------------------------------------------------------
+ */
+
+static bool is_before(const struct head *a, const struct head *b)
 {
-    struct claiming *claiming = arg;
-    cleanup(query_end) struct query query =
-        query_begin(sqlite_session_of(claiming->tx), Q_CLAIM_HEADS);
-    bind_text(&query, ":type", type);
-    bind_text(&query, ":runtime", claiming->claim->runtime);
-    bind_size(&query, ":room", claiming->heads.room);
-    while (query_step(&query) == SQLITE_ROW) {
-        struct row_reader reader = {.query = &query};
-        struct head head = {.rank = (double)read_int(&reader)};
-        head.id = read_int(&reader);
-        if (!heads_offer(&claiming->heads, head))
-            return CAIRN_OK; /* and neither is what comes after it */
-    }
-    if (query.rc != SQLITE_DONE)
-        return query_refused(&query, "find waiting jobs", claiming->reterr);
-    return CAIRN_OK;
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
+    return a->at_us != b->at_us ? a->at_us < b->at_us : a->id < b->id;
 }
 
-static cairn_code write_lease(struct claiming *claiming, struct job_row *row)
+/* False: it is no better than those that are there. */
+static bool offer(struct claiming *claiming, struct head head)
+{
+    struct head *heads = claiming->heads;
+    if (claiming->count == claiming->room && !is_before(&head, &heads[claiming->count - 1]))
+        return false;
+    if (claiming->count < claiming->room)
+        claiming->count++;
+    size_t at = claiming->count - 1; /* if there was no room, the last one gives way */
+    for (; at > 0 && is_before(&head, &heads[at - 1]); at--)
+        heads[at] = heads[at - 1];
+    heads[at] = head;
+    return true;
+}
+
+/* ---- Types ----------------------------------------------------------------------------------
+ */
+
+/* The first type of a range with something to claim; *ret_type NULL: none. */
+static cairn_code next_type(const struct claiming *claiming, struct type_range range,
+                            const char **ret_type)
+{
+    cleanup(query_end) struct query query =
+        query_begin(claiming->tx, claiming->next_type, claiming->reterr);
+    bind_type_range(&query, range);
+    *ret_type = query_step(&query) == SQLITE_ROW ? result_text(&query, 0) : NULL;
+    return query_ended(&query);
+}
+
+/* All types of a prefix, except those that one of the first `done` patterns has covered. */
+static cairn_code collect_prefix(struct claiming *claiming, const char *prefix, size_t done)
+{
+    struct arena *arena = claiming->tx->arena;
+    struct type_range range;
+    if (!type_range(prefix, arena, &range))
+        return fail_memory(claiming->reterr);
+
+    for (;;) {
+        const char *type;
+        cairn_code code = next_type(claiming, range, &type);
+        if (code || !type)
+            return code;
+        if (!pattern_matches_any(claiming->claim->patterns, done, type))
+            code = claiming->collect(claiming, type);
+        if (code)
+            return code;
+        range.from = type_after(type, arena);
+        if (!range.from)
+            return fail_memory(claiming->reterr);
+    }
+}
+
+/* Offers the heads of each type that a claim names, each type once: an exact one whether or not it
+ * has anything waiting. */
+static cairn_code collect_types(struct claiming *claiming)
 {
     const struct job_claim *claim = claiming->claim;
-    cleanup(query_end) struct query query =
-        query_begin(sqlite_session_of(claiming->tx), Q_LEASE_JOB);
-    bind_int(&query, ":seq", row->seq);
-    bind_text(&query, ":worker", claim->worker);
-    bind_text(&query, ":token", claim->token);
-    bind_int(&query, ":lease_until", claim->lease_until_us);
-    bind_int(&query, ":now", claiming->tx->now_us);
-    cairn_code code = query_run(&query, "lease a job", claiming->reterr);
-    if (code)
-        return code;
-
-    row->status = JOB_LEASED;
-    row->is_ready = false;
-    row->leased_by = claim->worker;
-    row->token = claim->token;
-    row->lease_until_us = claim->lease_until_us;
-    row->updated_at_us = claiming->tx->now_us;
-    return CAIRN_OK;
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < claim->pattern_count && !code; i++) {
+        const char *pattern = claim->patterns[i];
+        if (pattern_is_prefix(pattern))
+            code = collect_prefix(claiming, pattern, i);
+        else if (!pattern_matches_any(claim->patterns, i, pattern))
+            code = claiming->collect(claiming, pattern);
+    }
+    return code;
 }
 
-static cairn_code postpone(struct claiming *claiming, int64_t seq)
+/* ---- Jobs -----------------------------------------------------------------------------------
+ */
+
+static cairn_code collect_jobs(struct claiming *claiming, const char *type)
 {
     cleanup(query_end) struct query query =
-        query_begin(sqlite_session_of(claiming->tx), Q_POSTPONE_JOB);
-    bind_int(&query, ":seq", seq);
-    return query_run(&query, "postpone a job", claiming->reterr);
+        query_begin(claiming->tx, Q_CLAIM_HEADS, claiming->reterr);
+    bind_text(&query, ":type", type);
+    bind_text(&query, ":runtime", claiming->claim->runtime);
+    bind_size(&query, ":room", claiming->room);
+    while (query_step(&query) == SQLITE_ROW) {
+        struct head head = {.rank = (double)sqlite3_column_int64(query.handle, 0),
+                            .id = sqlite3_column_int64(query.handle, 1)};
+        if (!offer(claiming, head))
+            return CAIRN_OK; /* and neither are those that come after it */
+    }
+    return query_ended(&query);
 }
 
-static cairn_code read_head(struct claiming *claiming, int64_t seq, struct job_row *ret_row)
+static cairn_code read_head(struct claiming *claiming, enum query_number number, int64_t id,
+                            const struct row_type *type, void *ret_row)
 {
-    cleanup(query_end) struct query query =
-        query_begin(sqlite_session_of(claiming->tx), Q_READ_JOB);
-    bind_int(&query, ":seq", seq);
+    cleanup(query_end) struct query query = query_begin(claiming->tx, number, claiming->reterr);
+    bind_int(&query, ":id", id);
     if (query_step(&query) != SQLITE_ROW)
-        return query_refused(&query, "read a waiting job", claiming->reterr);
-    return read_job(&query, claiming->tx->arena, ret_row, claiming->reterr);
+        return query_refused(&query);
+    row_read(&query, type, ret_row);
+    return query_ended(&query);
 }
 
 /* Leases one head, or puts it aside if others inserted it as ready before its time. */
-static cairn_code take(struct claiming *claiming, int64_t seq, struct job_row *ret_row,
-                       bool *ret_taken)
+static cairn_code take_job(struct claiming *claiming, int64_t seq, struct job_row *ret_row,
+                           bool *ret_taken)
 {
-    cairn_code code = read_head(claiming, seq, ret_row);
+    struct store_tx *tx = claiming->tx;
+    cairn_code code = read_head(claiming, Q_READ_JOB, seq, &job_row_type, ret_row);
     if (code)
         return code;
-    *ret_taken = ret_row->run_at_us <= claiming->tx->now_us;
-    return *ret_taken ? write_lease(claiming, ret_row) : postpone(claiming, seq);
+    *ret_taken = ret_row->run_at_us <= tx->now_us;
+    ret_row->is_ready = false;
+    if (!*ret_taken)
+        return rows_write(tx, Q_POSTPONE_JOB, &job_row_type, ret_row, 1, claiming->reterr);
+    ret_row->status = JOB_LEASED;
+    ret_row->leased_by = claiming->claim->worker;
+    ret_row->token = claiming->claim->token;
+    ret_row->lease_until_us = claiming->claim->lease_until_us;
+    ret_row->updated_at_us = tx->now_us;
+    return rows_write(tx, Q_LEASE_JOB, &job_row_type, ret_row, 1, claiming->reterr);
 }
 
 /* One round: the best heads are leased.  *ret_postponed: some were not, so look again. */
 static cairn_code claim_round(struct claiming *claiming, struct job_row *ret_rows, size_t room,
                               size_t *count, bool *ret_postponed)
 {
-    claiming->heads.count = 0;
-    claiming->heads.room = room - *count;
-    cairn_code code = heads_visit_types(claiming->tx, claiming->claim, Q_NEXT_TYPE,
-                                        collect_type, claiming, claiming->reterr);
-    if (code)
-        return code;
-    heads_sort(&claiming->heads);
-
+    claiming->count = 0;
+    claiming->room = room - *count;
     *ret_postponed = false;
-    for (size_t i = 0; i < claiming->heads.count; i++) {
-        bool is_taken;
-        code = take(claiming, claiming->heads.items[i].id, &ret_rows[*count], &is_taken);
-        if (code)
-            return code;
-        if (is_taken)
-            ++*count;
-        else
-            *ret_postponed = true;
+    cairn_code code = collect_types(claiming);
+    for (size_t i = 0; i < claiming->count && !code; i++) {
+        bool is_taken = false;
+        code = take_job(claiming, claiming->heads[i].id, &ret_rows[*count], &is_taken);
+        *count += is_taken;
+        *ret_postponed |= !is_taken;
     }
-    return CAIRN_OK;
+    return code;
 }
 
 cairn_code sqlite_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
                              struct job_row *ret_rows, size_t room, size_t *ret_count,
                              cairn_error *reterr)
 {
-    assert(tx->session->kind == SESSION_WRITER);
-    struct claiming claiming = {.tx = tx, .claim = claim, .reterr = reterr};
     struct job_claim own = *claim; /* its texts must live as long as the rows */
+    struct claiming claiming = {.tx = tx,
+                                .claim = &own,
+                                .reterr = reterr,
+                                .next_type = Q_NEXT_TYPE,
+                                .collect = collect_jobs,
+                                .heads = arena_array(tx->arena, room, sizeof(struct head))};
     own.worker = arena_strdup(tx->arena, claim->worker);
     own.token = arena_strdup(tx->arena, claim->token);
-    claiming.claim = &own;
-    claiming.heads.items = arena_array(tx->arena, room, sizeof(struct head));
-    if (!own.worker || !own.token || !claiming.heads.items)
+    if (!own.worker || !own.token || !claiming.heads)
         return fail_memory(reterr);
 
     size_t count = 0;
     bool is_postponed = true;
-    while (is_postponed && count < room) {
-        cairn_code code = claim_round(&claiming, ret_rows, room, &count, &is_postponed);
+    cairn_code code = CAIRN_OK;
+    while (is_postponed && count < room && !code)
+        code = claim_round(&claiming, ret_rows, room, &count, &is_postponed);
+    *ret_count = count;
+    return code;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------
+ */
+
+/* Steps that wait for the same workers and gain alike. */
+struct turn {
+    const char *type;
+    int64_t version, priority;
+};
+
+/* The highest version and priority, up to those of *turn, that its type has something of; version
+ * -1: none. */
+static cairn_code next_turn(struct claiming *claiming, int64_t from_version, struct turn *turn)
+{
+    cleanup(query_end) struct query query =
+        query_begin(claiming->tx, Q_NEXT_STEP_TURN, claiming->reterr);
+    bind_text(&query, ":type", turn->type);
+    bind_text(&query, ":runtime", claiming->claim->runtime);
+    bind_int(&query, ":version", turn->version);
+    bind_int(&query, ":priority", turn->priority);
+    bind_int(&query, ":from_version", from_version);
+    turn->version = -1;
+    if (query_step(&query) == SQLITE_ROW) {
+        turn->version = sqlite3_column_int64(query.handle, 0);
+        turn->priority = sqlite3_column_int64(query.handle, 1);
+    }
+    return query_ended(&query);
+}
+
+static cairn_code collect_turn(struct claiming *claiming, const struct turn *turn)
+{
+    cleanup(query_end) struct query query =
+        query_begin(claiming->tx, Q_CLAIM_STEP_HEADS, claiming->reterr);
+    bind_text(&query, ":type", turn->type);
+    bind_int(&query, ":version", turn->version);
+    bind_int(&query, ":priority", turn->priority);
+    bind_size(&query, ":room", claiming->room);
+    while (query_step(&query) == SQLITE_ROW) {
+        struct head head = {.at_us = sqlite3_column_int64(query.handle, 0),
+                            .id = sqlite3_column_int64(query.handle, 1)};
+        head.rank = -step_effective_priority((int32_t)turn->priority, head.at_us,
+                                             claiming->tx->now_us, claiming->aging_rate);
+        if (!offer(claiming, head))
+            return CAIRN_OK; /* and neither are those that come after it */
+    }
+    return query_ended(&query);
+}
+
+/* Offers the best of some versions of a type. */
+static cairn_code collect_versions(struct claiming *claiming, const char *type, int64_t from,
+                                   int64_t to)
+{
+    struct turn turn = {.type = type, .version = to, .priority = INT64_MAX};
+    for (;; turn.priority--) {
+        cairn_code code = next_turn(claiming, from, &turn);
+        if (code || turn.version < 0)
+            return code;
+        code = collect_turn(claiming, &turn);
         if (code)
             return code;
     }
-    *ret_count = count;
-    return CAIRN_OK;
+}
+
+static cairn_code collect_steps(struct claiming *claiming, const char *type)
+{
+    return collect_versions(claiming, type, 0, INT32_MAX);
+}
+
+/* Leases a step: a ready one runs now, one in compensation stays so. */
+static cairn_code lease_step(struct claiming *claiming, struct step_row *row,
+                             const char *worker, const char *token)
+{
+    struct store_tx *tx = claiming->tx;
+    if (row->status == STEP_READY)
+        row->status = STEP_RUNNING;
+    row->is_ready = false;
+    row->locked_by = worker;
+    row->token = token;
+    row->locked_until_us = claiming->claim->lease_until_us;
+    row->due_at_us = row->locked_until_us + 1;
+    if (!row->started_at_us)
+        row->started_at_us = tx->now_us;
+    row->updated_at_us = tx->now_us;
+    return rows_write(tx, Q_LEASE_STEP, &step_row_type, row, 1, claiming->reterr);
+}
+
+/* Leases the heads, the best first, each to its holder. */
+static cairn_code take_steps(struct claiming *claiming, const struct step_holder *holders,
+                             struct step_row *ret_rows)
+{
+    struct arena *arena = claiming->tx->arena;
+    struct step_holder own = {claiming->claim->worker, claiming->claim->token};
+    const char *worker = NULL, *token = NULL; /* they must live as long as the rows */
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < claiming->count && !code; i++) {
+        if (holders || i == 0) {
+            const struct step_holder *holder = holders ? &holders[i] : &own;
+            worker = arena_strdup(arena, holder->worker);
+            token = arena_strdup(arena, holder->token);
+        }
+        if (!worker || !token)
+            return fail_memory(claiming->reterr);
+        code = read_head(claiming, Q_READ_CLAIMED_STEP, claiming->heads[i].id, &step_row_type,
+                         &ret_rows[i]);
+        if (!code)
+            code = lease_step(claiming, &ret_rows[i], worker, token);
+    }
+    return code;
+}
+
+cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *claim,
+                              struct step_row *ret_rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr)
+{
+    struct claiming claiming = {.tx = tx,
+                                .claim = &claim->base,
+                                .reterr = reterr,
+                                .next_type = Q_NEXT_TASK_TYPE,
+                                .collect = collect_steps,
+                                .aging_rate = claim->aging_rate,
+                                .heads = arena_array(tx->arena, room, sizeof(struct head)),
+                                .room = room};
+    *ret_count = 0;
+    if (!claiming.heads)
+        return fail_memory(reterr);
+    if (room == 0)
+        return CAIRN_OK;
+    cairn_code code = collect_types(&claiming);
+    for (size_t i = 0; i < claim->function_count && !code; i++) {
+        const struct function_range *range = &claim->functions[i];
+        code = collect_versions(&claiming, range->name, range->from, range->to);
+    }
+    if (!code)
+        code = take_steps(&claiming, claim->holders, ret_rows);
+    if (!code)
+        *ret_count = claiming.count;
+    return code;
+}
+
+/* ---- Claims that were made, and types that have something waiting ---------------------------
+ */
+
+static cairn_code find_claimed(struct store_tx *tx, enum query_number number,
+                               const char *worker, const char *token,
+                               const struct row_type *type, void *ret_rows, size_t room,
+                               size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+    bind_text(&query, ":worker", worker);
+    bind_text(&query, ":token", token);
+    bind_size(&query, ":room", room);
+    return rows_read(&query, type, ret_rows, room, ret_count);
 }
 
 cairn_code sqlite_find_claimed(struct store_tx *tx, const char *worker, const char *token,
                                struct job_row *ret_rows, size_t room, size_t *ret_count,
                                cairn_error *reterr)
 {
-    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_FIND_CLAIMED);
-    bind_text(&query, ":worker", worker);
-    bind_text(&query, ":token", token);
+    return find_claimed(tx, Q_FIND_CLAIMED, worker, token, &job_row_type, ret_rows, room,
+                        ret_count, reterr);
+}
+
+cairn_code sqlite_find_claimed_steps(struct store_tx *tx, const char *worker, const char *token,
+                                     struct step_row *ret_rows, size_t room, size_t *ret_count,
+                                     cairn_error *reterr)
+{
+    return find_claimed(tx, Q_FIND_CLAIMED_STEPS, worker, token, &step_row_type, ret_rows, room,
+                        ret_count, reterr);
+}
+
+cairn_code sqlite_list_ready_types(struct store_tx *tx, struct ready_type *ret_types,
+                                   size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    size_t count = 0;
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_READY_TYPES, reterr);
     bind_size(&query, ":room", room);
-    return read_jobs(&query, tx, "find what a claim took", ret_rows, room, ret_count, reterr);
+    for (; count < room && query_step(&query) == SQLITE_ROW; count++)
+        ret_types[count] =
+            (struct ready_type){.name = result_text(&query, 0),
+                                .version = sqlite3_column_int(query.handle, 1),
+                                .since_us = sqlite3_column_int64(query.handle, 2),
+                                .instance_id = result_text(&query, 3)};
+    *ret_count = count;
+    return query_ended(&query);
 }

@@ -1,105 +1,79 @@
-/* store/sqlite/event.c - the audit trail.
+/* store/sqlite/event.c - the history of jobs, instances and steps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-#include <assert.h>
-#include <string.h>
+enum { LINES_AT_ONCE = 16, LINE_PARAMETERS = 5 }; /* as append_events has it */
 
-enum { LINES_AT_ONCE = 16 }; /* as append_events.sql has it */
-
-static cairn_code append_some(struct store_tx *tx, enum query_number number,
-                              const struct event_line *lines, size_t count, cairn_error *reterr)
+static cairn_code append_full(struct store_tx *tx, const struct flow_event_row *lines,
+                              cairn_error *reterr)
 {
-    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), number);
-    struct row_writer writer = {.query = &query};
-    for (size_t i = 0; i < count; i++) {
-        write_text(&writer, lines[i].subject);
-        write_text(&writer, lines[i].type);
-        write_text(&writer, lines[i].step);
-        write_text(&writer, lines[i].data);
-        write_int(&writer, tx->now_us);
+    cleanup(query_end) struct query query = query_begin(tx, Q_APPEND_EVENTS, reterr);
+    for (int i = 0; i < LINES_AT_ONCE; i++) {
+        int first = i * LINE_PARAMETERS + 1;
+        bind_text_at(&query, first, lines[i].instance_id);
+        bind_text_at(&query, first + 1, lines[i].type);
+        bind_text_at(&query, first + 2, lines[i].step);
+        bind_text_at(&query, first + 3, lines[i].data);
+        bind_int_at(&query, first + 4, tx->now_us);
     }
-    write_end(&writer);
-    return query_run(&query, "append events", reterr);
+    return query_run(&query);
 }
 
-cairn_code append_lines(struct store_tx *tx, struct event_line (*line_of)(const void *, size_t),
-                        const void *events, size_t count, cairn_error *reterr)
+cairn_code sqlite_append_flow_events(struct store_tx *tx, const struct flow_event_row *events,
+                                     size_t count, cairn_error *reterr)
 {
-    struct event_line lines[LINES_AT_ONCE];
     cairn_code code = CAIRN_OK;
-    for (size_t at = 0; at < count && !code;) {
-        bool is_full = count - at >= LINES_AT_ONCE;
-        size_t portion = is_full ? LINES_AT_ONCE : 1;
-        for (size_t i = 0; i < portion; i++)
-            lines[i] = line_of(events, at + i);
-        code =
-            append_some(tx, is_full ? Q_APPEND_EVENTS : Q_APPEND_EVENT, lines, portion, reterr);
-        at += portion;
-    }
-    return code;
-}
-
-static struct event_line job_line(const void *events, size_t index)
-{
-    const struct job_event_row *event = (const struct job_event_row *)events + index;
-    return (struct event_line){
-        .subject = event->job_id, .type = job_event_name(event->type), .data = event->data};
+    for (; count >= LINES_AT_ONCE && !code; count -= LINES_AT_ONCE, events += LINES_AT_ONCE)
+        code = append_full(tx, events, reterr);
+    return code ? code : rows_write(tx, Q_APPEND_EVENT, &event_row_type, events, count, reterr);
 }
 
 cairn_code sqlite_append_events(struct store_tx *tx, const struct job_event_row *events,
                                 size_t count, cairn_error *reterr)
 {
-    assert(tx->session->kind == SESSION_WRITER);
-    return append_lines(tx, job_line, events, count, reterr);
-}
-
-/* EVENT_NONE: somebody else's word. */
-static enum job_event event_from(const char *name)
-{
-    for (enum job_event event = EVENT_NONE + 1; event < JOB_EVENT_COUNT; event++)
-        if (strcmp(job_event_name(event), name) == 0)
-            return event;
-    return EVENT_NONE;
-}
-
-static cairn_code read_event(struct query *query, struct arena *arena,
-                             struct job_event_row *ret_row, cairn_error *reterr)
-{
-    struct row_reader reader = {.query = query, .arena = arena};
-    ret_row->id = read_int(&reader);
-    ret_row->job_id = read_text(&reader);
-    ret_row->type_name = read_text(&reader);
-    ret_row->data = read_text(&reader);
-    ret_row->at_us = read_int(&reader);
-    if (reader.failed)
-        return fail_memory(reterr);
-    ret_row->type = event_from(ret_row->type_name);
-    return CAIRN_OK;
+    struct flow_event_row lines[LINES_AT_ONCE];
+    cairn_code code = CAIRN_OK;
+    for (size_t at = 0; at < count && !code;) {
+        size_t portion = 0;
+        for (; portion < LINES_AT_ONCE && at < count; at++)
+            lines[portion++] = (struct flow_event_row){.instance_id = events[at].job_id,
+                                                       .type = job_event_name(events[at].type),
+                                                       .data = events[at].data};
+        code = sqlite_append_flow_events(tx, lines, portion, reterr);
+    }
+    return code;
 }
 
 cairn_code sqlite_list_events(struct store_tx *tx, const char *job_id, int64_t after,
                               struct job_event_row *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr)
 {
-    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_LIST_EVENTS);
-    bind_text(&query, ":job_id", job_id);
-    bind_int(&query, ":after", after);
-    bind_size(&query, ":room", room);
-
     size_t count = 0;
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_EVENTS, reterr);
+    bind_page(&query, job_id, after, room);
     while (count < room && query_step(&query) == SQLITE_ROW) {
-        cairn_code code = read_event(&query, tx->arena, &ret_rows[count], reterr);
-        if (code)
-            return code;
-        count++;
+        struct flow_event_row line;
+        row_read(&query, &event_row_type, &line);
+        ret_rows[count++] = (struct job_event_row){.id = line.id,
+                                                   .job_id = line.instance_id,
+                                                   .type = job_event_from(line.type),
+                                                   .type_name = line.type,
+                                                   .data = line.data,
+                                                   .at_us = line.at_us};
     }
-    if (query.rc != SQLITE_OK && query.rc != SQLITE_ROW && query.rc != SQLITE_DONE)
-        return query_refused(&query, "list events", reterr);
     *ret_count = count;
-    return CAIRN_OK;
+    return query_ended(&query);
+}
+
+cairn_code sqlite_list_flow_events(struct store_tx *tx, const char *instance_id, int64_t after,
+                                   struct flow_event_row *ret_rows, size_t room,
+                                   size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query =
+        query_begin(tx, instance_id ? Q_LIST_FLOW_EVENTS : Q_LIST_ALL_EVENTS, reterr);
+    bind_page(&query, instance_id, after, room);
+    return rows_read(&query, &event_row_type, ret_rows, room, ret_count);
 }

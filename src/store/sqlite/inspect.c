@@ -1,4 +1,4 @@
-/* store/sqlite/inspect.c - what doctor wants to know about the file.
+/* store/sqlite/inspect.c - facts about the file, for doctor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,25 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static cairn_code find_oldest_outbox(struct store_tx *tx, int64_t *ret_us, cairn_error *reterr)
+/* The number that a query answers; 0: none. */
+static cairn_code find_number(struct store_tx *tx, enum query_number number, int64_t *ret_value,
+                              cairn_error *reterr)
 {
-    cleanup(query_end) struct query query =
-        query_begin(sqlite_session_of(tx), Q_FIND_OLDEST_OUTBOX);
-    int rc = query_step(&query);
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        return query_refused(&query, "look at the outbox", reterr);
-    *ret_us = rc == SQLITE_ROW ? sqlite3_column_int64(query.statement, 0) : 0;
-    return CAIRN_OK;
-}
-
-static cairn_code count_expired(struct store_tx *tx, uint64_t *ret_count, cairn_error *reterr)
-{
-    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_COUNT_EXPIRED);
-    bind_int(&query, ":now", tx->now_us);
-    if (query_step(&query) != SQLITE_ROW)
-        return query_refused(&query, "count expired leases", reterr);
-    *ret_count = (uint64_t)sqlite3_column_int64(query.statement, 0);
-    return CAIRN_OK;
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+    *ret_value = 0;
+    cairn_code code = query_int(&query, ret_value);
+    return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
 }
 
 /* The text that a pragma answers. */
@@ -65,12 +54,11 @@ cairn_code sqlite_inspect(struct store_tx *tx, struct store_facts *ret_facts,
 {
     struct connection *connection = sqlite_session_of(tx)->connection;
     struct store_facts facts = {.newest_schema_version = schema_newest()};
+    int64_t expired;
 
-    cairn_code code = count_expired(tx, &facts.expired_leases, reterr);
-    if (!code)
-        code = find_oldest_outbox(tx, &facts.oldest_outbox_us, reterr);
-    if (code)
-        return code;
+    TRY(find_number(tx, Q_COUNT_EXPIRED, &expired, reterr));
+    TRY(find_number(tx, Q_FIND_OLDEST_OUTBOX, &facts.oldest_outbox_us, reterr));
+    facts.expired_leases = (uint64_t)expired;
     snprintf(facts.product, sizeof facts.product, "SQLite %s", sqlite3_libversion());
     facts.schema_version = schema_version(connection);
     facts.size_bytes = (uint64_t)connection_int(connection, "PRAGMA page_count", 0) *

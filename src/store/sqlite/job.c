@@ -1,110 +1,36 @@
-/* store/sqlite/job.c - jobs, one row at a time: insert, read, lock, update; and their timers.
+/* store/sqlite/job.c - jobs: insert, read, lock, update, list, count.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* ---- Reading --------------------------------------------------------------------------------
  */
 
-/* The columns of every query that reads jobs, in their order; the last two may be left out. */
-enum { BRIEF_COLUMNS = 20, WHOLE_COLUMNS = 22 };
-
-static void read_columns(struct row_reader *reader, struct job_row *row)
-{
-    row->seq = read_int(reader);
-    row->id = read_text(reader);
-    row->type = read_text(reader);
-    const char *status = read_text(reader);
-    row->status = status ? job_status_from(status) : JOB_NONE;
-    row->priority = (int32_t)read_int(reader);
-    row->is_ready = read_int(reader) != 0;
-    row->run_at_us = read_int(reader);
-    row->attempt = (int32_t)read_int(reader);
-    row->max_attempts = (int32_t)read_int(reader);
-    row->leased_by = read_text(reader);
-    row->lease_until_us = read_int(reader);
-    row->token = read_text(reader);
-    row->ended_by = read_text(reader);
-    row->ended_token = read_text(reader);
-    row->ended_outcome = read_text(reader);
-    row->last_error = read_text(reader);
-    row->key = read_text(reader);
-    row->created_at_us = read_int(reader);
-    row->updated_at_us = read_int(reader);
-    row->deleted_at_us = read_int(reader);
-}
-
-cairn_code read_job(struct query *query, struct arena *arena, struct job_row *ret_row,
-                    cairn_error *reterr)
-{
-    struct row_reader reader = {.query = query, .arena = arena};
-    int columns = sqlite3_column_count(query->statement);
-    assert(columns == BRIEF_COLUMNS || columns == WHOLE_COLUMNS);
-
-    *ret_row = (struct job_row){0};
-    read_columns(&reader, ret_row);
-    if (columns == WHOLE_COLUMNS) {
-        ret_row->payload = read_text(&reader);
-        ret_row->result = read_text(&reader);
-    }
-    if (reader.failed)
-        return fail_memory(reterr);
-    assert(ret_row->status != JOB_NONE); /* the table has a CHECK */
-    return CAIRN_OK;
-}
-
-cairn_code read_jobs(struct query *query, struct store_tx *tx, const char *what,
-                     struct job_row *ret_rows, size_t room, size_t *ret_count,
-                     cairn_error *reterr)
-{
-    size_t count = 0;
-    while (count < room && query_step(query) == SQLITE_ROW) {
-        cairn_code code = read_job(query, tx->arena, &ret_rows[count], reterr);
-        if (code)
-            return code;
-        count++;
-    }
-    if (query->rc != SQLITE_OK && query->rc != SQLITE_ROW && query->rc != SQLITE_DONE)
-        return query_refused(query, what, reterr);
-    *ret_count = count;
-    return CAIRN_OK;
-}
-
-static cairn_code read_one(struct store_tx *tx, enum query_number number, const char *id,
+static cairn_code find_job(struct store_tx *tx, enum query_number number, const char *id,
                            struct job_row *ret_row, cairn_error *reterr)
 {
-    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), number);
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
     bind_text(&query, ":id", id);
-    switch (query_step(&query)) {
-    case SQLITE_ROW:
-        return read_job(&query, tx->arena, ret_row, reterr);
-    case SQLITE_DONE:
-        return CAIRN_E_NOT_FOUND; /* an answer: reterr stays as it was */
-    default:
-        return query_refused(&query, "read a job", reterr);
-    }
+    return row_find(&query, &job_row_type, ret_row);
 }
 
 cairn_code sqlite_get_job(struct store_tx *tx, const char *id, struct job_row *ret_row,
                           cairn_error *reterr)
 {
-    return read_one(tx, Q_GET_JOB, id, ret_row, reterr);
+    return find_job(tx, Q_GET_JOB, id, ret_row, reterr);
 }
 
 cairn_code sqlite_lock_jobs(struct store_tx *tx, const char *const *ids, size_t count,
                             bool may_wait, struct job_row *ret_rows,
                             enum lock_result *ret_results, cairn_error *reterr)
 {
-    (void)may_wait; /* begin() has waited: nobody else can hold a row now */
-    assert(tx->session->kind == SESSION_WRITER);
+    (void)may_wait; /* begin() has waited: no other process can hold a row now */
     for (size_t i = 0; i < count; i++) {
-        cairn_code code = read_one(tx, Q_LOCK_JOB, ids[i], &ret_rows[i], reterr);
+        cairn_code code = find_job(tx, Q_LOCK_JOB, ids[i], &ret_rows[i], reterr);
         if (code && code != CAIRN_E_NOT_FOUND)
             return code;
         ret_results[i] = code ? LOCK_ABSENT : LOCK_DONE;
@@ -115,136 +41,112 @@ cairn_code sqlite_lock_jobs(struct store_tx *tx, const char *const *ids, size_t 
 cairn_code sqlite_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_rows, size_t room,
                                     size_t *ret_count, cairn_error *reterr)
 {
-    assert(tx->session->kind == SESSION_WRITER);
-    cleanup(query_end) struct query query =
-        query_begin(sqlite_session_of(tx), Q_LOCK_EXPIRED_JOBS);
-    bind_int(&query, ":now", tx->now_us);
+    cleanup(query_end) struct query query = query_begin(tx, Q_LOCK_EXPIRED_JOBS, reterr);
     bind_size(&query, ":room", room);
-    return read_jobs(&query, tx, "find expired leases", ret_rows, room, ret_count, reterr);
+    return rows_read(&query, &job_row_type, ret_rows, room, ret_count);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------
  */
 
-/* What insert and update have in common. */
-static void bind_changing(struct query *query, const struct job_row *row)
-{
-    bind_text(query, ":status", job_status_name(row->status));
-    bind_int(query, ":is_ready", row->is_ready);
-    bind_int(query, ":run_at", row->run_at_us);
-    bind_int(query, ":attempt", row->attempt);
-    bind_text(query, ":leased_by", row->leased_by);
-    bind_time(query, ":lease_until", row->lease_until_us);
-    bind_text(query, ":token", row->token);
-    bind_text(query, ":ended_by", row->ended_by);
-    bind_text(query, ":ended_token", row->ended_token);
-    bind_text(query, ":ended_outcome", row->ended_outcome);
-    bind_text(query, ":last_error", row->last_error);
-    bind_text(query, ":result", row->result);
-    bind_int(query, ":updated_at", row->updated_at_us);
-    bind_time(query, ":deleted_at", row->deleted_at_us);
-}
-
-/* The row was not inserted: because of its id, or because of its key. */
-static cairn_code find_known(struct store_tx *tx, struct job_row *row,
-                             enum insert_result *ret_result, cairn_error *reterr)
-{
-    cleanup(query_end) struct query query =
-        query_begin(sqlite_session_of(tx), Q_FIND_KNOWN_JOB);
-    bind_text(&query, ":id", row->id);
-    bind_text(&query, ":key", row->key);
-    if (query_step(&query) != SQLITE_ROW)
-        return query_refused(&query, "find the job of a key", reterr);
-
-    struct row_reader reader = {.query = &query, .arena = tx->arena};
-    const char *id = read_text(&reader);
-    if (!id)
-        return fail_memory(reterr);
-    *ret_result = strcmp(id, row->id) == 0 ? INSERT_AGAIN : INSERT_EXISTING;
-    row->id = id;
-    return CAIRN_OK;
-}
-
-static cairn_code insert_one(struct store_tx *tx, struct job_row *row,
-                             enum insert_result *ret_result, cairn_error *reterr)
-{
-    struct sqlite_session *session = sqlite_session_of(tx);
-    cleanup(query_end) struct query query = query_begin(session, Q_INSERT_JOB);
-    bind_text(&query, ":id", row->id);
-    bind_text(&query, ":type", row->type);
-    bind_text(&query, ":payload", row->payload);
-    bind_text(&query, ":key", row->key);
-    bind_int(&query, ":priority", row->priority);
-    bind_int(&query, ":max_attempts", row->max_attempts);
-    bind_int(&query, ":created_at", row->created_at_us);
-    bind_changing(&query, row);
-    cairn_code code = query_run(&query, "insert a job", reterr);
-    if (code)
-        return code;
-    if (sqlite3_changes(session->connection->db) == 0)
-        return find_known(tx, row, ret_result, reterr);
-
-    row->seq = sqlite3_last_insert_rowid(session->connection->db);
-    *ret_result = INSERT_DONE;
-    return CAIRN_OK;
-}
-
 cairn_code sqlite_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
                               enum insert_result *ret_results, cairn_error *reterr)
 {
-    assert(tx->session->kind == SESSION_WRITER);
-    for (size_t i = 0; i < count; i++) {
-        cairn_code code = insert_one(tx, &rows[i], &ret_results[i], reterr);
-        if (code)
-            return code;
-    }
-    return CAIRN_OK;
-}
-
-static cairn_code update_one(struct store_tx *tx, const struct job_row *row,
-                             cairn_error *reterr)
-{
-    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_UPDATE_JOB);
-    bind_int(&query, ":seq", row->seq);
-    bind_changing(&query, row);
-    return query_run(&query, "update a job", reterr);
+    static const struct row_insert how = {&job_row_type, Q_INSERT_JOB, Q_FIND_KNOWN_JOB};
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < count && !code; i++)
+        code =
+            row_insert(tx, &how, &rows[i], &rows[i].seq, &rows[i].id, &ret_results[i], reterr);
+    return code;
 }
 
 cairn_code sqlite_update_jobs(struct store_tx *tx, const struct job_row *rows, size_t count,
                               cairn_error *reterr)
 {
-    assert(tx->session->kind == SESSION_WRITER);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         assert(rows[i].seq > 0); /* it was read in this transaction */
-        cairn_code code = update_one(tx, &rows[i], reterr);
-        if (code)
-            return code;
-    }
-    return CAIRN_OK;
+    return rows_write(tx, Q_UPDATE_JOB, &job_row_type, rows, count, reterr);
 }
 
-/* ---- Timers ---------------------------------------------------------------------------------
+/* ---- Lists and counts -----------------------------------------------------------------------
  */
 
-cairn_code sqlite_promote_jobs(struct store_tx *tx, size_t limit, size_t *ret_count,
-                               cairn_error *reterr)
+/* Up to here sorting the pending jobs is quicker than walking past those that have ended. */
+enum { FEW_PENDING = 10000 };
+
+static cairn_code is_few_pending(struct store_tx *tx, bool *ret_few, cairn_error *reterr)
 {
-    assert(tx->session->kind == SESSION_WRITER);
-    struct sqlite_session *session = sqlite_session_of(tx);
-    cleanup(query_end) struct query query = query_begin(session, Q_PROMOTE_JOBS);
-    bind_int(&query, ":now", tx->now_us);
-    bind_size(&query, ":limit", limit);
-    cairn_code code = query_run(&query, "make due jobs ready", reterr);
-    if (!code)
-        *ret_count = (size_t)sqlite3_changes64(session->connection->db);
+    int64_t count = 0;
+    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_FEW_PENDING, reterr);
+    bind_int(&query, ":limit", FEW_PENDING + 1);
+    cairn_code code = query_int(&query, &count);
+    *ret_few = count <= FEW_PENDING;
     return code;
 }
 
-cairn_code sqlite_next_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr)
+/* The query whose index fits the filter best. */
+static cairn_code choose_query(struct store_tx *tx, const struct job_filter *filter,
+                               enum query_number *ret_number, cairn_error *reterr)
 {
-    cleanup(query_end) struct query query = query_begin(sqlite_session_of(tx), Q_NEXT_DUE);
+    bool is_few = false;
+    cairn_code code = CAIRN_OK;
+    *ret_number = Q_LIST_JOBS;
+    if (filter->key)
+        *ret_number = Q_LIST_JOBS_BY_KEY;
+    else if (filter->status == JOB_FAILED || filter->status == JOB_CANCELLED)
+        *ret_number = Q_LIST_UNSUCCESSFUL_JOBS;
+    else if (filter->status == JOB_LEASED)
+        *ret_number = Q_LIST_LEASED_JOBS;
+    else if (filter->status == JOB_PENDING)
+        code = is_few_pending(tx, &is_few, reterr);
+    if (is_few)
+        *ret_number = Q_LIST_FEW_PENDING_JOBS;
+    return code;
+}
+
+/* These queries name the status themselves. */
+static bool has_status(enum query_number number)
+{
+    return number != Q_LIST_LEASED_JOBS && number != Q_LIST_FEW_PENDING_JOBS;
+}
+
+cairn_code sqlite_list_jobs(struct store_tx *tx, const struct job_filter *filter,
+                            struct job_row *ret_rows, size_t room, size_t *ret_count,
+                            cairn_error *reterr)
+{
+    enum query_number number;
+    cairn_code code = choose_query(tx, filter, &number, reterr);
+    if (code)
+        return code;
+
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+    if (has_status(number))
+        bind_text(&query, ":status", job_status_name(filter->status));
+    if (filter->key)
+        bind_text(&query, ":key", filter->key);
+    bind_types(&query, filter->pattern);
+    bind_int(&query, ":before", filter->before_seq ? filter->before_seq : INT64_MAX);
+    bind_size(&query, ":room", room);
+    return rows_read(&query, &job_row_type, ret_rows, room, ret_count);
+}
+
+cairn_code sqlite_count_jobs(struct store_tx *tx, struct job_counts *ret_counts,
+                             cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_JOBS, reterr);
     if (query_step(&query) != SQLITE_ROW)
-        return query_refused(&query, "find the next timer", reterr);
-    *ret_due_us = sqlite3_column_int64(query.statement, 0); /* NULL reads as 0: never */
+        return query_refused(&query);
+    ret_counts->pending = (uint64_t)sqlite3_column_int64(query.handle, 0);
+    ret_counts->ready = (uint64_t)sqlite3_column_int64(query.handle, 1);
+    ret_counts->leased = (uint64_t)sqlite3_column_int64(query.handle, 2);
+    ret_counts->oldest_ready_us = sqlite3_column_int64(query.handle, 3);
     return CAIRN_OK;
+}
+
+cairn_code sqlite_list_types(struct store_tx *tx, const char **ret_types, size_t room,
+                             size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_TYPES, reterr);
+    bind_size(&query, ":room", room);
+    return texts_read(&query, ret_types, room, ret_count);
 }

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "store/sqlite/flow.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -182,10 +181,10 @@ cairn_code sqlite_open(const struct store_config *asked, struct store **ret_stor
 
 static int64_t read_data_version(struct sqlite_session *session)
 {
-    cleanup(query_end) struct query query = query_begin(session, Q_DATA_VERSION);
-    if (query_step(&query) != SQLITE_ROW)
-        return -1;
-    return sqlite3_column_int64(query.statement, 0);
+    cleanup(query_end) struct query query = query_open(session, Q_DATA_VERSION, NULL);
+    int64_t version = -1;
+    query_int(&query, &version);
+    return version;
 }
 
 bool sqlite_is_changed_elsewhere(struct store_session *base)
@@ -201,10 +200,8 @@ bool sqlite_is_changed_elsewhere(struct store_session *base)
 
 static void disconnect(struct sqlite_session *session)
 {
-    for (int i = 0; i < QUERY_NUMBER_COUNT; i++) {
-        sqlite3_finalize(session->statements[i]);
-        session->statements[i] = NULL;
-    }
+    for (int i = 0; i < QUERY_NUMBER_COUNT; i++)
+        statement_finalize(&session->statements[i]);
     connection_close(session->connection);
     session->connection = NULL;
     session->is_lost = false;
@@ -253,11 +250,6 @@ cairn_code sqlite_session_open(struct store *store, enum session_kind kind,
 /* ---- Transactions ---------------------------------------------------------------------------
  */
 
-struct sqlite_session *sqlite_session_of(struct store_tx *tx)
-{
-    return (struct sqlite_session *)tx->session;
-}
-
 /* How long to wait for the lock: no longer than the caller has time. */
 static int64_t lock_wait_us(const struct sqlite_session *session)
 {
@@ -297,8 +289,8 @@ cairn_code sqlite_begin(struct store_session *base, struct arena *arena,
         return code;
     session->connection->wait_us = lock_wait_us(session);
     cleanup(query_end) struct query query =
-        query_begin(session, is_writer ? Q_BEGIN_WRITE : Q_BEGIN_READ);
-    code = query_run(&query, doing, reterr);
+        query_open(session, is_writer ? Q_BEGIN_WRITE : Q_BEGIN_READ, reterr);
+    code = query_run(&query);
     if (!code && is_writer)
         code = note_log(session, reterr);
     if (code)
@@ -324,8 +316,8 @@ cairn_code sqlite_commit(struct store_tx *tx, bool is_ready_made, cairn_error *r
 {
     struct sqlite_session *session = sqlite_session_of(tx);
     (void)is_ready_made; /* others watch the file */
-    cleanup(query_end) struct query query = query_begin(session, Q_COMMIT);
-    cairn_code code = query_run(&query, "commit", reterr);
+    cleanup(query_end) struct query query = query_open(session, Q_COMMIT, reterr);
+    cairn_code code = query_run(&query);
     if (code)
         sqlite_rollback(tx);
     session->tx.session = NULL;

@@ -115,51 +115,80 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
 /* ---- Statements (query.c) -------------------------------------------------------------------
  */
 
+/* A statement of a session, prepared at first use. */
+struct statement {
+    sqlite3_stmt *handle;
+    int now;                          /* the parameter :now; 0: none */
+    const struct column **results;    /* row.c: the column that each result is */
+    const struct column **parameters; /* and each parameter; NULL: none */
+};
+
 struct sqlite_session {
     struct store_session base;
-    struct connection *connection;                /* NULL: lost; begin() opens another */
-    sqlite3_stmt *statements[QUERY_NUMBER_COUNT]; /* prepared at first use */
-    int64_t data_version;                         /* as is_changed_elsewhere() last saw it */
-    struct store_tx tx;                           /* a session has one at a time */
+    struct connection *connection; /* NULL: lost; begin() opens another */
+    struct statement statements[QUERY_NUMBER_COUNT];
+    int64_t data_version; /* as is_changed_elsewhere() last saw it */
+    struct store_tx tx;   /* a session has one at a time */
     bool is_lost;
 };
 
-/* A statement in use.  Errors are kept: bind as you like, then look at query_step(). */
+struct sqlite_session *sqlite_session_of(struct store_tx *tx);
+
+void statement_finalize(struct statement *statement);
+
+/* A statement in use.  Errors are kept: bind all parameters, read all results, and look at the code
+ * at the end. */
 struct query {
     struct sqlite_session *session;
-    sqlite3_stmt *statement;
+    struct statement *statement;
+    sqlite3_stmt *handle;
+    struct arena *arena; /* for the results */
+    cairn_error *reterr;
+    const char *doing; /* completes "could not ..." */
     int rc;
 };
 
-struct query query_begin(struct sqlite_session *session, enum query_number number);
+/* Binds :now to the time of the transaction. */
+struct query query_begin(struct store_tx *tx, enum query_number number, cairn_error *reterr);
+
+/* The same outside of a transaction, and without :now. */
+struct query query_open(struct sqlite_session *session, enum query_number number,
+                        cairn_error *reterr);
 void query_end(struct query *query); /* for cleanup(): ready to be used again */
+
 int query_step(struct query *query); /* SQLITE_ROW, SQLITE_DONE or an error */
-cairn_code query_refused(struct query *query, const char *what, cairn_error *reterr);
+cairn_code query_refused(struct query *query);
 
 /* After the last row that was wanted: whether all went well. */
-cairn_code query_ended(struct query *query, const char *what, cairn_error *reterr);
+cairn_code query_ended(struct query *query);
 
 /* Runs a statement that answers no row. */
-cairn_code query_run(struct query *query, const char *what, cairn_error *reterr);
+cairn_code query_run(struct query *query);
+cairn_code query_change(struct query *query, size_t *ret_count); /* says how many it changed */
 
+/* Steps to the only row.  CAIRN_E_NOT_FOUND, with reterr as it was. */
+cairn_code query_find(struct query *query);
+cairn_code query_int(struct query *query, int64_t *ret_value); /* its first result; NULL is 0 */
+
+/* Parameters by name.  Those that are not bound are NULL. */
 void bind_text(struct query *query, const char *name, const char *text); /* NULL stays NULL */
 void bind_int(struct query *query, const char *name, int64_t value);
-void bind_time(struct query *query, const char *name, int64_t us); /* 0 is NULL */
 void bind_size(struct query *query, const char *name, size_t size);
 void bind_place(struct query *query, const char *name, int32_t place); /* -1 is NULL */
 
-/* Parameters of a long statement in the order of their first appearance; looking each up by its
- * name would take longer than many a statement. */
-struct row_writer {
-    struct query *query;
-    int parameter; /* the latest one */
-};
+/* :instance_id, if there is one, :after and :room. */
+void bind_page(struct query *query, const char *instance_id, int64_t after, size_t room);
 
-void write_text(struct row_writer *writer, const char *text); /* NULL stays NULL */
-void write_int(struct row_writer *writer, int64_t value);
-void write_time(struct row_writer *writer, int64_t us);     /* 0 is NULL */
-void write_place(struct row_writer *writer, int32_t place); /* -1 is NULL */
-void write_end(struct row_writer *writer);                  /* all must have been written */
+/* By number, from 1.  Looking up many names takes longer than many a statement. */
+void bind_text_at(struct query *query, int parameter, const char *text);
+void bind_int_at(struct query *query, int parameter, int64_t value);
+
+/* A result, copied into the arena; NULL stays NULL. */
+const char *result_text(struct query *query, int column);
+
+/* Reads rows that are one text each. */
+cairn_code texts_read(struct query *query, const char **ret_texts, size_t room,
+                      size_t *ret_count);
 
 /* Types in bytewise order, from one up to but not including another (NULL: to the end). */
 struct type_range {
@@ -174,38 +203,41 @@ char *type_after(const char *type, struct arena *arena);
 
 /* As :from and :below; a NULL pattern means all. */
 void bind_type_range(struct query *query, struct type_range range);
-void bind_types(struct query *query, const char *pattern, struct arena *arena);
+void bind_types(struct query *query, const char *pattern);
 
-/* Columns of a row, copied into an arena. */
-struct row_reader {
-    struct query *query;
-    struct arena *arena;
-    int column;  /* the next one */
-    bool failed; /* memory ran out */
-};
-
-const char *read_text(struct row_reader *reader);
-int64_t read_int(struct row_reader *reader);   /* NULL is 0 */
-int32_t read_place(struct row_reader *reader); /* NULL is -1 */
-
-/* ---- Verbs ----------------------------------------------------------------------------------
+/* ---- Whole rows (row.c) ---------------------------------------------------------------------
  */
 
-struct sqlite_session *sqlite_session_of(struct store_tx *tx);
+/* Binds the parameters that are named like columns of the row. */
+void row_bind(struct query *query, const struct row_type *type, const void *row);
 
-/* Reads all rows of a query that selects the columns of a job. */
-cairn_code read_job(struct query *query, struct arena *arena, struct job_row *ret_row,
-                    cairn_error *reterr);
-cairn_code read_jobs(struct query *query, struct store_tx *tx, const char *what,
-                     struct job_row *ret_rows, size_t room, size_t *ret_count,
-                     cairn_error *reterr);
+/* Reads the row that the query has stepped to; results are named like columns. */
+void row_read(struct query *query, const struct row_type *type, void *ret_row);
+cairn_code row_find(struct query *query, const struct row_type *type, void *ret_row);
+cairn_code rows_read(struct query *query, const struct row_type *type, void *ret_rows,
+                     size_t room, size_t *ret_count);
 
-/* A line of the audit trail, a job's or an instance's. */
-struct event_line {
-    const char *subject, *type, *step, *data;
+/* Runs a statement that writes one row, for each of them. */
+cairn_code rows_write(struct store_tx *tx, enum query_number number,
+                      const struct row_type *type, const void *rows, size_t count,
+                      cairn_error *reterr);
+
+/* How a row is inserted that may be there already, and the one that is there is found. */
+struct row_insert {
+    const struct row_type *type;
+    enum query_number insert, find;
 };
-cairn_code append_lines(struct store_tx *tx, struct event_line (*line_of)(const void *, size_t),
-                        const void *events, size_t count, cairn_error *reterr);
+
+/* Inserts a row unless its id or key is known.  Sets *seq, and *id to the known one's. */
+cairn_code row_insert(struct store_tx *tx, const struct row_insert *how, void *row,
+                      int64_t *seq, const char **id, enum insert_result *ret_result,
+                      cairn_error *reterr);
+
+/* The id of a step is its instance's number << PLACE_BITS | its place, also in SQL. */
+enum { PLACE_BITS = 20, PLACES_MAX = 1 << PLACE_BITS };
+
+/* ---- Watching (watch.c) ---------------------------------------------------------------------
+ */
 
 void watch_free(struct watch *watch); /* may be NULL */
 

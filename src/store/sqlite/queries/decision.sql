@@ -1,10 +1,8 @@
 -- name: insert_decision
--- What somebody decided about a human step.
---
---   one parameter for each column; see the table
-INSERT INTO workflow_human_decision (instance_id, step_seq, step_name, decided_by, decision,
-                                     comment, decided_at)
-VALUES (:instance_id, :step_seq, :step_name, :decided_by, :decision, :comment, :decided_at);
+-- doing: record a decision
+-- A decision about a human step.
+INSERT INTO workflow_human_decision ({decision.insert})
+VALUES ({decision.values});
 
 
 -- name: list_decisions
@@ -15,7 +13,7 @@ VALUES (:instance_id, :step_seq, :step_name, :decided_by, :decision, :comment, :
 --   :room         at most this many
 --
 -- Walks idx_workflow_human_decision_instance.
-SELECT id, instance_id, step_seq, step_name, decided_by, decision, comment, decided_at
+SELECT {decision.columns}
   FROM workflow_human_decision INDEXED BY idx_workflow_human_decision_instance
  WHERE instance_id = :instance_id
    AND id > :after

@@ -1,14 +1,12 @@
 -- name: append_dlq
+-- doing: record a failed step
 -- One record of a failed step.
---
---   one parameter for each column; see the table
-INSERT INTO workflow_dlq (instance_id, workflow, version, step_seq, step_name, step_type,
-                          reason, created_at, is_open, error, input)
-VALUES (:instance_id, :workflow, :version, :step_seq, :step_name, :step_type,
-        :reason, :created_at, :is_open, :error, :input);
+INSERT INTO workflow_dlq ({dlq.insert})
+VALUES ({dlq.values});
 
 
 -- name: close_dlq
+-- doing: close records of failed steps
 -- Closes an instance's open records.
 --
 --   :instance_id  whose
@@ -21,24 +19,24 @@ UPDATE workflow_dlq INDEXED BY idx_workflow_dlq_instance
 
 
 -- name: get_dlq
+-- doing: read a record of a failed step
 -- One record, open or not.
 --
 --   :id  which
-SELECT id, instance_id, workflow, version, step_seq, step_name, step_type, reason, created_at,
-       is_open, error, input
+SELECT {dlq.columns}
   FROM workflow_dlq
  WHERE id = :id;
 
 
 -- name: list_dlq
+-- doing: list records of failed steps
 -- Open records, newest first.
 --
 --   :before  older than this id
 --   :room    how many at most
 --
 -- Walks idx_workflow_dlq_open backwards.
-SELECT id, instance_id, workflow, version, step_seq, step_name, step_type, reason, created_at,
-       is_open, error, input
+SELECT {dlq.columns}
   FROM workflow_dlq INDEXED BY idx_workflow_dlq_open
  WHERE is_open = 1
    AND id < :before
@@ -47,13 +45,13 @@ SELECT id, instance_id, workflow, version, step_seq, step_name, step_type, reaso
 
 
 -- name: list_dlq_of_instance
+-- doing: list records of failed steps
 -- As list_dlq, of one instance.
 --
 --   :instance_id  whose
 --
 -- Walks idx_workflow_dlq_instance backwards.
-SELECT id, instance_id, workflow, version, step_seq, step_name, step_type, reason, created_at,
-       is_open, error, input
+SELECT {dlq.columns}
   FROM workflow_dlq INDEXED BY idx_workflow_dlq_instance
  WHERE is_open = 1
    AND instance_id = :instance_id

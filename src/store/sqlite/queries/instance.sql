@@ -1,26 +1,15 @@
 -- name: insert_instance
+-- doing: insert an instance
 -- One new instance, unless its id or its key is known.
 --
---   one parameter for each column, in the order in which flow_instance.c writes them
---
--- No row comes back; sqlite3_changes() says whether it was inserted.
-INSERT INTO workflow_instance (id, workflow, version, key, status, generation, start_at,
-                               created_at, updated_at, started_at, finished_at, is_dlq,
-                               has_compensation, goal, is_undo_failed, undo_first, undo_from,
-                               undo_to, undo_below, commits, active_count, wait_count,
-                               sleep_count, decision_count, parked_count, awaited_count,
-                               is_function, revision, places, is_forced, is_woken, stop_by,
-                               stop_reason, last_error, undo_error, input, output)
-VALUES (:id, :workflow, :version, :key, :status, :generation, :start_at, :created_at,
-        :updated_at, :started_at, :finished_at, :is_dlq, :has_compensation, :goal,
-        :is_undo_failed, :undo_first, :undo_from, :undo_to, :undo_below, :commits,
-        :active_count, :wait_count, :sleep_count, :decision_count, :parked_count,
-        :awaited_count, :is_function, :revision, :places, :is_forced, :is_woken, :stop_by,
-        :stop_reason, :last_error, :undo_error, :input, :output)
+-- sqlite3_changes() says whether it was inserted.
+INSERT INTO workflow_instance ({instance.insert})
+VALUES ({instance.values})
 ON CONFLICT DO NOTHING;
 
 
 -- name: find_known_instance
+-- doing: find the instance of a key
 -- Why insert_instance refused.
 --
 --   :id, :workflow, :key  of the instance that was not inserted
@@ -34,6 +23,7 @@ LIMIT 1;
 
 
 -- name: find_instance_seq
+-- doing: find an instance
 -- An instance's number, which its steps' ids begin with.
 --
 --   :id  which
@@ -45,47 +35,15 @@ SELECT seq
 
 
 -- name: update_instance
--- Writes what may change of an instance that was read in this transaction, but
--- for its status.
---
---   :id  which
---   and one parameter for each column that may change, in the order in which flow_instance.c
---   writes them
+-- doing: update an instance
+-- Writes what may change of an instance that was read in this transaction, but for its status.
 UPDATE workflow_instance
-   SET generation       = :generation,
-       start_at         = :start_at,
-       updated_at       = :updated_at,
-       started_at       = :started_at,
-       finished_at      = :finished_at,
-       is_dlq           = :is_dlq,
-       has_compensation = :has_compensation,
-       goal             = :goal,
-       is_undo_failed   = :is_undo_failed,
-       undo_first       = :undo_first,
-       undo_from        = :undo_from,
-       undo_to          = :undo_to,
-       undo_below       = :undo_below,
-       commits          = :commits,
-       active_count     = :active_count,
-       wait_count       = :wait_count,
-       sleep_count      = :sleep_count,
-       decision_count   = :decision_count,
-       parked_count     = :parked_count,
-       awaited_count    = :awaited_count,
-       is_function      = :is_function,
-       revision         = :revision,
-       places           = :places,
-       is_forced        = :is_forced,
-       is_woken         = :is_woken,
-       stop_by          = :stop_by,
-       stop_reason      = :stop_reason,
-       last_error       = :last_error,
-       undo_error       = :undo_error,
-       output           = :output
+   SET {instance.changes but status}
  WHERE id = :id;
 
 
 -- name: update_instance_status
+-- doing: update an instance
 -- Writes the status of an instance.
 --
 --   :status  what it is now
@@ -100,16 +58,13 @@ UPDATE workflow_instance
 
 
 -- name: get_instance
+-- doing: read an instance
 -- An instance, whole.
 --
 --   :id  which
 --
 -- One row or none.
-SELECT seq, id, workflow, version, key, status, generation, start_at, created_at, updated_at,
-       started_at, finished_at, is_dlq, has_compensation, goal, is_undo_failed, undo_first,
-       undo_from, undo_to, undo_below, commits, active_count, wait_count, sleep_count,
-       decision_count, parked_count, awaited_count, is_function, revision, places, is_forced,
-       is_woken, stop_by, stop_reason, last_error, undo_error, input, output
+SELECT {instance.columns}
   FROM workflow_instance
  WHERE id = :id;
 
@@ -122,11 +77,7 @@ SELECT seq, id, workflow, version, key, status, generation, start_at, created_at
 --   :room      how many at most
 --
 -- Walks the table backwards until it has enough.
-SELECT seq, id, workflow, version, key, status, generation, start_at, created_at, updated_at,
-       started_at, finished_at, is_dlq, has_compensation, goal, is_undo_failed, undo_first,
-       undo_from, undo_to, undo_below, commits, active_count, wait_count, sleep_count,
-       decision_count, parked_count, awaited_count, is_function, revision, places, is_forced,
-       is_woken, stop_by, stop_reason, last_error, undo_error, input, output
+SELECT {instance.columns}
   FROM workflow_instance
  WHERE seq < :before
    AND (:status IS NULL OR status = :status)
@@ -135,15 +86,12 @@ SELECT seq, id, workflow, version, key, status, generation, start_at, created_at
 
 
 -- name: list_instances_by_key
+-- doing: list instances
 -- As list_instances, of one key; each workflow has one at most.
 --
 --   :key       which
 --   :workflow  NULL: any
-SELECT seq, id, workflow, version, key, status, generation, start_at, created_at, updated_at,
-       started_at, finished_at, is_dlq, has_compensation, goal, is_undo_failed, undo_first,
-       undo_from, undo_to, undo_below, commits, active_count, wait_count, sleep_count,
-       decision_count, parked_count, awaited_count, is_function, revision, places, is_forced,
-       is_woken, stop_by, stop_reason, last_error, undo_error, input, output
+SELECT {instance.columns}
   FROM workflow_instance INDEXED BY idx_workflow_instance_key
  WHERE key = :key
    AND seq < :before
@@ -154,16 +102,13 @@ SELECT seq, id, workflow, version, key, status, generation, start_at, created_at
 
 
 -- name: list_instances_by_status
+-- doing: list instances
 -- As list_instances, of one status, which is not completed.
 --
 --   :workflow  NULL: any
 --
 -- Walks idx_workflow_instance_status backwards.
-SELECT seq, id, workflow, version, key, status, generation, start_at, created_at, updated_at,
-       started_at, finished_at, is_dlq, has_compensation, goal, is_undo_failed, undo_first,
-       undo_from, undo_to, undo_below, commits, active_count, wait_count, sleep_count,
-       decision_count, parked_count, awaited_count, is_function, revision, places, is_forced,
-       is_woken, stop_by, stop_reason, last_error, undo_error, input, output
+SELECT {instance.columns}
   FROM workflow_instance INDEXED BY idx_workflow_instance_status
  WHERE status <> 'completed'
    AND status = :status
@@ -174,16 +119,13 @@ SELECT seq, id, workflow, version, key, status, generation, start_at, created_at
 
 
 -- name: list_instances_by_workflow
+-- doing: list instances
 -- As list_instances, of one workflow.
 --
 --   :workflow  which
 --
 -- Walks idx_workflow_instance_workflow backwards.
-SELECT seq, id, workflow, version, key, status, generation, start_at, created_at, updated_at,
-       started_at, finished_at, is_dlq, has_compensation, goal, is_undo_failed, undo_first,
-       undo_from, undo_to, undo_below, commits, active_count, wait_count, sleep_count,
-       decision_count, parked_count, awaited_count, is_function, revision, places, is_forced,
-       is_woken, stop_by, stop_reason, last_error, undo_error, input, output
+SELECT {instance.columns}
   FROM workflow_instance INDEXED BY idx_workflow_instance_workflow
  WHERE workflow = :workflow
    AND seq < :before

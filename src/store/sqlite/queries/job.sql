@@ -1,46 +1,40 @@
 -- name: insert_job
+-- doing: insert a job
 -- One new job, unless its id or its key is known.
 --
---   one parameter for each column; see the table
---
--- No row comes back; sqlite3_changes() says whether it was inserted.
-INSERT INTO workflow_run (id, type, payload, status, priority, run_at, idempotency_key, attempt,
-                          max_attempts, leased_by, lease_until, last_error, result, created_at,
-                          updated_at, deleted_at, is_ready, lease_token, ended_by, ended_token,
-                          ended_outcome)
-VALUES (:id, :type, :payload, :status, :priority, :run_at, :key, :attempt,
-        :max_attempts, :leased_by, :lease_until, :last_error, :result, :created_at,
-        :updated_at, :deleted_at, :is_ready, :token, :ended_by, :ended_token,
-        :ended_outcome)
+-- sqlite3_changes() says whether it was inserted.
+INSERT INTO workflow_run ({job.insert})
+VALUES ({job.values})
 ON CONFLICT DO NOTHING;
 
 
 -- name: find_known_job
+-- doing: find the job of a key
 -- Why insert_job refused.
 --
---   :id, :key  of the job that was not inserted
+--   :id, :idempotency_key  of the job that was not inserted
 --
--- One row: the id of the job that is there already.  The same id comes before the same key.
-SELECT id FROM workflow_run WHERE id = :id
+-- One row: seq and id of the job that is there already.  The same id comes before the same key.
+SELECT seq, id FROM workflow_run WHERE id = :id
 UNION ALL
-SELECT id FROM workflow_run WHERE idempotency_key = :key
+SELECT seq, id FROM workflow_run WHERE idempotency_key = :idempotency_key
 LIMIT 1;
 
 
 -- name: lock_job
+-- doing: read a job
 -- A job for change, without payload and result.
 --
 --   :id  which
 --
 -- One row or none.  BEGIN IMMEDIATE has locked it already.
-SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
-       idempotency_key, created_at, updated_at, deleted_at
+SELECT {job.brief}
   FROM workflow_run
  WHERE id = :id;
 
 
 -- name: lock_expired_jobs
+-- doing: find expired leases
 -- Leased jobs whose lease has run out, the earliest first.
 --
 --   :now   microseconds since 1970
@@ -48,16 +42,12 @@ SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts,
 --
 -- A lease without an end, which only a hand can have written, has run out.  Jobs without payload and
 -- result.  Walks idx_workflow_run_leased.
-SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
-       idempotency_key, created_at, updated_at, deleted_at
+SELECT {job.brief}
   FROM workflow_run INDEXED BY idx_workflow_run_leased
  WHERE status = 'leased'
    AND lease_until IS NULL
 UNION ALL
-SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
-       idempotency_key, created_at, updated_at, deleted_at
+SELECT {job.brief}
   FROM workflow_run INDEXED BY idx_workflow_run_leased
  WHERE status = 'leased'
    AND lease_until < :now
@@ -66,30 +56,16 @@ SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts,
 
 
 -- name: update_job
--- Writes what may change of a job that was read in this transaction.
---
---   :seq     which
---   :result  NULL keeps what is there
---   and one parameter for each other column that may change
+-- doing: update a job
+-- Writes what may change of a job that was read in this transaction; a result of NULL leaves the
+-- old one.
 UPDATE workflow_run
-   SET status      = :status,
-       is_ready    = :is_ready,
-       run_at      = :run_at,
-       attempt     = :attempt,
-       leased_by   = :leased_by,
-       lease_until = :lease_until,
-       lease_token = :token,
-       ended_by    = :ended_by,
-       ended_token = :ended_token,
-       ended_outcome = :ended_outcome,
-       last_error  = :last_error,
-       result      = coalesce(:result, result),
-       updated_at  = :updated_at,
-       deleted_at  = :deleted_at
+   SET {job.changes}
  WHERE seq = :seq;
 
 
 -- name: postpone_job
+-- doing: postpone a job
 -- Takes a job out of the claim index until its time has come.
 --
 --   :seq  which
@@ -101,6 +77,7 @@ UPDATE workflow_run
 
 
 -- name: claim_heads
+-- doing: find waiting jobs
 -- What of one type would be claimed next, best first.
 --
 --   :type     which
@@ -123,6 +100,7 @@ SELECT priority, seq
 
 
 -- name: next_type
+-- doing: find waiting types
 -- The first type in a range that has something to claim.
 --
 --   :from   this type or a greater one
@@ -139,46 +117,39 @@ SELECT type
 
 
 -- name: lease_job
+-- doing: lease a job
 -- Gives a job to a worker.
---
---   :seq          which
---   :worker       to whom
---   :token        what the worker will say with each report
---   :lease_until  when the lease lapses if it is not extended
---   :now          microseconds since 1970
 UPDATE workflow_run
-   SET status      = 'leased',
-       is_ready    = 0,
-       leased_by   = :worker,
+   SET status      = :status,
+       is_ready    = :is_ready,
+       leased_by   = :leased_by,
        lease_until = :lease_until,
-       lease_token = :token,
-       updated_at  = :now
+       lease_token = :lease_token,
+       updated_at  = :updated_at
  WHERE seq = :seq;
 
 
 -- name: read_job
--- A job, whole, by its place in the order.
+-- doing: read a waiting job
+-- A job, whole, by its number.
 --
---   :seq  which
+--   :id  its seq
 --
 -- One row or none.
-SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
-       idempotency_key, created_at, updated_at, deleted_at, payload, result
+SELECT {job.columns}
   FROM workflow_run
- WHERE seq = :seq;
+ WHERE seq = :id;
 
 
 -- name: find_claimed
+-- doing: find what a claim took
 -- The jobs that one claim holds, in its order, whole.
 --
 --   :worker, :token  of the claim
 --   :room            how many at most
 --
 -- Walks idx_workflow_run_leased, which is as long as there are leases.
-SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
-       idempotency_key, created_at, updated_at, deleted_at, payload, result
+SELECT {job.columns}
   FROM workflow_run INDEXED BY idx_workflow_run_leased
  WHERE status = 'leased'
    AND lease_token = :token
@@ -188,14 +159,13 @@ SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts,
 
 
 -- name: get_job
+-- doing: read a job
 -- A job, whole, deleted or not.
 --
 --   :id  which
 --
 -- One row or none.
-SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
-       idempotency_key, created_at, updated_at, deleted_at, payload, result
+SELECT {job.columns}
   FROM workflow_run
  WHERE id = :id;
 
@@ -209,9 +179,7 @@ SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts,
 --   :room         how many at most
 --
 -- Walks the table backwards until it has enough.
-SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
-       idempotency_key, created_at, updated_at, deleted_at, payload, result
+SELECT {job.columns}
   FROM workflow_run
  WHERE seq < :before
    AND deleted_at IS NULL
@@ -222,12 +190,11 @@ SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts,
 
 
 -- name: list_jobs_by_key
+-- doing: list jobs
 -- As list_jobs, of one key.
 --
 --   :key  which
-SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
-       idempotency_key, created_at, updated_at, deleted_at, payload, result
+SELECT {job.columns}
   FROM workflow_run
  WHERE idempotency_key = :key
    AND +seq < :before
@@ -238,12 +205,11 @@ SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts,
 
 
 -- name: list_leased_jobs
+-- doing: list jobs
 -- As list_jobs, of status leased.
 --
 -- Sorts idx_workflow_run_leased, which is as long as there are leases.
-SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
-       idempotency_key, created_at, updated_at, deleted_at, payload, result
+SELECT {job.columns}
   FROM workflow_run
  WHERE seq IN (SELECT seq
                  FROM workflow_run INDEXED BY idx_workflow_run_leased
@@ -257,13 +223,12 @@ SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts,
 
 
 -- name: list_few_pending_jobs
+-- doing: list jobs
 -- As list_jobs, of status pending, when there are few of them.
 --
 -- Sorts both indexes of what is pending.  With a long backlog list_jobs is faster, since it
 -- finds pending jobs wherever it looks; after it, it would walk past everything that is done.
-SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
-       idempotency_key, created_at, updated_at, deleted_at, payload, result
+SELECT {job.columns}
   FROM workflow_run
  WHERE seq IN (SELECT seq
                  FROM workflow_run INDEXED BY idx_workflow_run_claim
@@ -282,6 +247,7 @@ SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts,
 
 
 -- name: count_few_pending
+-- doing: count jobs
 -- How many jobs are pending, counted no further than :limit.
 SELECT count(*)
   FROM (SELECT 1
@@ -295,12 +261,11 @@ SELECT count(*)
 
 
 -- name: list_unsuccessful_jobs
+-- doing: list jobs
 -- As list_jobs, of status failed or cancelled.
 --
 -- Walks idx_workflow_run_unsuccessful backwards.
-SELECT seq, id, type, status, priority, is_ready, run_at, attempt, max_attempts, leased_by,
-       lease_until, lease_token, ended_by, ended_token, ended_outcome, last_error,
-       idempotency_key, created_at, updated_at, deleted_at, payload, result
+SELECT {job.columns}
   FROM workflow_run INDEXED BY idx_workflow_run_unsuccessful
  WHERE status IN ('failed', 'cancelled')
    AND status = :status

@@ -1,12 +1,12 @@
 -- name: append_log
+-- doing: append to a log
 -- One line of an instance's log.
---
---   one parameter for each column, in the order in which flow_log.c writes them
-INSERT INTO workflow_log (instance_id, level, step, attempt, at, message, data)
-VALUES (:instance_id, :level, :step, :attempt, :at, :message, :data);
+INSERT INTO workflow_log ({log.insert but at}, at)
+VALUES ({log.values but at}, :now);
 
 
 -- name: list_logs
+-- doing: list a log
 -- What an instance has logged, oldest first.
 --
 --   :instance_id  whose
@@ -14,7 +14,7 @@ VALUES (:instance_id, :level, :step, :attempt, :at, :message, :data);
 --   :room         how many at most
 --
 -- Walks idx_workflow_log_instance.
-SELECT id, instance_id, level, step, attempt, at, message, data
+SELECT {log.columns}
   FROM workflow_log INDEXED BY idx_workflow_log_instance
  WHERE instance_id = :instance_id
    AND id > :after

@@ -1,14 +1,12 @@
 -- name: append_outbox
+-- doing: append to the outbox
 -- One event for others to hear of.
---
---   one parameter for each column; see the table
-INSERT INTO workflow_outbox (instance_id, step, event, created_at, claimed_by, claimed_until,
-                             payload)
-VALUES (:instance_id, :step, :event, :created_at, :claimed_by, :claimed_until,
-        :payload);
+INSERT INTO workflow_outbox ({outbox.insert})
+VALUES ({outbox.values});
 
 
 -- name: find_outbox
+-- doing: find outbox events
 -- What may be delivered now, in order.
 --
 --   :now   microseconds since 1970
@@ -16,7 +14,7 @@ VALUES (:instance_id, :step, :event, :created_at, :claimed_by, :claimed_until,
 --
 -- An event that is claimed and not acknowledged holds back what comes after it in its instance.
 -- Walks idx_workflow_outbox_open, and asks idx_workflow_outbox_instance for each.
-SELECT id, instance_id, step, event, payload, created_at
+SELECT {outbox.columns}
   FROM workflow_outbox AS outbox INDEXED BY idx_workflow_outbox_open
  WHERE acknowledged_at IS NULL
    AND (claimed_until IS NULL OR claimed_until <= :now)
@@ -31,18 +29,15 @@ SELECT id, instance_id, step, event, payload, created_at
 
 
 -- name: claim_outbox
--- Gives an event to whoever delivers it.
---
---   :id      which
---   :worker  to whom
---   :until   for how long
+-- doing: claim an outbox event
+-- Gives an event to a worker that delivers it.
 UPDATE workflow_outbox
-   SET claimed_by    = :worker,
-       claimed_until = :until
+   SET {outbox.changes}
  WHERE id = :id;
 
 
 -- name: ack_outbox
+-- doing: acknowledge an outbox event
 -- An event has been delivered, and all of its instance before it.
 --
 --   :id   which
@@ -62,6 +57,7 @@ UPDATE workflow_outbox AS outbox
 
 
 -- name: find_outbox_earlier
+-- doing: find an outbox event
 -- Why ack_outbox did nothing.
 --
 --   :id  the event that was not acknowledged
@@ -77,6 +73,7 @@ SELECT (SELECT min(earlier.id)
 
 
 -- name: find_oldest_outbox
+-- doing: look at the outbox
 -- When the first event came that is not acknowledged.
 --
 -- One row, or none.  Walks idx_workflow_outbox_open.

@@ -1,10 +1,8 @@
 -- name: put_registry
+-- doing: write to the registry
 -- An entry, new or in place of the one with that name.
---
---   :name, :intent_type, :runtime, :is_enabled, :description, :now
-INSERT INTO workflow_registry (workflow_name, intent_type, runtime, is_enabled, description,
-                               created_at, updated_at)
-VALUES (:name, :intent_type, :runtime, :is_enabled, :description, :now, :now)
+INSERT INTO workflow_registry ({registry.insert})
+VALUES ({registry.values})
 ON CONFLICT (workflow_name) DO UPDATE
    SET intent_type = excluded.intent_type,
        runtime     = excluded.runtime,
@@ -14,20 +12,22 @@ ON CONFLICT (workflow_name) DO UPDATE
 
 
 -- name: get_registry
+-- doing: read the registry
 -- One entry.
 --
 --   :name  which
-SELECT workflow_name, intent_type, runtime, is_enabled, description, created_at, updated_at
+SELECT {registry.columns}
   FROM workflow_registry
  WHERE workflow_name = :name;
 
 
 -- name: list_registry
+-- doing: list the registry
 -- Entries in order of name.
 --
 --   :after  names greater than this
 --   :room   how many at most
-SELECT workflow_name, intent_type, runtime, is_enabled, description, created_at, updated_at
+SELECT {registry.columns}
   FROM workflow_registry
  WHERE workflow_name > :after
  ORDER BY workflow_name

@@ -1,16 +1,15 @@
 -- name: insert_signal
--- One signal, unless its id is known for this instance.
---
---   one parameter for each column; see the table
+-- doing: insert a signal
+-- One signal, unless its id is known for this instance.  It was not taken on arrival.
 --
 -- sqlite3_changes() says whether it was inserted.
-INSERT INTO workflow_signal (instance_id, id, event, received_at, taken_by, was_taken,
-                             payload)
-VALUES (:instance_id, :id, :event, :received_at, :taken_by, 0, :payload)
+INSERT INTO workflow_signal ({signal.insert but was_taken}, was_taken)
+VALUES ({signal.values but was_taken}, 0)
 ON CONFLICT (instance_id, id) DO NOTHING;
 
 
 -- name: find_known_signal
+-- doing: find a signal
 -- The signal that an instance knows by an id, and how its sender was answered.
 --
 --   :instance_id, :id  of the signal
@@ -23,13 +22,14 @@ SELECT seq, coalesce(was_taken, taken_by IS NOT NULL)
 
 
 -- name: find_signal
--- The oldest signal of an event that nobody has taken.
+-- doing: find a signal
+-- The oldest signal of an event that is not taken.
 --
 --   :instance_id, :event  which
 --   :until                received at or before this
 --
 -- One row or none.  Walks idx_workflow_signal_untaken.
-SELECT seq, id, event, payload, received_at
+SELECT {signal.columns}
   FROM workflow_signal INDEXED BY idx_workflow_signal_untaken
  WHERE taken_by IS NULL
    AND instance_id = :instance_id
@@ -40,7 +40,7 @@ SELECT seq, id, event, payload, received_at
 
 
 -- name: list_signals
--- Signals of an instance that nobody has taken, oldest first.
+-- Signals of an instance that are not taken, oldest first.
 --
 --   :instance_id  whose
 --   :after        only those after this one
@@ -48,7 +48,7 @@ SELECT seq, id, event, payload, received_at
 --
 -- Walks idx_workflow_signal_untaken.  That is in the order of events, so what waits is sorted: the
 -- numbers alone, without the payloads.
-SELECT seq, id, event, payload, received_at
+SELECT {signal.columns}
   FROM workflow_signal
  WHERE seq IN (SELECT seq
                  FROM workflow_signal INDEXED BY idx_workflow_signal_untaken
@@ -61,6 +61,7 @@ SELECT seq, id, event, payload, received_at
 
 
 -- name: mark_signal
+-- doing: mark a signal
 -- Says which step has taken a signal.
 --
 --   :instance_id, :seq  which
@@ -72,6 +73,7 @@ UPDATE workflow_signal
 
 
 -- name: keep_signal_taken
+-- doing: mark a signal
 -- The sender of a signal is told that it was taken.
 --
 --   :instance_id, :seq  which
@@ -82,6 +84,7 @@ UPDATE workflow_signal
 
 
 -- name: unmark_signals
+-- doing: mark a signal
 -- Lets signals of an instance be not taken.
 --
 --   :instance_id  whose

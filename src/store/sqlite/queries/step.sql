@@ -1,69 +1,25 @@
 -- name: insert_step
--- One step of a new instance's plan.
+-- doing: insert a step
+-- One step of a new instance's plan, or one that a function remembers.
 --
---   one parameter for each column, in the order in which flow_step.c writes them
-INSERT INTO workflow_step (id, name, kind, handler, max_attempts, priority, next, scope_fork,
-                           scope_from, scope_to, config, metadata, status, attempts,
-                           compensation_attempts, commit_no, next_run_at, started_at,
-                           finished_at, is_ready, is_held, is_current, task_type, due_at,
-                           locked_by, token, locked_until, call_until, ended_by, ended_token,
-                           stop, waiting_event, deadline_at, is_timed_out, remaining,
-                           updated_at, signal, error, input, output, ended_outcome,
-                           past_effects, is_effect_begun, function_effects, undo_error,
-                           version)
-VALUES (:id, :name, :kind, :handler, :max_attempts, :priority, :next, :scope_fork, :scope_from,
-        :scope_to, :config, :metadata, :status, :attempts, :compensation_attempts, :commit_no,
-        :next_run_at, :started_at, :finished_at, :is_ready, :is_held, :is_current, :task_type,
-        :due_at, :locked_by, :token, :locked_until, :call_until, :ended_by, :ended_token, :stop,
-        :waiting_event, :deadline_at, :is_timed_out, :remaining, :updated_at, :signal, :error,
-        :input, :output, :ended_outcome, :past_effects, :is_effect_begun, :function_effects,
-        :undo_error, :version);
+--   :is_current  whether the index of current steps holds it
+INSERT INTO workflow_step (is_current, id, {step.insert but instance_seq seq})
+VALUES (:is_current, :instance_seq << 20 | :seq, {step.values but instance_seq seq});
 
 
 -- name: update_step
+-- doing: update a step
 -- Writes what may change of a step that was read in this transaction.
 --
---   :id  which
---   and one parameter for each column that may change, in the order in which flow_step.c writes
---   them
+--   :is_current  whether the index of current steps holds it
 UPDATE workflow_step
-   SET status                = :status,
-       attempts              = :attempts,
-       compensation_attempts = :compensation_attempts,
-       commit_no             = :commit_no,
-       next_run_at           = :next_run_at,
-       started_at            = :started_at,
-       finished_at           = :finished_at,
-       is_ready              = :is_ready,
-       is_held               = :is_held,
-       is_current            = :is_current,
-       task_type             = :task_type,
-       due_at                = :due_at,
-       locked_by             = :locked_by,
-       token                 = :token,
-       locked_until          = :locked_until,
-       call_until            = :call_until,
-       ended_by              = :ended_by,
-       ended_token           = :ended_token,
-       stop                  = :stop,
-       waiting_event         = :waiting_event,
-       deadline_at           = :deadline_at,
-       is_timed_out          = :is_timed_out,
-       remaining             = :remaining,
-       updated_at            = :updated_at,
-       signal                = :signal,
-       error                 = :error,
-       input                 = :input,
-       output                = :output,
-       ended_outcome         = :ended_outcome,
-       past_effects          = :past_effects,
-       is_effect_begun       = :is_effect_begun,
-       function_effects      = :function_effects,
-       undo_error            = :undo_error
- WHERE id = :id;
+   SET is_current = :is_current,
+       {step.changes}
+ WHERE id = :instance_seq << 20 | :seq;
 
 
 -- name: delete_step
+-- doing: forget a step
 -- Removes a step, if it is there.
 --
 --   :id  which
@@ -72,52 +28,45 @@ DELETE FROM workflow_step
 
 
 -- name: list_committed_steps
+-- doing: find steps to undo
 -- Steps of one instance that have ended, the latest first, whole.
 --
---   :instance_seq  whose
---   :below         those with a lower commit number
---   :from, :to     between these ids, both included
---   :room          how many at most
+--   :instance_id  whose
+--   :below        those with a lower commit number
+--   :from, :to    between these places, both included
+--   :room         how many at most
 --
 -- Walks idx_workflow_step_committed backwards.
-SELECT id, name, kind, handler, max_attempts, priority, next, scope_fork, scope_from, scope_to,
-       status, attempts, compensation_attempts, commit_no, next_run_at, started_at, finished_at,
-       is_ready, is_held, task_type, due_at, locked_by, token, locked_until, call_until,
-       ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out, remaining,
-       updated_at, signal, error, config, metadata, input, output,
-       ended_outcome, past_effects, is_effect_begun, function_effects, undo_error
+SELECT {step.columns}
   FROM workflow_step INDEXED BY idx_workflow_step_committed
  WHERE commit_no IS NOT NULL
-   AND instance_seq = :instance_seq
+   AND instance_seq = (SELECT seq FROM workflow_instance WHERE id = :instance_id)
    AND commit_no < :below
-   AND +id BETWEEN :from AND :to
+   AND seq BETWEEN :from AND :to
  ORDER BY commit_no DESC
  LIMIT :room;
 
 
 -- name: list_current_steps
+-- doing: find current steps
 -- Steps of one instance that are under way, by place, whole.
 --
---   :instance_seq  whose
---   :after         those with a greater id
---   :room          how many at most
+--   :instance_id  whose
+--   :after        those behind this place
+--   :room         how many at most
 --
 -- Walks idx_workflow_step_current, which holds nothing that is planned or ended.
-SELECT id, name, kind, handler, max_attempts, priority, next, scope_fork, scope_from, scope_to,
-       status, attempts, compensation_attempts, commit_no, next_run_at, started_at, finished_at,
-       is_ready, is_held, task_type, due_at, locked_by, token, locked_until, call_until,
-       ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out, remaining,
-       updated_at, signal, error, config, metadata, input, output,
-       ended_outcome, past_effects, is_effect_begun, function_effects, undo_error
+SELECT {step.columns}
   FROM workflow_step INDEXED BY idx_workflow_step_current
  WHERE is_current = 1
-   AND instance_seq = :instance_seq
-   AND id > :after
+   AND instance_seq = (SELECT seq FROM workflow_instance WHERE id = :instance_id)
+   AND id > (SELECT seq << 20 FROM workflow_instance WHERE id = :instance_id) + :after
  ORDER BY id
  LIMIT :room;
 
 
 -- name: next_task_type
+-- doing: find waiting types
 -- The first type in a range that has a step to claim.
 --
 --   :from   this type or a greater one
@@ -134,6 +83,7 @@ SELECT task_type
 
 
 -- name: next_step_turn
+-- doing: find ready steps
 -- The next pair of version and priority that has a step of a type to claim, the
 -- highest first.
 --
@@ -160,6 +110,7 @@ SELECT version, priority
 
 
 -- name: claim_step_heads
+-- doing: find ready steps
 -- Steps of one type, version and priority, the longest waiting first.
 --
 --   :type, :version, :priority  which
@@ -177,48 +128,35 @@ SELECT next_run_at, id
 
 
 -- name: lease_step
+-- doing: lease a step
 -- Gives a step to a worker.
---
---   :id           which
---   :worker       to whom
---   :token        what the worker will say with each report
---   :lease_until  when the lease lapses if it is not extended
---   :now          microseconds since 1970
---
--- A ready step runs now; one in compensation stays so.
 UPDATE workflow_step
-   SET status       = iif(status = 'ready', 'running', status),
-       is_ready     = 0,
-       locked_by    = :worker,
+   SET status       = :status,
+       is_ready     = :is_ready,
+       locked_by    = :locked_by,
        token        = :token,
-       locked_until = :lease_until,
-       due_at       = :lease_until + 1,
-       started_at   = coalesce(started_at, :now),
-       updated_at   = :now
- WHERE id = :id;
+       locked_until = :locked_until,
+       due_at       = :due_at,
+       started_at   = :started_at,
+       updated_at   = :updated_at
+ WHERE id = :instance_seq << 20 | :seq;
 
 
 -- name: read_claimed_step
+-- doing: read a ready step
 -- A step, whole, with its instance's id.
 --
 --   :id  which
 --
 -- One row or none.
-SELECT step.id, step.name, step.kind, step.handler, step.max_attempts, step.priority, step.next,
-       step.scope_fork, step.scope_from, step.scope_to, step.status, step.attempts,
-       step.compensation_attempts, step.commit_no, step.next_run_at, step.started_at,
-       step.finished_at, step.is_ready, step.is_held, step.task_type, step.due_at,
-       step.locked_by, step.token, step.locked_until, step.call_until, step.ended_by,
-       step.ended_token, step.stop, step.waiting_event, step.deadline_at, step.is_timed_out,
-       step.remaining, step.updated_at, step.signal, step.error, step.config, step.metadata,
-       step.input, step.output,
-       step.ended_outcome, step.past_effects, step.is_effect_begun, step.function_effects, step.undo_error, instance.id
+SELECT {step.columns step}, instance.id AS instance_id
   FROM workflow_step AS step
   JOIN workflow_instance AS instance ON instance.seq = step.id >> 20
  WHERE step.id = :id;
 
 
 -- name: find_claimed_steps
+-- doing: find what a claim took
 -- The steps that one claim holds, in the order of a claim without aging,
 -- whole, with their instances' ids.
 --
@@ -226,15 +164,7 @@ SELECT step.id, step.name, step.kind, step.handler, step.max_attempts, step.prio
 --   :room            how many at most
 --
 -- Walks idx_workflow_step_leased, which is as long as there are leases.
-SELECT step.id, step.name, step.kind, step.handler, step.max_attempts, step.priority, step.next,
-       step.scope_fork, step.scope_from, step.scope_to, step.status, step.attempts,
-       step.compensation_attempts, step.commit_no, step.next_run_at, step.started_at,
-       step.finished_at, step.is_ready, step.is_held, step.task_type, step.due_at,
-       step.locked_by, step.token, step.locked_until, step.call_until, step.ended_by,
-       step.ended_token, step.stop, step.waiting_event, step.deadline_at, step.is_timed_out,
-       step.remaining, step.updated_at, step.signal, step.error, step.config, step.metadata,
-       step.input, step.output,
-       step.ended_outcome, step.past_effects, step.is_effect_begun, step.function_effects, step.undo_error, instance.id
+SELECT {step.columns step}, instance.id AS instance_id
   FROM workflow_step AS step INDEXED BY idx_workflow_step_leased
   JOIN workflow_instance AS instance ON instance.seq = step.id >> 20
  WHERE step.locked_by IS NOT NULL
@@ -246,74 +176,65 @@ SELECT step.id, step.name, step.kind, step.handler, step.max_attempts, step.prio
 
 
 -- name: read_step
+-- doing: read a step
 -- A step, whole.
 --
 --   :id  which
 --
 -- One row or none.
-SELECT id, name, kind, handler, max_attempts, priority, next, scope_fork, scope_from, scope_to,
-       status, attempts, compensation_attempts, commit_no, next_run_at, started_at, finished_at,
-       is_ready, is_held, task_type, due_at, locked_by, token, locked_until, call_until,
-       ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out, remaining,
-       updated_at, signal, error, config, metadata, input, output,
-       ended_outcome, past_effects, is_effect_begun, function_effects, undo_error
+SELECT {step.columns}
   FROM workflow_step
  WHERE id = :id;
 
 
 -- name: get_step
--- The step of this name between two ids, whole.
+-- doing: read a step
+-- The step of an instance that has this name, whole.
 --
---   :from, :to  the instance's first and last
---   :name       which
+--   :instance_id  whose
+--   :name         which
+--   :room         1
 --
 -- One row or none.  Walks the instance's steps: names are asked for by people, and an index on
 -- them would be written at every start.
-SELECT id, name, kind, handler, max_attempts, priority, next, scope_fork, scope_from, scope_to,
-       status, attempts, compensation_attempts, commit_no, next_run_at, started_at, finished_at,
-       is_ready, is_held, task_type, due_at, locked_by, token, locked_until, call_until,
-       ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out, remaining,
-       updated_at, signal, error, config, metadata, input, output,
-       ended_outcome, past_effects, is_effect_begun, function_effects, undo_error
+SELECT {step.columns}
   FROM workflow_step
- WHERE id BETWEEN :from AND :to
+ WHERE id BETWEEN (SELECT seq << 20 FROM workflow_instance WHERE id = :instance_id)
+              AND (SELECT seq << 20 | 1048575 FROM workflow_instance WHERE id = :instance_id)
    AND name = :name
  ORDER BY id
- LIMIT 1;
+ LIMIT :room;
 
 
 -- name: list_steps
--- Steps between two ids, by place, whole.
+-- Steps of one instance, by place, whole.
 --
---   :from, :to  both included
---   :status     NULL: any
---   :room       how many at most
-SELECT id, name, kind, handler, max_attempts, priority, next, scope_fork, scope_from, scope_to,
-       status, attempts, compensation_attempts, commit_no, next_run_at, started_at, finished_at,
-       is_ready, is_held, task_type, due_at, locked_by, token, locked_until, call_until,
-       ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out, remaining,
-       updated_at, signal, error, config, metadata, input, output,
-       ended_outcome, past_effects, is_effect_begun, function_effects, undo_error
+--   :instance_id  whose
+--   :from, :to    between these places, both included
+--   :status       NULL: any
+--   :room         how many at most
+--
+-- The bounds keep a place that no id has room for from meaning another instance.
+SELECT {step.columns}
   FROM workflow_step
- WHERE id BETWEEN :from AND :to
+ WHERE id BETWEEN (SELECT seq << 20 FROM workflow_instance WHERE id = :instance_id)
+                  + max(:from, 0)
+              AND (SELECT seq << 20 FROM workflow_instance WHERE id = :instance_id)
+                  + min(:to, 1048575)
    AND (:status IS NULL OR status = :status)
  ORDER BY id
  LIMIT :room;
 
 
 -- name: list_shown_steps
+-- doing: find current steps
 -- As list_current_steps, but only those whose status says so.
-SELECT id, name, kind, handler, max_attempts, priority, next, scope_fork, scope_from, scope_to,
-       status, attempts, compensation_attempts, commit_no, next_run_at, started_at, finished_at,
-       is_ready, is_held, task_type, due_at, locked_by, token, locked_until, call_until,
-       ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out, remaining,
-       updated_at, signal, error, config, metadata, input, output,
-       ended_outcome, past_effects, is_effect_begun, function_effects, undo_error
+SELECT {step.columns}
   FROM workflow_step INDEXED BY idx_workflow_step_current
  WHERE is_current = 1
    AND status IN ('ready', 'running', 'waiting', 'waiting_decision', 'paused', 'compensation')
-   AND instance_seq = :instance_seq
-   AND id > :after
+   AND instance_seq = (SELECT seq FROM workflow_instance WHERE id = :instance_id)
+   AND id > (SELECT seq << 20 FROM workflow_instance WHERE id = :instance_id) + :after
  ORDER BY id
  LIMIT :room;
 

@@ -1,10 +1,10 @@
 -- name: begin_write
--- doing: begin a transaction
+-- doing: begin to write
 BEGIN IMMEDIATE;
 
 
 -- name: begin_read
--- doing: begin a transaction
+-- doing: begin to read
 BEGIN;
 
 

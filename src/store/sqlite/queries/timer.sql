@@ -1,4 +1,5 @@
 -- name: promote_jobs
+-- doing: make due jobs ready
 -- Makes jobs claimable whose time has come, the earliest first.
 --
 --   :now    microseconds since 1970
@@ -16,6 +17,7 @@ UPDATE workflow_run
 
 
 -- name: promote_steps
+-- doing: make due steps ready
 -- Makes steps claimable whose time has come, the earliest first.
 --
 --   :now    microseconds since 1970
@@ -61,6 +63,7 @@ SELECT (SELECT instance.id
 
 
 -- name: find_due_instances
+-- doing: find instances to start
 -- Pending instances whose time has come, the earliest first.
 --
 --   :now   microseconds since 1970
@@ -76,6 +79,7 @@ SELECT id
 
 
 -- name: next_due
+-- doing: find the next timer
 -- When the next timer is due.
 --
 -- One row: an instant, or NULL for never.  A lease has run out one microsecond after its last,
@@ -95,6 +99,7 @@ SELECT min(due)
 
 
 -- name: next_flow_due
+-- doing: find the next timer
 -- When the next timer of a workflow is due.
 --
 -- One row: an instant, or NULL for never.  One probe of each index of timers.
@@ -127,6 +132,7 @@ SELECT min(due)
 
 
 -- name: count_expired
+-- doing: count expired leases
 -- How many leases of jobs and steps have run out and were not taken back yet; one
 -- without an end has run out.
 --

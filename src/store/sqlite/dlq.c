@@ -1,0 +1,41 @@
+/* store/sqlite/dlq.c - failed steps that a person must look at.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+
+cairn_code sqlite_append_dlq(struct store_tx *tx, const struct dlq_row *rows, size_t count,
+                             cairn_error *reterr)
+{
+    return rows_write(tx, Q_APPEND_DLQ, &dlq_row_type, rows, count, reterr);
+}
+
+cairn_code sqlite_close_dlq(struct store_tx *tx, const char *instance_id, int32_t seq,
+                            cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_CLOSE_DLQ, reterr);
+    bind_text(&query, ":instance_id", instance_id);
+    bind_place(&query, ":step_seq", seq);
+    return query_run(&query);
+}
+
+cairn_code sqlite_list_dlq(struct store_tx *tx, const char *instance_id, int64_t before_id,
+                           struct dlq_row *ret_rows, size_t room, size_t *ret_count,
+                           cairn_error *reterr)
+{
+    cleanup(query_end) struct query query =
+        query_begin(tx, instance_id ? Q_LIST_DLQ_OF_INSTANCE : Q_LIST_DLQ, reterr);
+    bind_text(&query, ":instance_id", instance_id);
+    bind_int(&query, ":before", before_id ? before_id : INT64_MAX);
+    bind_size(&query, ":room", room);
+    return rows_read(&query, &dlq_row_type, ret_rows, room, ret_count);
+}
+
+cairn_code sqlite_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
+                          cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_GET_DLQ, reterr);
+    bind_int(&query, ":id", id);
+    return row_find(&query, &dlq_row_type, ret_row);
+}

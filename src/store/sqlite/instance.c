@@ -1,0 +1,116 @@
+/* store/sqlite/instance.c - instances: insert, read, lock, update, list, count.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+
+#include <string.h>
+
+/* ---- Reading --------------------------------------------------------------------------------
+ */
+
+cairn_code sqlite_get_instance(struct store_tx *tx, const char *id,
+                               struct instance_row *ret_row, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_GET_INSTANCE, reterr);
+    bind_text(&query, ":id", id);
+    return row_find(&query, &instance_row_type, ret_row);
+}
+
+cairn_code sqlite_read_instances(struct store_tx *tx, const char *const *ids, size_t count,
+                                 struct instance_row *ret_rows, bool *ret_is_found,
+                                 cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++) {
+        cairn_code code = sqlite_get_instance(tx, ids[i], &ret_rows[i], reterr);
+        if (code && code != CAIRN_E_NOT_FOUND)
+            return code;
+        ret_is_found[i] = !code;
+    }
+    return CAIRN_OK;
+}
+
+cairn_code sqlite_lock_instances(struct store_tx *tx, const char *const *ids, size_t count,
+                                 bool may_wait, struct instance_row *ret_rows,
+                                 enum lock_result *ret_results, cairn_error *reterr)
+{
+    (void)may_wait; /* begin() has waited: no other process can hold a row now */
+    for (size_t i = 0; i < count; i++) {
+        cairn_code code = sqlite_get_instance(tx, ids[i], &ret_rows[i], reterr);
+        if (code && code != CAIRN_E_NOT_FOUND)
+            return code;
+        ret_results[i] = code ? LOCK_ABSENT : LOCK_DONE;
+    }
+    return CAIRN_OK;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------
+ */
+
+cairn_code sqlite_insert_instances(struct store_tx *tx, struct instance_row *rows, size_t count,
+                                   enum insert_result *ret_results, cairn_error *reterr)
+{
+    static const struct row_insert how = {&instance_row_type, Q_INSERT_INSTANCE,
+                                          Q_FIND_KNOWN_INSTANCE};
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < count && !code; i++)
+        code =
+            row_insert(tx, &how, &rows[i], &rows[i].seq, &rows[i].id, &ret_results[i], reterr);
+    return code;
+}
+
+/* The status apart from the rest: see update_instance_status. */
+cairn_code sqlite_update_instances(struct store_tx *tx, const struct instance_row *rows,
+                                   size_t count, cairn_error *reterr)
+{
+    cairn_code code =
+        rows_write(tx, Q_UPDATE_INSTANCE, &instance_row_type, rows, count, reterr);
+    if (code)
+        return code;
+    return rows_write(tx, Q_UPDATE_INSTANCE_STATUS, &instance_row_type, rows, count, reterr);
+}
+
+/* ---- Lists and counts -----------------------------------------------------------------------
+ */
+
+/* The query whose index fits the filter best. */
+static enum query_number choose_query(const struct instance_filter *filter)
+{
+    if (filter->key)
+        return Q_LIST_INSTANCES_BY_KEY;
+    if (filter->status != INSTANCE_NONE && filter->status != INSTANCE_COMPLETED)
+        return Q_LIST_INSTANCES_BY_STATUS;
+    return filter->workflow ? Q_LIST_INSTANCES_BY_WORKFLOW : Q_LIST_INSTANCES;
+}
+
+cairn_code sqlite_list_instances(struct store_tx *tx, const struct instance_filter *filter,
+                                 struct instance_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, choose_query(filter), reterr);
+    if (filter->key)
+        bind_text(&query, ":key", filter->key);
+    if (filter->workflow)
+        bind_text(&query, ":workflow", filter->workflow);
+    bind_text(&query, ":status", instance_status_name(filter->status));
+    bind_int(&query, ":before", filter->before_seq ? filter->before_seq : INT64_MAX);
+    bind_size(&query, ":room", room);
+    return rows_read(&query, &instance_row_type, ret_rows, room, ret_count);
+}
+
+cairn_code sqlite_count_instances(struct store_tx *tx, uint64_t *ret_counts,
+                                  cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_INSTANCES, reterr);
+    memset(ret_counts, 0, INSTANCE_STATUS_COUNT * sizeof *ret_counts);
+    while (query_step(&query) == SQLITE_ROW) {
+        const char *status = (const char *)sqlite3_column_text(query.handle, 0);
+        if (!status)
+            query.rc = SQLITE_NOMEM;
+        else
+            ret_counts[instance_status_from(status)] =
+                (uint64_t)sqlite3_column_int64(query.handle, 1);
+    }
+    return query_ended(&query);
+}

@@ -1,0 +1,49 @@
+/* store/sqlite/outbox.c - events that handlers want others to hear of.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+
+cairn_code sqlite_append_outbox(struct store_tx *tx, const struct outbox_row *rows,
+                                size_t count, cairn_error *reterr)
+{
+    return rows_write(tx, Q_APPEND_OUTBOX, &outbox_row_type, rows, count, reterr);
+}
+
+/* First all are found, then all are claimed: a claim changes the rows that the search reads. */
+cairn_code sqlite_claim_outbox(struct store_tx *tx, const char *worker, int64_t until_us,
+                               struct outbox_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr)
+{
+    const char *own_worker = arena_strdup(tx->arena, worker); /* lives as long as the rows */
+    if (!own_worker)
+        return fail_memory(reterr);
+    cleanup(query_end) struct query query = query_begin(tx, Q_FIND_OUTBOX, reterr);
+    bind_size(&query, ":room", room);
+    cairn_code code = rows_read(&query, &outbox_row_type, ret_rows, room, ret_count);
+    if (code)
+        return code;
+    for (size_t i = 0; i < *ret_count; i++) {
+        ret_rows[i].claimed_by = own_worker;
+        ret_rows[i].claimed_until_us = until_us;
+    }
+    query_end(&query); /* nothing may read while the rows are written */
+    return rows_write(tx, Q_CLAIM_OUTBOX, &outbox_row_type, ret_rows, *ret_count, reterr);
+}
+
+cairn_code sqlite_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_earlier,
+                             cairn_error *reterr)
+{
+    size_t count = 0;
+    cleanup(query_end) struct query query = query_begin(tx, Q_ACK_OUTBOX, reterr);
+    bind_int(&query, ":id", id);
+    cairn_code code = query_change(&query, &count);
+    *ret_earlier = 0;
+    if (code || count > 0)
+        return code;
+    cleanup(query_end) struct query earlier = query_begin(tx, Q_FIND_OUTBOX_EARLIER, reterr);
+    bind_int(&earlier, ":id", id);
+    return query_int(&earlier, ret_earlier);
+}

@@ -1,0 +1,174 @@
+/* store/sqlite/row.c - whole rows, by the descriptions of core/rows.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Results and parameters of a statement that have the name of a column are that column, in any
+ * order.  The names are looked up once for each statement of a session.
+ */
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const struct column *find_column(const struct row_type *type, const char *name)
+{
+    for (size_t i = 0; i < type->count; i++)
+        if (strcmp(type->columns[i].name, name) == 0)
+            return &type->columns[i];
+    return NULL;
+}
+
+static const struct column **new_map(struct query *query, int count)
+{
+    const struct column **map = mem_zalloc((size_t)count * sizeof(struct column *));
+    if (!map)
+        query->rc = SQLITE_NOMEM;
+    return map;
+}
+
+/* Every result must be a column, or it would be lost. */
+static void map_results(struct query *query, const struct row_type *type)
+{
+    int count = sqlite3_column_count(query->handle);
+    const struct column **map = new_map(query, count);
+    query->statement->results = map;
+    for (int i = 0; map && i < count; i++) {
+        map[i] = find_column(type, sqlite3_column_name(query->handle, i));
+        assert(map[i]);
+    }
+}
+
+static void map_parameters(struct query *query, const struct row_type *type)
+{
+    int count = sqlite3_bind_parameter_count(query->handle);
+    const struct column **map = new_map(query, count);
+    query->statement->parameters = map;
+    for (int i = 0; map && i < count; i++)
+        map[i] = find_column(type, sqlite3_bind_parameter_name(query->handle, i + 1) + 1);
+}
+
+/* ---- Reading --------------------------------------------------------------------------------
+ */
+
+static void read_column(struct query *query, int i, const struct column *column, void *row)
+{
+    switch (column->kind) {
+    case TEXT_COLUMN:
+    case JSON_COLUMN:
+    case EXACTJSON_COLUMN:
+    case UUID_COLUMN:
+        member_set_text(column, row, result_text(query, i));
+        break;
+    case WORD_COLUMN:
+        member_set_text(column, row, (const char *)sqlite3_column_text(query->handle, i));
+        break;
+    case PLACE_COLUMN:
+        if (sqlite3_column_type(query->handle, i) == SQLITE_NULL)
+            member_set_int(column, row, -1);
+        else
+            member_set_int(column, row, sqlite3_column_int64(query->handle, i));
+        break;
+    default:
+        member_set_int(column, row, sqlite3_column_int64(query->handle, i)); /* NULL is 0 */
+    }
+}
+
+void row_read(struct query *query, const struct row_type *type, void *ret_row)
+{
+    struct statement *statement = query->statement;
+    if (!statement->results)
+        map_results(query, type);
+    memset(ret_row, 0, type->size);
+    int count = sqlite3_column_count(query->handle);
+    for (int i = 0; i < count && query->rc == SQLITE_ROW; i++)
+        read_column(query, i, statement->results[i], ret_row);
+}
+
+cairn_code row_find(struct query *query, const struct row_type *type, void *ret_row)
+{
+    cairn_code code = query_find(query);
+    if (code)
+        return code;
+    row_read(query, type, ret_row);
+    return query_ended(query);
+}
+
+cairn_code rows_read(struct query *query, const struct row_type *type, void *ret_rows,
+                     size_t room, size_t *ret_count)
+{
+    size_t count = 0;
+    while (count < room && query_step(query) == SQLITE_ROW)
+        row_read(query, type, (char *)ret_rows + type->size * count++);
+    *ret_count = count;
+    return query_ended(query);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------
+ */
+
+static void bind_column(struct query *query, int i, const struct column *column,
+                        const void *row)
+{
+    bool is_null = column->flags & (COLUMN_NULL | COLUMN_NULL_IN_SQLITE);
+    if (column->kind != CODE_COLUMN && column_is_text(column)) {
+        bind_text_at(query, i, member_text(column, row));
+        return;
+    }
+    int64_t value = member_int(column, row);
+    if (!is_null || value != (column->kind == PLACE_COLUMN ? -1 : 0))
+        bind_int_at(query, i, value);
+}
+
+void row_bind(struct query *query, const struct row_type *type, const void *row)
+{
+    struct statement *statement = query->statement;
+    if (query->rc == SQLITE_OK && !statement->parameters)
+        map_parameters(query, type);
+    int count = sqlite3_bind_parameter_count(query->handle);
+    for (int i = 0; i < count && query->rc == SQLITE_OK; i++)
+        if (statement->parameters[i])
+            bind_column(query, i + 1, statement->parameters[i], row);
+}
+
+cairn_code rows_write(struct store_tx *tx, enum query_number number,
+                      const struct row_type *type, const void *rows, size_t count,
+                      cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    for (size_t i = 0; i < count && !code; i++) {
+        cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+        row_bind(&query, type, (const char *)rows + type->size * i);
+        code = query_run(&query);
+    }
+    return code;
+}
+
+cairn_code row_insert(struct store_tx *tx, const struct row_insert *how, void *row,
+                      int64_t *seq, const char **id, enum insert_result *ret_result,
+                      cairn_error *reterr)
+{
+    size_t count = 0;
+    cleanup(query_end) struct query insert = query_begin(tx, how->insert, reterr);
+    row_bind(&insert, how->type, row);
+    cairn_code code = query_change(&insert, &count);
+    if (code)
+        return code;
+    *ret_result = INSERT_DONE;
+    if (count > 0) {
+        *seq = sqlite3_last_insert_rowid(insert.session->connection->db);
+        return CAIRN_OK;
+    }
+    /* Because of its id, or because of its key. */
+    cleanup(query_end) struct query find = query_begin(tx, how->find, reterr);
+    row_bind(&find, how->type, row);
+    if (query_step(&find) != SQLITE_ROW)
+        return query_refused(&find);
+    const char *known = result_text(&find, 1);
+    if (!known)
+        return query_refused(&find);
+    *ret_result = strcmp(known, *id) == 0 ? INSERT_AGAIN : INSERT_EXISTING;
+    *seq = sqlite3_column_int64(find.handle, 0);
+    *id = known;
+    return CAIRN_OK;
+}
