@@ -107,3 +107,10 @@ void buf_done(struct buf *buf)
     mem_free(buf->text);
     *buf = (struct buf){0};
 }
+
+char *buf_keep(struct buf *buf, struct arena *arena)
+{
+    char *text = buf_failed(buf) ? NULL : arena_strndup(arena, buf_text(buf), buf->len);
+    buf_done(buf);
+    return text;
+}

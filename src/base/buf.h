@@ -9,6 +9,8 @@
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,5 +29,8 @@ void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(
 bool buf_failed(const struct buf *buf);
 const char *buf_text(const struct buf *buf);      /* "" when empty */
 char *buf_take(struct buf *buf, size_t *ret_len); /* the text is yours (mem_free); buf empty */
+
+/* The text in an arena, or NULL if memory ran out; buf is done. */
+char *buf_keep(struct buf *buf, struct arena *arena);
 
 #endif

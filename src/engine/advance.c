@@ -5,33 +5,22 @@
 #include "base/error.h"
 #include "engine/workset.h"
 
+static cairn_code apply_timers(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr)
+{
+    TRY(timers_apply(batch, ret_due_us, reterr));
+    return workset_write(batch, reterr);
+}
+
 /* Applies all that is due now, and tells when the next thing is (0: never). */
 static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
                             bool *ret_is_moved, cairn_error *reterr)
 {
-    struct local_engine *engine = committer->engine;
     struct request_queue none = {0};
-    struct batch batch = {
-        .committer = committer, .engine = engine, .ops = engine->store->ops, .requests = &none};
-    cairn_code code = batch.ops->begin(committer->session, &batch.arena, &batch.tx, reterr);
-    if (code) {
-        arena_done(&batch.arena);
-        return code;
-    }
-    code = timers_apply(&batch, ret_due_us, reterr);
-    if (!code)
-        code = workset_write(&batch, reterr);
-    if (!code)
-        code = batch_append_events(&batch, reterr);
-    if (code)
-        batch.ops->rollback(batch.tx);
-    else
-        code = batch.ops->commit(batch.tx, batch.ready.count || batch.ready.is_any, reterr);
-    if (!code)
-        batch_count(&batch);
-    *ret_is_moved = batch.event_count || batch.ready.is_any || workset_has_changed(&batch);
-    arena_done(&batch.arena);
-    return code;
+    struct batch batch;
+    TRY(batch_begin(committer, &none, &batch, reterr));
+    cairn_code code = apply_timers(&batch, ret_due_us, reterr);
+    *ret_is_moved = batch.ready.is_any || batch_has_events(&batch);
+    return batch_end(&batch, code, reterr);
 }
 
 static cairn_code advance_to(struct committer *committer, int64_t target_us,
@@ -41,14 +30,12 @@ static cairn_code advance_to(struct committer *committer, int64_t target_us,
     for (;;) {
         int64_t due_us;
         bool is_moved;
-        cairn_code code = apply_due(committer, &due_us, &is_moved, reterr);
-        if (code)
-            return code;
+        TRY(apply_due(committer, &due_us, &is_moved, reterr));
         bool is_due = due_us && due_us <= clock_now_us(clock);
         if (is_due && is_moved)
             continue; /* more of the same instant than one portion holds */
         if (is_due || due_us == 0 || due_us > target_us)
-            break; /* what is due and does not move is held by somebody else */
+            break; /* what is due and does not move is held by another transaction */
         clock_set_us(clock, due_us);
     }
     clock_set_us(clock, target_us);

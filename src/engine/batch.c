@@ -1,59 +1,135 @@
 /* engine/batch.c - many requests, one transaction, one commit.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * Requests that share a commit must leave what they would leave one by one, in the order in which
+ * they came.  So each is applied on rows in memory that those before it have changed, and is
+ * answered with what it has made itself.  Two things are out of order, where no caller can tell:
+ *
+ *   New jobs and instances are inserted ahead, many in one statement, but never across a request
+ *   that could tell: a commit that starts others (keys, and the order of insertion), and for
+ *   instances a deployment.  No other request knows their ids yet.
+ *
+ *   The row that a control is answered with is read at the end, or before the next request that
+ *   changes it (workset_take(), workset_take_job()).
+ *
+ * Claims, of tasks and of outbound events, come after all of this.  Their callers are concurrent
+ * and have no order among the others, and one question serves many.
  */
 #include "engine/batch.h"
 
 #include "base/error.h"
 #include "engine/notice.h"
+#include "engine/operation.h"
 #include "engine/workset.h"
 
-/* A new try begins from nothing; only what makes tries recognisable (ids, tokens) is kept. */
-static void forget_answer(struct request *request)
-{
-    request->code = CAIRN_OK;
-    error_clear(&request->error);
-}
-
-static void forget_answers(struct batch *batch)
-{
-    for_each_request (request, batch)
-        forget_answer(request);
-}
-
-static bool has_claims(const struct batch *batch)
-{
-    for_each_request (request, batch)
-        if (request_is_claiming(request))
-            return true;
-    return false;
-}
-
-static bool is_timer_due(struct local_engine *engine)
-{
-    pthread_mutex_lock(&engine->lock);
-    bool is_due = timers_are_due(engine);
-    pthread_mutex_unlock(&engine->lock);
-    return is_due;
-}
-
-/* A request that names a row which somebody else holds leaves the batch; it is tried alone. */
-static void put_busy_aside(struct batch *batch, struct request_queue *busy)
-{
-    struct request_queue rest = {0};
-    struct request *request;
-    if (batch->id_count == 0 && !batch->instances)
-        return;
-    while ((request = queue_pop(batch->requests)) != NULL) {
-        bool is_busy = !request->code && (request_names_busy_row(batch, request) ||
-                                          request_names_busy_instance(batch, request));
-        queue_push(is_busy ? busy : &rest, request);
-    }
-    *batch->requests = rest;
-}
+#include <string.h>
 
 /* Room in a batch for claims that join it late, so that a commit stays short. */
 enum { JOINING_TASKS_MAX = 1000 };
+
+enum { SLOW_COMMIT_US = 1000 * 1000, LATE_TIMER_US = 5 * 1000 * 1000 };
+
+/* ---- what a batch leaves behind ------------------------------------------------------------- */
+
+void batch_note_due(struct batch *batch, int64_t at_us)
+{
+    if (batch->due_us == 0 || at_us < batch->due_us)
+        batch->due_us = at_us;
+}
+
+void batch_note_ready(struct batch *batch, const char *type, int32_t version)
+{
+    struct ready_types *ready = &batch->ready;
+    if (ready->is_any)
+        return;
+    for (size_t i = 0; type && i < ready->count; i++)
+        if (ready->versions[i] == version && strcmp(ready->names[i], type) == 0)
+            return;
+    if (!type || ready->count == READY_TYPES_MAX || strlen(type) >= sizeof ready->names[0]) {
+        ready->is_any = true;
+        return;
+    }
+    ready->versions[ready->count] = version;
+    strcpy(ready->names[ready->count++], type);
+}
+
+cairn_code batch_note_ended(struct batch *batch, const char *id, cairn_error *reterr)
+{
+    batch->ended = arena_grow(&batch->arena, batch->ended, batch->ended_count, 1,
+                              &batch->ended_room, sizeof *batch->ended);
+    if (!batch->ended)
+        return fail_memory(reterr);
+    batch->ended[batch->ended_count++] = id;
+    return CAIRN_OK;
+}
+
+void batch_note_late(struct batch *batch, int64_t due_us)
+{
+    int64_t late_us = batch->tx->now_us - due_us;
+    if (!batch->engine->clock.is_virtual && late_us > batch->late_us)
+        batch->late_us = late_us;
+}
+
+static bool has_made_ready(const struct batch *batch)
+{
+    return batch->ready.count || batch->ready.is_any;
+}
+
+/* Ids are made once and kept over tries, so that a second try recognises the first one's rows.  An
+ * id that an earlier try found under the key belongs to another row, and is replaced. */
+cairn_code batch_make_ids(struct batch *batch, struct request *request, size_t count,
+                          cairn_error *reterr)
+{
+    cairn_enqueued *enqueued = request->out.enqueued;
+    if (!enqueued)
+        enqueued = arena_array(&request->arena, count, sizeof *enqueued);
+    if (!enqueued)
+        return fail_memory(reterr);
+    request->out.enqueued = enqueued;
+    for (size_t i = 0; i < count; i++) {
+        if (!enqueued[i].id[0] || enqueued[i].existing)
+            id_make(&batch->committer->rng, batch->tx->now_us, enqueued[i].id);
+        enqueued[i].existing = 0;
+    }
+    return CAIRN_OK;
+}
+
+/* ---- one request after the other ------------------------------------------------------------ */
+
+/* A report or commit that claims in the same call is refused as a whole, at its own turn. */
+static cairn_code apply_one(struct batch *batch, struct request *request, cairn_error *reterr)
+{
+    const struct engine_operation *operation = engine_operation_of(request->op);
+    if (request->code || request->is_reported || !operation->apply)
+        return CAIRN_OK;
+    if (request_is_claiming(request))
+        TRY(batch_check_runtime(batch, request, reterr));
+    return request->code ? CAIRN_OK : operation->apply(batch, request, reterr);
+}
+
+static cairn_code apply_in_order(struct batch *batch, cairn_error *reterr)
+{
+    plans_trim(&batch->committer->plans);
+    for_each_request (request, batch)
+        TRY(apply_one(batch, request, reterr));
+    TRY(workset_write_jobs(batch, reterr));
+    TRY(batch_append_outbox(batch, reterr));
+    if (batch->log_count)
+        TRY(batch->ops->append_logs(batch->tx, batch->logs, batch->log_count, reterr));
+    return CAIRN_OK;
+}
+
+/* ---- claims --------------------------------------------------------------------------------- */
+
+/* A new try begins from nothing; only what makes tries recognisable (ids, tokens) is kept. */
+static void forget_answers(const struct request_queue *requests)
+{
+    for (struct request *request = requests->first; request; request = request->next) {
+        request->code = CAIRN_OK;
+        error_clear(&request->error);
+    }
+}
 
 /* Claims that wait for what has just become ready join the batch: they get it in the same commit,
  * so that work starts after one and not after two. */
@@ -61,79 +137,64 @@ static void let_parked_join(struct batch *batch)
 {
     struct local_engine *engine = batch->engine;
     struct request_queue woken = {0};
-    if (batch->is_alone || (!batch->ready.count && !batch->ready.is_any))
+    if (batch->is_alone || !has_made_ready(batch))
         return;
     pthread_mutex_lock(&engine->lock);
     park_take(engine, &batch->ready, JOINING_TASKS_MAX, &woken);
     pthread_mutex_unlock(&engine->lock);
-    for (struct request *request = woken.first; request; request = request->next)
-        forget_answer(request);
+    forget_answers(&woken);
     queue_append(batch->requests, &woken);
 }
 
-/* Everything that the requests name. */
-static cairn_code lock_rows(struct batch *batch, struct request_queue *busy,
-                            cairn_error *reterr)
-{
-    cairn_code code = batch_lock(batch, reterr);
-    if (!code)
-        code = batch_load_instances(batch, reterr);
-    if (!code)
-        put_busy_aside(batch, busy);
-    return code;
-}
-
-static cairn_code claim_outbox(struct batch *batch, cairn_error *reterr)
-{
-    cairn_code code = CAIRN_OK;
-    for_each_request (request, batch) {
-        if (!code && !request->code && request->op == OP_OUTBOX_CLAIM)
-            code = batch_claim_outbox(batch, request, reterr);
-    }
-    return code;
-}
-
-/* Claims are answered after all other requests, so that one question serves many of them; they see
- * what the others have made ready. */
+/* Claims see what the other requests have made ready. */
 static cairn_code apply_claims(struct batch *batch, cairn_error *reterr)
 {
-    cairn_code code = workset_write_steps(batch, reterr);
-    if (!code)
-        code = claim_outbox(batch, reterr);
-    if (code)
-        return code;
+    TRY(workset_write_steps(batch, reterr));
+    for_each_request (request, batch)
+        if (!request->code && request->op == OP_OUTBOX_CLAIM)
+            TRY(batch_claim_outbox(batch, request, reterr));
     let_parked_join(batch);
     return batch_claim(batch, reterr);
 }
 
-static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_error *reterr)
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static bool must_apply_timers(const struct batch *batch)
 {
-    cairn_code code = CAIRN_OK;
-    if (has_claims(batch) || is_timer_due(batch->engine)) {
-        code = timers_apply(batch, &batch->due_us, reterr);
-        batch->is_due_known = !code;
-        batch->is_stuck = batch->due_us && batch->due_us <= batch->tx->now_us &&
-                          !batch->event_count && !batch->ready.is_any &&
-                          !workset_has_changed(batch);
-    }
-    if (!code)
-        code = lock_rows(batch, busy, reterr);
-    if (!code)
-        code = batch_apply_in_order(batch, reterr);
-    if (!code)
-        code = apply_claims(batch, reterr);
-    if (!code)
-        code = workset_write(batch, reterr);
-    if (!code)
-        code = batch_read_memories(batch, reterr);
-    if (!code)
-        code = workset_answer(batch, reterr);
-    if (!code)
-        code = batch_append_events(batch, reterr);
-    return code;
+    struct local_engine *engine = batch->engine;
+    for_each_request (request, batch)
+        if (request_is_claiming(request))
+            return true;
+    pthread_mutex_lock(&engine->lock);
+    bool is_due = timers_are_due(engine);
+    pthread_mutex_unlock(&engine->lock);
+    return is_due;
 }
 
-void batch_count(struct batch *batch)
+static cairn_code apply_timers(struct batch *batch, cairn_error *reterr)
+{
+    TRY(timers_apply(batch, &batch->due_us, reterr));
+    bool is_due = batch->due_us && batch->due_us <= batch->tx->now_us;
+    batch->is_due_known = true;
+    batch->is_stuck = is_due && !batch->ready.is_any && !batch_has_events(batch);
+    return CAIRN_OK;
+}
+
+static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_error *reterr)
+{
+    if (must_apply_timers(batch))
+        TRY(apply_timers(batch, reterr));
+    TRY(batch_load(batch, busy, reterr));
+    TRY(apply_in_order(batch, reterr));
+    TRY(apply_claims(batch, reterr));
+    TRY(workset_write(batch, reterr));
+    TRY(batch_read_memories(batch, reterr));
+    return workset_answer(batch, reterr);
+}
+
+/* ---- the transaction ------------------------------------------------------------------------ */
+
+static void count(const struct batch *batch)
 {
     struct counters *counters = &batch->engine->counters;
     const struct tally *tally = &batch->tally;
@@ -151,31 +212,17 @@ void batch_count(struct batch *batch)
     counters->passages += tally->passages;
     counters->passage_commits += tally->passage_commits;
     counters->passage_conflicts += tally->passage_conflicts;
+}
+
+static void wake_waits(const struct batch *batch)
+{
+    struct local_engine *engine = batch->engine;
     if (!batch->ended_count)
         return;
-    pthread_mutex_lock(&batch->engine->lock);
-    waits_ended(batch->engine, batch->ended, batch->ended_count);
-    pthread_mutex_unlock(&batch->engine->lock);
+    pthread_mutex_lock(&engine->lock);
+    waits_ended(engine, batch->ended, batch->ended_count);
+    pthread_mutex_unlock(&engine->lock);
 }
-
-cairn_code batch_ended(struct batch *batch, const char *id, cairn_error *reterr)
-{
-    batch->ended = arena_grow(&batch->arena, batch->ended, batch->ended_count, 1,
-                              &batch->ended_room, sizeof *batch->ended);
-    if (!batch->ended)
-        return fail_memory(reterr);
-    batch->ended[batch->ended_count++] = id;
-    return CAIRN_OK;
-}
-
-void batch_late(struct batch *batch, int64_t due_us)
-{
-    int64_t late_us = batch->tx->now_us - due_us;
-    if (!batch->engine->clock.is_virtual && late_us > batch->late_us)
-        batch->late_us = late_us;
-}
-
-enum { SLOW_COMMIT_US = 1000 * 1000, LATE_TIMER_US = 5 * 1000 * 1000 };
 
 /* What an operator wants to know of a commit. */
 static void tell_commit(const struct batch *batch, uint64_t took_us)
@@ -211,17 +258,45 @@ static void tell_commit(const struct batch *batch, uint64_t took_us)
                         notices[i].format, (long long)notices[i].facts[0].value);
 }
 
-static void count_commit(struct batch *batch, int64_t began_us)
+static void count_commit(const struct batch *batch, int64_t began_us)
 {
     struct counters *counters = &batch->engine->counters;
     uint64_t took_us = (uint64_t)(monotonic_us() - began_us);
-    batch_count(batch);
     counters->commits++;
     counters->commit_requests += batch->requests->count;
     counters->commit_us += took_us;
     if (took_us > counters->commit_us_max)
         counters->commit_us_max = took_us;
     tell_commit(batch, took_us);
+}
+
+cairn_code batch_begin(struct committer *committer, struct request_queue *requests,
+                       struct batch *ret_batch, cairn_error *reterr)
+{
+    struct local_engine *engine = committer->engine;
+    *ret_batch = (struct batch){.committer = committer,
+                                .engine = engine,
+                                .ops = engine->store->ops,
+                                .requests = requests};
+    cairn_code code =
+        ret_batch->ops->begin(committer->session, &ret_batch->arena, &ret_batch->tx, reterr);
+    if (code)
+        arena_done(&ret_batch->arena);
+    return code;
+}
+
+cairn_code batch_end(struct batch *batch, cairn_code code, cairn_error *reterr)
+{
+    if (code)
+        batch->ops->rollback(batch->tx);
+    else
+        code = batch->ops->commit(batch->tx, has_made_ready(batch), reterr);
+    if (!code) {
+        count(batch);
+        wake_waits(batch);
+    }
+    arena_done(&batch->arena);
+    return code;
 }
 
 /* Claims without tasks that may wait leave the queue, to be parked; their reports are done. */
@@ -240,50 +315,33 @@ static void put_empty_aside(struct batch *batch, struct request_queue *empty)
     *batch->requests = rest;
 }
 
-static void finish(struct batch *batch, int64_t began_us, int64_t now_us,
-                   struct batch_result *result)
-{
-    count_commit(batch, began_us);
-    result->ready = batch->ready;
-    if (batch->due_us)
-        result->due_in_us = batch->due_us > now_us ? batch->due_us - now_us : 0;
-    result->is_due_known = batch->is_due_known;
-    result->is_stuck = batch->is_stuck;
-    put_empty_aside(batch, &result->empty);
-}
-
 cairn_code batch_commit(struct committer *committer, struct request_queue *requests,
                         bool is_alone, struct batch_result *ret_result, cairn_error *reterr)
 {
-    struct local_engine *engine = committer->engine;
-    struct batch batch = {.committer = committer,
-                          .engine = engine,
-                          .ops = engine->store->ops,
-                          .requests = requests,
-                          .is_alone = is_alone};
+    struct batch batch;
     int64_t began_us = monotonic_us();
     *ret_result = (struct batch_result){.due_in_us = -1};
-    forget_answers(&batch);
+    forget_answers(requests);
+    cairn_code code = batch_begin(committer, requests, &batch, reterr);
+    ret_result->is_begin_failed = code != CAIRN_OK;
+    if (code)
+        return code;
 
-    cairn_code code = batch.ops->begin(committer->session, &batch.arena, &batch.tx, reterr);
+    batch.is_alone = is_alone;
+    cairn_code applied = apply(&batch, &ret_result->busy, reterr);
+    int64_t now_us = batch.tx->now_us;
+    code = batch_end(&batch, applied, reterr);
+    ret_result->is_unsure = !applied && code == CAIRN_E_UNREACHABLE;
     if (code) {
-        ret_result->is_begin_failed = true;
-        arena_done(&batch.arena);
+        queue_append(requests, &ret_result->busy);
         return code;
     }
-    code = apply(&batch, &ret_result->busy, reterr);
-    int64_t now_us = batch.tx->now_us;
-    bool is_ready_made = batch.ready.count || batch.ready.is_any;
-    if (code) {
-        batch.ops->rollback(batch.tx);
-    } else {
-        code = batch.ops->commit(batch.tx, is_ready_made, reterr);
-        ret_result->is_unsure = code == CAIRN_E_UNREACHABLE;
-    }
-    if (code)
-        queue_append(requests, &ret_result->busy);
-    else
-        finish(&batch, began_us, now_us, ret_result);
-    arena_done(&batch.arena);
-    return code;
+    count_commit(&batch, began_us);
+    ret_result->ready = batch.ready;
+    if (batch.due_us)
+        ret_result->due_in_us = batch.due_us > now_us ? batch.due_us - now_us : 0;
+    ret_result->is_due_known = batch.is_due_known;
+    ret_result->is_stuck = batch.is_stuck;
+    put_empty_aside(&batch, &ret_result->empty);
+    return CAIRN_OK;
 }

@@ -1,226 +1,189 @@
-/* engine/batch_load.c - which instances and steps a batch names: read and locked before it begins.
+/* engine/batch_load.c - the rows that the requests of a batch name: read and locked before it begins.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * Jobs are locked by one question and instances by another; steps are read ahead by a third.
  */
 #include "base/error.h"
+#include "engine/task_id.h"
 #include "engine/workset.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* ---- names ---------------------------------------------------------------------------------- */
 
-bool is_step_id(const char *task_id)
+static cairn_code add_name(struct batch *batch, const struct row_name *name,
+                           cairn_error *reterr)
 {
-    return strchr(task_id, '.') != NULL;
+    struct row_name *names = arena_grow(&batch->arena, batch->names, batch->name_count, 1,
+                                        &batch->name_room, sizeof *names);
+    if (!names)
+        return fail_memory(reterr);
+    names[batch->name_count++] = *name;
+    batch->names = names;
+    return CAIRN_OK;
 }
 
-static bool names_one_instance(const struct request *request)
+/* What does not look like an id names nothing; it never reaches the store. */
+static cairn_code name_row(struct batch *batch, struct request *request, const char *id,
+                           bool is_job, cairn_error *reterr)
 {
-    if (request->op == OP_DLQ_REQUEUE)
-        return request->instance_id[0];
-    return request->op == OP_SIGNAL || request->op == OP_DECIDE ||
-           request_is_control(request->op);
+    struct row_name name = {.request = request, .id = id, .seq = -1, .is_job = is_job};
+    return id_is_valid(id) ? add_name(batch, &name, reterr) : CAIRN_OK;
 }
 
-/* ---- which instances ------------------------------------------------------------------------ */
-
-static size_t named_instances(const struct request *request)
-{
-    if (request->code)
-        return 0;
-    if (request->op == OP_REPORT)
-        return request->is_reported ? 0 : request->in.report.count;
-    if (request->op == OP_COMMIT)
-        return !request->is_reported;
-    return names_one_instance(request) ? 1 : 0;
-}
-
-static bool names_tasks(enum request_op op)
-{
-    return op == OP_REPORT || op == OP_COMMIT;
-}
-
-static const char *named_task(const struct request *request, size_t index)
-{
-    return request->op == OP_COMMIT ? request->in.commit.task_id
-                                    : request->in.report.reports[index].task_id;
-}
-
-static const char *the_instance(const struct request *request)
-{
-    switch (request->op) {
-    case OP_SIGNAL:
-        return request->in.signal.instance_id;
-    case OP_DECIDE:
-        return request->in.decide.id;
-    case OP_DLQ_REQUEUE:
-        return request->instance_id;
-    default:
-        return request->in.control.id;
-    }
-}
-
-/* The index-th instance that a request names; NULL: that one is no instance's. */
-static const char *named_instance(struct batch *batch, const struct request *request,
-                                  size_t index, int32_t *ret_seq, bool *ret_is_lost)
+/* A heartbeat changes nothing but the step, whose instance need not be locked. */
+static cairn_code name_task(struct batch *batch, struct request *request, const char *task_id,
+                            cairn_error *reterr)
 {
     char id[ID_TEXT];
-    const char *given;
-    *ret_seq = -1;
-    *ret_is_lost = false;
-    if (names_tasks(request->op)) {
-        if (!step_id_split(named_task(request, index), id, ret_seq))
-            return NULL;
-        given = arena_strdup(&batch->arena, id);
-        *ret_is_lost = !given;
-        return given;
-    }
-    given = the_instance(request);
-    return id_is_valid(given) ? given : NULL;
+    struct row_name name = {.request = request, .is_bare = request->op == OP_HEARTBEAT};
+    if (!is_step_id(task_id))
+        return request->op == OP_COMMIT ? CAIRN_OK
+                                        : name_row(batch, request, task_id, true, reterr);
+    if (!step_id_split(task_id, id, &name.seq))
+        return CAIRN_OK;
+    name.id = arena_strdup(&batch->arena, id);
+    if (!name.id || (name.is_bare && !workset_add_bare(batch, name.id)))
+        return fail_memory(reterr);
+    return add_name(batch, &name, reterr);
 }
 
-/* How many places of one instance may be read ahead for a request. */
-static size_t named_places(const struct request *request)
+static cairn_code name_reported(struct batch *batch, struct request *request,
+                                cairn_error *reterr)
 {
+    const struct report_input *in = &request->in.report;
+    for (size_t i = 0; i < in->count; i++)
+        TRY(name_task(batch, request, in->reports[i].task_id, reterr));
+    return CAIRN_OK;
+}
+
+/* The instance of a requeue stands in its record. */
+static cairn_code name_recorded(struct batch *batch, struct request *request,
+                                cairn_error *reterr)
+{
+    TRY(batch_find_record_instance(batch, request, reterr));
+    return name_row(batch, request, request->instance_id, false, reterr);
+}
+
+static cairn_code name_rows_of(struct batch *batch, struct request *request,
+                               cairn_error *reterr)
+{
+    switch (request->op) {
+    case OP_REPORT:
+        return name_reported(batch, request, reterr);
+    case OP_COMMIT:
+        return name_task(batch, request, request->in.commit.task_id, reterr);
+    case OP_HEARTBEAT:
+        return name_task(batch, request, request->in.heartbeat.task_id, reterr);
+    case OP_JOB_CANCEL:
+    case OP_JOB_DELETE:
+    case OP_JOB_RETRY:
+        return name_row(batch, request, request->in.id, true, reterr);
+    case OP_SIGNAL:
+        return name_row(batch, request, request->in.signal.instance_id, false, reterr);
+    case OP_DECIDE:
+        return name_row(batch, request, request->in.decide.id, false, reterr);
+    case OP_DLQ_REQUEUE:
+        return name_recorded(batch, request, reterr);
+    default:
+        return request_is_control(request->op)
+                   ? name_row(batch, request, request->in.control.id, false, reterr)
+                   : CAIRN_OK;
+    }
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* The ids of jobs, or of instances that are to be locked. */
+static size_t gather_ids(const struct batch *batch, bool is_job, const char **ids)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < batch->name_count; i++)
+        if (batch->names[i].is_job == is_job && !batch->names[i].is_bare)
+            ids[count++] = batch->names[i].id;
+    return count;
+}
+
+/* How many places may be read ahead for a name. */
+static size_t place_room(const struct row_name *name)
+{
+    const struct request *request = name->request;
     return request->op == OP_COMMIT ? 1 + request->in.commit.step_count : 2;
 }
 
 /* Of a report: the step, and the place after it, where a list goes on.  Of a commit: the function
  * itself, and those of its steps that are remembered already. */
-static size_t add_places(const struct batch *batch, const struct request *request,
-                         const char *id, int32_t seq, struct step_ref *refs)
+static size_t add_places(const struct batch *batch, const struct row_name *name,
+                         struct step_ref *refs)
 {
-    const struct workset_instance *instance = workset_find(batch, id);
+    const struct workset_instance *instance = workset_find(batch, name->id);
+    const struct commit_input *commit = &name->request->in.commit;
     size_t count = 0;
-    if (!instance || instance->is_busy || seq < 0)
+    if (name->is_job || name->seq < 0)
         return 0;
-    refs[count++] = (struct step_ref){id, seq};
-    if (request->op != OP_COMMIT)
-        refs[count++] = (struct step_ref){id, seq + 1};
-    for (size_t i = 0; request->op == OP_COMMIT && i < request->in.commit.step_count; i++) {
-        int32_t place = request->in.commit.steps[i].seq;
+    if (!name->is_bare && (!instance || instance->is_busy))
+        return 0;
+    refs[count++] = (struct step_ref){name->id, name->seq};
+    if (name->request->op == OP_REPORT)
+        refs[count++] = (struct step_ref){name->id, name->seq + 1};
+    for (size_t i = 0; name->request->op == OP_COMMIT && i < commit->step_count; i++) {
+        int32_t place = commit->steps[i].seq;
         if (place > 0 && place < instance->row.places)
-            refs[count++] = (struct step_ref){id, place};
+            refs[count++] = (struct step_ref){name->id, place};
     }
     return count;
 }
 
-/* What a request names, in the order of the batch. */
-struct named {
-    const struct request *request;
-    const char *id;
-    int32_t seq; /* -1: the instance alone */
-};
-
-static bool is_step_heartbeat(const struct request *request)
+static cairn_code prefetch(struct batch *batch, cairn_error *reterr)
 {
-    return !request->code && request->op == OP_HEARTBEAT &&
-           is_step_id(request->in.heartbeat.task_id);
-}
-
-/* The places of heartbeats, whose instances need not be locked. */
-static cairn_code add_beating(struct batch *batch, struct step_ref *refs, size_t *count,
-                              cairn_error *reterr)
-{
-    for_each_request (request, batch) {
-        char id[ID_TEXT];
-        struct step_ref *ref = &refs[*count];
-        if (!is_step_heartbeat(request) ||
-            !step_id_split(request->in.heartbeat.task_id, id, &ref->seq))
-            continue;
-        ref->instance_id = arena_strdup(&batch->arena, id);
-        if (!ref->instance_id || !workset_add_bare(batch, ref->instance_id))
-            return fail_memory(reterr);
-        (*count)++;
-    }
-    return CAIRN_OK;
-}
-
-static cairn_code prefetch(struct batch *batch, const struct named *named, size_t count,
-                           size_t heartbeats, cairn_error *reterr)
-{
-    size_t room = heartbeats, ref_count = 0;
-    for (size_t i = 0; i < count; i++)
-        room += named_places(named[i].request);
+    size_t room = 0, count = 0;
+    for (size_t i = 0; i < batch->name_count; i++)
+        room += place_room(&batch->names[i]);
     struct step_ref *refs = arena_array(&batch->arena, room, sizeof *refs);
     if (!refs)
         return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++)
-        ref_count +=
-            add_places(batch, named[i].request, named[i].id, named[i].seq, refs + ref_count);
-    cairn_code code = add_beating(batch, refs, &ref_count, reterr);
-    return code ? code : workset_prefetch(batch, refs, ref_count, reterr);
+    for (size_t i = 0; i < batch->name_count; i++)
+        count += add_places(batch, &batch->names[i], refs + count);
+    return count ? workset_prefetch(batch, refs, count, reterr) : CAIRN_OK;
 }
 
-/* Who is meant by a requeue stands in the record. */
-static cairn_code name_records(struct batch *batch, cairn_error *reterr)
+static bool is_busy(const struct batch *batch, const struct row_name *name)
 {
-    cairn_code code = CAIRN_OK;
-    for_each_request (request, batch) {
-        if (!code && request->op == OP_DLQ_REQUEUE)
-            code = batch_find_record_instance(batch, request, reterr);
+    if (name->is_job) {
+        const struct workset_job *job = workset_find_job(batch, name->id);
+        return job && job->is_busy;
     }
-    return code;
+    const struct workset_instance *instance = workset_find(batch, name->id);
+    return !name->is_bare && instance && instance->is_busy;
 }
 
-static cairn_code gather(struct batch *batch, struct named *named, const char **ids,
-                         size_t *ret_count, cairn_error *reterr)
+/* A request that names a row which another transaction holds leaves the batch; it is tried alone. */
+static void put_busy_aside(struct batch *batch, struct request_queue *busy)
 {
-    *ret_count = 0;
-    for_each_request (request, batch) {
-        for (size_t i = 0; i < named_instances(request); i++) {
-            bool is_lost;
-            struct named *one = &named[*ret_count];
-            one->request = request;
-            one->id = named_instance(batch, request, i, &one->seq, &is_lost);
-            if (is_lost)
-                return fail_memory(reterr);
-            if (one->id)
-                ids[(*ret_count)++] = one->id;
-        }
+    struct request_queue rest = {0};
+    struct request *request;
+    size_t at = 0; /* names are in the order of the requests */
+    while ((request = queue_pop(batch->requests)) != NULL) {
+        bool is_aside = false;
+        for (; at < batch->name_count && batch->names[at].request == request; at++)
+            is_aside |= !request->code && is_busy(batch, &batch->names[at]);
+        queue_push(is_aside ? busy : &rest, request);
     }
-    return CAIRN_OK;
+    *batch->requests = rest;
 }
 
-/* Instances are locked by one question, and their steps are read ahead by another, together with
- * those whose leases are to be extended. */
-cairn_code batch_load_instances(struct batch *batch, cairn_error *reterr)
+cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy, cairn_error *reterr)
 {
-    size_t room = 0, heartbeats = 0, count;
-    cairn_code code = name_records(batch, reterr);
-    if (code)
-        return code;
-    for_each_request (request, batch) {
-        room += named_instances(request);
-        heartbeats += is_step_heartbeat(request);
-    }
-    if (room + heartbeats == 0)
+    for_each_request (request, batch)
+        if (!request->code && !request->is_reported)
+            TRY(name_rows_of(batch, request, reterr));
+    if (batch->name_count == 0)
         return CAIRN_OK;
-    const char **ids = arena_array(&batch->arena, room, sizeof *ids);
-    struct named *named = arena_array(&batch->arena, room, sizeof *named);
-    if (!ids || !named)
+    const char **ids = arena_array(&batch->arena, batch->name_count, sizeof *ids);
+    if (!ids)
         return fail_memory(reterr);
-    code = gather(batch, named, ids, &count, reterr);
-    if (!code && count)
-        code = workset_load(batch, ids, count, reterr);
-    if (!code && count + heartbeats)
-        code = prefetch(batch, named, count, heartbeats, reterr);
-    return code;
-}
-
-bool request_names_busy_instance(const struct batch *batch, const struct request *request)
-{
-    char id[ID_TEXT];
-    int32_t seq;
-    for (size_t i = 0; i < named_instances(request); i++) {
-        const char *name = id;
-        if (!names_tasks(request->op))
-            name = the_instance(request);
-        else if (!step_id_split(named_task(request, i), id, &seq))
-            continue;
-        const struct workset_instance *instance = workset_find(batch, name);
-        if (instance && instance->is_busy)
-            return true;
-    }
-    return false;
+    TRY(workset_load_jobs(batch, ids, gather_ids(batch, true, ids), reterr));
+    TRY(workset_load(batch, ids, gather_ids(batch, false, ids), reterr));
+    TRY(prefetch(batch, reterr));
+    put_busy_aside(batch, ret_busy);
+    return CAIRN_OK;
 }

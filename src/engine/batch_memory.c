@@ -8,6 +8,7 @@
  */
 #include "base/error.h"
 #include "core/effect.h"
+#include "engine/read.h"
 #include "engine/workset.h"
 
 #include <string.h>
@@ -194,33 +195,22 @@ static cairn_code read_steps(const struct reading *all, cairn_error *reterr)
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-static bool make_event_room(struct passage *passage)
-{
-    cairn_memory *memory = passage->memory;
-    if (memory->event_count < passage->event_room)
-        return true;
-    size_t room = passage->event_room ? passage->event_room * 2 : 4;
-    const cairn_received **events = arena_array(&passage->request->arena, room, sizeof *events);
-    if (!events)
-        return false;
-    if (memory->event_count)
-        memcpy(events, passage->events, memory->event_count * sizeof *events);
-    memory->events = passage->events = events;
-    passage->event_room = room;
-    return true;
-}
-
 static cairn_code add_event(const struct reading *reading, struct passage *passage,
                             struct signal_row *row, cairn_error *reterr)
 {
+    cairn_memory *memory = passage->memory;
     cairn_received *event = arena_alloc(&passage->request->arena, sizeof *event);
-    if (!event || !make_event_room(passage) || !keep_event(reading, passage, row))
+    const cairn_received **events =
+        arena_grow(&passage->request->arena, passage->events, memory->event_count, 1,
+                   &passage->event_room, sizeof *events);
+    if (!event || !events || !keep_event(reading, passage, row))
         return fail_memory(reterr);
+    memory->events = passage->events = events;
     *event = (cairn_received){.id = row->id,
                               .event = row->event,
                               .payload = row->payload,
                               .received_at_us = row->received_at_us};
-    passage->events[passage->memory->event_count++] = event;
+    events[memory->event_count++] = event;
     return CAIRN_OK;
 }
 
@@ -290,19 +280,12 @@ cairn_code batch_add_passage(struct batch *batch, struct request *request,
                              cairn_error *reterr)
 {
     cairn_memory *memory = arena_zalloc(&request->arena, sizeof *memory);
-    if (batch->passage_count == batch->passage_room) {
-        size_t room = batch->passage_room ? batch->passage_room * 2 : 8;
-        struct passage *more = arena_array(&batch->arena, room, sizeof *more);
-        if (!more)
-            return fail_memory(reterr);
-        if (batch->passage_count)
-            memcpy(more, batch->passages, batch->passage_count * sizeof *more);
-        batch->passages = more;
-        batch->passage_room = room;
-    }
-    if (!memory || !note_effects(&request->arena, runner, memory))
+    struct passage *passages = arena_grow(&batch->arena, batch->passages, batch->passage_count,
+                                          1, &batch->passage_room, sizeof *passages);
+    if (!memory || !passages || !note_effects(&request->arena, runner, memory))
         return fail_memory(reterr);
-    batch->passages[batch->passage_count++] = (struct passage){
+    batch->passages = passages;
+    passages[batch->passage_count++] = (struct passage){
         .request = request, .memory = memory, .instance_id = runner->instance_id};
     *ret_memory = memory;
     return CAIRN_OK;

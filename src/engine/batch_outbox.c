@@ -3,42 +3,26 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
+#include "engine/task_id.h"
 #include "engine/workset.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-static bool make_outbox_room(struct batch *batch, size_t more)
-{
-    if (batch->outbox_count + more <= batch->outbox_room)
-        return true;
-    size_t room = (batch->outbox_count + more) * 2;
-    struct outbox_row *rows = arena_array(&batch->arena, room, sizeof *rows);
-    if (!rows)
-        return false;
-    if (batch->outbox_count)
-        memcpy(rows, batch->outbox, batch->outbox_count * sizeof *rows);
-    batch->outbox = rows;
-    batch->outbox_room = room;
-    return true;
-}
 
 cairn_code batch_emit(struct batch *batch, const struct workset_instance *instance,
                       const char *step, const cairn_outbound *events, size_t count,
                       cairn_error *reterr)
 {
-    if (!make_outbox_room(batch, count))
+    struct outbox_row *rows = arena_grow(&batch->arena, batch->outbox, batch->outbox_count,
+                                         count, &batch->outbox_room, sizeof *rows);
+    if (!rows)
         return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++) {
-        const cairn_outbound *event = &events[i];
-        batch->outbox[batch->outbox_count++] = (struct outbox_row){
+    batch->outbox = rows;
+    for (size_t i = 0; i < count; i++)
+        rows[batch->outbox_count++] = (struct outbox_row){
             .instance_id = instance->row.id,
             .step = step,
-            .event = event->event,
-            .payload = event->payload ? event->payload : "null",
+            .event = events[i].event,
+            .payload = events[i].payload ? events[i].payload : "null",
             .created_at_us = batch->tx->now_us,
         };
-    }
     return CAIRN_OK;
 }
 
@@ -93,11 +77,10 @@ static cairn_code ack_one(struct batch *batch, int64_t id, int64_t *ret_earlier,
 cairn_code batch_ack_outbox(struct batch *batch, struct request *request, cairn_error *reterr)
 {
     const char *id = request->in.id;
-    size_t digits = strspn(id, "0123456789");
-    bool is_number = digits > 0 && digits <= 18 && !id[digits];
-    int64_t earlier = 0;
-    cairn_code code =
-        is_number ? ack_one(batch, strtoll(id, NULL, 10), &earlier, reterr) : CAIRN_E_NOT_FOUND;
+    int64_t number, earlier = 0;
+    cairn_code code = CAIRN_E_NOT_FOUND;
+    if (number_id_read(id, &number))
+        code = ack_one(batch, number, &earlier, reterr);
     if (code == CAIRN_E_NOT_FOUND) {
         request->code =
             fail(&request->error, code, "outbox event \"%.64s\" does not exist", id);

@@ -29,10 +29,7 @@ static const char *compensation_config(struct batch *batch, const struct commit_
     }
     json_close(&out, '}');
     json_close(&out, '}');
-    const char *text =
-        buf_failed(&buf) ? NULL : arena_strndup(&batch->arena, buf.text, buf.len);
-    buf_done(&buf);
-    return text;
+    return buf_keep(&buf, &batch->arena);
 }
 
 static cairn_code fill_memo(struct batch *batch, const struct commit_step *step,
@@ -69,9 +66,10 @@ static cairn_code fill_commit(struct batch *batch, const struct commit_input *in
                               struct passage_commit *ret_commit, cairn_error *reterr)
 {
     struct memo *memos = arena_array(&batch->arena, in->step_count + 1, sizeof *memos);
-    cairn_code code = memos ? CAIRN_OK : fail_memory(reterr);
-    for (size_t i = 0; i < in->step_count && !code; i++)
-        code = fill_memo(batch, &in->steps[i], &memos[i], reterr);
+    if (!memos)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < in->step_count; i++)
+        TRY(fill_memo(batch, &in->steps[i], &memos[i], reterr));
     *ret_commit = (struct passage_commit){
         .worker = in->worker,
         .token = in->token,
@@ -83,60 +81,47 @@ static cairn_code fill_commit(struct batch *batch, const struct commit_input *in
         .failed_step = in->failed_step,
         .extend_us = in->extend_ms * US_PER_MS,
     };
-    return code;
+    return CAIRN_OK;
 }
 
 /* ---- what goes with it ---------------------------------------------------------------------- */
 
-static bool make_log_room(struct batch *batch, size_t more)
-{
-    if (batch->log_count + more <= batch->log_room)
-        return true;
-    size_t room = (batch->log_count + more) * 2;
-    struct log_row *rows = arena_array(&batch->arena, room, sizeof *rows);
-    if (!rows)
-        return false;
-    if (batch->log_count)
-        memcpy(rows, batch->logs, batch->log_count * sizeof *rows);
-    batch->logs = rows;
-    batch->log_room = room;
-    return true;
-}
-
 static cairn_code keep_logs(struct batch *batch, const struct workset_instance *instance,
                             const struct commit_input *in, cairn_error *reterr)
 {
-    if (!make_log_room(batch, in->log_count))
+    struct log_row *logs = arena_grow(&batch->arena, batch->logs, batch->log_count,
+                                      in->log_count, &batch->log_room, sizeof *logs);
+    if (!logs)
         return fail_memory(reterr);
+    batch->logs = logs;
     for (size_t i = 0; i < in->log_count; i++)
-        batch->logs[batch->log_count++] = (struct log_row){.instance_id = instance->row.id,
-                                                           .level = in->logs[i].level,
-                                                           .message = in->logs[i].message,
-                                                           .data = in->logs[i].data,
-                                                           .step = in->logs[i].step,
-                                                           .attempt = in->logs[i].attempt,
-                                                           .at_us = batch->tx->now_us};
+        logs[batch->log_count++] = (struct log_row){.instance_id = instance->row.id,
+                                                    .level = in->logs[i].level,
+                                                    .message = in->logs[i].message,
+                                                    .data = in->logs[i].data,
+                                                    .step = in->logs[i].step,
+                                                    .attempt = in->logs[i].attempt,
+                                                    .at_us = batch->tx->now_us};
     return CAIRN_OK;
 }
 
 static cairn_code emit_all(struct batch *batch, const struct workset_instance *instance,
                            const struct commit_input *in, cairn_error *reterr)
 {
-    cairn_code code = CAIRN_OK;
-    for (size_t i = 0; i < in->step_count && !code; i++)
-        code = batch_emit(batch, instance, in->steps[i].key, in->steps[i].outbound,
-                          in->steps[i].outbound_count, reterr);
-    return code;
+    for (size_t i = 0; i < in->step_count; i++)
+        TRY(batch_emit(batch, instance, in->steps[i].key, in->steps[i].outbound,
+                       in->steps[i].outbound_count, reterr));
+    return CAIRN_OK;
 }
 
-/* A key was known, and stands for something else than the passage had thought. */
+/* The key was known: the step's output names the job or instance that has it. */
 static cairn_code correct_started_id(struct workset_instance *instance, int32_t seq,
                                      const char *id, cairn_error *reterr)
 {
     struct flow_step *step;
-    cairn_code code = workset_step(instance, seq, &step, reterr);
-    if (code || !step || step->row.kind != KIND_START)
-        return code;
+    TRY(workset_step(instance, seq, &step, reterr));
+    if (!step || step->row.kind != KIND_START)
+        return CAIRN_OK;
     step->row.output = arena_printf(&instance->batch->arena, "{\"id\":\"%s\"}", id);
     step->is_dirty = true;
     return step->row.output ? CAIRN_OK : fail_memory(reterr);
@@ -153,17 +138,16 @@ static cairn_code start_all(struct batch *batch, struct workset_instance *instan
     cairn_enqueued *started = arena_array(&request->arena, count, sizeof *started);
     if (!started)
         return fail_memory(reterr);
-    cairn_code code = batch_insert_children(batch, in->jobs, in->job_count, started, reterr);
-    if (!code)
-        code = batch_start_children(batch, children, in->start_count, started + in->job_count,
-                                    reterr);
-    for (size_t i = 0; i < count && !code; i++) {
+    TRY(batch_insert_children(batch, in->jobs, in->job_count, started, reterr));
+    TRY(batch_start_children(batch, children, in->start_count, started + in->job_count,
+                             reterr));
+    for (size_t i = 0; i < count; i++) {
         int32_t seq = i < in->job_count ? in->jobs[i].seq : in->starts[i - in->job_count].seq;
         if (started[i].existing)
-            code = correct_started_id(instance, seq, started[i].id, reterr);
+            TRY(correct_started_id(instance, seq, started[i].id, reterr));
     }
     request->out.committed.started = started;
-    return code;
+    return CAIRN_OK;
 }
 
 /* ---- the commit ----------------------------------------------------------------------------- */
@@ -191,9 +175,8 @@ static void refuse(struct batch *batch, struct request *request, const struct fl
         request->code = ended_otherwise(&request->error, in->task_id, verdict->ended_outcome);
         return;
     }
-    request->code = lease_lost(&request->error, in->task_id, in->worker,
-                               runner ? step_status_name(runner->row.status) : NULL,
-                               runner ? runner->row.locked_by : NULL);
+    request->code =
+        step_lease_lost(&request->error, in->task_id, in->worker, runner ? &runner->row : NULL);
 }
 
 /* 0: the lease has ended.  If the commit is repeated, somebody else may have one meanwhile. */
@@ -220,19 +203,27 @@ static cairn_code answer(struct batch *batch, struct request *request,
                               reterr);
 }
 
-static struct child *plan_children(struct batch *batch, struct request *request,
-                                   cairn_code *ret_code, cairn_error *reterr)
+static cairn_code plan_children(struct batch *batch, struct request *request,
+                                struct child **ret_children, cairn_error *reterr)
 {
     const struct commit_input *in = &request->in.commit;
-    struct child *children = arena_array(&batch->arena, in->start_count + 1, sizeof *children);
-    if (!children) {
-        *ret_code = fail_memory(reterr);
-        return NULL;
-    }
+    struct child *children = arena_array(&batch->arena, in->start_count, sizeof *children);
+    if (!children)
+        return fail_memory(reterr);
     for (size_t i = 0; i < in->start_count; i++)
         children[i] = (struct child){.start = &in->starts[i]};
-    *ret_code = batch_plan_children(batch, request, children, in->start_count, reterr);
-    return children;
+    *ret_children = children;
+    return batch_plan_children(batch, request, children, in->start_count, reterr);
+}
+
+/* What goes with a commit that was taken. */
+static cairn_code keep_all(struct batch *batch, struct workset_instance *instance,
+                           struct request *request, struct child *children, cairn_error *reterr)
+{
+    const struct commit_input *in = &request->in.commit;
+    TRY(start_all(batch, instance, request, children, reterr));
+    TRY(emit_all(batch, instance, in, reterr));
+    return keep_logs(batch, instance, in, reterr);
 }
 
 cairn_code batch_commit_passage(struct batch *batch, struct request *request,
@@ -241,28 +232,27 @@ cairn_code batch_commit_passage(struct batch *batch, struct request *request,
     const struct commit_input *in = &request->in.commit;
     struct workset_instance *instance;
     struct flow_step *runner;
+    struct child *children;
     struct passage_commit commit;
     struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
     request->out.committed = (struct committed_output){0};
-    cairn_code code = batch_find_step(batch, in->task_id, &instance, &runner, reterr);
-    if (code)
-        return code;
+    if (request_enqueues_children(request))
+        batch->are_jobs_ahead = false;
+    if (request_starts_children(request))
+        batch->are_starts_ahead = false;
+    TRY(batch_find_step(batch, in->task_id, &instance, &runner, reterr));
     if (!runner) {
         refuse(batch, request, NULL, &verdict);
         return CAIRN_OK;
     }
-    struct child *children = plan_children(batch, request, &code, reterr);
-    if (!code && !request->code)
-        code = fill_commit(batch, in, &commit, reterr);
-    if (code || request->code)
-        return code;
-
+    TRY(plan_children(batch, request, &children, reterr));
+    if (request->code)
+        return CAIRN_OK;
+    TRY(fill_commit(batch, in, &commit, reterr));
     bool is_conflict = in->revision != instance->row.revision;
-    code = flow_commit(&instance->flow, runner, &commit, &verdict, reterr);
-    if (code)
-        return code;
+    TRY(flow_commit(&instance->flow, runner, &commit, &verdict, reterr));
     if (verdict.code) {
-        workset_revise_dirty(instance); /* a stopped passage's lease has ended */
+        workset_revise_dirty(instance); /* a stopped run's lease has ended */
         refuse(batch, request, runner, &verdict);
         return CAIRN_OK;
     }
@@ -272,12 +262,7 @@ cairn_code batch_commit_passage(struct batch *batch, struct request *request,
         workset_revise(instance);
         batch->tally.passage_commits++;
         batch->tally.passage_conflicts += is_conflict;
-        code = start_all(batch, instance, request, children, reterr);
-        if (!code)
-            code = emit_all(batch, instance, in, reterr);
-        if (!code)
-            code = keep_logs(batch, instance, in, reterr);
+        TRY(keep_all(batch, instance, request, children, reterr));
     }
-    return code ? code
-                : answer(batch, request, instance, runner, &verdict, is_conflict, reterr);
+    return answer(batch, request, instance, runner, &verdict, is_conflict, reterr);
 }

@@ -1,11 +1,119 @@
-/* engine/batch_report.c - what workers say of steps: reports and heartbeats.
+/* engine/batch_report.c - reports and heartbeats of workers, about jobs and steps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
+#include "engine/task_id.h"
 #include "engine/workset.h"
 
 #include <stdio.h>
+
+/* ---- leases that are lost ------------------------------------------------------------------- */
+
+static cairn_code lease_lost(cairn_error *error, const char *id, const char *worker,
+                             const char *status, const char *holder)
+{
+    fail(error, CAIRN_E_LEASE_LOST, "task \"%.64s\" is no longer leased to worker \"%.64s\"",
+         id, worker);
+    if (status)
+        fail_detail(error, CAIRN_E_LEASE_LOST, "it is %s%s%.64s", status,
+                    holder ? ", held by " : "", holder ? holder : "");
+    else
+        fail_detail(error, CAIRN_E_LEASE_LOST, "there is no such task");
+    return fail_hint(
+        error, CAIRN_E_LEASE_LOST,
+        "drop this result: the lease ran out, the work was stopped, or the token is "
+        "another claim's");
+}
+
+static cairn_code job_lease_lost(cairn_error *error, const char *id, const char *worker,
+                                 const struct workset_job *job)
+{
+    return lease_lost(error, id, worker, job ? job_status_name(job->row.status) : NULL,
+                      job ? job->row.leased_by : NULL);
+}
+
+cairn_code step_lease_lost(cairn_error *error, const char *id, const char *worker,
+                           const struct step_row *row)
+{
+    return lease_lost(error, id, worker, row ? step_status_name(row->status) : NULL,
+                      row ? row->locked_by : NULL);
+}
+
+cairn_code ended_otherwise(cairn_error *error, const char *id, const char *ended_outcome)
+{
+    fail(error, CAIRN_E_LEASE_LOST, "task \"%.64s\" was already reported with this token", id);
+    fail_detail(error, CAIRN_E_LEASE_LOST, "the first report was \"%s\", and it counts",
+                ended_outcome);
+    return fail_hint(error, CAIRN_E_LEASE_LOST,
+                     "drop this result; only the same report may be repeated");
+}
+
+/* ---- reports about jobs --------------------------------------------------------------------- */
+
+static struct job_input report_to_input(const struct request *request,
+                                        const cairn_report *report)
+{
+    static const enum job_action actions[] = {
+        [CAIRN_COMPLETE] = JOB_COMPLETE, [CAIRN_FAIL] = JOB_FAIL,
+        [CAIRN_RETRY] = JOB_RETRY,       [CAIRN_DEAD] = JOB_DEAD,
+        [CAIRN_RELEASE] = JOB_RELEASE,
+    };
+    return (struct job_input){
+        .action = actions[report->outcome],
+        .worker = request->in.report.worker,
+        .token = report->token,
+        .output = report->output ? report->output : "null",
+        .error = report->error ? report->error : "",
+        .delay_us = report->delay_ms < 0 ? -1 : report->delay_ms * US_PER_MS,
+    };
+}
+
+static cairn_code report_job(struct batch *batch, struct request *request,
+                             const cairn_report *report, cairn_reported *reported,
+                             cairn_error *reterr)
+{
+    struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
+    struct workset_job *job;
+    TRY(workset_take_job(batch, report->task_id, &job, reterr));
+    if (job && (report->outcome == CAIRN_WAIT || report->outbound_count)) {
+        reported->code =
+            fail(&reported->error, CAIRN_E_BAD_INPUT,
+                 "job \"%.64s\" cannot %s: only the steps of workflows can", report->task_id,
+                 report->outcome == CAIRN_WAIT ? "wait" : "emit events");
+        return CAIRN_OK;
+    }
+    if (job) {
+        struct job_input input = report_to_input(request, report);
+        TRY(batch_apply_job(batch, job, &input, &verdict, reterr));
+    }
+    reported->code = verdict.code;
+    batch->tally.late_reports += verdict.code != CAIRN_OK;
+    if (!verdict.code)
+        snprintf(reported->status, sizeof reported->status, "%s",
+                 job_status_name(job->row.status));
+    else if (verdict.ended_outcome)
+        ended_otherwise(&reported->error, report->task_id, verdict.ended_outcome);
+    else
+        job_lease_lost(&reported->error, report->task_id, request->in.report.worker, job);
+    return CAIRN_OK;
+}
+
+/* ---- reports about steps -------------------------------------------------------------------- */
+
+cairn_code batch_find_step(struct batch *batch, const char *task_id,
+                           struct workset_instance **ret_instance, struct flow_step **ret_step,
+                           cairn_error *reterr)
+{
+    char id[ID_TEXT];
+    int32_t seq;
+    *ret_instance = NULL;
+    *ret_step = NULL;
+    if (!step_id_split(task_id, id, &seq))
+        return CAIRN_OK;
+    TRY(workset_take(batch, id, ret_instance, reterr));
+    return *ret_instance ? workset_step(*ret_instance, seq, ret_step, reterr) : CAIRN_OK;
+}
 
 static void count_outcome(struct tally *tally, const struct flow_step *step,
                           cairn_outcome outcome)
@@ -21,22 +129,6 @@ static void count_outcome(struct tally *tally, const struct flow_step *step,
         tally->failed++;
 }
 
-cairn_code batch_find_step(struct batch *batch, const char *task_id,
-                           struct workset_instance **ret_instance, struct flow_step **ret_step,
-                           cairn_error *reterr)
-{
-    char id[ID_TEXT];
-    int32_t seq;
-    *ret_instance = NULL;
-    *ret_step = NULL;
-    if (!step_id_split(task_id, id, &seq))
-        return CAIRN_OK;
-    cairn_code code = workset_take(batch, id, ret_instance, reterr);
-    if (code || !*ret_instance)
-        return code;
-    return workset_step(*ret_instance, seq, ret_step, reterr);
-}
-
 /* -1: the step's own backoff. */
 static int64_t delay_of(struct batch *batch, const cairn_report *report)
 {
@@ -48,62 +140,103 @@ static int64_t delay_of(struct batch *batch, const cairn_report *report)
            US_PER_MS;
 }
 
-cairn_code batch_report_step(struct batch *batch, struct request *request, size_t index,
-                             cairn_error *reterr)
+static cairn_code apply_report(struct batch *batch, struct workset_instance *instance,
+                               struct flow_step *step, const char *worker,
+                               const cairn_report *given, struct flow_verdict *ret_verdict,
+                               cairn_error *reterr)
 {
-    const cairn_report *given = &request->in.report.reports[index];
-    cairn_reported *reported = &request->out.reported[index];
+    struct flow_report report = {
+        .outcome = given->outcome,
+        .worker = worker,
+        .token = given->token,
+        .output = given->output ? given->output : "null",
+        .error = given->error ? given->error : "",
+        .event = given->event,
+        .delay_us = delay_of(batch, given),
+        .is_missing_handler = given->is_missing_handler,
+        .timeout_us = given->timeout_ms < 0 ? -1 : given->timeout_ms * US_PER_MS,
+    };
+    TRY(flow_report(&instance->flow, step, &report, ret_verdict, reterr));
+    if (!ret_verdict->code && !ret_verdict->is_repeated) {
+        count_outcome(&batch->tally, step, given->outcome);
+        TRY(batch_emit(batch, instance, step->row.name, given->outbound, given->outbound_count,
+                       reterr));
+    }
+    if (ret_verdict->code)
+        workset_revise_dirty(instance);
+    else
+        workset_revise(instance);
+    return CAIRN_OK;
+}
+
+static cairn_code report_step(struct batch *batch, struct request *request,
+                              const cairn_report *given, cairn_reported *reported,
+                              cairn_error *reterr)
+{
+    const char *worker = request->in.report.worker;
     struct workset_instance *instance;
     struct flow_step *step;
     struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
-    *reported = (cairn_reported){0};
-    cairn_code code = batch_find_step(batch, given->task_id, &instance, &step, reterr);
-    if (code)
-        return code;
-    if (step) {
-        struct flow_report report = {
-            .outcome = given->outcome,
-            .worker = request->in.report.worker,
-            .token = given->token,
-            .output = given->output ? given->output : "null",
-            .error = given->error ? given->error : "",
-            .event = given->event,
-            .delay_us = delay_of(batch, given),
-            .is_missing_handler = given->is_missing_handler,
-            .timeout_us = given->timeout_ms < 0 ? -1 : given->timeout_ms * US_PER_MS,
-        };
-        code = flow_report(&instance->flow, step, &report, &verdict, reterr);
-        if (!code && !verdict.code && !verdict.is_repeated) {
-            count_outcome(&batch->tally, step, given->outcome);
-            code = batch_emit(batch, instance, step->row.name, given->outbound,
-                              given->outbound_count, reterr);
-        }
-        if (code)
-            return code;
-        if (verdict.code)
-            workset_revise_dirty(instance);
-        else
-            workset_revise(instance);
-    }
+    TRY(batch_find_step(batch, given->task_id, &instance, &step, reterr));
+    if (step)
+        TRY(apply_report(batch, instance, step, worker, given, &verdict, reterr));
     reported->code = verdict.code;
-    if (verdict.code == CAIRN_E_LEASE_LOST) {
-        batch->tally.late_reports++;
-        if (verdict.ended_outcome)
-            ended_otherwise(&reported->error, given->task_id, verdict.ended_outcome);
-        else
-            lease_lost(&reported->error, given->task_id, request->in.report.worker,
-                       step ? step_status_name(step->row.status) : NULL,
-                       step ? step->row.locked_by : NULL);
-    } else if (verdict.code) {
-        fail(&reported->error, verdict.code, "%s", verdict.flaw);
-    } else {
+    batch->tally.late_reports += verdict.code == CAIRN_E_LEASE_LOST;
+    if (!verdict.code)
         snprintf(reported->status, sizeof reported->status, "%s",
                  step_status_name(step->row.status));
+    else if (verdict.code != CAIRN_E_LEASE_LOST)
+        fail(&reported->error, verdict.code, "%s", verdict.flaw);
+    else if (verdict.ended_outcome)
+        ended_otherwise(&reported->error, given->task_id, verdict.ended_outcome);
+    else
+        step_lease_lost(&reported->error, given->task_id, worker, step ? &step->row : NULL);
+    return CAIRN_OK;
+}
+
+cairn_code batch_report(struct batch *batch, struct request *request, cairn_error *reterr)
+{
+    size_t count = request->in.report.count;
+    if (!request->out.reported)
+        request->out.reported = arena_array(&request->arena, count, sizeof(cairn_reported));
+    if (!request->out.reported)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        const cairn_report *report = &request->in.report.reports[i];
+        cairn_reported *reported = &request->out.reported[i];
+        *reported = (cairn_reported){0};
+        TRY(is_step_id(report->task_id) ? report_step(batch, request, report, reported, reterr)
+                                        : report_job(batch, request, report, reported, reterr));
     }
     return CAIRN_OK;
 }
 
-/* Whether the lease was extended: not if the worker is to stop, or only looks. */
+/* ---- heartbeats ----------------------------------------------------------------------------- */
+
+static cairn_code heartbeat_job(struct batch *batch, struct request *request,
+                                cairn_error *reterr)
+{
+    const struct heartbeat_input *in = &request->in.heartbeat;
+    struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
+    struct job_input input = {.action = JOB_HEARTBEAT,
+                              .worker = in->worker,
+                              .token = in->token,
+                              .extend_us = in->extend_ms * US_PER_MS};
+    struct workset_job *job;
+    TRY(workset_take_job(batch, in->task_id, &job, reterr));
+    if (job)
+        TRY(batch_apply_job(batch, job, &input, &verdict, reterr));
+    if (verdict.code) {
+        batch->tally.late_reports++;
+        request->code = job_lease_lost(&request->error, in->task_id, in->worker, job);
+        return CAIRN_OK;
+    }
+    request->out.heartbeat.lease_until_us = job->row.lease_until_us;
+    request->out.heartbeat.stop = verdict.stop;
+    return CAIRN_OK;
+}
+
+/* Whether the lease was extended: not if the worker is to stop, or only checks its lease. */
 static bool extend(struct flow_step *step, const struct heartbeat_input *in, int64_t now_us,
                    struct flow_verdict *ret_verdict)
 {
@@ -116,26 +249,38 @@ static bool extend(struct flow_step *step, const struct heartbeat_input *in, int
     return is_extended;
 }
 
-/* Changes the lease and nothing else, so the instance need not be locked.  The step was read with
- * all others that the batch names, and is written with them. */
-void batch_heartbeat_step(struct batch *batch, struct request *request)
+bool heartbeat_answer(struct request *request, struct flow_step *step, int64_t now_us)
 {
     const struct heartbeat_input *in = &request->in.heartbeat;
-    char id[ID_TEXT];
-    int32_t seq;
-    struct flow_step *step = NULL;
     struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
-    if (step_id_split(in->task_id, id, &seq))
-        step = workset_find_step(batch, id, seq);
-    if (step)
-        batch->tally.heartbeats += extend(step, in, batch->tx->now_us, &verdict);
+    bool is_extended = step && extend(step, in, now_us, &verdict);
     if (verdict.code) {
-        batch->tally.late_reports++;
-        request->code = lease_lost(&request->error, in->task_id, in->worker,
-                                   step ? step_status_name(step->row.status) : NULL,
-                                   step ? step->row.locked_by : NULL);
-        return;
+        request->code =
+            step_lease_lost(&request->error, in->task_id, in->worker, step ? &step->row : NULL);
+        return false;
     }
     request->out.heartbeat.lease_until_us = step->row.locked_until_us;
     request->out.heartbeat.stop = verdict.stop;
+    return is_extended;
+}
+
+/* Changes the lease and nothing else, so the instance need not be locked.  The step was read with
+ * all others that the batch names, and is written with them. */
+static void heartbeat_step(struct batch *batch, struct request *request)
+{
+    char id[ID_TEXT];
+    int32_t seq;
+    struct flow_step *step = NULL;
+    if (step_id_split(request->in.heartbeat.task_id, id, &seq))
+        step = workset_find_step(batch, id, seq);
+    batch->tally.heartbeats += heartbeat_answer(request, step, batch->tx->now_us);
+    batch->tally.late_reports += request->code != CAIRN_OK;
+}
+
+cairn_code batch_heartbeat(struct batch *batch, struct request *request, cairn_error *reterr)
+{
+    if (!is_step_id(request->in.heartbeat.task_id))
+        return heartbeat_job(batch, request, reterr);
+    heartbeat_step(batch, request);
+    return CAIRN_OK;
 }

@@ -55,9 +55,9 @@ static cairn_code insert_signal(struct batch *batch, struct workset_instance *in
                                    .payload = in->payload ? in->payload : "null",
                                    .received_at_us = batch->tx->now_us,
                                    .taken_by = -1};
-    cairn_code code = batch->ops->insert_signal(batch->tx, ret_row, ret_result, reterr);
-    if (code || *ret_result != INSERT_DONE)
-        return code;
+    TRY(batch->ops->insert_signal(batch->tx, ret_row, ret_result, reterr));
+    if (*ret_result != INSERT_DONE)
+        return CAIRN_OK;
     facts.event = in->event;
     facts.signal_id = ret_row->id;
     return workset_source.note(&instance->flow, "signal_received", NULL, &facts, reterr);
@@ -76,7 +76,7 @@ static cairn_code signal_too_late(struct batch *batch, const struct workset_inst
     return code;
 }
 
-/* Without a latch a signal that nobody waits for leaves nothing behind; so its id stays unknown. */
+/* Without a latch a signal that no step waits for leaves nothing behind; so its id stays unknown. */
 static cairn_code signal_unwanted(struct batch *batch, struct request *request,
                                   cairn_error *reterr)
 {
@@ -85,26 +85,23 @@ static cairn_code signal_unwanted(struct batch *batch, struct request *request,
     return find_known(batch, request, &is_known, reterr);
 }
 
-/* Keeps the signal, wakes who waits for it, and remembers what the sender is told. */
+/* Keeps the signal, wakes what waits for it, and remembers what the sender is told. */
 static cairn_code signal_arrives(struct batch *batch, struct workset_instance *instance,
                                  struct request *request, cairn_error *reterr)
 {
     struct signal_row row;
     enum insert_result result;
     bool is_taken = false;
-    cairn_code code = insert_signal(batch, instance, request, &row, &result, reterr);
-    if (code)
-        return code;
+    TRY(insert_signal(batch, instance, request, &row, &result, reterr));
     if (result != INSERT_DONE) {
         answer_known(request, &row);
         return CAIRN_OK;
     }
     workset_revise(instance);
-    code = flow_signal(&instance->flow, request->in.signal.event, &is_taken, reterr);
-    if (!code && is_taken)
-        code = batch->ops->keep_signal_taken(batch->tx, row.instance_id, row.seq, reterr);
+    TRY(flow_signal(&instance->flow, request->in.signal.event, &is_taken, reterr));
     request->out.signalled = (cairn_signalled){.kept = 1, .taken = is_taken};
-    return code;
+    return is_taken ? batch->ops->keep_signal_taken(batch->tx, row.instance_id, row.seq, reterr)
+                    : CAIRN_OK;
 }
 
 cairn_code batch_signal(struct batch *batch, struct request *request, cairn_error *reterr)
@@ -112,19 +109,13 @@ cairn_code batch_signal(struct batch *batch, struct request *request, cairn_erro
     const cairn_signal_options *in = &request->in.signal;
     struct workset_instance *instance;
     bool is_awaited = true;
-    cairn_code code = workset_take(batch, in->instance_id, &instance, reterr);
-    if (code)
-        return code;
-    if (!instance) {
-        no_such_instance(request, in->instance_id);
+    TRY(batch_take_instance(batch, request, &instance, reterr));
+    if (!instance)
         return CAIRN_OK;
-    }
     if (instance_is_final(instance->row.status))
         return signal_too_late(batch, instance, request, reterr);
     if (in->no_latch)
-        code = flow_is_awaited(&instance->flow, in->event, &is_awaited, reterr);
-    if (code)
-        return code;
+        TRY(flow_is_awaited(&instance->flow, in->event, &is_awaited, reterr));
     return is_awaited ? signal_arrives(batch, instance, request, reterr)
                       : signal_unwanted(batch, request, reterr);
 }

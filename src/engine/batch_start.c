@@ -39,6 +39,7 @@ cairn_code batch_deploy(struct batch *batch, struct request *request, cairn_erro
 {
     struct definition definition;
     enum put_result result;
+    batch->are_starts_ahead = false;
     request->code = read_deployed(request, &definition, &request->error);
     if (!request->code && request->in.deploy.is_function_only && !definition.is_function)
         request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
@@ -52,9 +53,7 @@ cairn_code batch_deploy(struct batch *batch, struct request *request, cairn_erro
                                  .hash = definition.hash,
                                  .content = definition.content,
                                  .created_at_us = batch->tx->now_us};
-    cairn_code code = batch->ops->put_definition(batch->tx, &row, &result, reterr);
-    if (code)
-        return code;
+    TRY(batch->ops->put_definition(batch->tx, &row, &result, reterr));
     if (result == PUT_OTHER) {
         request->code =
             fail(&request->error, CAIRN_E_CONFLICT,
@@ -79,7 +78,7 @@ cairn_code batch_deploy(struct batch *batch, struct request *request, cairn_erro
     return CAIRN_OK;
 }
 
-/* ---- starting ------------------------------------------------------------------------------- */
+/* ---- plans ---------------------------------------------------------------------------------- */
 
 /* A workflow that this batch has read. */
 struct plan {
@@ -87,13 +86,6 @@ struct plan {
     const char *name;
     int32_t version; /* as asked for: 0 is the highest */
     struct plan *next;
-};
-
-/* An instance that is about to be inserted. */
-struct starting {
-    cairn_enqueued *started;
-    bool was_unsure; /* an earlier try may have inserted it */
-    struct workset_instance *instance;
 };
 
 static cairn_code no_such_workflow(struct request *request, const cairn_start_options *in)
@@ -119,25 +111,25 @@ static cairn_code read_plan(struct batch *batch, const struct definition_row *ro
     struct definition *definition = arena_zalloc(&batch->arena, sizeof *definition);
     if (!definition)
         return fail_memory(reterr);
-    cairn_code code =
-        definition_read(&batch->arena, row->name, row->content, strlen(row->content),
-                        definition, NULL, 0, &count, reterr);
-    if (code)
-        return code;
+    TRY(definition_read(&batch->arena, row->name, row->content, strlen(row->content),
+                        definition, NULL, 0, &count, reterr));
     plans_keep(plans, definition, row->hash);
     *ret_definition = definition;
     return CAIRN_OK;
 }
 
-/* NULL in *ret_plan: there is no such workflow, and the request is refused. */
+/* NULL: there is no such workflow, and the request is refused. */
 static cairn_code find_plan(struct batch *batch, struct plan **plans, struct request *request,
-                            const cairn_start_options *in, struct plan **ret_plan,
-                            cairn_error *reterr)
+                            const cairn_start_options *in,
+                            const struct definition **ret_definition, cairn_error *reterr)
 {
-    for (*ret_plan = *plans; *ret_plan; *ret_plan = (*ret_plan)->next)
-        if ((*ret_plan)->version == in->version && strcmp((*ret_plan)->name, in->workflow) == 0)
-            return CAIRN_OK;
-
+    *ret_definition = NULL;
+    for (const struct plan *plan = *plans; plan; plan = plan->next) {
+        if (plan->version != in->version || strcmp(plan->name, in->workflow) != 0)
+            continue;
+        *ret_definition = plan->definition;
+        return CAIRN_OK;
+    }
     struct definition_row row;
     cairn_code code =
         batch->ops->get_definition(batch->tx, in->workflow, in->version, &row, reterr);
@@ -148,23 +140,45 @@ static cairn_code find_plan(struct batch *batch, struct plan **plans, struct req
     struct plan *plan = code ? NULL : arena_zalloc(&batch->arena, sizeof *plan);
     if (!plan)
         return code ? code : fail_memory(reterr);
-    code = read_plan(batch, &row, &plan->definition, reterr);
-    if (code)
-        return code;
-    plan->name = in->workflow;
-    plan->version = in->version;
-    plan->next = *plans;
-    *plans = *ret_plan = plan;
+    TRY(read_plan(batch, &row, ret_definition, reterr));
+    *plan = (struct plan){.definition = *ret_definition,
+                          .name = in->workflow,
+                          .version = in->version,
+                          .next = *plans};
+    *plans = plan;
     return CAIRN_OK;
 }
 
-static cairn_code prepare(struct batch *batch, const cairn_start_options *in, const char *id,
-                          const struct definition *definition,
-                          struct workset_instance **ret_instance, cairn_error *reterr)
+/* ---- starting ------------------------------------------------------------------------------- */
+
+/* Instances that are about to be inserted by one statement. */
+struct starting {
+    struct workset_instance **instances;
+    cairn_enqueued **started; /* an entry for each: its id, and what becomes of it */
+    bool *was_unsure;         /* an earlier try may have inserted it */
+    size_t count;
+};
+
+static cairn_code make_starting(struct batch *batch, size_t room, struct starting *ret,
+                                cairn_error *reterr)
+{
+    *ret = (struct starting){
+        .instances = arena_array(&batch->arena, room, sizeof *ret->instances),
+        .started = arena_array(&batch->arena, room, sizeof *ret->started),
+        .was_unsure = arena_array(&batch->arena, room, sizeof *ret->was_unsure),
+    };
+    return ret->instances && ret->started && ret->was_unsure ? CAIRN_OK : fail_memory(reterr);
+}
+
+/* Starts an instance in memory. */
+static cairn_code add_starting(struct batch *batch, struct starting *starting,
+                               const cairn_start_options *in, cairn_enqueued *started,
+                               const struct definition *definition, bool was_unsure,
+                               cairn_error *reterr)
 {
     int64_t now_us = batch->tx->now_us;
     struct instance_row row = {
-        .id = id,
+        .id = started->id,
         .workflow = definition->name,
         .version = definition->version,
         .key = in->key,
@@ -185,47 +199,49 @@ static cairn_code prepare(struct batch *batch, const cairn_start_options *in, co
         workset_new(batch, &row, definition->plan, definition->plan_count);
     if (!instance)
         return fail_memory(reterr);
-    *ret_instance = instance;
+    starting->instances[starting->count] = instance;
+    starting->started[starting->count] = started;
+    starting->was_unsure[starting->count++] = was_unsure;
     return row.start_at_us ? CAIRN_OK : flow_start(&instance->flow, reterr);
 }
 
-/* The id is made once and kept over tries.  One that an earlier try has found under the key is
- * another instance's: it must not pass for ours. */
-static cairn_code prepare_request(struct batch *batch, struct request *request,
-                                  const struct plan *plan, struct starting *ret_starting,
-                                  cairn_error *reterr)
-{
-    if (!request->out.enqueued)
-        request->out.enqueued = arena_zalloc(&request->arena, sizeof(cairn_enqueued));
-    cairn_enqueued *started = request->out.enqueued;
-    if (!started)
-        return fail_memory(reterr);
-    if (!started->id[0] || started->existing)
-        id_make(&batch->committer->rng, batch->tx->now_us, started->id);
-    started->existing = 0;
-    *ret_starting = (struct starting){.started = started, .was_unsure = request->was_unsure};
-    return prepare(batch, &request->in.start, started->id, plan->definition,
-                   &ret_starting->instance, reterr);
-}
-
 static cairn_code settle_started(struct batch *batch, const struct starting *starting,
-                                 const struct instance_row *row, enum insert_result result,
-                                 cairn_error *reterr)
+                                 size_t index, const struct instance_row *row,
+                                 enum insert_result result, cairn_error *reterr)
 {
-    cairn_enqueued *started = starting->started;
+    struct workset_instance *instance = starting->instances[index];
+    cairn_enqueued *started = starting->started[index];
     started->existing = 0;
     if (result == INSERT_EXISTING) {
-        started->existing = strcmp(row->id, started->id) != 0 || !starting->was_unsure;
+        started->existing = strcmp(row->id, started->id) != 0 || !starting->was_unsure[index];
         snprintf(started->id, sizeof started->id, "%s", row->id);
     }
     if (result != INSERT_DONE)
         return CAIRN_OK;
-    starting->instance->row.seq = row->seq;
-    starting->instance->flow.is_dirty = false; /* inserted as it has become */
+    instance->row.seq = row->seq;
+    instance->flow.is_dirty = false; /* inserted as it has become */
     if (row->start_at_us)
         batch_note_due(batch, row->start_at_us);
     batch->tally.started++;
-    return workset_adopt(batch, starting->instance) ? CAIRN_OK : fail_memory(reterr);
+    return workset_adopt(batch, instance, reterr);
+}
+
+static cairn_code insert_starting(struct batch *batch, const struct starting *starting,
+                                  cairn_error *reterr)
+{
+    size_t count = starting->count;
+    struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
+    enum insert_result *results = arena_array(&batch->arena, count, sizeof *results);
+    if (!rows || !results)
+        return fail_memory(reterr);
+    if (count == 0)
+        return CAIRN_OK;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = starting->instances[i]->row;
+    TRY(batch->ops->insert_instances(batch->tx, rows, count, results, reterr));
+    for (size_t i = 0; i < count; i++)
+        TRY(settle_started(batch, starting, i, &rows[i], results[i], reterr));
+    return CAIRN_OK;
 }
 
 bool request_starts_children(const struct request *request)
@@ -243,33 +259,35 @@ static struct request *next_start(struct request *at)
     return NULL;
 }
 
-cairn_code batch_start(struct batch *batch, struct request *first, cairn_error *reterr)
+static cairn_code start_ahead(struct batch *batch, struct request *first, cairn_error *reterr)
 {
-    size_t room = 0, count = 0;
+    size_t room = 0;
     struct plan *plans = NULL;
+    struct starting starting;
     for (struct request *one = first; one; one = next_start(one->next))
         room++;
-    struct starting *starting = arena_array(&batch->arena, room, sizeof *starting);
-    struct instance_row *rows = arena_array(&batch->arena, room, sizeof *rows);
-    enum insert_result *results = arena_array(&batch->arena, room, sizeof *results);
-    if (!starting || !rows || !results)
-        return fail_memory(reterr);
-
-    cairn_code code = CAIRN_OK;
-    for (struct request *one = first; one && !code; one = next_start(one->next)) {
-        struct plan *plan = NULL;
-        code = find_plan(batch, &plans, one, &one->in.start, &plan, reterr);
-        if (!code && plan)
-            code = prepare_request(batch, one, plan, &starting[count], reterr);
-        if (!code && plan)
-            rows[count] = starting[count].instance->row, count++;
+    TRY(make_starting(batch, room, &starting, reterr));
+    for (struct request *one = first; one; one = next_start(one->next)) {
+        const struct definition *definition;
+        TRY(find_plan(batch, &plans, one, &one->in.start, &definition, reterr));
+        if (!definition)
+            continue;
+        TRY(batch_make_ids(batch, one, 1, reterr));
+        TRY(add_starting(batch, &starting, &one->in.start, one->out.enqueued, definition,
+                         one->was_unsure, reterr));
     }
-    if (code || count == 0)
-        return code;
-    code = batch->ops->insert_instances(batch->tx, rows, count, results, reterr);
-    for (size_t i = 0; i < count && !code; i++)
-        code = settle_started(batch, &starting[i], &rows[i], results[i], reterr);
-    return code;
+    return insert_starting(batch, &starting, reterr);
+}
+
+/* DLQ records of steps that failed at once are written at the request's own turn. */
+cairn_code batch_start(struct batch *batch, struct request *request, cairn_error *reterr)
+{
+    if (!batch->are_starts_ahead)
+        TRY(start_ahead(batch, request, reterr));
+    batch->are_starts_ahead = true;
+    struct workset_instance *instance =
+        request->code ? NULL : workset_find(batch, request->out.enqueued[0].id);
+    return instance ? workset_write_parked(instance, reterr) : CAIRN_OK;
 }
 
 /* ---- what functions start ------------------------------------------------------------------- */
@@ -277,33 +295,26 @@ cairn_code batch_start(struct batch *batch, struct request *first, cairn_error *
 cairn_code batch_plan_children(struct batch *batch, struct request *request,
                                struct child *children, size_t count, cairn_error *reterr)
 {
-    struct plan *plans = NULL, *plan;
-    cairn_code code = CAIRN_OK;
-    for (size_t i = 0; i < count && !code && !request->code; i++) {
-        code = find_plan(batch, &plans, request, &children[i].start->options, &plan, reterr);
-        if (!code && plan)
-            children[i].definition = plan->definition;
-    }
-    return code;
+    struct plan *plans = NULL;
+    for (size_t i = 0; i < count && !request->code; i++)
+        TRY(find_plan(batch, &plans, request, &children[i].start->options,
+                      &children[i].definition, reterr));
+    return CAIRN_OK;
 }
 
 cairn_code batch_start_children(struct batch *batch, struct child *children, size_t count,
                                 cairn_enqueued *ret_started, cairn_error *reterr)
 {
-    cairn_code code = CAIRN_OK;
-    for (size_t i = 0; i < count && !code; i++) {
-        enum insert_result result;
-        struct starting starting = {.started = &ret_started[i], .was_unsure = true};
+    struct starting starting;
+    TRY(make_starting(batch, count, &starting, reterr));
+    for (size_t i = 0; i < count; i++) {
         snprintf(ret_started[i].id, sizeof ret_started[i].id, "%s", children[i].start->id);
-        code = prepare(batch, &children[i].start->options, ret_started[i].id,
-                       children[i].definition, &starting.instance, reterr);
-        struct instance_row row = code ? (struct instance_row){0} : starting.instance->row;
-        if (!code)
-            code = batch->ops->insert_instances(batch->tx, &row, 1, &result, reterr);
-        if (!code)
-            code = settle_started(batch, &starting, &row, result, reterr);
-        if (!code && result == INSERT_DONE)
-            code = workset_write_parked(starting.instance, reterr);
+        TRY(add_starting(batch, &starting, &children[i].start->options, &ret_started[i],
+                         children[i].definition, true, reterr));
     }
-    return code;
+    TRY(insert_starting(batch, &starting, reterr));
+    for (size_t i = 0; i < count; i++)
+        if (starting.instances[i]->is_adopted)
+            TRY(workset_write_parked(starting.instances[i], reterr));
+    return CAIRN_OK;
 }

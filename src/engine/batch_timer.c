@@ -1,59 +1,139 @@
-/* engine/batch_timer.c - what falls due: leases that ran out, jobs whose time has come.
+/* engine/batch_timer.c - what has fallen due: leases of jobs and steps, retries, starts, waits, sleeps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
-#include "engine/batch.h"
+#include "engine/workset.h"
 
-/* Portions, so that a commit stays short however much has fallen due. */
-enum { EXPIRE_AT_ONCE = 256, PROMOTE_AT_ONCE = 2000 };
+/* Bounded, so that one commit stays short; what is left is due at once and comes next. */
+enum { DUE_AT_ONCE = 256, PROMOTE_AT_ONCE = 2000 };
 
-static cairn_code expire_leases(struct batch *batch, cairn_error *reterr)
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+static cairn_code expire_jobs(struct batch *batch, cairn_error *reterr)
 {
     size_t count = 0;
-    struct job_row *rows = arena_array(&batch->arena, EXPIRE_AT_ONCE, sizeof *rows);
+    struct job_row *rows = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *rows);
     if (!rows)
         return fail_memory(reterr);
-    cairn_code code =
-        batch->ops->lock_expired_jobs(batch->tx, rows, EXPIRE_AT_ONCE, &count, reterr);
-    size_t changed = 0;
-    for (size_t i = 0; i < count && !code; i++) {
+    TRY(batch->ops->lock_expired_jobs(batch->tx, rows, DUE_AT_ONCE, &count, reterr));
+    for (size_t i = 0; i < count; i++) {
+        struct workset_job *job;
         struct job_input input = {.action = JOB_EXPIRE};
-        struct job_verdict verdict = {0};
-        code = batch_apply(batch, &rows[i], &input, &verdict, reterr);
-        if (verdict.is_changed)
-            rows[changed++] = rows[i];
+        struct job_verdict verdict;
+        TRY(workset_add_job(batch, &rows[i], &job, reterr));
+        TRY(batch_apply_job(batch, job, &input, &verdict, reterr));
     }
-    if (code || changed == 0)
-        return code;
-    return batch->ops->update_jobs(batch->tx, rows, changed, reterr);
+    return workset_write_jobs(batch, reterr);
 }
 
-static cairn_code promote(struct batch *batch, cairn_error *reterr)
+static cairn_code apply_jobs(struct batch *batch, cairn_error *reterr)
 {
     size_t count = 0;
-    cairn_code code = batch->ops->promote_jobs(batch->tx, PROMOTE_AT_ONCE, &count, reterr);
-    if (!code && count)
-        batch_note_ready(batch, NULL);
-    return code;
+    TRY(expire_jobs(batch, reterr));
+    TRY(batch->ops->promote_jobs(batch->tx, PROMOTE_AT_ONCE, &count, reterr));
+    if (count)
+        batch_note_ready(batch, NULL, 0);
+    return CAIRN_OK;
+}
+
+/* ---- instances and steps -------------------------------------------------------------------- */
+
+static cairn_code apply_starts(struct batch *batch, cairn_error *reterr)
+{
+    size_t count = 0;
+    const char **ids = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *ids);
+    if (!ids)
+        return fail_memory(reterr);
+    TRY(batch->ops->find_due_instances(batch->tx, ids, DUE_AT_ONCE, &count, reterr));
+    TRY(workset_load(batch, ids, count, reterr));
+    for (size_t i = 0; i < count; i++) {
+        struct workset_instance *instance = workset_find(batch, ids[i]);
+        bool is_due = instance && !instance->is_busy &&
+                      instance->row.status == INSTANCE_PENDING &&
+                      instance->row.start_at_us <= batch->tx->now_us;
+        if (is_due)
+            TRY(flow_start(&instance->flow, reterr));
+    }
+    return CAIRN_OK;
+}
+
+/* Leaves out the instances that other transactions hold: they are left for the next time. */
+static size_t drop_busy(const struct batch *batch, struct step_ref *refs, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct workset_instance *instance = workset_find(batch, refs[i].instance_id);
+        if (instance && !instance->is_busy)
+            refs[kept++] = refs[i];
+    }
+    return kept;
+}
+
+static cairn_code apply_steps(struct batch *batch, cairn_error *reterr)
+{
+    size_t count = 0;
+    struct step_ref *refs = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *refs);
+    const char **ids = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *ids);
+    if (!refs || !ids)
+        return fail_memory(reterr);
+    TRY(batch->ops->find_due_steps(batch->tx, refs, DUE_AT_ONCE, &count, reterr));
+    for (size_t i = 0; i < count; i++)
+        ids[i] = refs[i].instance_id;
+    TRY(workset_load(batch, ids, count, reterr));
+    count = drop_busy(batch, refs, count);
+    TRY(workset_prefetch(batch, refs, count, reterr));
+    for (size_t i = 0; i < count; i++) {
+        struct workset_instance *instance = workset_find(batch, refs[i].instance_id);
+        struct flow_step *step;
+        TRY(workset_step(instance, refs[i].seq, &step, reterr));
+        if (!step)
+            continue;
+        batch->tally.lease_expiries +=
+            step->row.locked_by && step->row.due_at_us <= batch->tx->now_us;
+        TRY(flow_timer(&instance->flow, step, reterr));
+        workset_revise(instance);
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code apply_flow(struct batch *batch, cairn_error *reterr)
+{
+    size_t count = 0;
+    /* First, since it changes rows in the store and not in the workset. */
+    TRY(batch->ops->promote_steps(batch->tx, PROMOTE_AT_ONCE, &count, reterr));
+    if (count)
+        batch_note_ready(batch, NULL, 0);
+    TRY(apply_starts(batch, reterr));
+    TRY(apply_steps(batch, reterr));
+    return workset_write_rows(batch, reterr);
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+/* One kind of timers: what is due is applied, and *due_us becomes the earliest time of all so far. */
+static cairn_code apply_due(struct batch *batch,
+                            cairn_code (*next_due)(struct store_tx *, int64_t *, cairn_error *),
+                            cairn_code (*apply)(struct batch *, cairn_error *), int64_t *due_us,
+                            cairn_error *reterr)
+{
+    int64_t next_us = 0;
+    TRY(next_due(batch->tx, &next_us, reterr));
+    if (next_us && next_us <= batch->tx->now_us) {
+        batch_note_late(batch, next_us);
+        TRY(apply(batch, reterr));
+        TRY(next_due(batch->tx, &next_us, reterr));
+    }
+    if (next_us && (*due_us == 0 || next_us < *due_us))
+        *due_us = next_us;
+    return CAIRN_OK;
 }
 
 cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr)
 {
     int64_t due_us = 0;
-    cairn_code code = batch->ops->next_due(batch->tx, &due_us, reterr);
-    if (!code && due_us && due_us <= batch->tx->now_us) {
-        batch_late(batch, due_us);
-        code = expire_leases(batch, reterr);
-        if (!code)
-            code = promote(batch, reterr);
-        if (!code)
-            code = batch->ops->next_due(batch->tx, &due_us, reterr);
-    }
-    int64_t flow_due_us = 0;
-    if (!code)
-        code = timers_apply_steps(batch, &flow_due_us, reterr);
-    if (!code)
-        *ret_due_us = !due_us || (flow_due_us && flow_due_us < due_us) ? flow_due_us : due_us;
-    return code;
+    TRY(apply_due(batch, batch->ops->next_due, apply_jobs, &due_us, reterr));
+    TRY(apply_due(batch, batch->ops->next_flow_due, apply_flow, &due_us, reterr));
+    *ret_due_us = due_us;
+    return CAIRN_OK;
 }

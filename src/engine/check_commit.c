@@ -1,4 +1,4 @@
-/* engine/check_commit.c - what a passage may commit.
+/* engine/check_commit.c - what a run of a function may commit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,103 +10,65 @@
 
 #include <string.h>
 
-static cairn_code check_json_or_none(struct check *check, const char *what, const char *text)
-{
-    return text ? check_json(check, what, text) : CAIRN_OK;
-}
-
-/* A passage fills its buffer without knowing the engine's limits. */
-static cairn_code check_entries(struct check *check, const char *what, size_t count)
-{
-    if (count <= COMMIT_ENTRIES_MAX)
-        return CAIRN_OK;
-    fail(check->error, CAIRN_E_TOO_LARGE, "%s has too many entries", what);
-    return fail_detail(check->error, CAIRN_E_TOO_LARGE, "%zu, %d are allowed", count,
-                       COMMIT_ENTRIES_MAX);
-}
-
-static cairn_code check_ms(struct check *check, const char *what, int64_t ms, int64_t least)
-{
-    return check_range(check, what, ms, least, INSTANT_MAX / US_PER_MS);
-}
-
 static cairn_code check_compensation(struct check *check, const struct commit_step *step)
 {
-    cairn_code code = check_name(check, "compensation", step->compensation);
-    if (!code)
-        code =
-            check_range(check, "max_attempts", step->compensation_max_attempts, 0, INT32_MAX);
-    return code ? code : check_ms(check, "timeout_ms", step->compensation_timeout_ms, 0);
+    if (!step->compensation)
+        return CAIRN_OK;
+    TRY(check_name(check, "compensation", step->compensation));
+    TRY(check_range(check, "max_attempts", step->compensation_max_attempts, 0, INT32_MAX));
+    return check_ms(check, "timeout_ms", step->compensation_timeout_ms, 0);
 }
 
 static cairn_code check_numbers(struct check *check, const struct commit_step *step)
 {
-    cairn_code code = check_range(check, "seq", step->seq, 1, FUNCTION_STEPS_MAX);
-    if (code && step->seq > FUNCTION_STEPS_MAX) {
-        code = fail(check->error, CAIRN_E_TOO_LARGE, "the function has too many steps");
-        return fail_detail(check->error, code, "%d are allowed", FUNCTION_STEPS_MAX);
+    if (step->seq > FUNCTION_STEPS_MAX) {
+        fail(check->error, CAIRN_E_TOO_LARGE, "the function has too many steps");
+        return fail_detail(check->error, CAIRN_E_TOO_LARGE, "%d are allowed",
+                           FUNCTION_STEPS_MAX);
     }
-    if (!code)
-        code = check_range(check, "attempts", step->attempts, 0, INT32_MAX);
-    if (!code)
-        code = check_range(check, "max_attempts", step->max_attempts, 1, INT32_MAX);
-    if (!code)
-        code = check_ms(check, "delay_ms", step->delay_ms, 0);
-    if (!code)
-        code = check_range(check, "until", step->until_us, 0, INSTANT_MAX);
-    return code ? code : check_ms(check, "timeout_ms", step->timeout_ms, -1);
+    TRY(check_range(check, "seq", step->seq, 1, FUNCTION_STEPS_MAX));
+    TRY(check_range(check, "attempts", step->attempts, 0, INT32_MAX));
+    TRY(check_range(check, "max_attempts", step->max_attempts, 1, INT32_MAX));
+    TRY(check_ms(check, "delay_ms", step->delay_ms, 0));
+    TRY(check_range(check, "until", step->until_us, 0, INSTANT_MAX));
+    return check_ms(check, "timeout_ms", step->timeout_ms, -1);
 }
 
-static bool is_forgotten(const struct commit_step *step)
-{
-    return strcmp(step->status, "forgotten") == 0;
-}
-
-/* Words that exist; which of them go together, core knows. */
+/* Words that exist; core decides which of them go together. */
 static cairn_code check_words(struct check *check, const struct commit_step *step)
 {
-    if (!step->status)
-        return check_bad(check, "status", "is missing");
-    if (!is_forgotten(step) && !step_status_from(step->status))
+    TRY(check_present(check, "status", step->status));
+    if (strcmp(step->status, "forgotten") != 0 && !step_status_from(step->status))
         return check_bad(check, "status", "does not exist");
-    if (!step->kind)
-        return check_bad(check, "kind", "is missing");
+    TRY(check_present(check, "kind", step->kind));
     return step_kind_from(step->kind) ? CAIRN_OK : check_bad(check, "kind", "does not exist");
 }
 
 static cairn_code check_texts(struct check *check, struct commit_step *step)
 {
-    cairn_code code = check_json_or_none(check, "input", step->input);
-    if (!code)
-        code = check_json_or_none(check, "output", step->output);
-    if (!code)
-        code = check_optional(check, "event", step->event);
-    if (!code)
-        code = check_optional(check, "signal_id", step->signal_id);
-    if (!code && !step->error && !strcmp(step->status, "failed"))
+    TRY(check_json(check, "input", step->input));
+    TRY(check_json(check, "output", step->output));
+    TRY(check_optional(check, "event", step->event));
+    TRY(check_optional(check, "signal_id", step->signal_id));
+    bool has_error = !strcmp(step->status, "failed") || !strcmp(step->status, "ready");
+    if (!step->error && has_error)
         step->error = "";
-    if (!code && !step->error && !strcmp(step->status, "ready"))
-        step->error = "";
-    return code ? code : check_trim_error(check, &step->error);
+    return check_trim_error(check, &step->error);
 }
 
 static cairn_code check_step(struct check *check, struct commit_step *step)
 {
     if (step->max_attempts == 0)
         step->max_attempts = 1;
-    cairn_code code = check_name(check, "key", step->key);
-    if (!code && effect_is_reserved(step->key))
-        code =
-            check_bad(check, "key", "ends in ~ and a number, which numbers a step's effects");
-    if (!code)
-        code = check_words(check, step);
-    if (!code)
-        code = check_numbers(check, step);
-    if (!code)
-        code = check_texts(check, step);
-    if (!code && step->compensation)
-        code = check_compensation(check, step);
-    return code ? code : check_outbound(check, step->outbound, step->outbound_count);
+    TRY(check_name(check, "key", step->key));
+    if (effect_is_reserved(step->key))
+        return check_bad(check, "key",
+                         "ends in ~ and a number, which numbers a step's effects");
+    TRY(check_words(check, step));
+    TRY(check_numbers(check, step));
+    TRY(check_texts(check, step));
+    TRY(check_compensation(check, step));
+    return check_outbound(check, step->outbound, step->outbound_count);
 }
 
 static bool is_level(const char *level)
@@ -124,59 +86,50 @@ static cairn_code check_log(struct check *check, const struct commit_log *log)
         cairn_code code = check_bad(check, "level", "does not exist");
         return fail_hint(check->error, code, "debug, info, warn or error");
     }
-    cairn_code code = CAIRN_OK;
     if (!log->message || log->message[0])
-        code = check_text(check, "message", log->message, check->limits->max_payload);
-    if (!code)
-        code = check_json_or_none(check, "data", log->data);
-    if (!code)
-        code = check_optional(check, "step", log->step);
-    return code ? code : check_range(check, "attempt", log->attempt, 0, INT32_MAX);
+        TRY(check_text(check, "message", log->message, check->limits->max_payload));
+    TRY(check_json(check, "data", log->data));
+    TRY(check_optional(check, "step", log->step));
+    return check_range(check, "attempt", log->attempt, 0, INT32_MAX);
 }
 
 static cairn_code check_child_id(struct check *check, const char *id, int32_t seq)
 {
-    if (!id || !id_is_valid(id))
-        return check_bad(check, "id", id ? "is not a UUID" : "is missing");
+    TRY(check_present(check, "id", id));
+    if (!id_is_valid(id))
+        return check_bad(check, "id", "is not a UUID");
     return check_range(check, "seq", seq, 1, FUNCTION_STEPS_MAX);
 }
 
 static cairn_code check_children(struct check *check, struct commit_input *in)
 {
-    cairn_code code = check_entries(check, "jobs", in->job_count);
-    for (size_t i = 0; i < in->job_count && !code; i++) {
-        code = check_child_id(check, in->jobs[i].id, in->jobs[i].seq);
-        if (!code)
-            code = check_spec(check, &in->jobs[i].spec);
+    TRY(check_entries(check, "jobs", in->job_count, COMMIT_ENTRIES_MAX));
+    for (size_t i = 0; i < in->job_count; i++) {
+        TRY(check_child_id(check, in->jobs[i].id, in->jobs[i].seq));
+        TRY(check_job_spec(check, &in->jobs[i].spec));
     }
-    if (!code)
-        code = check_entries(check, "instances", in->start_count);
-    for (size_t i = 0; i < in->start_count && !code; i++) {
-        code = check_child_id(check, in->starts[i].id, in->starts[i].seq);
-        if (!code)
-            code = check_start(check, &in->starts[i].options);
+    TRY(check_entries(check, "instances", in->start_count, COMMIT_ENTRIES_MAX));
+    for (size_t i = 0; i < in->start_count; i++) {
+        TRY(check_child_id(check, in->starts[i].id, in->starts[i].seq));
+        TRY(check_start_options(check, &in->starts[i].options));
     }
-    return code;
+    return CAIRN_OK;
 }
 
 static cairn_code check_outcome(struct check *check, struct commit_input *in)
 {
-    cairn_code code = CAIRN_OK;
     if (in->outcome == PASSAGE_NONE)
         return check_bad(check, "outcome", "does not exist");
     if (in->outcome == PASSAGE_COMPLETE && !in->output)
         in->output = "null";
-    if (in->output)
-        code = check_json(check, "output", in->output);
     if (!in->error)
         in->error = "";
-    if (!code)
-        code = check_trim_error(check, &in->error);
-    if (!code)
-        code = check_optional(check, "failed_step", in->failed_step);
-    if (!code && in->outcome == PASSAGE_GO_ON)
-        code = check_range(check, "extend_ms", in->extend_ms, 1, UINT32_MAX);
-    return code;
+    TRY(check_json(check, "output", in->output));
+    TRY(check_trim_error(check, &in->error));
+    TRY(check_optional(check, "failed_step", in->failed_step));
+    if (in->outcome == PASSAGE_GO_ON)
+        TRY(check_range(check, "extend_ms", in->extend_ms, 1, UINT32_MAX));
+    return CAIRN_OK;
 }
 
 /* Says where in a list something is wrong. */
@@ -187,23 +140,18 @@ static cairn_code at(struct check *check, cairn_code code, const char *list, siz
     return code;
 }
 
+/* A run fills its buffer without knowing the engine's limits. */
 cairn_code check_commit(struct check *check)
 {
     struct commit_input *in = &check->request->in.commit;
-    cairn_code code = check_name(check, "worker", in->worker);
-    if (!code && (!in->task_id || !in->token))
-        code = check_bad(check, in->task_id ? "token" : "id", "is missing");
-    if (!code)
-        code = check_outcome(check, in);
-    if (!code)
-        code = check_entries(check, "steps", in->step_count);
-    for (size_t i = 0; i < in->step_count && !code; i++)
-        code = at(check, check_step(check, &in->steps[i]), "steps", i);
-    if (!code)
-        code = check_entries(check, "logs", in->log_count);
-    for (size_t i = 0; i < in->log_count && !code; i++)
-        code = at(check, check_log(check, &in->logs[i]), "logs", i);
-    if (!code)
-        code = check_children(check, in);
-    return code || !in->is_claiming ? code : check_claim(check, &in->claim);
+    TRY(check_lease(check, in->worker, in->task_id, in->token));
+    TRY(check_outcome(check, in));
+    TRY(check_entries(check, "steps", in->step_count, COMMIT_ENTRIES_MAX));
+    for (size_t i = 0; i < in->step_count; i++)
+        TRY(at(check, check_step(check, &in->steps[i]), "steps", i));
+    TRY(check_entries(check, "logs", in->log_count, COMMIT_ENTRIES_MAX));
+    for (size_t i = 0; i < in->log_count; i++)
+        TRY(at(check, check_log(check, &in->logs[i]), "logs", i));
+    TRY(check_children(check, in));
+    return in->is_claiming ? check_claim_options(check, &in->claim) : CAIRN_OK;
 }

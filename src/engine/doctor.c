@@ -5,6 +5,7 @@
 #include "engine/doctor.h"
 #include "base/error.h"
 #include "core/rows.h"
+#include "engine/read.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -154,29 +155,23 @@ static cairn_code look_at_types(const struct store_ops *ops, struct store_tx *tx
     return CAIRN_OK;
 }
 
-cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx, struct request *request)
+cairn_code answer_doctor(struct question *q)
 {
-    const struct store_ops *ops = engine->store->ops;
-    struct page_output *out = &request->out.page;
+    struct page_output *out = &q->request->out.page;
     struct store_facts facts = {0};
     struct job_counts counts = {0};
     struct step_counts steps = {0};
-    *out = (struct page_output){
-        .items = arena_array(&request->arena, FINDINGS_MAX, sizeof(cairn_finding))};
+    *out = (struct page_output){.items =
+                                    arena_array(q->arena, FINDINGS_MAX, sizeof(cairn_finding))};
     if (!out->items)
-        return fail_memory(&request->error);
-
-    cairn_code code = ops->inspect(tx, &facts, &request->error);
-    if (!code)
-        code = ops->count_jobs(tx, &counts, &request->error);
-    if (!code)
-        code = ops->count_steps(tx, &steps, &request->error);
-    if (code)
-        return code;
+        return fail_memory(q->error);
+    TRY(q->ops->inspect(q->tx, &facts, q->error));
+    TRY(q->ops->count_jobs(q->tx, &counts, q->error));
+    TRY(q->ops->count_steps(q->tx, &steps, q->error));
     look_at_store(out, &facts);
-    look_at_clock(engine, out, &facts);
-    look_at_work(out, &facts, &counts, &steps, tx->now_us);
-    look_at_outbox(out, &facts, tx->now_us);
-    code = look_at_types(ops, tx, out, &request->error);
-    return code ? code : doctor_flow(ops, tx, out, &request->error);
+    look_at_clock(q->engine, out, &facts);
+    look_at_work(out, &facts, &counts, &steps, q->tx->now_us);
+    look_at_outbox(out, &facts, q->tx->now_us);
+    TRY(look_at_types(q->ops, q->tx, out, q->error));
+    return doctor_flow(q->ops, q->tx, out, q->error);
 }

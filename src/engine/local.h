@@ -123,10 +123,6 @@ cairn_code local_engine_new(const cairn_open_options *options, struct store *sto
 cairn_code local_engine_start(struct local_engine *engine,
                               cairn_error *reterr); /* the threads */
 
-/* check.c: whether a request keeps within the limits; sets its code and error if not.  Also
- * cuts error texts and fills in defaults. */
-cairn_code request_check(const cairn_open_options *limits, struct request *request);
-
 /* committer.c: takes what waits and commits it.  Returns false if there was nothing to do. */
 bool committer_run_once(struct committer *committer);
 
@@ -193,20 +189,11 @@ cairn_code clock_advance(struct committer *committer, struct request *request);
 
 /* lease_check.c: a heartbeat that extends nothing. */
 bool request_is_lease_check(const struct request *request);
-/* Several at once.  A code: nobody has an answer; else each has its own. */
+/* Several at once.  A code: none of them has an answer; else each has its own. */
 cairn_code lease_checks_run(struct local_engine *engine, struct store_session *session,
-                            struct request_queue *looks, cairn_error *reterr);
+                            struct request_queue *checks, cairn_error *reterr);
 /* read.c: carries out a request that changes nothing. */
 cairn_code read_run(struct local_engine *engine, struct store_session *session,
                     struct request *request);
-cairn_code flow_read_run(struct local_engine *engine, struct store_tx *tx,
-                         struct request *request); /* read_flow.c */
-cairn_code doctor_run(struct local_engine *engine, struct store_tx *tx,
-                      struct request *request);
-
-/* Fills in the public shapes. */
-cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn_step *ret,
-                          cairn_error *reterr);
-void job_to_public(const struct job_row *row, cairn_job *ret_job);
 
 #endif

@@ -1,14 +1,17 @@
-/* engine/read.h - what the questions about workflows and instances share.
+/* engine/read.h - requests that change nothing, and the answers to those that do.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each function below answers one operation, or several of the same shape (operation.c says which).
  */
 #ifndef ENGINE_READ_H
 #define ENGINE_READ_H
 
-#include "engine/workset.h"
+#include "engine/local.h"
 
-/* A question in its transaction. */
+/* A request in its transaction. */
 struct question {
+    struct local_engine *engine;
     const struct store_ops *ops;
     struct store_tx *tx;
     struct request *request;
@@ -16,27 +19,29 @@ struct question {
     cairn_error *error;
 };
 
-/* read_flow.c: CAIRN_E_NOT_FOUND is told. */
-cairn_code question_instance(struct question *q, const char *id, struct instance_row *ret_row);
+/* read.c: answers a request in a transaction that has begun. */
+cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct request *request);
 
-/* Where a page goes on from; NULL is the beginning. */
-int64_t page_cursor(const char *cursor);
+cairn_code answer_clock(struct question *q);
+cairn_code answer_stats(struct question *q);
+cairn_code answer_doctor(struct question *q); /* doctor.c */
 
-/* Ends a page for which one row more than `limit` was asked: how many are shown, and the cursor of
- * the next page if there is one.  `last` is the number of the last row that is shown. */
-cairn_code page_end(struct question *q, size_t found, uint32_t limit, int64_t last,
-                    size_t *ret_count, const char **ret_next);
+/* read_list.c */
+cairn_code answer_list(struct question *q); /* a page of what the operation lists */
+cairn_code answer_job(struct question *q);
+cairn_code answer_definition(struct question *q);
+cairn_code answer_instance(struct question *q);
+cairn_code answer_dlq_record(struct question *q);
+cairn_code answer_stream(struct question *q); /* the events of everything */
+
+/* Fills in the public shape of a step. */
+cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn_step *ret,
+                          cairn_error *reterr);
 
 /* read_context.c */
-cairn_code read_context(struct question *q);
+cairn_code answer_context(struct question *q);
 
-/* read_parts.c: what belongs to an instance. */
-cairn_code list_steps(struct question *q);
-cairn_code list_logs(struct question *q);
-cairn_code list_decisions(struct question *q);
-cairn_code list_instance_events(struct question *q);
-cairn_code list_all_events(struct question *q);
-cairn_code list_dlq(struct question *q);
-cairn_code get_dlq(struct question *q);
+/* The instance that a request is about. */
+cairn_code question_instance(struct question *q, const char *id, struct instance_row *ret_row);
 
 #endif

@@ -2,11 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Only who holds the lease of a task may ask: whoever has lost it is told so, and stops.
+ * Only the holder of the lease may ask: a worker that has lost it is told so, and stops.
  */
 #include "base/error.h"
+#include "engine/batch.h"
 #include "engine/read.h"
-#include "engine/workset.h"
+#include "engine/task_id.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ static bool is_finished(const struct step_row *row)
 }
 
 /* The lease is the worker's still; *ret_id is then the instance's. */
-static cairn_code check_lease(struct question *q, char ret_id[ID_TEXT])
+static cairn_code check_holder(struct question *q, char ret_id[ID_TEXT])
 {
     const struct context_input *in = &q->request->in.context;
     struct step_ref ref = {.instance_id = ret_id};
@@ -27,32 +28,22 @@ static cairn_code check_lease(struct question *q, char ret_id[ID_TEXT])
     if (!is_step_id(in->task_id))
         return fail(q->error, CAIRN_E_BAD_INPUT, "task \"%.64s\" belongs to no instance",
                     in->task_id);
-    cairn_code code = CAIRN_OK;
     if (step_id_split(in->task_id, ret_id, &ref.seq))
-        code = q->ops->read_steps(q->tx, &ref, 1, &step.row, &is_found, q->error);
-    if (code)
-        return code;
+        TRY(q->ops->read_steps(q->tx, &ref, 1, &step.row, &is_found, q->error));
     if (is_found && !flow_heartbeat(&step, in->worker, in->token, 0, q->tx->now_us).code)
         return CAIRN_OK;
-    return lease_lost(q->error, in->task_id, in->worker,
-                      is_found ? step_status_name(step.row.status) : NULL,
-                      is_found ? step.row.locked_by : NULL);
+    return step_lease_lost(q->error, in->task_id, in->worker, is_found ? &step.row : NULL);
 }
 
 static cairn_code add_output(struct question *q, const struct step_row *row, size_t *room)
 {
     struct context_output *out = &q->request->out.context;
-    if (out->count == *room) {
-        size_t more = *room ? *room * 2 : 8;
-        struct step_output *grown = arena_array(q->arena, more, sizeof *grown);
-        if (!grown)
-            return fail_memory(q->error);
-        if (out->count)
-            memcpy(grown, out->items, out->count * sizeof *grown);
-        out->items = grown;
-        *room = more;
-    }
-    out->items[out->count++] =
+    struct step_output *items =
+        arena_grow(q->arena, out->items, out->count, 1, room, sizeof *items);
+    if (!items)
+        return fail_memory(q->error);
+    out->items = items;
+    items[out->count++] =
         (struct step_output){.step = row->name, .output = row->output ? row->output : "null"};
     return CAIRN_OK;
 }
@@ -69,19 +60,18 @@ static cairn_code read_all(struct question *q, const char *id)
 {
     struct step_row rows[CONTEXT_PORTION];
     size_t count = CONTEXT_PORTION, room = 0, bytes = strlen(q->request->out.context.input);
-    cairn_code code = CAIRN_OK;
-    for (int32_t after = -1; !code && count == CONTEXT_PORTION;) {
-        code = q->ops->list_steps(q->tx, id, after, false, rows, CONTEXT_PORTION, &count,
-                                  q->error);
-        for (size_t i = 0; i < count && !code; i++) {
+    for (int32_t after = -1; count == CONTEXT_PORTION;) {
+        TRY(q->ops->list_steps(q->tx, id, after, false, rows, CONTEXT_PORTION, &count,
+                               q->error));
+        for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
             if (!is_finished(&rows[i]))
                 continue;
             bytes += strlen(rows[i].name) + (rows[i].output ? strlen(rows[i].output) : 4);
-            code = bytes > CONTEXT_BYTES_MAX ? too_large(q) : add_output(q, &rows[i], &room);
+            TRY(bytes > CONTEXT_BYTES_MAX ? too_large(q) : add_output(q, &rows[i], &room));
         }
     }
-    return code;
+    return CAIRN_OK;
 }
 
 static cairn_code read_one(struct question *q, const char *id, const char *name)
@@ -94,16 +84,13 @@ static cairn_code read_one(struct question *q, const char *id, const char *name)
     return code || !is_finished(&row) ? code : add_output(q, &row, &room);
 }
 
-cairn_code read_context(struct question *q)
+cairn_code answer_context(struct question *q)
 {
     const struct context_input *in = &q->request->in.context;
     struct instance_row instance;
     char id[ID_TEXT];
-    cairn_code code = check_lease(q, id);
-    if (!code)
-        code = question_instance(q, id, &instance);
-    if (code)
-        return code;
+    TRY(check_holder(q, id));
+    TRY(question_instance(q, id, &instance));
     q->request->out.context =
         (struct context_output){.input = instance.input ? instance.input : "null"};
     return in->step ? read_one(q, instance.id, in->step) : read_all(q, instance.id);

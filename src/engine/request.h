@@ -313,16 +313,24 @@ struct request {
                             * does not */
     char await_id[40];     /* what is_awaiting_end waits for, kept while the arena is emptied */
     char token[24];        /* of the claim, kept over tries */
+    struct demand *demand; /* of the claim, in this batch */
     char signal_id[40];    /* of a signal that was given none, kept over tries */
     char instance_id[40];  /* of a requeue: its record's instance, which the answer shows */
     bool is_reported;      /* its reports are committed; only its claim still waits */
     bool was_unsure;       /* an earlier try ended in a commit that nobody knows the end of */
 };
 
-struct request *request_new(enum request_op op); /* NULL: memory ran out */
-void request_free(struct request *request);      /* NULL is welcome */
-void request_freep(struct request **request);    /* for cleanup() */
+struct request *request_new(enum request_op op);                /* NULL: memory ran out */
+void request_free(struct request *request);                     /* may be NULL */
+void request_freep(struct request **request);                   /* for cleanup() */
+const char *request_instance_id(const struct request *request); /* of one about an instance */
+
+/* operation.c */
 const char *request_op_name(enum request_op op);
-bool request_is_read(enum request_op op);
+bool request_is_read(enum request_op op); /* it changes nothing */
+
+/* Whether it keeps within the limits; sets its code and error if not.  Also cuts error texts and
+ * fills in defaults. */
+cairn_code request_check(const cairn_open_options *limits, struct request *request);
 
 #endif

@@ -20,107 +20,13 @@ static struct workset_instance *to_workset(struct flow *flow)
     return (struct workset_instance *)flow;
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
-
-/* The buf's text in the batch's arena; NULL: memory ran out. */
-static const char *keep_text(struct batch *batch, struct buf *buf)
-{
-    const char *text =
-        buf_failed(buf) ? NULL : arena_strndup(&batch->arena, buf->text, buf->len);
-    buf_done(buf);
-    return text;
-}
-
-static void add_text(struct json_out *out, const char *key, const char *text)
-{
-    if (!text)
-        return;
-    json_key(out, key);
-    json_str(out, text);
-}
-
-static const char *facts_to_json(struct batch *batch, const struct flow_facts *facts)
-{
-    struct buf buf = {0};
-    struct json_out out = {.buf = &buf};
-    json_open(&out, '{');
-    add_text(&out, "step_name", facts->step_name);
-    add_text(&out, "status", facts->status);
-    if (facts->retry_count >= 0) {
-        json_key(&out, "retry_count");
-        json_int(&out, facts->retry_count);
-    }
-    add_text(&out, "error", facts->error);
-    add_text(&out, "worker", facts->worker);
-    add_text(&out, facts->decision ? "decided_by" : "requested_by", facts->by);
-    add_text(&out, "decision", facts->decision);
-    add_text(&out, "comment", facts->comment);
-    add_text(&out, "reason", facts->reason);
-    add_text(&out, "event", facts->event);
-    add_text(&out, "signal", facts->signal_id);
-    if (facts->run_at_us) {
-        json_key(&out, "at");
-        json_time(&out, facts->run_at_us);
-    }
-    json_close(&out, '}');
-    return keep_text(batch, &buf);
-}
-
 /* ---- events --------------------------------------------------------------------------------- */
-
-static bool append_event(struct batch *batch, struct flow_event_row **events, size_t *count,
-                         size_t *room, const struct flow_event_row *event)
-{
-    if (*count == *room) {
-        size_t more = *room ? *room * 2 : 8;
-        struct flow_event_row *grown = arena_array(&batch->arena, more, sizeof *grown);
-        if (!grown)
-            return false;
-        if (*count)
-            memcpy(grown, *events, *count * sizeof *grown);
-        *events = grown;
-        *room = more;
-    }
-    (*events)[(*count)++] = *event;
-    return true;
-}
-
-cairn_code workset_note(struct batch *batch, const char *instance_id, const char *type,
-                        const char *step, const struct flow_facts *facts, cairn_error *reterr)
-{
-    struct flow_event_row event = {.instance_id = instance_id,
-                                   .type = type,
-                                   .step = step,
-                                   .data = facts_to_json(batch, facts),
-                                   .at_us = batch->tx->now_us};
-    if (!event.data || !append_event(batch, &batch->flow_events, &batch->flow_event_count,
-                                     &batch->flow_event_room, &event))
-        return fail_memory(reterr);
-    return CAIRN_OK;
-}
-
-/* Whether the trail is to tell that a handler is missing, for all committers of this engine. */
-static bool is_worth_telling(struct batch *batch, const char *task_type)
-{
-    struct local_engine *engine = batch->engine;
-    int64_t quiet_us = engine->base.options.missing_throttle_ms * US_PER_MS;
-    uint32_t hash = 2166136261u;
-    for (const char *at = task_type; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 16777619u;
-    int64_t *noted_us = &engine->missing_noted_us[hash % MISSING_NOTED];
-    pthread_mutex_lock(&engine->lock);
-    bool is_quiet = *noted_us && batch->tx->now_us - *noted_us < quiet_us;
-    if (!is_quiet)
-        *noted_us = batch->tx->now_us;
-    pthread_mutex_unlock(&engine->lock);
-    return !is_quiet;
-}
 
 /* A step that was given back since its handler is missing: one event tells its new status, and is
  * the louder one only now and then.  A compensation keeps its status: that needs no telling. */
 static const char *event_of_missing(struct batch *batch, const struct flow_step *step)
 {
-    if (is_worth_telling(batch, step->row.task_type))
+    if (batch_may_tell_missing(batch, step->row.task_type))
         return "step_skipped_missing_handler";
     return step->row.status == STEP_COMPENSATION ? NULL : "step_ready";
 }
@@ -138,15 +44,9 @@ static cairn_code source_note(struct flow *flow, const char *type, const struct 
     if (!told.status)
         told.status = step ? step_status_name(step->row.status)
                            : instance_status_name(instance->row.status);
-    struct flow_event_row event = {.instance_id = instance->row.id,
-                                   .type = type,
-                                   .step = step ? step->row.name : NULL,
-                                   .data = facts_to_json(batch, &told),
-                                   .at_us = batch->tx->now_us};
-    if (!event.data || !append_event(batch, &instance->events, &instance->event_count,
-                                     &instance->event_room, &event))
-        return fail_memory(reterr);
-    return CAIRN_OK;
+    struct event_list *list = instance->is_adopted ? &batch->events : &instance->events;
+    return batch_add_event(batch, list, instance->row.id, type, step ? step->row.name : NULL,
+                           &told, reterr);
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
@@ -164,13 +64,12 @@ static cairn_code source_config(struct flow *flow, struct flow_step *step, cairn
     struct step_config *config = arena_zalloc(flow->arena, sizeof *config);
     if (!config)
         return fail_memory(reterr);
-    cairn_code code = step_config_read(flow->arena, step->row.config, config, reterr);
-    if (!code)
-        step->config = config;
-    return code;
+    TRY(step_config_read(flow->arena, step->row.config, config, reterr));
+    step->config = config;
+    return CAIRN_OK;
 }
 
-/* What a question found: rows, and their steps in the workset. */
+/* The steps that a question found. */
 struct found {
     struct flow_step **steps;
     size_t count, room;
@@ -179,129 +78,126 @@ struct found {
 static cairn_code add_found(struct workset_instance *instance, struct found *found,
                             const struct step_row *rows, size_t count, cairn_error *reterr)
 {
-    if (found->count + count > found->room) {
-        size_t room = (found->count + count) * 2;
-        struct flow_step **steps = arena_array(&instance->batch->arena, room, sizeof *steps);
-        if (!steps)
-            return fail_memory(reterr);
-        if (found->count)
-            memcpy(steps, found->steps, found->count * sizeof *steps);
-        found->steps = steps;
-        found->room = room;
-    }
+    struct flow_step **steps = arena_grow(&instance->batch->arena, found->steps, found->count,
+                                          count, &found->room, sizeof *steps);
+    if (!steps)
+        return fail_memory(reterr);
+    found->steps = steps;
     for (size_t i = 0; i < count; i++) {
         struct flow_step *step = workset_keep(instance, &rows[i]);
         if (!step)
             return fail_memory(reterr);
         if (!step->is_gone)
+            steps[found->count++] = step;
+    }
+    return CAIRN_OK;
+}
+
+/* Which steps are wanted. */
+struct wanted {
+    enum { WANT_CURRENT, WANT_BETWEEN, WANT_COMMITTED } kind;
+    enum step_status status; /* between: NONE: any */
+    int32_t from, to;        /* between, committed: places */
+    int64_t below;           /* committed: commit numbers */
+};
+
+static bool is_wanted(const struct step_row *row, const struct wanted *wanted)
+{
+    bool is_inside = row->seq >= wanted->from && row->seq <= wanted->to;
+    switch (wanted->kind) {
+    case WANT_CURRENT:
+        return step_is_current(row->status) || row->locked_by || row->is_held;
+    case WANT_BETWEEN:
+        return is_inside && (!wanted->status || row->status == wanted->status);
+    default:
+        return is_inside && row->commit_no && row->commit_no < wanted->below;
+    }
+}
+
+/* Of an instance that is not in the store yet, in order of place. */
+static cairn_code find_new(struct workset_instance *instance, const struct wanted *wanted,
+                           struct found *found, cairn_error *reterr)
+{
+    found->steps =
+        arena_array(&instance->batch->arena, instance->step_count, sizeof *found->steps);
+    if (!found->steps)
+        return fail_memory(reterr);
+    for (size_t seq = 0; seq < instance->step_count; seq++) {
+        struct flow_step *step;
+        TRY(workset_step(instance, (int32_t)seq, &step, reterr));
+        if (is_wanted(&step->row, wanted))
             found->steps[found->count++] = step;
     }
     return CAIRN_OK;
 }
 
-/* All steps of an instance that is not in the store yet, in order of place. */
-static cairn_code all_new(struct workset_instance *instance, struct found *found,
-                          cairn_error *reterr)
+/* Asks the store for a portion, from place `from` on. */
+static cairn_code ask(struct workset_instance *instance, const struct wanted *wanted,
+                      int32_t from, struct step_row *rows, size_t *ret_count,
+                      cairn_error *reterr)
 {
-    found->steps =
-        arena_array(&instance->batch->arena, instance->step_count + 1, sizeof *found->steps);
-    if (!found->steps)
-        return fail_memory(reterr);
-    cairn_code code = CAIRN_OK;
-    for (size_t seq = 0; seq < instance->step_count && !code; seq++)
-        code = workset_step(instance, (int32_t)seq, &found->steps[seq], reterr);
-    found->count = instance->step_count;
-    return code;
+    const struct store_ops *ops = instance->batch->ops;
+    struct store_tx *tx = instance->batch->tx;
+    const char *id = instance->row.id;
+    switch (wanted->kind) {
+    case WANT_CURRENT:
+        return ops->lock_current_steps(tx, id, from - 1, rows, PORTION, ret_count, reterr);
+    case WANT_BETWEEN:
+        return ops->lock_steps_between(tx, id, wanted->status, from, wanted->to, rows, PORTION,
+                                       ret_count, reterr);
+    default:
+        return ops->lock_committed_steps(tx, id, wanted->below, from, wanted->to, rows, PORTION,
+                                         ret_count, reterr);
+    }
 }
 
-static void keep_those(struct found *found,
-                       bool (*is_meant)(const struct step_row *, const void *), const void *arg)
+/* All of them; of committed ones a portion is enough. */
+static cairn_code find_stored(struct workset_instance *instance, const struct wanted *wanted,
+                              struct found *found, cairn_error *reterr)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < found->count; i++)
-        if (is_meant(&found->steps[i]->row, arg))
-            found->steps[count++] = found->steps[i];
-    found->count = count;
+    struct arena *arena = &instance->batch->arena;
+    size_t count = PORTION;
+    TRY(workset_flush(instance, reterr));
+    for (int32_t from = wanted->from; count == PORTION && from <= wanted->to;) {
+        struct step_row *rows = arena_array(arena, PORTION, sizeof *rows);
+        if (!rows)
+            return fail_memory(reterr);
+        TRY(ask(instance, wanted, from, rows, &count, reterr));
+        TRY(add_found(instance, found, rows, count, reterr));
+        if (wanted->kind == WANT_COMMITTED)
+            return CAIRN_OK;
+        if (count)
+            from = rows[count - 1].seq + 1;
+    }
+    return CAIRN_OK;
 }
 
-static bool is_current_row(const struct step_row *row, const void *arg)
+static cairn_code find_steps(struct flow *flow, const struct wanted *wanted,
+                             struct flow_step ***ret_steps, size_t *ret_count,
+                             cairn_error *reterr)
 {
-    (void)arg;
-    return step_is_current(row->status) || row->locked_by || row->is_held;
+    struct workset_instance *instance = to_workset(flow);
+    struct found found = {0};
+    TRY(instance->is_new ? find_new(instance, wanted, &found, reterr)
+                         : find_stored(instance, wanted, &found, reterr));
+    *ret_steps = found.steps;
+    *ret_count = found.count;
+    return CAIRN_OK;
 }
 
 static cairn_code source_current(struct flow *flow, struct flow_step ***ret_steps,
                                  size_t *ret_count, cairn_error *reterr)
 {
-    struct workset_instance *instance = to_workset(flow);
-    const struct store_ops *ops = instance->batch->ops;
-    struct found found = {0};
-    cairn_code code = CAIRN_OK;
-    if (instance->is_new) {
-        code = all_new(instance, &found, reterr);
-        keep_those(&found, is_current_row, NULL);
-    } else {
-        code = workset_flush(instance, reterr);
-        size_t count = PORTION;
-        for (int32_t after = -1; !code && count == PORTION;) {
-            struct step_row *rows = arena_array(flow->arena, PORTION, sizeof *rows);
-            if (!rows)
-                return fail_memory(reterr);
-            code = ops->lock_current_steps(instance->batch->tx, instance->row.id, after, rows,
-                                           PORTION, &count, reterr);
-            if (!code)
-                code = add_found(instance, &found, rows, count, reterr);
-            if (!code && count)
-                after = rows[count - 1].seq;
-        }
-    }
-    *ret_steps = found.steps;
-    *ret_count = found.count;
-    return code;
-}
-
-struct between {
-    enum step_status status;
-    int32_t from, to;
-};
-
-static bool is_between(const struct step_row *row, const void *arg)
-{
-    const struct between *wanted = arg;
-    return row->seq >= wanted->from && row->seq <= wanted->to &&
-           (!wanted->status || row->status == wanted->status);
+    struct wanted wanted = {.kind = WANT_CURRENT, .to = INT32_MAX};
+    return find_steps(flow, &wanted, ret_steps, ret_count, reterr);
 }
 
 static cairn_code source_between(struct flow *flow, enum step_status status, int32_t from,
                                  int32_t to, struct flow_step ***ret_steps, size_t *ret_count,
                                  cairn_error *reterr)
 {
-    struct workset_instance *instance = to_workset(flow);
-    const struct store_ops *ops = instance->batch->ops;
-    struct found found = {0};
-    cairn_code code = CAIRN_OK;
-    if (instance->is_new) {
-        struct between wanted = {status, from, to};
-        code = all_new(instance, &found, reterr);
-        keep_those(&found, is_between, &wanted);
-    } else {
-        code = workset_flush(instance, reterr);
-        size_t count = PORTION;
-        while (!code && count == PORTION && from <= to) {
-            struct step_row *rows = arena_array(flow->arena, PORTION, sizeof *rows);
-            if (!rows)
-                return fail_memory(reterr);
-            code = ops->lock_steps_between(instance->batch->tx, instance->row.id, status, from,
-                                           to, rows, PORTION, &count, reterr);
-            if (!code)
-                code = add_found(instance, &found, rows, count, reterr);
-            if (!code && count)
-                from = rows[count - 1].seq + 1;
-        }
-    }
-    *ret_steps = found.steps;
-    *ret_count = found.count;
-    return code;
+    struct wanted wanted = {.kind = WANT_BETWEEN, .status = status, .from = from, .to = to};
+    return find_steps(flow, &wanted, ret_steps, ret_count, reterr);
 }
 
 static int compare_committed(const void *a, const void *b)
@@ -312,49 +208,15 @@ static int compare_committed(const void *a, const void *b)
            (left->row.commit_no > right->row.commit_no);
 }
 
-/* A new instance has only executed what needs no worker: all of it in one portion. */
-static cairn_code committed_new(struct workset_instance *instance, int64_t below, int32_t from,
-                                int32_t to, struct found *found, cairn_error *reterr)
-{
-    size_t count = 0;
-    cairn_code code = all_new(instance, found, reterr);
-    if (code)
-        return code;
-    for (size_t i = 0; i < found->count; i++) {
-        const struct step_row *row = &found->steps[i]->row;
-        if (row->commit_no && row->commit_no < below && row->seq >= from && row->seq <= to)
-            found->steps[count++] = found->steps[i];
-    }
-    found->count = count;
-    qsort(found->steps, count, sizeof *found->steps, compare_committed);
-    return CAIRN_OK;
-}
-
 static cairn_code source_committed(struct flow *flow, int64_t below, int32_t from, int32_t to,
                                    struct flow_step ***ret_steps, size_t *ret_count,
                                    cairn_error *reterr)
 {
-    struct workset_instance *instance = to_workset(flow);
-    struct found found = {0};
-    size_t count = 0;
-    cairn_code code;
-    if (instance->is_new) {
-        code = committed_new(instance, below, from, to, &found, reterr);
-    } else {
-        struct step_row *rows = arena_array(flow->arena, PORTION, sizeof *rows);
-        if (!rows)
-            return fail_memory(reterr);
-        code = workset_flush(instance, reterr);
-        if (!code)
-            code = instance->batch->ops->lock_committed_steps(instance->batch->tx,
-                                                              instance->row.id, below, from, to,
-                                                              rows, PORTION, &count, reterr);
-        if (!code)
-            code = add_found(instance, &found, rows, count, reterr);
-    }
-    *ret_steps = found.steps;
-    *ret_count = found.count;
-    return code;
+    struct wanted wanted = {.kind = WANT_COMMITTED, .below = below, .from = from, .to = to};
+    TRY(find_steps(flow, &wanted, ret_steps, ret_count, reterr));
+    if (*ret_count)
+        qsort(*ret_steps, *ret_count, sizeof **ret_steps, compare_committed);
+    return CAIRN_OK;
 }
 
 static cairn_code source_insert(struct flow *flow, const struct step_row *row,
@@ -384,7 +246,7 @@ static const char *signal_to_json(struct batch *batch, const struct signal_row *
     json_key(&out, "payload");
     json_raw(&out, signal->payload);
     json_close(&out, '}');
-    return keep_text(batch, &buf);
+    return buf_keep(&buf, &batch->arena);
 }
 
 static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
@@ -402,10 +264,8 @@ static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
         batch->ops->find_signal(batch->tx, instance->row.id, event, until_us, &signal, reterr);
     if (code)
         return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
-    code =
-        batch->ops->mark_signal(batch->tx, instance->row.id, signal.seq, step->row.seq, reterr);
-    if (code)
-        return code;
+    TRY(batch->ops->mark_signal(batch->tx, instance->row.id, signal.seq, step->row.seq,
+                                reterr));
     *ret_signal = (struct taken_signal){
         .json = signal_to_json(batch, &signal), .id = signal.id, .payload = signal.payload};
     if (!ret_signal->json)
@@ -429,12 +289,11 @@ static cairn_code source_untake_signals(struct flow *flow, const struct flow_ste
 static cairn_code park_later(struct workset_instance *instance, const struct dlq_row *row,
                              cairn_error *reterr)
 {
-    size_t room = instance->parked_count + 1;
-    struct dlq_row *rows = arena_array(&instance->batch->arena, room, sizeof *rows);
+    struct dlq_row *rows =
+        arena_grow(&instance->batch->arena, instance->parked, instance->parked_count, 1,
+                   &instance->parked_room, sizeof *rows);
     if (!rows)
         return fail_memory(reterr);
-    if (instance->parked_count)
-        memcpy(rows, instance->parked, instance->parked_count * sizeof *rows);
     rows[instance->parked_count++] = *row;
     instance->parked = rows;
     return CAIRN_OK;
@@ -495,7 +354,7 @@ static const char *failure_to_json(struct flow *flow, const char *step_name,
     json_key(&out, "at");
     json_time(&out, flow->now_us);
     json_close(&out, '}');
-    return keep_text(to_workset(flow)->batch, &buf);
+    return buf_keep(&buf, flow->arena);
 }
 
 static cairn_code source_set_last_error(struct flow *flow, const char *step_name,
@@ -565,15 +424,15 @@ static cairn_code source_join_output(struct flow *flow, const struct flow_step *
         buf_done(&buf);
         return code;
     }
-    *ret_output = keep_text(to_workset(flow)->batch, &buf);
+    *ret_output = buf_keep(&buf, flow->arena);
     return *ret_output ? CAIRN_OK : fail_memory(reterr);
 }
 
 static void source_ready(struct flow *flow, const struct flow_step *step)
 {
     bool is_function = step->row.kind == KIND_FUNCTION;
-    batch_note_ready_version(to_workset(flow)->batch, step->row.task_type,
-                             is_function ? flow->instance->version : 0);
+    batch_note_ready(to_workset(flow)->batch, step->row.task_type,
+                     is_function ? flow->instance->version : 0);
 }
 
 const struct flow_source workset_source = {

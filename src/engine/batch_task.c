@@ -1,0 +1,299 @@
+/* engine/batch_task.c - tasks for claims: rows that the store has leased, as workers see them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "core/effect.h"
+#include "core/rows.h"
+#include "definition/definition.h"
+#include "engine/batch_claim.h"
+#include "engine/task_id.h"
+
+#include <string.h>
+
+/* Room for one more task of a share; NULL: memory ran out. */
+static cairn_task *add_task(struct claim_group *group, struct claim_share *share,
+                            enum claim_kind kind)
+{
+    struct claim_tasks *of = &share->of[kind];
+    of->tasks = arena_grow(&share->request->arena, of->tasks, of->count, 1, &of->room,
+                           sizeof *of->tasks);
+    if (!of->tasks)
+        return NULL;
+    group->taken[kind]++;
+    return &of->tasks[of->count++];
+}
+
+static struct job_claim to_store_claim(const struct batch *batch, const struct request *request)
+{
+    const cairn_claim_options *claim = request_claim(request);
+    return (struct job_claim){
+        .worker = claim->worker,
+        .token = request->token,
+        .patterns = claim->types,
+        .pattern_count = claim->type_count,
+        .runtime = claim->runtime,
+        .lease_until_us = instant_add(batch->tx->now_us, claim->lease_ms * US_PER_MS),
+    };
+}
+
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+static cairn_code note_job(struct batch *batch, const char *worker, const struct job_row *row,
+                           cairn_error *reterr)
+{
+    struct job_facts facts = {.worker = worker, .attempt = row->attempt + 1};
+    batch_note_due(batch, row->lease_until_us + 1);
+    batch->tally.claimed++;
+    /* A claimed task starts at once, so both are written here (docs/decisions/0005). */
+    TRY(batch_add_job_event(batch, row->id, EVENT_LEASED, &facts, reterr));
+    return batch_add_job_event(batch, row->id, EVENT_STARTED, &facts, reterr);
+}
+
+static cairn_code lease_jobs(struct batch *batch, const struct request *request,
+                             struct job_row *rows, size_t room, size_t *ret_count,
+                             cairn_error *reterr)
+{
+    struct job_claim claim = to_store_claim(batch, request);
+    if (request->was_unsure)
+        return batch->ops->find_claimed(batch->tx, claim.worker, claim.token, rows, room,
+                                        ret_count, reterr);
+    return batch->ops->claim_jobs(batch->tx, &claim, rows, room, ret_count, reterr);
+}
+
+cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room,
+                           cairn_error *reterr)
+{
+    struct claim_share *share = group->shares;
+    struct request *request = share->request;
+    size_t count = 0;
+    struct job_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    struct arena *arena = batch->tx->arena;
+    batch->tx->arena = &request->arena; /* where the answer lives: nothing needs to be copied */
+    cairn_code code = lease_jobs(batch, request, rows, room, &count, reterr);
+    batch->tx->arena = arena;
+    for (size_t i = 0; i < count && !code; i++) {
+        const struct job_row *row = &rows[i];
+        cairn_task *task = add_task(group, share, CLAIM_JOBS);
+        if (!task)
+            return fail_memory(reterr);
+        *task = (cairn_task){
+            .id = row->id,
+            .token = request->token,
+            .kind = task_kind_name(TASK_JOB),
+            .kind_code = CAIRN_TASK_JOB,
+            .type = row->type,
+            .input = row->payload,
+            .key = row->key,
+            .attempt = row->attempt + 1,
+            .max_attempts = row->max_attempts,
+            .lease_until_us = row->lease_until_us,
+        };
+        if (!request->was_unsure)
+            code = note_job(batch, request_claim(request)->worker, row, reterr);
+    }
+    return code;
+}
+
+/* ---- steps: the question -------------------------------------------------------------------- */
+
+/* A holder for each row that there is room for. */
+static cairn_code make_holders(struct batch *batch, const struct claim_group *group,
+                               const struct step_holder **ret_holders, cairn_error *reterr)
+{
+    size_t at = 0;
+    struct step_holder *holders = arena_array(&batch->arena, group->room, sizeof *holders);
+    if (!holders)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < group->count; i++)
+        for (size_t k = 0; k < group->shares[i].room; k++)
+            holders[at++] = (struct step_holder){
+                .worker = request_claim(group->shares[i].request)->worker,
+                .token = group->shares[i].request->token,
+            };
+    *ret_holders = holders;
+    return CAIRN_OK;
+}
+
+/* The functions that a claim names, as a store takes them. */
+static cairn_code join_functions(struct batch *batch, const cairn_claim_options *claim,
+                                 struct step_claim *wanted, cairn_error *reterr)
+{
+    struct function_range *ranges =
+        arena_array(&batch->arena, claim->function_count, sizeof *ranges);
+    if (!ranges)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < claim->function_count; i++) {
+        const cairn_function_code *code = &claim->functions[i];
+        ranges[i] = (struct function_range){
+            .name = code->name,
+            .from = code->from_version ? code->from_version : code->version,
+            .to = code->version,
+        };
+    }
+    wanted->functions = ranges;
+    wanted->function_count =
+        function_ranges_join(ranges, claim->function_count, claim->types, claim->type_count);
+    return CAIRN_OK;
+}
+
+static cairn_code lease_steps(struct batch *batch, const struct claim_group *group,
+                              struct step_row *rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr)
+{
+    const struct request *request = group->shares->request;
+    const cairn_claim_options *claim = request_claim(request);
+    struct step_claim wanted = {.base = to_store_claim(batch, request),
+                                .aging_rate = batch->engine->base.options.aging_rate};
+    if (request->was_unsure)
+        return batch->ops->find_claimed_steps(batch->tx, claim->worker, request->token, rows,
+                                              room, ret_count, reterr);
+    if (group->count > 1)
+        TRY(make_holders(batch, group, &wanted.holders, reterr));
+    if (claim->function_count)
+        TRY(join_functions(batch, claim, &wanted, reterr));
+    if (batch->ops->send_step_claim) {
+        TRY(batch->ops->send_step_claim(batch->tx, &wanted, room, reterr));
+        TRY(workset_write(batch, reterr)); /* while the store is at it */
+    }
+    return batch->ops->claim_steps(batch->tx, &wanted, rows, room, ret_count, reterr);
+}
+
+/* ---- steps: the answer ---------------------------------------------------------------------- */
+
+/* A compensation is given the step's input and output. */
+static const char *undo_input(struct arena *arena, const struct step_row *row)
+{
+    struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    json_open(&out, '{');
+    json_key(&out, "input");
+    json_raw(&out, row->input);
+    json_key(&out, "output");
+    json_raw(&out, row->output);
+    json_close(&out, '}');
+    return buf_keep(&buf, arena);
+}
+
+static cairn_code fill_task(struct request *request, const struct flow_step *step,
+                            cairn_task *ret_task, cairn_error *reterr)
+{
+    const struct step_row *row = &step->row;
+    bool is_undo = row->status == STEP_COMPENSATION;
+    struct arena *arena = &request->arena;
+    enum task_kind kind = is_undo                      ? TASK_COMPENSATION
+                          : row->kind == KIND_FUNCTION ? TASK_FUNCTION
+                                                       : TASK_STEP;
+    *ret_task = (cairn_task){
+        .id = step_id_make(arena, row->instance_id, row->seq),
+        .token = request->token,
+        .kind = task_kind_name(kind),
+        .kind_code = (cairn_task_kind)kind,
+        .type = row->task_type,
+        .input = is_undo      ? undo_input(arena, row)
+                 : row->input ? row->input
+                              : "null",
+        .key = effect_key(arena, row->instance_id, row->name, row->past_effects, is_undo),
+        .attempt = (is_undo ? row->compensation_attempts : row->attempts) + 1,
+        .max_attempts = is_undo ? step->config->compensation.max_attempts : row->max_attempts,
+        .lease_until_us = row->locked_until_us,
+        .instance_id = row->instance_id,
+        .step = row->name,
+        .metadata = is_undo ? step->config->compensation.metadata : row->metadata,
+        .reason = row->is_timed_out && !is_undo ? "WAITING_TIMEOUT" : NULL,
+        .signal = is_undo ? NULL : row->signal,
+    };
+    return ret_task->id && ret_task->input && ret_task->key ? CAIRN_OK : fail_memory(reterr);
+}
+
+/* A step that the claim has brought: its limit, its event, its timer. */
+static cairn_code note_step(struct batch *batch, const char *worker, struct flow_step *step,
+                            cairn_error *reterr)
+{
+    struct step_row *row = &step->row;
+    struct flow_facts facts = NO_FACTS;
+    bool is_undo = row->status == STEP_COMPENSATION;
+    flow_claimed(step, batch->tx->now_us);
+    batch_note_due(batch, row->due_at_us);
+    batch->tally.claimed++;
+    batch->tally.passages += row->kind == KIND_FUNCTION;
+    facts.status = step_status_name(row->status);
+    facts.retry_count = is_undo ? row->compensation_attempts : row->attempts;
+    facts.worker = worker;
+    TRY(batch_add_event(batch, &batch->events, row->instance_id, "step_started", row->name,
+                        &facts, reterr));
+    return workset_put_claimed(batch, step, reterr);
+}
+
+/* Rows come in the order of the holders, nearly always: so the search goes on where it ended.  NULL:
+ * the row is leased to none of them. */
+static struct claim_share *find_share(struct claim_group *group, size_t *at, const char *token)
+{
+    for (size_t i = 0; i < group->count; i++, *at = (*at + 1) % group->count) {
+        struct claim_share *share = &group->shares[*at];
+        if (share->of[CLAIM_STEPS].count < share->room &&
+            strcmp(share->request->token, token) == 0)
+            return share;
+    }
+    return NULL;
+}
+
+/* Copies the texts that a task is made of to where its request's answer lives. */
+static bool keep_texts(struct arena *arena, struct step_row *row)
+{
+    const char **texts[] = {&row->instance_id, &row->name,   &row->task_type,
+                            &row->config,      &row->input,  &row->metadata,
+                            &row->output,      &row->signal, &row->function_effects};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!*texts[i])
+            continue;
+        *texts[i] = arena_strdup(arena, *texts[i]);
+        if (!*texts[i])
+            return false;
+    }
+    return true;
+}
+
+static cairn_code give(struct batch *batch, struct claim_group *group,
+                       struct claim_share *share, struct step_row *row, cairn_error *reterr)
+{
+    struct request *request = share->request;
+    struct step_config config;
+    if (group->count > 1 && !keep_texts(&request->arena, row))
+        return fail_memory(reterr);
+    cairn_task *task = add_task(group, share, CLAIM_STEPS);
+    if (!task)
+        return fail_memory(reterr);
+    TRY(step_config_read(&request->arena, row->config, &config, reterr));
+    struct flow_step step = {.row = *row, .config = &config};
+    if (!request->was_unsure)
+        TRY(note_step(batch, request_claim(request)->worker, &step, reterr));
+    TRY(fill_task(request, &step, task, reterr));
+    if (row->kind == KIND_FUNCTION)
+        TRY(batch_add_passage(batch, request, row, &task->memory, reterr));
+    return CAIRN_OK;
+}
+
+cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room,
+                            cairn_error *reterr)
+{
+    size_t found = 0, at = 0;
+    struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    struct arena *arena = batch->tx->arena;
+    if (group->count == 1)
+        batch->tx->arena = &group->shares->request->arena; /* nothing needs to be copied */
+    cairn_code code = lease_steps(batch, group, rows, room, &found, reterr);
+    batch->tx->arena = arena;
+    for (size_t i = 0; i < found && !code; i++) {
+        struct claim_share *share = find_share(group, &at, rows[i].token);
+        code = share ? give(batch, group, share, &rows[i], reterr)
+                     : fail(reterr, CAIRN_E_INTERNAL, "a step was leased to no claim");
+    }
+    return code;
+}

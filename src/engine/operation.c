@@ -1,0 +1,87 @@
+/* engine/operation.c - each kind of request: its name, its check, what it does, what it answers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A request with `apply` needs a commit, as do claims and moving the clock; one that has only `answer`
+ * is a question for the reader.
+ */
+#include "engine/operation.h"
+
+#include "base/error.h"
+#include "engine/batch.h"
+#include "engine/check.h"
+#include "engine/read.h"
+
+static const struct engine_operation operations[OP_COUNT] = {
+    [OP_ENQUEUE] = {"enqueue", check_enqueue, batch_enqueue},
+    [OP_CLAIM] = {"claim", check_claim},                   /* batch_claim() */
+    [OP_REPORT] = {"report", check_reports, batch_report}, /* and batch_claim() */
+    [OP_HEARTBEAT] = {"heartbeat", check_heartbeat, batch_heartbeat},
+    [OP_JOB_CANCEL] = {"cancel", check_id, batch_control_job, answer_job},
+    [OP_JOB_DELETE] = {"delete", check_id, batch_control_job, answer_job},
+    [OP_JOB_RETRY] = {"retry", check_id, batch_control_job, answer_job},
+    [OP_REGISTRY_PUT] = {"registry put", check_registry, batch_put_registry},
+    [OP_CLOCK_ADVANCE] = {"clock advance", check_advance}, /* clock_advance() */
+    [OP_DEPLOY] = {"deploy", check_deploy, batch_deploy},
+    [OP_START] = {"start", check_start, batch_start},
+    [OP_SIGNAL] = {"signal", check_signal, batch_signal},
+    [OP_PAUSE] = {"pause", check_control, batch_control_instance, answer_instance},
+    [OP_RESUME] = {"resume", check_control, batch_control_instance, answer_instance},
+    [OP_RESTART] = {"restart", check_control, batch_control_instance, answer_instance},
+    [OP_RETRY] = {"retry", check_control, batch_control_instance, answer_instance},
+    [OP_CANCEL] = {"cancel", check_stop, batch_control_instance, answer_instance},
+    [OP_ABORT] = {"abort", check_stop, batch_control_instance, answer_instance},
+    [OP_OUTBOX_CLAIM] = {"outbox claim", check_outbox_claim}, /* batch_claim_outbox() */
+    [OP_OUTBOX_ACK] = {"outbox ack", check_id, batch_ack_outbox},
+    [OP_DECIDE] = {"decide", check_decide, batch_decide, answer_instance},
+    [OP_DLQ_REQUEUE] = {"requeue", check_requeue, batch_requeue, answer_instance},
+    [OP_COMMIT] = {"commit", check_commit, batch_commit_passage}, /* and batch_claim() */
+
+    [OP_JOB_GET] = {"get", check_id, .answer = answer_job},
+    [OP_JOB_LIST] = {"list", check_job_list, .answer = answer_list},
+    [OP_JOB_EVENTS] = {"events", check_part_list, .answer = answer_list},
+    [OP_REGISTRY_LIST] = {"registry list", check_text_list, .answer = answer_list},
+    [OP_CLOCK_NOW] = {"clock", check_nothing, .answer = answer_clock},
+    [OP_STATS] = {"stats", check_nothing, .answer = answer_stats},
+    [OP_DOCTOR] = {"doctor", check_nothing, .answer = answer_doctor},
+    [OP_DEFINITION_GET] = {"definition get", check_definition, .answer = answer_definition},
+    [OP_DEFINITION_LIST] = {"definition list", check_text_list, .answer = answer_list},
+    [OP_INSTANCE_GET] = {"instance get", check_id, .answer = answer_instance},
+    [OP_INSTANCE_LIST] = {"instance list", check_instance_list, .answer = answer_list},
+    [OP_STEP_LIST] = {"step list", check_part_list, .answer = answer_list},
+    [OP_INSTANCE_EVENTS] = {"instance events", check_part_list, .answer = answer_list},
+    [OP_ALL_EVENTS] = {"all events", check_number_list, .answer = answer_stream},
+    [OP_DLQ_LIST] = {"dlq list", check_number_list, .answer = answer_list},
+    [OP_DLQ_GET] = {"dlq show", check_id, .answer = answer_dlq_record},
+    [OP_LOG_LIST] = {"log list", check_part_list, .answer = answer_list},
+    [OP_DECISION_LIST] = {"decision list", check_part_list, .answer = answer_list},
+    [OP_TASK_CONTEXT] = {"task context", check_context, .answer = answer_context},
+};
+
+const struct engine_operation *engine_operation_of(enum request_op op)
+{
+    return &operations[op];
+}
+
+const char *request_op_name(enum request_op op)
+{
+    return operations[op].name;
+}
+
+bool request_is_read(enum request_op op)
+{
+    return operations[op].answer && !operations[op].apply;
+}
+
+bool request_is_control(enum request_op op)
+{
+    return operations[op].apply == batch_control_instance;
+}
+
+cairn_code request_check(const cairn_open_options *limits, struct request *request)
+{
+    struct check check = {.limits = limits, .request = request, .error = &request->error};
+    error_clear(&request->error);
+    request->code = operations[request->op].check(&check);
+    return request->code;
+}

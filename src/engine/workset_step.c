@@ -1,0 +1,250 @@
+/* engine/workset_step.c - the steps of one batch: by place, read when they are asked for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "engine/workset.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- by place ------------------------------------------------------------------------------- */
+
+static size_t slot_of(const struct workset_instance *instance, int32_t seq)
+{
+    size_t mask = instance->slot_count - 1;
+    size_t at = (size_t)seq * 2654435761u & mask;
+    while (instance->slots[at] && instance->slots[at]->row.seq != seq)
+        at = (at + 1) & mask;
+    return at;
+}
+
+static bool grow(struct workset_instance *instance)
+{
+    struct flow_step **old = instance->slots;
+    size_t old_count = instance->slot_count;
+    size_t count = old_count ? old_count * 2 : 8;
+    struct flow_step **slots = arena_array(&instance->batch->arena, count, sizeof *slots);
+    if (!slots)
+        return false;
+    instance->slots = slots;
+    instance->slot_count = count;
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i])
+            slots[slot_of(instance, old[i]->row.seq)] = old[i];
+    return true;
+}
+
+/* A forgotten one keeps its slot, so that the rows behind it are found. */
+static struct flow_step *find_slot(const struct workset_instance *instance, int32_t seq)
+{
+    return instance->slot_count ? instance->slots[slot_of(instance, seq)] : NULL;
+}
+
+static struct flow_step *find_step(const struct workset_instance *instance, int32_t seq)
+{
+    struct flow_step *step = find_slot(instance, seq);
+    return step && !step->is_gone ? step : NULL;
+}
+
+struct flow_step *workset_keep(struct workset_instance *instance, const struct step_row *row)
+{
+    struct flow_step *step = find_slot(instance, row->seq);
+    if (step)
+        return step;
+    if (instance->step_count * 2 >= instance->slot_count && !grow(instance))
+        return NULL;
+    step = arena_zalloc(&instance->batch->arena, sizeof *step);
+    if (!step)
+        return NULL;
+    step->row = *row;
+    instance->slots[slot_of(instance, row->seq)] = step;
+    instance->step_count++;
+    return step;
+}
+
+struct flow_step *workset_insert(struct workset_instance *instance, const struct step_row *row)
+{
+    struct flow_step *step = workset_keep(instance, row);
+    if (!step)
+        return NULL;
+    *step = (struct flow_step){.row = *row, .is_dirty = true, .is_new = true};
+    return step;
+}
+
+cairn_code workset_forget(struct workset_instance *instance, struct flow_step **steps,
+                          size_t count, cairn_error *reterr)
+{
+    struct batch *batch = instance->batch;
+    size_t written = 0;
+    struct step_ref *refs = arena_array(&batch->arena, count, sizeof *refs);
+    if (!refs)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        if (!steps[i]->is_new)
+            refs[written++] = (struct step_ref){instance->row.id, steps[i]->row.seq};
+        steps[i]->is_gone = true;
+    }
+    return written ? batch->ops->delete_steps(batch->tx, refs, written, reterr) : CAIRN_OK;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Also one of which only steps are in hand. */
+static struct workset_instance *find_any(const struct batch *batch, const char *id)
+{
+    return id_map_find(&batch->instances, id);
+}
+
+/* Whether a place is worth asking for. */
+static bool is_wanted(const struct batch *batch, const struct step_ref *ref)
+{
+    const struct workset_instance *instance = find_any(batch, ref->instance_id);
+    return instance && !instance->is_new && !find_slot(instance, ref->seq);
+}
+
+static int compare_refs(const void *a, const void *b)
+{
+    const struct step_ref *left = a, *right = b;
+    int order = strcmp(left->instance_id, right->instance_id);
+    return order ? order : (left->seq > right->seq) - (left->seq < right->seq);
+}
+
+/* The places to ask for, sorted, each once. */
+static size_t choose_refs(const struct batch *batch, const struct step_ref *refs, size_t count,
+                          struct step_ref *chosen)
+{
+    size_t wanted = 0, unique = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_wanted(batch, &refs[i]))
+            chosen[wanted++] = refs[i];
+    if (wanted)
+        qsort(chosen, wanted, sizeof *chosen, compare_refs);
+    for (size_t i = 0; i < wanted; i++)
+        if (unique == 0 || compare_refs(&chosen[unique - 1], &chosen[i]) != 0)
+            chosen[unique++] = chosen[i];
+    return unique;
+}
+
+cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, size_t count,
+                            cairn_error *reterr)
+{
+    struct step_ref *chosen = arena_array(&batch->arena, count, sizeof *chosen);
+    struct step_row *rows = arena_array(&batch->arena, count, sizeof *rows);
+    bool *is_found = arena_array(&batch->arena, count, sizeof *is_found);
+    if (!chosen || !rows || !is_found)
+        return fail_memory(reterr);
+    count = choose_refs(batch, refs, count, chosen);
+    if (count)
+        TRY(batch->ops->lock_steps(batch->tx, chosen, count, rows, is_found, reterr));
+    for (size_t i = 0; i < count; i++)
+        if (is_found[i] && !workset_keep(find_any(batch, chosen[i].instance_id), &rows[i]))
+            return fail_memory(reterr);
+    return CAIRN_OK;
+}
+
+cairn_code workset_step(struct workset_instance *instance, int32_t seq,
+                        struct flow_step **ret_step, cairn_error *reterr)
+{
+    *ret_step = find_step(instance, seq);
+    if (*ret_step || instance->is_new)
+        return CAIRN_OK;
+    struct step_ref ref = {.instance_id = instance->row.id, .seq = seq};
+    TRY(workset_prefetch(instance->batch, &ref, 1, reterr));
+    *ret_step = find_step(instance, seq);
+    return CAIRN_OK;
+}
+
+struct flow_step *workset_find_step(const struct batch *batch, const char *instance_id,
+                                    int32_t seq)
+{
+    const struct workset_instance *instance = find_any(batch, instance_id);
+    return instance ? find_step(instance, seq) : NULL;
+}
+
+cairn_code workset_put_claimed(struct batch *batch, const struct flow_step *step,
+                               cairn_error *reterr)
+{
+    const struct step_row *row = &step->row;
+    struct workset_instance *instance = find_any(batch, row->instance_id);
+    if (!instance && !step->is_dirty)
+        return CAIRN_OK; /* the batch does not ask for it again */
+    if (!instance && !workset_add_bare(batch, row->instance_id))
+        return fail_memory(reterr);
+    struct flow_step *known = workset_keep(find_any(batch, row->instance_id), row);
+    if (!known)
+        return fail_memory(reterr);
+    assert(!known->is_dirty); /* what a claim could see was written before it */
+    known->row = *row;
+    known->is_dirty = step->is_dirty;
+    return CAIRN_OK;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* Whether a step is to be inserted (is_new) or updated. */
+static bool is_to_write(const struct workset_instance *instance, const struct flow_step *step,
+                        bool is_new)
+{
+    if (!step || step->is_gone || (instance->is_new || step->is_new) != is_new)
+        return false;
+    return is_new || step->is_dirty;
+}
+
+static size_t count_changed(const struct workset_instance *instance, bool is_new)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < instance->slot_count; i++)
+        count += is_to_write(instance, instance->slots[i], is_new);
+    return count;
+}
+
+/* Appends what has changed to rows; it is then clean. */
+static size_t take_changed(struct workset_instance *instance, bool is_new,
+                           struct step_row *rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < instance->slot_count; i++) {
+        struct flow_step *step = instance->slots[i];
+        if (!is_to_write(instance, step, is_new))
+            continue;
+        rows[count++] = step->row;
+        if (!instance->is_bare)
+            rows[count - 1].instance_seq = instance->row.seq;
+        step->is_dirty = step->is_new = false;
+        if (step->row.due_at_us)
+            batch_note_due(instance->batch, step->row.due_at_us);
+    }
+    return count;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct step_row *left = a, *right = b;
+    int order =
+        (left->instance_seq > right->instance_seq) - (left->instance_seq < right->instance_seq);
+    return order ? order : (left->seq > right->seq) - (left->seq < right->seq);
+}
+
+/* Steps that are in the store are updated, new ones inserted with all that has happened. */
+cairn_code workset_write_changed(struct batch *batch, struct workset_instance *only,
+                                 bool is_new, cairn_error *reterr)
+{
+    size_t room = 0, count = 0;
+    for (size_t i = 0; i < batch->instances.count; i++)
+        if (!only || batch->instances.entries[i].value == only)
+            room += count_changed(batch->instances.entries[i].value, is_new);
+    if (room == 0)
+        return CAIRN_OK;
+    struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < batch->instances.count; i++)
+        if (!only || batch->instances.entries[i].value == only)
+            count += take_changed(batch->instances.entries[i].value, is_new, rows + count);
+    qsort(rows, count, sizeof *rows, compare_places);
+    if (is_new)
+        return batch->ops->insert_steps(batch->tx, rows, count, reterr);
+    return batch->ops->update_steps(batch->tx, rows, count, reterr);
+}
