@@ -28,12 +28,12 @@ cairn_code fail_memory(cairn_error *reterr);
 
 void error_clear(cairn_error *error);
 
-/* Returns from the enclosing function if a call does not succeed. */
-#define TRY(call)                  \
-    do {                           \
-        cairn_code code_ = (call); \
-        if (code_)                 \
-            return code_;          \
+/* Returns from the enclosing function if a call does not succeed: its code, or its exit code. */
+#define TRY(call)           \
+    do {                    \
+        int code_ = (call); \
+        if (code_)          \
+            return code_;   \
     } while (0)
 
 #endif

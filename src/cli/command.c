@@ -1,9 +1,10 @@
-/* cli/command.c - finds commands in the list of them, and their options.
+/* cli/command.c - finds commands and their options in the tables, and suggests similar ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli/command.h"
+#include "cli/args.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct command_group command_groups[] = {
@@ -91,4 +92,98 @@ bool command_is_in(const struct command *command, const char *group)
 {
     size_t len = strlen(group);
     return strncmp(command->name, group, len) == 0 && command->name[len] == ' ';
+}
+
+/* ---- suggestions ------------------------------------------------------------------------ */
+
+enum { WORD_MAX = 64 };
+
+size_t edit_distance(const char *one, const char *other)
+{
+    size_t len = strlen(other), row[WORD_MAX + 1];
+    if (len > WORD_MAX || strlen(one) > WORD_MAX)
+        return WORD_MAX;
+    for (size_t i = 0; i <= len; i++)
+        row[i] = i;
+    for (size_t i = 1; *one; one++, i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t k = 1; k <= len; k++) {
+            size_t swap = diagonal + (*one != other[k - 1]);
+            size_t drop = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
+            diagonal = row[k];
+            row[k] = swap < drop ? swap : drop;
+        }
+    }
+    return row[len];
+}
+
+/* The last word of a command's name. */
+static const char *last_word(const char *name)
+{
+    const char *space = strrchr(name, ' ');
+    return space ? space + 1 : name;
+}
+
+static const char *find_alias(const char *word)
+{
+    const struct command *command;
+    for (size_t i = 0; (command = command_at(i)); i++)
+        if (command->aliases && word_in(command->aliases, word))
+            return command->name;
+    return NULL;
+}
+
+/* By the names that other tools use. */
+static bool suggest_alias(const char *name, char *text, size_t room)
+{
+    const char *alias = find_alias(last_word(name));
+    size_t group = (size_t)(last_word(name) - name);
+    if (!alias)
+        return false;
+    if (group == 0)
+        snprintf(text, room, "%s", alias);
+    else
+        snprintf(text, room, "%.*s%s", (int)group, name, last_word(alias));
+    return command_find(text) || command_group(text);
+}
+
+/* Keeps the nearest name so far. */
+struct search {
+    const char *wanted, *near;
+    size_t best; /* the smallest distance so far; at first the limit */
+};
+
+static void consider(struct search *search, const char *text, const char *name)
+{
+    size_t distance = edit_distance(search->wanted, text);
+    if (distance < search->best) {
+        search->best = distance;
+        search->near = name;
+    }
+}
+
+/* By spelling. */
+static const char *nearest(const char *name)
+{
+    struct search search = {.wanted = name, .best = strlen(name) / 3 + 2};
+    const struct command *command;
+    for (size_t i = 0; command_groups[i].name; i++)
+        consider(&search, command_groups[i].name, command_groups[i].name);
+    for (size_t i = 0; (command = command_at(i)); i++)
+        consider(&search, command->name, command->name);
+    /* "lsit" may be meant as "job list". */
+    for (size_t i = 0; !strchr(name, ' ') && (command = command_at(i)); i++)
+        consider(&search, last_word(command->name), command->name);
+    return search.near;
+}
+
+bool command_suggest(const char *name, char *text, size_t room)
+{
+    if (suggest_alias(name, text, room))
+        return true;
+    const char *near = nearest(name);
+    if (near)
+        snprintf(text, room, "%s", near);
+    return near != NULL;
 }

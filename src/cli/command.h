@@ -76,6 +76,7 @@ struct command {
     const char *operands; /* "ID EVENT"; "ID...": one or more; "[COMMAND...]": any number */
     const char *summary;  /* one line, lower case, no full stop */
     const char *about;    /* paragraphs; NULL: the summary is enough */
+    const char *aliases;  /* words of other tools for it, to suggest it; not accepted */
     const char *example;  /* lines of shell */
     const struct option *options;      /* its own; NULL: none */
     const struct option *more_options; /* that it shares with others, listed after its own */
@@ -120,7 +121,11 @@ const struct command *command_find(const char *name);        /* "job add"; or NU
 const struct command_group *command_group(const char *name); /* or NULL */
 bool command_is_in(const struct command *command, const char *group);
 
-/* The command that may be meant by an unknown name.  False: none is similar. */
+/* How many letters must change to make one word the other. */
+size_t edit_distance(const char *one, const char *other);
+
+/* The command that may be meant by an unknown name: by the words of other tools, or by spelling.
+ * After the name of a group the last word counts: "job ls" is "job list".  False: none is similar. */
 bool command_suggest(const char *name, char *text, size_t room);
 
 #endif

@@ -130,9 +130,7 @@ static int deploy_one(const struct args *args, cairn_engine *engine, size_t inde
     cleanup(answer_done) struct answer answer = {0};
     buf_str(&target, "/v1/workflows");
     target_add(&target, "file", name_of(args->operands[index]));
-    int exit_code = call(engine, "POST", buf_text(&target), buf_text(text), &answer);
-    if (exit_code)
-        return exit_code;
+    TRY(call(engine, "POST", buf_text(&target), buf_text(text), &answer));
     if (args_wants(args, "json")) {
         fputs(index ? "," : "", stdout);
         fwrite(answer.body, 1, answer.len, stdout);
@@ -147,9 +145,8 @@ static int deploy_one(const struct args *args, cairn_engine *engine, size_t inde
 static int deploy_all(const struct args *args, const struct buf *texts)
 {
     cleanup(store_closep) cairn_engine *engine = NULL;
-    int exit_code = store_open_for(args, &engine);
-    if (exit_code)
-        return exit_code;
+    TRY(store_open_for(args, &engine));
+    int exit_code = EXIT_DONE;
     bool is_list = args_wants(args, "json") && args->operand_count > 1;
     fputs(is_list ? "{\"items\":[" : "", stdout);
     for (size_t i = 0; i < args->operand_count && !exit_code; i++)

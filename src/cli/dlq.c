@@ -46,6 +46,7 @@ static const struct option requeue_options[] = {
 
 const struct command dlq_commands[] = {
     {"dlq list", NULL, "list the open records of the dead letter queue, newest first",
+     .aliases = "deadletter dead-letter",
      .about =
          "A record is a step that has failed permanently in a workflow with dlq: true, or a "
          "compensation that has failed permanently (\"not undone\").",
@@ -55,6 +56,7 @@ const struct command dlq_commands[] = {
      .example = "cairn dlq show 17", .outputs = "table json",
      .route = {"GET", "/v1/dlq/{}", .answer = ANSWER_OBJECT, .columns = show_columns}},
     {"dlq requeue", "N...", "retry the step of a record of the dead letter queue",
+     .aliases = "requeue retry",
      .about = "The step, or the compensation, is called again with all its attempts, and all "
               "that was held back continues. A record can be requeued once. Prints the new "
               "status of "

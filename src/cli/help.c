@@ -170,7 +170,7 @@ static const struct option help_options[] = {
 };
 
 const struct command help_commands[] = {
-    {"help", "[COMMAND...]", "explain a command",
+    {"help", "[COMMAND...]", "explain a command", .aliases = "man",
      .example = "cairn help job add\ncairn help --man | man -l -", .options = help_options,
      .run = run_help},
     {0},

@@ -112,12 +112,14 @@ static const struct option stop_options[] = {
 #define MANY_IDS PRINTS_STATUS TEXT_MANY_IDS("instance")
 
 const struct command instance_commands[] = {
-    {"list", NULL, "list instances, newest first", .about = TEXT_PAGES,
+    {"list", NULL, "list instances, newest first", .aliases = "instances ls ps runs",
+     .about = TEXT_PAGES,
      .example = "cairn list --status failed --workflow order\n"
                 "cairn list --status failed --all -o ids | cairn retry -",
      .options = list_options, .more_options = page_options, .outputs = "table json ids",
      .route = {"GET", "/v1/instances", .answer = ANSWER_LIST, .columns = list_columns}},
     {"show", "ID...", "show instances and their steps",
+     .aliases = "describe follow get info inspect status watch",
      .about = "Draws the steps as the workflow nests them, with status, duration, number of "
               "calls and errors. If there are very many branches, only some of them are drawn. "
               "Below a function its history is drawn, in order. Decisions about human steps "
@@ -131,8 +133,8 @@ const struct command instance_commands[] = {
      .example = "cairn show " TEXT_ID " --follow\ncairn show " TEXT_ID " -o json > state.json",
      .options = show_options, .outputs = "table json ids", .has_url = true, .run = show_run},
     {"events", "ID", "print the events of an instance, oldest first",
-     .example = "cairn events " TEXT_ID " --follow", .options = feed_options,
-     .more_options = page_options, .outputs = "table json ids",
+     .aliases = "audit history tail", .example = "cairn events " TEXT_ID " --follow",
+     .options = feed_options, .more_options = page_options, .outputs = "table json ids",
      .route = {"GET", "/v1/instances/{}/events", .answer = ANSWER_FEED,
                .columns = event_columns}},
     {"logs", "ID", "print the log of a function, oldest first",
@@ -144,7 +146,7 @@ const struct command instance_commands[] = {
      .example = "cairn logs " TEXT_ID " --follow", .options = feed_options,
      .more_options = page_options, .outputs = "table json ids",
      .route = {"GET", "/v1/instances/{}/logs", .answer = ANSWER_FEED, .columns = log_columns}},
-    {"signal", "ID EVENT", "send a signal to an instance",
+    {"signal", "ID EVENT", "send a signal to an instance", .aliases = "emit publish send",
      .about =
          "Prints the result: taken (a step was waiting for it and continues), kept (for the "
          "first step that waits for it), existing (its id is known, nothing was written) or "
@@ -153,6 +155,7 @@ const struct command instance_commands[] = {
      .options = signal_options, .outputs = "table json",
      .route = {"POST", "/v1/instances/{}/signal", .field = "event", .columns = signal_columns}},
     {"approve", "ID STEP", "confirm a human step; the instance continues",
+     .aliases = "accept confirm",
      .about = "The next steps are ready in the same commit. "
               "A step is decided once." PRINTS_STATUS,
      .example = "cairn approve " TEXT_ID " approval --by ann --comment 'well done'",
@@ -160,16 +163,17 @@ const struct command instance_commands[] = {
      .route = {"POST", "/v1/instances/{}/steps/{}/decision",
                .fixed = "\"decision\":\"confirmed\""}},
     {"reject", "ID STEP", "reject a human step; the instance is aborted",
+     .aliases = "decline deny",
      .about = "Nothing is undone. A step is decided once." PRINTS_STATUS,
      .example = "cairn reject " TEXT_ID " approval --by ann --comment 'too expensive'",
      .options = decide_options, .outputs = "table json",
      .route = {"POST", "/v1/instances/{}/steps/{}/decision",
                .fixed = "\"decision\":\"rejected\""}},
-    {"pause", "ID...", "pause instances; no new step starts",
+    {"pause", "ID...", "pause instances; no new step starts", .aliases = "hold suspend",
      .about = "Running steps may finish, timers continue, signals are kept." MANY_IDS,
      .example = "cairn pause " TEXT_ID, .outputs = "table json ids",
      .route = {"POST", "/v1/instances/{}/pause"}},
-    {"resume", "ID...", "resume paused instances",
+    {"resume", "ID...", "resume paused instances", .aliases = "continue unpause",
      .about =
          "A step whose failure paused its instance is tried again with all its attempts. A "
          "function that is paused with version_mismatch continues if its code matches its "
@@ -178,6 +182,7 @@ const struct command instance_commands[] = {
      .example = "cairn list --status paused -o ids | cairn resume -", .options = resume_options,
      .outputs = "table json ids", .route = {"POST", "/v1/instances/{}/resume"}},
     {"restart", "ID...", "start instances again from the beginning, with their original input",
+     .aliases = "replay rerun reset",
      .about = "Nothing is undone; every step is executed again." MANY_IDS,
      .example = "cairn restart " TEXT_ID, .outputs = "table json ids",
      .route = {"POST", "/v1/instances/{}/restart"}},
@@ -186,14 +191,14 @@ const struct command instance_commands[] = {
               "steps stay completed." MANY_IDS,
      .example = "cairn list --status failed --all -o ids | cairn retry -",
      .outputs = "table json ids", .route = {"POST", "/v1/instances/{}/retry"}},
-    {"cancel", "ID...", "stop instances, and undo their completed steps",
+    {"cancel", "ID...", "stop instances, and undo their completed steps", .aliases = "stop",
      .about =
          "Running workers are told at their next heartbeat; then completed steps are undone "
          "by their compensations, the latest first." MANY_IDS,
      .example = "cairn cancel " TEXT_ID " --by ann --reason 'ordered twice'",
      .options = stop_options, .outputs = "table json ids",
      .route = {"POST", "/v1/instances/{}/cancel"}},
-    {"abort", "ID...", "stop instances, and undo nothing",
+    {"abort", "ID...", "stop instances, and undo nothing", .aliases = "kill terminate",
      .about = "Running workers are told at their next heartbeat. An instance whose steps are "
               "being undone can be aborted, too." MANY_IDS,
      .example = "cairn abort " TEXT_ID " --by ann --reason 'will be done by hand'",

@@ -48,12 +48,10 @@ static int add_one(const struct adding *adding)
     cleanup(buf_donep) struct buf body = {0};
     cleanup(answer_done) struct answer answer = {0};
     struct json_out out = {.buf = &body};
-    int exit_code = write_job(adding, NULL, &out);
-    if (!exit_code)
-        exit_code = call(adding->engine, "POST", "/v1/jobs", buf_text(&body), &answer);
-    if (!exit_code)
-        print_created(adding->args, &answer);
-    return exit_code;
+    TRY(write_job(adding, NULL, &out));
+    TRY(call(adding->engine, "POST", "/v1/jobs", buf_text(&body), &answer));
+    print_created(adding->args, &answer);
+    return EXIT_DONE;
 }
 
 /* ---- many ------------------------------------------------------------------------------- */
@@ -99,10 +97,7 @@ static int batch_send(struct batch *batch)
         say_error("memory ran out");
         return EXIT_STORE;
     }
-    int exit_code =
-        call(batch->adding->engine, "POST", "/v1/jobs", buf_text(&batch->body), &answer);
-    if (exit_code)
-        return exit_code;
+    TRY(call(batch->adding->engine, "POST", "/v1/jobs", buf_text(&batch->body), &answer));
     batch->added += batch->count;
     print_batch(batch, &answer);
     if (!isatty(STDOUT_FILENO)) /* ids that can be seen to come are progress enough */
@@ -121,7 +116,6 @@ static bool is_blank(const char *line, size_t len)
 static int add_lines(struct batch *batch, FILE *source, char **line, size_t *room)
 {
     ssize_t len;
-    int exit_code = EXIT_DONE;
     cairn_error error = {0};
     batch_begin(batch);
     for (uint64_t number = 1; (len = getline(line, room, source)) >= 0; number++) {
@@ -138,9 +132,7 @@ static int add_lines(struct batch *batch, FILE *source, char **line, size_t *roo
         write_job(batch->adding, *line, &batch->out);
         batch->count++;
         if (batch->count == BATCH_JOBS || batch->body.len >= BATCH_BYTES)
-            exit_code = batch_send(batch);
-        if (exit_code)
-            return exit_code;
+            TRY(batch_send(batch));
     }
     return batch_send(batch);
 }
@@ -170,12 +162,8 @@ static int add_many(const struct adding *adding)
 int job_add_run(const struct args *args)
 {
     cleanup(store_closep) cairn_engine *engine = NULL;
-    int exit_code = store_open_for(args, &engine);
-    if (exit_code)
-        return exit_code;
+    TRY(store_open_for(args, &engine));
     struct adding adding = {.args = args, .engine = engine};
-    exit_code = read_delay(args, engine, &adding.run_at_us);
-    if (exit_code)
-        return exit_code;
+    TRY(read_delay(args, engine, &adding.run_at_us));
     return args_has(args, "payloads-from") ? add_many(&adding) : add_one(&adding);
 }

@@ -114,7 +114,7 @@ static const struct option list_options[] = {
 #define MANY_IDS TEXT_MANY_IDS("job")
 
 const struct command job_commands[] = {
-    {"job add", "TYPE", "add a job, and print its id",
+    {"job add", "TYPE", "add a job, and print its id", .aliases = "add enqueue push submit",
      .about = "Once the id is printed the job is stored and will be executed, even if the "
               "processes on this machine crash. With -o json it prints {\"id\", \"existing\"}; "
               "with --payloads-from {\"items\": [{\"id\", \"existing\"}, ...]}.",
@@ -123,7 +123,7 @@ const struct command job_commands[] = {
                 "cairn job add mail.send.v1 --payloads-from mails.jsonl",
      .options = add_options, .outputs = "table json ids", .creates_store = true,
      .run = job_add_run, .route = {"POST", "/v1/jobs", .field = "type"}},
-    {"job list", NULL, "list jobs, newest first",
+    {"job list", NULL, "list jobs, newest first", .aliases = "jobs queue",
      .about = "Deleted jobs are left out. " TEXT_PAGES,
      .example = "cairn job list --status failed --type 'billing.%'\n"
                 "cairn job list --status failed --all -o ids | cairn job retry -",
@@ -151,6 +151,7 @@ const struct command job_commands[] = {
      .example = "cairn job list -o ids --status failed | cairn job retry -",
      .outputs = "table json ids", .route = {"POST", "/v1/jobs/{}/retry"}},
     {"job delete", "ID...", "delete jobs; they are no longer claimed or listed",
+     .aliases = "delete remove rm",
      .about = "The row stays, marked as deleted, and can still be shown by its id. A job "
               "that has "
               "not ended is cancelled. Deleting a deleted job changes nothing." MANY_IDS,

@@ -239,9 +239,7 @@ static int run_list(struct calling *calling)
         cleanup(buf_donep) struct buf target = {0};
         cleanup(answer_done) struct answer answer = {0};
         write_query(calling, is_first ? given : cursor, &target);
-        int exit_code = call(calling->engine, "GET", buf_text(&target), NULL, &answer);
-        if (exit_code)
-            return exit_code;
+        TRY(call(calling->engine, "GET", buf_text(&target), NULL, &answer));
         if (is_first && args_wants(calling->args, "json"))
             fputs("{\"items\":[", stdout);
         print_page(calling, &answer, is_first, &is_continued);
@@ -277,9 +275,7 @@ static int print_new(const struct calling *calling, char *cursor, size_t room)
         cleanup(buf_donep) struct buf target = {0};
         cleanup(answer_done) struct answer answer = {0};
         write_query(calling, *cursor ? cursor : NULL, &target);
-        int exit_code = call(calling->engine, "GET", buf_text(&target), NULL, &answer);
-        if (exit_code)
-            return exit_code;
+        TRY(call(calling->engine, "GET", buf_text(&target), NULL, &answer));
         const json_t *items = json_object_get(answer.tree, "items");
         count = json_array_size(items);
         print_lines(calling, items);
@@ -347,13 +343,9 @@ int route_run(const struct args *args)
     }
     if (!is_input_free(args))
         return EXIT_USAGE;
-    int exit_code = strcmp(route->method, "GET") ? write_body(args, &body) : EXIT_DONE;
-    if (exit_code)
-        return exit_code;
+    TRY(strcmp(route->method, "GET") ? write_body(args, &body) : EXIT_DONE);
     cleanup(store_closep) cairn_engine *engine = NULL;
-    exit_code = store_open_for(args, &engine);
-    if (exit_code)
-        return exit_code;
+    TRY(store_open_for(args, &engine));
     struct calling calling = {.args = args,
                               .route = route,
                               .engine = engine,

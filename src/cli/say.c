@@ -135,28 +135,6 @@ void end_progress(void)
         fputs("\r\033[K", stderr);
 }
 
-enum { WORD_MAX = 64 };
-
-size_t edit_distance(const char *one, const char *other)
-{
-    size_t len = strlen(other), row[WORD_MAX + 1];
-    if (len > WORD_MAX || strlen(one) > WORD_MAX)
-        return WORD_MAX;
-    for (size_t i = 0; i <= len; i++)
-        row[i] = i;
-    for (size_t i = 1; *one; one++, i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t k = 1; k <= len; k++) {
-            size_t swap = diagonal + (*one != other[k - 1]);
-            size_t drop = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
-            diagonal = row[k];
-            row[k] = swap < drop ? swap : drop;
-        }
-    }
-    return row[len];
-}
-
 /* The bytes of the character at text, or 0 if it is no UTF-8. */
 static size_t character_len(const char *text, size_t len)
 {

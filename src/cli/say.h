@@ -39,9 +39,6 @@ int flush_output(int exit_code);
 void say_progress(const char *format, ...) format_like(1, 2);
 void end_progress(void);
 
-/* How many letters must change to make one word the other. */
-size_t edit_distance(const char *one, const char *other);
-
 /* Adds text with "?" in place of control characters and broken UTF-8, so that foreign text cannot
  * control a terminal. */
 void buf_clean(struct buf *buf, const char *text, size_t len);

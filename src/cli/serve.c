@@ -52,7 +52,7 @@ static const struct option serve_options[] = {
 };
 
 const struct command serve_commands[] = {
-    {"serve", NULL, "serve the store over HTTP",
+    {"serve", NULL, "serve the store over HTTP", .aliases = "server",
      .about =
          "Serves the HTTP interface that GET /openapi.json describes, and applies timers, "
          "until SIGINT or SIGTERM. Other commands do not need a server: they use the store "

@@ -51,9 +51,7 @@ static int read_list(cairn_engine *engine, const char *path, const char *id, str
         target_path(&target, path, id, NULL);
         target_add(&target, "limit", "1000");
         target_add(&target, "cursor", *cursor ? cursor : NULL);
-        int exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
-        if (exit_code)
-            return exit_code;
+        TRY(call(engine, "GET", buf_text(&target), NULL, &answer));
         const char *items = body_member(&answer, "items", &len);
         if (items && len > 2) {
             if (all->len > 1)
@@ -215,9 +213,8 @@ static int show_one(const char *id, void *arg)
 {
     struct showing *showing = arg;
     cleanup(show_state_done) struct show_state state = {0};
-    int exit_code = show_state_read(&showing->source, id, &state);
-    if (exit_code)
-        return exit_code;
+    TRY(show_state_read(&showing->source, id, &state));
+    int exit_code = EXIT_DONE;
     bool is_next = showing->count++ > 0;
     if (args_wants(showing->args, "json")) {
         fputs(is_next ? "," : "", stdout);
@@ -239,15 +236,13 @@ int show_run(const struct args *args)
         return EXIT_USAGE;
     }
     cleanup(store_closep) cairn_engine *engine = NULL;
-    int exit_code = store_open_for(args, &engine);
-    if (exit_code)
-        return exit_code;
+    TRY(store_open_for(args, &engine));
     cleanup(showing_done) struct showing showing = {.args = args, .source.engine = engine};
     if (args_has(args, "follow"))
         return show_follow(&showing.source, args->operands[0], is_json);
     screen_look(&showing.screen);
     fputs(is_json && is_many ? "{\"items\":[" : "", stdout);
-    exit_code = ids_each(args, show_one, &showing);
+    int exit_code = ids_each(args, show_one, &showing);
     fputs(is_json && is_many ? "],\"next\":null}" : "", stdout);
     fputs(is_json && (is_many || showing.count) ? "\n" : "", stdout);
     return exit_code;

@@ -220,15 +220,13 @@ static int follow_json(struct following *following, const struct show_state *sta
 static int look_once(struct following *following, bool is_json, bool *ret_ended)
 {
     cleanup(show_state_done) struct show_state state = {0};
-    int exit_code = show_state_read(following->source, following->id, &state);
-    if (exit_code)
-        return exit_code;
+    TRY(show_state_read(following->source, following->id, &state));
     *ret_ended = show_is_ended(&state);
     if (!is_json)
         show_state_complete(following->source, &state);
-    exit_code = is_json                         ? follow_json(following, &state)
-                : following->screen.is_terminal ? follow_in_place(following, &state)
-                                                : follow_lines(following, &state);
+    int exit_code = is_json                         ? follow_json(following, &state)
+                    : following->screen.is_terminal ? follow_in_place(following, &state)
+                                                    : follow_lines(following, &state);
     if (exit_code || !*ret_ended)
         return exit_code;
     return strcmp(show_status(&state), "completed") == 0 ? EXIT_DONE : EXIT_NO;

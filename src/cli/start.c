@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/route.h"
+#include "cli/say.h"
 #include "cli/show.h"
 
 /* What was given is checked before the store is opened, which may create it. */
@@ -16,20 +17,15 @@ static int run_start(const struct args *args)
     struct json_out out = {.buf = &body};
     int64_t start_at_us = 0;
     json_open(&out, '{');
-    int exit_code = write_members(args, &out);
-    if (!exit_code)
-        exit_code = store_open_for(args, &engine);
-    if (!exit_code)
-        exit_code = read_delay(args, engine, &start_at_us);
+    TRY(write_members(args, &out));
+    TRY(store_open_for(args, &engine));
+    TRY(read_delay(args, engine, &start_at_us));
     if (start_at_us) {
         json_key(&out, "start_at");
         json_time(&out, start_at_us);
     }
     json_close(&out, '}');
-    if (!exit_code)
-        exit_code = call(engine, "POST", "/v1/instances", buf_text(&body), &answer);
-    if (exit_code)
-        return exit_code;
+    TRY(call(engine, "POST", "/v1/instances", buf_text(&body), &answer));
     bool is_waiting = args_has(args, "wait");
     if (!is_waiting ||
         !args_wants(args, "json")) /* with --wait the ended instance is printed */
@@ -60,6 +56,7 @@ static const struct option start_options[] = {
 
 const struct command start_commands[] = {
     {"start", "WORKFLOW", "start an instance of a workflow, and print its id",
+     .aliases = "create exec execute launch run trigger",
      .about =
          "Once the id is printed the instance is stored and will run to its end, even if the "
          "processes on this machine crash. With -o json it prints {\"id\", \"existing\"}; with "

@@ -42,11 +42,9 @@ static int run_migrate(const struct args *args)
     cleanup(store_closep) cairn_engine *engine = NULL;
     cleanup(answer_done) struct answer answer = {0};
     cairn_schema schema = CAIRN_SCHEMA_DEFAULTS;
-    int exit_code = store_open_for(args, &engine);
-    if (!exit_code) /* a server at this URL may be another program */
-        exit_code = call(engine, "GET", "/v1/clock", NULL, &answer);
-    if (exit_code)
-        return exit_code;
+    TRY(store_open_for(args, &engine));
+    TRY(call(engine, "GET", "/v1/clock", NULL,
+             &answer)); /* another program may be at the URL */
     cairn_schema_get(engine, &schema, NULL);
     if (args_wants(args, "json"))
         print_migrated_json(cairn_url(engine), &schema);
@@ -68,12 +66,9 @@ static int run_doctor(const struct args *args)
 {
     cleanup(store_closep) cairn_engine *engine = NULL;
     cleanup(answer_done) struct answer answer = {0};
-    int exit_code = store_open_for(args, &engine);
-    if (exit_code)
-        return exit_code;
-    exit_code = call(engine, "GET", "/v1/doctor", NULL, &answer);
-    if (exit_code)
-        return exit_code;
+    TRY(store_open_for(args, &engine));
+    TRY(call(engine, "GET", "/v1/doctor", NULL, &answer));
+    int exit_code = EXIT_DONE;
     if (args_wants(args, "json"))
         print_body(&answer);
     else
@@ -88,6 +83,7 @@ static int run_doctor(const struct args *args)
 
 const struct command store_commands[] = {
     {"migrate", NULL, "create or update the tables of the store",
+     .aliases = "init setup upgrade",
      .about = "Creates the file and the tables if there are none, updates older tables, and "
               "prints the versions before and after and the migrations that were applied; with "
               "-o json {\"url\", \"from\", \"to\", \"applied\"}. Every command updates older "
@@ -95,7 +91,7 @@ const struct command store_commands[] = {
               "not changed.",
      .example = "cairn migrate --url postgres://localhost/orders", .outputs = "table json",
      .has_url = true, .creates_store = true, .run = run_migrate},
-    {"doctor", NULL, "check the store and report problems",
+    {"doctor", NULL, "check the store and report problems", .aliases = "diagnose health",
      .about =
          "Checks the store, its version, clock skew, leases, the registry and the names of "
          "types; overdue timers, steps that no worker claims, decisions that have been pending "

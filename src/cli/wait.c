@@ -195,9 +195,7 @@ int wait_for_instance(const struct args *args, cairn_engine *engine, const char 
     target_path(&target, "/v1/instances/{}", id, NULL);
     for (;;) {
         cleanup(answer_done) struct answer answer = {0};
-        int exit_code = call(engine, "GET", buf_text(&target), NULL, &answer);
-        if (exit_code)
-            return exit_code;
+        TRY(call(engine, "GET", buf_text(&target), NULL, &answer));
         const char *status = text_of(answer.tree, "status");
         if (status_is_final(status))
             return tell_end(args, &answer);

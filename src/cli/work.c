@@ -264,7 +264,7 @@ static const struct option work_options[] = {
 };
 
 const struct command work_commands[] = {
-    {"work", NULL, "execute tasks with shell commands",
+    {"work", NULL, "execute tasks with shell commands", .aliases = "worker workers",
      .about =
          "COMMAND is run by /bin/sh in its own process group. It gets the input on standard "
          "input; its standard output is the output: JSON, or nothing for null (--output text: "

@@ -40,9 +40,7 @@ static int read_deployed(const struct args *args, struct buf *ret_text)
     cairn_error error = {0};
     cairn_page *found = NULL;
     cleanup(store_closep) cairn_engine *engine = NULL;
-    int exit_code = store_open_for(args, &engine);
-    if (exit_code)
-        return exit_code;
+    TRY(store_open_for(args, &engine));
     int32_t version = (int32_t)args_number(args, "version", 0);
     if (cairn_workflow_get(engine, args->operands[0], version, &found, &error))
         return say_failure(&error);
@@ -67,9 +65,7 @@ static int run_graph(const struct args *args)
     cairn_error error = {0};
     char *drawing = NULL;
     cleanup(buf_donep) struct buf text = {0};
-    int exit_code = read_workflow(args, &text);
-    if (exit_code)
-        return exit_code;
+    TRY(read_workflow(args, &text));
     const char *form = args_text(args, "form");
     if (cairn_workflow_draw(args->operands[0], buf_text(&text), form ? form : "terminal",
                             &drawing, &error)) {
@@ -92,7 +88,7 @@ static const struct option graph_options[] = {
 /* ---- commands --------------------------------------------------------------------------- */
 
 const struct command workflow_commands[] = {
-    {"deploy", "FILE...", "deploy workflows from files",
+    {"deploy", "FILE...", "deploy workflows from files", .aliases = "apply register",
      .about = "All files are checked before the first is deployed. Deploying the same content "
               "again changes nothing; different content under a known name and version is "
               "rejected: raise the version. \"-\" reads standard input. With -o json one file "
@@ -100,17 +96,18 @@ const struct command workflow_commands[] = {
               "{\"items\": [...]}.",
      .example = "cairn deploy order.yaml\ncairn deploy workflows/*.yaml",
      .outputs = "table json", .has_url = true, .creates_store = true, .run = deploy_run},
-    {"validate", "FILE...", "check workflow files",
+    {"validate", "FILE...", "check workflow files", .aliases = "check lint",
      .about =
          "Prints every error as FILE:LINE:COLUMN: REASON; the exit code is then 1. Needs no "
          "store. \"-\" reads standard input. With -o json it prints {\"items\": [{\"file\", "
          "\"flaws\": [{\"line\", \"column\", \"message\"}]}]}.",
      .example = "cairn validate order.yaml", .outputs = "table json", .run = validate_run},
     {"workflows", NULL, "list deployed workflows and functions, by name and version",
+     .aliases = "definitions workflow",
      .about = "With -o json the items include the whole definition.",
      .example = "cairn workflows", .more_options = page_options, .outputs = "table json",
      .route = {"GET", "/v1/workflows", .answer = ANSWER_LIST, .columns = list_columns}},
-    {"graph", "NAME|FILE", "draw a workflow",
+    {"graph", "NAME|FILE", "draw a workflow", .aliases = "diagram dot draw",
      .about = "Draws the file if there is one of that name, else the deployed workflow. \"-\" "
               "reads standard input.",
      .example = "cairn graph order.yaml\ncairn graph order --form dot | dot -Tsvg > order.svg",
