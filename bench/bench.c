@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "bench/raw.h"
 #include "bench/scratch.h"
 #include "cli/call.h"
 #include "cli/say.h"
@@ -107,19 +108,25 @@ static int run_on(struct bench *bench, const struct args *args)
     return run_open(bench, args);
 }
 
-/* Which back end the bare statements speak to; NULL: there is none for this URL. */
-static const struct raw_ops *raw_for(const struct bench_kind *kind, const char *url)
+static bool is_sqlite(const char *url)
 {
-    if (strncmp(url, "sqlite:", 7) == 0)
-        return kind->raw_sqlite;
-    return strncmp(url, "postgres", 8) == 0 ? kind->raw_postgres : NULL;
+    return strncmp(url, "sqlite:", 7) == 0;
+}
+
+/* The bare statements go to a file of their own on SQLite, and to the same server on PostgreSQL. */
+static void use_raw(struct bench *bench, const char *file_url)
+{
+    bool is_file = is_sqlite(bench->url);
+    bench->raw_ops = is_file ? &raw_sqlite : &raw_postgres;
+    bench->raw_changes = is_file ? bench->kind->raw_sqlite : bench->kind->raw_postgres;
+    bench->raw_url = is_file ? file_url : bench->url;
 }
 
 int bench_main(struct bench *bench, const struct bench_kind *kind, const struct args *args)
 {
     cleanup(scratch_done) struct scratch scratch = {0};
     const char *url = args_text(args, "url");
-    if (args_has(args, "raw") && url && !raw_for(kind, url)) {
+    if (args_has(args, "raw") && url && !is_sqlite(url) && strncmp(url, "postgres", 8) != 0) {
         say_error("--raw cannot be used with \"%s\": it speaks to sqlite: and postgres: only",
                   url);
         return EXIT_USAGE;
@@ -130,9 +137,7 @@ int bench_main(struct bench *bench, const struct bench_kind *kind, const struct 
     bench->seed = bench_seed(args);
     bench->is_own = url == NULL;
     bench->url = url ? url : scratch.url;
-    if (args_has(args, "raw")) {
-        bench->raw_ops = raw_for(kind, bench->url);
-        bench->raw_url = bench->raw_ops == kind->raw_sqlite ? scratch.raw_url : bench->url;
-    }
+    if (args_has(args, "raw"))
+        use_raw(bench, scratch.raw_url);
     return run_on(bench, args);
 }

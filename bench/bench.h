@@ -45,9 +45,10 @@ struct bench {
     bool is_own;                   /* nobody else's store: it is removed afterwards */
     const char *raw_url;           /* where the bare statements go */
     const struct raw_ops *raw_ops; /* NULL: no --raw */
-    char type[BENCH_TYPE];         /* of this run's tasks alone: bench.SEED.noop */
-    char workflow[BENCH_TYPE];     /* of its instances: bench.SEED */
-    int32_t steps;                 /* of an instance; 1: jobs */
+    const struct raw_changes *raw_changes;
+    char type[BENCH_TYPE];     /* of this run's tasks alone: bench.SEED.noop */
+    char workflow[BENCH_TYPE]; /* of its instances: bench.SEED */
+    int32_t steps;             /* of an instance; 1: jobs */
     size_t workers;
     uint64_t seed;
     size_t run_count;
@@ -75,7 +76,7 @@ struct bench_kind {
     size_t way_count;
     struct bench_pair pairs[BENCH_WAYS];
     size_t pair_count;
-    const struct raw_ops *raw_sqlite, *raw_postgres;
+    const struct raw_changes *raw_sqlite, *raw_postgres;
     bool has_steps; /* its items are instances with steps */
 
     /* For eyes: heads of columns, what bytes are counted by, what becomes of a user's store. */

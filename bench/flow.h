@@ -50,8 +50,6 @@ static inline int32_t raw_place_at(const struct raw_plan *plan, uint64_t at)
     return (int32_t)(at / plan->count);
 }
 
-extern const struct raw_ops raw_flow_sqlite, raw_flow_postgres;
-
 bool flow_sizes_sqlite(const char *url, struct flow_sizes *ret_sizes);
 bool flow_sizes_postgres(const char *url, struct flow_sizes *ret_sizes);
 

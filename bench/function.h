@@ -33,8 +33,6 @@ struct raw_piece {
 
 struct raw_piece raw_piece_at(const struct raw_plan *plan, uint64_t at);
 
-extern const struct raw_ops raw_function_sqlite, raw_function_postgres;
-
 /* Each answers an exit code. */
 int function_deploy(struct function_bench *bench);
 int function_by_step(struct bench *bench, uint64_t count, size_t batch,

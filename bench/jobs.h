@@ -27,8 +27,6 @@ struct job_bench {
     struct job_backlog backlog;
 };
 
-extern const struct raw_ops raw_jobs_sqlite, raw_jobs_postgres;
-
 #define RAW_CLAIM_DATA "{\"attempt\":1,\"worker\":\"" BENCH_WORKER "\"}"
 
 /* Each answers an exit code. */

@@ -76,7 +76,7 @@ int bench_raw(struct bench *bench, int32_t pieces, uint64_t count, size_t batch,
                             .count = count,
                             .batch = batch};
     make_ids(items, count);
-    if (!ops->open(bench->raw_url, &plan, &run.raw))
+    if (!ops->open(bench->raw_url, &plan, bench->raw_changes, &run.raw))
         return EXIT_STORE;
     int exit_code = bench_measure(bench, start_all, work_all, &run, ret_cost);
     ret_cost->commits = run.commits;

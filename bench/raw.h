@@ -32,14 +32,22 @@ struct raw_plan {
     size_t batch;
 };
 
-/* Bare statements on one back end.  Each call but the first and last is one transaction. False:
- * it failed, and standard error says why. */
+/* The changes of one kind of work on one store; each store has its own struct. */
+struct raw_changes;
+
+/* Bare statements on one store.  Each call but the first and last is one transaction.  False: it
+ * failed, and an error was printed. */
 struct raw_ops {
-    bool (*open)(const char *url, const struct raw_plan *plan, void **ret_raw);
+    bool (*open)(const char *url, const struct raw_plan *plan,
+                 const struct raw_changes *changes, void **ret_raw);
     bool (*start)(void *raw, struct raw_range items);
     bool (*turn)(void *raw, struct raw_range done, struct raw_range next);
     void (*close)(void *raw);
 };
+
+extern const struct raw_ops raw_sqlite, raw_postgres;
+extern const struct raw_changes raw_jobs_sqlite, raw_jobs_postgres, raw_flow_sqlite,
+    raw_flow_postgres, raw_function_sqlite, raw_function_postgres;
 
 /* A way to do it, each item in so many pieces. */
 int bench_raw(struct bench *bench, int32_t pieces, uint64_t count, size_t batch,
