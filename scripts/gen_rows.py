@@ -85,7 +85,7 @@ def names(words):
 
 def entry(column):
     flags = ["COLUMN_" + column.written.upper()]
-    for flag in ("null", "null-in-sqlite", "postgres-only"):
+    for flag in ("null", "null-in-sqlite", "postgres-only", "key", "now"):
         if flag in column.flags:
             flags.append("COLUMN_" + flag.upper().replace("-", "_"))
     fields = [f'"{column.name}"', column.kind.name.upper() + "_COLUMN", f"AT({column.member})",

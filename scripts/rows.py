@@ -4,7 +4,7 @@ import pathlib
 import re
 
 SPEC = pathlib.Path(__file__).resolve().parent.parent / "spec"
-FLAGS = {"null", "null-in-sqlite", "postgres-only", "large", "keep"}
+FLAGS = {"null", "null-in-sqlite", "postgres-only", "large", "keep", "key", "now"}
 
 
 class Kind:
@@ -116,10 +116,10 @@ def read_item(column, dialect, alias):
 
 def value(column, dialect):
     """The value that is written: SQLite's parameter, or a column of `given` in PostgreSQL, where
-    a 0 travels as NULL."""
+    0, false and {} travel as NULL."""
     if dialect == "sqlite":
         return f":{column.name}"
-    zero = {"int32": "0", "int64": "0", "bool": "false"}.get(column.kind.name)
+    zero = {"int32": "0", "int64": "0", "bool": "false", "json": "'{}'"}.get(column.kind.name)
     if zero and "null" not in column.flags:
         return f"coalesce(given.{column.name}, {zero})"
     return f"given.{column.name}"
@@ -130,6 +130,13 @@ def change(column, dialect, alias):
     if "keep" in column.flags:
         new = f"coalesce({new}, {alias + '.' if alias else ''}{column.name})"
     return f"{column.name} = {new}"
+
+
+def values(columns, dialect):
+    """The values of an INSERT; in PostgreSQL the time of the transaction follows the arrays."""
+    last = len([c for c in columns if "now" not in c.flags]) + 1
+    return [f"${last}::{c.kind.type[dialect]}" if "now" in c.flags and dialect == "postgres"
+            else value(c, dialect) for c in columns]
 
 
 def arrays(columns):
@@ -152,13 +159,15 @@ def list_items(row, what, words, dialect):
     if what == "insert":
         return [c.name for c in inserted]
     if what == "values":
-        return [value(c, dialect) for c in inserted]
+        return values(inserted, dialect)
     if what == "changes":
         return [change(c, dialect, alias) for c in changed]
-    if what == "arrays" and words[0] == "insert":
-        return arrays(inserted)
-    if what == "arrays" and words[0] == "changes":
-        return arrays([c for c in columns if c.name in words[1:]] + changed)
+    if what == "excluded":
+        return [f"{c.name} = excluded.{c.name}" for c in changed]
+    if what == "arrays" and words == ["insert"]:
+        return arrays([c for c in inserted if "now" not in c.flags])
+    if what == "arrays" and words == ["changes"]:
+        return arrays([c for c in columns if "key" in c.flags or c.written == "change"])
     raise ValueError(f"unknown list {{{row.name}.{what} {' '.join(words)}}}")
 
 

@@ -41,6 +41,8 @@ enum column_flag {
     COLUMN_NULL = 1 << 3,           /* NULL in the table while it is NULL, 0 or -1 in C */
     COLUMN_NULL_IN_SQLITE = 1 << 4, /* the same, in SQLite only */
     COLUMN_POSTGRES_ONLY = 1 << 5,  /* no column of its own in SQLite */
+    COLUMN_KEY = 1 << 6,            /* by which PostgreSQL finds the row for an UPDATE */
+    COLUMN_NOW = 1 << 7,            /* the time of the transaction, whatever the member says */
 };
 
 struct column {

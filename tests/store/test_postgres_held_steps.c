@@ -7,7 +7,7 @@
  */
 #include "flow_rig.h"
 #include "foreign.h"
-#include "store/postgres/flow.h"
+#include "store/postgres/postgres.h"
 #include "store/postgres/postgres_sql.h"
 
 static struct mark_set *marks_of(struct rig *rig)

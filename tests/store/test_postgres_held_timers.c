@@ -7,10 +7,10 @@
  */
 #include "flow_rig.h"
 #include "foreign.h"
-#include "store/postgres/flow.h"
+#include "store/postgres/postgres.h"
 #include "store/postgres/postgres_sql.h"
 
-static struct timer_mark *timer_of(struct rig *rig, enum postgres_timer timer)
+static struct mark_set *timer_of(struct rig *rig, enum postgres_timer timer)
 {
     return &((struct postgres_store *)rig->store)->timers[timer];
 }
@@ -46,7 +46,8 @@ static void raise_marks(struct rig *rig)
     next_flow_due(rig);
     commit(rig);
     for (int i = 0; i < POSTGRES_TIMER_COUNT; i++)
-        CHECK_INT(timer_of(rig, (enum postgres_timer)i)->mark.low, RIG_START_US - US_PER_SEC);
+        CHECK_INT(timer_of(rig, (enum postgres_timer)i)->items[0].mark.low,
+                  RIG_START_US - US_PER_SEC);
 }
 
 /* The pages that a look at the leases of jobs touches from this time on. */

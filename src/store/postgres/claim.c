@@ -1,205 +1,347 @@
-/* store/postgres/claim.c - leasing what is due.
+/* store/postgres/claim.c - leasing jobs that are due, and steps that are ready.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * claim_jobs.sql looks at the heads of the matching types, and locks of these as many as are
- * wanted, skipping what others hold.  When others held so many that too few were left, and
- * there may be more behind, it looks further: twice as far each time.  walk.c says where it looks.
+ * claim_jobs and claim_steps look at the heads of the matching types, and lock of these as many as
+ * are wanted, skipping what others hold.  When others held so many that too few were left, and there
+ * may be more behind them, they look further: twice as far each time.  walk.c says where they look.
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "core/pattern.h"
 #include "store/postgres/postgres.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- patterns ------------------------------------------------------------------------------- */
+/* A claim looks at a few more than wanted: what other claimers hold costs no second look. */
+enum { SPARE_HEADS = 8 };
 
-static int compare_texts(const void *one, const void *other)
+/* How long after its begin another process's transaction usually has written its rows. */
+#define STEP_WRITE_US (100 * US_PER_MS)
+
+/* ---- what is claimed ------------------------------------------------------------------------ */
+
+/* A claim under way. */
+struct taking {
+    const struct claim_kind *kind;
+    struct mark_set *marks;
+    struct step_claim claim; /* of jobs: base alone.  Its holders: those that have got no row */
+    struct postgres_types types;
+    char *rows;
+    size_t room, count;
+    size_t served; /* rows whose holders are no longer among the claim's */
+};
+
+/* How jobs differ from steps. */
+struct claim_kind {
+    const struct row_type *type;
+    enum postgres_query claim, check;
+    void (*add_params)(struct postgres_params *params, const struct taking *taking);
+    struct claimed_key (*key_of)(const void *row);
+    void (*finish_told)(const struct store_tx *tx, struct walk_told *told);
+    void (*note_due)(struct store_tx *tx, int64_t due_us);
+};
+
+static void add_job_params(struct postgres_params *params, const struct taking *taking)
 {
-    return strcmp(*(const char *const *)one, *(const char *const *)other);
+    param_text(params, taking->claim.base.worker);
+    param_text(params, taking->claim.base.token);
+    param_time(params, taking->claim.base.lease_until_us);
 }
 
-static int compare_types(const void *one, const void *other)
+static struct claimed_key key_of_job(const void *row)
 {
-    const struct exact_type *a = one, *b = other;
-    int order = strcmp(a->name, b->name);
-    return order ? order : (a->lowest > b->lowest) - (a->lowest < b->lowest);
+    const struct job_row *job = row;
+    return (struct claimed_key){job->type, job->priority, job->seq >> 8};
 }
 
-static bool begins_with(const char *text, const char *prefix)
+/* Rows that are inserted from now on have a higher seq than the last one given. */
+static void finish_job_told(const struct store_tx *tx, struct walk_told *told)
 {
-    return strncmp(text, prefix, strlen(prefix)) == 0;
+    (void)tx;
+    told->end = told->extra >> 8;
+    told->work = told->heads;
 }
 
-/* Of sorted prefixes those that are within another follow it. */
-static void drop_inner_prefixes(struct postgres_types *types)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < types->prefix_count; i++)
-        if (kept == 0 || !begins_with(types->prefixes[i], types->prefixes[kept - 1]))
-            types->prefixes[kept++] = types->prefixes[i];
-    types->prefix_count = kept;
-}
+static const struct claim_kind jobs = {
+    .type = &job_row_type,
+    .claim = PG_CLAIM_JOBS,
+    .check = PG_CHECK_JOBS,
+    .add_params = add_job_params,
+    .key_of = key_of_job,
+    .finish_told = finish_job_told,
+    .note_due = postgres_note_due,
+};
 
-/* Repeated ones, and those that a prefix brings: the last prefix that is not greater. */
-static void drop_inner_types(struct postgres_types *types)
+static void add_step_params(struct postgres_params *params, const struct taking *taking)
 {
-    size_t kept = 0, at = 0;
-    for (size_t i = 0; i < types->exact_count; i++) {
-        const struct exact_type *type = &types->exact[i];
-        while (at < types->prefix_count && strcmp(types->prefixes[at], type->name) <= 0)
-            at++;
-        bool is_within = at > 0 && begins_with(type->name, types->prefixes[at - 1]);
-        bool is_again = kept > 0 && compare_types(type, &types->exact[kept - 1]) == 0;
-        if (!is_within && !is_again)
-            types->exact[kept++] = *type;
-    }
-    types->exact_count = kept;
-}
-
-cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *claim,
-                                  const struct exact_type *more, size_t more_count,
-                                  struct postgres_types *ret_types, cairn_error *reterr)
-{
-    size_t count = claim->pattern_count;
-    struct postgres_types types = {
-        .exact = arena_array(arena, count + more_count, sizeof *types.exact),
-        .prefixes = arena_array(arena, count, sizeof *types.prefixes),
-    };
-    if (!types.exact || !types.prefixes)
-        return fail_memory(reterr);
+    const struct step_claim *claim = &taking->claim;
+    size_t count = claim->holders ? taking->room - taking->count : 1;
+    struct step_holder one = {claim->base.worker, claim->base.token};
+    const struct step_holder *holders = claim->holders ? claim->holders : &one;
+    struct postgres_columns columns = {0};
     for (size_t i = 0; i < count; i++) {
-        const char *pattern = claim->patterns[i];
-        if (!pattern_is_prefix(pattern)) {
-            types.exact[types.exact_count++] =
-                (struct exact_type){pattern, INT64_MIN, INT64_MAX};
-            continue;
-        }
-        char *prefix = arena_strndup(arena, pattern, strlen(pattern) - 1);
-        if (!prefix)
-            return fail_memory(reterr);
-        types.prefixes[types.prefix_count++] = prefix;
+        columns_text(&columns, holders[i].worker);
+        columns_text(&columns, holders[i].token);
+        columns_end_row(&columns);
     }
-    for (size_t i = 0; i < more_count; i++)
-        types.exact[types.exact_count++] = more[i];
-    qsort(types.exact, types.exact_count, sizeof *types.exact, compare_types);
-    qsort(types.prefixes, types.prefix_count, sizeof *types.prefixes, compare_texts);
-    drop_inner_prefixes(&types);
-    drop_inner_types(&types);
-    *ret_types = types;
+    param_columns_copied(params, &columns);
+    param_time(params, claim->base.lease_until_us);
+    param_double(params, claim->aging_rate);
+}
+
+static struct claimed_key key_of_step(const void *row)
+{
+    const struct step_row *step = row;
+    return (struct claimed_key){step->task_type, step_rank(step->version, step->priority),
+                                step_key(step->next_run_at_us)};
+}
+
+/* Another process's transaction may have read its time before the walk and write only now: so nothing
+ * is known of the last moment. */
+static void finish_step_told(const struct store_tx *tx, struct walk_told *told)
+{
+    enum { ROWS_PER_TURN = 4 }; /* the work of a probe */
+    told->end = step_key(tx->now_us - STEP_WRITE_US);
+    told->work = told->heads + ROWS_PER_TURN * (size_t)told->extra;
+}
+
+static const struct claim_kind steps = {
+    .type = &step_row_type,
+    .claim = PG_CLAIM_STEPS,
+    .check = PG_CHECK_STEPS,
+    .add_params = add_step_params,
+    .key_of = key_of_step,
+    .finish_told = finish_step_told,
+    .note_due = postgres_note_flow_due,
+};
+
+static cairn_code begin_jobs(struct store_tx *tx, const struct job_claim *claim,
+                             struct job_row *rows, size_t room, struct taking *ret_taking,
+                             cairn_error *reterr)
+{
+    *ret_taking = (struct taking){.kind = &jobs,
+                                  .marks = &postgres_store_of(tx->session)->job_marks,
+                                  .claim = {.base = *claim},
+                                  .rows = (char *)rows,
+                                  .room = room};
+    return postgres_sort_patterns(tx->arena, claim, NULL, 0, &ret_taking->types, reterr);
+}
+
+/* Functions are of one type in some versions. */
+static cairn_code begin_steps(struct store_tx *tx, const struct step_claim *claim,
+                              struct step_row *rows, size_t room, struct taking *ret_taking,
+                              cairn_error *reterr)
+{
+    *ret_taking = (struct taking){.kind = &steps,
+                                  .marks = &postgres_store_of(tx->session)->step_marks,
+                                  .claim = *claim,
+                                  .rows = (char *)rows,
+                                  .room = room};
+    struct exact_type *more = arena_array(tx->arena, claim->function_count, sizeof *more);
+    if (!more)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < claim->function_count; i++) {
+        const struct function_range *range = &claim->functions[i];
+        more[i] = (struct exact_type){
+            .name = range->name,
+            .lowest = step_rank(range->from, 0),
+            .highest = step_rank(range->to, STEP_PRIORITY_MASK),
+        };
+    }
+    return postgres_sort_patterns(tx->arena, &claim->base, more, claim->function_count,
+                                  &ret_taking->types, reterr);
+}
+
+/* ---- one look ------------------------------------------------------------------------------- */
+
+static cairn_code plan_claim(struct store_tx *tx, const struct taking *taking, size_t heads,
+                             struct claim_walk *ret_walk, struct postgres_params *ret_params,
+                             cairn_error *reterr)
+{
+    TRY(postgres_plan_walk(tx->arena, taking->marks, &taking->types, ret_walk, reterr));
+    *ret_params = (struct postgres_params){.arena = tx->arena};
+    param_walk(ret_params, ret_walk);
+    param_text(ret_params, taking->claim.base.runtime);
+    param_time(ret_params, tx->now_us);
+    param_int(ret_params, (int64_t)heads);
+    param_int(ret_params, (int64_t)(taking->room - taking->count));
+    taking->kind->add_params(ret_params, taking);
     return CAIRN_OK;
 }
 
-/* ---- claiming ------------------------------------------------------------------------------- */
+cairn_code postgres_send_step_claim(struct store_tx *tx, const struct step_claim *claim,
+                                    size_t room, cairn_error *reterr)
+{
+    struct postgres_session *session = postgres_session_of(tx);
+    struct postgres_params params;
+    struct taking taking;
+    struct claim_walk *walk = arena_zalloc(tx->arena, sizeof *walk);
+    if (!walk)
+        return fail_memory(reterr);
+    TRY(begin_steps(tx, claim, NULL, room, &taking, reterr));
+    TRY(plan_claim(tx, &taking, room + SPARE_HEADS, walk, &params, reterr));
+    session->tx.step_walk = walk;
+    return postgres_send(session, PG_CLAIM_STEPS, &params, reterr);
+}
 
-static cairn_code note_walk(struct store_tx *tx, struct claim_walk *walk,
-                            const struct walk_told *told, const struct job_row *rows,
-                            size_t count, cairn_error *reterr)
+/* The claim's result: sent before, or asked for now.  *ret_walk: what it has read. */
+static cairn_code run_claim(struct store_tx *tx, const struct taking *taking, size_t heads,
+                            struct claim_walk *ret_walk, struct postgres_reader *ret_reader,
+                            cairn_error *reterr)
+{
+    struct postgres_session *session = postgres_session_of(tx);
+    struct postgres_params params;
+    if (session->sent == taking->kind->claim) {
+        *ret_walk = *session->tx.step_walk;
+        return postgres_take(tx, ret_reader, reterr);
+    }
+    TRY(plan_claim(tx, taking, heads, ret_walk, &params, reterr));
+    return postgres_ask(tx, taking->kind->claim, &params, ret_reader, reterr);
+}
+
+/* Tells the marks what the walk has seen. */
+static cairn_code note_walk(struct store_tx *tx, const struct taking *taking,
+                            struct claim_walk *walk, const struct walk_told *told,
+                            const char *rows, size_t count, cairn_error *reterr)
 {
     struct claimed_key *keys = arena_array(tx->arena, count + 1, sizeof *keys);
     if (!keys)
         return fail_memory(reterr);
     for (size_t i = 0; i < count; i++)
-        keys[i] = (struct claimed_key){rows[i].type, rows[i].priority, rows[i].seq >> 8};
-    postgres_walked(&postgres_store_of(tx->session)->job_marks, walk, told,
-                    tx->session->store->clock->is_virtual, told->heads, keys, count);
+        keys[i] = taking->kind->key_of(rows + i * taking->kind->type->size);
+    postgres_walked(taking->marks, walk, told, tx->session->store->clock->is_virtual, keys,
+                    count);
+    return CAIRN_OK;
+}
+
+static bool is_held_by(const struct step_row *row, const struct step_holder *holder)
+{
+    return strcmp(row->token, holder->token) == 0 &&
+           strcmp(row->locked_by, holder->worker) == 0;
+}
+
+/* Keeps the holders that have got no row, in order: a row that changed meanwhile was passed over,
+ * and so was its holder. */
+static cairn_code drop_holders(struct store_tx *tx, struct taking *taking, cairn_error *reterr)
+{
+    const struct step_row *rows = (const struct step_row *)taking->rows + taking->served;
+    size_t count = taking->count - taking->served, room = taking->room - taking->served;
+    size_t left = 0, at = 0;
+    if (count == 0 || !taking->claim.holders)
+        return CAIRN_OK;
+    struct step_holder *holders = arena_array(tx->arena, room, sizeof *holders);
+    bool *is_seen = arena_array(tx->arena, count, sizeof *is_seen);
+    if (!holders || !is_seen)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < room; i++) {
+        for (at = 0; at < count; at++)
+            if (!is_seen[at] && is_held_by(&rows[at], &taking->claim.holders[i]))
+                break;
+        if (at < count)
+            is_seen[at] = true;
+        else
+            holders[left++] = taking->claim.holders[i];
+    }
+    taking->claim.holders = holders;
+    taking->served = taking->count;
     return CAIRN_OK;
 }
 
 /* One look at `heads` rows.  *ret_is_all: there was nothing behind them. */
-static cairn_code try_claim(struct store_tx *tx, const struct job_claim *claim,
-                            const struct postgres_types *types, size_t heads,
-                            struct job_row *ret_rows, size_t room, size_t *ret_count,
+static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t heads,
                             bool *ret_is_all, cairn_error *reterr)
 {
-    cleanup(postgres_result_done) PGresult *result = NULL;
-    struct mark_set *marks = &postgres_store_of(tx->session)->job_marks;
-    struct postgres_params params = {.arena = tx->arena};
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    const struct row_type *type = taking->kind->type;
     struct claim_walk walk;
-    cairn_code code = postgres_plan_walk(tx->arena, marks, types, &walk, reterr);
-    if (code)
-        return code;
-    param_walk(&params, &walk);
-    param_text(&params, claim->runtime);
-    param_time(&params, tx->now_us);
-    param_int(&params, (int64_t)heads);
-    param_int(&params, (int64_t)room);
-    param_text(&params, claim->worker);
-    param_text(&params, claim->token);
-    param_time(&params, claim->lease_until_us);
-    code = postgres_run(postgres_session_of(tx), PG_CLAIM_JOBS, &params, &result, reterr);
-    if (code)
-        return code;
+    TRY(drop_holders(tx, taking, reterr));
+    TRY(run_claim(tx, taking, heads, &walk, &reader, reterr));
 
-    struct postgres_reader reader = {.result = result, .arena = tx->arena};
+    char *rows = taking->rows + taking->count * type->size;
     size_t count = 0;
-    struct walk_told told = postgres_read_told(&reader, marks);
-    told.end = told.extra >> 8; /* of the last seq given */
-    for (; reader.row < PQntuples(result); reader.row++)
-        if (!PQgetisnull(result, reader.row, WALK_COLUMNS))
-            postgres_read_job(&reader, WALK_COLUMNS, &ret_rows[count++]);
+    struct walk_told told = postgres_read_told(&reader, taking->marks);
+    taking->kind->finish_told(tx, &told);
+    for (; reader.row < reader.count; reader.row++)
+        if (!PQgetisnull(reader.result, reader.row, WALK_COLUMNS))
+            postgres_read_row(&reader, WALK_COLUMNS, type, rows + count++ * type->size);
     *ret_is_all = told.heads < heads && told.taken == count;
-    *ret_count = count;
-    if (reader.failed)
-        return fail_memory(reterr);
-    return note_walk(tx, &walk, &told, ret_rows, count, reterr);
+    taking->count += count;
+    return reader.failed ? fail_memory(reterr)
+                         : note_walk(tx, taking, &walk, &told, rows, count, reterr);
 }
 
+/* ---- the claim ------------------------------------------------------------------------------ */
+
 /* Takes what can be taken from where the walk begins. */
-static cairn_code claim_from_marks(struct store_tx *tx, const struct job_claim *claim,
-                                   const struct postgres_types *types, struct job_row *ret_rows,
-                                   size_t room, size_t *ret_count, cairn_error *reterr)
+static cairn_code claim_from_marks(struct store_tx *tx, struct taking *taking,
+                                   cairn_error *reterr)
 {
-    cairn_code code = CAIRN_OK;
     bool is_all = false;
-    *ret_count = 0;
-    for (size_t heads = room + POSTGRES_SPARE_HEADS; !code && *ret_count < room && !is_all;
-         heads *= 2) {
-        size_t more = 0;
-        code = try_claim(tx, claim, types, heads, ret_rows + *ret_count, room - *ret_count,
-                         &more, &is_all, reterr);
-        *ret_count += more;
+    for (size_t heads = taking->room - taking->count + SPARE_HEADS;
+         taking->count < taking->room && !is_all; heads *= 2)
+        TRY(try_claim(tx, taking, heads, &is_all, reterr));
+    return CAIRN_OK;
+}
+
+static cairn_code claim_all(struct store_tx *tx, struct taking *taking, size_t *ret_count,
+                            cairn_error *reterr)
+{
+    for (bool is_more = true; is_more;) {
+        TRY(claim_from_marks(tx, taking, reterr));
+        TRY(postgres_check_below(tx, taking->marks, taking->kind->check,
+                                 taking->count < taking->room, &is_more, reterr));
+        is_more &= taking->count < taking->room;
     }
-    return code;
+    if (taking->count > 0)
+        taking->kind->note_due(tx, taking->claim.base.lease_until_us + 1);
+    *ret_count = taking->count;
+    return CAIRN_OK;
 }
 
 cairn_code postgres_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
                                struct job_row *ret_rows, size_t room, size_t *ret_count,
                                cairn_error *reterr)
 {
-    struct mark_set *marks = &postgres_store_of(tx->session)->job_marks;
-    struct postgres_types types = {0};
-    size_t count = 0;
-    cairn_code code = postgres_sort_patterns(tx->arena, claim, NULL, 0, &types, reterr);
-    for (bool is_more = true; !code && is_more;) {
-        size_t more = 0;
-        is_more = false;
-        code =
-            claim_from_marks(tx, claim, &types, ret_rows + count, room - count, &more, reterr);
-        count += more;
-        if (!code)
-            code =
-                postgres_check_below(tx, marks, PG_CHECK_JOBS, count < room, &is_more, reterr);
-        is_more &= count < room;
-    }
-    if (count > 0)
-        postgres_note_due(tx, claim->lease_until_us + 1);
-    *ret_count = count;
-    return code;
+    struct taking taking;
+    TRY(begin_jobs(tx, claim, ret_rows, room, &taking, reterr));
+    return claim_all(tx, &taking, ret_count, reterr);
+}
+
+cairn_code postgres_claim_steps(struct store_tx *tx, const struct step_claim *claim,
+                                struct step_row *ret_rows, size_t room, size_t *ret_count,
+                                cairn_error *reterr)
+{
+    struct taking taking;
+    TRY(begin_steps(tx, claim, ret_rows, room, &taking, reterr));
+    return claim_all(tx, &taking, ret_count, reterr);
+}
+
+/* ---- what was claimed ----------------------------------------------------------------------- */
+
+static cairn_code find_claimed(struct store_tx *tx, enum postgres_query query,
+                               const char *worker, const char *token,
+                               const struct row_type *type, void *ret_rows, size_t room,
+                               size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    param_text(&params, worker);
+    param_text(&params, token);
+    param_int(&params, (int64_t)room);
+    return postgres_read_rows(tx, query, &params, type, ret_rows, room, ret_count, reterr);
 }
 
 cairn_code postgres_find_claimed(struct store_tx *tx, const char *worker, const char *token,
                                  struct job_row *ret_rows, size_t room, size_t *ret_count,
                                  cairn_error *reterr)
 {
-    cleanup(postgres_result_done) PGresult *result = NULL;
-    struct postgres_params params = {.arena = tx->arena};
-    param_text(&params, worker);
-    param_text(&params, token);
-    param_int(&params, (int64_t)room);
-    cairn_code code =
-        postgres_run(postgres_session_of(tx), PG_FIND_CLAIMED, &params, &result, reterr);
-    return code ? code : postgres_read_jobs(tx, result, ret_rows, room, ret_count, reterr);
+    return find_claimed(tx, PG_FIND_CLAIMED, worker, token, &job_row_type, ret_rows, room,
+                        ret_count, reterr);
+}
+
+cairn_code postgres_find_claimed_steps(struct store_tx *tx, const char *worker,
+                                       const char *token, struct step_row *ret_rows,
+                                       size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    return find_claimed(tx, PG_FIND_CLAIMED_STEPS, worker, token, &step_row_type, ret_rows,
+                        room, ret_count, reterr);
 }

@@ -1,4 +1,4 @@
-/* store/postgres/event.c - the audit trail.
+/* store/postgres/event.c - the history of jobs and instances.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,60 +8,140 @@
 
 #include <string.h>
 
-enum { EVENT_COLUMNS = 3 };
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* Data such as {"status":"ready"} that many events of a batch share. */
+enum { DATA_MAX = 12 };
+struct alike {
+    const char *data[DATA_MAX];
+    size_t count;
+};
+
+/* The place of an event's data, from 1; 0: there is no room for more. */
+static int32_t place_of(struct alike *alike, const char *data)
+{
+    for (size_t i = 0; i < alike->count; i++)
+        if (strcmp(alike->data[i], data) == 0)
+            return (int32_t)i + 1;
+    if (alike->count == DATA_MAX)
+        return 0;
+    alike->data[alike->count++] = data;
+    return (int32_t)alike->count;
+}
+
+/* Queues as many of the first events as have data in common, if that saves something.  Their data
+ * are sent, and parsed by the server, once. */
+static cairn_code append_alike(struct store_tx *tx, const struct flow_event_row *events,
+                               size_t count, size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(columns_done) struct postgres_columns columns = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    struct alike alike = {0};
+    size_t done = 0;
+    for (; done < count && columns_size(&columns) < POSTGRES_PORTION; done++) {
+        const struct flow_event_row *event = &events[done];
+        int32_t place = place_of(&alike, event->data ? event->data : "{}");
+        if (place == 0)
+            break;
+        columns_uuid(&columns, event->instance_id);
+        columns_text(&columns, event->type);
+        columns_text(&columns, event->step);
+        columns_int(&columns, place);
+        columns_end_row(&columns);
+    }
+    *ret_count = done < 2 * alike.count ? 0 : done;
+    if (*ret_count == 0)
+        return CAIRN_OK;
+    param_columns(&params, &columns);
+    param_jsons(&params, alike.data, alike.count);
+    param_time(&params, tx->now_us);
+    return postgres_queue(postgres_session_of(tx), PG_APPEND_ALIKE_EVENTS, &params, reterr);
+}
+
+static cairn_code append_each(struct store_tx *tx, const struct flow_event_row *events,
+                              size_t count, cairn_error *reterr)
+{
+    return postgres_write_rows(tx, PG_APPEND_EVENTS, &event_row_type, COLUMNS_INSERT, events,
+                               count, reterr);
+}
+
+cairn_code postgres_append_flow_events(struct store_tx *tx, const struct flow_event_row *events,
+                                       size_t count, cairn_error *reterr)
+{
+    size_t done = 0;
+    TRY(append_alike(tx, events, count, &done, reterr));
+    return append_each(tx, events + done, count - done, reterr);
+}
 
 cairn_code postgres_append_events(struct store_tx *tx, const struct job_event_row *events,
                                   size_t count, cairn_error *reterr)
 {
-    cleanup(columns_done) struct postgres_columns columns = {0};
-    size_t i = 0;
-    while (i < count) {
-        columns_reset(&columns);
-        for (; i < count && columns_size(&columns) < POSTGRES_PORTION; i++) {
-            column_uuid(&columns, events[i].job_id);
-            column_text(&columns, job_event_name(events[i].type));
-            column_json(&columns, events[i].data);
-            columns_end_row(&columns, EVENT_COLUMNS);
-        }
-        struct postgres_params params = {.arena = tx->arena};
-        param_columns(&params, &columns, EVENT_COLUMNS);
-        param_time(&params, tx->now_us);
-        cairn_code code =
-            postgres_queue(postgres_session_of(tx), PG_APPEND_EVENTS, &params, reterr);
-        if (code)
-            return code;
-    }
-    return CAIRN_OK;
+    struct flow_event_row *rows = arena_array(tx->arena, count, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (struct flow_event_row){.instance_id = events[i].job_id,
+                                          .type = job_event_name(events[i].type),
+                                          .data = events[i].data};
+    return append_each(tx, rows, count, reterr);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Up to which event no transaction can add one any more.  It must be asked before the statement
+ * that reads the events begins; see settled_event in event.sql. */
+static cairn_code find_settled(struct store_tx *tx, int64_t *ret_id, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    cairn_code code = postgres_ask(tx, PG_SETTLED_EVENT, NULL, &reader, reterr);
+    if (!code)
+        *ret_id = value_int(&reader, 0);
+    return code;
+}
+
+static cairn_code list_all(struct store_tx *tx, int64_t after, struct flow_event_row *ret_rows,
+                           size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    int64_t settled = 0;
+    *ret_count = 0;
+    cairn_code code = find_settled(tx, &settled, reterr);
+    if (code || settled <= after)
+        return code;
+    param_int(&params, after);
+    param_int(&params, settled);
+    param_int(&params, (int64_t)room);
+    return postgres_read_rows(tx, PG_LIST_ALL_EVENTS, &params, &event_row_type, ret_rows, room,
+                              ret_count, reterr);
+}
+
+cairn_code postgres_list_flow_events(struct store_tx *tx, const char *instance_id,
+                                     int64_t after, struct flow_event_row *ret_rows,
+                                     size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    if (!instance_id)
+        return list_all(tx, after, ret_rows, room, ret_count, reterr);
+    return postgres_list_after(tx, PG_LIST_EVENTS, instance_id, after, &event_row_type,
+                               ret_rows, room, ret_count, reterr);
 }
 
 cairn_code postgres_list_events(struct store_tx *tx, const char *job_id, int64_t after,
                                 struct job_event_row *ret_rows, size_t room, size_t *ret_count,
                                 cairn_error *reterr)
 {
-    cleanup(postgres_result_done) PGresult *result = NULL;
-    struct postgres_params params = {.arena = tx->arena};
-    *ret_count = 0;
-    if (!id_is_valid(job_id))
-        return CAIRN_OK;
-    param_text(&params, job_id);
-    param_int(&params, after);
-    param_int(&params, (int64_t)room);
-    cairn_code code =
-        postgres_run(postgres_session_of(tx), PG_LIST_EVENTS, &params, &result, reterr);
-    if (code)
-        return code;
-
-    struct postgres_reader reader = {.result = result, .arena = tx->arena};
-    for (; reader.row < PQntuples(result); reader.row++) {
-        const char *type_name = value_text(&reader, 2);
-        ret_rows[(*ret_count)++] = (struct job_event_row){
-            .id = value_int(&reader, 0),
-            .job_id = value_text(&reader, 1),
-            .type = job_event_from(type_name),
-            .type_name = type_name,
-            .data = value_text(&reader, 3),
-            .at_us = value_time(&reader, 4),
+    struct flow_event_row *rows = arena_array(tx->arena, room, sizeof *rows);
+    if (!rows)
+        return fail_memory(reterr);
+    cairn_code code = postgres_list_after(tx, PG_LIST_EVENTS, job_id, after, &event_row_type,
+                                          rows, room, ret_count, reterr);
+    for (size_t i = 0; !code && i < *ret_count; i++)
+        ret_rows[i] = (struct job_event_row){
+            .id = rows[i].id,
+            .job_id = rows[i].instance_id,
+            .type = job_event_from(rows[i].type), /* EVENT_NONE: not one of our words */
+            .type_name = rows[i].type,
+            .data = rows[i].data,
+            .at_us = rows[i].at_us,
         };
-    }
-    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+    return code;
 }

@@ -11,17 +11,13 @@
 cairn_code postgres_inspect(struct store_tx *tx, struct store_facts *ret_facts,
                             cairn_error *reterr)
 {
-    cleanup(postgres_result_done) PGresult *result = NULL;
+    cleanup(reader_done) struct postgres_reader reader = {0};
     struct postgres_params params = {.arena = tx->arena};
     bool is_pooled = atomic_load(&postgres_store_of(tx->session)->is_pooled);
     param_time(&params, tx->now_us);
-    cairn_code code =
-        postgres_run(postgres_session_of(tx), PG_INSPECT, &params, &result, reterr);
-    if (code)
-        return code;
+    TRY(postgres_ask(tx, PG_INSPECT, &params, &reader, reterr));
 
     /* PostgreSQL has no quick check of its own: what answers counts as intact. */
-    struct postgres_reader reader = {.result = result};
     *ret_facts = (struct store_facts){
         .schema_version = (int)value_int(&reader, 1),
         .newest_schema_version = postgres_newest_schema(),
@@ -32,7 +28,8 @@ cairn_code postgres_inspect(struct store_tx *tx, struct store_facts *ret_facts,
         .is_intact = true,
     };
     snprintf(ret_facts->product, sizeof ret_facts->product, "PostgreSQL %s%s",
-             PQgetvalue(result, 0, 0), is_pooled ? " (pooled)" : "");
-    snprintf(ret_facts->settings, sizeof ret_facts->settings, "%s", PQgetvalue(result, 0, 5));
+             PQgetvalue(reader.result, 0, 0), is_pooled ? " (pooled)" : "");
+    snprintf(ret_facts->settings, sizeof ret_facts->settings, "%s",
+             PQgetvalue(reader.result, 0, 5));
     return CAIRN_OK;
 }

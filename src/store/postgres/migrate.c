@@ -41,19 +41,17 @@ static cairn_code read_version(PGconn *conn, int *ret_version, cairn_error *rete
     cleanup(postgres_result_done) PGresult *exists = NULL, *version = NULL;
     /* From the catalogue itself: to_regclass() may remember that there was no such table, though
      * the one we have just waited for has made it. */
-    cairn_code code =
-        postgres_exec(conn,
+    TRY(postgres_exec(conn,
                       "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables"
                       " WHERE schemaname = 'workflow' AND tablename = 'cairn_schema')",
-                      doing, &patience, &exists, reterr);
-    if (code)
-        return code;
+                      doing, &patience, &exists, reterr));
     *ret_version = 0;
     if (PQgetvalue(exists, 0, 0)[0] != 't')
         return CAIRN_OK;
 
-    code = postgres_exec(conn, "SELECT coalesce(max(version), 0) FROM workflow.cairn_schema",
-                         doing, &patience, &version, reterr);
+    cairn_code code =
+        postgres_exec(conn, "SELECT coalesce(max(version), 0) FROM workflow.cairn_schema",
+                      doing, &patience, &version, reterr);
     if (!code)
         *ret_version = atoi(PQgetvalue(version, 0, 0));
     return code;
@@ -137,9 +135,7 @@ cairn_code postgres_migrate(PGconn *conn, const struct store_config *config,
                             struct store_schema *ret_schema, cairn_error *reterr)
 {
     int version = 0;
-    cairn_code code = read_version(conn, &version, reterr);
-    if (code)
-        return code;
+    TRY(read_version(conn, &version, reterr));
     if (version > postgres_newest_schema())
         return refuse_newer(version, reterr);
     if (version == 0 && config->no_create)
@@ -149,9 +145,7 @@ cairn_code postgres_migrate(PGconn *conn, const struct store_config *config,
     for (size_t i = 0; i < migration_count; i++) {
         if (migrations[i].number <= version)
             continue;
-        code = apply(conn, i, ret_schema, reterr);
-        if (code)
-            return code;
+        TRY(apply(conn, i, ret_schema, reterr));
     }
     ret_schema->from = version;
     ret_schema->to = postgres_newest_schema();

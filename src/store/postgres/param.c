@@ -14,8 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- single values --------------------------------------------------------------------------
- */
+/* ---- single values ------------------------------------------------------------------------- */
 
 static void add_param(struct postgres_params *params, const char *value, size_t len,
                       bool is_binary)
@@ -40,6 +39,14 @@ void param_text(struct postgres_params *params, const char *text)
     add_param(params, text, 0, false);
 }
 
+void param_place(struct postgres_params *params, int32_t place)
+{
+    if (place < 0)
+        param_text(params, NULL);
+    else
+        param_int(params, place);
+}
+
 void param_int(struct postgres_params *params, int64_t value)
 {
     char text[24];
@@ -54,19 +61,14 @@ void param_double(struct postgres_params *params, double value)
     add_copy(params, text, (size_t)len, false);
 }
 
-void param_bool(struct postgres_params *params, bool value)
-{
-    add_param(params, value ? "t" : "f", 0, false);
-}
-
 static uint64_t time_value(int64_t us)
 {
-    return htobe64((uint64_t)(us - POSTGRES_EPOCH_US));
+    return (uint64_t)(us - POSTGRES_EPOCH_US);
 }
 
 void param_time(struct postgres_params *params, int64_t us)
 {
-    uint64_t value = time_value(us);
+    uint64_t value = htobe64(time_value(us));
     add_copy(params, (const char *)&value, sizeof value, true);
 }
 
@@ -78,8 +80,7 @@ void param_time_or_ends(struct postgres_params *params, int64_t us)
         param_text(params, us <= 0 ? "-infinity" : "infinity");
 }
 
-/* ---- arrays ---------------------------------------------------------------------------------
- */
+/* ---- arrays -------------------------------------------------------------------------------- */
 
 /* Numbers of the types, which never change. */
 enum {
@@ -87,15 +88,14 @@ enum {
     TYPE_BIGINT = 20,
     TYPE_INT = 23,
     TYPE_TEXT = 25,
+    TYPE_JSON = 114,
     TYPE_TIME = 1184, /* timestamptz */
     TYPE_UUID = 2950,
-    TYPE_JSON = 3802, /* jsonb */
+    TYPE_JSONB = 3802,
 };
 
-/* What stands before the elements: dimensions (1, or 0 of an empty array), whether there are nulls,
- * type, count, first index. */
+/* The words before the elements: dimensions, whether there are nulls, type, count, first index. */
 enum { ARRAY_DIMENSIONS, ARRAY_NULLS, ARRAY_TYPE, ARRAY_COUNT, ARRAY_FIRST, ARRAY_HEAD };
-enum { ARRAY_EMPTY_HEAD = ARRAY_COUNT };
 
 static void add_word(struct buf *array, uint32_t value)
 {
@@ -128,22 +128,40 @@ static void add_element(struct postgres_array *array, uint32_t type, const void 
     buf_add(&array->bytes, bytes, len);
 }
 
-static void add_text(struct postgres_array *array, const char *text)
+static void add_string(struct postgres_array *array, uint32_t type, const char *text)
 {
     if (text)
-        add_element(array, TYPE_TEXT, text, strlen(text));
+        add_element(array, type, text, strlen(text));
     else
-        add_null(array, TYPE_TEXT);
+        add_null(array, type);
+}
+
+static void add_text(struct postgres_array *array, const char *text)
+{
+    add_string(array, TYPE_TEXT, text);
+}
+
+static void add_int(struct postgres_array *array, int32_t value)
+{
+    uint32_t bytes = htobe32((uint32_t)value);
+    add_element(array, TYPE_INT, &bytes, sizeof bytes);
+}
+
+/* Eight bytes: TYPE_BIGINT or TYPE_TIME. */
+static void add_bigint(struct postgres_array *array, uint32_t type, uint64_t value)
+{
+    uint64_t bytes = htobe64(value);
+    add_element(array, type, &bytes, sizeof bytes);
 }
 
 static void add_json(struct postgres_array *array, const char *json)
 {
     if (!json) {
-        add_null(array, TYPE_JSON);
+        add_null(array, TYPE_JSONB);
         return;
     }
     size_t len = strlen(json);
-    begin_element(array, TYPE_JSON);
+    begin_element(array, TYPE_JSONB);
     add_word(&array->bytes, (uint32_t)len + 1);
     buf_char(&array->bytes, 1); /* the version of the form, which is text */
     buf_add(&array->bytes, json, len);
@@ -168,19 +186,15 @@ static void add_uuid(struct postgres_array *array, const char *id)
     add_element(array, TYPE_UUID, bytes, sizeof bytes);
 }
 
-/* Says what the elements are, now that they are known. */
-static void end_array(struct postgres_array *array, uint32_t type)
+/* Writes the head, now that the elements are known. */
+static void end_array(struct postgres_array *array)
 {
     uint32_t head[ARRAY_HEAD] = {
-        [ARRAY_DIMENSIONS] = htobe32(array->count > 0),
-        [ARRAY_NULLS] = htobe32(array->null_count > 0),
-        [ARRAY_TYPE] = htobe32(type),
-        [ARRAY_COUNT] = htobe32(array->count),
+        [ARRAY_DIMENSIONS] = htobe32(1),     [ARRAY_NULLS] = htobe32(array->null_count > 0),
+        [ARRAY_TYPE] = htobe32(array->type), [ARRAY_COUNT] = htobe32(array->count),
         [ARRAY_FIRST] = htobe32(1),
     };
-    if (array->count == 0)
-        buf_add(&array->bytes, (const char *)head, ARRAY_EMPTY_HEAD * sizeof *head);
-    else if (!buf_failed(&array->bytes))
+    if (!buf_failed(&array->bytes))
         memcpy(array->bytes.text, head, sizeof head);
 }
 
@@ -190,41 +204,28 @@ static void reset_array(struct postgres_array *array)
     array->count = array->null_count = 0;
 }
 
-static void param_array(struct postgres_params *params, struct postgres_array *array,
-                        uint32_t type)
+/* Null stands for an array without rows, and for one of nulls: unnest() makes as many nulls as other
+ * arrays have rows.  The bytes must live until the parameters are used. */
+static void param_array(struct postgres_params *params, struct postgres_array *array)
 {
-    end_array(array, type);
-    if (buf_failed(&array->bytes))
-        params->failed = true;
+    if (array->null_count == array->count) {
+        param_text(params, NULL);
+        return;
+    }
+    end_array(array);
+    params->failed |= buf_failed(&array->bytes);
     add_param(params, buf_text(&array->bytes), array->bytes.len, true);
 }
 
-static void param_copied(struct postgres_params *params, struct postgres_array *array,
-                         uint32_t type)
+static void param_array_copy(struct postgres_params *params, struct postgres_array *array)
 {
-    end_array(array, type);
-    if (buf_failed(&array->bytes))
-        params->failed = true;
-    add_copy(params, buf_text(&array->bytes), array->bytes.len, true);
+    param_array(params, array);
+    int last = params->count - 1;
+    if (params->values[last])
+        params->values[last] =
+            arena_strndup(params->arena, params->values[last], array->bytes.len);
+    params->failed |= array->null_count < array->count && !params->values[last];
     buf_done(&array->bytes);
-}
-
-void param_texts(struct postgres_params *params, const char *const *texts, size_t count)
-{
-    struct postgres_array array = {0};
-    for (size_t i = 0; i < count; i++)
-        add_text(&array, texts[i]);
-    param_copied(params, &array, TYPE_TEXT);
-}
-
-void param_ints(struct postgres_params *params, const int32_t *values, size_t count)
-{
-    struct postgres_array array = {0};
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bytes = htobe32((uint32_t)values[i]);
-        add_element(&array, TYPE_INT, &bytes, sizeof bytes);
-    }
-    param_copied(params, &array, TYPE_INT);
 }
 
 void param_uuids(struct postgres_params *params, const char *const *ids, size_t count)
@@ -232,7 +233,7 @@ void param_uuids(struct postgres_params *params, const char *const *ids, size_t 
     struct postgres_array array = {0};
     for (size_t i = 0; i < count; i++)
         add_uuid(&array, ids[i]);
-    param_copied(params, &array, TYPE_UUID);
+    param_array_copy(params, &array);
 }
 
 void param_jsons(struct postgres_params *params, const char *const *jsons, size_t count)
@@ -240,21 +241,10 @@ void param_jsons(struct postgres_params *params, const char *const *jsons, size_
     struct postgres_array array = {0};
     for (size_t i = 0; i < count; i++)
         add_json(&array, jsons[i]);
-    param_copied(params, &array, TYPE_JSON);
+    param_array_copy(params, &array);
 }
 
-void param_bigints(struct postgres_params *params, const int64_t *values, size_t count)
-{
-    struct postgres_array array = {0};
-    for (size_t i = 0; i < count; i++) {
-        uint64_t value = htobe64((uint64_t)values[i]);
-        add_element(&array, TYPE_BIGINT, &value, sizeof value);
-    }
-    param_copied(params, &array, TYPE_BIGINT);
-}
-
-/* ---- columns --------------------------------------------------------------------------------
- */
+/* ---- columns ------------------------------------------------------------------------------- */
 
 void columns_done(struct postgres_columns *columns)
 {
@@ -264,7 +254,7 @@ void columns_done(struct postgres_columns *columns)
 
 void columns_reset(struct postgres_columns *columns)
 {
-    for (int i = 0; i < POSTGRES_PARAMS_MAX; i++)
+    for (int i = 0; i < columns->count; i++)
         reset_array(&columns->arrays[i]);
     columns->next = 0;
 }
@@ -275,98 +265,119 @@ static struct postgres_array *next_column(struct postgres_columns *columns)
     return &columns->arrays[columns->next++];
 }
 
-void column_text(struct postgres_columns *columns, const char *text)
+void columns_text(struct postgres_columns *columns, const char *text)
 {
     add_text(next_column(columns), text);
 }
 
-void column_uuid(struct postgres_columns *columns, const char *id)
+void columns_uuid(struct postgres_columns *columns, const char *id)
 {
     add_uuid(next_column(columns), id);
 }
 
-void column_json(struct postgres_columns *columns, const char *json)
+void columns_int(struct postgres_columns *columns, int32_t value)
 {
-    add_json(next_column(columns), json);
+    add_int(next_column(columns), value);
 }
 
-void column_int(struct postgres_columns *columns, int32_t value)
+void columns_bigint(struct postgres_columns *columns, int64_t value)
 {
-    uint32_t bytes = htobe32((uint32_t)value);
-    add_element(next_column(columns), TYPE_INT, &bytes, sizeof bytes);
+    add_bigint(next_column(columns), TYPE_BIGINT, (uint64_t)value);
 }
 
-void column_bigint(struct postgres_columns *columns, int64_t value)
+static uint32_t number_type(enum column_kind kind)
 {
-    uint64_t bytes = htobe64((uint64_t)value);
-    add_element(next_column(columns), TYPE_BIGINT, &bytes, sizeof bytes);
+    switch (kind) {
+    case BOOL_COLUMN:
+        return TYPE_BOOL;
+    case TIME_COLUMN:
+        return TYPE_TIME;
+    case INT64_COLUMN:
+        return TYPE_BIGINT;
+    default:
+        return TYPE_INT;
+    }
 }
 
-void column_bool(struct postgres_columns *columns, bool value)
+/* A 0 or false travels as null, and the SQL turns it back: what no row has costs nothing.  Not so in
+ * a key, with which rows are found. */
+static bool is_sent_as_null(const struct column *column, int64_t value)
 {
-    add_element(next_column(columns), TYPE_BOOL, value ? "\1" : "\0", 1);
+    if (column->flags & COLUMN_KEY)
+        return false;
+    if (column->kind == PLACE_COLUMN)
+        return value < 0 && column->flags & COLUMN_NULL;
+    return value == 0 && (column->kind != TIME_COLUMN || column->flags & COLUMN_NULL);
 }
 
-void column_count(struct postgres_columns *columns, int32_t value)
+static void add_number(struct postgres_array *array, const struct column *column, int64_t value)
 {
-    if (value)
-        column_int(columns, value);
+    uint32_t type = number_type(column->kind);
+    if (is_sent_as_null(column, value))
+        add_null(array, type);
+    else if (type == TYPE_BOOL)
+        add_element(array, type, "\1", 1);
+    else if (type == TYPE_INT)
+        add_int(array, (int32_t)value);
     else
-        add_null(next_column(columns), TYPE_INT);
+        add_bigint(array, type, type == TYPE_TIME ? time_value(value) : (uint64_t)value);
 }
 
-void column_big_count(struct postgres_columns *columns, int64_t value)
+static void add_member(struct postgres_array *array, const struct column *column,
+                       const void *row)
 {
-    if (value)
-        column_bigint(columns, value);
-    else
-        add_null(next_column(columns), TYPE_BIGINT);
+    switch (column->kind) {
+    case TEXT_COLUMN:
+    case WORD_COLUMN:
+    case CODE_COLUMN:
+        add_text(array, member_text(column, row));
+        break;
+    case JSON_COLUMN:
+        add_json(array, member_text(column, row));
+        break;
+    case EXACTJSON_COLUMN:
+        add_string(array, TYPE_JSON, member_text(column, row));
+        break;
+    case UUID_COLUMN:
+        add_uuid(array, member_text(column, row));
+        break;
+    default:
+        add_number(array, column, member_int(column, row));
+    }
 }
 
-void column_flag(struct postgres_columns *columns, bool value)
+void columns_row(struct postgres_columns *columns, const struct row_type *type,
+                 unsigned written, const void *row)
 {
-    if (value)
-        column_bool(columns, value);
-    else
-        add_null(next_column(columns), TYPE_BOOL);
+    for (size_t i = 0; i < type->count; i++)
+        if (type->columns[i].flags & written && !(type->columns[i].flags & COLUMN_NOW))
+            add_member(next_column(columns), &type->columns[i], row);
+    columns_end_row(columns);
 }
 
-void column_time(struct postgres_columns *columns, int64_t us)
+void columns_end_row(struct postgres_columns *columns)
 {
-    uint64_t bytes = time_value(us);
-    add_element(next_column(columns), TYPE_TIME, &bytes, sizeof bytes);
-}
-
-void column_time_or_null(struct postgres_columns *columns, int64_t us)
-{
-    if (us)
-        column_time(columns, us);
-    else
-        add_null(next_column(columns), TYPE_TIME);
-}
-
-void columns_end_row(struct postgres_columns *columns, int count)
-{
-    assert(columns->next == count);
-    (void)count;
+    assert(columns->count == 0 || columns->next == columns->count);
+    columns->count = columns->next;
     columns->next = 0;
 }
 
 size_t columns_size(const struct postgres_columns *columns)
 {
     size_t size = 0;
-    for (int i = 0; i < POSTGRES_PARAMS_MAX; i++)
+    for (int i = 0; i < columns->count; i++)
         size += columns->arrays[i].bytes.len;
     return size;
 }
 
-void param_columns(struct postgres_params *params, struct postgres_columns *columns, int count)
+void param_columns(struct postgres_params *params, struct postgres_columns *columns)
 {
-    for (int i = 0; i < count; i++) {
-        struct postgres_array *array = &columns->arrays[i];
-        assert(array->count > 0);
-        if (array->null_count == array->count)
-            reset_array(array); /* unnest() fills up the shorter ones with nulls */
-        param_array(params, array, array->type);
-    }
+    for (int i = 0; i < columns->count; i++)
+        param_array(params, &columns->arrays[i]);
+}
+
+void param_columns_copied(struct postgres_params *params, struct postgres_columns *columns)
+{
+    for (int i = 0; i < columns->count; i++)
+        param_array_copy(params, &columns->arrays[i]);
 }

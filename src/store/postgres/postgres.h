@@ -14,9 +14,11 @@
 
 #include "base/buf.h"
 #include "base/random.h"
+#include "core/rows.h"
 #include "store/postgres/mark.h"
 #include "store/postgres/postgres_query.h"
 #include "store/postgres/postgres_verbs.h"
+#include "store/store.h"
 
 #include <libpq-fe.h>
 #include <stdatomic.h>
@@ -59,7 +61,7 @@ struct postgres_due {
     _Atomic int64_t read_us; /* monotonic; 0: not read */
 };
 
-/* The indexes of timers; the numbers are those of check_timers.sql. */
+/* The indexes of timers; the numbers are those of check_timers in timer.sql. */
 enum postgres_timer {
     TIMER_JOB_LATER,
     TIMER_JOB_LEASE,
@@ -68,10 +70,6 @@ enum postgres_timer {
     TIMER_STEP_WAIT,
     TIMER_START,
     POSTGRES_TIMER_COUNT
-};
-struct timer_mark {
-    struct mark mark; /* keys are microseconds since 1970 */
-    struct mark_pace pace;
 };
 
 struct postgres_store {
@@ -84,8 +82,8 @@ struct postgres_store {
     struct postgres_due job_due, flow_due;
     struct mark_set job_marks;  /* ranks are priorities, keys are seq >> 8 */
     struct mark_set step_marks; /* step_rank(), step_key() */
-    pthread_mutex_t timer_lock;
-    struct timer_mark timers[POSTGRES_TIMER_COUNT];
+    /* One for each index, with one mark without a type: keys are microseconds since 1970. */
+    struct mark_set timers[POSTGRES_TIMER_COUNT];
 };
 
 /* How a connection to this URL is described to libpq; both arrays end in NULL. */
@@ -110,19 +108,17 @@ void postgres_silence(PGconn *conn); /* libpq would print notices to stderr */
 void postgres_conn_done(PGconn **conn);
 void postgres_result_done(PGresult **result);
 
-/* ---- failures ------------------------------------------------------------------------------
- */
+/* ---- failures ------------------------------------------------------------------------------ */
 
 /* Sorts what the database said into a code.  `doing` completes "could not ...". */
 cairn_code postgres_refused(PGconn *conn, const PGresult *result, const char *doing,
                             cairn_error *reterr);
 
-/* ---- queries -------------------------------------------------------------------------------
- */
+/* ---- queries ------------------------------------------------------------------------------- */
 
 /* Values for $1, $2, ...; add them in order.  Memory that runs out is remembered, and reported
  * when the parameters are used. */
-enum { POSTGRES_PARAMS_MAX = 47 };
+enum { POSTGRES_PARAMS_MAX = 64 };
 struct postgres_params {
     struct arena *arena;
     const char *values[POSTGRES_PARAMS_MAX];
@@ -133,14 +129,12 @@ struct postgres_params {
 
 void param_text(struct postgres_params *params, const char *text); /* NULL: null */
 void param_int(struct postgres_params *params, int64_t value);
+void param_place(struct postgres_params *params, int32_t place); /* -1: null */
 void param_double(struct postgres_params *params, double value);
-void param_bool(struct postgres_params *params, bool value);
 void param_time(struct postgres_params *params, int64_t us);
-void param_time_or_ends(struct postgres_params *params,
-                        int64_t us); /* 0 and INSTANT_MAX: infinite */
-void param_bigints(struct postgres_params *params, const int64_t *values, size_t count);
-void param_texts(struct postgres_params *params, const char *const *texts, size_t count);
-void param_ints(struct postgres_params *params, const int32_t *values, size_t count);
+
+/* 0 and INSTANT_MAX: before and after every time. */
+void param_time_or_ends(struct postgres_params *params, int64_t us);
 void param_uuids(struct postgres_params *params, const char *const *ids, size_t count);
 void param_jsons(struct postgres_params *params, const char *const *jsons, size_t count);
 
@@ -149,39 +143,68 @@ struct postgres_array {
     uint32_t type, count, null_count; /* of the elements */
 };
 
-/* Arrays that grow row by row, one for each column.  The server compares types: column_int() is
- * for int[], column_bigint() for bigint[], column_json() for jsonb[]. */
+/* Arrays that grow row by row, one for each column.  The server compares types: columns_int() is
+ * for int[], columns_bigint() for bigint[]. */
 struct postgres_columns {
     struct postgres_array arrays[POSTGRES_PARAMS_MAX];
-    int next; /* the column that the next value goes to */
+    int count; /* of columns, known when a row has ended */
+    int next;  /* the column that the next value goes to */
 };
 
 void columns_done(struct postgres_columns *columns);
 void columns_reset(struct postgres_columns *columns);
-void column_text(struct postgres_columns *columns, const char *text); /* NULL: null */
-void column_uuid(struct postgres_columns *columns, const char *id);   /* not valid: null */
-void column_json(struct postgres_columns *columns, const char *json); /* NULL: null */
-void column_int(struct postgres_columns *columns, int32_t value);
-void column_bigint(struct postgres_columns *columns, int64_t value);
-void column_bool(struct postgres_columns *columns, bool value);
+void columns_text(struct postgres_columns *columns, const char *text); /* NULL: null */
+void columns_uuid(struct postgres_columns *columns, const char *id);   /* not valid: null */
+void columns_int(struct postgres_columns *columns, int32_t value);
+void columns_bigint(struct postgres_columns *columns, int64_t value);
+void columns_end_row(struct postgres_columns *columns);
+size_t columns_size(const struct postgres_columns *columns); /* bytes */
 
-/* What is 0 or false in nearly every row: sent as null, which costs nothing when all are, and put
- * right by the statement's coalesce(). */
-void column_count(struct postgres_columns *columns, int32_t value);
-void column_big_count(struct postgres_columns *columns, int64_t value);
-void column_flag(struct postgres_columns *columns, bool value);
+/* A whole row: the members whose columns have one of the flags `written`.  The lists of spec/rows.txt
+ * for PostgreSQL, such as {step.arrays insert}, have the same columns in the same order. */
+enum {
+    COLUMNS_INSERT = COLUMN_PLAN | COLUMN_CHANGE,
+    COLUMNS_UPDATE = COLUMN_KEY | COLUMN_CHANGE
+};
+void columns_row(struct postgres_columns *columns, const struct row_type *type,
+                 unsigned written, const void *row);
 
-void column_time(struct postgres_columns *columns, int64_t us);
-void column_time_or_null(struct postgres_columns *columns, int64_t us); /* 0: null */
-void columns_end_row(struct postgres_columns *columns, int count);      /* of columns */
-size_t columns_size(const struct postgres_columns *columns);            /* bytes */
-void param_columns(struct postgres_params *params, struct postgres_columns *columns, int count);
+/* One parameter for each column.  The columns must live until the parameters are used, unless
+ * they are copied, which releases them. */
+void param_columns(struct postgres_params *params, struct postgres_columns *columns);
+void param_columns_copied(struct postgres_params *params, struct postgres_columns *columns);
 
 /* Beyond this many bytes a set of rows is sent in portions. */
 enum { POSTGRES_PORTION = 8 << 20 };
 
-/* ---- sessions ------------------------------------------------------------------------------
- */
+/* ---- results ------------------------------------------------------------------------------- */
+
+/* PostgreSQL counts from 2000, we from 1970. */
+#define POSTGRES_EPOCH_US INT64_C(946684800000000)
+
+/* A result, and the row that is read. */
+struct postgres_reader {
+    PGresult *result;
+    int row, count;
+    struct arena *arena; /* for texts */
+    bool failed;         /* memory has run out */
+};
+
+/* Runs a query; ret_reader, at the first row, is released by reader_done(). */
+cairn_code postgres_ask(struct store_tx *tx, enum postgres_query query,
+                        const struct postgres_params *params,
+                        struct postgres_reader *ret_reader, cairn_error *reterr);
+struct postgres_reader postgres_reader_of(struct store_tx *tx, PGresult *result);
+void reader_done(struct postgres_reader *reader);
+
+/* A value of the row; NULL, false, 0 for null.  Texts are copied into the arena: NULL with
+ * reader->failed when memory has run out. */
+const char *value_text(struct postgres_reader *reader, int column);
+int64_t value_int(struct postgres_reader *reader, int column); /* 4 or 8 bytes */
+bool value_bool(struct postgres_reader *reader, int column);
+int64_t value_time(struct postgres_reader *reader, int column);
+
+/* ---- sessions ------------------------------------------------------------------------------ */
 
 struct postgres_tx {
     struct store_tx base;
@@ -230,12 +253,11 @@ cairn_code postgres_run(struct postgres_session *session, enum postgres_query qu
                         const struct postgres_params *params, PGresult **ret_result,
                         cairn_error *reterr);
 
-/* Sends at once, so that the server is at work while we are; postgres_take() is for the result.
- * One at a time, and not the same query again before that.  What is queued or run in between goes
- * behind it. */
+/* Sends at once, so that the server works while we do; postgres_take() gets the result.  One at a
+ * time, and not the same query again before that.  What is queued or run in between goes behind it. */
 cairn_code postgres_send(struct postgres_session *session, enum postgres_query query,
                          const struct postgres_params *params, cairn_error *reterr);
-cairn_code postgres_take(struct postgres_session *session, PGresult **ret_result,
+cairn_code postgres_take(struct store_tx *tx, struct postgres_reader *ret_reader,
                          cairn_error *reterr);
 void postgres_forget_sent(struct postgres_session *session); /* nobody comes for it */
 
@@ -247,12 +269,21 @@ void postgres_left(struct postgres_session *session);
 /* Forgets a connection that is of no use any more. */
 void postgres_lose(struct postgres_session *session);
 
-/* ---- timers --------------------------------------------------------------------------------
- */
+/* ---- timers -------------------------------------------------------------------------------- */
 
-/* A timer that this transaction sets. */
+/* A timer that this transaction sets: of jobs, and of workflows. */
 void postgres_note_due(struct store_tx *tx, int64_t due_us);
-void postgres_note_row(struct store_tx *tx, const struct job_row *row); /* its timer, if any */
+void postgres_note_flow_due(struct store_tx *tx, int64_t due_us);
+
+/* A row that this transaction writes: its timer, and whether it can be claimed. */
+void postgres_note_job(struct store_tx *tx, const struct job_row *row);
+void postgres_note_instance(struct store_tx *tx, const struct instance_row *row);
+void postgres_note_step(struct store_tx *tx, const struct step_row *row);
+
+/* How a step is marked: rank is what the index of ready steps has between type and next_run_at. */
+enum { STEP_PRIORITY_BITS = 7, STEP_PRIORITY_MASK = 127 };
+int64_t step_rank(int32_t version, int32_t priority);
+int64_t step_key(int64_t next_run_at_us);
 
 /* $n: where a walk over the timers of one kind may begin. */
 void param_timer_from(struct postgres_params *params, struct store_tx *tx,
@@ -261,11 +292,7 @@ void param_timer_from(struct postgres_params *params, struct store_tx *tx,
 /* Others have changed something: what was read no longer counts. */
 void postgres_forget_due(struct postgres_store *store);
 
-/* ---- claiming and locking ------------------------------------------------------------------
- */
-
-/* A claim looks at a few more than wanted: what other claimers hold costs no second look. */
-enum { POSTGRES_SPARE_HEADS = 8 };
+/* ---- claiming ------------------------------------------------------------------------------ */
 
 /* The patterns of a claim, sorted, none within another: prefixes without their %. */
 struct exact_type {
@@ -277,8 +304,6 @@ struct postgres_types {
     const char **prefixes;
     size_t exact_count, prefix_count;
 };
-
-struct postgres_reader;
 
 /* What a claim reads: parts of the index of what is ready, and parts in which it looks for types. */
 struct walk_range {
@@ -310,10 +335,12 @@ struct walk_told {
     size_t heads, taken; /* how many rows it looked at, and locked */
     int64_t took_us;
     struct walk_facts facts;
-    int64_t extra; /* each claim's own */
-    int64_t end;   /* no new row has a lower key; the caller knows it */
-    const char
-        *lows; /* of each range that is not empty, its number from 1 and its lowest key */
+    int64_t extra;    /* each claim's own */
+    const char *lows; /* of each range with rows, its number from 1 and its lowest key */
+
+    /* The caller knows these. */
+    int64_t end; /* no new row has a lower key */
+    size_t work; /* how many rows the walk had to read, dead ones apart */
 };
 struct walk_told postgres_read_told(struct postgres_reader *reader, const struct mark_set *set);
 
@@ -321,14 +348,14 @@ struct claimed_key {
     const char *type;
     int64_t rank, key;
 };
-/* `work` is how many rows the walk had to read, dead ones apart.  is_virtual: time is a test's, and
- * so is every answer; no walk is too slow then. */
+/* is_virtual: time is a test's; no walk is too slow then. */
 void postgres_walked(struct mark_set *set, struct claim_walk *walk,
-                     const struct walk_told *told, bool is_virtual, size_t work,
+                     const struct walk_told *told, bool is_virtual,
                      const struct claimed_key *keys, size_t count);
 
-/* Looks at a part of what lies below the marks, if it is time to.  *ret_is_found: something can be
- * claimed there. */
+/* Looks at a part of what lies below the marks, if it is time to.  *ret_is_found: there is something.
+ * The query's parameters are the type (unless it is ""), the rank, the first key and the one behind the
+ * last; its row is the lowest key found, or null, and how long it took in microseconds. */
 cairn_code postgres_check_below(struct store_tx *tx, struct mark_set *set,
                                 enum postgres_query query, bool is_short, bool *ret_is_found,
                                 cairn_error *reterr);
@@ -342,45 +369,61 @@ cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *c
                                   const struct exact_type *more, size_t more_count,
                                   struct postgres_types *ret_types, cairn_error *reterr);
 
-/* Whether the ids that were not locked are there at all; `query` finds those that are. */
-cairn_code postgres_tell_busy(struct store_tx *tx, enum postgres_query query,
-                              const char *const *ids, size_t count, enum lock_result *results,
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* The columns of a row from `first` on, in the order of spec/rows.txt.  A query may leave out the last
+ * ones; their members are then NULL or 0. */
+void postgres_read_row(struct postgres_reader *reader, int first, const struct row_type *type,
+                       void *ret_row);
+
+/* Runs a query and reads all its rows, which are at most `room`. */
+cairn_code postgres_read_rows(struct store_tx *tx, enum postgres_query query,
+                              const struct postgres_params *params, const struct row_type *type,
+                              void *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr);
 
-/* Locks take time to get, and a lease is judged by the moment when its row was got: `column` has
- * the clock of that moment. */
-void postgres_move_on(struct store_tx *tx, struct postgres_reader *reader, int column);
+/* The same for one row; CAIRN_E_NOT_FOUND, with reterr as it was. */
+cairn_code postgres_read_one(struct store_tx *tx, enum postgres_query query,
+                             const struct postgres_params *params, const struct row_type *type,
+                             void *ret_row, cairn_error *reterr);
 
-/* ---- results -------------------------------------------------------------------------------
- */
+/* The same for rows of one text. */
+cairn_code postgres_read_texts(struct store_tx *tx, enum postgres_query query,
+                               const struct postgres_params *params, const char **ret_texts,
+                               size_t *ret_count, cairn_error *reterr);
 
-/* PostgreSQL counts from 2000, we from 1970. */
-#define POSTGRES_EPOCH_US INT64_C(946684800000000)
+/* The rows that belong to one job or instance, after the one with the number `after`.  The query's
+ * parameters are the id, `after` and `room`. */
+cairn_code postgres_list_after(struct store_tx *tx, enum postgres_query query, const char *id,
+                               int64_t after, const struct row_type *type, void *ret_rows,
+                               size_t room, size_t *ret_count, cairn_error *reterr);
 
-/* A value; NULL, false, 0 for null.  Texts are copied into the arena: NULL with *failed set
- * when memory has run out. */
-struct postgres_reader {
-    const PGresult *result;
-    int row;
-    struct arena *arena;
-    bool failed;
+/* Queues rows, in portions: COLUMNS_INSERT or COLUMNS_UPDATE.  If a column is written with the time
+ * of the transaction, that is the last parameter. */
+cairn_code postgres_write_rows(struct store_tx *tx, enum postgres_query query,
+                               const struct row_type *type, unsigned written, const void *rows,
+                               size_t count, cairn_error *reterr);
+
+/* Rows with an id, a seq and perhaps a key: jobs and instances (keyed.c). */
+struct keyed_rows {
+    const struct row_type *type;
+    const char *noun; /* plural */
+    size_t id_offset, seq_offset;
+    enum postgres_query insert, find_existing, lock, lock_waiting, find;
+    void (*add_keys)(struct postgres_columns *columns, const void *row); /* for find_existing */
+    void (*note)(struct store_tx *tx, const void *row);                  /* that is new */
 };
 
-const char *value_text(struct postgres_reader *reader, int column);
-int64_t value_int(struct postgres_reader *reader, int column); /* 4 or 8 bytes */
-bool value_bool(struct postgres_reader *reader, int column);
-int64_t value_time(struct postgres_reader *reader, int column);
+/* insert_jobs() and insert_instances(), lock_jobs() and lock_instances() of store.h. */
+cairn_code postgres_insert_keyed(struct store_tx *tx, const struct keyed_rows *kind, void *rows,
+                                 size_t count, enum insert_result *ret_results,
+                                 cairn_error *reterr);
+cairn_code postgres_lock_keyed(struct store_tx *tx, const struct keyed_rows *kind,
+                               const char *const *ids, size_t count, bool may_wait,
+                               void *ret_rows, enum lock_result *ret_results,
+                               cairn_error *reterr);
 
-/* The columns of a job, in the order that every query lists them, from `first` on. */
-void postgres_read_job(struct postgres_reader *reader, int first, struct job_row *ret_row);
-
-/* All rows of a result. */
-cairn_code postgres_read_jobs(struct store_tx *tx, const PGresult *result,
-                              struct job_row *ret_rows, size_t room, size_t *ret_count,
-                              cairn_error *reterr);
-
-/* ---- opening -------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------- */
 
 /* Brings the tables up to date, or says why not. */
 cairn_code postgres_migrate(PGconn *conn, const struct store_config *config,

@@ -219,17 +219,15 @@ cairn_code postgres_run(struct postgres_session *session, enum postgres_query qu
                         const struct postgres_params *params, PGresult **ret_result,
                         cairn_error *reterr)
 {
-    cairn_code code = postgres_queue(session, query, params, reterr);
-    return code ? code : settle(session, ret_result, reterr);
+    TRY(postgres_queue(session, query, params, reterr));
+    return settle(session, ret_result, reterr);
 }
 
 cairn_code postgres_send(struct postgres_session *session, enum postgres_query query,
                          const struct postgres_params *params, cairn_error *reterr)
 {
     assert(session->sent == POSTGRES_QUERY_COUNT);
-    cairn_code code = postgres_queue(session, query, params, reterr);
-    if (code)
-        return code;
+    TRY(postgres_queue(session, query, params, reterr));
     if (!PQsendFlushRequest(session->conn) || PQflush(session->conn) < 0)
         return lost(session, query, reterr);
     session->sent = query;
@@ -259,9 +257,10 @@ static cairn_code read_sent(struct postgres_session *session, cairn_error *reter
     return code;
 }
 
-cairn_code postgres_take(struct postgres_session *session, PGresult **ret_result,
+cairn_code postgres_take(struct store_tx *tx, struct postgres_reader *ret_reader,
                          cairn_error *reterr)
 {
+    struct postgres_session *session = postgres_session_of(tx);
     cairn_code code = CAIRN_OK;
     assert(session->sent != POSTGRES_QUERY_COUNT);
     if (!session->sent_result && session->conn && PQflush(session->conn) < 0)
@@ -270,9 +269,25 @@ cairn_code postgres_take(struct postgres_session *session, PGresult **ret_result
         code = session->conn ? read_sent(session, reterr)
                              : fail(reterr, CAIRN_E_UNREACHABLE, "the connection was lost");
     if (!code) {
-        *ret_result = session->sent_result;
+        *ret_reader = postgres_reader_of(tx, session->sent_result);
         session->sent_result = NULL;
     }
     postgres_forget_sent(session);
     return code;
+}
+
+struct postgres_reader postgres_reader_of(struct store_tx *tx, PGresult *result)
+{
+    return (struct postgres_reader){
+        .result = result, .count = PQntuples(result), .arena = tx->arena};
+}
+
+cairn_code postgres_ask(struct store_tx *tx, enum postgres_query query,
+                        const struct postgres_params *params,
+                        struct postgres_reader *ret_reader, cairn_error *reterr)
+{
+    PGresult *result = NULL;
+    TRY(postgres_run(postgres_session_of(tx), query, params, &result, reterr));
+    *ret_reader = postgres_reader_of(tx, result);
+    return CAIRN_OK;
 }

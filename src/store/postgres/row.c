@@ -1,13 +1,22 @@
-/* store/postgres/row.c - values that come back, in PostgreSQL's binary form.
+/* store/postgres/row.c - values and rows that come back, in PostgreSQL's binary form.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
+#include "base/mem.h"
 #include "store/postgres/postgres.h"
 
 #include <assert.h>
 #include <endian.h>
 #include <string.h>
+
+void reader_done(struct postgres_reader *reader)
+{
+    PQclear(reader->result);
+    reader->result = NULL;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
 
 const char *value_text(struct postgres_reader *reader, int column)
 {
@@ -54,47 +63,120 @@ int64_t value_time(struct postgres_reader *reader, int column)
     return us > INSTANT_MAX - POSTGRES_EPOCH_US ? INSTANT_MAX : us + POSTGRES_EPOCH_US;
 }
 
-void postgres_read_job(struct postgres_reader *reader, int first, struct job_row *ret_row)
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void read_member(struct postgres_reader *reader, int at, const struct column *column,
+                        void *row)
 {
-    const char *status = PQgetvalue(reader->result, reader->row, first + 5);
-    *ret_row = (struct job_row){
-        .seq = value_int(reader, first),
-        .id = value_text(reader, first + 1),
-        .type = value_text(reader, first + 2),
-        .payload = value_text(reader, first + 3),
-        .key = value_text(reader, first + 4),
-        .status = job_status_from(status),
-        .priority = (int32_t)value_int(reader, first + 6),
-        .attempt = (int32_t)value_int(reader, first + 7),
-        .max_attempts = (int32_t)value_int(reader, first + 8),
-        .is_ready = value_bool(reader, first + 9),
-        .leased_by = value_text(reader, first + 10),
-        .token = value_text(reader, first + 11),
-        .ended_by = value_text(reader, first + 12),
-        .ended_token = value_text(reader, first + 13),
-        .last_error = value_text(reader, first + 14),
-        .result = value_text(reader, first + 15),
-        .run_at_us = value_time(reader, first + 16),
-        .lease_until_us = value_time(reader, first + 17),
-        .created_at_us = value_time(reader, first + 18),
-        .updated_at_us = value_time(reader, first + 19),
-        .deleted_at_us = value_time(reader, first + 20),
-        .ended_outcome = value_text(reader, first + 21),
-    };
+    bool is_null = PQgetisnull(reader->result, reader->row, at);
+    switch (column->kind) {
+    case WORD_COLUMN:
+    case CODE_COLUMN:
+        member_set_text(column, row, PQgetvalue(reader->result, reader->row, at));
+        break;
+    case TEXT_COLUMN:
+    case JSON_COLUMN:
+    case EXACTJSON_COLUMN:
+    case UUID_COLUMN:
+        member_set_text(column, row, value_text(reader, at));
+        break;
+    case TIME_COLUMN:
+        member_set_int(column, row, value_time(reader, at));
+        break;
+    case BOOL_COLUMN:
+        member_set_int(column, row, value_bool(reader, at));
+        break;
+    case PLACE_COLUMN:
+        member_set_int(column, row, is_null ? -1 : value_int(reader, at));
+        break;
+    default:
+        member_set_int(column, row, value_int(reader, at));
+    }
 }
 
-cairn_code postgres_read_jobs(struct store_tx *tx, const PGresult *result,
-                              struct job_row *ret_rows, size_t room, size_t *ret_count,
+void postgres_read_row(struct postgres_reader *reader, int first, const struct row_type *type,
+                       void *ret_row)
+{
+    int count = PQnfields(reader->result) - first;
+    memset(ret_row, 0, type->size);
+    for (int i = 0; i < count && i < (int)type->count; i++)
+        read_member(reader, first + i, &type->columns[i], ret_row);
+}
+
+cairn_code postgres_read_rows(struct store_tx *tx, enum postgres_query query,
+                              const struct postgres_params *params, const struct row_type *type,
+                              void *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr)
 {
-    size_t count = (size_t)PQntuples(result);
-    struct postgres_reader reader = {.result = result, .arena = tx->arena};
-    assert(count <= room);
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    TRY(postgres_ask(tx, query, params, &reader, reterr));
+    assert((size_t)reader.count <= room);
     (void)room;
-    for (size_t i = 0; i < count; i++) {
-        reader.row = (int)i;
-        postgres_read_job(&reader, 0, &ret_rows[i]);
-    }
-    *ret_count = count;
+    for (char *row = ret_rows; reader.row < reader.count; reader.row++, row += type->size)
+        postgres_read_row(&reader, 0, type, row);
+    *ret_count = (size_t)reader.count;
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+cairn_code postgres_read_one(struct store_tx *tx, enum postgres_query query,
+                             const struct postgres_params *params, const struct row_type *type,
+                             void *ret_row, cairn_error *reterr)
+{
+    size_t count = 0;
+    cairn_code code = postgres_read_rows(tx, query, params, type, ret_row, 1, &count, reterr);
+    return code ? code : count ? CAIRN_OK : CAIRN_E_NOT_FOUND;
+}
+
+cairn_code postgres_read_texts(struct store_tx *tx, enum postgres_query query,
+                               const struct postgres_params *params, const char **ret_texts,
+                               size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    TRY(postgres_ask(tx, query, params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++)
+        ret_texts[reader.row] = value_text(&reader, 0);
+    *ret_count = (size_t)reader.count;
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+cairn_code postgres_list_after(struct store_tx *tx, enum postgres_query query, const char *id,
+                               int64_t after, const struct row_type *type, void *ret_rows,
+                               size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    *ret_count = 0;
+    if (!id_is_valid(id))
+        return CAIRN_OK;
+    param_text(&params, id);
+    param_int(&params, after);
+    param_int(&params, (int64_t)room);
+    return postgres_read_rows(tx, query, &params, type, ret_rows, room, ret_count, reterr);
+}
+
+static bool has_time_of_tx(const struct row_type *type)
+{
+    for (size_t i = 0; i < type->count; i++)
+        if (type->columns[i].flags & COLUMN_NOW)
+            return true;
+    return false;
+}
+
+cairn_code postgres_write_rows(struct store_tx *tx, enum postgres_query query,
+                               const struct row_type *type, unsigned written, const void *rows,
+                               size_t count, cairn_error *reterr)
+{
+    cleanup(columns_done) struct postgres_columns columns = {0};
+    const char *row = rows, *end = row + count * type->size;
+    cairn_code code = CAIRN_OK;
+    while (row < end && !code) {
+        struct postgres_params params = {.arena = tx->arena};
+        columns_reset(&columns);
+        for (; row < end && columns_size(&columns) < POSTGRES_PORTION; row += type->size)
+            columns_row(&columns, type, written, row);
+        param_columns(&params, &columns);
+        if (has_time_of_tx(type))
+            param_time(&params, tx->now_us);
+        code = postgres_queue(postgres_session_of(tx), query, &params, reterr);
+    }
+    return code;
 }

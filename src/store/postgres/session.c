@@ -16,10 +16,9 @@ static cairn_code connect_session(struct postgres_session *session, cairn_error 
     struct postgres_store *store = postgres_store_of(&session->base);
     bool is_pooled = false;
     postgres_lose(session);
-    cairn_code code = postgres_connect(store->url, &session->patience, &session->conn, reterr);
-    if (code)
-        return code;
-    code = postgres_ask_pooled(session->conn, &session->patience, &is_pooled, reterr);
+    TRY(postgres_connect(store->url, &session->patience, &session->conn, reterr));
+    cairn_code code =
+        postgres_ask_pooled(session->conn, &session->patience, &is_pooled, reterr);
     if (!code && !PQenterPipelineMode(session->conn))
         code = postgres_refused(session->conn, NULL, "connect to PostgreSQL", reterr);
     if (code) {
@@ -55,7 +54,7 @@ void postgres_session_close(struct store_session *session)
 }
 
 /* The transaction's time: the database's, unless the engine's clock is virtual. */
-static int64_t time_of(const struct postgres_session *session, const PGresult *result)
+static int64_t time_of(const struct postgres_session *session, PGresult *result)
 {
     struct clock *clock = session->base.store->clock;
     if (clock->is_virtual)

@@ -4,7 +4,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "store/postgres/flow.h"
+#include "store/postgres/postgres.h"
 
 void postgres_close(struct store *base)
 {
@@ -14,7 +14,8 @@ void postgres_close(struct store *base)
     postgres_conn_done(&store->watch.conn);
     mark_set_done(&store->job_marks);
     mark_set_done(&store->step_marks);
-    pthread_mutex_destroy(&store->timer_lock);
+    for (int i = 0; i < POSTGRES_TIMER_COUNT; i++)
+        mark_set_done(&store->timers[i]);
     mem_free(store->url);
     mem_free(store);
 }
@@ -32,9 +33,8 @@ static struct postgres_store *store_new(const struct store_config *config)
     }
     mark_set_init(&store->job_marks);
     mark_set_init(&store->step_marks);
-    pthread_mutex_init(&store->timer_lock, NULL);
     for (int i = 0; i < POSTGRES_TIMER_COUNT; i++)
-        mark_init(&store->timers[i].mark);
+        mark_set_init(&store->timers[i]);
     atomic_init(&store->job_due.due_us, INT64_MAX);
     atomic_init(&store->flow_due.due_us, INT64_MAX);
     store->lock_wait_ms = config->lock_wait_ms ? config->lock_wait_ms : 1;

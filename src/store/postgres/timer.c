@@ -14,7 +14,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "store/postgres/flow.h"
+#include "store/postgres/postgres.h"
 
 #define HOLDS_US (200 * US_PER_MS)
 #define WINDOW_US US_PER_SEC
@@ -37,16 +37,14 @@ void postgres_note_flow_due(struct store_tx *tx, int64_t due_us)
     note(&postgres_store_of(tx->session)->flow_due, due_us);
 }
 
-/* A timer of this transaction's that may lie below its mark. */
+/* A timer of this transaction that may lie below its mark. */
 static void lower(struct store_tx *tx, enum postgres_timer timer, int64_t us)
 {
-    struct postgres_store *store = postgres_store_of(tx->session);
-    pthread_mutex_lock(&store->timer_lock);
-    mark_lower(&store->timers[timer].mark, us > 0 ? us : 0);
-    pthread_mutex_unlock(&store->timer_lock);
+    postgres_note_ready(&postgres_store_of(tx->session)->timers[timer], "", timer,
+                        us > 0 ? us : 0);
 }
 
-void postgres_note_row(struct store_tx *tx, const struct job_row *row)
+void postgres_note_job(struct store_tx *tx, const struct job_row *row)
 {
     if (row->status == JOB_PENDING && row->is_ready) {
         postgres_note_ready(&postgres_store_of(tx->session)->job_marks, row->type,
@@ -130,15 +128,16 @@ struct window {
 
 static struct window window_of(struct store_tx *tx, enum postgres_timer timer)
 {
-    struct postgres_store *store = postgres_store_of(tx->session);
+    struct mark_set *set = &postgres_store_of(tx->session)->timers[timer];
     struct window window = {.to_us = INSTANT_MAX};
-    pthread_mutex_lock(&store->timer_lock);
-    if (store->timers[timer].pace.is_marking) {
+    pthread_mutex_lock(&set->lock);
+    struct mark *mark = set->pace.is_marking ? mark_set_add(set, "", timer) : NULL;
+    if (mark) {
         window.is_marked = true;
-        window.from_us = store->timers[timer].mark.low;
+        window.from_us = mark->low;
         window.to_us = instant_add(tx->now_us, WINDOW_US);
     }
-    pthread_mutex_unlock(&store->timer_lock);
+    pthread_mutex_unlock(&set->lock);
     return window;
 }
 
@@ -148,72 +147,22 @@ void param_timer_from(struct postgres_params *params, struct store_tx *tx,
     param_time_or_ends(params, window_of(tx, timer).from_us);
 }
 
-/* What was found in a window (0: nothing), and how long that took. */
+/* What a look has found: the earliest timer, 0 for none. */
 static void note_window(struct store_tx *tx, enum postgres_timer timer,
                         const struct window *window, int64_t found_us, int64_t took_us)
 {
-    struct postgres_store *store = postgres_store_of(tx->session);
-    struct timer_mark *at = &store->timers[timer];
+    struct mark_set *set = &postgres_store_of(tx->session)->timers[timer];
+    bool is_virtual = tx->session->store->clock->is_virtual;
     int64_t seen_us = tx->now_us - WINDOW_US;
     if (found_us && found_us < seen_us)
         seen_us = found_us;
-    pthread_mutex_lock(&store->timer_lock);
-    if (!window->is_marked && (!store->base.clock->is_virtual || at->pace.is_forced))
-        pace_walked(&at->pace, took_us, 1);
-    if (at->pace.is_marking && window->from_us <= at->mark.low && seen_us > at->mark.low)
-        at->mark.low = seen_us;
-    pthread_mutex_unlock(&store->timer_lock);
-}
-
-/* A portion of what lies below the mark, if it is time to look at one. */
-static bool next_portion(struct postgres_store *store, enum postgres_timer timer,
-                         struct window *ret_portion)
-{
-    struct timer_mark *at = &store->timers[timer];
-    bool is_next = false;
-    pthread_mutex_lock(&store->timer_lock);
-    if (at->pace.is_marking && pace_may_check(&at->pace, at->pace.is_forced, monotonic_us())) {
-        if (!at->pace.is_in_round)
-            mark_begin_round(&at->mark);
-        is_next = mark_portion(&at->mark, &ret_portion->from_us, &ret_portion->to_us);
-        if (!is_next && at->pace.is_in_round)
-            pace_round_ended(&at->pace, true);
-        if (!at->pace.is_marking)
-            mark_init(&at->mark);
-    }
-    pthread_mutex_unlock(&store->timer_lock);
-    return is_next;
-}
-
-static cairn_code check_below(struct store_tx *tx, enum postgres_timer timer,
-                              cairn_error *reterr)
-{
-    struct postgres_store *store = postgres_store_of(tx->session);
-    struct timer_mark *at = &store->timers[timer];
-    struct window portion;
-    int64_t budget_us = at->pace.is_forced ? INT64_MAX : US_PER_MS;
-    for (int64_t spent_us = 0; spent_us < budget_us && next_portion(store, timer, &portion);) {
-        cleanup(postgres_result_done) PGresult *result = NULL;
-        struct postgres_params params = {.arena = tx->arena};
-        param_int(&params, timer);
-        param_time_or_ends(&params, portion.from_us);
-        param_time_or_ends(&params, portion.to_us);
-        cairn_code code =
-            postgres_run(postgres_session_of(tx), PG_CHECK_TIMERS, &params, &result, reterr);
-        if (code)
-            return code;
-        struct postgres_reader reader = {.result = result};
-        int64_t took_us = value_int(&reader, 1);
-        pthread_mutex_lock(&store->timer_lock);
-        pace_checked(&at->pace, took_us, monotonic_us());
-        if (!PQgetisnull(result, 0, 0))
-            mark_lower(&at->mark, value_time(&reader, 0));
-        else
-            mark_checked(&at->mark, portion.from_us, portion.to_us, took_us);
-        pthread_mutex_unlock(&store->timer_lock);
-        spent_us += took_us + 1;
-    }
-    return CAIRN_OK;
+    pthread_mutex_lock(&set->lock);
+    if (!window->is_marked && (!is_virtual || set->pace.is_forced))
+        pace_walked(&set->pace, took_us, 1);
+    struct mark *mark = set->pace.is_marking ? mark_set_add(set, "", timer) : NULL;
+    if (mark && window->from_us <= mark->low && seen_us > mark->low)
+        mark->low = seen_us;
+    pthread_mutex_unlock(&set->lock);
 }
 
 /* ---- the next one --------------------------------------------------------------------------- */
@@ -230,26 +179,25 @@ static cairn_code read_due(struct store_tx *tx, struct postgres_due *due,
                            enum postgres_query query, enum postgres_timer first,
                            enum postgres_timer last, int64_t *ret_due_us, cairn_error *reterr)
 {
-    cleanup(postgres_result_done) PGresult *result = NULL;
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_store *store = postgres_store_of(tx->session);
     struct postgres_params params = {.arena = tx->arena};
     struct window windows[POSTGRES_TIMER_COUNT];
-    cairn_code code = CAIRN_OK;
+    bool is_below;
     if (is_known(due, tx, ret_due_us))
         return CAIRN_OK;
-    for (int timer = first; timer <= (int)last && !code; timer++) {
-        code = check_below(tx, (enum postgres_timer)timer, reterr);
+    for (int timer = first; timer <= (int)last; timer++) {
+        struct mark_set *set = &store->timers[timer];
+        TRY(postgres_check_below(tx, set, PG_CHECK_TIMERS, set->pace.is_forced, &is_below,
+                                 reterr));
         windows[timer] = window_of(tx, (enum postgres_timer)timer);
         param_time_or_ends(&params, windows[timer].from_us);
         param_time_or_ends(&params, windows[timer].to_us);
     }
-    if (!code)
-        code = postgres_run(postgres_session_of(tx), query, &params, &result, reterr);
-    if (code)
-        return code;
-    struct postgres_reader reader = {.result = result};
+    TRY(postgres_ask(tx, query, &params, &reader, reterr));
     int64_t due_us = INT64_MAX, before_us = 0;
     for (int timer = first, column = 0; timer <= (int)last; timer++, column += 2) {
-        bool is_found = !PQgetisnull(result, 0, column);
+        bool is_found = !PQgetisnull(reader.result, 0, column);
         int64_t found_us = value_time(&reader, column);
         int64_t took_us = value_int(&reader, column + 1);
         found_us = is_found && found_us < 1 ? 1 : found_us; /* long before our time */
@@ -283,17 +231,14 @@ static cairn_code promote(struct store_tx *tx, enum postgres_query query,
                           enum postgres_timer timer, size_t limit, struct mark_set *marks,
                           size_t *ret_count, cairn_error *reterr)
 {
-    cleanup(postgres_result_done) PGresult *result = NULL;
+    cleanup(reader_done) struct postgres_reader reader = {0};
     struct postgres_params params = {.arena = tx->arena};
     param_time(&params, tx->now_us);
     param_int(&params, (int64_t)limit);
     param_timer_from(&params, tx, timer);
-    cairn_code code = postgres_run(postgres_session_of(tx), query, &params, &result, reterr);
-    if (code)
-        return code;
-    struct postgres_reader reader = {.result = result, .arena = tx->arena};
+    TRY(postgres_ask(tx, query, &params, &reader, reterr));
     *ret_count = 0;
-    for (; reader.row < PQntuples(result); reader.row++) {
+    for (; reader.row < reader.count; reader.row++) {
         const char *type = value_text(&reader, 0);
         if (type)
             postgres_note_ready(marks, type, value_int(&reader, 1), value_int(&reader, 2));
@@ -314,4 +259,35 @@ cairn_code postgres_promote_steps(struct store_tx *tx, size_t limit, size_t *ret
 {
     return promote(tx, PG_PROMOTE_STEPS, TIMER_STEP_RETRY, limit,
                    &postgres_store_of(tx->session)->step_marks, ret_count, reterr);
+}
+
+/* ---- what is due ---------------------------------------------------------------------------- */
+
+cairn_code postgres_find_due_steps(struct store_tx *tx, struct step_ref *ret_refs, size_t room,
+                                   size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    param_time(&params, tx->now_us);
+    param_int(&params, (int64_t)room);
+    param_timer_from(&params, tx, TIMER_STEP_LEASE);
+    param_timer_from(&params, tx, TIMER_STEP_WAIT);
+    TRY(postgres_ask(tx, PG_FIND_DUE_STEPS, &params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++)
+        ret_refs[reader.row] = (struct step_ref){
+            .instance_id = value_text(&reader, 0),
+            .seq = (int32_t)value_int(&reader, 1),
+        };
+    *ret_count = (size_t)reader.count;
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+cairn_code postgres_find_due_instances(struct store_tx *tx, const char **ret_ids, size_t room,
+                                       size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    param_time(&params, tx->now_us);
+    param_int(&params, (int64_t)room);
+    param_timer_from(&params, tx, TIMER_START);
+    return postgres_read_texts(tx, PG_FIND_DUE_INSTANCES, &params, ret_ids, ret_count, reterr);
 }

@@ -10,10 +10,89 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
+#include "core/pattern.h"
 #include "store/postgres/postgres.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- patterns ------------------------------------------------------------------------------- */
+
+static int compare_texts(const void *one, const void *other)
+{
+    return strcmp(*(const char *const *)one, *(const char *const *)other);
+}
+
+static int compare_types(const void *one, const void *other)
+{
+    const struct exact_type *a = one, *b = other;
+    int order = strcmp(a->name, b->name);
+    return order ? order : (a->lowest > b->lowest) - (a->lowest < b->lowest);
+}
+
+static bool begins_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Of sorted prefixes those that are within another follow it. */
+static void drop_inner_prefixes(struct postgres_types *types)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < types->prefix_count; i++)
+        if (kept == 0 || !begins_with(types->prefixes[i], types->prefixes[kept - 1]))
+            types->prefixes[kept++] = types->prefixes[i];
+    types->prefix_count = kept;
+}
+
+/* Repeated ones, and those that a prefix brings: the last prefix that is not greater. */
+static void drop_inner_types(struct postgres_types *types)
+{
+    size_t kept = 0, at = 0;
+    for (size_t i = 0; i < types->exact_count; i++) {
+        const struct exact_type *type = &types->exact[i];
+        while (at < types->prefix_count && strcmp(types->prefixes[at], type->name) <= 0)
+            at++;
+        bool is_within = at > 0 && begins_with(type->name, types->prefixes[at - 1]);
+        bool is_again = kept > 0 && compare_types(type, &types->exact[kept - 1]) == 0;
+        if (!is_within && !is_again)
+            types->exact[kept++] = *type;
+    }
+    types->exact_count = kept;
+}
+
+cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *claim,
+                                  const struct exact_type *more, size_t more_count,
+                                  struct postgres_types *ret_types, cairn_error *reterr)
+{
+    size_t count = claim->pattern_count;
+    struct postgres_types types = {
+        .exact = arena_array(arena, count + more_count, sizeof *types.exact),
+        .prefixes = arena_array(arena, count, sizeof *types.prefixes),
+    };
+    if (!types.exact || !types.prefixes)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        const char *pattern = claim->patterns[i];
+        if (!pattern_is_prefix(pattern)) {
+            types.exact[types.exact_count++] =
+                (struct exact_type){pattern, INT64_MIN, INT64_MAX};
+            continue;
+        }
+        char *prefix = arena_strndup(arena, pattern, strlen(pattern) - 1);
+        if (!prefix)
+            return fail_memory(reterr);
+        types.prefixes[types.prefix_count++] = prefix;
+    }
+    for (size_t i = 0; i < more_count; i++)
+        types.exact[types.exact_count++] = more[i];
+    qsort(types.exact, types.exact_count, sizeof *types.exact, compare_types);
+    qsort(types.prefixes, types.prefix_count, sizeof *types.prefixes, compare_texts);
+    drop_inner_prefixes(&types);
+    drop_inner_types(&types);
+    *ret_types = types;
+    return CAIRN_OK;
+}
 
 /* ---- planning ------------------------------------------------------------------------------- */
 
@@ -142,32 +221,21 @@ cairn_code postgres_plan_walk(struct arena *arena, struct mark_set *set,
 
 void param_walk(struct postgres_params *params, const struct claim_walk *walk)
 {
-    size_t count = walk->range_count;
-    const char **types = arena_array(params->arena, count + 1, sizeof *types);
-    const char **firsts = arena_array(params->arena, walk->gap_count + 1, sizeof *firsts);
-    const char **befores = arena_array(params->arena, walk->gap_count + 1, sizeof *befores);
-    int64_t *lowest = arena_array(params->arena, count + 1, sizeof *lowest);
-    int64_t *highest = arena_array(params->arena, count + 1, sizeof *highest);
-    int64_t *marks = arena_array(params->arena, count + 1, sizeof *marks);
-    params->failed |= !types || !firsts || !befores || !lowest || !highest || !marks;
-    if (params->failed)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        types[i] = walk->ranges[i].type;
-        lowest[i] = walk->ranges[i].lowest;
-        highest[i] = walk->ranges[i].highest;
-        marks[i] = walk->ranges[i].mark;
+    struct postgres_columns ranges = {.count = 4}, gaps = {.count = 2};
+    for (size_t i = 0; i < walk->range_count; i++) {
+        columns_text(&ranges, walk->ranges[i].type);
+        columns_bigint(&ranges, walk->ranges[i].lowest);
+        columns_bigint(&ranges, walk->ranges[i].highest);
+        columns_bigint(&ranges, walk->ranges[i].mark);
+        columns_end_row(&ranges);
     }
     for (size_t i = 0; i < walk->gap_count; i++) {
-        firsts[i] = walk->gaps[i].first;
-        befores[i] = walk->gaps[i].before;
+        columns_text(&gaps, walk->gaps[i].first);
+        columns_text(&gaps, walk->gaps[i].before);
+        columns_end_row(&gaps);
     }
-    param_texts(params, types, count);
-    param_bigints(params, lowest, count);
-    param_bigints(params, highest, count);
-    param_bigints(params, marks, count);
-    param_texts(params, firsts, walk->gap_count);
-    param_texts(params, befores, walk->gap_count);
+    param_columns_copied(params, &ranges);
+    param_columns_copied(params, &gaps);
 }
 
 /* ---- learning ------------------------------------------------------------------------------- */
@@ -228,18 +296,18 @@ static void learn_pairs(struct mark_set *set, const struct walk_told *told,
 }
 
 void postgres_walked(struct mark_set *set, struct claim_walk *walk,
-                     const struct walk_told *told, bool is_virtual, size_t work,
+                     const struct walk_told *told, bool is_virtual,
                      const struct claimed_key *keys, size_t count)
 {
     pthread_mutex_lock(&set->lock);
     if (!walk->is_marked && !set->pace.is_marking && (!is_virtual || set->pace.is_forced))
-        pace_walked(&set->pace, told->took_us, work);
+        pace_walked(&set->pace, told->took_us, told->work);
     if (set->pace.is_marking && walk->is_marked)
         note_pairs(set, walk, told);
     if (set->pace.is_marking)
         learn_pairs(set, told, keys, count);
     if (walk->is_marked && walk->has_gaps && !set->pace.is_forced &&
-        walk_is_slow(told->took_us, work))
+        walk_is_slow(told->took_us, told->work))
         set->gaps_at_us = told->facts.now_us + 20 * told->took_us;
     pthread_mutex_unlock(&set->lock);
 }
@@ -319,7 +387,7 @@ cairn_code postgres_check_below(struct store_tx *tx, struct mark_set *set,
     bool is_whole = !is_short || !set->pace.is_in_round;
     *ret_is_found = false;
     for (int64_t spent_us = 0; spent_us < budget_us;) {
-        cleanup(postgres_result_done) PGresult *result = NULL;
+        cleanup(reader_done) struct postgres_reader reader = {0};
         struct postgres_params params = {.arena = tx->arena};
         if (!next_portion(tx->arena, set, is_short, &portion)) {
             if (is_whole)
@@ -327,16 +395,13 @@ cairn_code postgres_check_below(struct store_tx *tx, struct mark_set *set,
             is_whole = true;
             continue;
         }
-        param_text(&params, portion.type);
+        if (*portion.type)
+            param_text(&params, portion.type);
         param_int(&params, portion.rank);
         param_int(&params, portion.from);
         param_int(&params, portion.to);
-        cairn_code code =
-            postgres_run(postgres_session_of(tx), query, &params, &result, reterr);
-        if (code)
-            return code;
-        struct postgres_reader reader = {.result = result};
-        bool is_found = !PQgetisnull(result, 0, 0);
+        TRY(postgres_ask(tx, query, &params, &reader, reterr));
+        bool is_found = !PQgetisnull(reader.result, 0, 0);
         int64_t took_us = value_int(&reader, 1);
         note_checked(set, &portion, is_found, value_int(&reader, 0), took_us);
         *ret_is_found |= is_found;

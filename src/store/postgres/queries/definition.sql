@@ -1,10 +1,14 @@
 -- name: put_definition
 -- doing: write a definition
--- A new definition; one that stands under this name and version stays.
+-- A new definition, unless this name and version exist.
 --
---   $1..$5  name, version, hash, content, created_at
-INSERT INTO workflow.workflow_definition (name, version, hash, content, created_at)
-VALUES ($1::text, $2::int, $3::text, $4::json, $5::timestamptz)
+--   $1..  an array for each column
+--
+-- Returns its version; no row if it exists.
+INSERT INTO workflow.workflow_definition
+       ({definition.insert})
+SELECT {definition.values}
+  FROM (SELECT {definition.arrays insert}) AS given
 ON CONFLICT DO NOTHING
 RETURNING version
 
@@ -15,7 +19,7 @@ RETURNING version
 --
 --   $1  name
 --   $2  version; 0: the highest
-SELECT d.name, d.version, d.hash, d.content::text, d.created_at
+SELECT {definition.columns d}
   FROM workflow.workflow_definition AS d
  WHERE d.name = $1::text
    AND ($2::int = 0 OR d.version = $2::int)
@@ -28,7 +32,7 @@ SELECT d.name, d.version, d.hash, d.content::text, d.created_at
 --
 --   $1, $2  only those after this name and version
 --   $3      how many at most
-SELECT d.name, d.version, d.hash, d.content::text, d.created_at
+SELECT {definition.columns d}
   FROM workflow.workflow_definition AS d
  WHERE (d.name, d.version) > ($1::text, $2::int)
  ORDER BY d.name, d.version

@@ -1,13 +1,12 @@
 -- name: append_events
 -- doing: write events
--- Adds to the audit trail, in the order given.
+-- Adds to the history, in the order given.
 --
---   $1, $2, $3  jobs, event types, data
---   $4          when
-INSERT INTO workflow.workflow_event (workflow_id, event_type, data, created_at)
-SELECT given.workflow_id, given.event_type, coalesce(given.data, '{}'), $4::timestamptz
-  FROM (SELECT unnest($1::uuid[]) AS workflow_id, unnest($2::text[]) AS event_type,
-               unnest($3::jsonb[]) AS data) AS given
+--   $1..  an array for each column; last the time of the transaction
+INSERT INTO workflow.workflow_event
+       ({event.insert})
+SELECT {event.values}
+  FROM (SELECT {event.arrays insert}) AS given
 
 
 -- name: append_alike_events
@@ -26,41 +25,14 @@ SELECT given.workflow_id, given.event_type, given.step, ($5::jsonb[])[given.datu
                unnest($3::text[]) AS step, unnest($4::int[]) AS datum) AS given
 
 
--- name: append_flow_events
--- doing: write events
--- Adds to the audit trail, in the order given.
---
---   $1..$4  arrays: instances, event types, steps, data
---   $5      when
-INSERT INTO workflow.workflow_event (workflow_id, event_type, step, data, created_at)
-SELECT given.workflow_id, given.event_type, given.step, coalesce(given.data, '{}'),
-       $5::timestamptz
-  FROM (SELECT unnest($1::uuid[]) AS workflow_id, unnest($2::text[]) AS event_type,
-               unnest($3::text[]) AS step, unnest($4::jsonb[]) AS data) AS given
-
 
 -- name: list_events
--- What happened to a job, oldest first.
---
---   $1  job
---   $2  only events after this id
---   $3  how many at most
-SELECT e.id, e.workflow_id::text, e.event_type, e.data::text, e.created_at
-  FROM workflow.workflow_event AS e
- WHERE e.workflow_id = $1::uuid
-   AND e.id > $2::bigint
- ORDER BY e.id
- LIMIT $3::bigint
-
-
--- name: list_flow_events
--- doing: list events
 -- What happened to an instance or a job, oldest first.
 --
 --   $1  instance
 --   $2  only events after this id
 --   $3  how many at most
-SELECT e.id, e.workflow_id::text, e.event_type, e.step, e.data::text, e.created_at
+SELECT {event.columns e}
   FROM workflow.workflow_event AS e
  WHERE e.workflow_id = $1::uuid
    AND e.id > $2::bigint
@@ -102,7 +74,7 @@ SELECT least(given.last_id, open.mark)
 --   $1  only events after this id
 --   $2  and up to this one, which settled_event brought
 --   $3  how many at most
-SELECT e.id, e.workflow_id::text, e.event_type, e.step, e.data::text, e.created_at
+SELECT {event.columns e}
   FROM workflow.workflow_event AS e
  WHERE e.id > $1::bigint
    AND e.id <= $2::bigint

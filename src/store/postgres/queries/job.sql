@@ -1,47 +1,29 @@
 -- name: insert_jobs
 -- New rows, in the order given, which becomes the order of seq.
 --
---   $1..$20  arrays with a value for each row
+--   $1..  an array for each column
 --
--- Rows whose id or key is there already are left out.  Brings id and seq of those that are new.
+-- Leaves out rows whose id or key exists already.  Returns id and seq of those that are new.
 INSERT INTO workflow.workflow_run
-       (id, type, payload, idempotency_key, status, priority, attempt, max_attempts, is_ready,
-        leased_by, lease_token, ended_by, ended_token, last_error, result, run_at, lease_until,
-        created_at, updated_at, deleted_at, ended_outcome)
-SELECT id, type, coalesce(payload, '{}'), key, status, priority, attempt, max_attempts, is_ready,
-       leased_by, lease_token, ended_by, ended_token, last_error, result, run_at, lease_until,
-       created_at, updated_at, deleted_at, ended_outcome
-  FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS type,
-               unnest($3::jsonb[]) AS payload, unnest($4::text[]) AS key,
-               unnest($5::text[]) AS status, unnest($6::int[]) AS priority,
-               unnest($7::int[]) AS attempt, unnest($8::int[]) AS max_attempts,
-               unnest($9::boolean[]) AS is_ready, unnest($10::text[]) AS leased_by,
-               unnest($11::text[]) AS lease_token, unnest($12::text[]) AS ended_by,
-               unnest($13::text[]) AS ended_token, unnest($14::text[]) AS last_error,
-               unnest($15::jsonb[]) AS result, unnest($16::timestamptz[]) AS run_at,
-               unnest($17::timestamptz[]) AS lease_until,
-               unnest($18::timestamptz[]) AS created_at,
-               unnest($19::timestamptz[]) AS updated_at,
-               unnest($20::timestamptz[]) AS deleted_at,
-               unnest($21::text[]) AS ended_outcome) AS given
+       ({job.insert})
+SELECT {job.values}
+  FROM (SELECT {job.arrays insert}) AS given
 ON CONFLICT DO NOTHING
 RETURNING id::text, seq
 
 
--- name: find_existing
+-- name: find_existing_jobs
 -- doing: find jobs by key
--- What stands in the way of rows that could not be inserted.
+-- The rows that are in the way of rows that could not be inserted.
 --
 --   $1, $2  their ids and keys
 --
--- Ordinal, whether this very row is there, and the id of the job that has the key.
-SELECT given.ordinal,
-       EXISTS (SELECT
-                 FROM workflow.workflow_run AS r
-                WHERE r.id = given.id
-                  AND r.idempotency_key IS NOT DISTINCT FROM given.key),
-       (SELECT id::text FROM workflow.workflow_run WHERE idempotency_key = given.key)
+-- Ordinal, seq of this very row if it exists, and id and seq of the job that has the key.
+SELECT given.ordinal, again.seq, other.id::text, other.seq
   FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS given (id, key, ordinal)
+  LEFT JOIN workflow.workflow_run AS again
+         ON again.id = given.id AND again.idempotency_key IS NOT DISTINCT FROM given.key
+  LEFT JOIN workflow.workflow_run AS other ON other.idempotency_key = given.key
 
 
 -- name: lock_jobs
@@ -49,19 +31,16 @@ SELECT given.ordinal,
 --
 --   $1  ids
 --
--- The last column is the database's clock after the row was locked: the CTE hands on a row only
+-- The first column is the database's clock after the row was locked: the CTE hands on a row only
 -- when it has its lock.
 WITH locked AS MATERIALIZED (
-    SELECT r.seq, r.id::text, r.type, NULL::text AS payload, r.idempotency_key, r.status,
-           r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
-           r.ended_by, r.ended_token, r.last_error, NULL::text AS result, r.run_at,
-           r.lease_until, r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+    SELECT {job.brief r}
       FROM workflow.workflow_run AS r
      WHERE r.id = ANY ($1::uuid[])
      ORDER BY r.id
        FOR NO KEY UPDATE SKIP LOCKED
 )
-SELECT locked.*, clock_timestamp()
+SELECT clock_timestamp(), locked.*
   FROM locked
  ORDER BY locked.id COLLATE "C"
 
@@ -72,19 +51,16 @@ SELECT locked.*, clock_timestamp()
 --
 --   $1  ids
 --
--- The last column is the database's clock after the row was locked: the CTE hands on a row only
+-- The first column is the database's clock after the row was locked: the CTE hands on a row only
 -- when it has its lock.
 WITH locked AS MATERIALIZED (
-    SELECT r.seq, r.id::text, r.type, NULL::text AS payload, r.idempotency_key, r.status,
-           r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
-           r.ended_by, r.ended_token, r.last_error, NULL::text AS result, r.run_at,
-           r.lease_until, r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+    SELECT {job.brief r}
       FROM workflow.workflow_run AS r
      WHERE r.id = ANY ($1::uuid[])
      ORDER BY r.id
        FOR NO KEY UPDATE
 )
-SELECT locked.*, clock_timestamp()
+SELECT clock_timestamp(), locked.*
   FROM locked
  ORDER BY locked.id COLLATE "C"
 
@@ -108,10 +84,7 @@ SELECT r.id::text
 --   $3  the earliest end to look at
 --
 -- Walks idx_workflow_run_leased.
-SELECT r.seq, r.id::text, r.type, NULL::text, r.idempotency_key, r.status,
-       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
-       r.ended_by, r.ended_token, r.last_error, NULL::text, r.run_at, r.lease_until,
-       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+SELECT {job.brief r}
   FROM workflow.workflow_run AS r
  WHERE r.status = 'leased'
    AND r.lease_until >= $3::timestamptz AND r.lease_until < $1::timestamptz
@@ -122,33 +95,12 @@ SELECT r.seq, r.id::text, r.type, NULL::text, r.idempotency_key, r.status,
 
 -- name: update_jobs
 -- doing: write jobs
--- Writes what may change of rows that this transaction has locked.
+-- Writes the columns that may change, of rows that this transaction has locked.
 --
---   $1..$14  arrays with a value for each row; a result of NULL leaves the old one
+--   $1..  an array for each of them and for the id; a result of NULL leaves the old one
 UPDATE workflow.workflow_run AS r
-   SET status      = given.status,
-       attempt     = given.attempt,
-       is_ready    = given.is_ready,
-       leased_by   = given.leased_by,
-       lease_token = given.lease_token,
-       ended_by    = given.ended_by,
-       ended_token = given.ended_token,
-       last_error  = given.last_error,
-       result      = coalesce(given.result, r.result),
-       run_at      = given.run_at,
-       lease_until = given.lease_until,
-       updated_at  = given.updated_at,
-       deleted_at  = given.deleted_at,
-       ended_outcome = given.ended_outcome
-  FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS status,
-               unnest($3::int[]) AS attempt, unnest($4::boolean[]) AS is_ready,
-               unnest($5::text[]) AS leased_by, unnest($6::text[]) AS lease_token,
-               unnest($7::text[]) AS ended_by, unnest($8::text[]) AS ended_token,
-               unnest($9::text[]) AS last_error, unnest($10::jsonb[]) AS result,
-               unnest($11::timestamptz[]) AS run_at, unnest($12::timestamptz[]) AS lease_until,
-               unnest($13::timestamptz[]) AS updated_at,
-               unnest($14::timestamptz[]) AS deleted_at,
-               unnest($15::text[]) AS ended_outcome) AS given
+   SET {job.changes r}
+  FROM (SELECT {job.arrays changes}) AS given
  WHERE r.id = given.id
 
 
@@ -264,10 +216,7 @@ SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
                       FROM found
                      WHERE found.number IS NOT NULL
                      GROUP BY found.number) AS low) END,
-       r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
-       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
-       r.ended_by, r.ended_token, r.last_error, r.result::text, r.run_at, r.lease_until,
-       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+       {job.columns r}
   FROM looked
   LEFT JOIN leased AS r ON true
  ORDER BY r.priority, r.seq
@@ -301,10 +250,7 @@ SELECT (SELECT r.seq >> 8
 --   $3      how many at most
 --
 -- Looks at what is leased now; asked only after a commit whose end nobody knew.
-SELECT r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
-       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
-       r.ended_by, r.ended_token, r.last_error, r.result::text, r.run_at, r.lease_until,
-       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+SELECT {job.columns r}
   FROM workflow.workflow_run AS r
  WHERE r.status = 'leased'
    AND r.leased_by = $1::text
@@ -318,10 +264,7 @@ SELECT r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
 -- One row, deleted or not.
 --
 --   $1  id
-SELECT r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
-       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
-       r.ended_by, r.ended_token, r.last_error, r.result::text, r.run_at, r.lease_until,
-       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+SELECT {job.columns r}
   FROM workflow.workflow_run AS r
  WHERE r.id = $1::uuid
 
@@ -334,10 +277,7 @@ SELECT r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
 --   $3  prefix; NULL: any
 --   $4  only rows before this seq
 --   $5  how many at most
-SELECT r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
-       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
-       r.ended_by, r.ended_token, r.last_error, r.result::text, r.run_at, r.lease_until,
-       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+SELECT {job.columns r}
   FROM workflow.workflow_run AS r
  WHERE r.deleted_at IS NULL
    AND r.seq < $4::bigint
@@ -354,10 +294,7 @@ SELECT r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
 --
 --   $1..$5  as in list_jobs
 --   $6      key
-SELECT r.seq, r.id::text, r.type, r.payload::text, r.idempotency_key, r.status,
-       r.priority, r.attempt, r.max_attempts, r.is_ready, r.leased_by, r.lease_token,
-       r.ended_by, r.ended_token, r.last_error, r.result::text, r.run_at, r.lease_until,
-       r.created_at, r.updated_at, r.deleted_at, r.ended_outcome
+SELECT {job.columns r}
   FROM workflow.workflow_run AS r
  WHERE r.idempotency_key = $6::text
    AND r.deleted_at IS NULL

@@ -1,16 +1,12 @@
 -- name: append_logs
 -- doing: write logs
--- What functions have logged, in the order given.
+-- Lines that functions have logged, in the order given.
 --
---   $1..$6  arrays: instances, levels, messages, data, steps, attempts
---   $7      when
-INSERT INTO workflow.workflow_log (instance_id, level, message, data, step, attempt, at)
-SELECT given.instance_id, given.level, given.message, given.data, given.step, given.attempt,
-       $7::timestamptz
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[], $5::text[], $6::int[])
-       WITH ORDINALITY
-       AS given (instance_id, level, message, data, step, attempt, ordinal)
- ORDER BY given.ordinal
+--   $1..  an array for each column; last the time of the transaction
+INSERT INTO workflow.workflow_log
+       ({log.insert})
+SELECT {log.values}
+  FROM (SELECT {log.arrays insert}) AS given
 
 
 -- name: list_logs
@@ -19,7 +15,7 @@ SELECT given.instance_id, given.level, given.message, given.data, given.step, gi
 --   $1  instance
 --   $2  only rows after this id
 --   $3  how many at most
-SELECT l.id, l.instance_id::text, l.level, l.message, l.data::text, l.step, l.attempt, l.at
+SELECT {log.columns l}
   FROM workflow.workflow_log AS l
  WHERE l.instance_id = $1::uuid
    AND l.id > $2::bigint

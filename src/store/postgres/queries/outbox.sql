@@ -2,12 +2,11 @@
 -- doing: write outbox events
 -- Events for others, in the order given.
 --
---   $1..$5  arrays: instance, step, event, payload, created_at
-INSERT INTO workflow.workflow_outbox (instance_id, step, event, payload, created_at)
-SELECT given.instance_id, given.step, given.event, given.payload, given.created_at
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[], $5::timestamptz[])
-       WITH ORDINALITY AS given (instance_id, step, event, payload, created_at, ordinal)
- ORDER BY given.ordinal
+--   $1..  an array for each column
+INSERT INTO workflow.workflow_outbox
+       ({outbox.insert})
+SELECT {outbox.values}
+  FROM (SELECT {outbox.arrays insert}) AS given
 
 
 -- name: claim_outbox
@@ -62,8 +61,7 @@ WITH wanted AS MATERIALIZED (
        AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz)
     RETURNING o.*
 )
-SELECT o.id, o.instance_id::text, o.step, o.event, o.payload::text, o.created_at, o.claimed_by,
-       o.claimed_until
+SELECT {outbox.columns o}
   FROM taken AS o
  ORDER BY o.id
 

@@ -1,18 +1,14 @@
 -- name: put_registry
 -- doing: write the registry
--- A new entry, or in place of the one of that name.
+-- A new entry, or in place of the one of that name, whose created_at stays.
 --
---   $1..$5  workflow_name, intent_type, runtime, description, is_enabled
---   $6, $7  created_at (of a new one), updated_at
+--   $1..  an array for each column
 INSERT INTO workflow.workflow_registry AS g
-       (workflow_name, intent_type, runtime, description, is_enabled, created_at, updated_at)
-VALUES ($1::text, $2::text, $3::text, $4::text, $5::boolean, $6::timestamptz, $7::timestamptz)
+       ({registry.insert})
+SELECT {registry.values}
+  FROM (SELECT {registry.arrays insert}) AS given
 ON CONFLICT (workflow_name) DO UPDATE
-   SET intent_type = excluded.intent_type,
-       runtime     = excluded.runtime,
-       description = excluded.description,
-       is_enabled  = excluded.is_enabled,
-       updated_at  = excluded.updated_at
+   SET {registry.excluded}
 
 
 -- name: get_registry
@@ -20,8 +16,7 @@ ON CONFLICT (workflow_name) DO UPDATE
 -- One entry.
 --
 --   $1  workflow_name
-SELECT g.workflow_name, g.intent_type, g.runtime, g.description, g.is_enabled, g.created_at,
-       g.updated_at
+SELECT {registry.columns g}
   FROM workflow.workflow_registry AS g
  WHERE g.workflow_name = $1::text
 
@@ -32,8 +27,7 @@ SELECT g.workflow_name, g.intent_type, g.runtime, g.description, g.is_enabled, g
 --
 --   $1  only names after this one
 --   $2  how many at most
-SELECT g.workflow_name, g.intent_type, g.runtime, g.description, g.is_enabled, g.created_at,
-       g.updated_at
+SELECT {registry.columns g}
   FROM workflow.workflow_registry AS g
  WHERE g.workflow_name > $1::text
  ORDER BY g.workflow_name

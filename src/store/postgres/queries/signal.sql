@@ -1,18 +1,19 @@
 -- name: insert_signal
 -- doing: write a signal
--- A new signal; one that is known by its id stays.
+-- A new signal, unless its id is known.
 --
---   $1..$6  instance, id, event, payload, received_at, taken_by (NULL: not taken)
+--   $1..  an array for each column
 --
--- Its seq; none if it was known.
-INSERT INTO workflow.workflow_signal (instance_id, id, event, payload, received_at, taken_by,
-                                      was_taken)
-VALUES ($1::uuid, $2::text, $3::text, $4::jsonb, $5::timestamptz, $6::int, false)
+-- Returns its seq; no row if it was known.
+INSERT INTO workflow.workflow_signal
+       ({signal.insert})
+SELECT {signal.values}
+  FROM (SELECT {signal.arrays insert}) AS given
 ON CONFLICT DO NOTHING
 RETURNING seq
 
 
--- name: find_signal_id
+-- name: find_known_signal
 -- doing: find a signal
 -- The seq of the signal with this id, and whether its sender was told "taken".
 --
@@ -31,7 +32,7 @@ SELECT g.seq, coalesce(g.was_taken, g.taken_by IS NOT NULL)
 --
 --   $1, $2  instance, event
 --   $3      received at or before this time
-SELECT g.seq, g.instance_id::text, g.id, g.event, g.payload::text, g.received_at
+SELECT {signal.columns g}
   FROM workflow.workflow_signal AS g
  WHERE g.instance_id = $1::uuid
    AND g.event = $2::text
@@ -51,11 +52,11 @@ SELECT g.seq, g.instance_id::text, g.id, g.event, g.payload::text, g.received_at
 -- Few are not taken, perhaps many are: idx_workflow_signal_untaken finds the former, and those of
 -- one instance are put in order afterwards.  Asked for both at once, the planner would walk the
 -- primary key.
-SELECT s.seq, s.instance_id::text, s.id, s.event, s.payload::text, s.received_at
+SELECT {signal.columns s}
   FROM unnest($1::uuid[]) WITH ORDINALITY AS given (id, ordinal)
  CROSS JOIN LATERAL (
          WITH untaken AS MATERIALIZED (
-              SELECT g.seq, g.instance_id, g.id, g.event, g.payload, g.received_at
+              SELECT g.*
                 FROM workflow.workflow_signal AS g
                WHERE g.instance_id = given.id
                  AND g.taken_by IS NULL)
@@ -91,7 +92,7 @@ UPDATE workflow.workflow_signal AS g
    AND g.seq = $2::bigint
 
 
--- name: untake_signals
+-- name: unmark_signals
 -- doing: write signals
 -- Gives back the signals that a step has taken, or all of the instance's.
 --

@@ -1,108 +1,21 @@
 -- name: insert_steps
--- The plans of new instances, and what functions remember.
+-- New rows.
 --
---   $1..$47  arrays with a value for each row
+--   $1..  an array for each column
 INSERT INTO workflow.workflow_step
-       (instance_id, instance_seq, seq, name, kind, handler, max_attempts, priority, next,
-        scope_fork, scope_from, scope_to, config, metadata, status, attempts,
-        compensation_attempts, input, output, error, commit_no, next_run_at, started_at,
-        finished_at, is_ready, task_type, due_at, is_held, locked_by, token, locked_until,
-        call_until, ended_by, ended_token, stop, waiting_event, deadline_at, is_timed_out,
-        signal, remaining, updated_at, ended_outcome, past_effects, is_effect_begun,
-        function_effects, undo_error, version)
-SELECT instance_id, instance_seq, seq, name, kind, handler, max_attempts, priority, next,
-       scope_fork, scope_from, scope_to, config, metadata, status, coalesce(attempts, 0),
-       coalesce(compensation_attempts, 0), input, output, error, coalesce(commit_no, 0),
-       next_run_at, started_at, finished_at, is_ready, task_type, due_at,
-       coalesce(is_held, false), locked_by, token, locked_until, call_until, ended_by,
-       ended_token, stop, waiting_event, deadline_at, coalesce(is_timed_out, false), signal,
-       coalesce(remaining, 0), updated_at, ended_outcome, coalesce(past_effects, 0),
-       coalesce(is_effect_begun, false), function_effects, undo_error,
-       coalesce(version, 0)
-  FROM (SELECT unnest($1::uuid[]) AS instance_id, unnest($2::bigint[]) AS instance_seq,
-               unnest($3::int[]) AS seq, unnest($4::text[]) AS name, unnest($5::text[]) AS kind,
-               unnest($6::text[]) AS handler, unnest($7::int[]) AS max_attempts,
-               unnest($8::int[]) AS priority, unnest($9::int[]) AS next,
-               unnest($10::int[]) AS scope_fork, unnest($11::int[]) AS scope_from,
-               unnest($12::int[]) AS scope_to, unnest($13::jsonb[]) AS config,
-               unnest($14::jsonb[]) AS metadata, unnest($15::text[]) AS status,
-               unnest($16::int[]) AS attempts, unnest($17::int[]) AS compensation_attempts,
-               unnest($18::jsonb[]) AS input, unnest($19::jsonb[]) AS output,
-               unnest($20::text[]) AS error, unnest($21::bigint[]) AS commit_no,
-               unnest($22::timestamptz[]) AS next_run_at,
-               unnest($23::timestamptz[]) AS started_at,
-               unnest($24::timestamptz[]) AS finished_at, unnest($25::boolean[]) AS is_ready,
-               unnest($26::text[]) AS task_type, unnest($27::timestamptz[]) AS due_at,
-               unnest($28::boolean[]) AS is_held, unnest($29::text[]) AS locked_by,
-               unnest($30::text[]) AS token, unnest($31::timestamptz[]) AS locked_until,
-               unnest($32::timestamptz[]) AS call_until, unnest($33::text[]) AS ended_by,
-               unnest($34::text[]) AS ended_token, unnest($35::text[]) AS stop,
-               unnest($36::text[]) AS waiting_event, unnest($37::timestamptz[]) AS deadline_at,
-               unnest($38::boolean[]) AS is_timed_out, unnest($39::jsonb[]) AS signal,
-               unnest($40::int[]) AS remaining, unnest($41::timestamptz[]) AS updated_at,
-               unnest($42::text[]) AS ended_outcome, unnest($43::int[]) AS past_effects,
-               unnest($44::boolean[]) AS is_effect_begun,
-               unnest($45::text[]) AS function_effects,
-               unnest($46::text[]) AS undo_error, unnest($47::int[]) AS version) AS given
+       ({step.insert})
+SELECT {step.values}
+  FROM (SELECT {step.arrays insert}) AS given
 
 
 -- name: update_steps
 -- doing: write steps
--- Writes what may change of rows that this transaction has locked.
+-- Writes the columns that may change, of rows that this transaction has locked.
 --
---   $1..$34  arrays with a value for each row
+--   $1..  an array for each of them, for instance_id and for seq
 UPDATE workflow.workflow_step AS s
-   SET status                = given.status,
-       attempts              = coalesce(given.attempts, 0),
-       compensation_attempts = coalesce(given.compensation_attempts, 0),
-       input                 = given.input,
-       output                = given.output,
-       error                 = given.error,
-       commit_no             = coalesce(given.commit_no, 0),
-       next_run_at           = given.next_run_at,
-       started_at            = given.started_at,
-       finished_at           = given.finished_at,
-       is_ready              = given.is_ready,
-       task_type             = given.task_type,
-       due_at                = given.due_at,
-       is_held               = coalesce(given.is_held, false),
-       locked_by             = given.locked_by,
-       token                 = given.token,
-       locked_until          = given.locked_until,
-       call_until            = given.call_until,
-       ended_by              = given.ended_by,
-       ended_token           = given.ended_token,
-       stop                  = given.stop,
-       waiting_event         = given.waiting_event,
-       deadline_at           = given.deadline_at,
-       is_timed_out          = coalesce(given.is_timed_out, false),
-       signal                = given.signal,
-       remaining             = coalesce(given.remaining, 0),
-       updated_at            = given.updated_at,
-       ended_outcome         = given.ended_outcome,
-       past_effects          = coalesce(given.past_effects, 0),
-       is_effect_begun       = coalesce(given.is_effect_begun, false),
-       function_effects      = given.function_effects,
-       undo_error            = given.undo_error
-  FROM (SELECT unnest($1::uuid[]) AS instance_id, unnest($2::int[]) AS seq,
-               unnest($3::text[]) AS status, unnest($4::int[]) AS attempts,
-               unnest($5::int[]) AS compensation_attempts, unnest($6::jsonb[]) AS input,
-               unnest($7::jsonb[]) AS output, unnest($8::text[]) AS error,
-               unnest($9::bigint[]) AS commit_no, unnest($10::timestamptz[]) AS next_run_at,
-               unnest($11::timestamptz[]) AS started_at,
-               unnest($12::timestamptz[]) AS finished_at, unnest($13::boolean[]) AS is_ready,
-               unnest($14::text[]) AS task_type, unnest($15::timestamptz[]) AS due_at,
-               unnest($16::boolean[]) AS is_held, unnest($17::text[]) AS locked_by,
-               unnest($18::text[]) AS token, unnest($19::timestamptz[]) AS locked_until,
-               unnest($20::timestamptz[]) AS call_until, unnest($21::text[]) AS ended_by,
-               unnest($22::text[]) AS ended_token, unnest($23::text[]) AS stop,
-               unnest($24::text[]) AS waiting_event, unnest($25::timestamptz[]) AS deadline_at,
-               unnest($26::boolean[]) AS is_timed_out, unnest($27::jsonb[]) AS signal,
-               unnest($28::int[]) AS remaining, unnest($29::timestamptz[]) AS updated_at,
-               unnest($30::text[]) AS ended_outcome, unnest($31::int[]) AS past_effects,
-               unnest($32::boolean[]) AS is_effect_begun,
-               unnest($33::text[]) AS function_effects,
-               unnest($34::text[]) AS undo_error) AS given
+   SET {step.changes}
+  FROM (SELECT {step.arrays changes}) AS given
  WHERE s.instance_id = given.instance_id
    AND s.seq = given.seq
 
@@ -131,14 +44,7 @@ SELECT given.ordinal, s.*
                WITH ORDINALITY AS g (instance_id, first, last, ordinal)
          ORDER BY g.instance_id, g.first) AS given
  CROSS JOIN LATERAL (
-       SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler,
-              s.max_attempts, s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to,
-              s.config::text, s.metadata::text, s.status, s.attempts, s.compensation_attempts,
-              s.input::text, s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at,
-              s.finished_at, s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token,
-              s.locked_until, s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event,
-              s.deadline_at, s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
-              s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+       SELECT {step.columns s}
          FROM workflow.workflow_step AS s
         WHERE s.instance_id = given.instance_id
           AND s.seq BETWEEN given.first AND given.last
@@ -155,14 +61,7 @@ SELECT given.ordinal, s.*
 --   $3  how many at most
 --
 -- Walks idx_workflow_step_current, whose condition is repeated here word for word.
-SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
-       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
-       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
-       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
-       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
-       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
-       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
-       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+SELECT {step.columns s}
   FROM workflow.workflow_step AS s
  WHERE s.instance_id = $1::uuid
    AND s.seq > $2::int
@@ -181,14 +80,7 @@ SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.
 --   $2      status; NULL: any
 --   $3, $4  first and last place
 --   $5      how many at most
-SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
-       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
-       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
-       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
-       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
-       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
-       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
-       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+SELECT {step.columns s}
   FROM workflow.workflow_step AS s
  WHERE s.instance_id = $1::uuid
    AND s.seq BETWEEN $3::int AND $4::int
@@ -208,14 +100,7 @@ SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.
 --   $5      how many at most
 --
 -- Walks idx_workflow_step_committed backwards.
-SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
-       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
-       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
-       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
-       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
-       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
-       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
-       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+SELECT {step.columns s}
   FROM workflow.workflow_step AS s
  WHERE s.instance_id = $1::uuid
    AND s.commit_no > 0
@@ -235,14 +120,7 @@ SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.
 --   $3  how many at most
 --
 -- Walks idx_workflow_step_current.
-SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
-       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
-       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
-       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
-       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
-       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
-       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
-       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+SELECT {step.columns s}
   FROM workflow.workflow_step AS s
  WHERE s.instance_id = $1::uuid
    AND s.seq > $2::int
@@ -271,7 +149,7 @@ SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.
 -- this statement began, and that another may get them.  Then what mark.h wants to know: how long
 -- the walk took in microseconds, where the open transactions begin, this transaction's own number (0
 -- if it has none), how many turns there were; and in the first row alone, of each of the ranges given that is not empty, its
--- number and the earliest next_run_at found there.  Then the step's version and its other columns.
+-- number and the earliest next_run_at found there.  Then the step's columns.
 -- At least one row; the columns of the step are NULL if nothing was leased.
 --
 -- Within one type, version and priority the earliest leads whatever the rate.  So
@@ -446,14 +324,7 @@ SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
                       FROM turn
                      WHERE turn.number IS NOT NULL
                      GROUP BY turn.number) AS low) END,
-       s.version, s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind,
-       s.handler, s.max_attempts, s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to,
-       s.config::text, s.metadata::text, s.status, s.attempts, s.compensation_attempts,
-       s.input::text, s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at,
-       s.finished_at, s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token,
-       s.locked_until, s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event,
-       s.deadline_at, s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
-       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+       {step.columns s}
   FROM looked
   LEFT JOIN leased AS s ON true
  ORDER BY s.effective DESC, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
@@ -502,14 +373,7 @@ SELECT CASE WHEN $3::bigint = 0 AND EXISTS (
 --   $3      how many at most
 --
 -- Looks at what is leased now; asked only after a commit whose end nobody knew.
-SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
-       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
-       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
-       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
-       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
-       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
-       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
-       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+SELECT {step.columns s}
   FROM workflow.workflow_step AS s
  WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
    AND s.status IN ('running', 'compensation')
@@ -526,14 +390,7 @@ SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.
 --
 -- The first column says of which of the given ranges a row is, from 1.
 SELECT given.ordinal,
-       s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
-       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
-       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
-       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
-       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
-       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
-       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
-       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+       {step.columns s}
   FROM unnest($1::uuid[], $2::int[], $3::int[])
        WITH ORDINALITY AS given (instance_id, first, last, ordinal)
   JOIN workflow.workflow_step AS s
@@ -547,14 +404,7 @@ SELECT given.ordinal,
 -- the instance's steps be read.
 --
 --   $1, $2  instance, name
-SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
-       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
-       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
-       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
-       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
-       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
-       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
-       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+SELECT {step.columns s}
   FROM workflow.workflow_step AS s
  WHERE s.instance_id = $1::uuid
    AND s.seq = coalesce(
@@ -580,14 +430,7 @@ SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.
 --   $1  instance
 --   $2  only those after this place
 --   $3  how many at most
-SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
-       s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
-       s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
-       s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
-       s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
-       s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
-       s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
-       s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+SELECT {step.columns s}
   FROM workflow.workflow_step AS s
  WHERE s.instance_id = $1::uuid
    AND s.seq > $2::int
@@ -608,14 +451,7 @@ SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.
 SELECT s.*
   FROM unnest($1::uuid[]) WITH ORDINALITY AS given (id, ordinal)
  CROSS JOIN LATERAL (
-       SELECT s.instance_id::text, s.instance_seq, s.seq, s.name, s.kind, s.handler, s.max_attempts,
-              s.priority, s.next, s.scope_fork, s.scope_from, s.scope_to, s.config::text,
-              s.metadata::text, s.status, s.attempts, s.compensation_attempts, s.input::text,
-              s.output::text, s.error, s.commit_no, s.next_run_at, s.started_at, s.finished_at,
-              s.is_ready, s.task_type, s.due_at, s.is_held, s.locked_by, s.token, s.locked_until,
-              s.call_until, s.ended_by, s.ended_token, s.stop, s.waiting_event, s.deadline_at,
-              s.is_timed_out, s.signal::text, s.remaining, s.updated_at,
-              s.ended_outcome, s.past_effects, s.is_effect_begun, s.function_effects, s.undo_error
+       SELECT {step.columns s}
          FROM workflow.workflow_step AS s
         WHERE s.instance_id = given.id
           AND s.seq > CASE given.ordinal WHEN 1 THEN $2::int ELSE 0 END

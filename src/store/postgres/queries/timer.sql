@@ -183,47 +183,55 @@ SELECT (SELECT s.due_at
 --
 --   $1  which: 0 jobs for later, 1 leases of jobs, 2 retries of steps, 3 their leases, 4 waits and
 --       sleeps, 5 delayed starts
---   $2, $3  from this time on, and before that one
+--   $2, $3  from this time on, and before that one, in microseconds since 1970; 0 is before
+--           everything
 --
--- One row: the time, NULL for none; the microseconds that it took.
-SELECT CASE $1::int
-           WHEN 0 THEN (SELECT r.run_at
-                       FROM workflow.workflow_run AS r
-                      WHERE r.status = 'pending' AND NOT r.is_ready
-                        AND r.run_at >= $2::timestamptz AND r.run_at < $3::timestamptz
-                      ORDER BY r.run_at
-                      LIMIT 1)
-           WHEN 1 THEN (SELECT r.lease_until
-                       FROM workflow.workflow_run AS r
-                      WHERE r.status = 'leased'
-                        AND r.lease_until >= $2::timestamptz AND r.lease_until < $3::timestamptz
-                      ORDER BY r.lease_until
-                      LIMIT 1)
-           WHEN 2 THEN (SELECT s.due_at
-                       FROM workflow.workflow_step AS s
-                      WHERE s.due_at IS NOT NULL AND s.locked_by IS NULL AND NOT s.is_held
-                        AND s.status IN ('ready', 'compensation')
-                        AND s.due_at >= $2::timestamptz AND s.due_at < $3::timestamptz
-                      ORDER BY s.due_at
-                      LIMIT 1)
-           WHEN 3 THEN (SELECT s.due_at
-                       FROM workflow.workflow_step AS s
-                      WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
-                        AND s.due_at >= $2::timestamptz AND s.due_at < $3::timestamptz
-                      ORDER BY s.due_at
-                      LIMIT 1)
-           WHEN 4 THEN (SELECT s.due_at
-                       FROM workflow.workflow_step AS s
-                      WHERE s.due_at IS NOT NULL AND s.locked_by IS NULL
-                        AND (s.is_held OR s.status NOT IN ('ready', 'compensation'))
-                        AND s.due_at >= $2::timestamptz AND s.due_at < $3::timestamptz
-                      ORDER BY s.due_at
-                      LIMIT 1)
-           WHEN 5 THEN (SELECT i.start_at
-                       FROM workflow.workflow_instance AS i
-                      WHERE i.status = 'pending' AND i.start_at IS NOT NULL
-                        AND i.start_at >= $2::timestamptz AND i.start_at < $3::timestamptz
-                      ORDER BY i.start_at
-                      LIMIT 1)
-       END,
+-- One row: the time likewise, NULL for none; how long it took in microseconds.
+SELECT CASE WHEN found.at IS NOT NULL
+            THEN (extract(epoch FROM greatest(found.at, 'epoch')) * 1000000)::bigint END,
        (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
+  FROM (SELECT CASE $1::bigint
+                   WHEN 0 THEN (SELECT r.run_at
+                               FROM workflow.workflow_run AS r
+                              WHERE r.status = 'pending' AND NOT r.is_ready
+                                AND r.run_at >= part.first AND r.run_at < part.before
+                              ORDER BY r.run_at
+                              LIMIT 1)
+                   WHEN 1 THEN (SELECT r.lease_until
+                               FROM workflow.workflow_run AS r
+                              WHERE r.status = 'leased'
+                                AND r.lease_until >= part.first AND r.lease_until < part.before
+                              ORDER BY r.lease_until
+                              LIMIT 1)
+                   WHEN 2 THEN (SELECT s.due_at
+                               FROM workflow.workflow_step AS s
+                              WHERE s.due_at IS NOT NULL AND s.locked_by IS NULL AND NOT s.is_held
+                                AND s.status IN ('ready', 'compensation')
+                                AND s.due_at >= part.first AND s.due_at < part.before
+                              ORDER BY s.due_at
+                              LIMIT 1)
+                   WHEN 3 THEN (SELECT s.due_at
+                               FROM workflow.workflow_step AS s
+                              WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
+                                AND s.due_at >= part.first AND s.due_at < part.before
+                              ORDER BY s.due_at
+                              LIMIT 1)
+                   WHEN 4 THEN (SELECT s.due_at
+                               FROM workflow.workflow_step AS s
+                              WHERE s.due_at IS NOT NULL AND s.locked_by IS NULL
+                                AND (s.is_held OR s.status NOT IN ('ready', 'compensation'))
+                                AND s.due_at >= part.first AND s.due_at < part.before
+                              ORDER BY s.due_at
+                              LIMIT 1)
+                   WHEN 5 THEN (SELECT i.start_at
+                               FROM workflow.workflow_instance AS i
+                              WHERE i.status = 'pending' AND i.start_at IS NOT NULL
+                                AND i.start_at >= part.first AND i.start_at < part.before
+                              ORDER BY i.start_at
+                              LIMIT 1)
+               END AS at
+          FROM (SELECT CASE WHEN $2::bigint = 0 THEN '-infinity'
+                       ELSE timestamptz 'epoch' + $2::bigint * interval '1 microsecond' END,
+                       timestamptz 'epoch' + $3::bigint * interval '1 microsecond')
+               AS part (first, before)
+        OFFSET 0) AS found

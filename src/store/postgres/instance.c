@@ -1,0 +1,126 @@
+/* store/postgres/instance.c - rows of workflow_instance.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+
+#include <string.h>
+
+static void add_keys(struct postgres_columns *columns, const void *row)
+{
+    const struct instance_row *instance = row;
+    columns_uuid(columns, instance->id);
+    columns_text(columns, instance->workflow);
+    columns_text(columns, instance->key);
+}
+
+static void note_instance(struct store_tx *tx, const void *row)
+{
+    postgres_note_instance(tx, row);
+}
+
+static const struct keyed_rows instances = {
+    .type = &instance_row_type,
+    .noun = "instances",
+    .id_offset = offsetof(struct instance_row, id),
+    .seq_offset = offsetof(struct instance_row, seq),
+    .insert = PG_INSERT_INSTANCES,
+    .find_existing = PG_FIND_EXISTING_INSTANCES,
+    .lock = PG_LOCK_INSTANCES,
+    .lock_waiting = PG_LOCK_INSTANCES_WAITING,
+    .find = PG_FIND_INSTANCES,
+    .add_keys = add_keys,
+    .note = note_instance,
+};
+
+cairn_code postgres_insert_instances(struct store_tx *tx, struct instance_row *rows,
+                                     size_t count, enum insert_result *ret_results,
+                                     cairn_error *reterr)
+{
+    return postgres_insert_keyed(tx, &instances, rows, count, ret_results, reterr);
+}
+
+cairn_code postgres_lock_instances(struct store_tx *tx, const char *const *ids, size_t count,
+                                   bool may_wait, struct instance_row *ret_rows,
+                                   enum lock_result *ret_results, cairn_error *reterr)
+{
+    return postgres_lock_keyed(tx, &instances, ids, count, may_wait, ret_rows, ret_results,
+                               reterr);
+}
+
+cairn_code postgres_update_instances(struct store_tx *tx, const struct instance_row *rows,
+                                     size_t count, cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++)
+        postgres_note_instance(tx, &rows[i]);
+    return postgres_write_rows(tx, PG_UPDATE_INSTANCES, &instance_row_type, COLUMNS_UPDATE,
+                               rows, count, reterr);
+}
+
+cairn_code postgres_get_instance(struct store_tx *tx, const char *id,
+                                 struct instance_row *ret_row, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    if (!id_is_valid(id))
+        return CAIRN_E_NOT_FOUND;
+    param_text(&params, id);
+    return postgres_read_one(tx, PG_GET_INSTANCE, &params, &instance_row_type, ret_row, reterr);
+}
+
+cairn_code postgres_read_instances(struct store_tx *tx, const char *const *ids, size_t count,
+                                   struct instance_row *ret_rows, bool *ret_is_found,
+                                   cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    if (count == 0)
+        return CAIRN_OK;
+    param_uuids(&params, ids, count);
+    TRY(postgres_ask(tx, PG_READ_INSTANCES, &params, &reader, reterr));
+    memset(ret_is_found, 0, count * sizeof *ret_is_found);
+    for (; reader.row < reader.count; reader.row++) {
+        size_t place = (size_t)value_int(&reader, 0) - 1;
+        postgres_read_row(&reader, 1, &instance_row_type, &ret_rows[place]);
+        ret_is_found[place] = true;
+    }
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+/* The narrowest index that fits: plans are kept, so each has a statement of its own. */
+static enum postgres_query list_query(const struct instance_filter *filter)
+{
+    if (filter->key)
+        return PG_LIST_INSTANCES_BY_KEY;
+    if (filter->status)
+        return PG_LIST_INSTANCES_BY_STATUS;
+    return filter->workflow ? PG_LIST_INSTANCES_BY_WORKFLOW : PG_LIST_INSTANCES;
+}
+
+cairn_code postgres_list_instances(struct store_tx *tx, const struct instance_filter *filter,
+                                   struct instance_row *ret_rows, size_t room,
+                                   size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    param_text(&params, filter->status ? instance_status_name(filter->status) : NULL);
+    param_text(&params, filter->workflow);
+    param_int(&params, filter->before_seq ? filter->before_seq : INT64_MAX);
+    param_int(&params, (int64_t)room);
+    if (filter->key)
+        param_text(&params, filter->key);
+    return postgres_read_rows(tx, list_query(filter), &params, &instance_row_type, ret_rows,
+                              room, ret_count, reterr);
+}
+
+cairn_code postgres_count_instances(struct store_tx *tx, uint64_t *ret_counts,
+                                    cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    TRY(postgres_ask(tx, PG_COUNT_INSTANCES, NULL, &reader, reterr));
+    memset(ret_counts, 0, INSTANCE_STATUS_COUNT * sizeof *ret_counts);
+    for (; reader.row < reader.count; reader.row++)
+        ret_counts[instance_status_from(PQgetvalue(reader.result, reader.row, 0))] =
+            (uint64_t)value_int(&reader, 1);
+    return CAIRN_OK;
+}

@@ -1,0 +1,41 @@
+/* store/postgres/outbox.c - events for others, until they are acknowledged.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+
+cairn_code postgres_append_outbox(struct store_tx *tx, const struct outbox_row *rows,
+                                  size_t count, cairn_error *reterr)
+{
+    return postgres_write_rows(tx, PG_APPEND_OUTBOX, &outbox_row_type, COLUMNS_INSERT, rows,
+                               count, reterr);
+}
+
+cairn_code postgres_claim_outbox(struct store_tx *tx, const char *worker, int64_t until_us,
+                                 struct outbox_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    param_text(&params, worker);
+    param_time(&params, tx->now_us);
+    param_time(&params, until_us);
+    param_int(&params, (int64_t)room);
+    return postgres_read_rows(tx, PG_CLAIM_OUTBOX, &params, &outbox_row_type, ret_rows, room,
+                              ret_count, reterr);
+}
+
+cairn_code postgres_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_earlier,
+                               cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    param_int(&params, id);
+    param_time(&params, tx->now_us);
+    TRY(postgres_ask(tx, PG_ACK_OUTBOX, &params, &reader, reterr));
+    if (reader.count == 0)
+        return CAIRN_E_NOT_FOUND;
+    *ret_earlier = value_int(&reader, 0);
+    return CAIRN_OK;
+}

@@ -1,0 +1,89 @@
+/* store/postgres/signal.c - messages to instances.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+
+cairn_code postgres_get_signal(struct store_tx *tx, const char *instance_id, const char *id,
+                               struct signal_row *ret_row, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    if (!id_is_valid(instance_id))
+        return CAIRN_E_NOT_FOUND;
+    param_text(&params, instance_id);
+    param_text(&params, id);
+    TRY(postgres_ask(tx, PG_FIND_KNOWN_SIGNAL, &params, &reader, reterr));
+    if (reader.count == 0)
+        return CAIRN_E_NOT_FOUND;
+    ret_row->seq = value_int(&reader, 0);
+    ret_row->was_taken = value_bool(&reader, 1);
+    return CAIRN_OK;
+}
+
+cairn_code postgres_insert_signal(struct store_tx *tx, struct signal_row *row,
+                                  enum insert_result *ret_result, cairn_error *reterr)
+{
+    cleanup(columns_done) struct postgres_columns columns = {0};
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    columns_row(&columns, &signal_row_type, COLUMNS_INSERT, row);
+    param_columns(&params, &columns);
+    TRY(postgres_ask(tx, PG_INSERT_SIGNAL, &params, &reader, reterr));
+    *ret_result = reader.count > 0 ? INSERT_DONE : INSERT_EXISTING;
+    if (*ret_result == INSERT_EXISTING)
+        return postgres_get_signal(tx, row->instance_id, row->id, row, reterr);
+    row->seq = value_int(&reader, 0);
+    return CAIRN_OK;
+}
+
+cairn_code postgres_find_signal(struct store_tx *tx, const char *instance_id, const char *event,
+                                int64_t until_us, struct signal_row *ret_row,
+                                cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    if (!id_is_valid(instance_id))
+        return CAIRN_E_NOT_FOUND;
+    param_text(&params, instance_id);
+    param_text(&params, event);
+    param_time(&params, until_us);
+    return postgres_read_one(tx, PG_FIND_SIGNAL, &params, &signal_row_type, ret_row, reterr);
+}
+
+cairn_code postgres_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
+                                 int64_t after, struct signal_row *ret_rows, size_t room,
+                                 size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    param_uuids(&params, ids, count);
+    param_int(&params, after);
+    param_int(&params, (int64_t)room);
+    *ret_count = 0;
+    return postgres_read_rows(tx, PG_LIST_SIGNALS, &params, &signal_row_type, ret_rows, room,
+                              ret_count, reterr);
+}
+
+cairn_code postgres_mark_signal(struct store_tx *tx, const char *instance_id,
+                                int64_t signal_seq, int32_t taken_by, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    if (!id_is_valid(instance_id))
+        return CAIRN_OK;
+    param_text(&params, instance_id);
+    if (signal_seq)
+        param_int(&params, signal_seq);
+    param_place(&params, taken_by);
+    return postgres_queue(postgres_session_of(tx),
+                          signal_seq ? PG_MARK_SIGNAL : PG_UNMARK_SIGNALS, &params, reterr);
+}
+
+cairn_code postgres_keep_signal_taken(struct store_tx *tx, const char *instance_id,
+                                      int64_t signal_seq, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    param_text(&params, instance_id);
+    param_int(&params, signal_seq);
+    return postgres_queue(postgres_session_of(tx), PG_KEEP_SIGNAL_TAKEN, &params, reterr);
+}
