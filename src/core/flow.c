@@ -195,7 +195,7 @@ cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *
     if (step->row.status != STEP_CONFIRMED)
         step_set(flow, step, is_human ? STEP_CONFIRMED : STEP_COMPLETED);
     step_number(flow, step);
-    TRY(flow->source->clear_last_error(flow, step->row.name, reterr));
+    TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name, reterr));
     TRY(flow_note(flow, "step_completed", step, &NO_FACTS, reterr));
     return step_pass(flow, step, signal, reterr);
 }

@@ -97,16 +97,13 @@ struct flow_source {
     cairn_code (*unpark)(struct flow *flow, int32_t seq, cairn_error *reterr); /* -1: all */
     cairn_code (*has_parked)(struct flow *flow, bool *ret_has, cairn_error *reterr); /* open */
 
-    /* last_error tells why the step of that name failed, undo_error why its compensation did.
-     * Each stays until what failed has succeeded. */
-    cairn_code (*set_last_error)(struct flow *flow, const char *step_name, const char *message,
-                                 int32_t attempt, cairn_error *reterr);
-    cairn_code (*set_undo_error)(struct flow *flow, const char *step_name, const char *message,
-                                 int32_t attempt, cairn_error *reterr);
-    cairn_code (*clear_last_error)(struct flow *flow, const char *step_name,
-                                   cairn_error *reterr);
-    cairn_code (*clear_undo_error)(struct flow *flow, const char *step_name,
-                                   cairn_error *reterr);
+    /* error: the instance's last_error, which tells why the step of that name failed, or its
+     * undo_error, which tells why its compensation did.  Each stays until what failed has
+     * succeeded; clearing it does nothing if it is another step's. */
+    cairn_code (*set_error)(struct flow *flow, const char **error, const char *step_name,
+                            const char *message, int32_t attempt, cairn_error *reterr);
+    cairn_code (*clear_error)(struct flow *flow, const char **error, const char *step_name,
+                              cairn_error *reterr);
 
     /* Whether a condition's expression holds for this input. */
     cairn_code (*evaluate)(struct flow *flow, const struct flow_step *step, bool *ret_is_true,

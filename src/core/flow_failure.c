@@ -157,7 +157,8 @@ cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *erro
     step->row.is_ready = false;
     step->row.due_at_us = 0;
     step->row.deadline_at_us = 0;
-    TRY(flow->source->set_last_error(flow, step->row.name, error, attempt, reterr));
+    TRY(flow->source->set_error(flow, &flow->instance->last_error, step->row.name, error,
+                                attempt, reterr));
     step_number(flow, step);
 
     bool is_skipping = policy_of(flow, step) == POLICY_CONTINUE;

@@ -104,7 +104,7 @@ static cairn_code complete_here(struct flow *flow, struct flow_step *step, cairn
     step->row.output = step->row.input;
     step_set(flow, step, STEP_COMPLETED);
     step_number(flow, step);
-    TRY(flow->source->clear_last_error(flow, step->row.name, reterr));
+    TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name, reterr));
     return flow_note(flow, "step_completed", step, &NO_FACTS, reterr);
 }
 

@@ -69,7 +69,8 @@ static cairn_code note_ended(struct flow *flow, struct flow_step *step, enum ste
     step_set(flow, step, status);
     step_number(flow, step);
     if (status == STEP_COMPLETED)
-        TRY(flow->source->clear_last_error(flow, step->row.name, reterr));
+        TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name,
+                                      reterr));
     facts.error = step->row.error;
     facts.retry_count = step->row.attempts ? step->row.attempts : -1;
     return flow_note(flow, status == STEP_FAILED ? "step_failed" : "step_completed", step,
@@ -96,7 +97,8 @@ static cairn_code remember_failed(struct flow *flow, struct flow_step *step,
                                   const struct memo *memo, cairn_error *reterr)
 {
     int32_t attempt = memo->attempts ? memo->attempts : 1;
-    TRY(flow->source->set_last_error(flow, memo->key, memo->error, attempt, reterr));
+    TRY(flow->source->set_error(flow, &flow->instance->last_error, memo->key, memo->error,
+                                attempt, reterr));
     return note_ended(flow, step, STEP_FAILED, reterr);
 }
 
@@ -105,7 +107,8 @@ static cairn_code remember_retry(struct flow *flow, struct flow_step *step,
                                  const struct memo *memo, cairn_error *reterr)
 {
     struct flow_facts facts = NO_FACTS;
-    TRY(flow->source->set_last_error(flow, memo->key, memo->error, memo->attempts, reterr));
+    TRY(flow->source->set_error(flow, &flow->instance->last_error, memo->key, memo->error,
+                                memo->attempts, reterr));
     step->row.next_run_at_us = instant_add(flow->now_us, memo->delay_us);
     if (step->row.status != STEP_READY)
         step_set(flow, step, STEP_READY);
@@ -264,8 +267,9 @@ static cairn_code blame(struct flow *flow, const struct passage_commit *commit,
     if (!commit->failed_step)
         return CAIRN_OK;
     const struct memo *memo = find_key(commit, commit->failed_step);
-    return flow->source->set_last_error(flow, commit->failed_step, commit->error,
-                                        memo && memo->attempts ? memo->attempts : 1, reterr);
+    return flow->source->set_error(flow, &flow->instance->last_error, commit->failed_step,
+                                   commit->error, memo && memo->attempts ? memo->attempts : 1,
+                                   reterr);
 }
 
 /* The earliest retry among what is remembered; INT64_MAX: there is none. */
@@ -321,7 +325,8 @@ static cairn_code pause_mismatched(struct flow *flow, struct flow_step *runner,
                                    const struct passage_commit *commit, cairn_error *reterr)
 {
     struct flow_facts facts = NO_FACTS;
-    TRY(flow->source->set_last_error(flow, runner->row.name, commit->error, 1, reterr));
+    TRY(flow->source->set_error(flow, &flow->instance->last_error, runner->row.name,
+                                commit->error, 1, reterr));
     TRY(blame(flow, commit, reterr));
     if (flow->instance->status != INSTANCE_PAUSED) {
         instance_set(flow, INSTANCE_PAUSED, false);
@@ -422,7 +427,7 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
     row->error = NULL;
     flow->is_dirty = true;
     step_touch(flow, runner);
-    TRY(flow->source->clear_last_error(flow, row->name, reterr));
+    TRY(flow->source->clear_error(flow, &flow->instance->last_error, row->name, reterr));
     size_t news = 0;
     for (size_t i = 0; i < commit->memo_count; i++) {
         bool is_news;

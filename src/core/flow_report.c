@@ -107,7 +107,8 @@ static cairn_code spend_attempt(struct flow *flow, struct flow_step *step, const
     if (delay_us < 0)
         delay_us = backoff_delay_us(&step->config->retry, row->attempts, rng_unit(flow->rng));
     row->error = error;
-    TRY(flow->source->set_last_error(flow, row->name, error, row->attempts, reterr));
+    TRY(flow->source->set_error(flow, &flow->instance->last_error, row->name, error,
+                                row->attempts, reterr));
     TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL, reterr));
     facts.error = error;
     facts.retry_count = row->attempts;
@@ -182,8 +183,8 @@ static cairn_code spend_undo(struct flow *flow, struct flow_step *step, const ch
     const struct compensation_config *config = &step->config->compensation;
     row->compensation_attempts++;
     row->undo_error = error;
-    TRY(flow->source->set_undo_error(flow, row->name, error, row->compensation_attempts,
-                                     reterr));
+    TRY(flow->source->set_error(flow, &flow->instance->undo_error, row->name, error,
+                                row->compensation_attempts, reterr));
     step_touch(flow, step);
     if (is_last || row->compensation_attempts >= config->max_attempts || !config->is_idempotent)
         return undo_exhausted(flow, step, reterr);
@@ -228,7 +229,8 @@ static cairn_code record_awaited(struct flow *flow, struct flow_step *step, cons
     step_set_stop(flow, step, output ? STOP_NONE : STOP_ROLLBACK);
     step_number(flow, step);
     if (output)
-        TRY(flow->source->clear_last_error(flow, step->row.name, reterr));
+        TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name,
+                                      reterr));
     facts.error = error;
     TRY(flow_note(flow, output ? "step_completed" : "step_skipped", step, &facts, reterr));
     return lease_awaited_ended(flow, step, reterr);

@@ -231,7 +231,7 @@ static cairn_code note_undone(struct flow *flow, struct flow_step *step, const c
     struct flow_facts facts = NO_FACTS;
     step->row.undo_error = NULL;
     step_set(flow, step, STEP_ROLLED_BACK);
-    TRY(flow->source->clear_undo_error(flow, step->row.name, reterr));
+    TRY(flow->source->clear_error(flow, &flow->instance->undo_error, step->row.name, reterr));
     facts.reason = reason;
     facts.retry_count = step->row.compensation_attempts;
     return flow_note(flow, "compensation_success", step, &facts, reterr);

@@ -36,6 +36,21 @@ void member_set_text(const struct column *column, void *row, const char *text)
         *(const char **)member = text;
 }
 
+bool row_keep_texts(const struct row_type *type, void *row, struct arena *arena)
+{
+    for (size_t i = 0; i < type->count; i++) {
+        const struct column *column = &type->columns[i];
+        const char *text = column->kind <= UUID_COLUMN ? member_text(column, row) : NULL;
+        if (!text)
+            continue;
+        text = arena_strdup(arena, text);
+        if (!text)
+            return false;
+        member_set_text(column, row, text);
+    }
+    return true;
+}
+
 int64_t member_int(const struct column *column, const void *row)
 {
     const char *member = (const char *)row + column->offset;

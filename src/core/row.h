@@ -8,6 +8,8 @@
 #ifndef CORE_ROW_H
 #define CORE_ROW_H
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,6 +68,9 @@ bool column_is_text(const struct column *column);
 /* The text of a member; of an enum its word.  May be NULL. */
 const char *member_text(const struct column *column, const void *row);
 void member_set_text(const struct column *column, void *row, const char *text);
+
+/* Copies the texts of a row to an arena.  False: memory ran out. */
+bool row_keep_texts(const struct row_type *type, void *row, struct arena *arena);
 
 /* The number of a member that is not a text; of an enum its number. */
 int64_t member_int(const struct column *column, const void *row);

@@ -25,36 +25,6 @@ struct reading {
     struct arena *into; /* where rows are read to */
 };
 
-/* ---- texts that outlive the batch ----------------------------------------------------------- */
-
-/* False: memory has run out. */
-static bool keep(const struct reading *reading, const struct passage *passage,
-                 const char **text)
-{
-    if (!*text || !reading->is_copied)
-        return true;
-    *text = arena_strdup(&passage->request->arena, *text);
-    return *text != NULL;
-}
-
-static bool keep_step(const struct reading *reading, const struct passage *passage,
-                      struct step_row *row)
-{
-    return keep(reading, passage, &row->name) && keep(reading, passage, &row->handler) &&
-           keep(reading, passage, &row->input) && keep(reading, passage, &row->output) &&
-           keep(reading, passage, &row->error) && keep(reading, passage, &row->undo_error) &&
-           keep(reading, passage, &row->metadata) &&
-           keep(reading, passage, &row->waiting_event) &&
-           keep(reading, passage, &row->locked_by);
-}
-
-static bool keep_event(const struct reading *reading, const struct passage *passage,
-                       struct signal_row *row)
-{
-    return keep(reading, passage, &row->id) && keep(reading, passage, &row->event) &&
-           keep(reading, passage, &row->payload);
-}
-
 /* ---- instances ------------------------------------------------------------------------------ */
 
 static void note_instance(struct passage *passage, const struct instance_row *row)
@@ -96,15 +66,13 @@ static cairn_code read_instances(struct reading *reading, cairn_error *reterr)
     bool *is_found = arena_array(&batch->arena, count, sizeof *is_found);
     if (!rows || !is_found)
         return fail_memory(reterr);
-    cairn_code code =
-        batch->ops->read_instances(batch->tx, missing, count, rows, is_found, reterr);
-    for (size_t i = 0; i < count && !code; i++) {
-        if (is_found[i])
-            note_instance(&reading->passages[places[i]], &rows[i]);
-        else
-            code = fail(reterr, CAIRN_E_INTERNAL, "a passage without instance");
+    TRY(batch->ops->read_instances(batch->tx, missing, count, rows, is_found, reterr));
+    for (size_t i = 0; i < count; i++) {
+        if (!is_found[i])
+            return fail(reterr, CAIRN_E_INTERNAL, "a passage without instance");
+        note_instance(&reading->passages[places[i]], &rows[i]);
     }
-    return code;
+    return CAIRN_OK;
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
@@ -119,7 +87,7 @@ static cairn_code add_step(const struct reading *reading, struct passage *passag
         passage->steps = arena_array(arena, room, sizeof *passage->steps);
         memory->steps = passage->steps;
     }
-    if (!passage->steps || !keep_step(reading, passage, row))
+    if (!passage->steps || (reading->is_copied && !row_keep_texts(&step_row_type, row, arena)))
         return fail_memory(reterr);
     if (memory->step_count == room)
         return CAIRN_OK;
@@ -178,17 +146,14 @@ static cairn_code read_steps(const struct reading *all, cairn_error *reterr)
         return fail_memory(reterr);
     int32_t after = 0;
     for (size_t at = 0, count = portion; count == portion && at < reading.count;) {
-        cairn_code code =
-            batch->ops->list_memos(batch->tx, reading.ids + at, reading.count - at, after, rows,
-                                   portion, &count, reterr);
-        for (size_t i = 0; i < count && !code; i++) {
+        TRY(batch->ops->list_memos(batch->tx, reading.ids + at, reading.count - at, after, rows,
+                                   portion, &count, reterr));
+        for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
             at = find_passage(&reading, at, rows[i].instance_id);
             if (at < reading.count)
-                code = add_step(&reading, &reading.passages[at], &rows[i], reterr);
+                TRY(add_step(&reading, &reading.passages[at], &rows[i], reterr));
         }
-        if (code)
-            return code;
     }
     return CAIRN_OK;
 }
@@ -198,12 +163,13 @@ static cairn_code read_steps(const struct reading *all, cairn_error *reterr)
 static cairn_code add_event(const struct reading *reading, struct passage *passage,
                             struct signal_row *row, cairn_error *reterr)
 {
+    struct arena *arena = &passage->request->arena;
     cairn_memory *memory = passage->memory;
-    cairn_received *event = arena_alloc(&passage->request->arena, sizeof *event);
-    const cairn_received **events =
-        arena_grow(&passage->request->arena, passage->events, memory->event_count, 1,
-                   &passage->event_room, sizeof *events);
-    if (!event || !events || !keep_event(reading, passage, row))
+    cairn_received *event = arena_alloc(arena, sizeof *event);
+    const cairn_received **events = arena_grow(arena, passage->events, memory->event_count, 1,
+                                               &passage->event_room, sizeof *events);
+    bool is_kept = !reading->is_copied || row_keep_texts(&signal_row_type, row, arena);
+    if (!event || !events || !is_kept)
         return fail_memory(reterr);
     memory->events = passage->events = events;
     *event = (cairn_received){.id = row->id,
@@ -223,17 +189,14 @@ static cairn_code read_events(const struct reading *reading, cairn_error *reterr
     int64_t after = 0;
     for (size_t at = 0, count = EVENTS_AT_ONCE;
          count == EVENTS_AT_ONCE && at < reading->count;) {
-        cairn_code code =
-            batch->ops->list_signals(batch->tx, reading->ids + at, reading->count - at, after,
-                                     rows, EVENTS_AT_ONCE, &count, reterr);
-        for (size_t i = 0; i < count && !code; i++) {
+        TRY(batch->ops->list_signals(batch->tx, reading->ids + at, reading->count - at, after,
+                                     rows, EVENTS_AT_ONCE, &count, reterr));
+        for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
             at = find_passage(reading, at, rows[i].instance_id);
             if (at < reading->count && reading->passages[at].memory->event_count < EVENTS_MAX)
-                code = add_event(reading, &reading->passages[at], &rows[i], reterr);
+                TRY(add_event(reading, &reading->passages[at], &rows[i], reterr));
         }
-        if (code)
-            return code;
         if (at < reading->count && reading->passages[at].memory->event_count == EVENTS_MAX) {
             at++; /* however many wait behind them */
             after = 0;

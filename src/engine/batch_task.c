@@ -242,28 +242,12 @@ static struct claim_share *find_share(struct claim_group *group, size_t *at, con
     return NULL;
 }
 
-/* Copies the texts that a task is made of to where its request's answer lives. */
-static bool keep_texts(struct arena *arena, struct step_row *row)
-{
-    const char **texts[] = {&row->instance_id, &row->name,   &row->task_type,
-                            &row->config,      &row->input,  &row->metadata,
-                            &row->output,      &row->signal, &row->function_effects};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (!*texts[i])
-            continue;
-        *texts[i] = arena_strdup(arena, *texts[i]);
-        if (!*texts[i])
-            return false;
-    }
-    return true;
-}
-
 static cairn_code give(struct batch *batch, struct claim_group *group,
                        struct claim_share *share, struct step_row *row, cairn_error *reterr)
 {
     struct request *request = share->request;
     struct step_config config;
-    if (group->count > 1 && !keep_texts(&request->arena, row))
+    if (group->count > 1 && !row_keep_texts(&step_row_type, row, &request->arena))
         return fail_memory(reterr);
     cairn_task *task = add_task(group, share, CLAIM_STEPS);
     if (!task)

@@ -45,11 +45,8 @@ static cairn_code read_instances(struct flow_doctor *doctor, enum instance_statu
 static cairn_code look_at_timers(struct flow_doctor *doctor, cairn_error *reterr)
 {
     int64_t job_us = 0, flow_us = 0, now_us = doctor->tx->now_us;
-    cairn_code code = doctor->ops->next_due(doctor->tx, &job_us, reterr);
-    if (!code)
-        code = doctor->ops->next_flow_due(doctor->tx, &flow_us, reterr);
-    if (code)
-        return code;
+    TRY(doctor->ops->next_due(doctor->tx, &job_us, reterr));
+    TRY(doctor->ops->next_flow_due(doctor->tx, &flow_us, reterr));
     int64_t first_us = !job_us || (flow_us && flow_us < job_us) ? flow_us : job_us;
     if (first_us && now_us - first_us > TIMER_LATE_US)
         find(doctor->out, "timers", "warning",
@@ -67,9 +64,7 @@ static cairn_code look_at_dlq(struct flow_doctor *doctor, cairn_error *reterr)
     struct dlq_row *rows = arena_array(doctor->tx->arena, SAMPLE, sizeof *rows);
     if (!rows)
         return fail_memory(reterr);
-    cairn_code code = doctor->ops->list_dlq(doctor->tx, NULL, 0, rows, SAMPLE, &count, reterr);
-    if (code)
-        return code;
+    TRY(doctor->ops->list_dlq(doctor->tx, NULL, 0, rows, SAMPLE, &count, reterr));
     if (count)
         find(doctor->out, "dlq", "warning",
              "%zu%s records are open, the newest %" PRId64 ": step \"%.64s\" of instance %s, "
@@ -85,15 +80,13 @@ static cairn_code look_at_paused(struct flow_doctor *doctor, cairn_error *reterr
 {
     size_t mismatched = 0;
     const char *example = NULL;
-    cairn_code code = read_instances(doctor, INSTANCE_PAUSED, reterr);
-    for (size_t i = 0; i < doctor->instance_count && !code; i++) {
+    TRY(read_instances(doctor, INSTANCE_PAUSED, reterr));
+    for (size_t i = 0; i < doctor->instance_count; i++) {
         const struct instance_row *row = &doctor->instances[i];
         bool is_mismatch = row->last_error && strstr(row->last_error, "version_mismatch");
         if (is_mismatch && mismatched++ == 0)
             example = row->id;
     }
-    if (code)
-        return code;
     size_t count = doctor->instance_count;
     if (mismatched)
         find(doctor->out, "versions", "warning",
@@ -115,12 +108,10 @@ static cairn_code look_at_undone(struct flow_doctor *doctor, cairn_error *reterr
 {
     size_t count = 0;
     const char *example = NULL;
-    cairn_code code = read_instances(doctor, INSTANCE_FAILED, reterr);
-    for (size_t i = 0; i < doctor->instance_count && !code; i++)
+    TRY(read_instances(doctor, INSTANCE_FAILED, reterr));
+    for (size_t i = 0; i < doctor->instance_count; i++)
         if (doctor->instances[i].is_undo_failed && count++ == 0)
             example = doctor->instances[i].id;
-    if (code)
-        return code;
     if (count)
         find(doctor->out, "undo", "warning",
              "%zu of the newest %zu failed instances have a compensation that failed, such as "
@@ -176,10 +167,7 @@ static cairn_code look_at_ready(struct flow_doctor *doctor, cairn_error *reterr)
     struct ready_type *types = arena_array(doctor->tx->arena, TYPES_SAMPLE, sizeof *types);
     if (!types)
         return fail_memory(reterr);
-    cairn_code code =
-        doctor->ops->list_ready_types(doctor->tx, types, TYPES_SAMPLE, &count, reterr);
-    if (code)
-        return code;
+    TRY(doctor->ops->list_ready_types(doctor->tx, types, TYPES_SAMPLE, &count, reterr));
     for (size_t i = 0; i < count; i++) {
         int64_t waited_us = doctor->tx->now_us - types[i].since_us;
         if (types[i].version && waited_us > FUNCTION_LATE_US)
@@ -215,12 +203,12 @@ static cairn_code find_first_event(struct flow_doctor *doctor, const struct step
 {
     size_t count = 0;
     *ret_us = 0;
-    cairn_code code = doctor->ops->list_flow_events(
-        doctor->tx, row->instance_id, 0, doctor->events, EVENTS_SAMPLE, &count, reterr);
-    for (size_t i = 0; i < count && !code && !*ret_us; i++)
+    TRY(doctor->ops->list_flow_events(doctor->tx, row->instance_id, 0, doctor->events,
+                                      EVENTS_SAMPLE, &count, reterr));
+    for (size_t i = 0; i < count && !*ret_us; i++)
         if (doctor->events[i].step && strcmp(doctor->events[i].step, row->name) == 0)
             *ret_us = doctor->events[i].at_us;
-    return code;
+    return CAIRN_OK;
 }
 
 /* Workers take such a step and give it back: nobody has called it, though its key was handed out. */
@@ -231,9 +219,9 @@ static cairn_code look_at_bounce(struct flow_doctor *doctor, struct waits *waits
     bool is_released = row->ended_outcome && strcmp(row->ended_outcome, "release") == 0;
     if (!is_released || row->started_at_us || !row->is_effect_begun)
         return CAIRN_OK;
-    cairn_code code = find_first_event(doctor, row, &since_us, reterr);
-    if (code || !since_us || doctor->tx->now_us - since_us <= READY_LATE_US)
-        return code;
+    TRY(find_first_event(doctor, row, &since_us, reterr));
+    if (!since_us || doctor->tx->now_us - since_us <= READY_LATE_US)
+        return CAIRN_OK;
     if (waits->bounced++ == 0 || since_us < waits->bounce_us) {
         waits->bounce = *row;
         waits->bounce_us = since_us;
@@ -267,22 +255,21 @@ static void tell_waits(struct flow_doctor *doctor, const struct waits *waits)
 static cairn_code look_at_waits(struct flow_doctor *doctor, cairn_error *reterr)
 {
     struct waits waits = {0};
-    cairn_code code = read_instances(doctor, INSTANCE_RUNNING, reterr);
-    for (size_t i = 0; i < doctor->instance_count && !code; i++) {
+    TRY(read_instances(doctor, INSTANCE_RUNNING, reterr));
+    for (size_t i = 0; i < doctor->instance_count; i++) {
         size_t count = 0;
-        code = doctor->ops->list_steps(doctor->tx, doctor->instances[i].id, -1, true,
-                                       doctor->steps, STEPS_SAMPLE, &count, reterr);
-        for (size_t k = 0; k < count && !code; k++) {
+        TRY(doctor->ops->list_steps(doctor->tx, doctor->instances[i].id, -1, true,
+                                    doctor->steps, STEPS_SAMPLE, &count, reterr));
+        for (size_t k = 0; k < count; k++) {
             const struct step_row *row = &doctor->steps[k];
             if (row->status == STEP_WAITING_DECISION)
                 look_at_decision(&waits, row, doctor->tx->now_us);
             else if (row->status == STEP_READY)
-                code = look_at_bounce(doctor, &waits, row, reterr);
+                TRY(look_at_bounce(doctor, &waits, row, reterr));
         }
     }
-    if (!code)
-        tell_waits(doctor, &waits);
-    return code;
+    tell_waits(doctor, &waits);
+    return CAIRN_OK;
 }
 
 cairn_code doctor_flow(const struct store_ops *ops, struct store_tx *tx,
@@ -298,16 +285,10 @@ cairn_code doctor_flow(const struct store_ops *ops, struct store_tx *tx,
     };
     if (!doctor.instances || !doctor.steps || !doctor.events)
         return fail_memory(reterr);
-    cairn_code code = look_at_timers(&doctor, reterr);
-    if (!code)
-        code = look_at_ready(&doctor, reterr);
-    if (!code)
-        code = look_at_waits(&doctor, reterr);
-    if (!code)
-        code = look_at_dlq(&doctor, reterr);
-    if (!code)
-        code = look_at_paused(&doctor, reterr);
-    if (!code)
-        code = look_at_undone(&doctor, reterr);
-    return code;
+    TRY(look_at_timers(&doctor, reterr));
+    TRY(look_at_ready(&doctor, reterr));
+    TRY(look_at_waits(&doctor, reterr));
+    TRY(look_at_dlq(&doctor, reterr));
+    TRY(look_at_paused(&doctor, reterr));
+    return look_at_undone(&doctor, reterr);
 }

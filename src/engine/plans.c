@@ -52,34 +52,20 @@ const struct definition *plans_find(const struct plans *plans, const char *name,
     return NULL;
 }
 
-/* Texts that are not set stay so. */
-static bool copy_text(struct arena *arena, const char **text)
-{
-    if (!*text)
-        return true;
-    *text = arena_strdup(arena, *text);
-    return *text != NULL;
-}
-
-static bool copy_row(struct arena *arena, struct step_row *row)
-{
-    return copy_text(arena, &row->name) && copy_text(arena, &row->handler) &&
-           copy_text(arena, &row->config) && copy_text(arena, &row->metadata);
-}
-
 static bool copy_plan(struct kept_plan *kept)
 {
     struct definition *definition = &kept->definition;
     size_t count = definition->plan_count;
     struct step_row *rows = arena_array(&kept->arena, count, sizeof *rows);
-    if (!rows || !copy_text(&kept->arena, &definition->name))
+    definition->name = arena_strdup(&kept->arena, definition->name);
+    if (!rows || !definition->name)
         return false;
     memcpy(rows, definition->plan, count * sizeof *rows);
     definition->plan = rows;
     definition->content = NULL;
     definition->workflow = NULL;
     for (size_t i = 0; i < count; i++)
-        if (!copy_row(&kept->arena, &rows[i]))
+        if (!row_keep_texts(&step_row_type, &rows[i], &kept->arena))
             return false;
     return true;
 }

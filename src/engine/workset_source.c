@@ -338,9 +338,9 @@ static cairn_code source_has_parked(struct flow *flow, bool *ret_has, cairn_erro
     return code;
 }
 
-/* {step, message, attempt, at}; NULL: memory ran out. */
-static const char *failure_to_json(struct flow *flow, const char *step_name,
-                                   const char *message, int32_t attempt)
+/* {step, message, attempt, at} */
+static cairn_code source_set_error(struct flow *flow, const char **error, const char *step_name,
+                                   const char *message, int32_t attempt, cairn_error *reterr)
 {
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
@@ -354,37 +354,18 @@ static const char *failure_to_json(struct flow *flow, const char *step_name,
     json_key(&out, "at");
     json_time(&out, flow->now_us);
     json_close(&out, '}');
-    return buf_keep(&buf, flow->arena);
-}
-
-static cairn_code source_set_last_error(struct flow *flow, const char *step_name,
-                                        const char *message, int32_t attempt,
-                                        cairn_error *reterr)
-{
     flow->is_dirty = true;
-    flow->instance->last_error = failure_to_json(flow, step_name, message, attempt);
-    return flow->instance->last_error ? CAIRN_OK : fail_memory(reterr);
+    *error = buf_keep(&buf, flow->arena);
+    return *error ? CAIRN_OK : fail_memory(reterr);
 }
 
-static cairn_code source_set_undo_error(struct flow *flow, const char *step_name,
-                                        const char *message, int32_t attempt,
-                                        cairn_error *reterr)
-{
-    flow->is_dirty = true;
-    flow->instance->undo_error = failure_to_json(flow, step_name, message, attempt);
-    return flow->instance->undo_error ? CAIRN_OK : fail_memory(reterr);
-}
-
-/* Forgets an error, if it is that of the step. */
-static cairn_code clear_error(struct flow *flow, const char **error, const char *step_name,
-                              cairn_error *reterr)
+static cairn_code source_clear_error(struct flow *flow, const char **error,
+                                     const char *step_name, cairn_error *reterr)
 {
     json_t *tree;
     if (!*error)
         return CAIRN_OK;
-    cairn_code code = json_read(*error, strlen(*error), "the latest error", &tree, reterr);
-    if (code)
-        return code;
+    TRY(json_read(*error, strlen(*error), "the latest error", &tree, reterr));
     const char *name = json_string_value(json_object_get(tree, "step"));
     if (name && strcmp(name, step_name) == 0) {
         *error = NULL;
@@ -392,18 +373,6 @@ static cairn_code clear_error(struct flow *flow, const char **error, const char 
     }
     json_decref(tree);
     return CAIRN_OK;
-}
-
-static cairn_code source_clear_last_error(struct flow *flow, const char *step_name,
-                                          cairn_error *reterr)
-{
-    return clear_error(flow, &flow->instance->last_error, step_name, reterr);
-}
-
-static cairn_code source_clear_undo_error(struct flow *flow, const char *step_name,
-                                          cairn_error *reterr)
-{
-    return clear_error(flow, &flow->instance->undo_error, step_name, reterr);
 }
 
 /* ---- conditions and joins ------------------------------------------------------------------- */
@@ -449,10 +418,8 @@ const struct flow_source workset_source = {
     .park = source_park,
     .unpark = source_unpark,
     .has_parked = source_has_parked,
-    .set_last_error = source_set_last_error,
-    .set_undo_error = source_set_undo_error,
-    .clear_last_error = source_clear_last_error,
-    .clear_undo_error = source_clear_undo_error,
+    .set_error = source_set_error,
+    .clear_error = source_clear_error,
     .evaluate = source_evaluate,
     .join_output = source_join_output,
     .ready = source_ready,

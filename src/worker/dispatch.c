@@ -25,10 +25,21 @@ static void wake_at(struct cairn_worker *worker, int64_t at_us)
         worker->wake_at_us = at_us;
 }
 
+static bool is_resting(struct cairn_worker *worker, const struct rest *rest)
+{
+    bool is_so = rest->until_us > monotonic_us();
+    if (is_so)
+        wake_at(worker, rest->until_us);
+    return is_so;
+}
+
+/* As many as one claim may ask for. */
 static uint32_t free_slots(const struct cairn_worker *worker)
 {
+    size_t most = worker->engine->options.max_batch;
     assert(worker->running_count + worker->slots_promised <= worker->thread_count);
-    return worker->thread_count - worker->running_count - worker->slots_promised;
+    uint32_t slots = worker->thread_count - worker->running_count - worker->slots_promised;
+    return slots < most ? slots : (uint32_t)most;
 }
 
 /* Renew at a third of the lease: if one renewal is lost, the next still comes in time. */
@@ -91,11 +102,9 @@ static void claim_answered(struct cairn_worker *worker, struct call *call)
     worker->claim_out = NULL;
     tasks_came(worker, call);
     if (!code) {
-        worker->claim_rest_us = 0;
-        worker->claim_at_us = 0;
+        worker->claim_rest = (struct rest){0};
     } else if (code_is_retryable(code)) {
-        worker->claim_rest_us = rest_longer(worker->claim_rest_us);
-        worker->claim_at_us = monotonic_us() + worker->claim_rest_us;
+        rest_begin(&worker->claim_rest);
     } else {
         worker_fail(worker, code, &call->request->error);
     }
@@ -307,21 +316,16 @@ static void send_reports(struct cairn_worker *worker)
     struct work_list works = {0};
     if (worker->is_report_out || !worker->unreported.count)
         return;
-    if (worker->report_at_us > monotonic_us()) {
-        wake_at(worker, worker->report_at_us);
+    if (is_resting(worker, &worker->report_rest))
         return;
-    }
     take_unreported(worker, &works);
     uint32_t slots = free_slots(worker);
-    if (slots > worker->engine->options.max_batch)
-        slots = (uint32_t)worker->engine->options.max_batch;
     if (worker->is_ending || works.first->is_alone)
         slots = 0;
     if (!send_report(worker, &works, slots)) {
         works_append(&worker->unreported, &works);
-        worker->report_rest_us = rest_longer(worker->report_rest_us);
-        worker->report_at_us = monotonic_us() + worker->report_rest_us;
-        wake_at(worker, worker->report_at_us);
+        rest_begin(&worker->report_rest);
+        wake_at(worker, worker->report_rest.until_us);
     }
 }
 
@@ -353,16 +357,11 @@ static void send_claims(struct cairn_worker *worker)
     bool is_waiting = worker->claim_out || worker->is_report_out || worker->is_check_out;
     if (worker->is_ending || is_waiting || slots == 0)
         return;
-    if (worker->claim_at_us > monotonic_us()) {
-        wake_at(worker, worker->claim_at_us);
+    if (is_resting(worker, &worker->claim_rest))
         return;
-    }
-    if (slots > worker->engine->options.max_batch)
-        slots = (uint32_t)worker->engine->options.max_batch;
     if (!send_claim(worker, slots, claim_wait_ms(worker))) {
-        worker->claim_rest_us = rest_longer(worker->claim_rest_us);
-        worker->claim_at_us = monotonic_us() + worker->claim_rest_us;
-        wake_at(worker, worker->claim_at_us);
+        rest_begin(&worker->claim_rest);
+        wake_at(worker, worker->claim_rest.until_us);
     }
 }
 

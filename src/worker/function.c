@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "engine/calling.h"
 #include "engine/options.h"
 #include "worker/passage.h"
 
@@ -75,12 +76,7 @@ static cairn_code deploy(struct cairn_worker *worker, const cairn_function_optio
         return fail_memory(reterr);
     request->in.deploy = (struct deploy_input){
         .file = options->name, .text = text, .len = strlen(text), .is_function_only = true};
-    cairn_code code = engine_run(worker->engine, request);
-    if (code && reterr) {
-        *reterr = request->error;
-        reterr->code = code;
-    }
-    return code;
+    return run_request(worker->engine, request, reterr);
 }
 
 cairn_code cairn_worker_function(cairn_worker *worker, const cairn_function_options *options,
@@ -88,18 +84,15 @@ cairn_code cairn_worker_function(cairn_worker *worker, const cairn_function_opti
 {
     cairn_function_options known = CAIRN_FUNCTION_DEFAULTS;
     error_clear(reterr);
-    cairn_code code = options_take(OPTIONS_FUNCTION, &known, options, reterr);
-    if (!code)
-        code = check_function(worker, &known, reterr);
-    if (code)
-        return code;
+    TRY(options_take(OPTIONS_FUNCTION, &known, options, reterr));
+    TRY(check_function(worker, &known, reterr));
     size_t size = (worker->function_count + 1) * sizeof *worker->functions;
     struct function *more = mem_realloc(worker->functions, size);
     if (!more)
         return fail_memory(reterr);
     worker->functions = more;
     char *name = mem_strdup(known.name);
-    code = name ? deploy(worker, &known, reterr) : fail_memory(reterr);
+    cairn_code code = name ? deploy(worker, &known, reterr) : fail_memory(reterr);
     if (code) {
         mem_free(name);
         return code;
@@ -142,29 +135,19 @@ const struct function *worker_find_function(const struct cairn_worker *worker,
     return best;
 }
 
-static cairn_code exchange(void *arg, struct request *request)
-{
-    return engine_run(arg, request);
-}
-
 void run_function(struct cairn_worker *worker, struct cairn_work *work)
 {
     const struct function *function = work->function;
     struct cairn_passage *passage;
     cairn_error error;
-    struct passage_options options = {.exchange = exchange,
-                                      .exchange_arg = worker->engine,
-                                      .worker = worker->name,
+    struct passage_options options = {.worker = worker->name,
                                       .task = &work->task,
                                       .is_borrowed = true,
                                       .commit = function->commit,
-                                      .lease_ms = worker->lease_ms,
-                                      .seed = worker->engine->options.seed,
-                                      .max_name = worker->engine->options.max_name,
-                                      .max_payload = worker->engine->options.max_payload};
+                                      .lease_ms = worker->lease_ms};
     work->outcome = CAIRN_RELEASE; /* at no cost, should memory not do for the passage */
     work->delay_ms = UNABLE_REST_MS;
-    if (passage_new(&options, &passage, &error))
+    if (passage_open(worker->engine, &options, &passage, &error))
         return;
     passage->host = work;
     passage->is_stopping = &worker->is_stopping;

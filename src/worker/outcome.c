@@ -18,6 +18,12 @@ int64_t rest_longer(int64_t rest_us)
     return rest_us * 2 > LONGEST_REST_US ? LONGEST_REST_US : rest_us * 2;
 }
 
+void rest_begin(struct rest *rest)
+{
+    rest->length_us = rest_longer(rest->length_us);
+    rest->until_us = monotonic_us() + rest->length_us;
+}
+
 bool code_is_retryable(cairn_code code)
 {
     return code == CAIRN_E_UNREACHABLE || code == CAIRN_E_BUSY || code == CAIRN_E_TOO_MANY ||
@@ -111,6 +117,8 @@ void report_answered(struct cairn_worker *worker, struct call *call)
             is_late |= settle(worker, work, reported->code, &reported->error);
         }
     }
-    worker->report_rest_us = is_late ? rest_longer(worker->report_rest_us) : 0;
-    worker->report_at_us = is_late ? monotonic_us() + worker->report_rest_us : 0;
+    if (is_late)
+        rest_begin(&worker->report_rest);
+    else
+        worker->report_rest = (struct rest){0};
 }

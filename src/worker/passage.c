@@ -65,9 +65,7 @@ cairn_code passage_new(const struct passage_options *options,
 {
     static const cairn_open_options limits = CAIRN_OPEN_DEFAULTS;
     error_clear(reterr);
-    cairn_code code = check_options(options, reterr);
-    if (code)
-        return code;
+    TRY(check_options(options, reterr));
     struct cairn_passage *passage = mem_zalloc(sizeof *passage);
     if (!passage)
         return fail_memory(reterr);
@@ -93,20 +91,24 @@ static cairn_code exchange_with_engine(void *arg, struct request *request)
     return engine_run(arg, request);
 }
 
+cairn_code passage_open(cairn_engine *engine, struct passage_options *options,
+                        struct cairn_passage **ret_passage, cairn_error *reterr)
+{
+    options->exchange = exchange_with_engine;
+    options->exchange_arg = engine;
+    options->seed = engine->options.seed;
+    options->max_name = engine->options.max_name;
+    options->max_payload = engine->options.max_payload;
+    return passage_new(options, ret_passage, reterr);
+}
+
 cairn_code cairn_passage_open(cairn_engine *engine, const char *worker, const cairn_task *task,
                               cairn_commit_mode commit, uint32_t lease_ms,
                               cairn_passage **ret_passage, cairn_error *reterr)
 {
-    struct passage_options options = {.exchange = exchange_with_engine,
-                                      .exchange_arg = engine,
-                                      .worker = worker,
-                                      .task = task,
-                                      .commit = commit,
-                                      .lease_ms = lease_ms,
-                                      .seed = engine->options.seed,
-                                      .max_name = engine->options.max_name,
-                                      .max_payload = engine->options.max_payload};
-    return passage_new(&options, ret_passage, reterr);
+    struct passage_options options = {
+        .worker = worker, .task = task, .commit = commit, .lease_ms = lease_ms};
+    return passage_open(engine, &options, ret_passage, reterr);
 }
 
 /* ---- being over -----------------------------------------------------------------------------

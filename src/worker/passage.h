@@ -26,6 +26,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "core/backoff.h"
+#include "engine/id_map.h"
 #include "engine/request.h"
 
 #include <stdatomic.h>
@@ -39,16 +40,10 @@ enum { BUFFER_STEPS = 500, BUFFER_LOGS = 500, BUFFER_BYTES = 1 << 20 };
 
 /* A key of a step, and what is remembered under it. */
 struct key {
-    struct key *next; /* in its bucket */
     const char *text;
     uint32_t uses;         /* in this passage, of keys without "#" */
     const cairn_step *row; /* NULL: nothing */
     bool is_visited;       /* the code has asked for it in this passage */
-};
-
-struct keys {
-    struct key **buckets;
-    size_t bucket_count, count;
 };
 
 /* The step whose code is being executed. */
@@ -93,7 +88,7 @@ struct cairn_passage {
     int64_t clock_us; /* the latest time that the engine told; 0: none yet */
 
     /* What is remembered. */
-    struct keys keys;
+    struct id_map keys;         /* struct key by its text */
     const struct key *frontier; /* the one remembered last; NULL: nothing is */
     size_t unvisited;           /* rows of memory that the code has not asked for */
     bool has_gaps; /* rows were forgotten by a retry: the code may take another way */
@@ -161,6 +156,10 @@ struct passage_options {
 
 cairn_code passage_new(const struct passage_options *options,
                        struct cairn_passage **ret_passage, cairn_error *reterr);
+
+/* The same with this engine's limits, and with the engine at the other end. */
+cairn_code passage_open(cairn_engine *engine, struct passage_options *options,
+                        struct cairn_passage **ret_passage, cairn_error *reterr);
 
 /* Without a word to the engine: cairn_passage_end() is the end. */
 void passage_free(struct cairn_passage *passage);

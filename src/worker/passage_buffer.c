@@ -16,38 +16,29 @@ bool passage_copy(struct cairn_passage *passage, const char *text, const char **
     return !text || *ret_copy;
 }
 
-/* One more zeroed item at the end of an array in the arena; NULL: memory ran out. */
-static void *add(struct cairn_passage *passage, void *items, size_t *count, size_t *room,
-                 size_t size)
+/* Room for one more item at the end of an array in the arena; false: memory ran out. */
+static bool make_room(struct cairn_passage *passage, void *array, size_t count, size_t *room,
+                      size_t size)
 {
-    char *array;
-    memcpy(&array, items, sizeof array);
-    if (*count == *room) {
-        size_t wanted = *room ? *room * 2 : 8;
-        char *more = arena_array(&passage->arena, wanted, size);
-        if (!more) {
-            passage_no_memory(passage);
-            return NULL;
-        }
-        if (*count)
-            memcpy(more, array, *count * size);
-        *room = wanted;
-        array = more;
-        memcpy(items, &array, sizeof array);
+    void *items;
+    memcpy(&items, array, sizeof items);
+    items = arena_grow(&passage->arena, items, count, 1, room, size);
+    if (!items) {
+        passage_no_memory(passage);
+        return false;
     }
-    char *item = array + (*count)++ * size;
-    memset(item, 0, size);
-    return item;
+    memcpy(array, &items, sizeof items);
+    return true;
 }
 
 struct commit_step *buffer_step(struct cairn_passage *passage, const char *key,
                                 const char *kind, const char *status, int32_t seq)
 {
     struct buffer *buffer = &passage->buffer;
-    struct commit_step *step =
-        add(passage, &buffer->steps, &buffer->step_count, &buffer->step_room, sizeof *step);
-    if (!step)
+    if (!make_room(passage, &buffer->steps, buffer->step_count, &buffer->step_room,
+                   sizeof *buffer->steps))
         return NULL;
+    struct commit_step *step = &buffer->steps[buffer->step_count++];
     *step = (struct commit_step){
         .seq = seq, .key = key, .kind = kind, .status = status, .timeout_ms = -1};
     buffer->log_settled = buffer->log_count;
@@ -58,15 +49,17 @@ struct commit_step *buffer_step(struct cairn_passage *passage, const char *key,
 struct commit_job *buffer_job(struct cairn_passage *passage)
 {
     struct buffer *buffer = &passage->buffer;
-    return add(passage, &buffer->jobs, &buffer->job_count, &buffer->job_room,
-               sizeof *buffer->jobs);
+    bool has_room = make_room(passage, &buffer->jobs, buffer->job_count, &buffer->job_room,
+                              sizeof *buffer->jobs);
+    return has_room ? &buffer->jobs[buffer->job_count++] : NULL;
 }
 
 struct commit_start *buffer_start(struct cairn_passage *passage)
 {
     struct buffer *buffer = &passage->buffer;
-    return add(passage, &buffer->starts, &buffer->start_count, &buffer->start_room,
-               sizeof *buffer->starts);
+    bool has_room = make_room(passage, &buffer->starts, buffer->start_count,
+                              &buffer->start_room, sizeof *buffer->starts);
+    return has_room ? &buffer->starts[buffer->start_count++] : NULL;
 }
 
 void buffer_weigh(struct buffer *buffer, const char *text)
@@ -140,12 +133,10 @@ static cairn_code add_log(struct cairn_passage *passage, const char *level, cons
     if (!passage_copy(passage, message, &log.message) ||
         !passage_copy(passage, data, &log.data))
         return passage->over;
-    struct commit_log *kept =
-        add(passage, &buffer->logs, &buffer->log_count, &buffer->log_room, sizeof *kept);
-    if (!kept)
+    if (!make_room(passage, &buffer->logs, buffer->log_count, &buffer->log_room, sizeof log))
         return passage->over;
-    *kept = log;
-    weigh_log(buffer, kept);
+    buffer->logs[buffer->log_count++] = log;
+    weigh_log(buffer, &log);
     return CAIRN_OK;
 }
 
@@ -164,11 +155,11 @@ static cairn_code log_it(struct cairn_passage *passage, const char *level, const
     if (!message || !utf8_is_valid(message, strlen(message)))
         return fail(&passage->last, CAIRN_E_BAD_INPUT, "the log's message is %s",
                     message ? "not UTF-8" : "missing");
-    cairn_code code = passage_check_json(passage, data, "data");
-    if (code || !(passage->call.work || memory_is_passed(passage)))
-        return code; /* an earlier passage has kept it */
-    code = passage_make_room(passage);
-    return code ? code : add_log(passage, known, message, data);
+    TRY(passage_check_json(passage, data, "data"));
+    if (!passage->call.work && !memory_is_passed(passage))
+        return CAIRN_OK; /* an earlier passage has kept it */
+    TRY(passage_make_room(passage));
+    return add_log(passage, known, message, data);
 }
 
 cairn_code cairn_passage_log(cairn_passage *passage, const char *level, const char *message,

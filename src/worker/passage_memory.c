@@ -12,59 +12,24 @@
 /* ---- keys -----------------------------------------------------------------------------------
  */
 
-static uint64_t hash(const char *text)
-{
-    uint64_t sum = UINT64_C(0xCBF29CE484222325);
-    for (; *text; text++)
-        sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
-    return sum;
-}
-
-static struct key **find(const struct keys *keys, const char *text)
-{
-    struct key **at = &keys->buckets[hash(text) % keys->bucket_count];
-    while (*at && strcmp((*at)->text, text) != 0)
-        at = &(*at)->next;
-    return at;
-}
-
-static bool grow(struct arena *arena, struct keys *keys)
-{
-    struct keys more = {.bucket_count = keys->bucket_count ? keys->bucket_count * 2 : 64,
-                        .count = keys->count};
-    more.buckets = arena_array(arena, more.bucket_count, sizeof *more.buckets);
-    if (!more.buckets)
-        return false;
-    for (size_t i = 0; i < keys->bucket_count; i++) {
-        struct key *key = keys->buckets[i];
-        while (key) {
-            struct key *next = key->next;
-            struct key **at = &more.buckets[hash(key->text) % more.bucket_count];
-            key->next = *at;
-            *at = key;
-            key = next;
-        }
-    }
-    *keys = more;
-    return true;
-}
-
 /* The key of that text, made if it is new; NULL: memory ran out. */
 static struct key *obtain(struct cairn_passage *passage, const char *text)
 {
-    struct keys *keys = &passage->keys;
-    if (keys->count >= keys->bucket_count && !grow(&passage->arena, keys))
-        return NULL;
-    struct key **at = find(keys, text);
-    if (*at)
-        return *at;
-    struct key *key = arena_zalloc(&passage->arena, sizeof *key);
+    struct key *key = id_map_find(&passage->keys, text);
+    if (key)
+        return key;
+    key = arena_zalloc(&passage->arena, sizeof *key);
     char *copy = arena_strdup(&passage->arena, text);
-    if (!key || !copy)
+    if (!key || !copy || !id_map_add(&passage->keys, &passage->arena, copy, key))
         return NULL;
     key->text = copy;
-    keys->count++;
-    return *at = key;
+    return key;
+}
+
+/* The key of a step that is remembered. */
+static struct key *find_key(const struct cairn_passage *passage, const cairn_step *row)
+{
+    return id_map_find(&passage->keys, row->name);
 }
 
 /* The second use of "mail" is "mail#2". */
@@ -127,7 +92,7 @@ static const cairn_step *first_unvisited(const struct cairn_passage *passage)
 {
     const cairn_memory *memory = passage->task.memory;
     for (size_t i = 0; i < memory->step_count; i++)
-        if (!(*find(&passage->keys, memory->steps[i]->name))->is_visited)
+        if (!find_key(passage, memory->steps[i])->is_visited)
             return memory->steps[i];
     return NULL;
 }
@@ -157,7 +122,7 @@ cairn_code memory_forget_retries(struct cairn_passage *passage)
     const cairn_memory *memory = passage->task.memory;
     bool may_stray = memory->is_forced || passage->has_gaps;
     for (size_t i = 0; may_stray && i < memory->step_count; i++) {
-        struct key *key = *find(&passage->keys, memory->steps[i]->name);
+        struct key *key = find_key(passage, memory->steps[i]);
         bool is_left = key->row && !key->is_visited && strcmp(key->row->status, "ready") == 0;
         if (is_left && forget(passage, key))
             return CAIRN_E_OUT_OF_MEMORY;
@@ -263,17 +228,12 @@ cairn_code memory_replace_events(struct cairn_passage *passage,
 
 static bool note_taken(struct cairn_passage *passage, const char *id)
 {
-    if (passage->taken_count == passage->taken_room) {
-        size_t room = passage->taken_room ? passage->taken_room * 2 : 8;
-        const char **more = arena_array(&passage->arena, room, sizeof *more);
-        if (!more)
-            return false;
-        if (passage->taken_count)
-            memcpy(more, passage->taken, passage->taken_count * sizeof *more);
-        passage->taken = more;
-        passage->taken_room = room;
-    }
-    passage->taken[passage->taken_count++] = id;
+    const char **taken = arena_grow(&passage->arena, passage->taken, passage->taken_count, 1,
+                                    &passage->taken_room, sizeof *taken);
+    if (!taken)
+        return false;
+    passage->taken = taken;
+    taken[passage->taken_count++] = id;
     return true;
 }
 

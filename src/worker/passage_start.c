@@ -49,18 +49,12 @@ static cairn_code remember_start(struct cairn_passage *passage, const char *give
     const cairn_step *row;
     int32_t seq;
     *ret_new_seq = 0;
-    cairn_code code = passage_check_key(passage, given);
-    if (!code)
-        code = memory_ask(passage, given, "start", &key, &row, &seq);
-    if (code)
-        return code;
+    TRY(passage_check_key(passage, given));
+    TRY(memory_ask(passage, given, "start", &key, &row, &seq));
     if (row)
         return answer_start(passage, row, ret_id);
-    code = passage_make_room(passage);
-    if (!code)
-        code = passage_make_id(passage, ret_id);
-    if (code)
-        return code;
+    TRY(passage_make_room(passage));
+    TRY(passage_make_id(passage, ret_id));
     const char *output = arena_printf(&passage->arena, "{\"id\":\"%s\"}", ret_id);
     if (!output)
         return passage_no_memory(passage);
@@ -106,19 +100,16 @@ static cairn_code start_job(struct cairn_passage *passage, const char *key,
 {
     int32_t seq = 0;
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
-    cairn_code code = passage_enter(passage);
-    if (!code)
-        code = options_take(OPTIONS_JOB_SPEC, &spec, given, &passage->last);
-    if (!code && (!spec.type || !spec.type[0]))
-        code = fail(&passage->last, CAIRN_E_BAD_INPUT, "type is empty");
-    if (!code)
-        code = passage_check_json(passage, spec.payload, "payload");
-    if (!code)
-        code = remember_start(passage, key ? key : spec.type, ret_id, &seq);
-    if (code || !seq)
-        return code;
-    code = add_job(passage, &spec, ret_id, seq);
-    return code || !spec.key || !is_asked ? code : learn_id(passage, true, ret_id);
+    TRY(passage_enter(passage));
+    TRY(options_take(OPTIONS_JOB_SPEC, &spec, given, &passage->last));
+    if (!spec.type || !spec.type[0])
+        return fail(&passage->last, CAIRN_E_BAD_INPUT, "type is empty");
+    TRY(passage_check_json(passage, spec.payload, "payload"));
+    TRY(remember_start(passage, key ? key : spec.type, ret_id, &seq));
+    if (!seq)
+        return CAIRN_OK;
+    TRY(add_job(passage, &spec, ret_id, seq));
+    return spec.key && is_asked ? learn_id(passage, true, ret_id) : CAIRN_OK;
 }
 
 cairn_code cairn_passage_start_job(cairn_passage *passage, const char *key,
@@ -158,19 +149,16 @@ static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
 {
     int32_t seq = 0;
     cairn_start_options options = CAIRN_START_DEFAULTS;
-    cairn_code code = passage_enter(passage);
-    if (!code)
-        code = options_take(OPTIONS_START, &options, given, &passage->last);
-    if (!code && (!options.workflow || !options.workflow[0]))
-        code = fail(&passage->last, CAIRN_E_BAD_INPUT, "workflow is empty");
-    if (!code)
-        code = passage_check_json(passage, options.input, "input");
-    if (!code)
-        code = remember_start(passage, key ? key : options.workflow, ret_id, &seq);
-    if (code || !seq)
-        return code;
-    code = add_start(passage, &options, ret_id, seq);
-    return code || !options.key || !is_asked ? code : learn_id(passage, false, ret_id);
+    TRY(passage_enter(passage));
+    TRY(options_take(OPTIONS_START, &options, given, &passage->last));
+    if (!options.workflow || !options.workflow[0])
+        return fail(&passage->last, CAIRN_E_BAD_INPUT, "workflow is empty");
+    TRY(passage_check_json(passage, options.input, "input"));
+    TRY(remember_start(passage, key ? key : options.workflow, ret_id, &seq));
+    if (!seq)
+        return CAIRN_OK;
+    TRY(add_start(passage, &options, ret_id, seq));
+    return options.key && is_asked ? learn_id(passage, false, ret_id) : CAIRN_OK;
 }
 
 cairn_code cairn_passage_start_workflow(cairn_passage *passage, const char *key,

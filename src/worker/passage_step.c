@@ -48,8 +48,10 @@ static cairn_code check_size(struct cairn_passage *passage, const char *text, co
 
 cairn_code passage_check_json(struct cairn_passage *passage, const char *text, const char *what)
 {
-    cairn_code code = text ? check_size(passage, text, what) : CAIRN_OK;
-    return code || !text ? code : json_check(text, strlen(text), what, &passage->last);
+    if (!text)
+        return CAIRN_OK;
+    TRY(check_size(passage, text, what));
+    return json_check(text, strlen(text), what, &passage->last);
 }
 
 static cairn_code check_numbers(struct cairn_passage *passage,
@@ -103,26 +105,21 @@ static cairn_code read_options(struct cairn_passage *passage, const cairn_step_o
                                cairn_step_options *ret_options, struct step_call *ret_call)
 {
     *ret_options = (cairn_step_options)CAIRN_STEP_DEFAULTS;
-    cairn_code code = options_take(OPTIONS_STEP, ret_options, given, &passage->last);
+    TRY(options_take(OPTIONS_STEP, ret_options, given, &passage->last));
     *ret_call =
         (struct step_call){.max_attempts = ret_options->retries + 1,
                            .timeout_ms = ret_options->timeout_ms,
                            .compensation_max_attempts = ret_options->compensation_max_attempts,
                            .compensation_timeout_ms = ret_options->compensation_timeout_ms};
-    if (!code)
-        code = passage_check_key(passage, ret_options->key);
-    if (!code)
-        code = check_numbers(passage, ret_options);
-    if (!code)
-        code = read_backoff(passage, ret_options, &ret_call->backoff);
-    if (!code)
-        code = passage_check_json(passage, ret_options->input, "input");
-    if (!code && ret_options->compensation &&
-        strlen(ret_options->compensation) > passage->max_name)
-        code = fail(&passage->last, CAIRN_E_TOO_LARGE,
+    TRY(passage_check_key(passage, ret_options->key));
+    TRY(check_numbers(passage, ret_options));
+    TRY(read_backoff(passage, ret_options, &ret_call->backoff));
+    TRY(passage_check_json(passage, ret_options->input, "input"));
+    if (ret_options->compensation && strlen(ret_options->compensation) > passage->max_name)
+        return fail(&passage->last, CAIRN_E_TOO_LARGE,
                     "compensation \"%.60s...\" is too long: %zu bytes are allowed",
                     ret_options->compensation, passage->max_name);
-    return code;
+    return CAIRN_OK;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------
@@ -142,20 +139,18 @@ cairn_code passage_step_failed(struct cairn_passage *passage, const char *key,
 static cairn_code check_due(struct cairn_passage *passage, const cairn_step *row)
 {
     int64_t now_us;
-    cairn_code code = passage_clock(passage, &now_us);
-    if (!code && row->next_run_at_us > now_us)
-        code = passage_over(passage, CAIRN_E_SUSPENDED, "step \"%.100s\" is called again later",
-                            row->name);
-    return code;
+    TRY(passage_clock(passage, &now_us));
+    if (row->next_run_at_us <= now_us)
+        return CAIRN_OK;
+    return passage_over(passage, CAIRN_E_SUSPENDED, "step \"%.100s\" is called again later",
+                        row->name);
 }
 
 /* It awaits a retry, but the code allows fewer calls now than were made: it has failed. */
 static cairn_code use_up(struct cairn_passage *passage, const struct step_call *call,
                          const cairn_step *row)
 {
-    cairn_code code = passage_make_room(passage);
-    if (code)
-        return code;
+    TRY(passage_make_room(passage));
     struct commit_step *step = buffer_step(passage, call->key, "task", "failed", row->seq);
     if (!step)
         return passage->over;
@@ -211,14 +206,12 @@ static struct cairn_work *make_work(struct cairn_passage *passage, const struct 
 static cairn_code begin_call(struct cairn_passage *passage, struct step_call *call,
                              const cairn_step_options *options)
 {
-    cairn_code code = passage_boundary(passage);
-    if (code)
-        return code;
+    TRY(passage_boundary(passage));
     if (!passage_copy(passage, options->input, &call->input) ||
         !passage_copy(passage, options->compensation, &call->compensation))
         return passage->over;
-    if (call->timeout_ms && (code = passage_clock(passage, &call->began_us)))
-        return code;
+    if (call->timeout_ms)
+        TRY(passage_clock(passage, &call->began_us));
     call->work = make_work(passage, call);
     if (!call->work)
         return passage_no_memory(passage);
@@ -234,20 +227,18 @@ static cairn_code begin_step(struct cairn_passage *passage, const cairn_step_opt
     const cairn_step *row;
     bool is_answered = false;
     *ret_work = NULL;
-    cairn_code code = passage_enter(passage);
-    if (!code)
-        code = read_options(passage, given, &options, &call);
-    if (!code)
-        code = memory_ask(passage, options.key, "task", &call.key, &row, &call.seq);
-    if (!code && row) {
+    TRY(passage_enter(passage));
+    TRY(read_options(passage, given, &options, &call));
+    TRY(memory_ask(passage, options.key, "task", &call.key, &row, &call.seq));
+    if (row) {
         call.attempts = row->attempts;
-        code = answer_step(passage, &call, row, &is_answered, ret_output);
+        TRY(answer_step(passage, &call, row, &is_answered, ret_output));
     }
-    if (code || is_answered)
-        return code;
-    code = begin_call(passage, &call, &options);
+    if (is_answered)
+        return CAIRN_OK;
+    TRY(begin_call(passage, &call, &options));
     *ret_work = passage->call.work;
-    return code;
+    return CAIRN_OK;
 }
 
 cairn_code cairn_passage_begin_step(cairn_passage *passage, const cairn_step_options *options,
@@ -319,12 +310,12 @@ static cairn_code measure(struct cairn_passage *passage, cairn_outcome *outcome,
     int64_t now_us;
     if (!call->timeout_ms)
         return CAIRN_OK;
-    cairn_code code = passage_clock(passage, &now_us);
-    if (!code && now_us - call->began_us > ms_to_us(call->timeout_ms)) {
+    TRY(passage_clock(passage, &now_us));
+    if (now_us - call->began_us > ms_to_us(call->timeout_ms)) {
         *outcome = CAIRN_FAIL;
         *fault = "TIMEOUT";
     }
-    return code;
+    return CAIRN_OK;
 }
 
 static int64_t retry_delay_ms(struct cairn_passage *passage, cairn_outcome outcome)
@@ -414,9 +405,7 @@ static cairn_code end_call(struct cairn_passage *passage, cairn_outcome outcome,
                            const char **ret_output)
 {
     const char *fault = find_fault(passage, &outcome);
-    cairn_code code = measure(passage, &outcome, &fault);
-    if (code)
-        return code;
+    TRY(measure(passage, &outcome, &fault));
     passage->has_run = true;
     return fault ? fail_call(passage, outcome, fault) : complete(passage, ret_output);
 }

@@ -10,29 +10,76 @@
 
 enum { VALUE_TEXT = 64 };
 
-/* Answers what is remembered, or NULL and where the new value goes. */
-static cairn_code recall(struct cairn_passage *passage, const char *name, const char **ret_key,
-                         int32_t *ret_seq, const char **ret_value)
+/* A value that is made once and then remembered: how its JSON text is made, and read again. */
+struct value {
+    const char *name;
+    cairn_code (*make)(struct cairn_passage *passage, char text[VALUE_TEXT]);
+    bool (*read)(const char *text, void *ret_value);
+};
+
+static cairn_code make_now(struct cairn_passage *passage, char text[VALUE_TEXT])
 {
-    const cairn_step *row;
-    cairn_code code = passage_enter(passage);
-    if (!code)
-        code = memory_ask(passage, name, "value", ret_key, &row, ret_seq);
-    if (!code && row)
-        *ret_value = row->output ? row->output : "null";
-    else if (!code)
-        *ret_value = NULL;
-    return code;
+    int64_t now_us;
+    TRY(passage_clock(passage, &now_us));
+    snprintf(text, VALUE_TEXT, "%lld", (long long)now_us);
+    return CAIRN_OK;
+}
+
+static bool read_now(const char *text, void *ret_now_us)
+{
+    char *end;
+    *(int64_t *)ret_now_us = strtoll(text, &end, 10);
+    return !*end && end != text;
+}
+
+/* 17 digits give the very same number back. */
+static cairn_code make_random(struct cairn_passage *passage, char text[VALUE_TEXT])
+{
+    snprintf(text, VALUE_TEXT, "%.17g", rng_unit(&passage->rng));
+    return CAIRN_OK;
+}
+
+static bool read_random(const char *text, void *ret_value)
+{
+    char *end;
+    *(double *)ret_value = strtod(text, &end);
+    return !*end && end != text;
+}
+
+cairn_code passage_make_id(struct cairn_passage *passage, char ret_id[ID_TEXT])
+{
+    int64_t now_us = passage->clock_us;
+    if (!now_us)
+        TRY(passage_clock(passage, &now_us));
+    id_make(&passage->rng, now_us, ret_id);
+    return CAIRN_OK;
+}
+
+static cairn_code make_uuid(struct cairn_passage *passage, char text[VALUE_TEXT])
+{
+    char id[ID_TEXT];
+    TRY(passage_make_id(passage, id));
+    snprintf(text, VALUE_TEXT, "\"%s\"", id);
+    return CAIRN_OK;
+}
+
+static bool read_uuid(const char *text, void *ret_id)
+{
+    char *id = ret_id;
+    size_t len = strlen(text);
+    if (len < 3 || len - 2 >= ID_TEXT || text[0] != '"')
+        return false;
+    memcpy(id, text + 1, len - 2);
+    id[len - 2] = '\0';
+    return id_is_valid(id);
 }
 
 static cairn_code remember(struct cairn_passage *passage, const char *key, int32_t seq,
-                           const char *value)
+                           const char *text)
 {
     const char *copy;
-    cairn_code code = passage_make_room(passage);
-    if (code)
-        return code;
-    if (!passage_copy(passage, value, &copy))
+    TRY(passage_make_room(passage));
+    if (!passage_copy(passage, text, &copy))
         return passage->over;
     struct commit_step *step = buffer_step(passage, key, "value", "completed", seq);
     if (!step)
@@ -42,85 +89,32 @@ static cairn_code remember(struct cairn_passage *passage, const char *key, int32
     return CAIRN_OK;
 }
 
-static cairn_code refuse(struct cairn_passage *passage, const char *key, const char *value)
+/* From memory, or new. */
+static cairn_code find_value(struct cairn_passage *passage, const struct value *value,
+                             void *ret_value)
 {
-    return fail(&passage->last, CAIRN_E_BAD_JSON,
-                "what is remembered as \"%.40s\" is no such value: %.80s", key, value);
-}
-
-static cairn_code tell_now(struct cairn_passage *passage, int64_t *ret_now_us)
-{
-    const char *key, *value;
-    int32_t seq;
-    char text[VALUE_TEXT], *end;
-    cairn_code code = recall(passage, "now", &key, &seq, &value);
-    if (code)
-        return code;
-    if (value) {
-        *ret_now_us = strtoll(value, &end, 10);
-        return *end || end == value ? refuse(passage, key, value) : CAIRN_OK;
-    }
-    code = passage_clock(passage, ret_now_us);
-    if (code)
-        return code;
-    snprintf(text, sizeof text, "%lld", (long long)*ret_now_us);
-    return remember(passage, key, seq, text);
-}
-
-/* 17 digits give the very same number back. */
-static cairn_code tell_random(struct cairn_passage *passage, double *ret_value)
-{
-    const char *key, *value;
-    int32_t seq;
-    char text[VALUE_TEXT], *end;
-    cairn_code code = recall(passage, "random", &key, &seq, &value);
-    if (code)
-        return code;
-    if (value) {
-        *ret_value = strtod(value, &end);
-        return *end || end == value ? refuse(passage, key, value) : CAIRN_OK;
-    }
-    *ret_value = rng_unit(&passage->rng);
-    snprintf(text, sizeof text, "%.17g", *ret_value);
-    return remember(passage, key, seq, text);
-}
-
-static cairn_code tell_uuid(struct cairn_passage *passage, char ret_id[ID_TEXT])
-{
-    const char *key, *value;
+    const char *key, *remembered;
+    const cairn_step *row;
     int32_t seq;
     char text[VALUE_TEXT];
-    cairn_code code = recall(passage, "uuid", &key, &seq, &value);
-    if (code)
-        return code;
-    if (value) {
-        size_t len = strlen(value);
-        if (len < 3 || len - 2 >= ID_TEXT || value[0] != '"')
-            return refuse(passage, key, value);
-        memcpy(ret_id, value + 1, len - 2);
-        ret_id[len - 2] = '\0';
-        return id_is_valid(ret_id) ? CAIRN_OK : refuse(passage, key, value);
+    TRY(passage_enter(passage));
+    TRY(memory_ask(passage, value->name, "value", &key, &row, &seq));
+    if (!row) {
+        TRY(value->make(passage, text));
+        TRY(remember(passage, key, seq, text));
     }
-    code = passage_make_id(passage, ret_id);
-    if (code)
-        return code;
-    snprintf(text, sizeof text, "\"%s\"", ret_id);
-    return remember(passage, key, seq, text);
-}
-
-cairn_code passage_make_id(struct cairn_passage *passage, char ret_id[ID_TEXT])
-{
-    int64_t now_us = passage->clock_us;
-    cairn_code code = now_us ? CAIRN_OK : passage_clock(passage, &now_us);
-    if (!code)
-        id_make(&passage->rng, now_us, ret_id);
-    return code;
+    remembered = !row ? text : row->output ? row->output : "null";
+    if (value->read(remembered, ret_value))
+        return CAIRN_OK;
+    return fail(&passage->last, CAIRN_E_BAD_JSON,
+                "what is remembered as \"%.40s\" is no such value: %.80s", key, remembered);
 }
 
 cairn_code cairn_passage_now(cairn_passage *passage, int64_t *ret_now_us, cairn_error *reterr)
 {
+    static const struct value now = {"now", make_now, read_now};
     int64_t now_us;
-    cairn_code code = tell_now(passage, &now_us);
+    cairn_code code = find_value(passage, &now, &now_us);
     if (!code)
         *ret_now_us = now_us;
     return passage_tell(passage, code, reterr);
@@ -128,17 +122,19 @@ cairn_code cairn_passage_now(cairn_passage *passage, int64_t *ret_now_us, cairn_
 
 cairn_code cairn_passage_random(cairn_passage *passage, double *ret_value, cairn_error *reterr)
 {
-    double value;
-    cairn_code code = tell_random(passage, &value);
+    static const struct value random = {"random", make_random, read_random};
+    double number;
+    cairn_code code = find_value(passage, &random, &number);
     if (!code)
-        *ret_value = value;
+        *ret_value = number;
     return passage_tell(passage, code, reterr);
 }
 
 cairn_code cairn_passage_uuid(cairn_passage *passage, char ret_id[40], cairn_error *reterr)
 {
+    static const struct value uuid = {"uuid", make_uuid, read_uuid};
     char id[ID_TEXT];
-    cairn_code code = tell_uuid(passage, id);
+    cairn_code code = find_value(passage, &uuid, id);
     if (!code)
         memcpy(ret_id, id, sizeof id);
     return passage_tell(passage, code, reterr);

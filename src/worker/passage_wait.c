@@ -21,13 +21,13 @@ static cairn_code answer_sleep(struct cairn_passage *passage, const cairn_step *
 static cairn_code is_past(struct cairn_passage *passage, int64_t ms, int64_t until_us,
                           bool *ret_is_past)
 {
-    int64_t now_us = 0;
-    *ret_is_past = until_us ? false : ms == 0;
+    int64_t now_us;
+    *ret_is_past = ms == 0;
     if (!until_us)
         return CAIRN_OK;
-    cairn_code code = passage_clock(passage, &now_us);
+    TRY(passage_clock(passage, &now_us));
     *ret_is_past = until_us <= now_us;
-    return code;
+    return CAIRN_OK;
 }
 
 /* until_us 0: for ms. */
@@ -38,20 +38,14 @@ static cairn_code sleep_for(struct cairn_passage *passage, const char *given, in
     const cairn_step *row;
     int32_t seq;
     bool is_over;
-    cairn_code code = passage_enter(passage);
-    if (!code)
-        code = passage_check_key(passage, given ? given : "sleep");
-    if (!code)
-        code = memory_ask(passage, given ? given : "sleep", "sleep", &key, &row, &seq);
-    if (code)
-        return code;
+    TRY(passage_enter(passage));
+    TRY(passage_check_key(passage, given ? given : "sleep"));
+    TRY(memory_ask(passage, given ? given : "sleep", "sleep", &key, &row, &seq));
     if (row)
         return answer_sleep(passage, row);
-    code = is_past(passage, ms, until_us, &is_over);
-    if (!code && is_over)
-        code = passage_make_room(passage);
-    if (code)
-        return code;
+    TRY(is_past(passage, ms, until_us, &is_over));
+    if (is_over)
+        TRY(passage_make_room(passage));
     struct commit_step *step =
         buffer_step(passage, key, "sleep", is_over ? "completed" : "waiting", seq);
     if (!step)
@@ -108,10 +102,9 @@ static cairn_code wait_anew(struct cairn_passage *passage, const char *key, int3
 {
     const cairn_received *received;
     const char *copy;
-    cairn_code code = passage_make_room(passage);
-    if (!code)
-        code = memory_take_event(passage, event, &received);
-    if (code || !passage_copy(passage, event, &copy))
+    TRY(passage_make_room(passage));
+    TRY(memory_take_event(passage, event, &received));
+    if (!passage_copy(passage, event, &copy))
         return passage->over;
     struct commit_step *step =
         buffer_step(passage, key, "wait", received ? "completed" : "waiting", seq);
@@ -134,15 +127,11 @@ static cairn_code wait_event(struct cairn_passage *passage, const char *given,
     const char *key;
     const cairn_step *row;
     int32_t seq;
-    cairn_code code = passage_enter(passage);
-    if (!code && (!event || !event[0]))
-        code = fail(&passage->last, CAIRN_E_BAD_INPUT, "event is empty");
-    if (!code)
-        code = passage_check_key(passage, given ? given : event);
-    if (!code)
-        code = memory_ask(passage, given ? given : event, "wait", &key, &row, &seq);
-    if (code)
-        return code;
+    TRY(passage_enter(passage));
+    if (!event || !event[0])
+        return fail(&passage->last, CAIRN_E_BAD_INPUT, "event is empty");
+    TRY(passage_check_key(passage, given ? given : event));
+    TRY(memory_ask(passage, given ? given : event, "wait", &key, &row, &seq));
     if (row)
         return answer_wait(passage, row, event, ret_payload);
     return wait_anew(passage, key, seq, event, timeout_ms < 0 ? -1 : timeout_ms, ret_payload);

@@ -189,21 +189,17 @@ static char *tell(const cairn_error *error)
 cairn_code cairn_work_set_output(cairn_work *work, const char *json)
 {
     cairn_error error;
-    cairn_code code = keep_text(&work->output, json);
-    if (code)
-        return code;
+    TRY(keep_text(&work->output, json));
     mem_free(work->bad_output);
     work->bad_output = NULL;
     if (!json)
         return CAIRN_OK;
-    code = json_check(json, strlen(json), "output", &error);
-    if (code) {
-        work->bad_output = tell(&error);
-        keep_text(&work->output, NULL);
-        if (!work->bad_output)
-            code = CAIRN_E_OUT_OF_MEMORY;
-    }
-    return code;
+    cairn_code code = json_check(json, strlen(json), "output", &error);
+    if (!code)
+        return CAIRN_OK;
+    work->bad_output = tell(&error);
+    keep_text(&work->output, NULL);
+    return work->bad_output ? code : CAIRN_E_OUT_OF_MEMORY;
 }
 
 cairn_code cairn_work_set_error(cairn_work *work, const char *text)
@@ -225,34 +221,20 @@ cairn_code cairn_work_wait(cairn_work *work, const char *event, int64_t timeout_
     return work->event ? CAIRN_OK : CAIRN_E_OUT_OF_MEMORY;
 }
 
-static bool make_room(struct cairn_work *work)
-{
-    if (work->outbound_count < work->outbound_room)
-        return true;
-    size_t room = work->outbound_room ? work->outbound_room * 2 : 4;
-    cairn_outbound *more = arena_array(&work->arena, room, sizeof *more);
-    if (!more)
-        return false;
-    if (work->outbound_count)
-        memcpy(more, work->outbound, work->outbound_count * sizeof *more);
-    work->outbound = more;
-    work->outbound_room = room;
-    return true;
-}
-
 cairn_code cairn_work_emit(cairn_work *work, const char *event, const char *payload)
 {
     if (!event || !event[0])
         return CAIRN_E_BAD_INPUT;
-    cairn_code code =
-        payload ? json_check(payload, strlen(payload), "payload", NULL) : CAIRN_OK;
-    if (code)
-        return code;
+    if (payload)
+        TRY(json_check(payload, strlen(payload), "payload", NULL));
+    cairn_outbound *outbound = arena_grow(&work->arena, work->outbound, work->outbound_count, 1,
+                                          &work->outbound_room, sizeof *outbound);
     cairn_outbound one = CAIRN_OUTBOUND_DEFAULTS;
     one.event = arena_strdup(&work->arena, event);
     one.payload = arena_strdup(&work->arena, payload);
-    if (!one.event || (payload && !one.payload) || !make_room(work))
+    if (!one.event || (payload && !one.payload) || !outbound)
         return CAIRN_E_OUT_OF_MEMORY;
-    work->outbound[work->outbound_count++] = one;
+    work->outbound = outbound;
+    outbound[work->outbound_count++] = one;
     return CAIRN_OK;
 }

@@ -92,12 +92,8 @@ cairn_code cairn_worker_new(cairn_engine *engine, const cairn_worker_options *op
 {
     cairn_worker_options known = CAIRN_WORKER_DEFAULTS;
     error_clear(reterr);
-    cairn_code code = options_take(OPTIONS_WORKER, &known, options, reterr);
-    if (!code)
-        code = check_options(&known, reterr);
-    if (code)
-        return code;
-
+    TRY(options_take(OPTIONS_WORKER, &known, options, reterr));
+    TRY(check_options(&known, reterr));
     struct cairn_worker *worker = mem_zalloc(sizeof *worker);
     if (!worker)
         return fail_memory(reterr);
@@ -105,7 +101,7 @@ cairn_code cairn_worker_new(cairn_engine *engine, const cairn_worker_options *op
     worker->wake_fd = -1;
     pthread_mutex_init(&worker->lock, NULL);
     pthread_cond_init(&worker->has_waiting, NULL);
-    code = fill_worker(worker, &known, reterr);
+    cairn_code code = fill_worker(worker, &known, reterr);
     if (code) {
         cairn_worker_free(worker);
         return code;
@@ -149,8 +145,7 @@ cairn_code cairn_worker_handle(cairn_worker *worker, const char *type, cairn_han
 /* As it was before, so that it can be run again. */
 static void begin_anew(struct cairn_worker *worker)
 {
-    worker->claim_at_us = worker->claim_rest_us = 0;
-    worker->report_at_us = worker->report_rest_us = 0;
+    worker->claim_rest = worker->report_rest = (struct rest){0};
     worker->is_empty = worker->is_quiet = worker->is_ending = false;
     worker->pause_ms = 0;
     worker->code = CAIRN_OK;

@@ -98,6 +98,11 @@ struct call {
     atomic_int state;        /* of enum call_state; decides who frees it */
 };
 
+/* After a failure: how long nothing is sent, longer each time; a zeroed struct is none. */
+struct rest {
+    int64_t length_us, until_us;
+};
+
 struct cairn_worker {
     cairn_engine *engine;
     char *name, *runtime; /* runtime NULL: any */
@@ -129,8 +134,7 @@ struct cairn_worker {
     bool is_report_out, is_check_out;
     uint32_t heartbeats_out;
 
-    int64_t claim_at_us, claim_rest_us; /* after a failure: when to try again */
-    int64_t report_at_us, report_rest_us;
+    struct rest claim_rest, report_rest;
     int64_t wake_at_us; /* the next timer */
 
     bool is_empty;      /* the latest claim brought nothing */
@@ -205,5 +209,6 @@ void passage_ended(struct cairn_worker *worker, struct cairn_work *work); /* wor
 bool code_is_retryable(cairn_code code); /* may be over when tried again later */
 void worker_fail(struct cairn_worker *worker, cairn_code code, const cairn_error *why);
 int64_t rest_longer(int64_t rest_us);
+void rest_begin(struct rest *rest);
 
 #endif
