@@ -433,8 +433,7 @@ static void ask_job_control(struct batching *batching)
 {
     static const enum request_op controls[] = {OP_JOB_CANCEL, OP_JOB_RETRY, OP_JOB_DELETE};
     struct request *model = add_ask(batching, controls[below(batching, 3)]);
-    model->in.id =
-        text(model, "%s", batching->jobs[below(batching, (int)batching->job_count)]);
+    model->in.id = text(model, "%s", batching->jobs[below(batching, (int)batching->job_count)]);
 }
 
 /* ---- a round ----------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* tests/sim/differential.c - the same random operations on memory and on a database give the
+/* tests/sim/differential.c - the same random operations on SQLite and on another database give the
  * same answers, rows and events, after every operation.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -169,7 +169,7 @@ static void check_same(struct twins *twins, const char *what, const struct buf *
         same++;
     size_t from = same > 200 ? same - 200 : 0;
     CHECK(strcmp(a, b) == 0,
-          "seed %llu, operation %d: %s differ\n--- memory\n...%.600s\n--- %s\n...%.600s\n"
+          "seed %llu, operation %d: %s differ\n--- sqlite\n...%.600s\n--- %s\n...%.600s\n"
           "replay: CAIRN_TEST_STORE=%s CAIRN_SIM_FROM=%llu CAIRN_SIM_SEEDS=1 test_differential",
           (unsigned long long)twins->seed, twins->operation, what, a + from, scratch_kind(),
           b + from, scratch_kind(), (unsigned long long)twins->seed);

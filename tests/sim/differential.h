@@ -42,7 +42,7 @@ struct twins {
     uint64_t seed;
     int operation;
     struct rng rng;
-    struct side sides[2]; /* memory, and the other */
+    struct side sides[2]; /* SQLite in memory, and the other */
     struct known_task tasks[TASKS_MAX];
     size_t task_count;
     char instances[SUBJECTS_MAX][40], jobs[SUBJECTS_MAX][40];

@@ -55,6 +55,11 @@ static void empty_kept(void)
         abort();
 }
 
+int64_t sim_changes(void)
+{
+    return sqlite3_total_changes64(((struct sqlite_session *)kept_session)->connection->db);
+}
+
 /* What an engine gets instead of the store: the same verbs, but its sessions are the one that is
  * there, and closing leaves all open. */
 static cairn_code share_session(struct store *store, enum session_kind kind,
@@ -148,12 +153,13 @@ void sim_open(struct sim *sim)
     sim->session = kept_session;
     for (int i = 0; i < ENGINES; i++)
         engine_open(sim, i);
-    sim->before = calloc(1, sizeof *sim->before);
-    sim->now = calloc(1, sizeof *sim->now);
+    sim->snapshots = calloc(2, sizeof *sim->snapshots);
     sim->programs = calloc(FUNCTIONS_MAX, sizeof *sim->programs);
     sim->runners = calloc(RUNNERS_MAX, sizeof *sim->runners);
-    if (!sim->before || !sim->now || !sim->programs || !sim->runners)
+    if (!sim->snapshots || !sim->programs || !sim->runners)
         abort();
+    sim->now = sim->before = sim->snapshots;
+    sim->changes = -1;
 }
 
 void sim_close(struct sim *sim)
@@ -163,12 +169,11 @@ void sim_close(struct sim *sim)
         cairn_close(&sim->engines[i].engine->base);
     for (int i = 0; i < ENGINES; i++)
         request_free(sim->parked[i].request);
-    arena_done(&sim->before->arena);
-    arena_done(&sim->now->arena);
+    arena_done(&sim->snapshots[0].arena);
+    arena_done(&sim->snapshots[1].arena);
     free(sim->programs);
     free(sim->runners);
-    free(sim->before);
-    free(sim->now);
+    free(sim->snapshots);
 }
 
 void sim_set_clock(struct sim *sim, int64_t now_us)

@@ -9,7 +9,7 @@
 static bool has_job_event(const struct seen_job *job, enum job_event type)
 {
     for (size_t i = 0; i < job->event_count; i++)
-        if (job->events[i].type == type)
+        if (job_event_from(job->events[i].type) == type)
             return true;
     return false;
 }
@@ -24,7 +24,7 @@ static enum job_status replay(const struct seen_job *seen, enum job_status statu
         [EVENT_FAILED] = JOB_FAILED,    [EVENT_CANCELLED] = JOB_CANCELLED,
     };
     for (size_t i = 0; i < seen->event_count; i++)
-        status = told[seen->events[i].type];
+        status = told[job_event_from(seen->events[i].type)];
     return status;
 }
 

@@ -29,9 +29,9 @@ enum {
     HELD_MAX = 96,
     OPS_MAX = 6,
     LEASES_MAX = 160,
-    EVENTS_MAX = 400,
+    ALL_EVENTS_MAX = 2000, /* between two snapshots */
+    ALL_RECORDS_MAX = 512,
     LOGS_MAX = 200,
-    RECORDS_MAX = 64,
     FUNCTIONS_MAX = 3,
     VERSIONS = 3, /* of each function, all with the same program */
     PROGRAM_OPS_MAX = 24,
@@ -58,14 +58,14 @@ struct seen_instance {
 
 struct seen_job {
     struct job_row row;
-    struct job_event_row *events;
+    struct flow_event_row *events; /* since the snapshot before */
     size_t event_count;
-    int64_t last_event;
 };
 
 struct snapshot {
     struct arena arena;
     int64_t now_us;
+    int64_t last_event;                            /* of all */
     struct seen_instance instances[INSTANCES_MAX]; /* the oldest first */
     size_t instance_count;
     struct seen_job jobs[JOBS_MAX];
@@ -195,7 +195,9 @@ struct sim {
     struct runner *runners; /* RUNNERS_MAX of them */
     int outputs, logs;      /* numbers that make them differ */
 
-    struct snapshot *before, *now;
+    struct snapshot *snapshots;    /* two */
+    struct snapshot *before, *now; /* the same one if nothing was written in between */
+    int64_t changes;               /* sim_changes() when `now` was taken */
 };
 
 /* Says what is wrong and how to see it again, and ends the program. */
@@ -216,6 +218,7 @@ void engine_open(struct sim *sim, int index);
 void engine_crash(struct sim *sim, int index); /* what it has is answered with CAIRN_E_CLOSED */
 void sim_set_clock(struct sim *sim, int64_t now_us);
 bool sim_run_engine(struct sim *sim, int index); /* one round of its committer */
+int64_t sim_changes(void);                       /* how many rows were ever written */
 int64_t sim_engine_wakes(struct sim *sim,
                          int index); /* when its committer would; INT64_MAX: never */
 

@@ -21,7 +21,73 @@ static struct store_tx *begin(struct sim *sim, struct arena *arena)
     return tx;
 }
 
-static void read_instance(struct sim *sim, struct store_tx *tx, struct seen_instance *seen)
+static void finish(struct sim *sim, struct store_tx *tx)
+{
+    cairn_error error;
+    must(sim, sim->store->ops->commit(tx, false, &error), &error);
+}
+
+/* What has come since the snapshot before, of all instances and jobs; one statement for each is much
+ * quicker than one for each instance. */
+struct found {
+    struct flow_event_row events[ALL_EVENTS_MAX];
+    struct dlq_row records[ALL_RECORDS_MAX];
+    size_t event_count, record_count;
+};
+
+static void find_all(struct sim *sim, struct store_tx *tx, struct found *found)
+{
+    cairn_error error;
+    must(sim,
+         sim->store->ops->list_flow_events(tx, NULL, sim->before->last_event, found->events,
+                                           ALL_EVENTS_MAX, &found->event_count, &error),
+         &error);
+    must(sim,
+         sim->store->ops->list_dlq(tx, NULL, 0, found->records, ALL_RECORDS_MAX,
+                                   &found->record_count, &error),
+         &error);
+    if (found->event_count == ALL_EVENTS_MAX || found->record_count == ALL_RECORDS_MAX)
+        sim_broken(sim, "more happened at once than there is room for");
+}
+
+static struct flow_event_row *events_of(const struct found *found, const char *id,
+                                        struct arena *arena, size_t *ret_count)
+{
+    struct flow_event_row *events = arena_array(arena, found->event_count, sizeof *events);
+    *ret_count = 0;
+    for (size_t i = 0; i < found->event_count; i++)
+        if (strcmp(found->events[i].instance_id, id) == 0)
+            events[(*ret_count)++] = found->events[i];
+    return events;
+}
+
+static struct dlq_row *records_of(const struct found *found, const char *id,
+                                  struct arena *arena, size_t *ret_count)
+{
+    struct dlq_row *records = arena_array(arena, found->record_count, sizeof *records);
+    *ret_count = 0;
+    for (size_t i = 0; i < found->record_count; i++)
+        if (strcmp(found->records[i].instance_id, id) == 0)
+            records[(*ret_count)++] = found->records[i];
+    return records;
+}
+
+/* Only functions log. */
+static void read_logs(struct sim *sim, struct store_tx *tx, struct seen_instance *seen)
+{
+    cairn_error error;
+    const struct seen_instance *known = snapshot_find(sim->before, seen->row.id);
+    int64_t last = known ? known->last_log : 0;
+    seen->logs = arena_array(tx->arena, LOGS_MAX, sizeof *seen->logs);
+    must(sim,
+         sim->store->ops->list_logs(tx, seen->row.id, last, seen->logs, LOGS_MAX,
+                                    &seen->log_count, &error),
+         &error);
+    seen->last_log = seen->log_count ? seen->logs[seen->log_count - 1].id : last;
+}
+
+static void read_instance(struct sim *sim, struct store_tx *tx, const struct found *found,
+                          struct seen_instance *seen)
 {
     cairn_error error;
     const struct seen_instance *known = snapshot_find(sim->before, seen->row.id);
@@ -29,39 +95,11 @@ static void read_instance(struct sim *sim, struct store_tx *tx, struct seen_inst
          sim->store->ops->list_steps(tx, seen->row.id, -1, false, seen->steps, STEPS_MAX,
                                      &seen->step_count, &error),
          &error);
-    struct flow_event_row *events = arena_array(tx->arena, EVENTS_MAX, sizeof *events);
-    must(sim,
-         sim->store->ops->list_flow_events(tx, seen->row.id, known ? known->last_event : 0,
-                                           events, EVENTS_MAX, &seen->event_count, &error),
-         &error);
-    seen->records = arena_array(tx->arena, RECORDS_MAX, sizeof *seen->records);
-    must(sim,
-         sim->store->ops->list_dlq(tx, seen->row.id, 0, seen->records, RECORDS_MAX,
-                                   &seen->record_count, &error),
-         &error);
-    seen->logs = arena_array(tx->arena, LOGS_MAX, sizeof *seen->logs);
-    must(sim,
-         sim->store->ops->list_logs(tx, seen->row.id, known ? known->last_log : 0, seen->logs,
-                                    LOGS_MAX, &seen->log_count, &error),
-         &error);
-    seen->last_log = seen->log_count ? seen->logs[seen->log_count - 1].id
-                     : known         ? known->last_log
-                                     : 0;
-    seen->events = events;
-    seen->last_event = seen->event_count ? events[seen->event_count - 1].id
-                       : known           ? known->last_event
-                                         : 0;
-}
-
-static void read_job(struct sim *sim, struct store_tx *tx, struct seen_job *seen)
-{
-    cairn_error error;
-    const struct seen_job *known = snapshot_job(sim->before, seen->row.id);
-    seen->events = arena_array(tx->arena, EVENTS_MAX, sizeof *seen->events);
-    must(sim,
-         sim->store->ops->list_events(tx, seen->row.id, known ? known->last_event : 0,
-                                      seen->events, EVENTS_MAX, &seen->event_count, &error),
-         &error);
+    seen->log_count = 0;
+    if (seen->row.is_function)
+        read_logs(sim, tx, seen);
+    seen->records = records_of(found, seen->row.id, tx->arena, &seen->record_count);
+    seen->events = events_of(found, seen->row.id, tx->arena, &seen->event_count);
     seen->last_event = seen->event_count ? seen->events[seen->event_count - 1].id
                        : known           ? known->last_event
                                          : 0;
@@ -69,6 +107,7 @@ static void read_job(struct sim *sim, struct store_tx *tx, struct seen_job *seen
 
 static void read_all(struct sim *sim, struct store_tx *tx, struct snapshot *ret)
 {
+    static struct found found;
     struct instance_row instances[INSTANCES_MAX + 1];
     struct job_row jobs[JOBS_MAX + 1];
     struct instance_filter every_instance = {0};
@@ -84,27 +123,48 @@ static void read_all(struct sim *sim, struct store_tx *tx, struct snapshot *ret)
         &error);
     if (ret->instance_count > INSTANCES_MAX || ret->job_count > JOBS_MAX)
         sim_broken(sim, "more was recorded than anybody asked for");
+    find_all(sim, tx, &found);
+    ret->last_event =
+        found.event_count ? found.events[found.event_count - 1].id : sim->before->last_event;
     for (size_t i = 0; i < ret->instance_count; i++) {
         ret->instances[i].row = instances[ret->instance_count - 1 - i];
-        read_instance(sim, tx, &ret->instances[i]);
+        read_instance(sim, tx, &found, &ret->instances[i]);
     }
     for (size_t i = 0; i < ret->job_count; i++) {
-        ret->jobs[i].row = jobs[ret->job_count - 1 - i];
-        read_job(sim, tx, &ret->jobs[i]);
+        struct seen_job *seen = &ret->jobs[i];
+        seen->row = jobs[ret->job_count - 1 - i];
+        seen->events = events_of(&found, seen->row.id, tx->arena, &seen->event_count);
     }
+}
+
+/* The rows are the same as before, and nothing has happened since. */
+static void keep_snapshot(struct sim *sim)
+{
+    struct snapshot *now = sim->now;
+    sim->before = now;
+    now->now_us = clock_now_us(&sim->clock);
+    for (size_t i = 0; i < now->instance_count; i++)
+        now->instances[i].event_count = now->instances[i].log_count = 0;
+    for (size_t i = 0; i < now->job_count; i++)
+        now->jobs[i].event_count = 0;
 }
 
 void snapshot_take(struct sim *sim)
 {
-    struct snapshot *oldest = sim->before;
+    int64_t changes = sim_changes();
+    if (changes == sim->changes) {
+        keep_snapshot(sim);
+        return;
+    }
+    sim->changes = changes;
     sim->before = sim->now;
-    sim->now = oldest;
-    arena_done(&oldest->arena);
-    oldest->arena = (struct arena){0};
-    struct store_tx *tx = begin(sim, &oldest->arena);
-    oldest->now_us = tx->now_us;
-    read_all(sim, tx, oldest);
-    sim->store->ops->rollback(tx);
+    sim->now = sim->now == &sim->snapshots[0] ? &sim->snapshots[1] : &sim->snapshots[0];
+    arena_done(&sim->now->arena);
+    sim->now->arena = (struct arena){0};
+    struct store_tx *tx = begin(sim, &sim->now->arena);
+    sim->now->now_us = tx->now_us;
+    read_all(sim, tx, sim->now);
+    finish(sim, tx);
 }
 
 const struct seen_instance *snapshot_find(const struct snapshot *snapshot, const char *id)
@@ -160,7 +220,7 @@ int64_t sim_next_due(struct sim *sim)
     struct store_tx *tx = begin(sim, &arena);
     must(sim, sim->store->ops->next_due(tx, &jobs_us, &error), &error);
     must(sim, sim->store->ops->next_flow_due(tx, &flows_us, &error), &error);
-    sim->store->ops->rollback(tx);
+    finish(sim, tx);
     arena_done(&arena);
     return !jobs_us || (flows_us && flows_us < jobs_us) ? flows_us : jobs_us;
 }
@@ -180,7 +240,7 @@ int sim_count_logs(struct sim *sim, const char *instance_id, const char *message
     for (size_t i = 0; i < count; i++)
         found += is_beginning ? strncmp(rows[i].message, message, len) == 0
                               : strcmp(rows[i].message, message) == 0;
-    sim->store->ops->rollback(tx);
+    finish(sim, tx);
     arena_done(&arena);
     return found;
 }
@@ -194,7 +254,7 @@ bool sim_has_signal(struct sim *sim, const char *instance_id, const char *event,
     struct store_tx *tx = begin(sim, &arena);
     cairn_code code =
         sim->store->ops->find_signal(tx, instance_id, event, until_us, &row, &error);
-    sim->store->ops->rollback(tx);
+    finish(sim, tx);
     arena_done(&arena);
     return code == CAIRN_OK;
 }
