@@ -144,9 +144,9 @@ CAIRN_API const char *cairn_code_meaning(cairn_code code);
  *     timers_late      warning  late_ms          a timer was applied more than 5 s late
  *     migrated         info     from, to         cairn_open() has migrated the tables
  *
- * Of an http: URL, only the first two; the server has its own.  It is called by threads of the
- * engine, so it must return quickly and must not call the engine.  The texts are valid during
- * the call only. */
+ * With an http: URL, only the first two are told.  The function is called by threads of the
+ * engine and by cairn_open(), so it must return quickly and must not call the engine.  The
+ * texts are valid during the call only. */
 typedef void (*cairn_notice)(void *arg, int level, const char *text, const char *json);
 
 typedef enum cairn_notice_level {

@@ -232,7 +232,7 @@ cairn_code batch_commit_passage(struct batch *batch, struct request *request,
     const struct commit_input *in = &request->in.commit;
     struct workset_instance *instance;
     struct flow_step *runner;
-    struct child *children;
+    struct child *children = NULL;
     struct passage_commit commit;
     struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
     request->out.committed = (struct committed_output){0};

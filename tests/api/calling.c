@@ -14,7 +14,7 @@ void caller_open(struct caller *caller)
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
     *caller = (struct caller){0};
     open.url = scratch_store();
-    open.virtual_clock = 1;
+    open.virtual_clock = true;
     open.start_us = START_US;
     open.seed = 7;
     CHECK_OK(cairn_open(&open, &caller->engine, &error));

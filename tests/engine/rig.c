@@ -35,7 +35,7 @@ void rig_init(struct rig *rig, uint32_t retry_ms)
     static struct clock opening;
     cairn_error error;
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
-    options.virtual_clock = 1;
+    options.virtual_clock = true;
     options.start_us = RIG_START_S * US_PER_SEC;
     options.seed = 7;
     options.retry_ms = retry_ms;

@@ -68,7 +68,7 @@ static struct request *entry(const char *type, const char *runtime)
     request->in.registry = (cairn_registry_spec){.size = sizeof(cairn_registry_spec),
                                                  .workflow_name = type,
                                                  .runtime = runtime,
-                                                 .is_enabled = 1};
+                                                 .is_enabled = true};
     return request;
 }
 

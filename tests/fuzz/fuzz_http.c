@@ -59,7 +59,7 @@ static void open_site(struct site *site, const struct tokens *site_tokens)
     cairn_error error;
     open.url = "memory:";
     open.seed = 1;
-    open.virtual_clock = 1;
+    open.virtual_clock = true;
     MUST(cairn_open(&open, &site->engine, &error) == CAIRN_OK);
     struct http_config config = {.engine = site->engine,
                                  .listen_fd = listen_somewhere(&site->address),

@@ -196,7 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     cairn_error error;
     open.url = "memory:";
     open.seed = 1;
-    open.virtual_clock = 1;
+    open.virtual_clock = true;
     open.start_us = INT64_C(1700000000000000);
     MUST(cairn_open(&open, &session.engine, &error) == CAIRN_OK);
     call_all(&session, (const char *)bytes, len < BODY_MAX ? len : BODY_MAX);

@@ -39,7 +39,7 @@ static void open_side(struct side *side, uint64_t seed)
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
     struct store *store;
     clock_init_virtual(&opening, SIM_START_US);
-    options.virtual_clock = 1;
+    options.virtual_clock = true;
     options.start_us = SIM_START_US;
     options.seed = seed;
     struct store_config config = {

@@ -521,7 +521,7 @@ static void open_side(struct side *side, const char *url, uint64_t seed)
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
     options.url = url;
     options.seed = seed;
-    options.virtual_clock = 1;
+    options.virtual_clock = true;
     options.start_us = SIM_START_US;
     CHECK_OK(cairn_open(&options, &side->engine, &error));
 }

@@ -248,7 +248,7 @@ static void release(struct story *story, const char *type)
 {
     cairn_report report = CAIRN_REPORT_DEFAULTS;
     report.outcome = CAIRN_RELEASE;
-    report.is_missing_handler = 1;
+    report.is_missing_handler = true;
     report.delay_ms = 1000;
     work(story, type, report);
     CHECK_STORY(cairn_clock_advance(story->engine, 1000, NULL, &story->error));

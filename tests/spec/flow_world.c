@@ -23,7 +23,7 @@ void wf_open_as(struct flow_world *fw, cairn_open_options options)
 {
     *fw = (struct flow_world){.world = {.url = scratch_store(), .seed = options.seed}};
     options.url = fw->world.url;
-    options.virtual_clock = 1;
+    options.virtual_clock = true;
     options.start_us = START_US;
     CHECK_DONE(&fw->world, cairn_open(&options, &fw->world.engine, &fw->world.error));
 }

@@ -5,8 +5,8 @@
 #include "function_world.h"
 
 #include "engine/local.h"
-#include "scratch.h"
 #include "faulty/faulty.h"
+#include "scratch.h"
 #include "worker/passage.h"
 
 /* ---- opening --------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ void fn_begin_faulty(struct function_world *world, cairn_function run, cairn_com
 
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
     options.seed = 42;
-    options.virtual_clock = 1;
+    options.virtual_clock = true;
     options.start_us = START_US;
     options.retry_ms = retry_ms;
     CHECK_OK(local_engine_new(&options, world->faulty, &engine, &error));

@@ -289,11 +289,11 @@ static void play_registry(struct story *story)
                                  .workflow_name = "a b/ü%",
                                  .runtime = "go",
                                  .description = "says \"hello\"",
-                                 .is_enabled = 1};
+                                 .is_enabled = true};
     tell_code(story, "put", cairn_registry_put(story->engine, &entry, &story->error));
     entry.workflow_name = "owned.v1";
     entry.description = NULL;
-    entry.is_enabled = 0;
+    entry.is_enabled = false;
     tell_code(story, "put", cairn_registry_put(story->engine, &entry, &story->error));
     entry.runtime = "";
     tell_code(story, "put", cairn_registry_put(story->engine, &entry, &story->error));

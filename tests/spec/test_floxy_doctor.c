@@ -67,7 +67,7 @@ static void give_back(struct flow_world *fw, const char *step)
     struct task task = sg_take(fw, step);
     report.outcome = CAIRN_RELEASE;
     report.delay_ms = 1000;
-    report.is_missing_handler = 1;
+    report.is_missing_handler = true;
     CHECK_DONE(&fw->world, wf_report_as(fw, &task, &report));
 }
 

@@ -134,7 +134,7 @@ static cairn_code release(struct flow_world *fw, const struct task *task, int64_
     cairn_report report = CAIRN_REPORT_DEFAULTS;
     report.outcome = CAIRN_RELEASE;
     report.delay_ms = delay_ms;
-    report.is_missing_handler = 1;
+    report.is_missing_handler = true;
     return wf_report_as(fw, task, &report);
 }
 

@@ -294,7 +294,7 @@ TEST(a_missing_handler_is_told_and_costs_nothing)
     struct task task = wf_take_step(&fw, "a");
     report.outcome = CAIRN_RELEASE;
     report.delay_ms = 5000;
-    report.is_missing_handler = 1;
+    report.is_missing_handler = true;
     CHECK_DONE(&fw.world, wf_report_as(&fw, &task, &report));
     CHECK_INT(wf_count_events(&fw, "step_skipped_missing_handler"), 1);
     wf_check_nothing_to_take(&fw);

@@ -120,7 +120,7 @@ TEST(a_signal_without_latch_is_not_kept_when_nobody_waits)
     wf_begin(&fw, AB);
     options.instance_id = fw.id;
     options.event = "paid";
-    options.no_latch = 1;
+    options.no_latch = true;
     CHECK_DONE(&fw.world,
                cairn_instance_signal(fw.world.engine, &options, &signalled, &fw.world.error));
     CHECK_INT(signalled.kept, 0);

@@ -102,7 +102,7 @@ TEST(a_worker_with_functions_needs_the_role_work_alone)
 
     cairn_worker_options options = CAIRN_WORKER_DEFAULTS;
     cairn_function_options function = CAIRN_FUNCTION_DEFAULTS;
-    options.until_idle = 1;
+    options.until_idle = true;
     function.name = "f";
     function.run = ask_everything;
     function.arg = &calls;
@@ -153,7 +153,7 @@ static void check_story(char *(*play)(cairn_engine *engine))
                  (const char *[]){"--virtual-clock", NULL});
     cairn_engine *there = open_server(&server);
     open.url = scratch_store_of("sqlite");
-    open.virtual_clock = 1;
+    open.virtual_clock = true;
     CHECK_OK(cairn_clock_now(there, &open.start_us, &error));
     CHECK_OK(cairn_open(&open, &here, &error));
 
@@ -517,7 +517,7 @@ TEST(a_worker_outlives_the_crash_of_its_server)
     CHECK_OK(cairn_enqueue(engine, specs, JOBS, NULL, &error));
     options.concurrency = 2;
     options.lease_ms = 2000; /* what an answer that got lost has leased comes back after it */
-    options.until_idle = 1;
+    options.until_idle = true;
     CHECK_OK(cairn_worker_new(engine, &options, &worker, &error));
     CHECK_OK(cairn_worker_handle(worker, "t.v1", count_call, &crash, &error));
     CHECK_INT(pthread_create(&thread, NULL, run_worker, worker), 0);

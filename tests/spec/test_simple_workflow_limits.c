@@ -103,7 +103,7 @@ TEST(names_of_256_bytes_are_taken_and_longer_ones_are_not)
     cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
                                  .workflow_name = too_long,
                                  .runtime = "c",
-                                 .is_enabled = 1};
+                                 .is_enabled = true};
     CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
                   CAIRN_E_TOO_LARGE);
 
@@ -324,7 +324,7 @@ TEST(broken_utf_8_is_refused_in_every_name)
         cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
                                      .workflow_name = broken[i],
                                      .runtime = "c",
-                                     .is_enabled = 1};
+                                     .is_enabled = true};
         CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
                       CAIRN_E_BAD_INPUT);
     }
@@ -393,13 +393,13 @@ TEST(a_registry_entry_needs_a_name_and_a_runtime)
     cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
                                  .workflow_name = "",
                                  .runtime = "c",
-                                 .is_enabled = 1};
+                                 .is_enabled = true};
     CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
                   CAIRN_E_BAD_INPUT);
     entry = (cairn_registry_spec){.size = sizeof(cairn_registry_spec),
                                   .workflow_name = "t",
                                   .runtime = "",
-                                  .is_enabled = 1};
+                                  .is_enabled = true};
     CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
                   CAIRN_E_BAD_INPUT);
     CHECK_DONE(&world, cairn_registry_list(world.engine, NULL, 100, &registry, &world.error));

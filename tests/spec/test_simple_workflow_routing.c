@@ -440,7 +440,7 @@ TEST(the_registry_keeps_one_runtime_for_a_name)
     cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
                                  .workflow_name = "notify.email.v1",
                                  .runtime = "python",
-                                 .is_enabled = 1,
+                                 .is_enabled = true,
                                  .description = "moved"};
     CHECK_DONE(&world, cairn_registry_put(world.engine, &entry, &world.error));
     world_reopen(&world);

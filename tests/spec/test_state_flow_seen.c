@@ -300,7 +300,7 @@ static void begin_limited(struct function_world *world, cairn_function run,
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
     *world = (struct function_world){.run = run, .mode = mode, .lease_ms = LEASE_MS};
     w->url = options.url = scratch_store();
-    options.virtual_clock = 1;
+    options.virtual_clock = true;
     options.start_us = START_US;
     options.max_payload = max_payload;
     options.max_batch = max_batch;
@@ -444,7 +444,7 @@ static void check_version(struct function_world *world, int32_t version, const c
     struct world *w = &world->flow.world;
     int one = 1, two = 2;
     cairn_worker *worker = NULL;
-    options.until_idle = 1;
+    options.until_idle = true;
     options.concurrency = 1;
     CHECK_DONE(w, cairn_worker_new(w->engine, &options, &worker, &w->error));
     function.name = "v";

@@ -53,7 +53,7 @@ static struct world idle_world(uint32_t concurrency)
 {
     cairn_worker_options options = CAIRN_WORKER_DEFAULTS;
     options.concurrency = concurrency;
-    options.until_idle = 1;
+    options.until_idle = true;
     return open_world(options);
 }
 
@@ -507,7 +507,7 @@ static struct world short_lease_world(struct notes *notes)
     cairn_worker_options options = CAIRN_WORKER_DEFAULTS;
     options.name = "tester";
     options.concurrency = 1;
-    options.until_idle = 1;
+    options.until_idle = true;
     options.lease_ms = 600;
     struct world world = open_world(options);
     notes->engine = world.engine;
@@ -715,7 +715,7 @@ TEST(a_type_that_another_runtime_owns_ends_the_run_with_that_error)
     cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
                                  .workflow_name = "t.v1",
                                  .runtime = "go",
-                                 .is_enabled = 1};
+                                 .is_enabled = true};
     CHECK_OK(cairn_registry_put(world.engine, &entry, &error));
     handle(&world, "t.v1", count_call, &calls);
     CHECK_INT(cairn_worker_run(world.worker, &error), CAIRN_E_WRONG_RUNTIME);

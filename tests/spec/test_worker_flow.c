@@ -32,7 +32,7 @@ static struct world open_world(const char *workflow)
     cairn_enqueued started;
     open.url = scratch_store();
     options.concurrency = 2;
-    options.until_idle = 1;
+    options.until_idle = true;
     CHECK_OK(cairn_open(&open, &world.engine, &error));
     CHECK_OK(cairn_worker_new(world.engine, &options, &world.worker, &error));
     CHECK_OK(cairn_workflow_deploy(world.engine, "w.yaml", workflow, NULL, &error));

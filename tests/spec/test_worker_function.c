@@ -23,7 +23,7 @@ static cairn_worker *make_worker(struct world *world)
     cairn_worker *worker;
     cairn_worker_options options = CAIRN_WORKER_DEFAULTS;
     options.concurrency = 2;
-    options.until_idle = 1;
+    options.until_idle = true;
     CHECK_OK(cairn_worker_new(world->engine, &options, &worker, &error));
     return worker;
 }
@@ -34,7 +34,7 @@ static struct world open_world(void)
     cairn_error error;
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
     open.url = scratch_store();
-    open.virtual_clock = 1;
+    open.virtual_clock = true;
     CHECK_OK(cairn_open(&open, &world.engine, &error));
     world.worker = make_worker(&world);
     return world;

@@ -18,7 +18,7 @@ static void open_at(struct world *world, int64_t start_us)
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
     options.url = world->url;
     options.seed = world->seed;
-    options.virtual_clock = 1;
+    options.virtual_clock = true;
     options.start_us = start_us;
     CHECK_DONE(world, cairn_open(&options, &world->engine, &world->error));
 }

@@ -176,7 +176,7 @@ static cairn_builder *build_order(void)
     cairn_builder *b = cairn_builder_new("order", 1);
     if (!b)
         return NULL;
-    cairn_builder_dlq(b, 0);
+    cairn_builder_dlq(b, false);
     cairn_builder_step(b, "reserve_funds", "billing.reserve.v1",
                        "{\"retry\": {\"backoff\": \"exponential\", \"base\": \"1s\", \"max\": "
                        "\"1m\"}, \"timeout\": \"30s\"}");

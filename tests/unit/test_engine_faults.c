@@ -28,7 +28,7 @@ static struct local_engine *open_engine(struct store **ret_store)
 
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
     options.seed = 1;
-    options.virtual_clock = 1;
+    options.virtual_clock = true;
     options.start_us = START_US;
     struct local_engine *engine;
     CHECK_OK(local_engine_new(&options, *ret_store, &engine, &error));
@@ -113,7 +113,7 @@ static void tell_story(cairn_engine *engine)
     cairn_registry_spec entry = {.size = sizeof(cairn_registry_spec),
                                  .workflow_name = "b.v1",
                                  .runtime = "c",
-                                 .is_enabled = 1};
+                                 .is_enabled = true};
     CHECK_OK(cairn_registry_put(engine, &entry, &error));
 
     cairn_page *tasks = claim(engine, "w1", 2);

@@ -361,7 +361,7 @@ static cairn_page *open_bench(struct bench *bench)
     cairn_error error = {0};
     *bench = (struct bench){0};
     open.url = "memory:";
-    open.virtual_clock = 1;
+    open.virtual_clock = true;
     CHECK_OK(cairn_open(&open, &bench->engine, &error));
     CHECK_OK(cairn_workflow_deploy(bench->engine, "f", "{\"function\": \"f\", \"version\": 1}",
                                    NULL, &error));
