@@ -625,11 +625,11 @@ def make_routes(operations):
 
 
 def replace_routes(text, operations):
-    begin, end = "<!-- begin: routes -->\n", "\n<!-- end: routes -->"
+    begin, end = "<!-- Made by scripts/gen_api.py write. -->\n", "\n<!-- end -->"
     before, _, rest = text.partition(begin)
     after = rest.partition(end)[2]
     if not after:
-        fail("docs/http.md has no block \"routes\"")
+        fail("docs/http.md has no place for the routes")
     return before + begin + make_routes(operations) + end + after
 
 
