@@ -22,32 +22,11 @@ static const struct cairn_response no_memory = {
     .len = sizeof no_memory_body - 1,
 };
 
-void write_error_text(struct json_out *out, const char *key, const char *text)
-{
-    char copy[sizeof((cairn_error *)NULL)->detail];
-    size_t len = strlen(text);
-    json_key(out, key);
-    if (utf8_is_valid(text, len)) {
-        json_strn(out, text, len);
-        return;
-    }
-    len = len < sizeof copy ? len : sizeof copy;
-    for (size_t i = 0; i < len; i++)
-        copy[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-    json_strn(out, copy, len);
-}
-
 void answer_error(struct answer *answer, const cairn_error *error)
 {
     answer->status = cairn_code_http_status(error->code);
     answer->content_type = json_mime;
-    json_open(&answer->out, '{');
-    json_key(&answer->out, "code");
-    json_str(&answer->out, cairn_code_name(error->code));
-    write_error_text(&answer->out, "message", error->message);
-    write_error_text(&answer->out, "detail", error->detail);
-    write_error_text(&answer->out, "hint", error->hint);
-    json_close(&answer->out, '}');
+    json_error(&answer->out, error);
 }
 
 cairn_response *answer_finish(struct answer *answer)

@@ -54,9 +54,6 @@ void route_read_params(const struct operation *operation, const struct target *t
 
 void answer_error(struct answer *answer, const cairn_error *error);
 
-/* A text of an error; it may come from a database, in whatever encoding that speaks. */
-void write_error_text(struct json_out *out, const char *key, const char *text);
-
 /* Writes what the request brought, by the operation's table. */
 void answer_write(const struct operation *operation, const struct request *request,
                   struct answer *answer);

@@ -404,21 +404,20 @@ static void read_items(struct fields *fields, const struct field *field, void *t
         fields_read(&one, field->inner, room + (items.index - 1) * size);
         fields_end(&one);
     }
-    field_put_pointer(field, to, room);
-    memcpy((char *)to + field->count_offset, &items.count, sizeof items.count);
+    field_put_list(field, to, room, items.count);
 }
 
 static void read_texts(struct fields *fields, const struct field *field, void *to)
 {
+    const char *const *texts = NULL;
     size_t count = 0;
     const json_t *value = fields->object ? json_object_get(fields->object, field->name) : NULL;
     if (field->is_needed || (value && !json_is_null(value)))
-        field_put_pointer(field, to,
-                          field_texts(fields, field->name, (size_t)field->least,
-                                      (size_t)field->most, &count));
+        texts =
+            field_texts(fields, field->name, (size_t)field->least, (size_t)field->most, &count);
     else
         ask_any(fields, field->name);
-    memcpy((char *)to + field->count_offset, &count, sizeof count);
+    field_put_list(field, to, texts, count);
 }
 
 static void read_object(struct fields *fields, const struct field *field, void *to)

@@ -106,6 +106,12 @@ size_t field_count(const struct field *field, const void *from)
     return count;
 }
 
+void field_put_list(const struct field *field, void *to, const void *items, size_t count)
+{
+    field_put_pointer(field, to, items);
+    memcpy((char *)to + field->count_offset, &count, sizeof count);
+}
+
 const struct field *field_named(const struct object *object, const char *name, size_t len,
                                 size_t *ret_offset)
 {

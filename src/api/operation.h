@@ -83,6 +83,7 @@ int64_t field_number(const struct field *field, const void *from); /* and bool *
 void field_put_pointer(const struct field *field, void *to, const void *pointer);
 void field_put_number(const struct field *field, void *to, int64_t number);
 size_t field_count(const struct field *field, const void *from);
+void field_put_list(const struct field *field, void *to, const void *items, size_t count);
 
 /* The field of this name, within FIELD_FIELDS and FIELD_PART too, and where the struct begins
  * that has it; NULL: there is none. */

@@ -177,7 +177,7 @@ static void write_reported(struct json_out *out, const char *id, const cairn_rep
     if (reported->code) {
         json_key(out, "code");
         json_str(out, cairn_code_name(reported->code));
-        write_error_text(out, "message", reported->error.message);
+        json_error_text(out, "message", reported->error.message);
     } else {
         json_key(out, "status");
         json_str(out, reported->status);

@@ -210,3 +210,29 @@ void json_time(struct json_out *out, int64_t us)
     instant_format(us, text);
     json_str(out, text);
 }
+
+void json_error_text(struct json_out *out, const char *key, const char *text)
+{
+    char copy[sizeof((cairn_error *)NULL)->detail];
+    size_t len = strlen(text);
+    json_key(out, key);
+    if (utf8_is_valid(text, len)) {
+        json_strn(out, text, len);
+        return;
+    }
+    len = len < sizeof copy ? len : sizeof copy;
+    for (size_t i = 0; i < len; i++)
+        copy[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+    json_strn(out, copy, len);
+}
+
+void json_error(struct json_out *out, const cairn_error *error)
+{
+    json_open(out, '{');
+    json_key(out, "code");
+    json_str(out, cairn_code_name(error->code));
+    json_error_text(out, "message", error->message);
+    json_error_text(out, "detail", error->detail);
+    json_error_text(out, "hint", error->hint);
+    json_close(out, '}');
+}

@@ -53,4 +53,10 @@ void json_bool(struct json_out *out, bool value);
 void json_raw(struct json_out *out, const char *json); /* JSON as it is; NULL: null */
 void json_time(struct json_out *out, int64_t us);      /* RFC 3339; 0: null */
 
+/* An error's text: it may come from a database, in any encoding, so what is not UTF-8 is replaced. */
+void json_error_text(struct json_out *out, const char *key, const char *text);
+
+/* {"code", "message", "detail", "hint"} */
+void json_error(struct json_out *out, const cairn_error *error);
+
 #endif

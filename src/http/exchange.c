@@ -214,16 +214,7 @@ static struct MHD_Response *error_body(const cairn_error *error)
 {
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
-    json_open(&out, '{');
-    json_key(&out, "code");
-    json_str(&out, cairn_code_name(error->code));
-    json_key(&out, "message");
-    json_str(&out, error->message);
-    json_key(&out, "detail");
-    json_str(&out, error->detail);
-    json_key(&out, "hint");
-    json_str(&out, error->hint);
-    json_close(&out, '}');
+    json_error(&out, error);
     struct MHD_Response *response =
         buf_failed(&buf)
             ? NULL

@@ -35,11 +35,6 @@ static cairn_code put_text(struct reader *reader, const struct field *field, voi
     return CAIRN_OK;
 }
 
-static void put_count(const struct field *field, void *to, size_t count)
-{
-    memcpy((char *)to + field->count_offset, &count, sizeof count);
-}
-
 /* A number may also be sent as a string. */
 static bool read_number(struct slice value, const struct field *field, void *to)
 {
@@ -93,8 +88,8 @@ static cairn_code read_texts(struct reader *reader, const struct field *field,
         if (!texts[count++])
             return fail_memory(reader->error);
     }
-    put_count(field, to, count);
-    return put_text(reader, field, to, (const char *)texts);
+    field_put_list(field, to, texts, count);
+    return CAIRN_OK;
 }
 
 static cairn_code read_items(struct reader *reader, const struct field *field,
@@ -105,10 +100,9 @@ static cairn_code read_items(struct reader *reader, const struct field *field,
     cairn_code code = read_list(reader, list, field->inner, &items, &count);
     if (code)
         return code;
-    put_count(field, to, count);
     if (field->kind == FIELD_POINTERS)
         items = arena_pointers(reader->arena, items, count, field->inner->size);
-    field_put_pointer(field, to, items);
+    field_put_list(field, to, items, count);
     return items ? CAIRN_OK : fail_memory(reader->error);
 }
 
