@@ -121,6 +121,17 @@ void print_items(const struct answer *answer, bool *is_continued)
     *is_continued = true;
 }
 
+void print_ids(const json_t *items, const char *key)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(items, i, item)
+    {
+        puts(text_of(item, key));
+    }
+    fflush(stdout);
+}
+
 void target_part(struct buf *target, const char *part)
 {
     for (const unsigned char *at = (const unsigned char *)part; *at; at++) {

@@ -45,6 +45,7 @@ void print_created(const struct args *args, const struct answer *answer);
 
 /* The items of a list as they stand in the answer, so that several answers make one document. */
 void print_items(const struct answer *answer, bool *is_continued);
+void print_ids(const json_t *items, const char *key); /* a line for each */
 
 /* Appends "?name=value" or "&name=value", escaped, if there is a value. */
 void target_add(struct buf *target, const char *name, const char *value);

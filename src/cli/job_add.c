@@ -77,13 +77,10 @@ static void batch_begin(struct batch *batch)
 
 static void print_batch(struct batch *batch, const struct answer *answer)
 {
-    const json_t *items = json_object_get(answer->tree, "items");
-    size_t i;
-    json_t *item;
     if (args_wants(batch->adding->args, "json"))
         print_items(answer, &batch->is_continued);
     else
-        json_array_foreach(items, i, item) puts(text_of(item, "id"));
+        print_ids(json_object_get(answer->tree, "items"), "id");
 }
 
 static int batch_send(struct batch *batch)

@@ -248,7 +248,9 @@ void cell_names(const struct item *item, const char *key, struct buf *text)
     size_t i;
     json_t *name;
     json_array_foreach(json_object_get(item->tree, key), i, name)
+    {
         buf_printf(text, "%s%s", i ? "," : "", json_string_value(name));
+    }
     buf_str(text, text->len ? "" : "-");
 }
 

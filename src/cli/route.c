@@ -191,16 +191,16 @@ static int run_objects(struct calling *calling)
 static void print_lines(const struct calling *calling, const json_t *items)
 {
     const char *id_key = calling->route->id_key ? calling->route->id_key : "id";
-    bool are_ids = args_wants(calling->args, "ids");
     size_t i;
     json_t *tree;
+    if (args_wants(calling->args, "ids")) {
+        print_ids(items, id_key);
+        return;
+    }
     json_array_foreach(items, i, tree)
     {
         struct item item = {.tree = tree, .now_us = calling->now_us};
-        if (are_ids)
-            puts(text_of(tree, id_key));
-        else
-            print_parts(calling->route->columns, &item, NULL);
+        print_parts(calling->route->columns, &item, NULL);
     }
     fflush(stdout);
 }
@@ -221,10 +221,11 @@ static void print_page(const struct calling *calling, const struct answer *answe
 static void print_end(const struct args *args, const char *next)
 {
     if (args_wants(args, "json")) {
-        if (*next)
-            printf("],\"next\":\"%s\"}\n", next);
-        else
-            puts("],\"next\":null}");
+        json_t *cursor = *next ? json_string(next) : json_null();
+        fputs("],\"next\":", stdout);
+        json_dumpf(cursor, stdout, JSON_ENCODE_ANY);
+        puts("}");
+        json_decref(cursor);
     } else if (*next) {
         fprintf(stderr, "There are more: add --cursor %s or --all\n", next);
     }

@@ -76,8 +76,11 @@ static int run_doctor(const struct args *args)
 
     size_t i;
     json_t *item;
-    json_array_foreach(json_object_get(answer.tree, "items"), i,
-                       item) if (is_word(item, "result", "error")) exit_code = EXIT_NO;
+    json_array_foreach(json_object_get(answer.tree, "items"), i, item)
+    {
+        if (is_word(item, "result", "error"))
+            exit_code = EXIT_NO;
+    }
     return exit_code;
 }
 
