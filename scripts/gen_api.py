@@ -2,6 +2,7 @@
 """Makes everything that names routes and JSON fields from spec/objects.txt and spec/operations.txt.
 
 usage: gen_api.py c OBJECTS OPERATIONS OUTPUT          the tables in C
+       gen_api.py ops OBJECTS OPERATIONS OUTPUT        enum request_op
        gen_api.py openapi OBJECTS OPERATIONS JSON ASM  the OpenAPI document, and how to embed it
        gen_api.py write | check                        spec/openapi.json and the table of routes in
                                                        docs/http.md: written, or compared
@@ -262,7 +263,7 @@ def c_object(one, objects):
     out = [f"const struct object {one.variable()} = {{{size}, {len(rows)}, (const struct field[]){{"]
     for row in rows:
         out += row_of(row)
-    return out + ["}};", ""]
+    return out + ["}};"]
 
 
 def c_order(objects):
@@ -337,8 +338,8 @@ def c_repeat(operation):
 
 def c_operation(operation, objects):
     op = operation.first("request")
-    said = [f'.method = "{operation.method}"', f'.path = "{operation.path}"',
-            f".op = {'OP_COUNT' if op == 'none' else op}", f".roles = {c_roles(operation)}"]
+    said = [f'ROUTE("{operation.method}", "{operation.path}", '
+            f"{'OP_COUNT' if op == 'none' else op}, {c_roles(operation)})"]
     said += c_repeat(operation) + c_inputs(operation, objects)
     if "created" in operation.said:
         said.append(".is_creating = true")
@@ -362,6 +363,28 @@ def make_c(objects, operations):
     for operation in operations:
         out += c_operation(operation, objects)
     out += ["};", f"const size_t operation_count = {len(operations)};", ""]
+    return "\n".join(out)
+
+
+def make_ops(operations):
+    """The requests of the engine: those that write, then those that read (GET)."""
+    described = {}
+    for operation in operations:
+        op = operation.first("request")
+        places = [operation.said["path"][0]] if "path" in operation.said else []
+        places += operation.said.get("query", []) + operation.said.get("body", [])
+        placed = [re.search(r"= (?:number )?(in\.\w+)", place) for place in places]
+        said = sorted({place.group(1) for place in placed if place})
+        if op != "none" and op not in described:
+            described[op] = (operation.method == "GET", ", ".join(said), operation)
+    reads = [op for op, (is_read, _, _) in described.items() if is_read]
+    order = [op for op in described if op not in reads] + reads
+    out = ["/* Made by scripts/gen_api.py from spec/operations.txt. */", "#ifndef REQUEST_OP_H",
+           "#define REQUEST_OP_H", "", "enum request_op {"]
+    for op in order:
+        _, places, operation = described[op]
+        out.append(f"    {op}, /* {operation.method} {operation.path}{places and ': ' + places} */")
+    out += ["    OP_COUNT", "};", "", "#endif", ""]
     return "\n".join(out)
 
 
@@ -635,7 +658,7 @@ def replace_routes(text, operations):
 
 def main():
     what = sys.argv[1] if len(sys.argv) > 1 else ""
-    is_build = what == "c" and len(sys.argv) == 5 or what == "openapi" and len(sys.argv) == 6
+    is_build = what in ("c", "ops") and len(sys.argv) == 5 or what == "openapi" and len(sys.argv) == 6
     if not is_build and what not in ("write", "check"):
         sys.exit(__doc__)
     sources = ([pathlib.Path(path) for path in sys.argv[2:4]] if is_build else
@@ -645,7 +668,8 @@ def main():
     document = pretty(make_document(objects, tags, operations)) + "\n"
     if is_build:
         output = pathlib.Path(sys.argv[4])
-        output.write_text(make_c(objects, operations) if what == "c" else document, encoding="utf-8")
+        text = {"c": make_c(objects, operations), "ops": make_ops(operations), "openapi": document}[what]
+        output.write_text(text, encoding="utf-8")
         if what == "openapi":
             pathlib.Path(sys.argv[5]).write_text(make_assembly(document, output), encoding="utf-8")
         return

@@ -60,9 +60,6 @@ void answer_write(const struct operation *operation, const struct request *reque
 
 cairn_response *answer_finish(struct answer *answer); /* never NULL */
 
-/* The response of a call that ended before there was a request to speak of. */
-cairn_response *response_of_error(const cairn_error *error);
-
 /* ---- by hand: readers and writers of single operations ------------------------------------ */
 
 void read_enqueue(struct call *call, struct request *request);

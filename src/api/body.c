@@ -9,10 +9,11 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { FULL_NAME = 192, WORD_LIST = 160 };
+enum { FULL_NAME = 240, WORD_LIST = 160 };
 
 static const char *kind_of(const json_t *value)
 {
@@ -58,39 +59,43 @@ static const char *full_name(const struct fields *fields, const char *name,
     return room;
 }
 
+/* field "NAME" ...; the first mistake is kept. */
+static void refuse_field(struct fields *fields, const char *name, cairn_code code,
+                         const char *format, ...) format_like(4, 5);
+
+static void refuse_field(struct fields *fields, const char *name, cairn_code code,
+                         const char *format, ...)
+{
+    struct request *request = fields->request;
+    char room[FULL_NAME], why[FULL_NAME];
+    va_list args;
+    if (request->code)
+        return;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    request->code =
+        fail(&request->error, code, "field \"%s\" %s", full_name(fields, name, room), why);
+}
+
 static void refuse(struct fields *fields, const char *name, const char *wanted,
                    const json_t *value)
 {
-    struct request *request = fields->request;
-    char room[FULL_NAME];
-    if (request->code)
-        return;
-    request->code = fail(&request->error, CAIRN_E_BAD_INPUT, "field \"%s\" must be %s, not %s",
-                         full_name(fields, name, room), wanted, kind_of(value));
+    refuse_field(fields, name, CAIRN_E_BAD_INPUT, "must be %s, not %s", wanted, kind_of(value));
 }
 
 static void refuse_missing(struct fields *fields, const char *name)
 {
-    struct request *request = fields->request;
-    char room[FULL_NAME];
-    if (request->code)
-        return;
-    request->code = fail(&request->error, CAIRN_E_BAD_INPUT, "field \"%s\" is missing",
-                         full_name(fields, name, room));
-    fields->missing = name;
+    if (!fields->request->code)
+        fields->missing = name;
+    refuse_field(fields, name, CAIRN_E_BAD_INPUT, "is missing");
 }
 
 static void refuse_count(struct fields *fields, const char *name, size_t count, size_t least,
                          size_t most)
 {
-    struct request *request = fields->request;
-    char room[FULL_NAME];
-    if (request->code)
-        return;
-    cairn_code code = count > most ? CAIRN_E_TOO_LARGE : CAIRN_E_BAD_INPUT;
-    request->code =
-        fail(&request->error, code, "field \"%s\" must have %zu to %zu entries, not %zu",
-             full_name(fields, name, room), least, most, count);
+    refuse_field(fields, name, count > most ? CAIRN_E_TOO_LARGE : CAIRN_E_BAD_INPUT,
+                 "must have %zu to %zu entries, not %zu", least, most, count);
 }
 
 static void no_memory(struct fields *fields)
@@ -186,8 +191,7 @@ static void list_words(const char *const *words, char room[WORD_LIST])
 const char *field_word(struct fields *fields, const char *name, const char *const *words,
                        enum need need)
 {
-    struct request *request = fields->request;
-    char room[FULL_NAME], list[WORD_LIST] = "";
+    char list[WORD_LIST] = "";
     const char *text = field_text(fields, name, need);
     if (!text)
         return NULL;
@@ -195,17 +199,13 @@ const char *field_word(struct fields *fields, const char *name, const char *cons
         if (strcmp(words[i], text) == 0)
             return words[i];
     list_words(words, list);
-    request->code =
-        fail(&request->error, CAIRN_E_BAD_INPUT, "field \"%s\" must be %s, not \"%.64s\"",
-             full_name(fields, name, room), list, text);
+    refuse_field(fields, name, CAIRN_E_BAD_INPUT, "must be %s, not \"%.64s\"", list, text);
     return NULL;
 }
 
 static int64_t to_int(struct fields *fields, const char *name, const json_t *value,
                       int64_t least, int64_t most, int64_t fallback)
 {
-    struct request *request = fields->request;
-    char room[FULL_NAME];
     if (!json_is_integer(value)) {
         refuse(fields, name, "an integer", value);
         return fallback;
@@ -213,9 +213,8 @@ static int64_t to_int(struct fields *fields, const char *name, const json_t *val
     int64_t number = json_integer_value(value);
     if (number >= least && number <= most)
         return number;
-    request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
-                         "field \"%s\" must be from %" PRId64 " to %" PRId64 ", not %" PRId64,
-                         full_name(fields, name, room), least, most, number);
+    refuse_field(fields, name, CAIRN_E_BAD_INPUT,
+                 "must be from %" PRId64 " to %" PRId64 ", not %" PRId64, least, most, number);
     return fallback;
 }
 
@@ -247,7 +246,6 @@ bool field_bool(struct fields *fields, const char *name, bool fallback)
 int64_t field_time(struct fields *fields, const char *name)
 {
     struct request *request = fields->request;
-    char room[FULL_NAME];
     int64_t us = 0;
     const json_t *value = ask(fields, name, OPTIONAL);
     if (!value)
@@ -258,9 +256,8 @@ int64_t field_time(struct fields *fields, const char *name)
     }
     if (instant_parse(json_string_value(value), &us))
         return us;
-    request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
-                         "field \"%s\" must be a time such as \"2026-11-15T06:30:00Z\"",
-                         full_name(fields, name, room));
+    refuse_field(fields, name, CAIRN_E_BAD_INPUT,
+                 "must be a time such as \"2026-11-15T06:30:00Z\"");
     fail_detail(&request->error, request->code, "it is \"%.64s\"", json_string_value(value));
     return 0;
 }

@@ -154,6 +154,8 @@ struct operation {
                   struct answer *answer);
 };
 
+#define ROUTE(a_method, a_path, an_op, the_roles) \
+    .method = a_method, .path = a_path, .op = an_op, .roles = the_roles
 #define AT(place) offsetof(struct request, place)
 
 extern const struct operation operations[];

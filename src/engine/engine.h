@@ -60,4 +60,7 @@ cairn_code remote_engine_open(const cairn_open_options *options, const char *url
  * submits it, writes the answer. */
 void api_call(cairn_engine *engine, const cairn_request *request, cairn_done done);
 
+/* The response of a call that failed before a request could be made of it; never NULL. */
+cairn_response *response_of_error(const cairn_error *error);
+
 #endif

@@ -13,57 +13,11 @@
 #include "base/arena.h"
 #include "cairn.h"
 #include "core/passage.h"
+#include "request_op.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum request_op {
-    OP_ENQUEUE,       /* in.enqueue      out.enqueue */
-    OP_CLAIM,         /* in.claim        out.page.tasks */
-    OP_REPORT,        /* in.report       out.report, out.page.tasks */
-    OP_HEARTBEAT,     /* in.heartbeat    out.heartbeat */
-    OP_JOB_CANCEL,    /* in.id           out.page.jobs: the job as it is now */
-    OP_JOB_DELETE,    /* in.id           out.page.jobs */
-    OP_JOB_RETRY,     /* in.id           out.page.jobs */
-    OP_REGISTRY_PUT,  /* in.registry     out.page.registry: the entry as it is now */
-    OP_CLOCK_ADVANCE, /* in.advance      out.now_us */
-    OP_DEPLOY,        /* in.deploy       out.page.definitions: it, out.is_existing */
-    OP_START,         /* in.start        out.enqueued: one */
-    OP_SIGNAL,        /* in.signal       out.signalled */
-    OP_PAUSE,         /* in.control      out.page.instances: the instance as it is now */
-    OP_RESUME,        /* in.control      out.page.instances */
-    OP_RESTART,       /* in.control      out.page.instances */
-    OP_RETRY,         /* in.control      out.page.instances */
-    OP_CANCEL,        /* in.control      out.page.instances */
-    OP_ABORT,         /* in.control      out.page.instances */
-    OP_OUTBOX_CLAIM,  /* in.outbox       out.page.outbox */
-    OP_OUTBOX_ACK,    /* in.id */
-    OP_DECIDE,        /* in.decide       out.page.instances: the instance as it is now */
-    OP_DLQ_REQUEUE,   /* in.requeue      out.page.instances */
-    OP_COMMIT,        /* in.commit       out.committed, out.page.tasks */
-    OP_FIRST_READ,    /* those below change nothing */
-    OP_JOB_GET = OP_FIRST_READ, /* in.id    out.page.jobs: one */
-    OP_JOB_LIST,                /* in.job_list     out.page.jobs */
-    OP_JOB_EVENTS,              /* in.page         out.page.events */
-    OP_REGISTRY_LIST,           /* in.page         out.page.registry */
-    OP_CLOCK_NOW,               /*                 out.now_us */
-    OP_STATS,                   /*                 out.stats */
-    OP_DOCTOR,                  /*                 out.page.findings */
-    OP_DEFINITION_GET,          /* in.definition   out.page.definitions: one */
-    OP_DEFINITION_LIST,         /* in.page         out.page.definitions */
-    OP_INSTANCE_GET,            /* in.id           out.page.instances: one */
-    OP_INSTANCE_LIST,           /* in.instance_list  out.page.instances */
-    OP_STEP_LIST,               /* in.page         out.page.steps */
-    OP_INSTANCE_EVENTS,         /* in.page         out.page.events */
-    OP_ALL_EVENTS,              /* in.page: after the cursor  out.page.stream */
-    OP_DLQ_LIST,                /* in.page         out.page.dlq */
-    OP_DLQ_GET,                 /* in.id   out.page.dlq: one */
-    OP_LOG_LIST,                /* in.page         out.page.logs */
-    OP_DECISION_LIST,           /* in.page         out.page.decisions */
-    OP_TASK_CONTEXT,            /* in.context      out.context */
-    OP_COUNT
-};
 
 struct enqueue_input {
     cairn_job_spec *specs;

@@ -91,7 +91,7 @@ static cairn_code add_client(struct stream *stream, struct stream_client *client
     client->next = stream->clients;
     stream->clients = client;
     stream->count++;
-    /* Suspend before anybody can resume: the thread needs the lock for that. */
+    /* Suspend before the thread can resume it, for which it needs the lock. */
     MHD_suspend_connection(client->connection);
     client->is_suspended = true;
     pthread_cond_signal(&stream->changed);

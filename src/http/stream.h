@@ -38,6 +38,6 @@ cairn_code stream_join(struct stream *stream, struct MHD_Connection *connection,
 
 /* The response owns the client from then on.  NULL: memory ran out, and the client is gone. */
 struct MHD_Response *stream_response(struct stream_client *client);
-void stream_leave(struct stream_client *client); /* NULL is welcome */
+void stream_leave(struct stream_client *client); /* may be NULL */
 
 #endif

@@ -53,17 +53,18 @@ static cairn_code code_of_status(long status)
     return CAIRN_E_INTERNAL;
 }
 
-cairn_code decode_error(const struct transfer *transfer, cairn_error *reterr)
+cairn_code decode_error(const struct remote_engine *engine, long status, const char *text,
+                        size_t len, cairn_error *reterr)
 {
     struct slice answer = {0};
-    if (scan_text(transfer->answer.text, transfer->answer.len, &answer)) {
-        cairn_code code = read_error(answer, reterr);
-        if (code)
-            return code;
-    }
-    cairn_code code = code_of_status(transfer->status);
-    fail(reterr, code, "the server at %s answered with HTTP status %ld",
-         transfer->engine->base.url, transfer->status);
+    cairn_code code = CAIRN_OK;
+    if (scan_text(text, len, &answer))
+        code = read_error(answer, reterr);
+    if (code)
+        return code;
+    code = code_of_status(status);
+    fail(reterr, code, "the server at %s answered with HTTP status %ld", engine->base.url,
+         status);
     return fail_hint(reterr, code, "is it a Cairn server?");
 }
 
@@ -269,7 +270,9 @@ cairn_code decode_answer(struct transfer *transfer, struct request *request)
         .engine = transfer->engine, .arena = &request->arena, .error = &request->error};
     struct slice answer;
     if (transfer->status < 200 || transfer->status > 299)
-        return request->code = decode_error(transfer, &request->error);
+        return request->code =
+                   decode_error(transfer->engine, transfer->status, transfer->answer.text,
+                                transfer->answer.len, &request->error);
     if (!scan_text(transfer->answer.text, transfer->answer.len, &answer))
         return request->code = not_understood(&reader, "it is not JSON");
     request->out.stats.size = sizeof request->out.stats;

@@ -6,7 +6,6 @@
 
 #include "api/operation.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "engine/await.h"
 #include "engine/local.h"
@@ -81,39 +80,27 @@ static void remote_submit(cairn_engine *base, struct request *request)
 /* ---- the JSON face ------------------------------------------------------------------------
  */
 
-/* What the server would have said, if there were one. */
-static void write_error(struct transfer *transfer)
+/* NULL: memory ran out. */
+static cairn_response *take_response(struct transfer *transfer)
 {
-    struct json_out out = {.buf = &transfer->answer};
-    buf_reset(&transfer->answer);
-    json_open(&out, '{');
-    json_key(&out, "code");
-    json_str(&out, cairn_code_name(transfer->code));
-    json_key(&out, "message");
-    json_str(&out, transfer->error.message);
-    json_key(&out, "detail");
-    json_str(&out, transfer->error.detail);
-    json_key(&out, "hint");
-    json_str(&out, transfer->error.hint);
-    json_close(&out, '}');
-    transfer->status = cairn_code_http_status(transfer->code);
-    transfer->content_type = "application/json";
+    struct cairn_response *response = mem_zalloc(sizeof *response);
+    if (!response)
+        return NULL;
+    response->status = (int)transfer->status;
+    response->content_type = transfer->content_type;
+    response->body = buf_take(&transfer->answer, &response->len);
+    if (response->body)
+        return response;
+    mem_free(response);
+    return NULL;
 }
 
+/* Without a server's answer, what it would have said. */
 static void call_answered(struct transfer *transfer)
 {
-    if (transfer->code)
-        write_error(transfer);
-    struct cairn_response *response = mem_zalloc(sizeof *response);
-    if (response) {
-        response->status = (int)transfer->status;
-        response->content_type = transfer->content_type;
-        response->body = buf_take(&transfer->answer, &response->len);
-        if (!response->body) {
-            mem_free(response);
-            response = NULL;
-        }
-    }
+    transfer->error.code = transfer->code;
+    cairn_response *response =
+        transfer->code ? response_of_error(&transfer->error) : take_response(transfer);
     cairn_done done = transfer->call_done;
     void *arg = transfer->arg;
     transfer_free(transfer);
@@ -289,70 +276,38 @@ static cairn_code read_url(struct remote_engine *engine, const char *url, cairn_
     return CAIRN_OK;
 }
 
-struct opening {
-    pthread_mutex_t lock;
-    pthread_cond_t is_answered;
-    struct transfer *answered;
-};
-
-static void opening_answered(struct transfer *transfer)
+static void response_freep(cairn_response **response)
 {
-    struct opening *opening = transfer->arg;
-    pthread_mutex_lock(&opening->lock);
-    opening->answered = transfer;
-    pthread_cond_signal(&opening->is_answered);
-    pthread_mutex_unlock(&opening->lock);
+    cairn_response_free(*response);
 }
 
 /* {"status": "ok"}, from a server that is one of ours as far as can be told. */
-static cairn_code read_health(const struct transfer *transfer, cairn_error *reterr)
+static cairn_code read_health(struct remote_engine *engine, const cairn_response *response,
+                              cairn_error *reterr)
 {
     struct slice answer;
-    if (transfer->status != 200)
-        return decode_error(transfer, reterr);
-    if (scan_text(transfer->answer.text, transfer->answer.len, &answer) &&
+    if (response->status != 200)
+        return decode_error(engine, response->status, response->body, response->len, reterr);
+    if (scan_text(response->body, response->len, &answer) &&
         slice_is(scan_find(answer, "status"), "\"ok\""))
         return CAIRN_OK;
     fail(reterr, CAIRN_E_UNREACHABLE, "the server at %s does not answer as Cairn does",
-         transfer->engine->base.url);
+         engine->base.url);
     return fail_hint(reterr, CAIRN_E_UNREACHABLE, "is `cairn serve` running there?");
 }
 
 /* Asks whether a server is there, so that a wrong URL is known at once. */
 static cairn_code check_server(struct remote_engine *engine, cairn_error *reterr)
 {
-    struct transfer *transfer = transfer_new(engine);
-    if (!transfer)
-        return fail_memory(reterr);
-    struct opening opening = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                              .is_answered = PTHREAD_COND_INITIALIZER};
-    strcpy(transfer->method, "GET");
-    buf_str(&transfer->url, "/healthz");
-    if (buf_failed(&transfer->url)) {
-        transfer_free(transfer);
-        return fail_memory(reterr);
-    }
-    transfer->is_repeatable = true;
-    if (transfer->retry_ms > OPEN_MS)
-        transfer->retry_ms = OPEN_MS;
-    if (transfer->connect_ms > OPEN_MS)
-        transfer->connect_ms = OPEN_MS;
-    transfer->arg = &opening;
-    transfer->done = opening_answered;
-    loop_add(transfer);
-
-    pthread_mutex_lock(&opening.lock);
-    while (!opening.answered)
-        pthread_cond_wait(&opening.is_answered, &opening.lock);
-    pthread_mutex_unlock(&opening.lock);
-
-    cairn_code code = transfer->code;
-    if (code && reterr)
-        *reterr = transfer->error;
-    if (!code)
-        code = read_health(transfer, reterr);
-    transfer_free(transfer);
-    return code;
+    cairn_request request = CAIRN_REQUEST_DEFAULTS;
+    cleanup(response_freep) cairn_response *response = NULL;
+    uint32_t retry_ms = engine->base.options.retry_ms;
+    request.method = "GET";
+    request.target = "/healthz";
+    engine->base.options.retry_ms = retry_ms < OPEN_MS ? retry_ms : OPEN_MS;
+    cairn_code code = cairn_call(&engine->base, &request, &response, reterr);
+    engine->base.options.retry_ms = retry_ms;
+    return code ? code : read_health(engine, response, reterr);
 }
 
 cairn_code remote_engine_open(const cairn_open_options *options, const char *url,

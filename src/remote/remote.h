@@ -122,7 +122,8 @@ cairn_code encode_request(const struct request *request, struct transfer *transf
 cairn_code decode_answer(struct transfer *transfer, struct request *request);
 
 /* The server's error; for one that is none of Cairn's, an error that says so. */
-cairn_code decode_error(const struct transfer *transfer, cairn_error *reterr);
+cairn_code decode_error(const struct remote_engine *engine, long status, const char *text,
+                        size_t len, cairn_error *reterr);
 
 /* A text that lives as long as the engine; for the few words that callers keep pointers to. */
 const char *remote_word(struct remote_engine *engine, const char *text);
