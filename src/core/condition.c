@@ -248,9 +248,7 @@ static cairn_code evaluate_truth(const struct evaluation *evaluation, const stru
                                  const struct node *argument, bool *ret_is_true)
 {
     struct value value;
-    cairn_code code = evaluate(evaluation, argument, &value);
-    if (code)
-        return code;
+    TRY(evaluate(evaluation, argument, &value));
     if (value.kind != VALUE_BOOL && value.kind != VALUE_MISSING)
         return fail(evaluation->reterr, CAIRN_E_BAD_INPUT,
                     "\"%s\" takes booleans, not %s at column %zu",
@@ -266,9 +264,7 @@ static cairn_code evaluate_logic(const struct evaluation *evaluation, const stru
     bool is_true = false;
     bool goes_on_with = call->function == FUNCTION_AND;
     for (const struct node *n = call->arguments; n; n = n->next) {
-        cairn_code code = evaluate_truth(evaluation, call, n, &is_true);
-        if (code)
-            return code;
+        TRY(evaluate_truth(evaluation, call, n, &is_true));
         if (is_true != goes_on_with)
             break;
     }
@@ -333,9 +329,7 @@ cairn_code condition_evaluate(const char *expression, const char *input,
                                     .step_name = step_name,
                                     .reterr = reterr};
     struct value value;
-    code = evaluate(&evaluation, tree, &value);
-    if (code)
-        return code;
+    TRY(evaluate(&evaluation, tree, &value));
     if (value.kind != VALUE_BOOL && value.kind != VALUE_MISSING)
         return fail(reterr, CAIRN_E_BAD_INPUT, "the condition yields %s, not a boolean",
                     kind_name(value.kind));

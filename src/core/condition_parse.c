@@ -172,9 +172,7 @@ static cairn_code parse_arguments(struct parser *parser, struct node **ret_first
     for (; !is_at_end(parser); count++, next = &(*next)->next) {
         if (!parser->token.is_spaced)
             return scan_refuse(&parser->scanner, parser->token.at, "white space is missing");
-        cairn_code code = parse_argument(parser, next);
-        if (code)
-            return code;
+        TRY(parse_argument(parser, next));
     }
     *ret_count = count;
     return CAIRN_OK;
@@ -233,9 +231,7 @@ cairn_code condition_parse(const char *expression, struct arena *arena, struct n
         return code;
     if (parser.token.kind == TOKEN_END)
         return fail(reterr, CAIRN_E_BAD_INPUT, "the expression is empty");
-    code = parse_call(&parser, ret_tree);
-    if (code)
-        return code;
+    TRY(parse_call(&parser, ret_tree));
     if (parser.token.kind != TOKEN_END)
         return scan_refuse(&parser.scanner, parser.token.at, "unexpected \")\"");
     return CAIRN_OK;

@@ -335,9 +335,7 @@ cairn_code scan_begin(struct scanner *scanner, const char *expression)
     if (scanner->len > CONDITION_BYTES_MAX)
         return fail(scanner->reterr, CAIRN_E_BAD_INPUT,
                     "the expression is longer than %d bytes", CONDITION_BYTES_MAX);
-    cairn_code code = check_utf8(scanner);
-    if (code)
-        return code;
+    TRY(check_utf8(scanner));
     skip_space(scanner);
     if (scanner->at == scanner->len)
         return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "the expression is empty");

@@ -123,7 +123,7 @@ cairn_code instance_turn(struct flow *flow, enum instance_status to, const char 
                          cairn_error *reterr)
 {
     instance_set(flow, to, false);
-    return flow_note(flow, type, NULL, &NO_FACTS, reterr);
+    return flow_note(flow, type, NULL, FACTS(0), reterr);
 }
 
 /* ---- ready ---------------------------------------------------------------------------------- */
@@ -159,9 +159,7 @@ cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at
     step_touch(flow, step);
     if (is_undo || (row->attempts && !reason) || (reason && !*reason))
         return CAIRN_OK; /* compensation_ and step_retry events tell it, or the caller does */
-    struct flow_facts facts = NO_FACTS;
-    facts.reason = reason;
-    return flow_note(flow, "step_ready", step, &facts, reterr);
+    return flow_note(flow, "step_ready", step, FACTS(.reason = reason), reterr);
 }
 
 /* ---- ending well ---------------------------------------------------------------------------- */
@@ -196,7 +194,7 @@ cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *
         step_set(flow, step, is_human ? STEP_CONFIRMED : STEP_COMPLETED);
     step_number(flow, step);
     TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name, reterr));
-    TRY(flow_note(flow, "step_completed", step, &NO_FACTS, reterr));
+    TRY(flow_note(flow, "step_completed", step, FACTS(0), reterr));
     return step_pass(flow, step, signal, reterr);
 }
 
@@ -219,13 +217,11 @@ static const char *end_event(enum instance_status status)
 cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_error *reterr)
 {
     struct instance_row *instance = flow->instance;
-    struct flow_facts facts = NO_FACTS;
     instance_set(flow, status, false);
     instance->goal = GOAL_NONE;
     instance->finished_at_us = flow->now_us;
-    facts.by = instance->stop_by;
-    facts.reason = instance->stop_reason;
-    return flow_note(flow, end_event(status), NULL, &facts, reterr);
+    return flow_note(flow, end_event(status), NULL,
+                     FACTS(.by = instance->stop_by, .reason = instance->stop_reason), reterr);
 }
 
 /* Something is parked, and nothing else is to be done: dlq (again). */

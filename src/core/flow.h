@@ -35,11 +35,13 @@ struct flow_step {
 struct flow_facts {
     const char *status, *error, *worker, *reason, *by, *event, *signal_id, *decision, *comment;
     const char *step_name; /* of a step that was stopped */
-    int32_t retry_count;   /* -1: left out */
+    bool has_retry_count;
+    int32_t retry_count;
     int64_t run_at_us;
 };
 
-#define NO_FACTS ((struct flow_facts){.retry_count = -1})
+#define NO_FACTS ((struct flow_facts){0})
+#define FACTS(...) (&(struct flow_facts){__VA_ARGS__})
 
 struct flow;
 

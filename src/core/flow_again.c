@@ -29,7 +29,7 @@ cairn_code step_plan_again(struct flow *flow, struct flow_step *step, cairn_erro
     if (step->row.status == STEP_PENDING)
         return CAIRN_OK;
     step_reopen(flow, step, STEP_PENDING);
-    return flow_note(flow, "step_pending", step, &NO_FACTS, reterr);
+    return flow_note(flow, "step_pending", step, FACTS(0), reterr);
 }
 
 cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart,

@@ -10,10 +10,9 @@
 
 cairn_code flow_note_status(struct flow *flow, const char *type, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
-    facts.by = flow->instance->stop_by;
-    facts.reason = flow->instance->stop_reason;
-    return flow_note(flow, type, NULL, &facts, reterr);
+    return flow_note(
+        flow, type, NULL,
+        FACTS(.by = flow->instance->stop_by, .reason = flow->instance->stop_reason), reterr);
 }
 
 /* ---- pause and resume ----------------------------------------------------------------------- */
@@ -65,11 +64,10 @@ static void remember_who(struct flow *flow, const char *by, const char *reason)
 static cairn_code note_stopping(struct flow *flow, const char *type, enum instance_status to,
                                 cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
-    facts.status = instance_status_name(to);
-    facts.by = flow->instance->stop_by;
-    facts.reason = flow->instance->stop_reason;
-    return flow_note(flow, type, NULL, &facts, reterr);
+    return flow_note(flow, type, NULL,
+                     FACTS(.status = instance_status_name(to), .by = flow->instance->stop_by,
+                           .reason = flow->instance->stop_reason),
+                     reterr);
 }
 
 cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
@@ -118,7 +116,6 @@ cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confir
                        cairn_error *reterr)
 {
     struct step_row *row = &step->row;
-    struct flow_facts facts = NO_FACTS;
     bool is_late = row->deadline_at_us && flow->now_us > row->deadline_at_us;
     bool is_open = row->status == STEP_WAITING_DECISION && !is_late;
     *ret_verdict = is_open ? CAIRN_OK : CAIRN_E_WRONG_STATE;
@@ -128,10 +125,10 @@ cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confir
     row->due_at_us = 0;
     row->is_held = false;
     step_set(flow, step, is_confirmed ? STEP_CONFIRMED : STEP_REJECTED);
-    facts.decision = is_confirmed ? "confirmed" : "rejected";
-    facts.by = by;
-    facts.comment = comment;
-    TRY(flow_note(flow, "human_decision", step, &facts, reterr));
+    TRY(flow_note(flow, "human_decision", step,
+                  FACTS(.decision = is_confirmed ? "confirmed" : "rejected", .by = by,
+                        .comment = comment),
+                  reterr));
     if (!is_confirmed)
         return reject(flow, by, comment, reterr);
     TRY(step_complete(flow, step, row->input, row->signal, reterr));
@@ -172,14 +169,14 @@ static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const 
 cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
                         const char *input, cairn_code *ret_verdict, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     *ret_verdict = may_requeue(flow, step, is_undo) ? CAIRN_OK : CAIRN_E_WRONG_STATE;
     if (*ret_verdict)
         return CAIRN_OK;
     TRY(flow->source->unpark(flow, step->row.seq, reterr));
-    facts.status = step_status_name(is_undo ? STEP_COMPENSATION : STEP_PENDING);
-    facts.reason = is_undo ? "compensation" : NULL;
-    TRY(flow_note(flow, "dlq_requeued", step, &facts, reterr));
+    TRY(flow_note(flow, "dlq_requeued", step,
+                  FACTS(.status = step_status_name(is_undo ? STEP_COMPENSATION : STEP_PENDING),
+                        .reason = is_undo ? "compensation" : NULL),
+                  reterr));
     if (is_undo && input)
         step->row.input = input;
     return is_undo ? redo_begin(flow, step, reterr) : requeue_step(flow, step, input, reterr);

@@ -17,16 +17,13 @@ static enum failure_policy policy_of(const struct flow *flow, const struct flow_
 /* `continue`: the flow goes on with the step's own input. */
 static cairn_code skip_and_go_on(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     step->row.output = step->row.input;
-    facts.reason = "on_failure: continue";
-    TRY(flow_note(flow, "step_skipped", step, &facts, reterr));
+    TRY(flow_note(flow, "step_skipped", step, FACTS(.reason = "on_failure: continue"), reterr));
     return step_pass(flow, step, NULL, reterr);
 }
 
 cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     enum step_status status = step->row.status;
     if (step_is_ended(status))
         return CAIRN_OK;
@@ -39,8 +36,7 @@ cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error
     step->row.deadline_at_us = 0;
     step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
     step_set(flow, step, STEP_SKIPPED);
-    facts.reason = "superseded";
-    return flow_note(flow, "step_skipped", step, &facts, reterr);
+    return flow_note(flow, "step_skipped", step, FACTS(.reason = "superseded"), reterr);
 }
 
 /* ---- inside an `any` ------------------------------------------------------------------------ */
@@ -94,11 +90,9 @@ static cairn_code lose_branch(struct flow *flow, struct flow_step *join,
 
 static cairn_code park(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     step_set(flow, step, STEP_PAUSED);
     step->row.finished_at_us = 0;
-    facts.error = step->row.error;
-    TRY(flow_note(flow, "step_paused", step, &facts, reterr));
+    TRY(flow_note(flow, "step_paused", step, FACTS(.error = step->row.error), reterr));
     TRY(flow->source->park(flow, step, "dlq enabled: rollback/compensation skipped", reterr));
     if (flow->instance->status == INSTANCE_DLQ)
         return CAIRN_OK;
@@ -108,12 +102,11 @@ static cairn_code park(struct flow *flow, struct flow_step *step, cairn_error *r
 
 static cairn_code pause_for(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     step->row.is_held = true; /* resume tries it again */
     step_touch(flow, step);
     instance_set(flow, INSTANCE_PAUSED, false);
-    facts.reason = "on_failure: pause_workflow";
-    TRY(flow_note(flow, "workflow_paused", NULL, &facts, reterr));
+    TRY(flow_note(flow, "workflow_paused", NULL, FACTS(.reason = "on_failure: pause_workflow"),
+                  reterr));
     return flow_freeze(flow, reterr);
 }
 
@@ -151,7 +144,6 @@ cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error 
 cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *error,
                      int32_t attempt, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     TRY(flow->source->config(flow, step, reterr));
     step->row.error = error;
     step->row.is_ready = false;
@@ -163,9 +155,10 @@ cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *erro
 
     bool is_skipping = policy_of(flow, step) == POLICY_CONTINUE;
     step_set(flow, step, is_skipping ? STEP_SKIPPED : STEP_FAILED);
-    facts.error = error;
-    facts.retry_count = step->row.attempts;
-    TRY(flow_note(flow, "step_failed", step, &facts, reterr));
+    TRY(flow_note(
+        flow, "step_failed", step,
+        FACTS(.error = error, .has_retry_count = true, .retry_count = step->row.attempts),
+        reterr));
     if (is_skipping)
         return skip_and_go_on(flow, step, reterr);
 
@@ -186,13 +179,11 @@ cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *
     step->row.due_at_us = 0;
     if (!step->config->is_timeout_continue)
         return step_fail(flow, step, error, 1, reterr);
-    struct flow_facts facts = NO_FACTS;
     step->row.error = error;
     step->row.output = step->row.input;
     step_set(flow, step, STEP_SKIPPED);
     step_number(flow, step);
-    facts.error = error;
-    facts.reason = "on_timeout: continue";
-    TRY(flow_note(flow, "step_skipped", step, &facts, reterr));
+    TRY(flow_note(flow, "step_skipped", step,
+                  FACTS(.error = error, .reason = "on_timeout: continue"), reterr));
     return step_pass(flow, step, step->row.signal, reterr);
 }

@@ -70,13 +70,13 @@ cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *s
 static cairn_code begin_wait(struct flow *flow, struct flow_step *step, enum step_status status,
                              int64_t timeout_us, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     step->row.waiting_event = step->config->event;
     step->row.deadline_at_us = timeout_us ? instant_add(flow->now_us, timeout_us) : 0;
     step_set(flow, step, status);
-    facts.event = step->row.waiting_event;
-    facts.run_at_us = step->row.deadline_at_us;
-    TRY(flow_note(flow, "step_waiting", step, &facts, reterr));
+    TRY(flow_note(
+        flow, "step_waiting", step,
+        FACTS(.event = step->row.waiting_event, .run_at_us = step->row.deadline_at_us),
+        reterr));
     return step_arm(flow, step, reterr);
 }
 
@@ -90,10 +90,8 @@ static cairn_code skip_list(struct flow *flow, struct place_range list, cairn_er
     TRY(flow->source->between(flow, STEP_PENDING, list.first, list.last, &steps, &count,
                               reterr));
     for (size_t i = 0; i < count; i++) {
-        struct flow_facts facts = NO_FACTS;
-        facts.reason = "condition";
         step_set(flow, steps[i], STEP_SKIPPED);
-        TRY(flow_note(flow, "step_skipped", steps[i], &facts, reterr));
+        TRY(flow_note(flow, "step_skipped", steps[i], FACTS(.reason = "condition"), reterr));
     }
     return CAIRN_OK;
 }
@@ -105,7 +103,7 @@ static cairn_code complete_here(struct flow *flow, struct flow_step *step, cairn
     step_set(flow, step, STEP_COMPLETED);
     step_number(flow, step);
     TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name, reterr));
-    return flow_note(flow, "step_completed", step, &NO_FACTS, reterr);
+    return flow_note(flow, "step_completed", step, FACTS(0), reterr);
 }
 
 static cairn_code run_condition(struct flow *flow, struct flow_step *step, const char *signal,
@@ -198,7 +196,7 @@ cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *
         return CAIRN_OK;
     join->row.is_held = true;
     step_set(flow, join, STEP_PAUSED);
-    return flow_note(flow, "step_paused", join, &NO_FACTS, reterr);
+    return flow_note(flow, "step_paused", join, FACTS(0), reterr);
 }
 
 cairn_code join_thaw(struct flow *flow, struct flow_step *join, cairn_error *reterr)

@@ -63,7 +63,6 @@ static bool is_settled(const struct step_row *row, const struct memo *memo)
 static cairn_code note_ended(struct flow *flow, struct flow_step *step, enum step_status status,
                              cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     if (step->row.status == STEP_READY)
         step_set(flow, step, STEP_RUNNING); /* it was called once more */
     step_set(flow, step, status);
@@ -71,10 +70,10 @@ static cairn_code note_ended(struct flow *flow, struct flow_step *step, enum ste
     if (status == STEP_COMPLETED)
         TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name,
                                       reterr));
-    facts.error = step->row.error;
-    facts.retry_count = step->row.attempts ? step->row.attempts : -1;
     return flow_note(flow, status == STEP_FAILED ? "step_failed" : "step_completed", step,
-                     &facts, reterr);
+                     FACTS(.error = step->row.error, .has_retry_count = step->row.attempts > 0,
+                           .retry_count = step->row.attempts),
+                     reterr);
 }
 
 /* The passage took the oldest signal of this event that its claim had brought.  Nobody else takes
@@ -106,16 +105,16 @@ static cairn_code remember_failed(struct flow *flow, struct flow_step *step,
 static cairn_code remember_retry(struct flow *flow, struct flow_step *step,
                                  const struct memo *memo, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     TRY(flow->source->set_error(flow, &flow->instance->last_error, memo->key, memo->error,
                                 memo->attempts, reterr));
     step->row.next_run_at_us = instant_add(flow->now_us, memo->delay_us);
     if (step->row.status != STEP_READY)
         step_set(flow, step, STEP_READY);
-    facts.error = memo->error;
-    facts.retry_count = memo->attempts;
-    facts.run_at_us = step->row.next_run_at_us;
-    return flow_note(flow, "step_retry", step, &facts, reterr);
+    return flow_note(flow, "step_retry", step,
+                     FACTS(.error = memo->error, .has_retry_count = true,
+                           .retry_count = memo->attempts,
+                           .run_at_us = step->row.next_run_at_us),
+                     reterr);
 }
 
 static int64_t wait_deadline(const struct flow *flow, const struct memo *memo)
@@ -128,13 +127,11 @@ static int64_t wait_deadline(const struct flow *flow, const struct memo *memo)
 static cairn_code remember_waiting(struct flow *flow, struct flow_step *step,
                                    const struct memo *memo, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     step->row.waiting_event = memo->event;
     step->row.deadline_at_us = wait_deadline(flow, memo);
     step_set(flow, step, STEP_WAITING);
-    facts.event = memo->event;
-    facts.run_at_us = step->row.deadline_at_us;
-    TRY(flow_note(flow, "step_waiting", step, &facts, reterr));
+    TRY(flow_note(flow, "step_waiting", step,
+                  FACTS(.event = memo->event, .run_at_us = step->row.deadline_at_us), reterr));
     return step_arm(flow, step, reterr);
 }
 
@@ -317,22 +314,20 @@ static cairn_code suspend(struct flow *flow, struct flow_step *runner,
         return step_make_ready(flow, runner, at_us, "retry", reterr);
     runner->row.next_run_at_us = 0;
     step_set(flow, runner, STEP_WAITING);
-    return flow_note(flow, "step_waiting", runner, &NO_FACTS, reterr);
+    return flow_note(flow, "step_waiting", runner, FACTS(0), reterr);
 }
 
 /* Its code is another than the one that is remembered: a person decides. */
 static cairn_code pause_mismatched(struct flow *flow, struct flow_step *runner,
                                    const struct passage_commit *commit, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     TRY(flow->source->set_error(flow, &flow->instance->last_error, runner->row.name,
                                 commit->error, 1, reterr));
     TRY(blame(flow, commit, reterr));
     if (flow->instance->status != INSTANCE_PAUSED) {
         instance_set(flow, INSTANCE_PAUSED, false);
-        facts.reason = "version_mismatch";
-        facts.error = commit->error;
-        TRY(flow_note(flow, "workflow_paused", NULL, &facts, reterr));
+        TRY(flow_note(flow, "workflow_paused", NULL,
+                      FACTS(.reason = "version_mismatch", .error = commit->error), reterr));
     }
     TRY(step_make_ready(flow, runner, flow->now_us, "version_mismatch", reterr));
     return flow_freeze(flow, reterr);

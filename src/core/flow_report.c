@@ -98,7 +98,6 @@ static cairn_code spend_attempt(struct flow *flow, struct flow_step *step, const
                                 int64_t delay_us, bool is_last, cairn_error *reterr)
 {
     struct step_row *row = &step->row;
-    struct flow_facts facts = NO_FACTS;
     TRY(flow->source->config(flow, step, reterr));
     row->attempts++;
     if (is_last || row->attempts >= row->max_attempts || !step->config->is_idempotent)
@@ -110,16 +109,15 @@ static cairn_code spend_attempt(struct flow *flow, struct flow_step *step, const
     TRY(flow->source->set_error(flow, &flow->instance->last_error, row->name, error,
                                 row->attempts, reterr));
     TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL, reterr));
-    facts.error = error;
-    facts.retry_count = row->attempts;
-    facts.run_at_us = row->next_run_at_us;
-    return flow_note(flow, "step_retry", step, &facts, reterr);
+    return flow_note(flow, "step_retry", step,
+                     FACTS(.error = error, .has_retry_count = true,
+                           .retry_count = row->attempts, .run_at_us = row->next_run_at_us),
+                     reterr);
 }
 
 static cairn_code release(struct flow *flow, struct flow_step *step,
                           const struct flow_report *report, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     int64_t delay_us = report->delay_us > 0 ? report->delay_us : 0;
     bool is_continued = step->row.attempts || step->row.is_timed_out || step->row.signal;
     if (report->is_missing_handler && !is_continued) {
@@ -130,16 +128,14 @@ static cairn_code release(struct flow *flow, struct flow_step *step,
     TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), reason, reterr));
     if (!report->is_missing_handler)
         return CAIRN_OK;
-    facts.reason = "released";
-    facts.worker = report->worker;
-    return flow_note(flow, "step_skipped_missing_handler", step, &facts, reterr);
+    return flow_note(flow, "step_skipped_missing_handler", step,
+                     FACTS(.reason = "released", .worker = report->worker), reterr);
 }
 
 static cairn_code wait_for(struct flow *flow, struct flow_step *step,
                            const struct flow_report *report, cairn_error *reterr)
 {
     struct step_row *row = &step->row;
-    struct flow_facts facts = NO_FACTS;
     row->waiting_event = report->event;
     row->deadline_at_us =
         report->timeout_us < 0 ? 0 : instant_add(flow->now_us, report->timeout_us);
@@ -147,9 +143,8 @@ static cairn_code wait_for(struct flow *flow, struct flow_step *step,
     row->is_timed_out = false;
     row->signal = NULL;
     step_set(flow, step, STEP_WAITING);
-    facts.event = report->event;
-    facts.run_at_us = row->deadline_at_us;
-    TRY(flow_note(flow, "step_waiting", step, &facts, reterr));
+    TRY(flow_note(flow, "step_waiting", step,
+                  FACTS(.event = report->event, .run_at_us = row->deadline_at_us), reterr));
     return step_arm(flow, step, reterr);
 }
 
@@ -178,7 +173,6 @@ static cairn_code spend_undo(struct flow *flow, struct flow_step *step, const ch
                              int64_t delay_us, bool is_last, cairn_error *reterr)
 {
     struct step_row *row = &step->row;
-    struct flow_facts facts = NO_FACTS;
     TRY(flow->source->config(flow, step, reterr));
     const struct compensation_config *config = &step->config->compensation;
     row->compensation_attempts++;
@@ -193,10 +187,11 @@ static cairn_code spend_undo(struct flow *flow, struct flow_step *step, const ch
         delay_us =
             backoff_delay_us(&config->retry, row->compensation_attempts, rng_unit(flow->rng));
     TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL, reterr));
-    facts.error = error;
-    facts.retry_count = row->compensation_attempts;
-    facts.run_at_us = row->next_run_at_us;
-    return flow_note(flow, "compensation_retry", step, &facts, reterr);
+    return flow_note(flow, "compensation_retry", step,
+                     FACTS(.error = error, .has_retry_count = true,
+                           .retry_count = row->compensation_attempts,
+                           .run_at_us = row->next_run_at_us),
+                     reterr);
 }
 
 static cairn_code apply_undo_report(struct flow *flow, struct flow_step *step,
@@ -220,7 +215,6 @@ static cairn_code apply_undo_report(struct flow *flow, struct flow_step *step,
 static cairn_code record_awaited(struct flow *flow, struct flow_step *step, const char *output,
                                  const char *error, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     step->row.output = output;
     step->row.error = error;
     if (error)
@@ -231,8 +225,8 @@ static cairn_code record_awaited(struct flow *flow, struct flow_step *step, cons
     if (output)
         TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name,
                                       reterr));
-    facts.error = error;
-    TRY(flow_note(flow, output ? "step_completed" : "step_skipped", step, &facts, reterr));
+    TRY(flow_note(flow, output ? "step_completed" : "step_skipped", step, FACTS(.error = error),
+                  reterr));
     return lease_awaited_ended(flow, step, reterr);
 }
 

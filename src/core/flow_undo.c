@@ -27,7 +27,6 @@ static bool was_called(const struct flow_step *step)
 cairn_code step_skip(struct flow *flow, struct flow_step *step, enum step_stop stop,
                      const char *text, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     bool was_running = step->row.status == STEP_RUNNING;
     if (was_called(step) && !step_has_lease(step) && !step->row.commit_no)
         step_number(flow, step);
@@ -39,24 +38,23 @@ cairn_code step_skip(struct flow *flow, struct flow_step *step, enum step_stop s
     step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
     step->row.error = text;
     step_set(flow, step, STEP_SKIPPED);
-    facts.error = text;
-    facts.reason = "workflow_stopped";
-    facts.step_name = step->row.name;
-    return flow_note(flow, was_running ? "step_failed" : "step_skipped", step, &facts, reterr);
+    return flow_note(
+        flow, was_running ? "step_failed" : "step_skipped", step,
+        FACTS(.error = text, .reason = "workflow_stopped", .step_name = step->row.name),
+        reterr);
 }
 
 static cairn_code abort_undo(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     step->row.is_ready = false;
     step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
     step->row.undo_error = stop_text(GOAL_NONE, STOP_ABORTED);
     step_set_stop(flow, step, STOP_ABORTED);
     step_set(flow, step, STEP_FAILED);
-    facts.error = step->row.undo_error;
-    facts.reason = "workflow_stopped";
-    facts.step_name = step->row.name;
-    return flow_note(flow, "step_failed", step, &facts, reterr);
+    return flow_note(flow, "step_failed", step,
+                     FACTS(.error = step->row.undo_error, .reason = "workflow_stopped",
+                           .step_name = step->row.name),
+                     reterr);
 }
 
 /* A passage that is cancelled may just be calling a step again: its last commit tells. */
@@ -214,40 +212,39 @@ cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_
 
 static cairn_code undo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     if (step->row.status != STEP_COMPLETED)
         step->row.output = NULL; /* called, but it gave nothing */
     step_set(flow, step, STEP_COMPENSATION);
     step->row.compensation_attempts = 0;
     step->row.task_type = step->config->compensation.handler;
     step->row.stop = STOP_NONE;
-    facts.retry_count = 0;
-    return flow_note(flow, "compensation_started", step, &facts, reterr);
+    return flow_note(flow, "compensation_started", step,
+                     FACTS(.has_retry_count = true, .retry_count = 0), reterr);
 }
 
 static cairn_code note_undone(struct flow *flow, struct flow_step *step, const char *reason,
                               cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     step->row.undo_error = NULL;
     step_set(flow, step, STEP_ROLLED_BACK);
     TRY(flow->source->clear_error(flow, &flow->instance->undo_error, step->row.name, reterr));
-    facts.reason = reason;
-    facts.retry_count = step->row.compensation_attempts;
-    return flow_note(flow, "compensation_success", step, &facts, reterr);
+    return flow_note(flow, "compensation_success", step,
+                     FACTS(.reason = reason, .has_retry_count = true,
+                           .retry_count = step->row.compensation_attempts),
+                     reterr);
 }
 
 static cairn_code give_up_undo(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
-    struct flow_facts facts = NO_FACTS;
     step->row.is_ready = false;
     step->row.due_at_us = 0;
     step_set(flow, step, STEP_FAILED);
     flow->instance->is_undo_failed = true;
     flow->is_dirty = true;
-    facts.error = step->row.undo_error;
-    facts.retry_count = step->row.compensation_attempts;
-    TRY(flow_note(flow, "compensation_max_retries_exceeded", step, &facts, reterr));
+    TRY(flow_note(flow, "compensation_max_retries_exceeded", step,
+                  FACTS(.error = step->row.undo_error, .has_retry_count = true,
+                        .retry_count = step->row.compensation_attempts),
+                  reterr));
     return flow->source->park(flow, step, "compensation max retries exceeded", reterr);
 }
 
@@ -300,14 +297,13 @@ static cairn_code redo_next(struct flow *flow, cairn_error *reterr)
 cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr)
 {
     struct instance_row *instance = flow->instance;
-    struct flow_facts facts = NO_FACTS;
     bool is_busy = instance->goal == GOAL_REDO;
     if (!is_busy) {
         instance->goal = GOAL_REDO;
         instance->generation++;
         instance->finished_at_us = 0;
         instance_set(flow, INSTANCE_COMPENSATING, true);
-        TRY(flow_note(flow, "workflow_compensating", NULL, &NO_FACTS, reterr));
+        TRY(flow_note(flow, "workflow_compensating", NULL, FACTS(0), reterr));
     }
     TRY(flow->source->config(flow, step, reterr));
     step_reopen(flow, step, STEP_COMPENSATION);
@@ -316,8 +312,8 @@ cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *re
     step->row.stop = STOP_NONE;
     step->row.task_type = step->config->compensation.handler;
     step->row.is_held = is_busy;
-    facts.retry_count = 0;
-    TRY(flow_note(flow, "compensation_started", step, &facts, reterr));
+    TRY(flow_note(flow, "compensation_started", step,
+                  FACTS(.has_retry_count = true, .retry_count = 0), reterr));
     return is_busy ? CAIRN_OK : step_make_ready(flow, step, flow->now_us, NULL, reterr);
 }
 

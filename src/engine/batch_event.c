@@ -87,7 +87,7 @@ static const char *flow_data(struct batch *batch, const struct flow_facts *facts
     json_open(&out, '{');
     add_text(&out, "step_name", facts->step_name);
     add_text(&out, "status", facts->status);
-    if (facts->retry_count >= 0) {
+    if (facts->has_retry_count) {
         json_key(&out, "retry_count");
         json_int(&out, facts->retry_count);
     }

@@ -222,6 +222,7 @@ static cairn_code note_step(struct batch *batch, const char *worker, struct flow
     batch->tally.claimed++;
     batch->tally.passages += row->kind == KIND_FUNCTION;
     facts.status = step_status_name(row->status);
+    facts.has_retry_count = true;
     facts.retry_count = is_undo ? row->compensation_attempts : row->attempts;
     facts.worker = worker;
     TRY(batch_add_event(batch, &batch->events, row->instance_id, "step_started", row->name,
