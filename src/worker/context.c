@@ -64,9 +64,7 @@ cairn_code cairn_work_output_of(cairn_work *work, const char *step, const char *
         return fail_memory(reterr);
     if (!step || !step[0])
         return fail(reterr, CAIRN_E_BAD_INPUT, "step is empty");
-    cairn_code code = ask(work, step, request, reterr);
-    if (code)
-        return code;
+    TRY(ask(work, step, request, reterr));
     if (!request->out.context.count)
         return fail(reterr, CAIRN_E_NOT_FOUND, "step \"%.64s\" has not finished", step);
     return keep(work, request->out.context.items[0].output, ret_output, reterr);

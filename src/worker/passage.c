@@ -5,6 +5,7 @@
 #include "worker/passage.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "engine/calling.h"

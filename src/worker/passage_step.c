@@ -7,6 +7,7 @@
 #include "engine/options.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "core/effect.h"

@@ -67,6 +67,30 @@ TEST(no_query_walks_the_table_without_an_index)
     }
 }
 
+/* ---- Rows as spec/rows.txt describes them ---------------------------------------------------
+ */
+
+TEST(every_column_of_a_row_is_in_its_table_with_its_type)
+{
+    static const struct row_type *const types[] = {
+        &job_row_type,    &instance_row_type, &step_row_type,      &signal_row_type,
+        &outbox_row_type, &decision_row_type, &dlq_row_type,       &event_row_type,
+        &log_row_type,    &registry_row_type, &definition_row_type};
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (size_t c = 0; c < types[i]->count; c++) {
+            const struct column *column = &types[i]->columns[c];
+            bool is_text = column_is_text(column) && column->kind != CODE_COLUMN;
+            const char *type = "";
+            if (column->flags & COLUMN_POSTGRES_ONLY)
+                continue;
+            sqlite3_table_column_metadata(db_of(rig->writer), "main", types[i]->table,
+                                          column->name, &type, NULL, NULL, NULL, NULL);
+            CHECK(type && strncmp(type, is_text ? "TEXT" : "INTEGER", 4) == 0, "%s.%s is %s",
+                  types[i]->table, column->name, type ? type : "nothing");
+        }
+}
+
 /* ---- Steps of SQLite's machine, which unlike time are the same at each run -------------------
  */
 

@@ -153,9 +153,7 @@ static cairn_code take_job(struct claiming *claiming, int64_t seq, struct job_ro
                            bool *ret_taken)
 {
     struct store_tx *tx = claiming->tx;
-    cairn_code code = read_head(claiming, Q_READ_JOB, seq, &job_row_type, ret_row);
-    if (code)
-        return code;
+    TRY(read_head(claiming, Q_READ_JOB, seq, &job_row_type, ret_row));
     *ret_taken = ret_row->run_at_us <= tx->now_us;
     ret_row->is_ready = false;
     if (!*ret_taken)
@@ -266,9 +264,7 @@ static cairn_code collect_versions(struct claiming *claiming, const char *type, 
         cairn_code code = next_turn(claiming, from, &turn);
         if (code || turn.version < 0)
             return code;
-        code = collect_turn(claiming, &turn);
-        if (code)
-            return code;
+        TRY(collect_turn(claiming, &turn));
     }
 }
 

@@ -113,9 +113,7 @@ static void create_private(const char *path)
 cairn_code connection_open(struct sqlite_store *store, enum connection_use use,
                            struct connection **ret_connection, cairn_error *reterr)
 {
-    cairn_code code = identity_check(store, "open the store", reterr);
-    if (code)
-        return code;
+    TRY(identity_check(store, "open the store", reterr));
     cleanup(connection_closep) struct connection *connection = mem_zalloc(sizeof *connection);
     if (!connection)
         return fail_memory(reterr);

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/error.h"
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
@@ -64,10 +65,7 @@ cairn_code sqlite_insert_instances(struct store_tx *tx, struct instance_row *row
 cairn_code sqlite_update_instances(struct store_tx *tx, const struct instance_row *rows,
                                    size_t count, cairn_error *reterr)
 {
-    cairn_code code =
-        rows_write(tx, Q_UPDATE_INSTANCE, &instance_row_type, rows, count, reterr);
-    if (code)
-        return code;
+    TRY(rows_write(tx, Q_UPDATE_INSTANCE, &instance_row_type, rows, count, reterr));
     return rows_write(tx, Q_UPDATE_INSTANCE_STATUS, &instance_row_type, rows, count, reterr);
 }
 

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/error.h"
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
@@ -115,9 +116,7 @@ cairn_code sqlite_list_jobs(struct store_tx *tx, const struct job_filter *filter
                             cairn_error *reterr)
 {
     enum query_number number;
-    cairn_code code = choose_query(tx, filter, &number, reterr);
-    if (code)
-        return code;
+    TRY(choose_query(tx, filter, &number, reterr));
 
     cleanup(query_end) struct query query = query_begin(tx, number, reterr);
     if (has_status(number))

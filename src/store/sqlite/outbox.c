@@ -22,9 +22,7 @@ cairn_code sqlite_claim_outbox(struct store_tx *tx, const char *worker, int64_t 
         return fail_memory(reterr);
     cleanup(query_end) struct query query = query_begin(tx, Q_FIND_OUTBOX, reterr);
     bind_size(&query, ":room", room);
-    cairn_code code = rows_read(&query, &outbox_row_type, ret_rows, room, ret_count);
-    if (code)
-        return code;
+    TRY(rows_read(&query, &outbox_row_type, ret_rows, room, ret_count));
     for (size_t i = 0; i < *ret_count; i++) {
         ret_rows[i].claimed_by = own_worker;
         ret_rows[i].claimed_until_us = until_us;

@@ -5,6 +5,7 @@
  * Results and parameters of a statement that have the name of a column are that column, in any
  * order.  The names are looked up once for each statement of a session.
  */
+#include "base/error.h"
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
@@ -87,9 +88,7 @@ void row_read(struct query *query, const struct row_type *type, void *ret_row)
 
 cairn_code row_find(struct query *query, const struct row_type *type, void *ret_row)
 {
-    cairn_code code = query_find(query);
-    if (code)
-        return code;
+    TRY(query_find(query));
     row_read(query, type, ret_row);
     return query_ended(query);
 }
@@ -151,9 +150,7 @@ cairn_code row_insert(struct store_tx *tx, const struct row_insert *how, void *r
     size_t count = 0;
     cleanup(query_end) struct query insert = query_begin(tx, how->insert, reterr);
     row_bind(&insert, how->type, row);
-    cairn_code code = query_change(&insert, &count);
-    if (code)
-        return code;
+    TRY(query_change(&insert, &count));
     *ret_result = INSERT_DONE;
     if (count > 0) {
         *seq = sqlite3_last_insert_rowid(insert.session->connection->db);

@@ -113,11 +113,9 @@ static cairn_code check_file(const struct sqlite_store *store, struct connection
     if (sqlite3_db_readonly(connection->db, "main") == 1)
         return sqlite_refused(store->path, NULL, SQLITE_READONLY, "open the store", reterr);
 
-    cairn_code code = check_version(store, version, config, reterr);
-    if (!code && version == 0)
-        code = check_names(store, connection, reterr);
-    if (code)
-        return code;
+    TRY(check_version(store, version, config, reterr));
+    if (version == 0)
+        TRY(check_names(store, connection, reterr));
     if (!connection_answers(connection, "PRAGMA encoding", "UTF-8"))
         return fail(reterr, CAIRN_E_CONFLICT,
                     "cannot use \"%s\": its texts are UTF-16, and Cairn needs UTF-8",

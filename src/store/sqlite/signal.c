@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/error.h"
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
@@ -12,9 +13,7 @@ cairn_code sqlite_get_signal(struct store_tx *tx, const char *instance_id, const
     cleanup(query_end) struct query query = query_begin(tx, Q_FIND_KNOWN_SIGNAL, reterr);
     bind_text(&query, ":instance_id", instance_id);
     bind_text(&query, ":id", id);
-    cairn_code code = query_find(&query);
-    if (code)
-        return code;
+    TRY(query_find(&query));
     ret_row->seq = sqlite3_column_int64(query.handle, 0);
     ret_row->was_taken = sqlite3_column_int(query.handle, 1) != 0;
     return CAIRN_OK;
@@ -26,9 +25,7 @@ cairn_code sqlite_insert_signal(struct store_tx *tx, struct signal_row *row,
     size_t count = 0;
     cleanup(query_end) struct query query = query_begin(tx, Q_INSERT_SIGNAL, reterr);
     row_bind(&query, &signal_row_type, row);
-    cairn_code code = query_change(&query, &count);
-    if (code)
-        return code;
+    TRY(query_change(&query, &count));
     *ret_result = count ? INSERT_DONE : INSERT_EXISTING;
     if (!count)
         return sqlite_get_signal(tx, row->instance_id, row->id, row, reterr);

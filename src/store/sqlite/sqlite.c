@@ -146,26 +146,18 @@ cairn_code sqlite_open(const struct store_config *asked, struct store **ret_stor
     struct store_config config = *asked;
     store->base = (struct store){.ops = &sqlite_store_ops, .clock = config.clock};
     identity_init(store);
-    cairn_code code = read_url(config.url, store, reterr);
+    TRY(read_url(config.url, store, reterr));
     if (is_in_memory(store)) /* it can be nothing but new */
         config.no_create = config.no_migrate = false;
-    if (!code)
-        code = check_presence(store, &config, reterr);
-    if (code)
-        return code;
+    TRY(check_presence(store, &config, reterr));
 
     cleanup(connection_closep) struct connection *connection = NULL;
     bool is_hasty = config.lock_wait_ms < OPEN_WAIT_MS;
     store->lock_wait_ms = is_hasty ? OPEN_WAIT_MS : config.lock_wait_ms;
-    code = connection_open(store,
-                           config.no_migrate || config.no_create ? FOR_WRITING : FOR_CREATING,
-                           &connection, reterr);
-    if (!code)
-        code = schema_prepare(store, connection, &config, reterr);
-    if (!code)
-        code = identity_note(store, connection->db, reterr);
-    if (code)
-        return code;
+    bool is_there = config.no_migrate || config.no_create;
+    TRY(connection_open(store, is_there ? FOR_WRITING : FOR_CREATING, &connection, reterr));
+    TRY(schema_prepare(store, connection, &config, reterr));
+    TRY(identity_note(store, connection->db, reterr));
 
     store->lock_wait_ms = config.lock_wait_ms;
     connection->wait_us = (int64_t)config.lock_wait_ms * US_PER_MS;
@@ -282,19 +274,15 @@ cairn_code sqlite_begin(struct store_session *base, struct arena *arena,
         disconnect(session);
     const char *doing = is_writer ? "begin to write" : "begin to read";
     struct sqlite_store *store = (struct sqlite_store *)base->store;
-    cairn_code code = identity_check(store, doing, reterr);
-    if (!code && !session->connection)
-        code = connect_session(session, reterr);
-    if (code)
-        return code;
+    TRY(identity_check(store, doing, reterr));
+    if (!session->connection)
+        TRY(connect_session(session, reterr));
     session->connection->wait_us = lock_wait_us(session);
     cleanup(query_end) struct query query =
         query_open(session, is_writer ? Q_BEGIN_WRITE : Q_BEGIN_READ, reterr);
-    code = query_run(&query);
-    if (!code && is_writer)
-        code = note_log(session, reterr);
-    if (code)
-        return code;
+    TRY(query_run(&query));
+    if (is_writer)
+        TRY(note_log(session, reterr));
 
     /* After the lock, which may have taken a while to get. */
     session->tx = (struct store_tx){

@@ -38,9 +38,7 @@ static cairn_code begin_one(struct store_tx *tx, const struct step_ref *ref,
                             struct owner *owner, enum query_number number,
                             struct query *ret_query, cairn_error *reterr)
 {
-    cairn_code code = find_owner(tx, ref->instance_id, owner, reterr);
-    if (code)
-        return code;
+    TRY(find_owner(tx, ref->instance_id, owner, reterr));
     if (ref->seq < 0 || ref->seq >= PLACES_MAX)
         return CAIRN_E_NOT_FOUND;
     *ret_query = query_begin(tx, number, reterr);
