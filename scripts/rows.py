@@ -118,7 +118,7 @@ def value(column, dialect):
     """The value that is written: SQLite's parameter, or a column of `given` in PostgreSQL, where
     0, false and {} travel as NULL."""
     if dialect == "sqlite":
-        return f":{column.name}"
+        return ":now" if "now" in column.flags else f":{column.name}"
     zero = {"int32": "0", "int64": "0", "bool": "false", "json": "'{}'"}.get(column.kind.name)
     if zero and "null" not in column.flags:
         return f"coalesce(given.{column.name}, {zero})"

@@ -1,8 +1,8 @@
 -- name: append_event
 -- doing: append events
 -- One line of the history.
-INSERT INTO workflow_event ({event.insert but created_at}, created_at)
-VALUES ({event.values but created_at}, :now);
+INSERT INTO workflow_event ({event.insert})
+VALUES ({event.values});
 
 
 -- name: append_events

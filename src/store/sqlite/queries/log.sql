@@ -1,8 +1,8 @@
 -- name: append_log
 -- doing: append to a log
 -- One line of an instance's log.
-INSERT INTO workflow_log ({log.insert but at}, at)
-VALUES ({log.values but at}, :now);
+INSERT INTO workflow_log ({log.insert})
+VALUES ({log.values});
 
 
 -- name: list_logs

@@ -4,11 +4,7 @@
 INSERT INTO workflow_registry ({registry.insert})
 VALUES ({registry.values})
 ON CONFLICT (workflow_name) DO UPDATE
-   SET intent_type = excluded.intent_type,
-       runtime     = excluded.runtime,
-       is_enabled  = excluded.is_enabled,
-       description = excluded.description,
-       updated_at  = excluded.updated_at;
+   SET {registry.excluded};
 
 
 -- name: get_registry
