@@ -15,9 +15,6 @@
 /* A claim looks at a few more than wanted: what other claimers hold costs no second look. */
 enum { SPARE_HEADS = 8 };
 
-/* How long after its begin another process's transaction usually has written its rows. */
-#define STEP_WRITE_US (100 * US_PER_MS)
-
 /* ---- what is claimed ------------------------------------------------------------------------ */
 
 /* A claim under way. */
@@ -36,8 +33,6 @@ struct claim_kind {
     const struct row_type *type;
     enum postgres_query claim, check;
     void (*add_params)(struct postgres_params *params, const struct taking *taking);
-    struct claimed_key (*key_of)(const void *row);
-    void (*finish_told)(const struct store_tx *tx, struct walk_told *told);
     void (*note_due)(struct store_tx *tx, int64_t due_us);
 };
 
@@ -48,27 +43,11 @@ static void add_job_params(struct postgres_params *params, const struct taking *
     param_time(params, taking->claim.base.lease_until_us);
 }
 
-static struct claimed_key key_of_job(const void *row)
-{
-    const struct job_row *job = row;
-    return (struct claimed_key){job->type, job->priority, job->seq >> 8};
-}
-
-/* Rows that are inserted from now on have a higher seq than the last one given. */
-static void finish_job_told(const struct store_tx *tx, struct walk_told *told)
-{
-    (void)tx;
-    told->end = told->extra >> 8;
-    told->work = told->heads;
-}
-
 static const struct claim_kind jobs = {
     .type = &job_row_type,
     .claim = PG_CLAIM_JOBS,
     .check = PG_CHECK_JOBS,
     .add_params = add_job_params,
-    .key_of = key_of_job,
-    .finish_told = finish_job_told,
     .note_due = postgres_note_due,
 };
 
@@ -89,29 +68,11 @@ static void add_step_params(struct postgres_params *params, const struct taking 
     param_double(params, claim->aging_rate);
 }
 
-static struct claimed_key key_of_step(const void *row)
-{
-    const struct step_row *step = row;
-    return (struct claimed_key){step->task_type, step_rank(step->version, step->priority),
-                                step_key(step->next_run_at_us)};
-}
-
-/* Another process's transaction may have read its time before the walk and write only now: so nothing
- * is known of the last moment. */
-static void finish_step_told(const struct store_tx *tx, struct walk_told *told)
-{
-    enum { ROWS_PER_TURN = 4 }; /* the work of a probe */
-    told->end = step_key(tx->now_us - STEP_WRITE_US);
-    told->work = told->heads + ROWS_PER_TURN * (size_t)told->extra;
-}
-
 static const struct claim_kind steps = {
     .type = &step_row_type,
     .claim = PG_CLAIM_STEPS,
     .check = PG_CHECK_STEPS,
     .add_params = add_step_params,
-    .key_of = key_of_step,
-    .finish_told = finish_step_told,
     .note_due = postgres_note_flow_due,
 };
 
@@ -199,21 +160,6 @@ static cairn_code run_claim(struct store_tx *tx, const struct taking *taking, si
     return postgres_ask(tx, taking->kind->claim, &params, ret_reader, reterr);
 }
 
-/* Tells the marks what the walk has seen. */
-static cairn_code note_walk(struct store_tx *tx, const struct taking *taking,
-                            struct claim_walk *walk, const struct walk_told *told,
-                            const char *rows, size_t count, cairn_error *reterr)
-{
-    struct claimed_key *keys = arena_array(tx->arena, count + 1, sizeof *keys);
-    if (!keys)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++)
-        keys[i] = taking->kind->key_of(rows + i * taking->kind->type->size);
-    postgres_walked(taking->marks, walk, told, tx->session->store->clock->is_virtual, keys,
-                    count);
-    return CAIRN_OK;
-}
-
 static bool is_held_by(const struct step_row *row, const struct step_holder *holder)
 {
     return strcmp(row->token, holder->token) == 0 &&
@@ -257,17 +203,22 @@ static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t h
     TRY(drop_holders(tx, taking, reterr));
     TRY(run_claim(tx, taking, heads, &walk, &reader, reterr));
 
-    char *rows = taking->rows + taking->count * type->size;
-    size_t count = 0;
     struct walk_told told = postgres_read_told(&reader, taking->marks);
-    taking->kind->finish_told(tx, &told);
-    for (; reader.row < reader.count; reader.row++)
-        if (!PQgetisnull(reader.result, reader.row, WALK_COLUMNS))
-            postgres_read_row(&reader, WALK_COLUMNS, type, rows + count++ * type->size);
+    struct claimed_key *keys = arena_array(tx->arena, (size_t)reader.count, sizeof *keys);
+    size_t count = 0;
+    if (!keys)
+        return fail_memory(reterr);
+    for (; reader.row < reader.count; reader.row++) {
+        if (PQgetisnull(reader.result, reader.row, CLAIM_ROW))
+            continue;
+        keys[count++] = postgres_read_key(&reader);
+        postgres_read_row(&reader, CLAIM_ROW, type, taking->rows + taking->count * type->size);
+        taking->count++;
+    }
     *ret_is_all = told.heads < heads && told.taken == count;
-    taking->count += count;
-    return reader.failed ? fail_memory(reterr)
-                         : note_walk(tx, taking, &walk, &told, rows, count, reterr);
+    postgres_walked(taking->marks, &walk, &told, tx->session->store->clock->is_virtual, keys,
+                    count);
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
 /* ---- the claim ------------------------------------------------------------------------------ */

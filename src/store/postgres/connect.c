@@ -67,30 +67,27 @@ cairn_code postgres_check_url(const char *url, cairn_error *reterr)
                      "characters percent-encoded");
 }
 
-/* How long one attempt may take, in seconds: what the URL or the environment says, else ours. */
-static int64_t connect_timeout(const char *url)
-{
-    const char *text = getenv("PGCONNECT_TIMEOUT");
-    int64_t seconds = text ? strtol(text, NULL, 10) : 0;
-    PQconninfoOption *options = PQconninfoParse(url, NULL);
-    for (PQconninfoOption *it = options; it && it->keyword; it++)
-        if (strcmp(it->keyword, "connect_timeout") == 0 && it->val)
-            seconds = strtol(it->val, NULL, 10);
-    PQconninfoFree(options);
-    return seconds > 0 ? seconds : CONNECT_SECONDS;
-}
+/* What the URL says of connecting. */
+struct url_facts {
+    int64_t timeout_s;   /* of one attempt: of the URL or the environment, else ours */
+    bool has_many_hosts; /* libpq tries the next one by itself only when it does the waiting */
+};
 
-/* libpq goes on to the next of several hosts by itself only when it does the waiting. */
-static bool has_many_hosts(const char *url)
+static struct url_facts read_url(const char *url)
 {
-    bool has_many = false;
+    const char *timeout = getenv("PGCONNECT_TIMEOUT");
+    struct url_facts facts = {.timeout_s = timeout ? strtol(timeout, NULL, 10) : 0};
     PQconninfoOption *options = PQconninfoParse(url, NULL);
-    for (PQconninfoOption *it = options; it && it->keyword; it++)
-        if (it->val &&
-            (strcmp(it->keyword, "host") == 0 || strcmp(it->keyword, "hostaddr") == 0))
-            has_many |= strchr(it->val, ',') != NULL;
+    for (PQconninfoOption *it = options; it && it->keyword; it++) {
+        if (it->val && strcmp(it->keyword, "connect_timeout") == 0)
+            facts.timeout_s = strtol(it->val, NULL, 10);
+        if (it->val && strncmp(it->keyword, "host", 4) == 0) /* or hostaddr */
+            facts.has_many_hosts |= strchr(it->val, ',') != NULL;
+    }
     PQconninfoFree(options);
-    return has_many;
+    if (facts.timeout_s <= 0)
+        facts.timeout_s = CONNECT_SECONDS;
+    return facts;
 }
 
 /* False: the time is over. */
@@ -110,7 +107,8 @@ cairn_code postgres_connect(const char *url, struct postgres_patience *patience,
 {
     static const char doing[] = "connect to PostgreSQL";
     struct postgres_target target = postgres_target(url);
-    bool is_plain = !has_many_hosts(url);
+    struct url_facts facts = read_url(url);
+    bool is_plain = !facts.has_many_hosts;
     cleanup(postgres_conn_done) PGconn *conn =
         is_plain ? PQconnectStartParams(target.keywords, target.values, 1)
                  : PQconnectdbParams(target.keywords, target.values, 1);
@@ -118,7 +116,7 @@ cairn_code postgres_connect(const char *url, struct postgres_patience *patience,
         return fail_memory(reterr);
 
     struct postgres_patience attempt = *patience;
-    int64_t end_us = monotonic_us() + connect_timeout(url) * US_PER_SEC;
+    int64_t end_us = monotonic_us() + facts.timeout_s * US_PER_SEC;
     if (end_us < attempt.until_us)
         attempt.until_us = end_us;
     if (is_plain && !connect_within(conn, &attempt))

@@ -1,4 +1,4 @@
-/* store/postgres/failure.c - what the database said, sorted.
+/* store/postgres/failure.c - errors of the database, sorted into codes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,22 +32,23 @@ static cairn_code code_of(const char *state)
     return CAIRN_E_STORE;
 }
 
+static const struct {
+    cairn_code code;
+    const char *text;
+} reasons[] = {
+    {CAIRN_E_UNREACHABLE, "the database could not be reached"},
+    {CAIRN_E_BUSY, "another transaction holds a lock"},
+    {CAIRN_E_STORE_FULL, "the database's disk is full"},
+    {CAIRN_E_OUT_OF_MEMORY, "the database has run out of memory"},
+    {CAIRN_E_READ_ONLY, "the database is read-only"},
+};
+
 static const char *reason_of(cairn_code code)
 {
-    switch (code) {
-    case CAIRN_E_UNREACHABLE:
-        return "the database could not be reached";
-    case CAIRN_E_BUSY:
-        return "somebody else holds a lock";
-    case CAIRN_E_STORE_FULL:
-        return "the database's disk is full";
-    case CAIRN_E_OUT_OF_MEMORY:
-        return "the database has run out of memory";
-    case CAIRN_E_READ_ONLY:
-        return "the database is read-only";
-    default:
-        return "the database said no";
-    }
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].code == code)
+            return reasons[i].text;
+    return "the database rejected it";
 }
 
 /* The first line: libpq adds hints and context of its own below. */

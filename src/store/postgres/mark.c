@@ -87,7 +87,7 @@ bool mark_portion(const struct mark *mark, int64_t *ret_from, int64_t *ret_to)
 void mark_checked(struct mark *mark, int64_t from, int64_t to, int64_t took_us)
 {
     if (mark->checked != to)
-        return; /* somebody else was quicker */
+        return; /* another thread was quicker */
     mark->checked = from;
     if (took_us > PORTION_LONG_US && mark->stride > 1)
         mark->stride /= 2;

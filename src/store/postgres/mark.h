@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A claim takes the first rows of an index.  What was taken stays there as dead entries until a
- * vacuum, and while anybody holds an old snapshot (a dump, a report) no vacuum removes them: every
+ * vacuum, and while another session holds an old snapshot (a dump, a report) no vacuum removes them: every
  * claim would walk over all of them again.  So a walk that has become slow begins at a mark, below
  * which nothing was found.
  *
@@ -82,7 +82,7 @@ bool walk_is_slow(int64_t took_us, size_t rows);
 /* A walk from the very beginning took so long, for so many rows. */
 void pace_walked(struct mark_pace *pace, int64_t took_us, size_t rows);
 
-/* Whether to look at a portion now.  is_short: somebody waits for what may be there. */
+/* Whether to look at a portion now.  is_short: a claim has found too little. */
 bool pace_may_check(const struct mark_pace *pace, bool is_short, int64_t now_us);
 void pace_checked(struct mark_pace *pace, int64_t took_us, int64_t now_us);
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A session is one connection, always in pipeline mode.  A statement is either run (sent, and
- * its result awaited) or queued (sent with the next one that is run); what a queued statement
- * did wrong is reported by whichever run comes next, at the latest by the commit.
+ * its result awaited) or queued (sent with the next one that is run); an error of a
+ * queued statement is reported by the next run, at the latest by the commit.
  *
  * Arrays and instants travel in binary form, other parameters as text; results come back in
  * binary form.  So neither side depends on a setting of the server's.
@@ -81,7 +81,7 @@ struct postgres_store {
     struct postgres_watch watch;
     struct postgres_due job_due, flow_due;
     struct mark_set job_marks;  /* ranks are priorities, keys are seq >> 8 */
-    struct mark_set step_marks; /* step_rank(), step_key() */
+    struct mark_set step_marks; /* step_rank(), next_run_at in microseconds */
     /* One for each index, with one mark without a type: keys are microseconds since 1970. */
     struct mark_set timers[POSTGRES_TIMER_COUNT];
 };
@@ -227,7 +227,7 @@ struct postgres_session {
     bool is_prepared[POSTGRES_QUERY_COUNT];
     struct queued_query queue[POSTGRES_QUEUE_MAX]; /* sent, results not yet read */
     int queue_len;
-    bool is_leaving;          /* a rollback is under way that nobody has waited for */
+    bool is_leaving;          /* a rollback was sent, and its result is not yet read */
     enum postgres_query sent; /* whose result is kept; POSTGRES_QUERY_COUNT: none's */
     PGresult *sent_result;    /* NULL: not yet read */
     struct postgres_tx tx;    /* one at a time */
@@ -259,7 +259,7 @@ cairn_code postgres_send(struct postgres_session *session, enum postgres_query q
                          const struct postgres_params *params, cairn_error *reterr);
 cairn_code postgres_take(struct store_tx *tx, struct postgres_reader *ret_reader,
                          cairn_error *reterr);
-void postgres_forget_sent(struct postgres_session *session); /* nobody comes for it */
+void postgres_forget_sent(struct postgres_session *session); /* its result is not wanted */
 
 /* Ends a transaction that has only read, without waiting for the answer; postgres_left() reads that,
  * before anything else is sent. */
@@ -283,7 +283,6 @@ void postgres_note_step(struct store_tx *tx, const struct step_row *row);
 /* How a step is marked: rank is what the index of ready steps has between type and next_run_at. */
 enum { STEP_PRIORITY_BITS = 7, STEP_PRIORITY_MASK = 127 };
 int64_t step_rank(int32_t version, int32_t priority);
-int64_t step_key(int64_t next_run_at_us);
 
 /* $n: where a walk over the timers of one kind may begin. */
 void param_timer_from(struct postgres_params *params, struct store_tx *tx,
@@ -329,25 +328,25 @@ cairn_code postgres_plan_walk(struct arena *arena, struct mark_set *set,
                               cairn_error *reterr);
 void param_walk(struct postgres_params *params, const struct claim_walk *walk);
 
-/* What a walk told: the first columns of a claim's result. */
-enum { WALK_COLUMNS = 7 };
+/* What a walk told: the first columns of each row of a claim. */
 struct walk_told {
     size_t heads, taken; /* how many rows it looked at, and locked */
     int64_t took_us;
     struct walk_facts facts;
-    int64_t extra;    /* each claim's own */
+    int64_t end;      /* no new row has a lower key */
+    size_t work;      /* how many rows it had to read, dead ones apart */
     const char *lows; /* of each range with rows, its number from 1 and its lowest key */
-
-    /* The caller knows these. */
-    int64_t end; /* no new row has a lower key */
-    size_t work; /* how many rows the walk had to read, dead ones apart */
 };
 struct walk_told postgres_read_told(struct postgres_reader *reader, const struct mark_set *set);
 
+/* The columns after them: where the claimed row stood in the index.  Then comes the row itself. */
 struct claimed_key {
-    const char *type;
+    const char *type; /* lives as long as the result */
     int64_t rank, key;
 };
+struct claimed_key postgres_read_key(struct postgres_reader *reader);
+enum { CLAIM_ROW = 11 };
+
 /* is_virtual: time is a test's; no walk is too slow then. */
 void postgres_walked(struct mark_set *set, struct claim_walk *walk,
                      const struct walk_told *told, bool is_virtual,
@@ -360,7 +359,8 @@ cairn_code postgres_check_below(struct store_tx *tx, struct mark_set *set,
                                 enum postgres_query query, bool is_short, bool *ret_is_found,
                                 cairn_error *reterr);
 
-/* A row of this transaction's can be claimed; in the second case, one of any rank of its type. */
+/* A row of this transaction can be claimed, or a timer of it is due; in the second case, a row of
+ * any rank of its type. */
 void postgres_note_ready(struct mark_set *set, const char *type, int64_t rank, int64_t key);
 void postgres_note_ready_type(struct mark_set *set, const char *type, int64_t key);
 

@@ -129,8 +129,8 @@ static bool is_sent_at(const struct postgres_session *session, int place)
            session->queue[place].query == session->sent && !session->queue[place].is_prepare;
 }
 
-/* Reads the results of everything sent, whose end is sent too; the one that somebody comes for later
- * is kept. */
+/* Reads the results of everything sent, whose end is sent too; the one that
+ * postgres_take() gets is kept. */
 static cairn_code read_all(struct postgres_session *session, PGresult **ret_result,
                            cairn_error *reterr)
 {

@@ -65,7 +65,7 @@ static int64_t time_of(const struct postgres_session *session, PGresult *result)
 /* The server waits for a lock, and its answer must come before our own time is over. */
 #define AFTER_LOCK_US US_PER_SEC
 
-/* Without a deadline nobody is in a hurry. */
+/* If the caller has no deadline. */
 #define NO_HURRY_US (30 * US_PER_SEC)
 
 /* What is left of the caller's time, in the words of lock_timeout. */

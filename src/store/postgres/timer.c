@@ -7,7 +7,7 @@
  * answer holds for a moment: our own later writes lower it, news from others discards it.  What
  * another process does without a word (a lease it takes) is seen that moment later.
  *
- * While somebody holds an old snapshot no vacuum removes the dead entries.  Once a look has become
+ * While another session holds an old snapshot, no vacuum removes the dead entries.  Once a look has become
  * slow it begins at a mark (mark.h), a second before now at the latest, and goes no further than a
  * second from now: it says then that it wants to be asked again.  What was written below the mark
  * (a lease that a hand ended in the past) is found by looking there, in portions.
@@ -50,7 +50,7 @@ void postgres_note_job(struct store_tx *tx, const struct job_row *row)
         postgres_note_ready(&postgres_store_of(tx->session)->job_marks, row->type,
                             row->priority, row->seq >> 8);
     } else if (row->status == JOB_PENDING) {
-        postgres_session_of(tx)->tx.is_news = true; /* whoever listens has a timer to set */
+        postgres_session_of(tx)->tx.is_news = true; /* engines that listen set a timer */
         postgres_note_due(tx, row->run_at_us);
         lower(tx, TIMER_JOB_LATER, row->run_at_us);
     } else if (row->status == JOB_LEASED) {
@@ -73,19 +73,14 @@ int64_t step_rank(int32_t version, int32_t priority)
     return ((int64_t)version << STEP_PRIORITY_BITS) | priority;
 }
 
-int64_t step_key(int64_t next_run_at_us)
-{
-    return next_run_at_us > 0 ? next_run_at_us : 0;
-}
-
-/* A function's row that was read does not know its version: all of them are lowered. */
+/* If a function's row does not know its version, the marks of all versions are lowered. */
 static void note_ready_step(struct mark_set *marks, const struct step_row *row)
 {
+    int64_t key = row->next_run_at_us > 0 ? row->next_run_at_us : 0;
     if (row->kind == KIND_FUNCTION && row->version == 0)
-        postgres_note_ready_type(marks, row->task_type, step_key(row->next_run_at_us));
+        postgres_note_ready_type(marks, row->task_type, key);
     else
-        postgres_note_ready(marks, row->task_type, step_rank(row->version, row->priority),
-                            step_key(row->next_run_at_us));
+        postgres_note_ready(marks, row->task_type, step_rank(row->version, row->priority), key);
 }
 
 void postgres_note_step(struct store_tx *tx, const struct step_row *row)

@@ -250,9 +250,17 @@ struct walk_told postgres_read_told(struct postgres_reader *reader, const struct
                   .own_xid = value_int(reader, 4),
                   .now_us = monotonic_us(),
                   .settle_us = set->settle_us},
-        .extra = value_int(reader, 5),
-        .lows = value_text(reader, 6),
+        .end = value_int(reader, 5),
+        .work = (size_t)value_int(reader, 6),
+        .lows = value_text(reader, 7),
     };
+}
+
+struct claimed_key postgres_read_key(struct postgres_reader *reader)
+{
+    return (struct claimed_key){.type = PQgetvalue(reader->result, reader->row, 8),
+                                .rank = value_int(reader, 9),
+                                .key = value_int(reader, 10)};
 }
 
 /* A row that is seen says nothing of those that come before the end yet. */
@@ -382,7 +390,7 @@ cairn_code postgres_check_below(struct store_tx *tx, struct mark_set *set,
 {
     int64_t budget_us = set->pace.is_forced ? INT64_MAX : is_short ? 20 * US_PER_MS : US_PER_MS;
     struct portion portion;
-    /* A round that is under way does not look again at where it has been; somebody who waits wants
+    /* A round that is under way does not look again at where it has been; a claim that waits wants
      * a whole one. */
     bool is_whole = !is_short || !set->pace.is_in_round;
     *ret_is_found = false;

@@ -15,7 +15,7 @@
 
 enum {
     POLL_MS = 1000,  /* without news */
-    LOOK_MS = 10000, /* with them: leases of processes that died are announced by nobody */
+    LOOK_MS = 10000, /* with them: the leases of a process that died are not announced */
     RETRY_MS = 250,  /* before the second try to connect; then twice as long each time */
     RETRY_MAX = 10000,
     CONNECT_MS = 5000
@@ -23,7 +23,7 @@ enum {
 
 enum wait_end { WAIT_READY, WAIT_STOPPED, WAIT_OVER };
 
-/* Until the socket (-1: none) is ready, or somebody wants us to stop, or `until_us`. */
+/* Until the socket (-1: none) is ready, or stop_fd is readable, or `until_us` has come. */
 static enum wait_end wait_for(int socket, short events, int stop_fd, int64_t until_us)
 {
     for (;;) {
@@ -76,7 +76,7 @@ static bool start_listening(struct postgres_store *store, int stop_fd)
     return true;
 }
 
-/* Takes what has arrived; true if any of it is somebody else's. */
+/* Takes what has arrived; true if any of it comes from another process. */
 static bool take_news(const struct postgres_store *store)
 {
     bool has_news = false;

@@ -38,8 +38,8 @@ SELECT i.id::text
 
 
 -- name: lock_instances
--- Reads and locks rows, in order of id, leaving out those that somebody else
--- holds.
+-- Reads and locks rows, in order of id, leaving out those that another
+-- transaction holds.
 --
 --   $1  ids
 --

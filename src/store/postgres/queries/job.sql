@@ -27,7 +27,8 @@ SELECT given.ordinal, again.seq, other.id::text, other.seq
 
 
 -- name: lock_jobs
--- Reads and locks rows, in order of id, leaving out those that somebody else holds.
+-- Reads and locks rows, in order of id, leaving out those that another transaction
+-- holds.
 --
 --   $1  ids
 --
@@ -117,11 +118,12 @@ UPDATE workflow.workflow_run AS r
 --
 -- Each row begins with how many heads there were: as many as $9 means that there may be more
 -- behind them.  Then how many were locked: more than were leased means that some had changed since
--- this statement began, and that another may get them.  Then what mark.h wants to know: how long
--- the walk took in microseconds, where the open transactions begin, this transaction's own number (0
--- if it has none), the last seq given; and in the first row alone, of each of the ranges given that
--- is not empty, its number and the lowest (seq >> 8) found there.  At least one row; the columns of
--- the job are NULL if nothing was leased.
+-- this statement began, and that another may get them.  Then for mark.h: how long the walk took in
+-- microseconds, where the open transactions begin, this transaction's own number (0 if it has none),
+-- the (seq >> 8) that no new row is below, how many rows the walk had to read; and in the first row
+-- alone, of each of the given ranges that has rows, its number and the lowest (seq >> 8) found there.
+-- Then the row's type, priority and (seq >> 8), and its columns.  At least one row; if nothing was
+-- leased, these are NULL.
 --
 -- Walks idx_workflow_run_type_prefix alone: from one type to the next that has work, now or later
 -- (one probe each), then the first rows of every type that are ready, in whole groups of those that
@@ -209,13 +211,15 @@ WITH RECURSIVE walk (before, type) AS (
 SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
        pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
        coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0),
-       coalesce(pg_sequence_last_value('workflow.workflow_run_seq_seq'::regclass), 0),
+       coalesce(pg_sequence_last_value('workflow.workflow_run_seq_seq'::regclass), 0) >> 8,
+       looked.heads,
        CASE WHEN row_number() OVER (ORDER BY r.priority, r.seq) = 1 THEN (
             SELECT string_agg(low.number || ' ' || low.key, ' ')
               FROM (SELECT found.number, min(found.seq) >> 8 AS key
                       FROM found
                      WHERE found.number IS NOT NULL
                      GROUP BY found.number) AS low) END,
+       r.type, r.priority, r.seq >> 8,
        {job.columns r}
   FROM looked
   LEFT JOIN leased AS r ON true
@@ -249,7 +253,7 @@ SELECT (SELECT r.seq >> 8
 --   $1, $2  worker, token
 --   $3      how many at most
 --
--- Looks at what is leased now; asked only after a commit whose end nobody knew.
+-- Looks at what is leased now; asked only after a commit with an unknown end.
 SELECT {job.columns r}
   FROM workflow.workflow_run AS r
  WHERE r.status = 'leased'

@@ -18,9 +18,9 @@ SELECT {outbox.values}
 --   $3  until when
 --   $4  how many at most
 --
--- None behind one of its instance that is claimed, by whomever.  Whoever claims events of an instance
--- first locks the oldest that is not acknowledged: so two claimers never share an instance, and
--- what the second reads after the lock is what the first has left.  Instances that others hold at
+-- Leaves out events behind a claimed one of the same instance.  A claim of events of an instance
+-- first locks the oldest that is not acknowledged: so two claims never share an instance, and
+-- the second one reads, after the lock, what the first one has left.  Instances that others hold at
 -- this moment are skipped.
 WITH wanted AS MATERIALIZED (
     SELECT o.id, o.instance_id

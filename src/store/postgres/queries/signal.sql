@@ -28,7 +28,7 @@ SELECT g.seq, coalesce(g.was_taken, g.taken_by IS NOT NULL)
 
 -- name: find_signal
 -- doing: find a signal
--- The oldest signal of an event that nobody has taken.
+-- The oldest signal of an event that is not taken.
 --
 --   $1, $2  instance, event
 --   $3      received at or before this time
@@ -43,7 +43,7 @@ SELECT {signal.columns g}
 
 
 -- name: list_signals
--- Signals that nobody has taken, in the order of the instances, oldest first.
+-- Signals that are not taken, in the order of the instances, oldest first.
 --
 --   $1  instances
 --   $2  of the first only those after this one

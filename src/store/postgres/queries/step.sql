@@ -36,7 +36,7 @@ DELETE FROM workflow.workflow_step AS s
 --   $1, $2, $3  their instances, and ranges of places: the first and the last
 --
 -- Neighbours are found together, by one look into the index.  Locks them one at a time and in one
--- order, so that nobody waits in a circle.  The first column says of which of the given ranges a row
+-- order, so that no deadlock can happen.  The first column says of which of the given ranges a row
 -- is, from 1.
 SELECT given.ordinal, s.*
   FROM (SELECT g.instance_id, g.first, g.last, g.ordinal
@@ -146,11 +146,13 @@ SELECT {step.columns s}
 --
 -- Each row begins with how many heads there were: as many as $9 means that there may be more
 -- behind them.  Then how many were locked: more than were leased means that some had changed since
--- this statement began, and that another may get them.  Then what mark.h wants to know: how long
--- the walk took in microseconds, where the open transactions begin, this transaction's own number (0
--- if it has none), how many turns there were; and in the first row alone, of each of the ranges given that is not empty, its
--- number and the earliest next_run_at found there.  Then the step's columns.
--- At least one row; the columns of the step are NULL if nothing was leased.
+-- this statement began, and that another may get them.  Then for mark.h: how long the walk took in
+-- microseconds, where the open transactions begin, this transaction's own number (0 if it has none),
+-- the next_run_at that no new row is below (another process's transaction may have read its time
+-- before the walk and write only now, so the last 100 ms are not known), how much work the walk had
+-- (a turn counts for four rows); and in the first row alone, of each of the given ranges that has
+-- rows, its number and the earliest next_run_at found there.  Then the step's type, rank and
+-- next_run_at, and its columns.  At least one row; if nothing was leased, these are NULL.
 --
 -- Within one type, version and priority the earliest leads whatever the rate.  So
 -- idx_workflow_step_ready is walked from one turn, that is one triple of them, that has work to the
@@ -314,7 +316,9 @@ WITH RECURSIVE range (number, type, version, priority, upto_version, upto_priori
 SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
        pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
        coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0),
-       (SELECT count(*) FROM turn),
+       (extract(epoch FROM greatest($8::timestamptz - interval '100 milliseconds', 'epoch'))
+        * 1000000)::bigint,
+       looked.heads + 4 * (SELECT count(*) FROM turn),
        CASE WHEN row_number() OVER (ORDER BY s.effective DESC, s.next_run_at NULLS FIRST,
                                              s.instance_seq, s.seq) = 1 THEN (
             SELECT string_agg(low.number || ' ' || low.key, ' ')
@@ -324,6 +328,9 @@ SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
                       FROM turn
                      WHERE turn.number IS NOT NULL
                      GROUP BY turn.number) AS low) END,
+       s.task_type, (s.version::bigint << 7) | s.priority,
+       (extract(epoch FROM least(greatest(coalesce(s.next_run_at, 'epoch'), 'epoch'), '9999-12-31'))
+        * 1000000)::bigint,
        {step.columns s}
   FROM looked
   LEFT JOIN leased AS s ON true
@@ -372,7 +379,7 @@ SELECT CASE WHEN $3::bigint = 0 AND EXISTS (
 --   $1, $2  worker, token
 --   $3      how many at most
 --
--- Looks at what is leased now; asked only after a commit whose end nobody knew.
+-- Looks at what is leased now; asked only after a commit with an unknown end.
 SELECT {step.columns s}
   FROM workflow.workflow_step AS s
  WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
