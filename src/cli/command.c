@@ -32,8 +32,8 @@ static const struct option help_option = {"help", .letter = 'h', .help = "print 
 
 const struct option *command_option(const struct command *command, size_t index)
 {
-    const struct option *tables[] = {command->options, command->more_options};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    const struct option *tables[2] = {command->options, command->more_options};
+    for (size_t i = 0; i < 2; i++)
         for (const struct option *option = tables[i]; option && option->name; option++)
             if (index-- == 0)
                 return option;

@@ -36,10 +36,8 @@ struct option {
     enum option_kind kind;
     const char *value; /* how help calls it, such as "N" */
     const char *help;
-    char letter;         /* 0: none */
     const char *choices; /* separated by spaces */
     int64_t min, max;
-    bool is_required;
     const char *excludes; /* another option that cannot be given with it */
     const char *needs;    /* another option that must be given with it */
 
@@ -47,6 +45,8 @@ struct option {
      * none.  A flag sets its field to true, or to false if `is_off`. */
     const char *field;
     bool is_off;
+    bool is_required;
+    char letter; /* 0: none */
 };
 
 struct args;

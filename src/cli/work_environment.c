@@ -30,8 +30,6 @@ static const char *const names[] = {
     [SIGNAL] = "CAIRN_SIGNAL",  [SIGNAL_FILE] = "CAIRN_SIGNAL_FILE",
     [OWN_COUNT] = "CAIRN_TOKEN"};
 
-extern char **environ;
-
 void task_environment_done(struct task_environment *environment)
 {
     if (environment->signal_file)
