@@ -119,8 +119,9 @@ static char *database_url(const char *url, const char *name)
     return result;
 }
 
-/* A database on the private server, to be reached by the URL in `variable`. */
-static const char *new_database(const char *variable)
+/* A copy of a database on the private server, to be reached by the URL in `variable`.  Copying files
+ * costs less than writing the copy into the log, which nothing reads here. */
+static const char *new_database(const char *variable, const char *template)
 {
     char sql[256];
     char *name;
@@ -134,20 +135,21 @@ static const char *new_database(const char *variable)
     if (asprintf(&name, "cairn_%d_%d", (int)getpid(), database_count) < 0)
         give_up("memory", "none left");
     databases[database_count++] = name;
-    snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE template0", name);
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE %s STRATEGY file_copy", name,
+             template);
     run_sql(server, sql);
     PQfinish(server);
     return keep(database_url(url, name));
 }
 
-const char *scratch_store_of(const char *kind)
+static const char *new_store(const char *kind, const char *template)
 {
     if (strcmp(kind, "memory") == 0)
         return "memory:";
     if (strcmp(kind, "postgres") == 0)
-        return new_database("CAIRN_TEST_POSTGRES");
+        return new_database("CAIRN_TEST_POSTGRES", template);
     if (strcmp(kind, "pgbouncer") == 0)
-        return new_database("CAIRN_TEST_PGBOUNCER");
+        return new_database("CAIRN_TEST_PGBOUNCER", template);
     if (strcmp(kind, "sqlite") != 0)
         give_up("CAIRN_TEST_STORE is none of sqlite, postgres, pgbouncer, memory", kind);
 
@@ -157,7 +159,13 @@ const char *scratch_store_of(const char *kind)
     return keep(url);
 }
 
+const char *scratch_store_of(const char *kind)
+{
+    return new_store(kind, "template0");
+}
+
 const char *scratch_store(void)
 {
-    return scratch_store_of(scratch_kind());
+    const char *template = getenv("CAIRN_TEST_TEMPLATE");
+    return new_store(scratch_kind(), template ? template : "template0");
 }

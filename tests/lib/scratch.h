@@ -16,9 +16,12 @@ const char *scratch_folder(void);
 /* A path in it that nothing has yet; valid until the program ends. */
 const char *scratch_path(const char *suffix);
 
-/* The URL of an empty store of the kind that $CAIRN_TEST_STORE names ("sqlite" if not set), or
- * of a given kind; valid until the program ends.  PostgreSQL databases are dropped at exit. */
+/* The URL of a store with nothing in it, of the kind that $CAIRN_TEST_STORE names ("sqlite" if not
+ * set); valid until the program ends.  It may have its tables already: making them is most of the
+ * work of a short test, so ./test makes them once, in the database $CAIRN_TEST_TEMPLATE. */
 const char *scratch_store(void);
+
+/* The URL of a store of a given kind, without tables.  PostgreSQL databases are dropped at exit. */
 const char *scratch_store_of(const char *kind);
 
 /* The kind itself. */
