@@ -322,7 +322,8 @@ TEST(a_human_step_is_decided_about_once)
     const char *target = about(id, "/steps/the%20approval/decision");
     call_for(&caller, 400, "POST", target, "{\"decision\":\"confirmed\"}");
     call_for(&caller, 400, "POST", target, "{\"decision\":\"maybe\",\"by\":\"ann\"}");
-    CHECK(strstr(text_at(&caller, "message"), "must be confirmed or rejected"), "%s", caller.text);
+    CHECK(strstr(text_at(&caller, "message"), "must be confirmed or rejected"), "%s",
+          caller.text);
     call_for(&caller, 404, "POST", about(id, "/steps/none/decision"),
              "{\"decision\":\"confirmed\",\"by\":\"ann\"}");
     call_for(&caller, 409, "POST", about(id, "/steps/book/decision"),
