@@ -42,7 +42,7 @@ struct row_name {
 
 /* Events in the order in which they happened; a zeroed struct is empty. */
 struct event_list {
-    struct flow_event_row *rows;
+    struct event_row *rows;
     size_t count, room;
 };
 
@@ -144,7 +144,7 @@ cairn_code batch_add_event(struct batch *batch, struct event_list *list,
                            const char *instance_id, const char *type, const char *step,
                            const struct flow_facts *facts, cairn_error *reterr);
 cairn_code event_list_add(struct arena *arena, struct event_list *list,
-                          const struct flow_event_row *event, cairn_error *reterr);
+                          const struct event_row *event, cairn_error *reterr);
 cairn_code batch_append_events(struct batch *batch, cairn_error *reterr);
 bool batch_has_events(const struct batch *batch);
 /* Whether the trail is to tell that a handler is missing. */

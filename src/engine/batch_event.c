@@ -12,9 +12,9 @@
 #include <stdio.h>
 
 cairn_code event_list_add(struct arena *arena, struct event_list *list,
-                          const struct flow_event_row *event, cairn_error *reterr)
+                          const struct event_row *event, cairn_error *reterr)
 {
-    struct flow_event_row *rows =
+    struct event_row *rows =
         arena_grow(arena, list->rows, list->count, 1, &list->room, sizeof *rows);
     if (!rows || !event->data)
         return fail_memory(reterr);
@@ -31,7 +31,7 @@ cairn_code batch_append_events(struct batch *batch, cairn_error *reterr)
         return CAIRN_OK;
     events->count = 0;
     batch->has_told = true;
-    return batch->ops->append_flow_events(batch->tx, events->rows, count, reterr);
+    return batch->ops->append_events(batch->tx, events->rows, count, reterr);
 }
 
 bool batch_has_events(const struct batch *batch)
@@ -109,10 +109,10 @@ static const char *flow_data(struct batch *batch, const struct flow_facts *facts
 cairn_code batch_add_job_event(struct batch *batch, const char *job_id, enum job_event type,
                                const struct job_facts *facts, cairn_error *reterr)
 {
-    struct flow_event_row event = {.instance_id = job_id,
-                                   .type = job_event_name(type),
-                                   .data = facts ? job_data(batch, facts) : "{}",
-                                   .at_us = batch->tx->now_us};
+    struct event_row event = {.subject_id = job_id,
+                              .type = job_event_name(type),
+                              .data = facts ? job_data(batch, facts) : "{}",
+                              .at_us = batch->tx->now_us};
     return event_list_add(&batch->arena, &batch->events, &event, reterr);
 }
 
@@ -120,11 +120,11 @@ cairn_code batch_add_event(struct batch *batch, struct event_list *list,
                            const char *instance_id, const char *type, const char *step,
                            const struct flow_facts *facts, cairn_error *reterr)
 {
-    struct flow_event_row event = {.instance_id = instance_id,
-                                   .type = type,
-                                   .step = step,
-                                   .data = flow_data(batch, facts),
-                                   .at_us = batch->tx->now_us};
+    struct event_row event = {.subject_id = instance_id,
+                              .type = type,
+                              .step = step,
+                              .data = flow_data(batch, facts),
+                              .at_us = batch->tx->now_us};
     return event_list_add(&batch->arena, list, &event, reterr);
 }
 

@@ -25,7 +25,7 @@ struct flow_doctor {
     struct page_output *out;
     struct instance_row *instances; /* room for SAMPLE */
     struct step_row *steps;         /* room for STEPS_SAMPLE */
-    struct flow_event_row *events;  /* room for EVENTS_SAMPLE */
+    struct event_row *events;       /* room for EVENTS_SAMPLE */
     size_t instance_count;
 };
 
@@ -203,8 +203,8 @@ static cairn_code find_first_event(struct flow_doctor *doctor, const struct step
 {
     size_t count = 0;
     *ret_us = 0;
-    TRY(doctor->ops->list_flow_events(doctor->tx, row->instance_id, 0, doctor->events,
-                                      EVENTS_SAMPLE, &count, reterr));
+    TRY(doctor->ops->list_events(doctor->tx, row->instance_id, 0, doctor->events, EVENTS_SAMPLE,
+                                 &count, reterr));
     for (size_t i = 0; i < count && !*ret_us; i++)
         if (doctor->events[i].step && strcmp(doctor->events[i].step, row->name) == 0)
             *ret_us = doctor->events[i].at_us;

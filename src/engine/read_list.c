@@ -281,13 +281,13 @@ static cairn_code show_step(struct question *q, const void *row, void *ret)
 
 static cairn_code fetch_events(struct question *q, void *rows, size_t room, size_t *ret_count)
 {
-    return q->ops->list_flow_events(q->tx, q->request->in.page.id, cursor_number(q), rows, room,
-                                    ret_count, q->error);
+    return q->ops->list_events(q->tx, q->request->in.page.id, cursor_number(q), rows, room,
+                               ret_count, q->error);
 }
 
 static cairn_code show_event(struct question *q, const void *from, void *ret)
 {
-    const struct flow_event_row *row = from;
+    const struct event_row *row = from;
     (void)q;
     *(cairn_event *)ret = (cairn_event){
         .id = row->id,
@@ -392,8 +392,8 @@ struct list {
 static const struct list lists[OP_COUNT] = {
     [OP_JOB_LIST] = {SIZES(job_row, cairn_job), OF_ALL, fetch_jobs, show_job,
                      NUMBER(job_row, seq)},
-    [OP_JOB_EVENTS] = {SIZES(flow_event_row, cairn_event), OF_JOB, fetch_events, show_event,
-                       NUMBER(flow_event_row, id)},
+    [OP_JOB_EVENTS] = {SIZES(event_row, cairn_event), OF_JOB, fetch_events, show_event,
+                       NUMBER(event_row, id)},
     [OP_REGISTRY_LIST] = {SIZES(registry_row, cairn_registry_entry), OF_ALL, fetch_registry,
                           show_entry, .cursor = entry_cursor},
     [OP_DEFINITION_LIST] = {SIZES(definition_row, cairn_workflow), OF_ALL, fetch_definitions,
@@ -402,8 +402,8 @@ static const struct list lists[OP_COUNT] = {
                           show_instance, NUMBER(instance_row, seq)},
     [OP_STEP_LIST] = {SIZES(step_row, cairn_step), OF_INSTANCE, fetch_steps, show_step,
                       NUMBER(step_row, seq)},
-    [OP_INSTANCE_EVENTS] = {SIZES(flow_event_row, cairn_event), OF_INSTANCE, fetch_events,
-                            show_event, NUMBER(flow_event_row, id)},
+    [OP_INSTANCE_EVENTS] = {SIZES(event_row, cairn_event), OF_INSTANCE, fetch_events,
+                            show_event, NUMBER(event_row, id)},
     [OP_LOG_LIST] = {SIZES(log_row, cairn_log), OF_INSTANCE, fetch_logs, show_log,
                      NUMBER(log_row, id)},
     [OP_DECISION_LIST] = {SIZES(decision_row, cairn_decision), OF_INSTANCE, fetch_decisions,
@@ -462,14 +462,14 @@ cairn_code answer_stream(struct question *q)
 {
     const struct page_input *in = &q->request->in.page;
     size_t count = 0;
-    struct flow_event_row *rows = arena_array(q->arena, in->limit, sizeof *rows);
+    struct event_row *rows = arena_array(q->arena, in->limit, sizeof *rows);
     struct stream_event *items = arena_array(q->arena, in->limit, sizeof *items);
     if (!rows || !items)
         return fail_memory(q->error);
     int64_t last = cursor_number(q);
-    TRY(q->ops->list_flow_events(q->tx, NULL, last, rows, in->limit, &count, q->error));
+    TRY(q->ops->list_events(q->tx, NULL, last, rows, in->limit, &count, q->error));
     for (size_t i = 0; i < count; i++) {
-        items[i].subject = rows[i].instance_id;
+        items[i].subject = rows[i].subject_id;
         show_event(q, &rows[i], &items[i].event);
         last = rows[i].id;
     }

@@ -98,15 +98,6 @@ struct job_claim {
     int64_t lease_until_us;
 };
 
-struct job_event_row {
-    int64_t id;
-    const char *job_id;
-    enum job_event type;
-    const char *type_name; /* when read: the word in the row */
-    const char *data;      /* JSON */
-    int64_t at_us;
-};
-
 struct job_filter {
     enum job_status status; /* JOB_NONE: any */
     const char *pattern;    /* NULL: any */

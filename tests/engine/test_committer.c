@@ -127,7 +127,7 @@ TEST(a_batch_that_fails_does_not_end_the_claims_that_joined_it)
     rig_submit(&rig, claim);
     rig_run(&rig);
 
-    fail_calls(&rig, FAULTY_APPEND_FLOW_EVENTS, 2, CAIRN_E_STORE_FULL);
+    fail_calls(&rig, FAULTY_APPEND_EVENTS, 2, CAIRN_E_STORE_FULL);
     struct request *job = rig_enqueue(&rig, "a.v1", NULL);
     rig_do(&rig, job);
     CHECK_INT(job->code, CAIRN_E_STORE_FULL);

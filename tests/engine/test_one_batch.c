@@ -373,7 +373,7 @@ TEST(a_start_with_a_known_key_is_told_so_after_its_batch_fell_apart)
     first->in.start.key = again->in.start.key = "k";
     CHECK_INT(rig_do(&rig, first), CAIRN_OK);
     struct faulty_rule rule = {
-        .verb = FAULTY_APPEND_FLOW_EVENTS, .call = 1, .times = 1, .code = CAIRN_E_STORE};
+        .verb = FAULTY_APPEND_EVENTS, .call = 1, .times = 1, .code = CAIRN_E_STORE};
     CHECK(faulty_add(rig.faulty, &rule), "no memory");
     rig_submit(&rig, again);
     rig_submit(&rig, rig_enqueue(&rig, "j", NULL));

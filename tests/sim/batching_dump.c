@@ -238,8 +238,8 @@ static void dump_flow_events(struct look *look, const char *id)
 {
     cairn_error error = {0};
     size_t count = 0;
-    static struct flow_event_row rows[ROWS_MAX];
-    must(look->ops->list_flow_events(look->tx, id, 0, rows, ROWS_MAX, &count, &error), &error);
+    static struct event_row rows[ROWS_MAX];
+    must(look->ops->list_events(look->tx, id, 0, rows, ROWS_MAX, &count, &error), &error);
     for (size_t i = 0; i < count; i++) {
         buf_printf(look->out, "\n  + %s", rows[i].type);
         add(look->out, rows[i].step);
@@ -306,10 +306,10 @@ static void dump_job(struct look *look, const char *id)
                        row.deleted_at_us};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         add_time(look->out, times[i]);
-    static struct job_event_row events[ROWS_MAX];
+    static struct event_row events[ROWS_MAX];
     must(look->ops->list_events(look->tx, id, 0, events, ROWS_MAX, &count, &error), &error);
     for (size_t i = 0; i < count; i++) {
-        buf_printf(look->out, "\n  + %s %s", job_event_name(events[i].type), events[i].data);
+        buf_printf(look->out, "\n  + %s %s", events[i].type, events[i].data);
         add_time(look->out, events[i].at_us);
     }
 }

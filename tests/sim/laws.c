@@ -141,7 +141,7 @@ static void law_of_waits(struct sim *sim, const struct seen_instance *now)
 bool has_event(const struct seen_instance *instance, const char *type, const char *step)
 {
     for (size_t i = 0; i < instance->event_count; i++) {
-        const struct flow_event_row *event = &instance->events[i];
+        const struct event_row *event = &instance->events[i];
         bool is_of_step = !step || (event->step && strcmp(event->step, step) == 0);
         if (is_of_step && strcmp(event->type, type) == 0)
             return true;

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_type(const struct flow_event_row *event, const char *type)
+static bool is_type(const struct event_row *event, const char *type)
 {
     return strcmp(event->type, type) == 0;
 }
@@ -46,7 +46,7 @@ static void begin_anew(struct sim *sim, struct effects_seen *effects,
 }
 
 static void note_event(struct sim *sim, struct effects_seen *effects,
-                       const struct seen_instance *now, const struct flow_event_row *event)
+                       const struct seen_instance *now, const struct event_row *event)
 {
     bool is_undo = strstr(event->data, "\"nothing to undo\"") == NULL;
     if (is_type(event, "workflow_restarted"))

@@ -103,7 +103,7 @@ static bool is_begun_anew(const struct seen_instance *now)
 }
 
 static void law_of_signals(struct sim *sim, size_t index, const struct seen_instance *before,
-                           const struct flow_event_row *event)
+                           const struct event_row *event)
 {
     json_t *data = json_loads(event->data, 0, NULL);
     const char *id = json_string_value(json_object_get(data, "signal"));
@@ -130,7 +130,7 @@ void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *b
     law_of_effects(sim, index);
     law_of_reopening(sim, before, now);
     for (size_t i = 0; i < now->event_count; i++) {
-        const struct flow_event_row *event = &now->events[i];
+        const struct event_row *event = &now->events[i];
         if (event->id <= last || event->at_us > sim->now->now_us)
             sim_broken(sim, "event %s is out of order", event->type);
         last = event->id;

@@ -194,7 +194,7 @@ static int count_lost(const struct seen_instance *now, const char *name)
 {
     int count = 0;
     for (size_t i = 0; i < now->event_count; i++) {
-        const struct flow_event_row *event = &now->events[i];
+        const struct event_row *event = &now->events[i];
         count +=
             event->step && strcmp(event->step, name) == 0 &&
             strstr(event->data, "LEASE_EXPIRED") != NULL &&
@@ -253,7 +253,7 @@ static void law_of_waking(struct sim *sim, size_t index)
     const struct seen_instance *now = &sim->now->instances[index];
     struct function_seen *seen = &sim->functions[index];
     for (size_t i = 0; i < now->event_count; i++) {
-        const struct flow_event_row *event = &now->events[i];
+        const struct event_row *event = &now->events[i];
         const struct step_row *row = event->step ? seen_key(now, event->step) : NULL;
         bool is_end = strcmp(event->type, "step_completed") == 0 ||
                       strcmp(event->type, "step_skipped") == 0;

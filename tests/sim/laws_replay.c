@@ -44,8 +44,7 @@ static void replay_begin(struct sim *sim, struct replay *replay,
         replay_step(sim, replay, before->steps[i].name)->status = before->steps[i].status;
 }
 
-static void replay_event(struct sim *sim, struct replay *replay,
-                         const struct flow_event_row *event)
+static void replay_event(struct sim *sim, struct replay *replay, const struct event_row *event)
 {
     json_t *data = json_loads(event->data, 0, NULL);
     const char *word = json_string_value(json_object_get(data, "status"));

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static bool is_type(const struct flow_event_row *event, const char *type)
+static bool is_type(const struct event_row *event, const char *type)
 {
     return strcmp(event->type, type) == 0;
 }
@@ -63,7 +63,7 @@ static void law_of_stopping(struct sim *sim, const struct seen_instance *now)
 
 /* ---- events ------------------------------------------------------------------------------ */
 
-static bool is_forward_or_undo(const struct flow_event_row *event)
+static bool is_forward_or_undo(const struct event_row *event)
 {
     static const char *const types[] = {"step_ready",  "step_started", "step_completed",
                                         "step_retry",  "step_waiting", "step_paused",
@@ -97,7 +97,7 @@ static void law_of_order(struct sim *sim, const struct seen_instance *now,
 }
 
 static void law_of_undo_event(struct sim *sim, const struct seen_instance *now,
-                              struct saga_seen *saga, const struct flow_event_row *event,
+                              struct saga_seen *saga, const struct event_row *event,
                               bool is_begun_anew)
 {
     int place = place_of(now, event->step);
@@ -114,7 +114,7 @@ static void law_of_undo_event(struct sim *sim, const struct seen_instance *now,
         law_of_order(sim, now, saga, place);
 }
 
-static void follow_instance_event(struct saga_seen *saga, const struct flow_event_row *event)
+static void follow_instance_event(struct saga_seen *saga, const struct event_row *event)
 {
     if (is_type(event, "workflow_completed") || is_type(event, "workflow_failed") ||
         is_type(event, "workflow_cancelled") || is_type(event, "workflow_aborted"))
@@ -122,7 +122,7 @@ static void follow_instance_event(struct saga_seen *saga, const struct flow_even
 }
 
 static void follow_event(struct sim *sim, const struct seen_instance *now,
-                         struct saga_seen *saga, const struct flow_event_row *event,
+                         struct saga_seen *saga, const struct event_row *event,
                          bool is_begun_anew)
 {
     int place = place_of(now, event->step);

@@ -46,7 +46,7 @@ struct seen_instance {
     struct instance_row row;
     struct step_row steps[STEPS_MAX];
     size_t step_count;
-    struct flow_event_row *events; /* since the snapshot before */
+    struct event_row *events; /* since the snapshot before */
     size_t event_count;
     int64_t last_event;
     struct dlq_row *records; /* open ones */
@@ -58,7 +58,7 @@ struct seen_instance {
 
 struct seen_job {
     struct job_row row;
-    struct flow_event_row *events; /* since the snapshot before */
+    struct event_row *events; /* since the snapshot before */
     size_t event_count;
 };
 

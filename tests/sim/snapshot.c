@@ -30,7 +30,7 @@ static void finish(struct sim *sim, struct store_tx *tx)
 /* What has come since the snapshot before, of all instances and jobs; one statement for each is much
  * quicker than one for each instance. */
 struct found {
-    struct flow_event_row events[ALL_EVENTS_MAX];
+    struct event_row events[ALL_EVENTS_MAX];
     struct dlq_row records[ALL_RECORDS_MAX];
     size_t event_count, record_count;
 };
@@ -39,8 +39,8 @@ static void find_all(struct sim *sim, struct store_tx *tx, struct found *found)
 {
     cairn_error error;
     must(sim,
-         sim->store->ops->list_flow_events(tx, NULL, sim->before->last_event, found->events,
-                                           ALL_EVENTS_MAX, &found->event_count, &error),
+         sim->store->ops->list_events(tx, NULL, sim->before->last_event, found->events,
+                                      ALL_EVENTS_MAX, &found->event_count, &error),
          &error);
     must(sim,
          sim->store->ops->list_dlq(tx, NULL, 0, found->records, ALL_RECORDS_MAX,
@@ -50,13 +50,13 @@ static void find_all(struct sim *sim, struct store_tx *tx, struct found *found)
         sim_broken(sim, "more happened at once than there is room for");
 }
 
-static struct flow_event_row *events_of(const struct found *found, const char *id,
-                                        struct arena *arena, size_t *ret_count)
+static struct event_row *events_of(const struct found *found, const char *id,
+                                   struct arena *arena, size_t *ret_count)
 {
-    struct flow_event_row *events = arena_array(arena, found->event_count, sizeof *events);
+    struct event_row *events = arena_array(arena, found->event_count, sizeof *events);
     *ret_count = 0;
     for (size_t i = 0; i < found->event_count; i++)
-        if (strcmp(found->events[i].instance_id, id) == 0)
+        if (strcmp(found->events[i].subject_id, id) == 0)
             events[(*ret_count)++] = found->events[i];
     return events;
 }

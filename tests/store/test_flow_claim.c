@@ -605,22 +605,21 @@ TEST(what_is_written_after_a_claim_was_sent_is_kept_as_is_the_claim)
     send_step_claim(rig, 2, "a");
     instance.commits = 7;
     update_instance(rig, instance);
-    struct flow_event_row event = {.instance_id = instance.id,
-                                   .type = "step_ready",
-                                   .step = "s0",
-                                   .data = "{}",
-                                   .at_us = RIG_START_US};
-    MUST(rig, rig->ops->append_flow_events(rig->tx, &event, 1, &rig->error));
+    struct event_row event = {.subject_id = instance.id,
+                              .type = "step_ready",
+                              .step = "s0",
+                              .data = "{}",
+                              .at_us = RIG_START_US};
+    MUST(rig, rig->ops->append_events(rig->tx, &event, 1, &rig->error));
     CHECK_STEPS(claim_steps(rig, 2, "a"), "s0", "s1");
     CHECK_STEPS(claim_steps(rig, 2, "a"), "s2"); /* another, which was not sent before */
     commit(rig);
 
     begin_read(rig);
-    struct flow_event_row seen[2];
+    struct event_row seen[2];
     size_t count = 0;
     CHECK_INT(get_instance(rig, instance.id).commits, 7);
-    MUST(rig,
-         rig->ops->list_flow_events(rig->tx, instance.id, 0, seen, 2, &count, &rig->error));
+    MUST(rig, rig->ops->list_events(rig->tx, instance.id, 0, seen, 2, &count, &rig->error));
     CHECK_INT(count, 1);
 }
 

@@ -5,23 +5,23 @@
 #include "flow_rig.h"
 
 struct trail {
-    struct flow_event_row rows[ROWS_MAX];
+    struct event_row rows[ROWS_MAX];
     size_t count;
 };
 
 static void append(struct rig *rig, const char *instance_id, const char *type, const char *step)
 {
-    struct flow_event_row row = {.instance_id = instance_id,
-                                 .type = type,
-                                 .step = step,
-                                 .data = "{\"status\":\"running\"}",
-                                 .at_us = rig->tx->now_us};
-    MUST(rig, rig->ops->append_flow_events(rig->tx, &row, 1, &rig->error));
+    struct event_row row = {.subject_id = instance_id,
+                            .type = type,
+                            .step = step,
+                            .data = "{\"status\":\"running\"}",
+                            .at_us = rig->tx->now_us};
+    MUST(rig, rig->ops->append_events(rig->tx, &row, 1, &rig->error));
 }
 
 static void append_job_event(struct rig *rig, const char *job_id, enum job_event type)
 {
-    struct job_event_row row = {.job_id = job_id, .type = type, .data = "{}"};
+    struct event_row row = {.subject_id = job_id, .type = job_event_name(type), .data = "{}"};
     MUST(rig, rig->ops->append_events(rig->tx, &row, 1, &rig->error));
 }
 
@@ -30,8 +30,8 @@ static struct trail *list_events(struct rig *rig, const char *instance_id, int64
 {
     struct trail *trail = arena_zalloc(&rig->arena, sizeof *trail);
     trail->count = SIZE_MAX;
-    MUST(rig, rig->ops->list_flow_events(rig->tx, instance_id, after, trail->rows, room,
-                                         &trail->count, &rig->error));
+    MUST(rig, rig->ops->list_events(rig->tx, instance_id, after, trail->rows, room,
+                                    &trail->count, &rig->error));
     CHECK(trail->count <= room, "%zu events came into room for %zu", trail->count, room);
     return trail;
 }
@@ -66,7 +66,7 @@ TEST(an_event_of_an_instance_comes_back_as_it_was_given)
     CHECK_TEXT(trail->rows[0].step, NULL); /* the instance's own */
     CHECK_TEXT(trail->rows[1].step, "it's \"s0\"");
     for (int i = 0; i < 2; i++) {
-        CHECK_STR(trail->rows[i].instance_id, id);
+        CHECK_STR(trail->rows[i].subject_id, id);
         CHECK_JSON(trail->rows[i].data, "{\"status\":\"running\"}");
         CHECK_INT(trail->rows[i].at_us, RIG_START_US + 7);
     }
@@ -77,13 +77,13 @@ TEST(events_of_an_instance_are_listed_oldest_first_page_by_page)
     cleanup(rig_closep) struct rig *rig = rig_open();
     begin_write(rig);
     const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "w").id;
-    struct flow_event_row rows[] = {
-        {.instance_id = a, .type = "workflow_started", .data = "{}", .at_us = RIG_START_US},
-        {.instance_id = b, .type = "workflow_paused", .data = "{}", .at_us = RIG_START_US},
-        {.instance_id = a, .type = "step_ready", .data = "{}", .at_us = RIG_START_US},
-        {.instance_id = a, .type = "step_completed", .data = "{}", .at_us = RIG_START_US},
+    struct event_row rows[] = {
+        {.subject_id = a, .type = "workflow_started", .data = "{}", .at_us = RIG_START_US},
+        {.subject_id = b, .type = "workflow_paused", .data = "{}", .at_us = RIG_START_US},
+        {.subject_id = a, .type = "step_ready", .data = "{}", .at_us = RIG_START_US},
+        {.subject_id = a, .type = "step_completed", .data = "{}", .at_us = RIG_START_US},
     };
-    MUST(rig, rig->ops->append_flow_events(rig->tx, rows, 4, &rig->error));
+    MUST(rig, rig->ops->append_events(rig->tx, rows, 4, &rig->error));
     CHECK_TRAIL(list_events(rig, a, 0, 9), "workflow_started", "step_ready", "step_completed");
     CHECK_TRAIL(list_events(rig, b, 0, 9), "workflow_paused");
     struct trail *page = list_events(rig, a, 0, 2);
@@ -97,19 +97,19 @@ TEST(events_of_an_instance_are_listed_oldest_first_page_by_page)
 TEST(many_events_keep_their_order_and_what_each_says)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
-    struct flow_event_row rows[ROWS_MAX];
+    struct event_row rows[ROWS_MAX];
     begin_write(rig);
     const char *id = new_instance(rig, "w").id;
     for (int i = 0; i < ROWS_MAX; i++) { /* most say the same, then each says something else */
         int fact = i < 40 ? i % 3 : i;
-        rows[i] = (struct flow_event_row){.instance_id = id,
-                                          .type = i % 2 ? "step_ready" : "step_completed",
-                                          .step = i % 5 ? "s" : NULL,
-                                          .data = arena_printf(&rig->arena, "{\"n\":%d}", fact),
-                                          .at_us = RIG_START_US};
+        rows[i] = (struct event_row){.subject_id = id,
+                                     .type = i % 2 ? "step_ready" : "step_completed",
+                                     .step = i % 5 ? "s" : NULL,
+                                     .data = arena_printf(&rig->arena, "{\"n\":%d}", fact),
+                                     .at_us = RIG_START_US};
     }
-    MUST(rig, rig->ops->append_flow_events(rig->tx, rows, ROWS_MAX, &rig->error));
-    MUST(rig, rig->ops->append_flow_events(rig->tx, rows, 5, &rig->error));
+    MUST(rig, rig->ops->append_events(rig->tx, rows, ROWS_MAX, &rig->error));
+    MUST(rig, rig->ops->append_events(rig->tx, rows, 5, &rig->error));
     commit(rig);
 
     begin_read(rig);
@@ -138,16 +138,16 @@ TEST(events_of_instances_and_jobs_are_listed_together)
     begin_read(rig);
     struct trail *trail = list_events(rig, NULL, 0, ROWS_MAX);
     CHECK_TRAIL(trail, "workflow_started", "created", "step_ready", "leased");
-    CHECK_STR(trail->rows[0].instance_id, a);
-    CHECK_STR(trail->rows[1].instance_id, job);
+    CHECK_STR(trail->rows[0].subject_id, a);
+    CHECK_STR(trail->rows[1].subject_id, job);
     CHECK_TEXT(trail->rows[1].step, NULL);
-    CHECK_STR(trail->rows[2].instance_id, b);
+    CHECK_STR(trail->rows[2].subject_id, b);
     CHECK_STR(trail->rows[2].step, "s0");
     CHECK_TRAIL(list_events(rig, NULL, trail->rows[0].id, 2), "created", "step_ready");
     check_trail(list_events(rig, NULL, trail->rows[3].id, 2), 0, NULL);
     CHECK_TRAIL(list_events(rig, a, 0, 9), "workflow_started");
 
-    struct job_event_row rows[ROWS_MAX];
+    struct event_row rows[ROWS_MAX];
     size_t count;
     MUST(rig, rig->ops->list_events(rig->tx, job, 0, rows, ROWS_MAX, &count, &rig->error));
     CHECK_INT(count, 2);

@@ -43,11 +43,11 @@ static cairn_code append_three(struct rig *rig, const char *id)
 {
     struct outbox_row mail = {
         .instance_id = id, .event = "shipped", .payload = "{}", .created_at_us = RIG_START_US};
-    struct flow_event_row event = {.instance_id = id,
-                                   .type = "step_ready",
-                                   .step = "s0",
-                                   .data = "{}",
-                                   .at_us = RIG_START_US};
+    struct event_row event = {.subject_id = id,
+                              .type = "step_ready",
+                              .step = "s0",
+                              .data = "{}",
+                              .at_us = RIG_START_US};
     struct dlq_row letter = {.instance_id = id,
                              .workflow = "w",
                              .version = 1,
@@ -59,7 +59,7 @@ static cairn_code append_three(struct rig *rig, const char *id)
                              .is_open = true};
     cairn_code code = rig->ops->append_outbox(rig->tx, &mail, 1, &rig->error);
     if (!code)
-        code = rig->ops->append_flow_events(rig->tx, &event, 1, &rig->error);
+        code = rig->ops->append_events(rig->tx, &event, 1, &rig->error);
     return code ? code : rig->ops->append_dlq(rig->tx, &letter, 1, &rig->error);
 }
 
@@ -179,7 +179,7 @@ static void check_scene(struct rig *rig, const struct scene *scene)
     const char *id = scene->instance.id;
     struct instance_row instances[4];
     struct definition_row definition;
-    struct flow_event_row events[4];
+    struct event_row events[4];
     struct dlq_row letters[4];
     struct outbox_row mail[4];
     struct log_row logs[4];
@@ -226,7 +226,7 @@ static void check_scene(struct rig *rig, const struct scene *scene)
     CHECK_INT(count, 0);
     MUST(rig, rig->ops->list_logs(rig->tx, id, 0, logs, 4, &count, &rig->error));
     CHECK_INT(count, 1);
-    MUST(rig, rig->ops->list_flow_events(rig->tx, NULL, 0, events, 4, &count, &rig->error));
+    MUST(rig, rig->ops->list_events(rig->tx, NULL, 0, events, 4, &count, &rig->error));
     CHECK_INT(count, 1);
     MUST(rig, rig->ops->list_dlq(rig->tx, NULL, 0, letters, 4, &count, &rig->error));
     CHECK_INT(count, 1);

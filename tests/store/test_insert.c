@@ -176,7 +176,7 @@ TEST(the_same_id_again_is_recognised)
 TEST(inserting_writes_no_event)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
-    struct job_event_row events[4];
+    struct event_row events[4];
     size_t count = SIZE_MAX;
     begin_write(rig);
     const char *id = add(rig, job_of(rig, "a"));
@@ -246,7 +246,8 @@ TEST(a_rollback_leaves_nothing)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
     struct job_row row = job_of(rig, "a"), seen;
-    struct job_event_row event = {.job_id = row.id, .type = EVENT_CREATED, .data = "{}"};
+    struct event_row event = {
+        .subject_id = row.id, .type = job_event_name(EVENT_CREATED), .data = "{}"};
     struct registry_row entry = {.name = "a", .intent_type = "workflow", .runtime = "go"};
     size_t count;
     row.key = "k";

@@ -256,7 +256,8 @@ TEST(an_error_in_what_was_queued_is_told_by_the_commit)
     begin_write(rig);
     struct job_row row = job_of(rig, "a");
     const char *id = add(rig, row);
-    struct job_event_row event = {.job_id = id, .type = EVENT_CREATED, .data = "not JSON"};
+    struct event_row event = {
+        .subject_id = id, .type = job_event_name(EVENT_CREATED), .data = "not JSON"};
     MUST(rig, rig->ops->append_events(rig->tx, &event, 1, &rig->error));
     struct store_tx *tx = rig->tx;
     rig->tx = NULL;

@@ -116,9 +116,9 @@ TEST(claims_at_the_same_time_take_different_steps)
 
 static cairn_code append_event(struct rig *rig, const char *id, const char *data)
 {
-    struct flow_event_row event = {
-        .instance_id = id, .type = "step_ready", .data = data, .at_us = RIG_START_US};
-    return rig->ops->append_flow_events(rig->tx, &event, 1, &rig->error);
+    struct event_row event = {
+        .subject_id = id, .type = "step_ready", .data = data, .at_us = RIG_START_US};
+    return rig->ops->append_events(rig->tx, &event, 1, &rig->error);
 }
 
 TEST(a_question_does_not_lose_the_claim_that_was_sent_before)
@@ -217,12 +217,11 @@ TEST(claims_of_the_outbox_at_the_same_time_share_no_instance)
 
 /* ---- followers ----------------------------------------------------------------------------- */
 
-static size_t follow(struct rig *rig, struct flow_event_row rows[ROWS_MAX])
+static size_t follow(struct rig *rig, struct event_row rows[ROWS_MAX])
 {
     size_t count = SIZE_MAX;
     begin_read(rig);
-    MUST(rig,
-         rig->ops->list_flow_events(rig->tx, NULL, 0, rows, ROWS_MAX, &count, &rig->error));
+    MUST(rig, rig->ops->list_events(rig->tx, NULL, 0, rows, ROWS_MAX, &count, &rig->error));
     commit(rig);
     return count;
 }
@@ -233,7 +232,7 @@ TEST(a_follower_does_not_pass_an_open_transaction_that_began_later)
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
     cleanup(foreign_closep) PGconn *early = foreign_open(rig->url);
     cleanup(foreign_closep) PGconn *late = foreign_open(rig->url);
-    struct flow_event_row rows[ROWS_MAX];
+    struct event_row rows[ROWS_MAX];
     foreign_run(early, "INSERT INTO workflow.workflow_run (type) VALUES ('a')");
     CHECK_INT(follow(rig, rows), 1);
 
@@ -255,7 +254,7 @@ TEST(a_follower_passes_what_was_rolled_back)
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
     cleanup(foreign_closep) PGconn *lost = foreign_open(rig->url);
     cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
-    struct flow_event_row rows[ROWS_MAX];
+    struct event_row rows[ROWS_MAX];
     foreign_run(lost, "BEGIN; INSERT INTO workflow.workflow_run (type) VALUES ('a')");
     foreign_run(foreign, "INSERT INTO workflow.workflow_run (type) VALUES ('b')");
     CHECK_INT(follow(rig, rows), 0);
@@ -269,7 +268,7 @@ TEST(a_follower_knows_of_events_after_a_savepoint)
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
     cleanup(foreign_closep) PGconn *slow = foreign_open(rig->url);
     cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
-    struct flow_event_row rows[ROWS_MAX];
+    struct event_row rows[ROWS_MAX];
     foreign_run(slow, "INSERT INTO workflow.workflow_run (type) VALUES ('a')");
     CHECK_INT(follow(rig, rows), 1);
     foreign_run(slow, "BEGIN; SAVEPOINT s;"

@@ -21,40 +21,43 @@ TEST(events_are_listed_oldest_first_with_the_time_of_their_transaction)
     cleanup(rig_closep) struct rig *rig = rig_open();
     begin_write(rig);
     const char *id = add_with(rig, "a", JOB_PENDING), *other = add_with(rig, "a", JOB_PENDING);
-    struct job_event_row first[] = {
-        {.job_id = id, .type = EVENT_CREATED, .data = "{\"a\": \"\xC3\xA9\"}"},
-        {.job_id = other, .type = EVENT_CREATED, .data = "{}"},
-        {.job_id = id, .type = EVENT_LEASED, .data = "[]"},
-        {.job_id = id, .type = EVENT_STARTED, .data = NULL}};
+    struct event_row first[] = {
+        {.subject_id = id,
+         .type = job_event_name(EVENT_CREATED),
+         .data = "{\"a\": \"\xC3\xA9\"}"},
+        {.subject_id = other, .type = job_event_name(EVENT_CREATED), .data = "{}"},
+        {.subject_id = id, .type = job_event_name(EVENT_LEASED), .data = "[]"},
+        {.subject_id = id, .type = job_event_name(EVENT_STARTED), .data = NULL}};
     MUST(rig, rig->ops->append_events(rig->tx, first, 4, &rig->error));
     commit(rig);
     pass_us(rig, 9);
     begin_write(rig);
-    struct job_event_row last = {.job_id = id, .type = EVENT_SUCCEEDED, .data = "{}"};
+    struct event_row last = {
+        .subject_id = id, .type = job_event_name(EVENT_SUCCEEDED), .data = "{}"};
     MUST(rig, rig->ops->append_events(rig->tx, &last, 1, &rig->error));
     MUST(rig, rig->ops->append_events(rig->tx, NULL, 0, &rig->error));
     commit(rig);
 
-    struct job_event_row seen[9];
+    struct event_row seen[9];
     size_t count;
     begin_read(rig);
     MUST(rig, rig->ops->list_events(rig->tx, id, 0, seen, 9, &count, &rig->error));
     CHECK_INT(count, 4);
-    CHECK_INT(seen[0].type, EVENT_CREATED);
-    CHECK_STR(seen[0].type_name, "created");
-    CHECK_STR(seen[0].job_id, id);
+    CHECK_STR(seen[0].type, job_event_name(EVENT_CREATED));
+    CHECK_STR(seen[0].type, "created");
+    CHECK_STR(seen[0].subject_id, id);
     CHECK(is_same_json(seen[0].data, "{\"a\":\"\xC3\xA9\"}"), "data is %s", seen[0].data);
     CHECK_INT(seen[0].at_us, RIG_START_US);
-    CHECK_INT(seen[1].type, EVENT_LEASED);
-    CHECK_INT(seen[2].type, EVENT_STARTED);
-    CHECK_INT(seen[3].type, EVENT_SUCCEEDED);
+    CHECK_STR(seen[1].type, job_event_name(EVENT_LEASED));
+    CHECK_STR(seen[2].type, job_event_name(EVENT_STARTED));
+    CHECK_STR(seen[3].type, job_event_name(EVENT_SUCCEEDED));
     CHECK_INT(seen[3].at_us, RIG_START_US + 9);
     for (size_t i = 1; i < count; i++)
         CHECK(seen[i].id > seen[i - 1].id, "event %zu does not come later", i);
 
     MUST(rig, rig->ops->list_events(rig->tx, id, seen[1].id, seen, 1, &count, &rig->error));
     CHECK_INT(count, 1);
-    CHECK_INT(seen[0].type, EVENT_STARTED);
+    CHECK_STR(seen[0].type, job_event_name(EVENT_STARTED));
     MUST(rig, rig->ops->list_events(rig->tx, id, seen[0].id, seen, 9, &count, &rig->error));
     CHECK_INT(count, 1);
     MUST(rig, rig->ops->list_events(rig->tx, id, seen[0].id, seen, 9, &count, &rig->error));
@@ -64,20 +67,20 @@ TEST(events_are_listed_oldest_first_with_the_time_of_their_transaction)
 TEST(every_type_of_event_can_be_kept)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
-    struct job_event_row seen[JOB_EVENT_COUNT];
+    struct event_row seen[JOB_EVENT_COUNT];
     size_t count;
     begin_write(rig);
     const char *id = add_with(rig, "a", JOB_PENDING);
     for (enum job_event type = EVENT_CREATED; type < JOB_EVENT_COUNT; type++) {
-        struct job_event_row event = {.job_id = id, .type = type, .data = "{}"};
+        struct event_row event = {.subject_id = id, .type = job_event_name(type), .data = "{}"};
         MUST(rig, rig->ops->append_events(rig->tx, &event, 1, &rig->error));
     }
     MUST(rig,
          rig->ops->list_events(rig->tx, id, 0, seen, JOB_EVENT_COUNT, &count, &rig->error));
     CHECK_INT(count, JOB_EVENT_COUNT - 1);
     for (size_t i = 0; i < count; i++) {
-        CHECK_INT(seen[i].type, i + 1);
-        CHECK_STR(seen[i].type_name, job_event_name((enum job_event)(i + 1)));
+        CHECK_INT(job_event_from(seen[i].type), i + 1);
+        CHECK_STR(seen[i].type, job_event_name((enum job_event)(i + 1)));
     }
 }
 

@@ -534,15 +534,15 @@ TEST(a_payload_that_is_not_json_is_refused_by_the_table)
 TEST(a_foreign_event_keeps_its_word)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
-    struct job_event_row event;
+    struct event_row event;
     size_t count;
     run_sql(path_of(rig), "INSERT INTO workflow_event (workflow_id, event_type)"
                           " VALUES ('x', 'looked_at')");
     begin_read(rig);
     MUST(rig, rig->ops->list_events(rig->tx, "x", 0, &event, 1, &count, &rig->error));
     CHECK_INT(count, 1);
-    CHECK_INT(event.type, EVENT_NONE);
-    CHECK_STR(event.type_name, "looked_at");
+    CHECK_INT(job_event_from(event.type), EVENT_NONE);
+    CHECK_STR(event.type, "looked_at");
     CHECK(!event.data, "data is %s", event.data);
 }
 

@@ -62,7 +62,7 @@ TEST(every_query_of_workflows_searches_its_index)
         {"delete_step", SQL_DELETE_STEP, "USING INTEGER PRIMARY KEY (rowid=?)"},
         {"list_logs", SQL_LIST_LOGS, "idx_workflow_log_instance (instance_id=? AND rowid>?)"},
         {"unmark_signals", SQL_UNMARK_SIGNALS, "(instance_id=?)"},
-        {"list_flow_events", SQL_LIST_FLOW_EVENTS, "(workflow_id=? AND rowid>?)"},
+        {"list_events", SQL_LIST_EVENTS, "(workflow_id=? AND rowid>?)"},
         {"list_all_events", SQL_LIST_ALL_EVENTS, "USING INTEGER PRIMARY KEY (rowid>?)"},
         {"list_decisions", SQL_LIST_DECISIONS,
          "idx_workflow_human_decision_instance (instance_id=? AND rowid>?)"},
@@ -302,8 +302,8 @@ static void run_step(struct rig *rig, const char *id, int32_t seq)
     MUST(rig, rig->ops->lock_committed_steps(rig->tx, id, INT64_MAX, 0, INT32_MAX, current, 4,
                                              &count, &rig->error));
     CHECK_INT(current[0].seq, seq);
-    struct flow_event_row event = {.instance_id = id, .type = "step_completed", .step = "s"};
-    MUST(rig, rig->ops->append_flow_events(rig->tx, &event, 1, &rig->error));
+    struct event_row event = {.subject_id = id, .type = "step_completed", .step = "s"};
+    MUST(rig, rig->ops->append_events(rig->tx, &event, 1, &rig->error));
 }
 
 /* Of one step near the end of a plan, in steps of SQLite's machine. */
@@ -396,11 +396,11 @@ static void add_sleeper(struct rig *rig)
     sleep.config = "{\"for\":86400000}";
     add_step(rig, sleep);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        struct flow_event_row event = {.instance_id = instance.id,
-                                       .type = types[i],
-                                       .step = i ? "reminder" : NULL,
-                                       .data = "{\"status\":\"running\",\"retry_count\":0}"};
-        MUST(rig, rig->ops->append_flow_events(rig->tx, &event, 1, &rig->error));
+        struct event_row event = {.subject_id = instance.id,
+                                  .type = types[i],
+                                  .step = i ? "reminder" : NULL,
+                                  .data = "{\"status\":\"running\",\"retry_count\":0}"};
+        MUST(rig, rig->ops->append_events(rig->tx, &event, 1, &rig->error));
     }
 }
 
@@ -510,17 +510,17 @@ static const char *make_first_version(void)
 TEST(a_store_of_the_first_version_keeps_its_jobs_and_gains_workflows)
 {
     cleanup(rig_closep) struct rig *rig = rig_open_url(make_first_version());
-    struct flow_event_row events[3];
+    struct event_row events[3];
     size_t count;
     begin_write(rig);
     CHECK_STR(get(rig, "old").type, "a");
     struct instance_row instance = new_instance(rig, "w");
-    struct flow_event_row event = {
-        .instance_id = instance.id, .type = "step_ready", .step = "s0", .data = "{}"};
-    MUST(rig, rig->ops->append_flow_events(rig->tx, &event, 1, &rig->error));
-    MUST(rig, rig->ops->list_flow_events(rig->tx, NULL, 0, events, 3, &count, &rig->error));
+    struct event_row event = {
+        .subject_id = instance.id, .type = "step_ready", .step = "s0", .data = "{}"};
+    MUST(rig, rig->ops->append_events(rig->tx, &event, 1, &rig->error));
+    MUST(rig, rig->ops->list_events(rig->tx, NULL, 0, events, 3, &count, &rig->error));
     CHECK_INT(count, 2);
-    CHECK_STR(events[0].instance_id, "old");
+    CHECK_STR(events[0].subject_id, "old");
     CHECK(!events[0].step, "an old event has a step");
     CHECK_STR(events[1].step, "s0");
     CHECK(events[1].id > events[0].id, "ids go backwards");
@@ -551,7 +551,7 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
     struct outbox_row outbox = {.instance_id = instance.id, .event = "e", .payload = "{}"};
     struct dlq_row dlq = {
         .instance_id = instance.id, .workflow = "w", .step_name = "s0", .is_open = true};
-    struct flow_event_row event = {.instance_id = instance.id, .type = "t", .data = "{}"};
+    struct event_row event = {.subject_id = instance.id, .type = "t", .data = "{}"};
     const char *pattern = "a%", *id = instance.id;
     struct step_claim wish = {.base = {.worker = "w",
                                        .token = "t",
@@ -631,9 +631,9 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
     if (!code)
         code = ops->list_dlq(tx, id, 0, &dlq, 1, &count, NULL);
     if (!code)
-        code = ops->append_flow_events(tx, &event, 1, NULL);
+        code = ops->append_events(tx, &event, 1, NULL);
     if (!code)
-        code = ops->list_flow_events(tx, NULL, 0, &event, 1, &count, NULL);
+        code = ops->list_events(tx, NULL, 0, &event, 1, &count, NULL);
     return code;
 }
 

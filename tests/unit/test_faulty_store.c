@@ -64,7 +64,8 @@ static cairn_code use_every_verb(struct fixture *f)
                               .patterns = &pattern,
                               .pattern_count = 1,
                               .lease_until_us = START_US + US_PER_MIN};
-    struct job_event_row events[2] = {{.job_id = JOB_ID, .type = EVENT_CREATED, .data = "{}"}};
+    struct event_row events[2] = {
+        {.subject_id = JOB_ID, .type = job_event_name(EVENT_CREATED), .data = "{}"}};
     struct registry_row entry = {
         .name = "z.v1", .intent_type = "workflow", .runtime = "c", .is_enabled = true};
     struct job_row rows[2];

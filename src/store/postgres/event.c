@@ -31,7 +31,7 @@ static int32_t place_of(struct alike *alike, const char *data)
 
 /* Queues as many of the first events as have data in common, if that saves something.  Their data
  * are sent, and parsed by the server, once. */
-static cairn_code append_alike(struct store_tx *tx, const struct flow_event_row *events,
+static cairn_code append_alike(struct store_tx *tx, const struct event_row *events,
                                size_t count, size_t *ret_count, cairn_error *reterr)
 {
     cleanup(columns_done) struct postgres_columns columns = {0};
@@ -39,11 +39,11 @@ static cairn_code append_alike(struct store_tx *tx, const struct flow_event_row 
     struct alike alike = {0};
     size_t done = 0;
     for (; done < count && columns_size(&columns) < POSTGRES_PORTION; done++) {
-        const struct flow_event_row *event = &events[done];
+        const struct event_row *event = &events[done];
         int32_t place = place_of(&alike, event->data ? event->data : "{}");
         if (place == 0)
             break;
-        columns_uuid(&columns, event->instance_id);
+        columns_uuid(&columns, event->subject_id);
         columns_text(&columns, event->type);
         columns_text(&columns, event->step);
         columns_int(&columns, place);
@@ -58,32 +58,19 @@ static cairn_code append_alike(struct store_tx *tx, const struct flow_event_row 
     return postgres_queue(postgres_session_of(tx), PG_APPEND_ALIKE_EVENTS, &params, reterr);
 }
 
-static cairn_code append_each(struct store_tx *tx, const struct flow_event_row *events,
-                              size_t count, cairn_error *reterr)
+static cairn_code append_each(struct store_tx *tx, const struct event_row *events, size_t count,
+                              cairn_error *reterr)
 {
     return postgres_write_rows(tx, PG_APPEND_EVENTS, &event_row_type, COLUMNS_INSERT, events,
                                count, reterr);
 }
 
-cairn_code postgres_append_flow_events(struct store_tx *tx, const struct flow_event_row *events,
-                                       size_t count, cairn_error *reterr)
+cairn_code postgres_append_events(struct store_tx *tx, const struct event_row *events,
+                                  size_t count, cairn_error *reterr)
 {
     size_t done = 0;
     TRY(append_alike(tx, events, count, &done, reterr));
     return append_each(tx, events + done, count - done, reterr);
-}
-
-cairn_code postgres_append_events(struct store_tx *tx, const struct job_event_row *events,
-                                  size_t count, cairn_error *reterr)
-{
-    struct flow_event_row *rows = arena_array(tx->arena, count, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++)
-        rows[i] = (struct flow_event_row){.instance_id = events[i].job_id,
-                                          .type = job_event_name(events[i].type),
-                                          .data = events[i].data};
-    return append_each(tx, rows, count, reterr);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -99,7 +86,7 @@ static cairn_code find_settled(struct store_tx *tx, int64_t *ret_id, cairn_error
     return code;
 }
 
-static cairn_code list_all(struct store_tx *tx, int64_t after, struct flow_event_row *ret_rows,
+static cairn_code list_all(struct store_tx *tx, int64_t after, struct event_row *ret_rows,
                            size_t room, size_t *ret_count, cairn_error *reterr)
 {
     struct postgres_params params = {.arena = tx->arena};
@@ -115,33 +102,12 @@ static cairn_code list_all(struct store_tx *tx, int64_t after, struct flow_event
                               ret_count, reterr);
 }
 
-cairn_code postgres_list_flow_events(struct store_tx *tx, const char *instance_id,
-                                     int64_t after, struct flow_event_row *ret_rows,
-                                     size_t room, size_t *ret_count, cairn_error *reterr)
-{
-    if (!instance_id)
-        return list_all(tx, after, ret_rows, room, ret_count, reterr);
-    return postgres_list_after(tx, PG_LIST_EVENTS, instance_id, after, &event_row_type,
-                               ret_rows, room, ret_count, reterr);
-}
-
-cairn_code postgres_list_events(struct store_tx *tx, const char *job_id, int64_t after,
-                                struct job_event_row *ret_rows, size_t room, size_t *ret_count,
+cairn_code postgres_list_events(struct store_tx *tx, const char *subject_id, int64_t after,
+                                struct event_row *ret_rows, size_t room, size_t *ret_count,
                                 cairn_error *reterr)
 {
-    struct flow_event_row *rows = arena_array(tx->arena, room, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
-    cairn_code code = postgres_list_after(tx, PG_LIST_EVENTS, job_id, after, &event_row_type,
-                                          rows, room, ret_count, reterr);
-    for (size_t i = 0; !code && i < *ret_count; i++)
-        ret_rows[i] = (struct job_event_row){
-            .id = rows[i].id,
-            .job_id = rows[i].instance_id,
-            .type = job_event_from(rows[i].type), /* EVENT_NONE: not one of our words */
-            .type_name = rows[i].type,
-            .data = rows[i].data,
-            .at_us = rows[i].at_us,
-        };
-    return code;
+    if (!subject_id)
+        return list_all(tx, after, ret_rows, room, ret_count, reterr);
+    return postgres_list_after(tx, PG_LIST_EVENTS, subject_id, after, &event_row_type, ret_rows,
+                               room, ret_count, reterr);
 }

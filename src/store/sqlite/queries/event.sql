@@ -17,22 +17,7 @@ VALUES (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?),
 
 
 -- name: list_events
--- The history of one job, oldest first.
---
---   :instance_id  of the job
---   :after        events later than the one with this id
---   :room         how many at most
-SELECT {event.columns}
-  FROM workflow_event
- WHERE workflow_id = :instance_id
-   AND id > :after
- ORDER BY id
- LIMIT :room;
-
-
--- name: list_flow_events
--- doing: list events
--- The history of one instance, oldest first.
+-- The history of one job or instance, oldest first.
 --
 --   :instance_id  whose
 --   :after        events later than the one with this id
