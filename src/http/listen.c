@@ -79,7 +79,7 @@ static bool is_loopback(const struct sockaddr *address)
 /* Where the socket really listens, port 0 replaced. */
 static void describe(int fd, char ret_text[LISTEN_TEXT])
 {
-    struct sockaddr_storage bound;
+    struct sockaddr_storage bound = {0};
     socklen_t len = sizeof bound;
     char host[INET6_ADDRSTRLEN] = "?", port[8] = "?";
     if (getsockname(fd, (struct sockaddr *)&bound, &len) == 0)
