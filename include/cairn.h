@@ -52,7 +52,7 @@
  *     for (size_t i = 0; i < cairn_page_count(tasks); i++)
  *         cairn_task_complete(engine, "worker-1", cairn_page_task(tasks, i), "{}", &error);
  *     cairn_page_free(tasks);
- * / */
+ */
 #ifndef CAIRN_H
 #define CAIRN_H
 

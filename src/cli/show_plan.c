@@ -131,7 +131,9 @@ static void walk_join(struct walk *walk, struct show_node *fork, const char *nam
 static void walk_element(struct walk *walk, struct show_node *parent, const json_t *element)
 {
     const char *kind = "", *name = element_name(element, &kind);
-    struct show_node *node = take_step(walk, parent, name ? name : "", "");
+    if (!name)
+        name = ""; /* an element of a kind that this version does not know */
+    struct show_node *node = take_step(walk, parent, name, "");
     if (!node)
         return;
     node->element = element;

@@ -66,7 +66,7 @@ TEST(a_claim_is_given_functions_in_the_versions_that_it_names)
     struct passage passage = begin_passage(&caller);
     commit_for(&caller, 200, &passage, "again", "");
     for (int i = 0; i < 4; i++) {
-        call_for(&caller, 200, "POST", "/v1/tasks/claim", bodies[i]);
+        call_for(&caller, 200, "POST", "/v1/tasks/claim", "%s", bodies[i]);
         CHECK_INT(json_array_size(part(&caller, "tasks")), i == 3);
     }
     caller_close(&caller);
@@ -80,14 +80,14 @@ TEST(a_claim_names_functions_in_versions_that_can_be)
         "{\"worker\":\"w\",\"functions\":[{\"version\":1}]}",
         "{\"worker\":\"w\",\"functions\":[{\"name\":\"\",\"version\":1}]}",
         "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":0}]}",
-        "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":1,\"from_version\":2}"
-        "]}",
+        ("{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":1,"
+         "\"from_version\":2}]}"),
         "{\"worker\":\"w\",\"functions\":[{\"name\":\"order\",\"version\":1,\"since\":1}]}",
         "{\"worker\":\"w\",\"functions\":\"order\"}"};
     struct caller caller;
     caller_open(&caller);
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
-        call_for(&caller, 400, "POST", "/v1/tasks/claim", bodies[i]);
+        call_for(&caller, 400, "POST", "/v1/tasks/claim", "%s", bodies[i]);
     caller_close(&caller);
 }
 

@@ -114,6 +114,7 @@ TEST(dead_steps_of_another_type_or_version_are_not_read)
 {
     const char *url = scratch_store_of("postgres");
     cleanup(rig_closep) struct rig *rig = new_rig(url);
+    CHECK(rig, "the store has its tables");
     cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
     cleanup(foreign_closep) PGconn *holder = NULL;
     char sql[sizeof SQL_CLAIM_STEPS + 64];

@@ -77,6 +77,7 @@ TEST(a_look_from_the_mark_does_not_read_leases_that_have_ended)
 {
     const char *url = scratch_store_of("postgres");
     cleanup(rig_closep) struct rig *rig = new_rig(url);
+    CHECK(rig, "the store has its tables");
     cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
     cleanup(foreign_closep) PGconn *holder = foreign_open(url);
     char sql[sizeof SQL_NEXT_DUE + 64];
