@@ -115,7 +115,7 @@ void answer_write(const struct operation *operation, const struct request *reque
         return;
     }
     if (operation->form == ANSWER_ITEM)
-        memcpy(&from, from, sizeof from);
+        memcpy(&from, from, sizeof from); /* cppcheck-suppress pointerSize ; reads a pointer */
     if (operation->is_creating)
         answer->status = status_of_created(operation->answer, from);
     object_write(&answer->out, operation->answer, from, WRITE_ANSWER);

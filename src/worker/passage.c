@@ -324,7 +324,7 @@ cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
         tasks = page_new(PAGE_TASK);
         refused = tasks ? take_claim(&passage->arena, &known, claim, &why) : fail_memory(&why);
         if (!refused)
-            passage->claim = &known;
+            passage->claim = &known; /* cppcheck-suppress autoVariables ; freed below */
     }
     cairn_code ended = end_passage(passage, code);
     if (reterr) {
