@@ -11,6 +11,7 @@
 #include "core/effect.h"
 #include "core/flow_inside.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- waking --------------------------------------------------------------------------------- */
@@ -191,6 +192,7 @@ static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret
     *ret_is_news = step != NULL;
     if (memo->status == STEP_NONE)
         return step ? forget_one(flow, step, reterr) : CAIRN_OK;
+    assert(step); /* by find_flaw() */
     *ret_is_news = is_new || !is_settled(&step->row, memo);
     if (!*ret_is_news)
         return CAIRN_OK;
@@ -219,7 +221,16 @@ static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret
 
 /* ---- what may be committed ------------------------------------------------------------------ */
 
-/* Places are known ones, or the next, in order. */
+static bool is_forgotten_before(const struct passage_commit *commit, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (commit->memos[i].seq == commit->memos[index].seq &&
+            commit->memos[i].status == STEP_NONE)
+            return true;
+    return false;
+}
+
+/* Places are known ones, or the next, in order; one that the commit forgets is not used again. */
 static cairn_code find_flaw(struct flow *flow, const struct passage_commit *commit,
                             const char **ret_flaw, cairn_error *reterr)
 {
@@ -239,6 +250,8 @@ static cairn_code find_flaw(struct flow *flow, const struct passage_commit *comm
         TRY(find_known(flow, memo->seq, &step, reterr));
         if (!step && memo->status == STEP_NONE)
             continue; /* forgotten already: the commit has come twice */
+        if (memo->status && is_forgotten_before(commit, i))
+            *ret_flaw = "a step that was forgotten in this commit is named again";
         bool is_other = !step || strcmp(step->row.name, memo->key) != 0 ||
                         (memo->status && step->row.kind != memo->kind);
         if (is_other)

@@ -129,6 +129,21 @@ TEST(every_field_is_refused_when_it_is_wrong_and_named)
     caller_close(&caller);
 }
 
+TEST(a_step_that_the_commit_forgets_is_not_named_again)
+{
+    struct caller caller;
+    struct passage passage = begin_passage(&caller);
+    commit_for(&caller, 200, &passage, "go_on",
+               ",\"steps\":[" STEP("1", "k", "task", "failed", ",\"error\":\"e\"") "]");
+    commit_for(&caller, 400, &passage, "go_on",
+               ",\"steps\":[" STEP("1", "k", "task", "forgotten",
+                                   "") "," STEP("1", "k", "task", "completed", "") "]");
+    CHECK(strstr(text_at(&caller, "message"), "forgotten"), "%s", caller.text);
+    call_for(&caller, 200, "GET", about(&passage, "/steps"), NULL);
+    CHECK_STR(text_at(&caller, "items.1.status"), "failed"); /* nothing was forgotten */
+    caller_close(&caller);
+}
+
 /* `count` entries in a field of this name. */
 static char *long_list(const struct passage *passage, const char *name, size_t count)
 {
