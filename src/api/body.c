@@ -17,6 +17,7 @@ enum { FULL_NAME = 240, WORD_LIST = 160 };
 
 static const char *kind_of(const json_t *value)
 {
+    assert(value);
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         return "an object";

@@ -85,7 +85,7 @@ void *arena_grow(struct arena *arena, void *array, size_t count, size_t more, si
     void *copy = arena_array(arena, larger, size);
     if (!copy)
         return NULL;
-    if (count)
+    if (array)
         memcpy(copy, array, count * size);
     *room = larger;
     return copy;

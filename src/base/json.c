@@ -75,7 +75,7 @@ cairn_code json_read(const char *text, size_t len, const char *what, json_t **re
 
 cairn_code json_check(const char *text, size_t len, const char *what, cairn_error *reterr)
 {
-    json_t *tree;
+    json_t *tree = NULL;
     cairn_code code = json_read(text, len, what, &tree, reterr);
     if (!code)
         json_decref(tree);

@@ -255,7 +255,8 @@ static void shorten_branches(struct arena *arena, struct show_node *fork)
         node->is_hidden = true;
         counts[urgency]++;
     }
-    add_count(arena, last, counts);
+    if (last)
+        add_count(arena, last, counts);
 }
 
 void show_shorten(struct arena *arena, struct show_node *root)

@@ -13,6 +13,7 @@
 #include "definition/number.h"
 #include "definition/scalar.h"
 
+#include <assert.h>
 #include <libfyaml.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,7 @@ static void refuse_twice(struct building *b, const struct node *map)
 
 static void close_node(struct building *b)
 {
+    assert(b->depth > 0 && b->open[b->depth - 1]); /* by the order of the parser's events */
     struct node *node = b->open[--b->depth];
     if (node->kind == NODE_MAP && !b->is_over)
         refuse_twice(b, node);

@@ -197,7 +197,7 @@ static cairn_code take_recorded(struct batch *batch, const char *id,
 
 cairn_code batch_requeue(struct batch *batch, struct request *request, cairn_error *reterr)
 {
-    struct dlq_row record;
+    struct dlq_row record = {0};
     struct workset_instance *instance;
     struct flow_step *step;
     cairn_code verdict = CAIRN_OK;

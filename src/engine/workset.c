@@ -108,13 +108,14 @@ cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t
     TRY(batch->ops->lock_jobs(batch->tx, missing.ids, missing.count, batch->is_alone, rows,
                               missing.results, reterr));
     for (size_t i = 0; i < missing.count; i++) {
-        struct workset_job *job;
+        struct workset_job *job = NULL;
         bool is_busy = missing.results[i] == LOCK_BUSY;
         if (missing.results[i] == LOCK_ABSENT)
             continue;
         if (is_busy)
             rows[i] = (struct job_row){.id = missing.ids[i]};
         TRY(workset_add_job(batch, &rows[i], &job, reterr));
+        assert(job);
         job->is_busy = is_busy;
     }
     return CAIRN_OK;

@@ -95,8 +95,8 @@ static cairn_code read_texts(struct reader *reader, const struct field *field,
 static cairn_code read_items(struct reader *reader, const struct field *field,
                              struct slice list, void *to)
 {
-    void *items;
-    size_t count;
+    void *items = NULL;
+    size_t count = 0;
     cairn_code code = read_list(reader, list, field->inner, &items, &count);
     if (code)
         return code;

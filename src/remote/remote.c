@@ -10,6 +10,7 @@
 #include "engine/await.h"
 #include "engine/local.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,7 @@ static void remote_submit(cairn_engine *base, struct request *request)
         return;
     }
     await_begin(request, monotonic_us());
+    assert(transfer);
     transfer->request = request;
     transfer->done = request_answered;
     loop_add(transfer);

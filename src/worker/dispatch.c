@@ -319,6 +319,7 @@ static void send_reports(struct cairn_worker *worker)
     if (is_resting(worker, &worker->report_rest))
         return;
     take_unreported(worker, &works);
+    assert(works.first); /* the first is always taken */
     uint32_t slots = free_slots(worker);
     if (worker->is_ending || works.first->is_alone)
         slots = 0;

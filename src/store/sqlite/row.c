@@ -81,7 +81,7 @@ void row_read(struct query *query, const struct row_type *type, void *ret_row)
     if (!statement->results)
         map_results(query, type);
     memset(ret_row, 0, type->size);
-    int count = sqlite3_column_count(query->handle);
+    int count = statement->results ? sqlite3_column_count(query->handle) : 0;
     for (int i = 0; i < count && query->rc == SQLITE_ROW; i++)
         read_column(query, i, statement->results[i], ret_row);
 }
@@ -124,7 +124,7 @@ void row_bind(struct query *query, const struct row_type *type, const void *row)
     struct statement *statement = query->statement;
     if (query->rc == SQLITE_OK && !statement->parameters)
         map_parameters(query, type);
-    int count = sqlite3_bind_parameter_count(query->handle);
+    int count = statement->parameters ? sqlite3_bind_parameter_count(query->handle) : 0;
     for (int i = 0; i < count && query->rc == SQLITE_OK; i++)
         if (statement->parameters[i])
             bind_column(query, i + 1, statement->parameters[i], row);
