@@ -112,7 +112,7 @@ static cairn_page *claim(cairn_engine *engine, uint32_t lease_ms)
 TEST(a_migration_is_told)
 {
     struct told told;
-    const char *url = scratch_store();
+    const char *url = scratch_store_of(scratch_kind()); /* without tables */
     cairn_schema schema = CAIRN_SCHEMA_DEFAULTS;
     cairn_engine *engine = open_told(&told, url);
     CHECK_INT(cairn_schema_get(engine, &schema, NULL), CAIRN_OK);
