@@ -28,7 +28,7 @@ struct bench_cost {
     uint64_t items, steps; /* items: jobs, instances; a job is its own only step */
     int64_t start_us, work_us;
     uint64_t commits;
-    int64_t bytes; /* written; -1: nobody here knows */
+    int64_t bytes; /* written; -1: unknown here */
 };
 
 /* What the ways took in all their turns. */
@@ -42,7 +42,7 @@ struct bench {
     const struct bench_kind *kind;
     cairn_engine *engine;
     const char *url;               /* as it was opened */
-    bool is_own;                   /* nobody else's store: it is removed afterwards */
+    bool is_own;                   /* a store made for this run; removed afterwards */
     const char *raw_url;           /* where the bare statements go */
     const struct raw_ops *raw_ops; /* NULL: no --raw */
     const struct raw_changes *raw_changes;

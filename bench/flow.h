@@ -17,7 +17,7 @@ struct flow_length {
     int64_t peak_bytes;                /* of this process's memory */
 };
 
-/* Bytes of the database, by table, indexes included; all -1: nobody here knows. */
+/* Bytes of the database, by table, indexes included; all -1: unknown here. */
 struct flow_sizes {
     int64_t instances, steps, events;
 };

@@ -56,7 +56,7 @@ static void note_growth(struct flow_sleep *sleep, struct flow_sizes before,
                                        .events = after.events - before.events};
 }
 
-/* In somebody's own store nothing stays behind that is not ended. */
+/* In a store that the user named, everything that is left has ended. */
 static int end_all(struct flow_bench *bench)
 {
     cairn_error error = {0};

@@ -12,7 +12,7 @@
 
 enum { SCRATCH_PATH = 512 };
 
-/* A folder for files that nobody has yet; removed when the bench is over. */
+/* A new folder for files; removed when the bench is over. */
 struct scratch {
     char folder[SCRATCH_PATH];
     char url[SCRATCH_PATH + 32];

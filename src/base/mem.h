@@ -14,7 +14,7 @@ void *mem_alloc(size_t size);              /* NULL when memory has run out */
 void *mem_zalloc(size_t size);             /* zeroed */
 void *mem_realloc(void *old, size_t size); /* on NULL the old block stands */
 char *mem_strdup(const char *text);
-void mem_free(void *block);               /* NULL is welcome */
+void mem_free(void *block);               /* may be NULL */
 void mem_freep(void *pointer_to_pointer); /* for cleanup() */
 
 /* Tests: lets `count` more allocations succeed, then fails all; -1 ends it.  Process-wide. */

@@ -103,7 +103,7 @@ size_t text_columns(const struct screen *screen, const char *text);
 /* How a status is drawn.  Its index is its urgency; 0 is the most urgent. */
 struct look {
     const char *status, *symbol, *colour;
-    bool needs_somebody;
+    bool needs_attention;
 };
 size_t look_count(void);
 const struct look *look_at(size_t urgency);

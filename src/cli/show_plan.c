@@ -250,7 +250,7 @@ static void shorten_branches(struct arena *arena, struct show_node *fork)
         last = node;
         if (index < BRANCHES_FIRST)
             continue;
-        if (look_at(urgency)->needs_somebody && urgent++ < BRANCHES_URGENT)
+        if (look_at(urgency)->needs_attention && urgent++ < BRANCHES_URGENT)
             continue;
         node->is_hidden = true;
         counts[urgency]++;

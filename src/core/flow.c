@@ -259,7 +259,7 @@ static cairn_code token_stop(struct flow *flow, const struct flow_token *token,
     if (!step) {
         TRY(flow->source->step(flow, token->seq, &step, reterr));
         if (!step)
-            return CAIRN_OK; /* deleted: there is nobody who could hold it */
+            return CAIRN_OK; /* deleted: no step can hold it */
         step->row.input = token->input;
     }
     step->row.is_held = true;

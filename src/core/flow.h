@@ -2,14 +2,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Core decides on rows that somebody else has read and locked.  It asks for the rows it needs
+ * Core decides on rows that the engine has read and locked.  It asks for the rows it needs
  * through a flow_source, changes them in memory, and notes events; the engine then writes all of it
  * in one transaction.  A call that returns a code has changed nothing that may be written.
  *
  * Results move an instance forward by tokens: a step that ends well passes its output to `next`.
  * While an instance is frozen (paused, dlq) what ends is held: it passes its token on when the
  * instance thaws.  Once an instance has a goal (fail, undo, cancel) nothing new starts; when the
- * last lease has ended, the goal is gone for.
+ * last lease has ended, the engine acts on the goal.
  */
 #ifndef CORE_FLOW_H
 #define CORE_FLOW_H
@@ -52,7 +52,7 @@ struct taken_signal {
 
 /* Where the rows come from.  Steps are handed out by reference, always the same for a place. */
 struct flow_source {
-    /* NULL: its row is not there, since somebody has deleted it. */
+    /* NULL: its row was deleted. */
     cairn_code (*step)(struct flow *flow, int32_t seq, struct flow_step **ret_step,
                        cairn_error *reterr);
 
@@ -186,11 +186,11 @@ cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
 cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
                       cairn_code *ret_verdict, cairn_error *reterr);
 
-/* A signal of this event is in the log: wakes whoever waits for it. */
+/* A signal of this event was recorded: wakes the step that waits for it. */
 cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken,
                        cairn_error *reterr);
 
-/* Somebody decides about a human step. */
+/* A person decides about a human step. */
 cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confirmed,
                        const char *by, const char *comment, cairn_code *ret_verdict,
                        cairn_error *reterr);
@@ -199,7 +199,7 @@ cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confir
 cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
                         const char *input, cairn_code *ret_verdict, cairn_error *reterr);
 
-/* Whether anybody waits for it now. */
+/* Whether a step waits for it now. */
 cairn_code flow_is_awaited(struct flow *flow, const char *event, bool *ret_is_awaited,
                            cairn_error *reterr);
 

@@ -170,7 +170,7 @@ cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *erro
     return failure_apply(flow, step, reterr);
 }
 
-/* A wait or a decision that nobody answered in time: on_timeout, else it has failed. */
+/* A wait or a decision whose time is over: on_timeout, else it has failed. */
 cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *error,
                          cairn_error *reterr)
 {

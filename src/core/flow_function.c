@@ -77,7 +77,7 @@ static cairn_code note_ended(struct flow *flow, struct flow_step *step, enum ste
                      reterr);
 }
 
-/* The passage took the oldest signal of this event that its claim had brought.  Nobody else takes
+/* The run took the oldest signal of this event that its claim had brought.  No other run takes
  * signals while it holds the lease, so it is still the oldest. */
 static cairn_code take_again(struct flow *flow, struct flow_step *step, const struct memo *memo,
                              cairn_error *reterr)

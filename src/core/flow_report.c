@@ -121,7 +121,7 @@ static cairn_code release(struct flow *flow, struct flow_step *step,
     int64_t delay_us = report->delay_us > 0 ? report->delay_us : 0;
     bool is_continued = step->row.attempts || step->row.is_timed_out || step->row.signal;
     if (report->is_missing_handler && !is_continued) {
-        step->row.started_at_us = 0; /* nobody has called it yet: there is nothing to undo */
+        step->row.started_at_us = 0;      /* not called yet, so there is nothing to undo */
         step->row.is_effect_begun = true; /* but its key was handed out */
     }
     const char *reason = report->is_missing_handler ? TOLD_BY_CALLER : "released";
@@ -253,7 +253,7 @@ bool step_is_stopped(const struct flow_step *step)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-/* What this task cannot be ended with, whoever says it; NULL: it can. */
+/* Why this task cannot end with this outcome; NULL: it can. */
 static const char *outcome_flaw(const struct step_row *row, cairn_outcome outcome)
 {
     if (row->kind == KIND_FUNCTION && outcome != CAIRN_RELEASE)

@@ -17,7 +17,7 @@ enum { UNDO_FIRST_NONE = -1, UNDO_OF_CANCEL = -2 };
 
 bool instance_is_final(enum instance_status status);
 
-/* A step that has come to its end and needs nobody any more. */
+/* A step that has ended. */
 bool step_is_ended(enum step_status status);
 
 /* Counts for current_steps: ready, running, waiting, waiting_decision, paused, compensation. */

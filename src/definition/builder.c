@@ -307,7 +307,7 @@ void cairn_builder_end(cairn_builder *builder)
     end_object(builder);
 }
 
-/* Closes the text.  Errors are told by what they concern; lines of a text that nobody wrote
+/* Closes the text.  Errors are told by what they concern; lines of a generated text
  * would say nothing. */
 static void finish(cairn_builder *builder)
 {

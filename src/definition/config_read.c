@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * On the hot path: the text is read where it lies.  Only what config.c writes is expected here;
- * anything else means that somebody changed the row.
+ * anything else means that the row was changed by hand.
  */
 #include "base/clock.h"
 #include "base/error.h"

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "definition/definition.h"
 
-/* More than anybody reads; the rest is only counted. */
+/* More than a person reads; the rest is only counted. */
 enum { FLAWS_MAX = 200 };
 
 struct place {

@@ -128,9 +128,10 @@ cairn_code batch_decide(struct batch *batch, struct request *request, cairn_erro
                     reterr));
     bool is_decided = step->row.status == (in->is_confirmed ? STEP_CONFIRMED : STEP_REJECTED);
     if (verdict && !(request->was_unsure && is_decided)) {
-        request->code = fail(&request->error, verdict,
-                             "cannot decide about step \"%.64s\": it is %s, nobody is asked",
-                             in->step, step_status_name(step->row.status));
+        request->code =
+            fail(&request->error, verdict,
+                 "cannot decide about step \"%.64s\": it is %s, not waiting for a decision",
+                 in->step, step_status_name(step->row.status));
         return CAIRN_OK;
     }
     instance->answer_to = request;

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * All passages that a batch has claimed, whoever claimed them, are answered together: one question
+ * All runs that a batch has claimed are answered together, for all claims: one query
  * for their instances, then one for their steps, then one for their events.  The revision is read
  * first: what comes in between is told as a conflict.
  */

@@ -179,7 +179,7 @@ static void refuse(struct batch *batch, struct request *request, const struct fl
         step_lease_lost(&request->error, in->task_id, in->worker, runner ? &runner->row : NULL);
 }
 
-/* 0: the lease has ended.  If the commit is repeated, somebody else may have one meanwhile. */
+/* 0: the lease has ended.  If the commit is repeated, another worker may hold one by now. */
 static int64_t own_lease(const struct step_row *runner, const struct commit_input *in)
 {
     bool is_own = runner->token && strcmp(runner->token, in->token) == 0;

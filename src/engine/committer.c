@@ -164,7 +164,7 @@ static bool has_time(const struct request *request, int64_t now_us)
     return request->give_up_us > now_us || request->wait_until_us > now_us;
 }
 
-/* The store may come back: whoever has time left waits for it, in the same order. */
+/* The store may come back: requests that have time left wait for it, in the same order. */
 static void try_later(struct committer *committer, struct request_queue *requests,
                       const cairn_error *why, bool is_unsure)
 {
@@ -324,7 +324,7 @@ static void advance(struct committer *committer, struct request_queue *batch)
     }
 }
 
-/* While the store is away: takes the requests whose time is over, so that nobody waits with them
+/* While the store is away: takes the requests whose time is over, so that they are answered
  * for another try.  With the lock held. */
 static void take_timed_out(struct local_engine *engine, struct request_queue *ret_over)
 {

@@ -73,7 +73,7 @@ static void look_at_work(struct page_output *out, const struct store_facts *fact
     if (facts->expired_leases)
         find(out, "leases", "warning",
              "%" PRIu64
-             " leases have run out and nobody has recovered them yet: is any worker or "
+             " leases have expired and have not been recovered yet: is any worker or "
              "server running?",
              facts->expired_leases);
     else

@@ -124,7 +124,7 @@ static cairn_code look_at_undone(struct flow_doctor *doctor, cairn_error *reterr
     return CAIRN_OK;
 }
 
-/* ---- what nobody claims --------------------------------------------------------------------- */
+/* ---- steps without a worker------------------------------------------------------------------ */
 
 /* Those of one kind that have waited for too long. */
 struct late_types {
@@ -211,7 +211,7 @@ static cairn_code find_first_event(struct flow_doctor *doctor, const struct step
     return CAIRN_OK;
 }
 
-/* Workers take such a step and give it back: nobody has called it, though its key was handed out. */
+/* Workers claim such a step and give it back: it was not called, although its key was handed out. */
 static cairn_code look_at_bounce(struct flow_doctor *doctor, struct waits *waits,
                                  const struct step_row *row, cairn_error *reterr)
 {

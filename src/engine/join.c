@@ -61,7 +61,7 @@ static cairn_code collect(struct flow *flow, const struct flow_step *join,
     *ret_arrivals = (struct arrivals){0};
     cairn_code code = flow->source->step(flow, join->config->fork, &fork, reterr);
     if (!code && !fork)
-        return CAIRN_OK; /* its row was deleted: nobody knows the branches */
+        return CAIRN_OK; /* its row was deleted, so the branches are unknown */
     if (!code)
         code = flow->source->config(flow, fork, reterr);
     if (!code)
@@ -102,7 +102,7 @@ static void write_output(struct json_out *out, const struct flow_step *join,
 {
     json_open(out, '{');
     json_key(out, "status");
-    json_str(out, "success"); /* a join that has failed lets nobody pass */
+    json_str(out, "success"); /* a join that has failed passes nothing on */
     json_key(out, "strategy");
     json_str(out, join->config->is_any ? "any" : "all");
     write_names(out, "completed", arrivals->completed, arrivals->completed_count);

@@ -287,7 +287,7 @@ static bool run_here(cairn_engine *base, struct request *request)
 #define FIRST_WATCH_US US_PER_SEC
 #define NEXT_WATCH_US (100 * US_PER_MS)
 
-/* Listens for other processes, while somebody waits for their work or has timers to keep. */
+/* Listens for other processes while a call waits for work or timers must be kept. */
 static void *run_watcher(void *arg)
 {
     struct local_engine *engine = arg;

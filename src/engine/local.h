@@ -11,7 +11,7 @@
  *                               |  wake        v
  *                               '---------- parked ----------------> done (its time is over)
  *
- * All fields below `lock` are guarded by it.  Nobody holds it while talking to the store.
+ * All fields below `lock` are guarded by it.  It is not held during a call of the store.
  */
 #ifndef ENGINE_LOCAL_H
 #define ENGINE_LOCAL_H
@@ -173,7 +173,7 @@ struct batch_result {
     int64_t due_in_us; /* until the next timer; -1: none */
     struct ready_types ready;
     struct request_queue empty; /* claims that found nothing and may wait */
-    struct request_queue busy;  /* to be tried alone: somebody holds their row */
+    struct request_queue busy;  /* to be tried alone: another transaction holds their row */
 };
 
 cairn_code batch_commit(struct committer *committer, struct request_queue *requests,

@@ -4,7 +4,7 @@
  *
  * A definition never changes, so name, version and hash say which it is.  The store is asked for
  * these at every start; only reading the text and making the plan is spared.  Each committer has
- * its own, and nobody else touches it.
+ * its own, and no other thread uses it.
  */
 #ifndef ENGINE_PLANS_H
 #define ENGINE_PLANS_H

@@ -271,7 +271,7 @@ struct request {
     char signal_id[40];    /* of a signal that was given none, kept over tries */
     char instance_id[40];  /* of a requeue: its record's instance, which the answer shows */
     bool is_reported;      /* its reports are committed; only its claim still waits */
-    bool was_unsure;       /* an earlier try ended in a commit that nobody knows the end of */
+    bool was_unsure;       /* the result of an earlier commit is unknown */
 };
 
 struct request *request_new(enum request_op op);                /* NULL: memory ran out */

@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * An engine asks for the next due time when it opens, after news from other processes, and when a
- * timer that it knows of is due.  A commit that sets a timer tells of it, so that nobody has to ask.
+ * timer that it knows of is due.  A commit that sets a timer notes it, so that no query is needed.
  */
 #include "engine/batch.h"
 
-/* How soon to look again at what is due but could not be had: somebody else holds its row. */
+/* How soon to look again at what is due but could not be locked: another transaction holds its row. */
 enum { STUCK_US = 50 * 1000 };
 
 /* At the latest: the store's clock may be set forward while the engine waits, and a machine that

@@ -163,7 +163,7 @@ static void give_page(struct stream *stream, const json_t *items, int64_t from, 
     buf_done(&text);
 }
 
-/* A page of what is new, to everybody who has caught up.  True: there may be more. */
+/* A page of new events, to all clients that have caught up.  True: there may be more. */
 static bool give_news(struct stream *stream)
 {
     json_t *page = fetch(stream, stream->after, PAGE);
@@ -203,7 +203,7 @@ static uint64_t find_behind(struct stream *stream, int64_t *ret_after)
     return number;
 }
 
-/* A page to one client that is behind.  True: somebody may still be. */
+/* A page to one client that is behind.  True: another may still be. */
 static bool give_missed(struct stream *stream)
 {
     int64_t after = 0;

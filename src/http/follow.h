@@ -30,7 +30,7 @@ struct stream_client {
 
 struct stream {
     struct http *http;
-    pthread_mutex_t lock; /* guards everything; nobody holds it while asking the engine */
+    pthread_mutex_t lock; /* guards everything; not held during a call of the engine */
     pthread_cond_t changed;
     struct stream_client *clients;
     size_t count;
@@ -39,7 +39,7 @@ struct stream {
     bool has_thread, is_stopping;
 
     int64_t after;      /* how far the thread has followed; the thread's own */
-    bool is_placed;     /* it has found the present since somebody came */
+    bool is_placed;     /* it has found the newest event since the first client came */
     uint64_t last_turn; /* the number of the client that was last given what it missed */
 
     bool is_answered; /* the thread's question */

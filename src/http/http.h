@@ -21,7 +21,7 @@ enum { REQUEST_MS = 60000 };
 struct http_config {
     cairn_engine *engine;
     int listen_fd;               /* from listen_open(); is the server's from then on */
-    const struct tokens *tokens; /* outlives the server; NULL: whoever connects may do all */
+    const struct tokens *tokens; /* outlives the server; NULL: every client may do everything */
     unsigned max_connections;
     unsigned idle_s;     /* a connection on which nothing moves for this long is closed */
     unsigned request_ms; /* how long the headers of a request, and then its body, may take to

@@ -113,7 +113,7 @@ static cairn_code check_mode(FILE *file, const char *path, cairn_error *reterr)
                     strerror(errno));
     if (!(info.st_mode & (S_IROTH | S_IWOTH)))
         return CAIRN_OK;
-    fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\" can be %s by everybody", path,
+    fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\" can be %s by every user", path,
          info.st_mode & S_IROTH ? "read" : "written");
     return fail_hint(reterr, CAIRN_E_BAD_INPUT, "chmod 600 %s", path);
 }

@@ -140,7 +140,7 @@ cairn_code transfer_prepare(struct transfer *transfer, CURL *easy)
         curl_easy_setopt(easy, CURLOPT_PROXY, "");
 
     /* Everything else at its default, notably: certificates are checked, redirects not
-     * followed, so a token goes to nobody else. */
+     * followed, so a token is sent to no other host. */
     if (curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") ||
         curl_easy_setopt(easy, CURLOPT_USERAGENT, "libcairn/" CAIRN_VERSION) ||
         curl_easy_setopt(easy, CURLOPT_URL, buf_text(&transfer->url)))

@@ -21,7 +21,7 @@ static void free_answered(struct request *request)
     request_free(request);
 }
 
-/* Nobody is there any more to run them: they go back at no cost of an attempt. */
+/* No thread is left to run them: they are given back without using an attempt. */
 static void give_back(struct call *call)
 {
     const struct page_output *page = &call->request->out.page;

@@ -55,7 +55,7 @@ static void expect_heartbeat(struct cairn_worker *worker, struct cairn_work *wor
 /* ---- what has come --------------------------------------------------------------------------
  */
 
-/* Nobody here can execute it: others get the chance, and not all at the same moment. */
+/* No handler here can execute it: other workers get the chance, not all at the same moment. */
 static void release_task(struct cairn_worker *worker, struct cairn_work *work)
 {
     work->outcome = CAIRN_RELEASE;
@@ -147,7 +147,7 @@ static void grow_pause(struct cairn_worker *worker)
         worker->pause_ms = IDLE_WAIT_MS;
 }
 
-/* Nobody has a task that could come back to us: one more empty claim, and we are done. */
+/* No worker holds a task that could come back: one more empty claim, and this worker is done. */
 static void be_quiet(struct cairn_worker *worker)
 {
     worker->is_quiet = true;

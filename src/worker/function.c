@@ -145,7 +145,7 @@ void run_function(struct cairn_worker *worker, struct cairn_work *work)
                                       .is_borrowed = true,
                                       .commit = function->commit,
                                       .lease_ms = worker->lease_ms};
-    work->outcome = CAIRN_RELEASE; /* at no cost, should memory not do for the passage */
+    work->outcome = CAIRN_RELEASE; /* without using an attempt, if memory runs out */
     work->delay_ms = UNABLE_REST_MS;
     if (passage_open(worker->engine, &options, &passage, &error))
         return;

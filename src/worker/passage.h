@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A passage has everything in memory: the claimed instance (task), what it remembers (keys), the
- * signals that nobody has taken (events), what is to be written (the buffer), and what the engine
+ * signals that have not been taken (events), what is to be written (the buffer), and what the engine
  * has last said about it (the remote state).  It meets the engine only through `exchange`, with
  * OP_COMMIT, OP_HEARTBEAT and OP_CLOCK_NOW, so that a single thread can drive both sides.
  *
@@ -96,7 +96,7 @@ struct cairn_passage {
     int32_t places;
     int64_t revision;
 
-    /* Signals that nobody has taken, oldest first; and those that this passage took. */
+    /* Signals that have not been taken, oldest first; and those that this run took. */
     const cairn_received *const *events;
     bool *is_taken; /* of each */
     size_t event_count;
@@ -204,7 +204,7 @@ cairn_code memory_check_complete(struct cairn_passage *passage);
 /* Whether the code has left behind what earlier passages have done. */
 bool memory_is_passed(const struct cairn_passage *passage);
 
-/* The oldest signal of that type that nobody has taken, which is then taken; NULL: none. */
+/* Takes the oldest signal of that type that has not been taken; NULL: none. */
 cairn_code memory_take_event(struct cairn_passage *passage, const char *event,
                              const cairn_received **ret_event);
 cairn_code memory_replace_events(struct cairn_passage *passage,

@@ -198,7 +198,7 @@ static bool save_step(struct cairn_passage *passage, struct commit_step *step, c
     return !code && !passage->is_released;
 }
 
-/* Something in the buffer is refused, nobody says what: each step is committed alone, as far as
+/* Something in the buffer is rejected, and the error does not say what: each step is committed alone, as far as
  * that is possible.  What has been executed must be known, or it would never be undone. */
 static void save_steps(struct cairn_passage *passage, const char *why)
 {

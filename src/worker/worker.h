@@ -115,7 +115,7 @@ struct cairn_worker {
     size_t function_count;
 
     int wake_fd;             /* readable: there is something to look at */
-    atomic_bool is_stopping; /* set by anybody */
+    atomic_bool is_stopping; /* set by any thread */
 
     pthread_mutex_t lock; /* guards down to is_quitting */
     pthread_cond_t has_waiting;

@@ -173,8 +173,9 @@ TEST(wrong_usage_ends_with_2)
 TEST(a_token_file_must_be_private_and_right)
 {
     static const char good[] = "work abcdefgh\n";
-    check_start(2, "can be read by everybody", OPTIONS("--token-file", write_file(good, 0604)));
-    check_start(2, "can be written by everybody",
+    check_start(2, "can be read by every user",
+                OPTIONS("--token-file", write_file(good, 0604)));
+    check_start(2, "can be written by every user",
                 OPTIONS("--token-file", write_file(good, 0602)));
     check_start(2, "could not open", OPTIONS("--token-file", "/nonexistent/tokens"));
     check_start(2, "has no token", OPTIONS("--token-file", write_file("# none\n", 0600)));

@@ -23,12 +23,12 @@ $ cairn approve $id approval
 ! cairn: approve needs --by WHO
 [2]
 $ cairn approve $id ship --by ann
-! cairn: cannot decide about step "ship": it is pending, nobody is asked
+! cairn: cannot decide about step "ship": it is pending, not waiting for a decision
 [1]
 $ cairn approve $id approval --by ann --comment fine
 <id1>  running
 $ cairn reject $id approval --by bob
-! cairn: cannot decide about step "approval": it is confirmed, nobody is asked
+! cairn: cannot decide about step "approval": it is confirmed, not waiting for a decision
 [1]
 $ id=$(cairn start asking); cairn reject $id approval --by bob
 <id2>  aborted

@@ -100,7 +100,7 @@ static int configure(const struct sqlite_store *store, enum connection_use use,
     return connection_exec(connection, limit);
 }
 
-/* A new file is nobody else's to read; SQLite gives the log the mode of the file.  An existing one
+/* A new file can be read by its owner only; SQLite gives the log the mode of the file.  An existing one
  * keeps its mode.  Closing a file that this process may have open through SQLite would drop its
  * locks, so only a file that was not there is opened here. */
 static void create_private(const char *path)

@@ -5,7 +5,7 @@
  * A file that is removed or replaced while it is open lives on without a name: SQLite writes to it
  * as before, and all of it is gone when the last process closes it.  The same holds for the log.  So
  * device and inode under each name are compared with those that were found when it was opened: before
- * a transaction begins, and after its commit, before anybody is told of it.
+ * a transaction begins, and after its commit, before a caller is answered.
  *
  * A file that comes back under its name is used again.  Another file is not: which one is meant is
  * for a person to say, by a restart.

@@ -311,6 +311,6 @@ cairn_code sqlite_commit(struct store_tx *tx, bool is_ready_made, cairn_error *r
     session->tx.session = NULL;
     if (code)
         return code;
-    /* A file that is gone by now has taken the commit with it: nobody is told that it is done. */
+    /* A file that is gone by now has taken the commit with it, so it is not reported as done. */
     return identity_check((struct sqlite_store *)session->base.store, "commit", reterr);
 }
