@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workflows that are put together in code.  The text is the same as a file's, and so is its hash."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Literal, Optional, Tuple, Union
+
+from cairn import _check
+from cairn._errors import Misuse
+from cairn._words import Duration, duration_text, to_ms
+
+if TYPE_CHECKING:
+    from cairn import TaskType
+
+Kind = Literal["fixed", "linear", "exponential", "quadratic"]
+Element = Dict[str, Any]
+
+
+class Backoff:
+    """How long to wait before the next call of a step that has failed.
+
+    After n failed calls the delay is ``base`` (fixed), ``base * n`` (linear), ``base * 2**(n-1)``
+    (exponential) or ``base * n**2`` (quadratic), at most ``max``.  ``jitter`` is the part of the delay
+    that is added at random, from 0 to 1.
+
+    >>> Backoff("fixed", base="10s")
+    Backoff('fixed', base='10s')
+    >>> Backoff("exponential", "1s", "1m", jitter=0.1)
+    Backoff('exponential', base='1s', max='1m', jitter=0.1)
+    """
+
+    kind: str
+    base: Duration
+    max: Optional[Duration]
+    jitter: float
+
+    def __init__(self, kind: Kind, base: Duration = "1s", max: Optional[Duration] = None,
+                 jitter: float = 0.0) -> None:
+        if kind not in ("fixed", "linear", "exponential", "quadratic"):
+            raise ValueError(f"a backoff is fixed, linear, exponential or quadratic, not {kind!r}")
+        if not 0 <= jitter <= 1:
+            raise ValueError(f"jitter is from 0 to 1, not {jitter}")
+        to_ms(base)
+        if max is not None:
+            to_ms(max)
+        self.kind, self.base, self.max, self.jitter = kind, base, max, jitter
+
+    def __repr__(self) -> str:
+        parts = [repr(self.kind), f"base={self.base!r}"]
+        parts += [f"max={self.max!r}"] if self.max is not None else []
+        parts += [f"jitter={self.jitter}"] if self.jitter else []
+        return f"Backoff({', '.join(parts)})"
+
+    def _fields(self) -> Dict[str, Any]:
+        """The fields of ``retry`` in a workflow file, without those that have their default."""
+        base, longest = to_ms(self.base), 300_000 if self.max is None else to_ms(self.max)
+        fields: Dict[str, Any] = {}
+        if self.kind != "exponential":
+            fields["backoff"] = self.kind
+        if base != 1000:
+            fields["base"] = duration_text(self.base)
+        if self.max is not None and longest != max(base, 300_000):
+            fields["max"] = duration_text(self.max)
+        if self.jitter:
+            fields["jitter"] = self.jitter
+        return fields
+
+
+class Compensation:
+    """The task that undoes a step, with its own retries and time limit.
+
+    >>> Compensation("billing.refund.v1", max_attempts=10, timeout="30s").handler
+    'billing.refund.v1'
+    """
+
+    handler: str
+    max_attempts: int
+    retry: Optional[Backoff]
+    timeout: Optional[Duration]
+    idempotent: bool
+    metadata: Optional[Dict[str, Any]]
+
+    def __init__(self, handler: "Union[str, TaskType[Any, Any]]", *, max_attempts: int = 3,
+                 retry: Optional[Backoff] = None, timeout: Optional[Duration] = None, idempotent: bool = True,
+                 metadata: Optional[Dict[str, Any]] = None) -> None:
+        self.handler = str(handler)
+        self.max_attempts = max_attempts
+        self.retry = retry
+        self.timeout = timeout
+        self.idempotent = idempotent
+        self.metadata = metadata
+
+    def __repr__(self) -> str:
+        return f"Compensation({self.handler!r})"
+
+    def _fields(self) -> Dict[str, Any]:
+        return {"handler": self.handler, **_options(self.max_attempts, self.retry, self.timeout, self.idempotent),
+                **_optional(metadata=self.metadata)}
+
+
+def _optional(**fields: Any) -> Dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _options(max_attempts: int, retry: Optional[Backoff], timeout: Optional[Duration],
+             idempotent: bool) -> Dict[str, Any]:
+    """What a step and a compensation have in common, without defaults."""
+    fields: Dict[str, Any] = {}
+    if max_attempts != 3:
+        fields["max_attempts"] = max_attempts
+    retry_fields = retry._fields() if retry else {}  # pyright: ignore[reportPrivateUsage]
+    if retry_fields:
+        fields["retry"] = retry_fields
+    if timeout is not None:
+        fields["timeout"] = duration_text(timeout)
+    if not idempotent:
+        fields["idempotent"] = False
+    return fields
+
+
+class Condition:
+    """The two lists of a condition; ``Workflow.condition()`` gives one."""
+
+    def __init__(self, workflow: "Workflow", element: Element) -> None:
+        self._workflow = workflow
+        self._element = element
+
+    def then(self) -> "contextlib.AbstractContextManager[None]":
+        """The elements that follow if the condition is true."""
+        return self._list("then")
+
+    def otherwise(self) -> "contextlib.AbstractContextManager[None]":
+        """The elements that follow if it is false."""
+        return self._list("else")
+
+    @contextlib.contextmanager
+    def _list(self, key: str) -> Iterator[None]:
+        if key in self._element:
+            raise Misuse(f"condition {self._element['condition']!r} has its {key!r} list already")
+        self._element[key] = []
+        with self._workflow._inside(self._element[key], self):  # pyright: ignore[reportPrivateUsage]
+            yield
+
+
+class Fork:
+    """The branches of a fork; ``Workflow.fork()`` gives one."""
+
+    def __init__(self, workflow: "Workflow", element: Element) -> None:
+        self._workflow = workflow
+        self._element = element
+
+    @contextlib.contextmanager
+    def branch(self) -> Iterator[None]:
+        """The elements of one more branch."""
+        elements: List[Element] = []
+        self._element["branches"].append(elements)
+        with self._workflow._inside(elements, self):  # pyright: ignore[reportPrivateUsage]
+            yield
+
+
+class Workflow:
+    """A workflow that is put together in code, for ``Engine.deploy()``.
+
+    Elements go where the innermost open ``with`` says.
+
+    >>> import cairn
+    >>> wf = cairn.Workflow("order", version=2)
+    >>> wf.step("reserve", "stock.reserve.v1", compensation="stock.release.v1")
+    >>> with wf.condition("in_stock", "{{ gt .count 0 }}") as stock:
+    ...     with stock.then():
+    ...         wf.step("pick")
+    >>> wf.human("approval", timeout="3d")
+    >>> wf.text()
+    ... # doctest: +ELLIPSIS
+    '{"workflow":"order","version":2,"steps":[{"step":"reserve","handler":"stock.reserve.v1",...
+    """
+
+    name: str
+    version: int
+
+    def __init__(self, name: str, *, version: int = 1, dlq: bool = False) -> None:
+        self.name = name
+        self.version = version
+        self._dlq = dlq
+        self._steps: List[Element] = []
+        # The list that is open, and what opened it: None for the workflow itself, and for the body of
+        # a condition or fork outside of its lists, where nothing may be added.
+        self._open: List[Tuple[Optional[List[Element]], Any]] = [(self._steps, None)]
+
+    def step(self, name: str, handler: "Union[None, str, TaskType[Any, Any]]" = None, *, max_attempts: int = 3,
+             retry: Optional[Backoff] = None, timeout: Optional[Duration] = None, idempotent: bool = True,
+             priority: int = 50, on_failure: Optional[str] = None,
+             compensation: "Union[None, str, TaskType[Any, Any], Compensation]" = None,
+             metadata: Optional[Dict[str, Any]] = None) -> None:
+        """A call of a handler; without ``handler`` its type is the name of the step.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("mail")
+        >>> wf.step("send", max_attempts=5, retry=cairn.Backoff("fixed", "1m"), timeout="30s")
+        >>> wf.text()
+        ... # doctest: +ELLIPSIS
+        '...{"step":"send","max_attempts":5,"retry":{"backoff":"fixed","base":"1m"},"timeout":"30s"}]}'
+        """
+        element: Element = {"step": name}
+        if handler is not None and str(handler) != name:
+            element["handler"] = str(handler)
+        element.update(_options(max_attempts, retry, timeout, idempotent))
+        if priority != 50:
+            element["priority"] = priority
+        if compensation is not None and not isinstance(compensation, Compensation):
+            compensation = Compensation(compensation)
+        undo = compensation._fields() if compensation else None  # pyright: ignore[reportPrivateUsage]
+        self._add({**element, **_optional(on_failure=on_failure, compensation=undo, metadata=metadata)})
+
+    def save_point(self, name: str) -> None:
+        """A rollback stops here.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("order")
+        >>> wf.step("pay"); wf.save_point("paid"); wf.step("ship")
+        """
+        self._add({"save_point": name})
+
+    @contextlib.contextmanager
+    def condition(self, name: str, when: str) -> Iterator[Condition]:
+        """Takes one of two lists; ``when`` is an expression such as ``{{ gt .count 0 }}``.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("order")
+        >>> with wf.condition("in_stock", "{{ gt .count 0 }}") as stock:
+        ...     with stock.then():
+        ...         wf.step("pick")
+        ...     with stock.otherwise():
+        ...         wf.step("restock")
+        """
+        element: Element = {"condition": name, "when": when}
+        self._add(element)
+        condition = Condition(self, element)
+        with self._inside(None, condition):
+            yield condition
+
+    @contextlib.contextmanager
+    def fork(self, name: str, *, join: Optional[Literal["all", "any"]] = "all") -> Iterator[Fork]:
+        """Runs branches side by side.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("order")
+        >>> with wf.fork("fulfilment", join="all") as fork:
+        ...     with fork.branch():
+        ...         wf.step("ship")
+        ...     with fork.branch():
+        ...         wf.step("invoice")
+        """
+        element: Element = {"fork": name, **_optional(join=join), "branches": []}
+        self._add(element)
+        fork = Fork(self, element)
+        with self._inside(None, fork):
+            yield fork
+
+    def parallel(self, name: str, *steps: str) -> None:
+        """Runs single steps side by side and waits for all; their handlers are their names.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("news")
+        >>> wf.parallel("tell", "mail", "sms")
+        """
+        self._add({"parallel": name, "steps": [{"step": step} for step in steps]})
+
+    def human(self, name: str, *, timeout: Optional[Duration] = None, on_timeout: str = "fail",
+              on_failure: Optional[str] = None) -> None:
+        """Waits for a decision: ``InstanceHandle.confirm()`` or ``reject()``.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("leave")
+        >>> wf.human("approval", timeout="3d", on_timeout="continue")
+        """
+        self._add({"human": name, **self._timeout(timeout, on_timeout), **_optional(on_failure=on_failure)})
+
+    def wait(self, name: str, *, event: str, timeout: Optional[Duration] = None, on_timeout: str = "fail",
+             on_failure: Optional[str] = None) -> None:
+        """Waits for a signal.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("payment")
+        >>> wf.wait("settled", event="payment.settled", timeout="1h")
+        """
+        self._add({"wait": name, "event": event, **self._timeout(timeout, on_timeout),
+                   **_optional(on_failure=on_failure)})
+
+    def sleep(self, name: str, duration: Duration) -> None:
+        """Waits for some time, without a worker.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("trial")
+        >>> wf.sleep("cool_off", "10m")
+        """
+        self._add({"sleep": name, "for": duration_text(duration)})
+
+    def text(self) -> str:
+        """The workflow as JSON, which is also a workflow file.  BadInput tells all that is wrong.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("order")
+        >>> wf.step("pay"); wf.step("pay")
+        >>> wf.text()
+        Traceback (most recent call last):
+            ...
+        cairn.errors.BadInput: workflow "order": there are two elements called "pay"
+        """
+        text = self._document()
+        _check.raise_flaws(f'workflow "{self.name}"', text)
+        return text
+
+    def draw(self, form: Literal["terminal", "dot", "mermaid"] = "terminal") -> str:
+        """A picture: for the terminal, for Graphviz or for Mermaid.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("mail")
+        >>> wf.step("send")
+        >>> "send" in wf.draw()
+        True
+        """
+        return _check.draw(self.text(), form)
+
+    def _document(self) -> str:
+        document: Dict[str, Any] = {"workflow": self.name, "version": self.version}
+        if self._dlq:
+            document["dlq"] = True
+        document["steps"] = self._steps
+        return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+    def _add(self, element: Element) -> None:
+        elements, owner = self._open[-1]
+        if elements is None:
+            where = "then() or otherwise()" if isinstance(owner, Condition) else "branch()"
+            raise Misuse(f"elements inside of a {type(owner).__name__.lower()} go into its {where}")
+        elements.append(element)
+
+    @contextlib.contextmanager
+    def _inside(self, elements: Optional[List[Element]], owner: Any) -> Iterator[None]:
+        if elements is not None and self._open[-1] != (None, owner):
+            raise Misuse(f"this {type(owner).__name__.lower()} is not the innermost one that is open")
+        self._open.append((elements, owner))
+        try:
+            yield
+        finally:
+            self._open.pop()
+
+    @staticmethod
+    def _timeout(timeout: Optional[Duration], on_timeout: str) -> Dict[str, Any]:
+        fields: Dict[str, Any] = {}
+        if timeout is not None:
+            fields["timeout"] = duration_text(timeout)
+        if on_timeout != "fail":
+            fields["on_timeout"] = on_timeout
+        return fields
