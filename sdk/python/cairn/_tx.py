@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs and workflows that are recorded in the caller's own transaction.
+
+The statements are the plain SQL of docs/guides/jobs.md.  What to execute is decided here, in
+generators that yield statements and receive rows; how a driver executes them is in _tx_drivers.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Dict, Generator, Iterable, List, Optional, Sequence, TypeVar, Union
+
+from cairn import _sqlites, _tx_drivers
+from cairn._codec import DEFAULT
+from cairn._errors import Unsupported
+from cairn._tx_drivers import Driver, Statement
+from cairn._words import UNSET, Time, Unset, to_ms, to_time, to_us
+from cairn.errors import BadInput, SchemaNewer, SchemaOlder, TooLarge
+
+if TYPE_CHECKING:
+    from cairn import FunctionType, JobSpec, TaskType
+
+P = TypeVar("P")
+T = TypeVar("T")
+Rows = Sequence[Sequence[Any]]
+Plan = Generator[Statement, Rows, T]
+
+# The newest version of SQLite's tables that these statements were written for.
+_SCHEMA = 8
+_MAX_NAME = 256
+_MAX_PAYLOAD = 1 << 20
+_MAX_INT = (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class TxId:
+    """What was recorded; ``existing``: the key was known, and nothing was written.
+
+    >>> TxId("018f...", existing=False).existing
+    False
+    """
+
+    id: str
+    existing: bool
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A job, checked and encoded."""
+
+    type: str
+    payload: str
+    key: Optional[str]
+    priority: int
+    max_attempts: int
+    at: Optional[Time]
+    delay_ms: Optional[int]
+    metadata: Optional[str]
+
+
+@dataclass(frozen=True)
+class _Start:
+    workflow: str
+    version: int
+    input: str
+    key: Optional[str]
+    at: Optional[Time]
+
+
+def _name(field: str, text: str) -> str:
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size == 0 or "\0" in text:
+        raise BadInput(f"{field} must be a text that is not empty")
+    if size > _MAX_NAME:
+        raise TooLarge(f"{field} is too long", detail=f"{size} bytes, {_MAX_NAME} are allowed")
+    return text
+
+
+def _payload(field: str, value: Any) -> str:
+    text = "{}" if value is UNSET else DEFAULT.encode(value)
+    size = len(text.encode())
+    if size > _MAX_PAYLOAD:
+        raise TooLarge(f"{field} is too large", detail=f"{size} bytes, {_MAX_PAYLOAD} are allowed")
+    if "\\u0000" in text and re.search(r"(?<!\\)(?:\\\\)*\\u0000", text):
+        raise BadInput(f"{field} has a NUL character, which cannot be stored")
+    return text
+
+
+def _number(field: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not least <= value <= _MAX_INT:
+        raise BadInput(f"{field} must be from {least} to {_MAX_INT}")
+    return value
+
+
+def _job(task: Any, payload: Any, key: Optional[str], priority: int, max_attempts: int, at: Optional[Time],
+         delay: Any = None, metadata: Optional[Dict[str, Any]] = None) -> _Job:
+    if at is not None and delay is not None:
+        raise ValueError("at and delay exclude each other")
+    return _Job(_name("type", str(task)), _payload("payload", payload), None if key is None else _name("key", key),
+                _number("priority", priority, 0), _number("max_attempts", max_attempts, 1), at,
+                None if delay is None else to_ms(delay), DEFAULT.encode(metadata) if metadata else None)
+
+
+def _job_of_spec(spec: "JobSpec") -> _Job:
+    return _job(spec.task, spec.payload, spec.key, spec.priority, spec.max_attempts, spec.at, spec.delay,
+                spec.metadata)
+
+
+# ---- PostgreSQL -----------------------------------------------------------------------------------
+#
+# Casts from text, because drivers differ in how they send JSON, times and UUIDs.
+
+
+class _Postgres:
+    def __init__(self, schema: str) -> None:
+        self._schema = '"' + schema.replace('"', '""') + '"'
+
+    def check(self) -> Plan[None]:
+        return
+        yield
+
+    def enqueue(self, job: _Job) -> Plan[TxId]:
+        columns, values = ["type", "payload", "priority", "max_attempts"], [
+            "CAST(:type AS text)", "CAST(CAST(:payload AS text) AS jsonb)", "CAST(:priority AS integer)",
+            "CAST(:max_attempts AS integer)"]
+        given: Dict[str, Any] = {"type": job.type, "payload": job.payload, "priority": job.priority,
+                                 "max_attempts": job.max_attempts}
+        if job.key is not None:
+            columns.append("idempotency_key")
+            values.append("CAST(:key AS text)")
+            given["key"] = job.key
+        if job.at is not None:
+            columns.append("run_at")
+            values.append("CAST(CAST(:run_at AS text) AS timestamptz)")
+            given["run_at"] = to_time(job.at)
+        if job.delay_ms is not None:
+            columns.append("run_at")
+            values.append("now() + CAST(:delay AS double precision) * interval '1 second'")
+            given["delay"] = job.delay_ms / 1000
+        if job.metadata is not None:
+            columns.append("metadata")
+            values.append("CAST(CAST(:metadata AS text) AS jsonb)")
+            given["metadata"] = job.metadata
+        insert = (f"INSERT INTO {self._schema}.workflow_run ({', '.join(columns)}) VALUES ({', '.join(values)})"
+                  f" ON CONFLICT (idempotency_key) DO NOTHING RETURNING CAST(id AS text)")
+        rows = yield Statement(insert, given, has_rows=True)
+        if rows:
+            return TxId(str(rows[0][0]), existing=False)
+        rows = yield Statement(f"SELECT CAST(id AS text) FROM {self._schema}.workflow_run"
+                               f" WHERE idempotency_key = CAST(:key AS text)", {"key": job.key}, has_rows=True)
+        return TxId(str(rows[0][0]), existing=True)
+
+    def start(self, start: _Start) -> Plan[TxId]:
+        raise Unsupported("this version cannot start workflows in your transaction")
+        yield
+
+
+# ---- SQLite ---------------------------------------------------------------------------------------
+
+
+class _SQLite:
+    """Does what PostgreSQL's triggers do: the event, and whether the job is due."""
+
+    def check(self) -> Plan[None]:
+        rows = yield Statement("PRAGMA database_list", {}, has_rows=True)
+        _sqlites.refuse_second(next((str(row[2]) for row in rows if row[1] == "main" and row[2]), None))
+        rows = yield Statement("SELECT count(*) FROM sqlite_master WHERE name = 'workflow_migration'", {}, has_rows=True)
+        if not rows[0][0]:
+            raise SchemaOlder("the database has no tables of Cairn", hint="open the store once: cairn.open(url).close()")
+        rows = yield Statement("PRAGMA table_info(workflow_migration)", {}, has_rows=True)
+        if any(row[1] == "oldest" for row in rows):
+            rows = yield Statement("SELECT max(oldest) FROM workflow_migration", {}, has_rows=True)
+            if (rows[0][0] or 0) > _SCHEMA:
+                raise SchemaNewer(f"the tables need version {rows[0][0]} or newer, and this package knows {_SCHEMA}",
+                                  hint="use a newer cairn-sdk")
+
+    def enqueue(self, job: _Job) -> Plan[TxId]:
+        now = time.time_ns() // 1000
+        run_at = to_us(job.at) if job.at is not None else now + (job.delay_ms or 0) * 1000
+        columns = ["id", "type", "payload", "priority", "max_attempts", "run_at", "is_ready", "idempotency_key",
+                   "created_at", "updated_at"]
+        given: Dict[str, Any] = {
+            "id": str(uuid.uuid4()), "type": job.type, "payload": job.payload, "priority": job.priority,
+            "max_attempts": job.max_attempts, "run_at": run_at, "is_ready": 1 if run_at <= now else 0,
+            "idempotency_key": job.key, "created_at": now, "updated_at": now}
+        if job.metadata is not None:
+            columns.append("metadata")
+            given["metadata"] = job.metadata
+        yield Statement(f"INSERT INTO workflow_run ({', '.join(columns)})"
+                        f" VALUES ({', '.join(':' + column for column in columns)})"
+                        f" ON CONFLICT (idempotency_key) DO NOTHING", given, has_rows=False)
+        if job.key is not None:
+            rows = yield Statement("SELECT id FROM workflow_run WHERE idempotency_key = :key", {"key": job.key},
+                                   has_rows=True)
+            if rows[0][0] != given["id"]:
+                return TxId(str(rows[0][0]), existing=True)
+        yield Statement("INSERT INTO workflow_event (workflow_id, event_type, data, created_at)"
+                        " VALUES (:id, 'created', '{}', :at)", {"id": given["id"], "at": now}, has_rows=False)
+        return TxId(given["id"], existing=False)
+
+    def start(self, start: _Start) -> Plan[TxId]:
+        raise Unsupported("this version cannot start workflows in your transaction")
+        yield
+
+
+class _Plans:
+    """What ``Tx`` and its asyncio twin do alike."""
+
+    def __init__(self, driver: Driver, schema: str) -> None:
+        self._driver = driver
+        self._schema = schema
+        self._dialect: Union[None, _Postgres, _SQLite] = None
+
+    def _ready(self) -> Plan[Union[_Postgres, _SQLite]]:
+        """The dialect.  A store is checked once, by the first call: a driver may only then have a connection."""
+        if self._dialect is None:
+            dialect = _SQLite() if self._driver.dialect == "sqlite" else _Postgres(self._schema)
+            yield from dialect.check()
+            self._dialect = dialect
+        return self._dialect
+
+    def _enqueue(self, jobs: List[_Job]) -> Plan[List[TxId]]:
+        dialect = yield from self._ready()
+        ids: List[TxId] = []
+        for job in jobs:
+            ids.append((yield from dialect.enqueue(job)))
+        return ids
+
+    def _start(self, start: _Start) -> Plan[TxId]:
+        dialect = yield from self._ready()
+        return (yield from dialect.start(start))
+
+
+def _start_of(workflow: Any, input: Any, version: int, key: Optional[str], at: Optional[Time]) -> _Start:
+    name = str(getattr(workflow, "name", workflow))
+    if version == 0 and not isinstance(workflow, str):
+        version = workflow.version
+    return _Start(_name("workflow", name), _number("version", version, 0), _payload("input", input),
+                  None if key is None else _name("key", key), at)
+
+
+class Tx(_Plans):
+    """Records jobs in the transaction that is open on a connection; ``tx()`` gives one.
+
+    It only executes statements: it never commits, rolls back or sets a savepoint.
+    """
+
+    def _run(self, plan: Plan[T]) -> T:
+        try:
+            statement = next(plan)
+            while True:
+                statement = plan.send(self._driver.execute(statement))
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def enqueue(self, task: "Union[str, TaskType[P, Any]]", payload: "Union[P, Unset]" = UNSET, *,
+                key: Optional[str] = None, priority: int = 100, max_attempts: int = 3,
+                at: Optional[Time] = None) -> TxId:
+        """Records a job; it is executed after your transaction has committed, and not at all if it rolls back.
+
+        >>> import os, sqlite3, tempfile, cairn
+        >>> file = os.path.join(tempfile.mkdtemp(), "shop.db")
+        >>> cairn.open("sqlite:" + file).close()            # makes the tables
+        >>> shop = sqlite3.connect(file)
+        >>> with shop:
+        ...     cairn.tx(shop).enqueue("billing.invoice.v1", {"order": 17}, key="invoice-17").existing
+        ...     cairn.tx(shop).enqueue("billing.invoice.v1", {"order": 17}, key="invoice-17").existing
+        False
+        True
+        >>> shop.close()
+        """
+        return self._run(self._enqueue([_job(task, payload, key, priority, max_attempts, at)]))[0]
+
+    def enqueue_many(self, specs: "Iterable[JobSpec]") -> List[TxId]:
+        """Records several jobs, one after the other, in your transaction.
+
+        >>> import os, sqlite3, tempfile, cairn
+        >>> file = os.path.join(tempfile.mkdtemp(), "shop.db")
+        >>> cairn.open("sqlite:" + file).close()
+        >>> shop = sqlite3.connect(file)
+        >>> with shop:
+        ...     len(cairn.tx(shop).enqueue_many(cairn.JobSpec("mail.v1", n) for n in range(3)))
+        3
+        >>> shop.close()
+        """
+        return self._run(self._enqueue([_job_of_spec(spec) for spec in specs]))
+
+    def start(self, workflow: "Union[str, FunctionType[P, Any]]", input: "Union[P, Unset]" = UNSET, *,
+              version: int = 0, key: Optional[str] = None, at: Optional[Time] = None) -> TxId:
+        """Starts an instance of a workflow when your transaction commits."""
+        return self._run(self._start(_start_of(workflow, input, version, key, at)))
+
+
+class AsyncTx(_Plans):
+    """The same for asyncio drivers; ``cairn.aio.tx()`` gives one."""
+
+    async def _run(self, plan: Plan[T]) -> T:
+        try:
+            statement = next(plan)
+            while True:
+                statement = plan.send(await self._driver.execute_async(statement))
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    async def enqueue(self, task: "Union[str, TaskType[P, Any]]", payload: "Union[P, Unset]" = UNSET, *,
+                      key: Optional[str] = None, priority: int = 100, max_attempts: int = 3,
+                      at: Optional[Time] = None) -> TxId:
+        """Records a job, as ``Tx.enqueue()``."""
+        return (await self._run(self._enqueue([_job(task, payload, key, priority, max_attempts, at)])))[0]
+
+    async def enqueue_many(self, specs: "Iterable[JobSpec]") -> List[TxId]:
+        """Records several jobs, as ``Tx.enqueue_many()``."""
+        return await self._run(self._enqueue([_job_of_spec(spec) for spec in specs]))
+
+    async def start(self, workflow: "Union[str, FunctionType[P, Any]]", input: "Union[P, Unset]" = UNSET, *,
+                    version: int = 0, key: Optional[str] = None, at: Optional[Time] = None) -> TxId:
+        """Starts an instance of a workflow, as ``Tx.start()``."""
+        return await self._run(self._start(_start_of(workflow, input, version, key, at)))
+
+
+def tx(connection: Any, *, schema: str = "workflow") -> Tx:
+    """Records jobs through your own connection, so that they are committed with your rows or not at all.
+
+    ``connection`` is a connection or cursor of psycopg or psycopg2, a ``Connection`` or ``Session`` of
+    SQLAlchemy, Django's ``connection``, or an ``sqlite3.Connection``.  No engine is needed.
+
+    >>> import cairn
+    >>> cairn.tx("postgres://...")
+    Traceback (most recent call last):
+        ...
+    TypeError: cairn.tx() does not know connections of builtins.str
+    """
+    return Tx(_tx_drivers.find(connection, is_async=False), schema)
+
+
+def async_tx(connection: Any, *, schema: str = "workflow") -> AsyncTx:
+    """``cairn.aio.tx``: the same for psycopg's ``AsyncConnection``, SQLAlchemy's async ones, and asyncpg.
+
+    >>> import cairn.aio
+    >>> cairn.aio.tx("postgres://...")
+    Traceback (most recent call last):
+        ...
+    TypeError: cairn.aio.tx() does not know connections of builtins.str
+    """
+    return AsyncTx(_tx_drivers.find(connection, is_async=True), schema)
+
+
