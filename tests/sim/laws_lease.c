@@ -36,12 +36,13 @@ static void shorten_lease(struct sim *sim, const char *id, const char *token,
         return;
     if (until_us < lease->until_us)
         lease->until_us = until_us;
+    if (lease->beat_round != sim->round || extend_ms < lease->beat_ms)
+        lease->beat_ms = extend_ms;
     lease->beat_round = sim->round;
-    lease->beat_ms = extend_ms;
 }
 
-/* A worker that sends two requests at once does not know which of them comes last: a heartbeat of
- * this round may shorten what the other was answered. */
+/* A worker that sends two requests at once does not know which of them comes last: the shortest
+ * heartbeat of this round may shorten what the others were answered. */
 static int64_t at_least_until(struct sim *sim, const struct lease_seen *lease, int64_t until_us)
 {
     int64_t beat_us = clock_now_us(&sim->clock) + lease->beat_ms * US_PER_MS;
