@@ -225,6 +225,7 @@ static bool give_missed(struct stream *stream)
 static void place_clients(struct stream *stream)
 {
     pthread_mutex_lock(&stream->lock);
+    stream->last_placed = stream->last_number;
     for (struct stream_client *at = stream->clients; at; at = at->next) {
         if (at->after == FROM_THE_PRESENT)
             at->after = stream->after;
@@ -251,7 +252,8 @@ static void look_after_clients(struct stream *stream, bool is_keep_alive)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Until it is time to look again.  False: the server stops. */
+/* Until it is time to look again, or a client has come that has no place yet.  False: the server
+ * stops. */
 static bool rest(struct stream *stream)
 {
     struct timespec until;
@@ -260,8 +262,7 @@ static bool rest(struct stream *stream)
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
     pthread_mutex_lock(&stream->lock);
-    uint64_t newest = stream->last_number;
-    while (!stream->is_stopping && stream->last_number == newest) {
+    while (!stream->is_stopping && stream->last_number == stream->last_placed) {
         if (!stream->clients) {
             stream->is_placed = false; /* by then the present has moved */
             pthread_cond_wait(&stream->changed, &stream->lock);

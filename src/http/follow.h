@@ -34,7 +34,7 @@ struct stream {
     pthread_cond_t changed;
     struct stream_client *clients;
     size_t count;
-    uint64_t last_number;
+    uint64_t last_number, last_placed; /* of all that came, of those that have their place */
     pthread_t thread;
     bool has_thread, is_stopping;
 
