@@ -39,8 +39,8 @@ def validate(text: str, file: str = "workflow") -> List[Flaw]:
     []
     >>> for flaw in cairn.validate("workflow: mail\\nversion: one\\nsteps: []"):
     ...     print(flaw.line, flaw.message)
-    2 version must be a whole number
-    3 there are no elements in steps
+    2 workflow "mail": version must be a whole number from 1
+    3 workflow "mail": steps is empty
     """
     from cairn import _abi
 

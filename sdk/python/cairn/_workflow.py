@@ -307,7 +307,7 @@ class Workflow:
         >>> wf.text()
         Traceback (most recent call last):
             ...
-        cairn.errors.BadInput: workflow "order": there are two elements called "pay"
+        cairn.errors.BadInput: workflow "order": step "pay": the name is already used in line 1
         """
         text = self._document()
         _check.raise_flaws(f'workflow "{self.name}"', text)
