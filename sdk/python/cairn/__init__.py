@@ -4,11 +4,26 @@
 Nothing is opened, connected or loaded by importing this package.
 """
 
+from typing import TYPE_CHECKING, Any
+
+from cairn._app import App
 from cairn._check import Flaw, validate
 from cairn._codec import Codec
+from cairn._context import FunctionLog, StepCall, step
+from cairn._engine import Engine, open
+from cairn._function import AsyncContext, Context
+from cairn._handles import InstanceHandle, JobHandle
 from cairn._library import Library, library
+from cairn._rows import (
+    Definition, Deployed, DlqRecord, Event, Finding, Instance, Job, Log, OutboxEvent, RegistryEntry, Schedule, Signal,
+    Signalled, Step, StreamEvent,
+)
+from cairn._task import Task, current_task
+from cairn._tx import Tx, TxId, tx
+from cairn._types import FunctionType, JobSpec, TaskType, Undo
 from cairn._version import __version__
 from cairn._words import Duration, Json, Time
+from cairn._worker import Worker
 from cairn._workflow import Backoff, Compensation, Condition, Fork, Workflow
 from cairn.errors import (
     BadInput, BadJson, BadPayload, Busy, CairnError, Closed, Conflict, Dead, Ended, Forbidden,
@@ -18,14 +33,30 @@ from cairn.errors import (
     Unauthorized, Unreachable, Unsupported, VersionMismatch, WaitFor, WrongRuntime, WrongState,
 )
 
+if TYPE_CHECKING:
+    from cairn import aio as aio
+    from cairn import testing as testing
+
 __all__ = [
-    "Backoff", "BadInput", "BadJson", "BadPayload", "Busy", "CairnError", "Closed", "Codec",
-    "Compensation", "Condition", "Conflict", "Dead", "Duration", "Ended", "Flaw", "Forbidden", "Fork",
-    "InstanceAborted", "InstanceCancelled", "InstanceFailed",
-    "JobCancelled", "JobFailed", "Json", "LeaseLost", "Library", "MethodNotAllowed", "Misuse",
-    "NotADatabase", "NotFound", "OutOfMemory", "Outcome", "ReadOnly", "Release", "Retry",
-    "SchemaNewer", "SchemaOlder", "StepFailed", "Stopped", "StoreFull", "Suspended", "Time",
-    "TimedOut", "TooLarge", "TooMany", "Unauthorized", "Unreachable", "Unsupported",
-    "VersionMismatch", "WaitFor", "WrongRuntime", "WrongState", "Workflow", "__version__", "library",
-    "validate",
+    "App", "AsyncContext", "Backoff", "BadInput", "BadJson", "BadPayload", "Busy", "CairnError", "Closed", "Codec",
+    "Compensation", "Condition", "Conflict", "Context", "Dead", "Definition", "Deployed", "DlqRecord", "Duration",
+    "Ended", "Engine", "Event", "Finding", "Flaw", "Forbidden", "Fork", "FunctionLog", "FunctionType", "Instance",
+    "InstanceAborted", "InstanceCancelled", "InstanceFailed", "InstanceHandle", "Job", "JobCancelled", "JobFailed",
+    "JobHandle", "JobSpec", "Json", "LeaseLost", "Library", "Log", "MethodNotAllowed", "Misuse", "NotADatabase",
+    "NotFound", "OutOfMemory", "OutboxEvent", "Outcome", "ReadOnly", "RegistryEntry", "Release", "Retry", "Schedule",
+    "SchemaNewer", "SchemaOlder", "Signal", "Signalled", "Step", "StepCall", "StepFailed", "Stopped", "StoreFull",
+    "StreamEvent", "Suspended", "Task", "TaskType", "Time", "TimedOut", "TooLarge", "TooMany", "Tx", "TxId", "Unauthorized", "Undo",
+    "Unreachable", "Unsupported", "VersionMismatch", "WaitFor", "Worker", "Workflow", "WrongRuntime", "WrongState",
+    "__version__", "aio", "current_task", "library", "open", "step", "tx", "validate",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """``cairn.aio`` without an import of its own; asyncio is loaded only then."""
+        if name in ("aio", "testing", "otel"):
+            import importlib
+
+            return importlib.import_module(f"cairn.{name}")
+        raise AttributeError(f"module 'cairn' has no attribute {name!r}")

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the code of a function is given: steps, sleeps, waits, and values that stay the same in every run."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+import typing
+import uuid
+import weakref
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, List, NamedTuple, Optional, Tuple, Type, TypeVar, Union
+
+from cairn import errors
+from cairn._passage import Passage, StepSpec
+from cairn._task import Task
+from cairn._types import FunctionType, TaskType, is_async, type_name
+from cairn._words import UNSET, Duration, Json, Time, Unset, from_us, to_ms, to_us
+from cairn._workflow import Backoff, Compensation
+
+if TYPE_CHECKING:
+    from cairn._codec import Codec
+
+T = TypeVar("T")
+P = TypeVar("P")
+R = TypeVar("R")
+
+Undoer = Union[None, str, "TaskType[Any, Any]", Compensation]
+BACKOFF = Backoff("exponential", "1s", "5m")
+
+_results: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
+
+
+def result_of(fn: Callable[..., Any]) -> Any:
+    """The return annotation of a step's code; Any if it has none or it cannot be read."""
+    inner = fn.fn if isinstance(fn, TaskType) else fn
+    if "return" not in getattr(inner, "__annotations__", {}):
+        return Any
+    try:
+        known = _results.get(inner)
+        if known is None:
+            known = _results[inner] = (typing.get_type_hints(inner).get("return", Any),)
+        return known[0]
+    except Exception:
+        return Any
+
+
+class StepCall(Generic[T]):
+    """A step that ``gather()`` executes beside others; made by ``cairn.step()``."""
+
+    def __init__(self, key: str, fn: Callable[..., Any], args: Tuple[Any, ...], retries: int, backoff: Backoff,
+                 timeout: Optional[Duration], compensation: Undoer, dead_on: Tuple[Type[BaseException], ...]) -> None:
+        self.key = key
+        self.fn = fn
+        self.args = args
+        self.dead_on = dead_on
+        self._retries = retries
+        self._backoff = backoff
+        self._timeout = timeout
+        self._compensation = compensation
+
+    @property
+    def input(self) -> Any:
+        """What is recorded as the step's input: null, the one argument, or the list of them."""
+        if not self.args:
+            return None
+        return self.args[0] if len(self.args) == 1 else list(self.args)
+
+    def spec(self, codec: "Codec") -> StepSpec:
+        """As the library reads it."""
+        undo = _undo(self._compensation)
+        base_ms = to_ms(self._backoff.base)
+        max_ms = max(base_ms, 300_000) if self._backoff.max is None else to_ms(self._backoff.max)
+        return StepSpec(
+            key=self.key, input=codec.encode(self.input).encode(), retries=self._retries, backoff=self._backoff.kind,
+            base_ms=base_ms, max_ms=max_ms, jitter=self._backoff.jitter,
+            timeout_ms=0 if self._timeout is None else to_ms(self._timeout),
+            compensation=None if undo is None else undo.handler,
+            compensation_max_attempts=3 if undo is None else undo.max_attempts,
+            compensation_timeout_ms=0 if undo is None or undo.timeout is None else to_ms(undo.timeout))
+
+
+def _undo(compensation: Undoer) -> Optional[Compensation]:
+    if compensation is None or isinstance(compensation, Compensation):
+        undo = compensation
+    else:
+        undo = Compensation(type_name(compensation))
+    if undo is not None and (undo.retry is not None or undo.metadata or not undo.idempotent):
+        raise errors.Unsupported("the compensation of a function's step has no retry, metadata or idempotent")
+    return undo
+
+
+def step(key: str, fn: Callable[..., T], *args: Any, retries: int = 2, backoff: Backoff = BACKOFF,
+         timeout: Optional[Duration] = None, compensation: Undoer = None,
+         dead_on: Tuple[Type[BaseException], ...] = ()) -> StepCall[T]:
+    """A step for ``Context.gather()``; the arguments are those of ``Context.step()``.
+
+    >>> import cairn
+    >>> app = cairn.App()
+    >>> @app.function("sum")
+    ... def total(ctx: cairn.Context, n: int) -> int:
+    ...     return sum(ctx.gather(*[cairn.step(f"square-{i}", lambda i=i: i * i) for i in range(n)]))
+    >>> with cairn.open("memory:") as db:
+    ...     run = db.start(total, 4)
+    ...     _ = db.work(app, until_idle=True)
+    ...     run.result()
+    14
+    """
+    return StepCall(key, fn, args, retries, backoff, timeout, compensation, dead_on)
+
+
+class FunctionLog:
+    """The log of a function: each line is kept once, however often the code runs; see ``InstanceHandle.logs()``.
+
+    >>> import cairn
+    >>> app = cairn.App()
+    >>> @app.function("greet")
+    ... def greet(ctx: cairn.Context, who: str) -> None:
+    ...     ctx.log.info("greeted", who=who)
+    >>> with cairn.open("memory:") as db:
+    ...     run = db.start(greet, "ann")
+    ...     _ = db.work(app, until_idle=True)
+    ...     [(line.level, line.message, line.data) for line in run.logs()]
+    [('info', 'greeted', {'who': 'ann'})]
+    """
+
+    def __init__(self, frame: "Frame") -> None:
+        self._frame = frame
+
+    def debug(self, message: str, **data: Json) -> None:
+        """A line that helps to find faults."""
+        self._frame.write_log("debug", message, data)
+
+    def info(self, message: str, **data: Json) -> None:
+        """A line about what happens."""
+        self._frame.write_log("info", message, data)
+
+    def warning(self, message: str, **data: Json) -> None:
+        """A line about something odd."""
+        self._frame.write_log("warn", message, data)
+
+    def error(self, message: str, **data: Json) -> None:
+        """A line about something wrong."""
+        self._frame.write_log("error", message, data)
+
+
+class Child(NamedTuple):
+    """A job or an instance to start."""
+
+    key: Optional[str]
+    spec: Dict[str, Any]
+
+
+class Frame:
+    """What Context and AsyncContext share."""
+
+    def __init__(self, passage: Passage, task: Task, codec: "Codec", version: int, state: Any) -> None:
+        self.passage = passage
+        self.task = task
+        self.codec = codec
+        self._lock = threading.Lock()
+        self._busy: Optional[str] = None
+        self.instance_id: str = task.instance_id or ""
+        self.version: int = version
+        self.state: Any = state
+        self.log: FunctionLog = FunctionLog(self)
+
+    @property
+    def stop(self) -> Optional[str]:
+        """Why the function should end; None: go on."""
+        return self.task.stop
+
+    # ---- one call at a time
+
+    def enter_call(self, name: str) -> None:
+        """Misuse if another call is under way."""
+        with self._lock:
+            if self._busy is not None:
+                raise errors.Misuse(
+                    f'"{name}" was called while "{self._busy}" is under way',
+                    hint="keys must be used in the same order in every run: call one after the other, or use gather()")
+            self._busy = name
+
+    def leave_call(self) -> None:
+        """The call has ended."""
+        with self._lock:
+            self._busy = None
+
+    def write_log(self, level: str, message: str, data: Dict[str, Json]) -> None:
+        """Also while a step is executed."""
+        text = self.codec.encode(data).encode() if data else None
+        with self._lock:
+            self.passage.log(level, message, text)
+
+    # ---- arguments
+
+    def decode(self, text: bytes, type: Any) -> Any:
+        """A payload as an annotation says."""
+        return self.codec.decode(text.decode(), type)
+
+    def job(self, task: Union[str, TaskType[Any, Any]], payload: Any, key: Optional[str], priority: int,
+            max_attempts: int, at: Optional[Time]) -> Dict[str, Any]:
+        """A job as the library reads it."""
+        return {"type": type_name(task).encode(), "payload": self._optional(payload),
+                "key": None if key is None else key.encode(), "priority": priority, "max_attempts": max_attempts,
+                "run_at_us": 0 if at is None else to_us(at)}
+
+    def instance(self, workflow: Union[str, FunctionType[Any, Any]], input: Any, version: int, key: Optional[str],
+                 at: Optional[Time]) -> Dict[str, Any]:
+        """A start as the library reads it."""
+        wanted = version or (workflow.version if isinstance(workflow, FunctionType) else 0)
+        return {"workflow": str(workflow).encode(), "input": self._optional(input), "version": wanted,
+                "key": None if key is None else key.encode(), "start_at_us": 0 if at is None else to_us(at)}
+
+    def _optional(self, value: Any) -> Optional[bytes]:
+        return None if isinstance(value, Unset) else self.codec.encode(value).encode()
+
+
+def check_sync(call: StepCall[Any]) -> None:
+    """A sync function cannot await."""
+    if is_async(call.fn):
+        raise errors.Misuse(f'the code of step "{call.key}" is async', hint="make the function async def, too")
+
+
+def moment(us: int) -> datetime.datetime:
+    """A time of the library."""
+    found = from_us(us)
+    assert found is not None
+    return found
+
+
+__all__ = ["BACKOFF", "UNSET", "Frame", "FunctionLog", "List", "StepCall", "check_sync", "moment", "result_of", "step",
+           "uuid"]

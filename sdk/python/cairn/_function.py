@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Durable functions: the contexts that their code uses, and their runs."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import uuid
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, List, Optional, Tuple, Type, TypeVar, Union, cast, overload
+
+from cairn import _abi, errors
+from cairn._call import fail_of, is_cancellation, release_of
+from cairn._context import BACKOFF, Frame, StepCall, Undoer, check_sync, moment
+from cairn._errors import text_of
+from cairn._ffi import Claim
+from cairn._held import Held
+from cairn._passage import NUMBER_OF_CODE, OK, STEP_FAILED, SUSPENDED, Passage, RunEnded
+from cairn._steps import answer, check_shutdown, execute, execute_async, finish, give_up
+from cairn._task import enter_task
+from cairn._types import FunctionType, TaskType
+from cairn._words import UNSET, Duration, Time, to_ms, to_us
+from cairn._workflow import Backoff
+
+if TYPE_CHECKING:
+    from cairn._worker import Worker
+
+T = TypeVar("T")
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+class Context(Frame):
+    """What a sync function is given.  Calls are made one after the other; each has a key that names it.
+
+    >>> import cairn
+    >>> app = cairn.App()
+    >>> def charge(amount: int) -> str:
+    ...     return f"charged {amount}"
+    >>> @app.function("buy")
+    ... def buy(ctx: cairn.Context, amount: int) -> str:
+    ...     receipt = ctx.step("charge", charge, amount)
+    ...     ctx.sleep("10ms")
+    ...     return receipt + " at version " + str(ctx.version)
+    >>> with cairn.open("memory:") as db, db.worker(app):
+    ...     db.start(buy, 7).result(timeout=10)
+    'charged 7 at version 1'
+    """
+
+    def step(self, key: str, fn: Callable[..., T], *args: Any, retries: int = 2, backoff: Backoff = BACKOFF,
+             timeout: Optional[Duration] = None, compensation: Undoer = None,
+             dead_on: Tuple[Type[BaseException], ...] = ()) -> T:
+        """Calls ``fn(*args)`` and remembers its result, or answers what is remembered.
+
+        An error is retried ``retries`` times, then it is StepFailed.  ``compensation`` is the type of the task
+        that undoes the step if the function fails or is cancelled later.
+        """
+        call: StepCall[T] = StepCall(key, fn, args, retries, backoff, timeout, compensation, dead_on)
+        check_sync(call)
+        spec = call.spec(self.codec)
+        self.enter_call(key)
+        try:
+            work, output = self.passage.begin_step(spec)
+            if work is not None:
+                check_shutdown(self)
+                output = self._execute(call, work)
+        finally:
+            self.leave_call()
+        return cast(T, answer(self, call, output))
+
+    def _execute(self, call: StepCall[Any], work: int) -> bytes:
+        try:
+            end = execute(self, call, work)
+        except errors.Stopped as stopped:
+            if stopped.reason != "shutdown":
+                give_up(self, work, stopped.reason)
+            raise
+        return finish(self, call, work, end)
+
+    def sleep(self, duration: Duration, *, step: str = "sleep") -> None:
+        """Suspends for so long; the worker does other things meanwhile."""
+        ms = to_ms(duration)
+        self._do(step, lambda: self.passage.sleep(step, ms))
+
+    def sleep_until(self, at: Time, *, step: str = "sleep") -> None:
+        """Suspends until a time."""
+        at_us = to_us(at)
+        self._do(step, lambda: self.passage.sleep_until(step, at_us))
+
+    def wait_event(self, event: str, type: Type[T] = cast(Any, Any), *, timeout: Optional[Duration] = None,
+                   step: Optional[str] = None) -> T:
+        """Suspends until a signal of this event has come, and answers its payload.  TimedOut."""
+        timeout_ms = -1 if timeout is None else to_ms(timeout)
+        payload = self._do(step or event, lambda: self.passage.wait_event(step, event, timeout_ms))
+        return cast(T, self.decode(payload, type))
+
+    def now(self) -> datetime.datetime:
+        """The store's time; the same in every run."""
+        return moment(self._do("now", self.passage.now))
+
+    def random(self) -> float:
+        """From 0 up to but not including 1; the same in every run."""
+        return self._do("random", self.passage.random)
+
+    def uuid(self) -> uuid.UUID:
+        """A UUID; the same in every run."""
+        return uuid.UUID(self._do("uuid", self.passage.uuid))
+
+    @overload
+    def enqueue(self, task: str, payload: Any = ..., *, step: Optional[str] = ..., key: Optional[str] = ...,
+                priority: int = ..., max_attempts: int = ..., at: Optional[Time] = ...) -> str: ...
+
+    @overload
+    def enqueue(self, task: TaskType[P, Any], payload: P = ..., *, step: Optional[str] = ...,
+                key: Optional[str] = ..., priority: int = ..., max_attempts: int = ...,
+                at: Optional[Time] = ...) -> str: ...
+
+    def enqueue(self, task: Union[str, TaskType[Any, Any]], payload: Any = UNSET, *, step: Optional[str] = None,
+                key: Optional[str] = None, priority: int = 100, max_attempts: int = 3,
+                at: Optional[Time] = None) -> str:
+        """Records a job, exactly once; its id."""
+        spec = self.job(task, payload, key, priority, max_attempts, at)
+        return self._do(step or str(task), lambda: self.passage.start_job(step, **spec))
+
+    @overload
+    def start(self, workflow: str, input: Any = ..., *, step: Optional[str] = ..., version: int = ...,
+              key: Optional[str] = ..., at: Optional[Time] = ...) -> str: ...
+
+    @overload
+    def start(self, workflow: FunctionType[P, Any], input: P = ..., *, step: Optional[str] = ..., version: int = ...,
+              key: Optional[str] = ..., at: Optional[Time] = ...) -> str: ...
+
+    def start(self, workflow: Union[str, FunctionType[Any, Any]], input: Any = UNSET, *, step: Optional[str] = None,
+              version: int = 0, key: Optional[str] = None, at: Optional[Time] = None) -> str:
+        """Starts an instance, exactly once; its id."""
+        spec = self.instance(workflow, input, version, key, at)
+        return self._do(step or str(workflow), lambda: self.passage.start_workflow(step, **spec))
+
+    def _do(self, name: str, call: Callable[[], T]) -> T:
+        self.enter_call(name)
+        try:
+            return call()
+        finally:
+            self.leave_call()
+
+
+class AsyncContext(Frame):
+    """What an async function is given: the methods of Context as coroutines.
+
+    >>> import cairn
+    >>> app = cairn.App()
+    >>> async def fetch(path: str) -> int:
+    ...     return len(path)
+    >>> @app.function("pages")
+    ... async def pages(ctx: cairn.AsyncContext, path: str) -> int:
+    ...     return await ctx.step("fetch", fetch, path)
+    >>> with cairn.open("memory:") as db:
+    ...     run = db.start(pages, "/a/b")
+    ...     _ = db.work(app, until_idle=True)
+    ...     run.result()
+    4
+    """
+
+    async def _off_loop(self, call: Callable[[], T]) -> T:
+        """Makes a request in a thread; a cancellation waits for its end, since the run is not shared."""
+        import asyncio
+
+        future = asyncio.ensure_future(self.task.db.aio.run(call))
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            while not future.done():
+                with contextlib.suppress(BaseException):
+                    await asyncio.wait([future])
+            with contextlib.suppress(BaseException):
+                future.result()
+            raise
+
+    async def _do(self, name: str, call: Callable[[], T]) -> T:
+        self.enter_call(name)
+        try:
+            return await self._off_loop(call)
+        finally:
+            self.leave_call()
+
+    @overload
+    async def step(self, key: str, fn: Callable[..., Awaitable[T]], *args: Any, retries: int = ...,
+                   backoff: Backoff = ..., timeout: Optional[Duration] = ..., compensation: Undoer = ...,
+                   dead_on: Tuple[Type[BaseException], ...] = ...) -> T: ...
+
+    @overload
+    async def step(self, key: str, fn: Callable[..., T], *args: Any, retries: int = ..., backoff: Backoff = ...,
+                   timeout: Optional[Duration] = ..., compensation: Undoer = ...,
+                   dead_on: Tuple[Type[BaseException], ...] = ...) -> T: ...
+
+    async def step(self, key: str, fn: Callable[..., Any], *args: Any, retries: int = 2, backoff: Backoff = BACKOFF,
+                   timeout: Optional[Duration] = None, compensation: Undoer = None,
+                   dead_on: Tuple[Type[BaseException], ...] = ()) -> Any:
+        """Calls ``fn(*args)``, which may be async, and remembers its result; see ``Context.step``."""
+        call: StepCall[Any] = StepCall(key, fn, args, retries, backoff, timeout, compensation, dead_on)
+        spec = call.spec(self.codec)
+        self.enter_call(key)
+        try:
+            work, output = await self._off_loop(lambda: self.passage.begin_step(spec))
+            if work is not None:
+                check_shutdown(self)
+                output = await self._execute(call, work)
+        finally:
+            self.leave_call()
+        return answer(self, call, output)
+
+    async def _execute(self, call: StepCall[Any], work: int) -> bytes:
+        try:
+            end = await execute_async(self, call, work)
+        except BaseException:
+            stop = self.task.stop
+            if stop is not None and stop != "shutdown":
+                give_up(self, work, stop)
+            raise
+        return await self._off_loop(lambda: finish(self, call, work, end))
+
+    async def sleep(self, duration: Duration, *, step: str = "sleep") -> None:
+        """Suspends for so long; the worker does other things meanwhile."""
+        ms = to_ms(duration)
+        await self._do(step, lambda: self.passage.sleep(step, ms))
+
+    async def sleep_until(self, at: Time, *, step: str = "sleep") -> None:
+        """Suspends until a time."""
+        at_us = to_us(at)
+        await self._do(step, lambda: self.passage.sleep_until(step, at_us))
+
+    async def wait_event(self, event: str, type: Type[T] = cast(Any, Any), *, timeout: Optional[Duration] = None,
+                         step: Optional[str] = None) -> T:
+        """Suspends until a signal of this event has come, and answers its payload.  TimedOut."""
+        timeout_ms = -1 if timeout is None else to_ms(timeout)
+        payload = await self._do(step or event, lambda: self.passage.wait_event(step, event, timeout_ms))
+        return cast(T, self.decode(payload, type))
+
+    async def now(self) -> datetime.datetime:
+        """The store's time; the same in every run."""
+        return moment(await self._do("now", self.passage.now))
+
+    async def random(self) -> float:
+        """From 0 up to but not including 1; the same in every run."""
+        return await self._do("random", self.passage.random)
+
+    async def uuid(self) -> uuid.UUID:
+        """A UUID; the same in every run."""
+        return uuid.UUID(await self._do("uuid", self.passage.uuid))
+
+    async def enqueue(self, task: Union[str, TaskType[P, Any]], payload: Union[P, Any] = UNSET, *,
+                      step: Optional[str] = None, key: Optional[str] = None, priority: int = 100,
+                      max_attempts: int = 3, at: Optional[Time] = None) -> str:
+        """Records a job, exactly once; its id."""
+        spec = self.job(task, payload, key, priority, max_attempts, at)
+        return await self._do(step or str(task), lambda: self.passage.start_job(step, **spec))
+
+    async def start(self, workflow: Union[str, FunctionType[P, Any]], input: Union[P, Any] = UNSET, *,
+                    step: Optional[str] = None, version: int = 0, key: Optional[str] = None,
+                    at: Optional[Time] = None) -> str:
+        """Starts an instance, exactly once; its id."""
+        spec = self.instance(workflow, input, version, key, at)
+        return await self._do(step or str(workflow), lambda: self.passage.start_workflow(step, **spec))
+
+
+# ---- runs
+
+
+def check_function(function: FunctionType[Any, Any]) -> None:
+    """Before a worker runs it."""
+    signature = function.signature
+    count = len(signature.parameters)
+    if count not in (1, 2):
+        raise errors.Misuse(f"{signature.name}() takes {count} arguments; a function takes (ctx) or (ctx, input)")
+    if count == 2:
+        signature.type_of(1)
+
+
+def _arguments(held: Held, frame: Frame) -> List[Any]:
+    assert held.function is not None
+    signature = held.function.signature
+    if len(signature.parameters) == 1:
+        return [frame]
+    return [frame, frame.decode(held.raw.input, signature.type_of(1))]
+
+
+def _open(worker: "Worker", held: Held) -> Passage:
+    assert held.function is not None
+    try:
+        return Passage(worker.engine.native, worker.name.encode(), held.raw, held.function.commit, worker.lease_ms)
+    finally:
+        held.drop_page()
+
+
+def run_function(worker: "Worker", held: Held) -> None:
+    """One run of a sync function, and its end."""
+    assert held.function is not None
+    passage = _open(worker, held)
+    enter_task(held.task)
+    frame = Context(passage, held.task, worker.engine.codec, held.raw.version, worker.state)
+    value, error = None, None
+    try:
+        arguments = _arguments(held, frame)
+        with contextlib.ExitStack() as stack:
+            for around in worker.app.arounds:
+                stack.enter_context(around(held.task))
+            value = held.function.fn(*arguments)
+        passage.set_output(frame.codec.encode(value).encode())
+    except BaseException as raised:
+        error = raised
+    _end(worker, held, passage, error)
+
+
+async def run_function_async(worker: "Worker", held: Held) -> None:
+    """One run of an async function, and its end."""
+    assert held.function is not None
+    passage = _open(worker, held)
+    enter_task(held.task)
+    frame = AsyncContext(passage, held.task, worker.engine.codec, held.raw.version, worker.state)
+    value, error = None, None
+    try:
+        arguments = _arguments(held, frame)
+        with contextlib.ExitStack() as stack:
+            for around in worker.app.arounds:
+                stack.enter_context(around(held.task))
+            value = await held.function.fn(*arguments)
+        passage.set_output(frame.codec.encode(value).encode())
+    except BaseException as raised:
+        error = raised
+    await worker.engine.aio.run(lambda: _end(worker, held, passage, error))
+
+
+def _end(worker: "Worker", held: Held, passage: Passage, error: Optional[BaseException]) -> None:
+    is_stop = isinstance(error, errors.Stopped) or (error is not None and is_cancellation(error))
+    if is_stop and (held.task.stop or "shutdown") == "shutdown":
+        _release(worker, held, passage)
+        return
+    failed = passage.end(_code_of(held, passage, error))
+    if failed is not None:
+        held.error = failed
+        held.task.log.warning("the end of %s could not be committed: %s", held.task, failed.message)
+
+
+def _code_of(held: Held, passage: Passage, error: Optional[BaseException]) -> int:
+    """What the run ends with."""
+    if error is None:
+        return OK
+    if isinstance(error, RunEnded):
+        return NUMBER_OF_CODE.get(error.error.code, STEP_FAILED)
+    if isinstance(error, errors.Suspended):
+        return SUSPENDED
+    if error is passage.failure and isinstance(error, errors.CairnError):
+        return NUMBER_OF_CODE.get(error.code, STEP_FAILED)  # passed on: the engine knows its step and its text
+    held.task.log.warning("%s failed: %s", held.task, text_of(error), exc_info=error)
+    passage.set_error(fail_of(held.raw, _abi.CAIRN_FAIL, text_of(error)).error or b"")
+    return STEP_FAILED
+
+
+def _release(worker: "Worker", held: Held, passage: Passage) -> None:
+    """The worker ends: another one goes on from what is committed.  The lease ends before the run does, so that
+    the run's own end is refused and says nothing."""
+    name = worker.name.encode()
+    try:
+        worker.engine.native.report(name, [release_of(held.raw)], Claim(worker.name, [], [], None, 1), 0)
+    except errors.CairnError as error:
+        held.task.log.warning("%s could not be released: %s", held.task, error.message)
+        return
+    passage.end(SUSPENDED)

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of a function, as the library keeps it: steps in two halves, sleeps, waits, values, the end.
+
+The rules (what is remembered, what is committed when) are the library's.  An object belongs to one thread
+at a time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from typing import Any, List, NamedTuple, NoReturn, Optional, Tuple
+
+from cairn import _abi, errors
+from cairn._ffi import Native, RawTask, error_of, read_task
+
+_REF = ctypes.byref
+_ID = 40  # bytes of an id
+
+OK = 0
+NUMBER_OF_CODE = {code: number for number, code in errors.CODE_OF_NUMBER.items()}
+SUSPENDED = NUMBER_OF_CODE["suspended"]
+STEP_FAILED = NUMBER_OF_CODE["step_failed"]
+
+# What the code of a function may keep; everything else ends the run.
+_KEEPABLE = ("bad_input", "bad_json", "too_large", "not_found", "conflict", "wrong_state", "step_failed", "timed_out")
+_STEP = re.compile(r'step "(.*)", call (\d+)$', re.DOTALL)
+
+
+class RunEnded(errors.Suspended):
+    """The run is over for another reason than a suspension, such as a lost lease; ``error`` says which."""
+
+    def __init__(self, error: errors.CairnError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class StepSpec(NamedTuple):
+    """The options of a step."""
+
+    key: str
+    input: bytes
+    retries: int
+    backoff: str
+    base_ms: int
+    max_ms: int
+    jitter: float
+    timeout_ms: int
+    compensation: Optional[str]
+    compensation_max_attempts: int
+    compensation_timeout_ms: int
+
+
+class Passage:
+    """A run that is open; ``end()`` or ``abandon()`` must be called once."""
+
+    def __init__(self, native: Native, worker: bytes, raw: RawTask, commit: str, lease_ms: int) -> None:
+        self._native = native
+        self._lib: Any = native.lib
+        self._error = _abi.cairn_error()
+        self._pointer = ctypes.c_void_p()
+        self.failure: Optional[errors.CairnError] = None  # of the latest call that failed
+        mode = _abi.CAIRN_COMMIT_STEP if commit == "step" else _abi.CAIRN_COMMIT_PASSAGE
+        native.enter()
+        try:
+            if self._lib.cairn_passage_open(native.pointer, worker, raw.at, mode, lease_ms, _REF(self._pointer),
+                                            _REF(self._error)):
+                raise error_of(self._error)
+        finally:
+            native.leave()
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        self._native.enter()
+        try:
+            code = getattr(self._lib, name)(self._pointer, *arguments, _REF(self._error))
+        finally:
+            self._native.leave()
+        if code:
+            self._raise()
+
+    def _raise(self) -> NoReturn:
+        error = error_of(self._error)
+        self.failure = error
+        if self._error.code == SUSPENDED:
+            raise errors.Suspended()
+        if error.code not in _KEEPABLE:
+            raise RunEnded(error)
+        if isinstance(error, errors.StepFailed):
+            self._fill(error)
+        raise error
+
+    def _fill(self, error: errors.StepFailed) -> None:
+        found = _STEP.search(error.detail)
+        if found:
+            error.key, error.attempts = found.group(1), int(found.group(2))
+        error.error = self._whole_error(error.key) or error.message
+
+    def _whole_error(self, key: str) -> Optional[str]:
+        """The error of a remembered step, which is longer than what an error can carry."""
+        memory = self._lib.cairn_passage_task(self._pointer)[0].memory[0]
+        for i in range(memory.step_count):
+            step = memory.steps[i][0]
+            if step.name and step.error and step.name.decode() == key:
+                return str(step.error.decode(errors="replace"))
+        return None
+
+    # ---- steps
+
+    def begin_step(self, spec: StepSpec) -> Tuple[Optional[int], bytes]:
+        """What is to be executed now, or None and the output that is remembered."""
+        work = ctypes.c_void_p()
+        output = ctypes.c_char_p()
+        options = _abi.new(
+            _abi.cairn_step_options, key=spec.key.encode(), input=spec.input, retries=spec.retries,
+            backoff=spec.backoff.encode(), base_ms=spec.base_ms, max_ms=spec.max_ms, jitter=spec.jitter,
+            timeout_ms=spec.timeout_ms, compensation=None if spec.compensation is None else spec.compensation.encode(),
+            compensation_max_attempts=spec.compensation_max_attempts,
+            compensation_timeout_ms=spec.compensation_timeout_ms)
+        self._call("cairn_passage_begin_step", _REF(options), _REF(work), _REF(output))
+        return work.value, output.value or b"null"
+
+    def step_task(self, work: int) -> RawTask:
+        """The task of a step that is being executed."""
+        return read_task(self._lib.cairn_work_task(work))
+
+    def complete_step(self, work: int, output: bytes, outbound: List[Tuple[bytes, bytes]]) -> bytes:
+        """Ends a step; answers its output as it is remembered."""
+        self._lib.cairn_work_set_output(work, output)
+        for event, payload in outbound:
+            self._lib.cairn_work_emit(work, event, payload)
+        return self._end_step(work, _abi.CAIRN_COMPLETE)
+
+    def fail_step(self, work: int, outcome: int, error: bytes, delay_ms: int) -> bytes:
+        """Ends a step that has failed: raises Suspended if it is called again, else StepFailed."""
+        self._lib.cairn_work_set_error(work, error)
+        self._lib.cairn_work_set_delay(work, delay_ms)
+        return self._end_step(work, outcome)
+
+    def _end_step(self, work: int, outcome: int) -> bytes:
+        output = ctypes.c_char_p()
+        self._call("cairn_passage_end_step", work, outcome, _REF(output))
+        return output.value or b"null"
+
+    # ---- what suspends, and values
+
+    def sleep(self, key: str, ms: int) -> None:
+        """Until so much time has passed."""
+        self._call("cairn_passage_sleep", key.encode(), ms)
+
+    def sleep_until(self, key: str, at_us: int) -> None:
+        """Until a time."""
+        self._call("cairn_passage_sleep_until", key.encode(), at_us)
+
+    def wait_event(self, key: Optional[str], event: str, timeout_ms: int) -> bytes:
+        """Until a signal has come; its payload.  TimedOut."""
+        payload = ctypes.c_char_p()
+        self._call("cairn_passage_wait_event", None if key is None else key.encode(), event.encode(), timeout_ms,
+                   _REF(payload))
+        return payload.value or b"null"
+
+    def now(self) -> int:
+        """The store's time, in microseconds."""
+        value = ctypes.c_int64()
+        self._call("cairn_passage_now", _REF(value))
+        return value.value
+
+    def random(self) -> float:
+        """From 0 up to but not including 1."""
+        value = ctypes.c_double()
+        self._call("cairn_passage_random", _REF(value))
+        return value.value
+
+    def uuid(self) -> str:
+        """A UUID."""
+        id = ctypes.create_string_buffer(_ID)
+        self._call("cairn_passage_uuid", id)
+        return id.value.decode()
+
+    def start_job(self, key: Optional[str], **spec: Any) -> str:
+        """Records a job with the next commit; its id."""
+        id = ctypes.create_string_buffer(_ID)
+        options = _abi.new(_abi.cairn_job_spec, **spec)
+        self._call("cairn_passage_start_job", None if key is None else key.encode(), _REF(options), id)
+        return id.value.decode()
+
+    def start_workflow(self, key: Optional[str], **spec: Any) -> str:
+        """Starts an instance with the next commit; its id."""
+        id = ctypes.create_string_buffer(_ID)
+        options = _abi.new(_abi.cairn_start_options, **spec)
+        self._call("cairn_passage_start_workflow", None if key is None else key.encode(), _REF(options), id)
+        return id.value.decode()
+
+    def log(self, level: str, message: str, data: Optional[bytes]) -> None:
+        """A line that is kept with the next commit, and once."""
+        self._call("cairn_passage_log", level.encode(), message.encode(errors="backslashreplace"), data)
+
+    # ---- the end
+
+    def set_output(self, output: bytes) -> None:
+        """What the function returns."""
+        self._call("cairn_passage_set_output", output)
+
+    def set_error(self, text: bytes) -> None:
+        """Why it has failed."""
+        self._lib.cairn_passage_set_error(self._pointer, text)
+
+    def end(self, code: int) -> Optional[errors.CairnError]:
+        """Commits what is left and frees everything; None, or why the commit did not succeed."""
+        pointer, self._pointer = self._pointer, ctypes.c_void_p()
+        self._native.enter()
+        try:
+            failed = self._lib.cairn_passage_end(pointer, code, None, _REF(self._error))
+        finally:
+            self._native.leave()
+        if not failed:
+            return None
+        self._error.code = failed
+        return error_of(self._error)

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the engine answers: one frozen dataclass for each object of ``openapi.json``.
+
+Fields have the names of the JSON; times are aware datetimes in UTC, payloads are decoded, and fields
+that this package does not know are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any, Dict, List, Optional, Tuple, Type, TypeVar
+
+from cairn._codec import DEFAULT, Codec
+from cairn._decode import convert
+from cairn._words import Json, from_time
+
+Row = TypeVar("Row")
+
+
+def _payload(default: Any = None) -> Any:
+    """A value that the user's codec has written."""
+    return field(default=default, metadata={"kind": "payload"})
+
+
+def decode_value(codec: Codec, value: Json, type: Any) -> Any:
+    """A payload that is parsed already, as an annotation says."""
+    if codec is DEFAULT:
+        return value if type is Any else convert(value, type)
+    return codec.decode(json.dumps(value, ensure_ascii=False), type)
+
+
+_readers: Dict[type, Tuple[List[str], List[str], List[str]]] = {}
+
+
+def _reader(cls: Any) -> Tuple[List[str], List[str], List[str]]:
+    plain: List[str] = []
+    times: List[str] = []
+    payloads: List[str] = []
+    for one in fields(cls):
+        if one.metadata.get("kind") == "payload":
+            payloads.append(one.name)
+        elif "datetime" in str(one.type):
+            times.append(one.name)
+        else:
+            plain.append(one.name)
+    return plain, times, payloads
+
+
+def read_row(cls: Type[Row], data: Dict[str, Json], codec: Codec) -> Row:
+    """The JSON object of an answer as a row."""
+    known = _readers.get(cls)
+    if known is None:
+        known = _readers[cls] = _reader(cls)
+    plain, times, payloads = known
+    values = {name: data[name] for name in plain if name in data}
+    for name in times:
+        values[name] = from_time(data.get(name))
+    for name in payloads:
+        value = data.get(name)
+        values[name] = value if value is None else decode_value(codec, value, Any)
+    return cls(**values)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job, as it was when it was read.
+
+    >>> import cairn
+    >>> with cairn.open("memory:") as db:
+    ...     job = db.enqueue("mail.send.v1", {"to": "ann"}).get()
+    >>> job.type, job.status, job.payload, job.attempt, job.result
+    ('mail.send.v1', 'pending', {'to': 'ann'}, 0, None)
+    """
+
+    id: str
+    type: str
+    status: str
+    priority: int = 100
+    attempt: int = 0
+    max_attempts: int = 3
+    payload: Json = _payload()
+    result: Json = _payload()
+    idempotency_key: Optional[str] = None
+    leased_by: Optional[str] = None
+    last_error: Optional[str] = None
+    metadata: Optional[Dict[str, Any]] = None
+    run_at: Optional[datetime] = None
+    lease_until: Optional[datetime] = None
+    created_at: Optional[datetime] = None
+    updated_at: Optional[datetime] = None
+    deleted_at: Optional[datetime] = None
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance of a workflow or function, as it was when it was read.
+
+    ``last_error`` is None or ``{"step", "message", "attempt", "at"}``.
+
+    >>> import cairn
+    >>> with cairn.open("memory:") as db:
+    ...     _ = db.deploy("{workflow: trip, version: 1, steps: [{step: flight}]}")
+    ...     trip = db.start("trip", {"to": "Lisbon"}).get()
+    >>> trip.workflow, trip.status, trip.current_steps, trip.error
+    ('trip', 'running', ['flight'], '')
+    """
+
+    id: str
+    workflow: str
+    version: int
+    status: str
+    current_steps: List[str] = field(default_factory=lambda: [])
+    generation: int = 1
+    key: Optional[str] = None
+    input: Json = _payload()
+    output: Json = _payload()
+    last_error: Optional[Dict[str, Any]] = None
+    undo_error: Optional[Dict[str, Any]] = None
+    metadata: Optional[Dict[str, Any]] = None
+    parent: Optional[str] = None
+    created_at: Optional[datetime] = None
+    start_at: Optional[datetime] = None
+    started_at: Optional[datetime] = None
+    finished_at: Optional[datetime] = None
+
+    @property
+    def error(self) -> str:
+        """The message of ``last_error``, or an empty text."""
+        return str(self.last_error.get("message") or "") if self.last_error else ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of an instance.
+
+    >>> import cairn
+    >>> with cairn.open("memory:") as db:
+    ...     _ = db.deploy("{workflow: trip, version: 1, steps: [{step: flight}, {step: car}]}")
+    ...     [(step.name, step.status) for step in db.start("trip").steps()]
+    [('flight', 'ready'), ('car', 'pending')]
+    """
+
+    id: str
+    seq: int
+    name: str
+    kind: str
+    status: str
+    handler: Optional[str] = None
+    attempts: int = 0
+    max_attempts: int = 0
+    compensation_attempts: int = 0
+    commit_no: int = 0
+    priority: int = 50
+    input: Json = _payload()
+    output: Json = _payload()
+    error: Optional[str] = None
+    undo_error: Optional[str] = None
+    metadata: Optional[Dict[str, Any]] = None
+    waiting_event: Optional[str] = None
+    locked_by: Optional[str] = None
+    next_run_at: Optional[datetime] = None
+    started_at: Optional[datetime] = None
+    finished_at: Optional[datetime] = None
+    deadline_at: Optional[datetime] = None
+    locked_until: Optional[datetime] = None
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to a job or an instance.
+
+    >>> import cairn
+    >>> with cairn.open("memory:") as db:
+    ...     [event.type for event in db.enqueue("mail.send.v1").events()]
+    ['created']
+    """
+
+    id: str
+    type: str
+    step: Optional[str] = None
+    data: Json = None
+    at: Optional[datetime] = None
+
+
+@dataclass(frozen=True)
+class StreamEvent:
+    """An event of any job or instance; ``subject`` is its id.
+
+    >>> import cairn
+    >>> with cairn.open("memory:") as db:
+    ...     job = db.enqueue("mail.send.v1")
+    ...     [event.type for event in db.events() if event.subject == job.id]
+    ['created']
+    """
+
+    subject: str
+    id: str
+    type: str
+    step: Optional[str] = None
+    data: Json = None
+    at: Optional[datetime] = None
+
+
+@dataclass(frozen=True)
+class Log:
+    """A line that a function has logged.
+
+    >>> Log(id="1", level="info", message="reserved").message
+    'reserved'
+    """
+
+    id: str
+    level: str
+    message: str
+    data: Json = None
+    step: Optional[str] = None
+    attempt: int = 0
+    at: Optional[datetime] = None
+
+
+@dataclass(frozen=True)
+class DlqRecord:
+    """A failed step or compensation that needs a person's attention.
+
+    >>> DlqRecord(id="1", instance_id="i", workflow_id="import/1", step_id="s", step_name="load").is_open
+    True
+    """
+
+    id: str
+    instance_id: str
+    workflow_id: str
+    step_id: str
+    step_name: str
+    step_type: Optional[str] = None
+    input: Json = _payload()
+    error: Optional[str] = None
+    reason: str = ""
+    is_open: bool = True
+    created_at: Optional[datetime] = None
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A deployed workflow or function.
+
+    >>> import cairn
+    >>> with cairn.open("memory:") as db:
+    ...     _ = db.deploy("{workflow: trip, version: 1, steps: [{step: flight}]}")
+    ...     [(found.name, found.version) for found in db.workflows()]
+    [('trip', 1)]
+    """
+
+    name: str
+    version: int
+    hash: str
+    definition: Json = None
+    created_at: Optional[datetime] = None
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """What ``deploy()`` did; ``existing``: the same content was there.
+
+    >>> import cairn
+    >>> with cairn.open("memory:") as db:
+    ...     first = db.deploy("{workflow: trip, version: 1, steps: [{step: flight}]}")
+    ...     again = db.deploy("{workflow: trip, version: 1, steps: [{step: flight}]}")
+    >>> first.existing, again.existing, first.hash == again.hash
+    (False, True, True)
+    """
+
+    name: str
+    version: int
+    hash: str
+    existing: bool
+
+
+@dataclass(frozen=True)
+class Signalled:
+    """What became of a signal.
+
+    ``existing``: its id was known.  ``taken``: a step waited for it and goes on.  ``kept``: it was taken,
+    or is kept for a later wait.
+
+    >>> Signalled(id="bank-991", existing=False, taken=True, kept=True).taken
+    True
+    """
+
+    existing: bool
+    taken: bool
+    kept: bool
+    id: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class RegistryEntry:
+    """Which runtime executes a type, and whether it may be claimed.
+
+    >>> import cairn
+    >>> with cairn.open("memory:") as db:
+    ...     db.registry_put("mail.send.v1", runtime="go")
+    ...     [(entry.workflow_name, entry.runtime) for entry in db.registry()]
+    [('mail.send.v1', 'go')]
+    """
+
+    workflow_name: str
+    runtime: str
+    intent_type: str = "workflow"
+    is_enabled: bool = True
+    description: Optional[str] = None
+    created_at: Optional[datetime] = None
+    updated_at: Optional[datetime] = None
+
+
+@dataclass(frozen=True)
+class OutboxEvent:
+    """An event that a handler has emitted, for other systems.
+
+    >>> OutboxEvent(id="1", instance_id="i", step="ship", event="shipped", payload={"parcel": 1}).event
+    'shipped'
+    """
+
+    id: str
+    instance_id: str
+    step: str
+    event: str
+    payload: Json = _payload()
+    created_at: Optional[datetime] = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of one check of ``doctor()``: ok, warning or error.
+
+    >>> import cairn
+    >>> with cairn.open("memory:") as db:
+    ...     {finding.result for finding in db.doctor()}
+    {'ok'}
+    """
+
+    check: str
+    result: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Signal:
+    """The signal that ended the wait of a step.
+
+    >>> Signal(id="bank-991", event="payment.settled", payload={"amount": 250}).payload["amount"]
+    250
+    """
+
+    id: Optional[str]
+    event: str
+    payload: Json = None
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When a task or a workflow is started by itself.
+
+    >>> Schedule("nightly", cron="0 3 * * *", workflow="report").timezone
+    'UTC'
+    """
+
+    name: str
+    cron: Optional[str] = None
+    every: Optional[str] = None
+    task: Optional[str] = None
+    workflow: Optional[str] = None
+    input: Json = None
+    timezone: str = "UTC"
+    overlap: str = "skip"
+    catch_up: str = "latest"
+    paused: bool = False

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The execution of a function's steps."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+from typing import Any, List, NamedTuple, Optional, Tuple
+
+from cairn import _abi, errors
+from cairn._call import is_cancellation
+from cairn._context import Frame, StepCall, result_of
+from cairn._errors import text_of
+from cairn._task import Task, enter_task
+from cairn._words import Duration, to_ms
+
+
+class StepTask(Task):
+    """The task of a step: it is stopped when the function's own task is."""
+
+    __slots__ = ("_parent",)
+
+    def __init__(self, parent: Task, raw: Any, codec: Any) -> None:
+        super().__init__(raw, parent.worker, parent.state, parent.db, codec)
+        self._parent = parent
+
+    @property
+    def stop(self) -> Optional[str]:
+        """Why the step should end; None: go on."""
+        return self._parent.stop
+
+    def check(self) -> None:
+        """Raises Stopped if ``stop`` is set."""
+        self._parent.check()
+
+    def wait(self, seconds: Duration) -> Optional[str]:
+        """Sleeps so long, or until the function is stopped."""
+        return self._parent.wait(seconds)
+
+
+class StepEnd(NamedTuple):
+    """How the code of a step has ended."""
+
+    outcome: int
+    text: bytes  # the output, or the error
+    delay_ms: int = -1
+    outbound: List[Tuple[bytes, bytes]] = []
+    cause: Optional[BaseException] = None
+
+
+def check_shutdown(frame: Frame) -> None:
+    """Before a step is executed: the worker ends, and another one executes it."""
+    if frame.task.stop == "shutdown":
+        raise errors.Stopped("shutdown")
+
+
+def _completed(frame: Frame, task: StepTask, value: Any) -> StepEnd:
+    return StepEnd(_abi.CAIRN_COMPLETE, frame.codec.encode(value).encode(), outbound=task.outbound)
+
+
+def _bytes(text: str) -> bytes:
+    return text.replace("\0", "\\0").encode(errors="backslashreplace")
+
+
+def _failed(call: StepCall[Any], task: StepTask, error: BaseException) -> StepEnd:
+    if isinstance(error, errors.Stopped) or (is_cancellation(error) and task.stop is not None):
+        raise error
+    if isinstance(error, errors.Retry):
+        try:
+            delay_ms = -1 if error.after is None else to_ms(error.after)
+            return StepEnd(_abi.CAIRN_RETRY, _bytes(error.error), delay_ms, cause=error)
+        except (ValueError, TypeError) as wrong:
+            error = wrong
+    if isinstance(error, errors.Dead):
+        return StepEnd(_abi.CAIRN_DEAD, _bytes(error.error), cause=error)
+    if isinstance(error, (errors.Release, errors.WaitFor)):
+        error = errors.Misuse(f"the code of a function's step cannot raise {type(error).__name__}")
+    is_dead = isinstance(error, call.dead_on)
+    task.log.log(logging.ERROR if is_dead else logging.WARNING, "step %s failed: %s", call.key, text_of(error),
+                 exc_info=error)
+    return StepEnd(_abi.CAIRN_DEAD if is_dead else _abi.CAIRN_FAIL, _bytes(text_of(error)), cause=error)
+
+
+def execute(frame: Frame, call: StepCall[Any], work: int) -> StepEnd:
+    """Calls the code of a step.  Only a stop comes out of it."""
+    task = StepTask(frame.task, frame.passage.step_task(work), frame.codec)
+
+    def run() -> StepEnd:
+        enter_task(task)
+        try:
+            return _completed(frame, task, call.fn(*call.args))
+        except BaseException as error:
+            return _failed(call, task, error)
+
+    return contextvars.copy_context().run(run)
+
+
+async def execute_async(frame: Frame, call: StepCall[Any], work: int) -> StepEnd:
+    """The same for code that may be async; in a task of its own, so that its context is."""
+    import asyncio
+    import inspect
+
+    task = StepTask(frame.task, frame.passage.step_task(work), frame.codec)
+
+    async def run() -> StepEnd:
+        enter_task(task)
+        try:
+            value = call.fn(*call.args)
+            if inspect.isawaitable(value):
+                value = await value
+            return _completed(frame, task, value)
+        except BaseException as error:
+            return _failed(call, task, error)
+
+    inner = asyncio.ensure_future(run())
+    try:
+        return await inner
+    except asyncio.CancelledError:
+        inner.cancel()
+        raise
+
+
+def finish(frame: Frame, call: StepCall[Any], work: int, end: StepEnd) -> bytes:
+    """Ends the step in the passage; its output as it is remembered.  StepFailed, Suspended."""
+    try:
+        if end.outcome == _abi.CAIRN_COMPLETE:
+            return frame.passage.complete_step(work, end.text, end.outbound)
+        return frame.passage.fail_step(work, end.outcome, end.text, end.delay_ms)
+    except errors.StepFailed as failed:
+        failed.error = end.text.decode()
+        raise failed from end.cause
+
+
+def answer(frame: Frame, call: StepCall[Any], output: bytes) -> Any:
+    """The decoded encoding, the first time as every other time."""
+    return frame.decode(output, result_of(call.fn))
+
+
+def give_up(frame: Frame, work: int, reason: str) -> None:
+    """A step whose code was stopped, since the instance is not wanted any more: the rest is still committed."""
+    try:
+        frame.passage.fail_step(work, _abi.CAIRN_FAIL, f"Stopped: {reason}".encode(), -1)
+    except (errors.CairnError, errors.Suspended):
+        pass
