@@ -1020,11 +1020,13 @@ CAIRN_DEFAULTS_(cairn_step_options, CAIRN_STEP_VALUES_)
 
 /* Executes a step, or returns its stored output.
  *
- * CAIRN_E_SUSPENDED         return it. CAIRN_E_STEP_FAILED       no call is left, or it
- * returned CAIRN_DEAD.  The function may go on. CAIRN_E_VERSION_MISMATCH  the code asks for
- * another step than the stored one: return it.  The
- *                           instance pauses; `cairn resume --force` accepts the new code.
- * CAIRN_E_LEASE_LOST, CAIRN_E_UNREACHABLE, ...  this run is over: return it. */
+ *     CAIRN_E_SUSPENDED         return it
+ *     CAIRN_E_STEP_FAILED       no call is left, or it returned CAIRN_DEAD; the function may
+ *                               go on
+ *     CAIRN_E_VERSION_MISMATCH  the code asks for another step than the stored one: return
+ *                               it.  The instance pauses; `cairn resume --force` accepts the
+ *                               new code
+ *     CAIRN_E_LEASE_LOST, CAIRN_E_UNREACHABLE, ...  this run is over: return it */
 CAIRN_API cairn_code cairn_passage_step(cairn_passage *passage,
                                         const cairn_step_options *options,
                                         const char **ret_output, cairn_error *reterr);
