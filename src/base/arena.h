@@ -22,6 +22,23 @@ void *arena_array(struct arena *arena, size_t count, size_t size); /* zeroed; ch
  * larger copy of it, whose new entries are zeroed.  *room is how many entries fit. */
 void *arena_grow(struct arena *arena, void *array, size_t count, size_t more, size_t *room,
                  size_t size);
+
+/* A list whose items live in an arena; a zeroed one is empty.  list_add() makes room for one more
+ * item and returns it; NULL: memory ran out, and the list is as it was. */
+#define LIST(type)          \
+    struct {                \
+        type *items;        \
+        size_t count, room; \
+    }
+#define list_add(arena, list)                                                            \
+    __extension__({                                                                      \
+        void *items_ = arena_grow(arena, (list)->items, (list)->count, 1, &(list)->room, \
+                                  sizeof *(list)->items);                                \
+        if (items_)                                                                      \
+            (list)->items = items_;                                                      \
+        items_ ? &(list)->items[(list)->count++] : NULL;                                 \
+    })
+
 void *arena_pointers(struct arena *arena, const void *items, size_t count,
                      size_t size); /* an array of pointers to each of them */
 char *arena_strdup(struct arena *arena, const char *text); /* NULL for NULL text, too */

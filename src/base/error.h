@@ -36,4 +36,11 @@ void error_clear(cairn_error *error);
             return code_;   \
     } while (0)
 
+/* The same if memory ran out: NEED(rows && ids, reterr); */
+#define NEED(allocated, reterr)         \
+    do {                                \
+        if (!(allocated))               \
+            return fail_memory(reterr); \
+    } while (0)
+
 #endif

@@ -4,7 +4,6 @@
  */
 #include "core/condition.h"
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -226,20 +225,17 @@ static cairn_code evaluate_comparison(const struct evaluation *evaluation,
                                       const struct node *call, bool *ret_is_true)
 {
     struct value first, other;
-    cairn_code code = evaluate(evaluation, call->arguments, &first);
-    bool is_true = false;
-    for (const struct node *n = call->arguments->next; n && !code; n = n->next) {
+    *ret_is_true = false;
+    TRY(evaluate(evaluation, call->arguments, &first));
+    for (const struct node *n = call->arguments->next; n; n = n->next) {
         int order = 0;
-        code = evaluate(evaluation, n, &other);
-        if (code || is_true)
+        TRY(evaluate(evaluation, n, &other));
+        if (*ret_is_true)
             continue;
-        code = compare(evaluation, call, first, other, &order);
-        if (!code)
-            is_true = is_so(call->function, order);
+        TRY(compare(evaluation, call, first, other, &order));
+        *ret_is_true = is_so(call->function, order);
     }
-    if (!code)
-        *ret_is_true = is_true;
-    return code;
+    return CAIRN_OK;
 }
 
 /* ---- logic ---------------------------------------------------------------------------------- */
@@ -292,12 +288,10 @@ static cairn_code evaluate(const struct evaluation *evaluation, const struct nod
         return CAIRN_OK;
     }
     bool is_true;
-    cairn_code code = is_logic(node->function)
-                          ? evaluate_logic(evaluation, node, &is_true)
-                          : evaluate_comparison(evaluation, node, &is_true);
-    if (!code)
-        *ret_value = value_of_bool(is_true);
-    return code;
+    TRY(is_logic(node->function) ? evaluate_logic(evaluation, node, &is_true)
+                                 : evaluate_comparison(evaluation, node, &is_true));
+    *ret_value = value_of_bool(is_true);
+    return CAIRN_OK;
 }
 
 cairn_code condition_check(const char *expression, cairn_error *reterr)
@@ -319,11 +313,9 @@ cairn_code condition_evaluate(const char *expression, const char *input,
     cleanup(arena_done) struct arena arena = {0};
     cleanup(release_json) json_t *tree_of_input = NULL;
     struct node *tree;
-    cairn_code code = condition_parse(expression, &arena, &tree, reterr);
-    if (!code && input)
-        code = json_read(input, strlen(input), "input", &tree_of_input, reterr);
-    if (code)
-        return code;
+    TRY(condition_parse(expression, &arena, &tree, reterr));
+    if (input)
+        TRY(json_read(input, strlen(input), "input", &tree_of_input, reterr));
     struct evaluation evaluation = {.input = tree_of_input,
                                     .instance_id = instance_id,
                                     .step_name = step_name,

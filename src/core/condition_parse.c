@@ -116,8 +116,7 @@ static cairn_code parse_leaf(struct parser *parser, struct node **ret_node)
 {
     bool is_field = parser->token.kind == TOKEN_FIELD;
     struct node *node = new_node(parser, is_field ? NODE_FIELD : NODE_VALUE);
-    if (!node)
-        return fail_memory(parser->scanner.reterr);
+    NEED(node, parser->scanner.reterr);
     node->path = parser->token.path;
     node->value = parser->token.value;
     *ret_node = node;
@@ -131,11 +130,8 @@ static cairn_code parse_parentheses(struct parser *parser, struct node **ret_nod
         return scan_refuse(&parser->scanner, open, "parentheses are nested more than %d deep",
                            CONDITION_DEPTH_MAX);
     parser->depth++;
-    cairn_code code = advance(parser);
-    if (!code)
-        code = parse_call(parser, ret_node);
-    if (code)
-        return code;
+    TRY(advance(parser));
+    TRY(parse_call(parser, ret_node));
     if (parser->token.kind != TOKEN_CLOSE)
         return scan_refuse(&parser->scanner, open, "\")\" is missing for the \"(\"");
     parser->depth--;
@@ -194,16 +190,11 @@ static cairn_code parse_function(struct parser *parser, enum function function,
 {
     size_t at = parser->token.at, count = 0;
     struct node *node = new_node(parser, NODE_CALL);
-    if (!node)
-        return fail_memory(parser->scanner.reterr);
+    NEED(node, parser->scanner.reterr);
     node->function = function;
-    cairn_code code = advance(parser);
-    if (!code)
-        code = parse_arguments(parser, &node->arguments, &count);
-    if (!code)
-        code = check_count(parser, function, at, count);
-    if (code)
-        return code;
+    TRY(advance(parser));
+    TRY(parse_arguments(parser, &node->arguments, &count));
+    TRY(check_count(parser, function, at, count));
     *ret_node = node;
     return CAIRN_OK;
 }
@@ -224,11 +215,8 @@ cairn_code condition_parse(const char *expression, struct arena *arena, struct n
                            cairn_error *reterr)
 {
     struct parser parser = {.scanner = {.arena = arena, .reterr = reterr}};
-    cairn_code code = scan_begin(&parser.scanner, expression ? expression : "");
-    if (!code)
-        code = advance(&parser);
-    if (code)
-        return code;
+    TRY(scan_begin(&parser.scanner, expression ? expression : ""));
+    TRY(advance(&parser));
     if (parser.token.kind == TOKEN_END)
         return fail(reterr, CAIRN_E_BAD_INPUT, "the expression is empty");
     TRY(parse_call(&parser, ret_tree));

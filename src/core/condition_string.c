@@ -95,8 +95,7 @@ cairn_code scan_quoted(struct scanner *scanner, struct token *token)
     const char *text = quoted + 1;
     size_t len = token->len - 2, used = 0;
     char *bytes = arena_alloc(scanner->arena, len + 1);
-    if (!bytes)
-        return fail_memory(scanner->reterr);
+    NEED(bytes, scanner->reterr);
     if (*quoted == '`') {
         copy_raw(text, len, bytes, &used);
         len = 0;

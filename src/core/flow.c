@@ -2,8 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/clock.h"
-#include "base/error.h"
 #include "core/flow_inside.h"
 
 #include <assert.h>
@@ -93,6 +91,14 @@ bool step_has_lease(const struct flow_step *step)
     return step->row.locked_by != NULL;
 }
 
+void step_stop_waiting(struct flow_step *step)
+{
+    step->row.is_ready = step->row.is_held = false;
+    step->row.waiting_event = NULL;
+    step->row.deadline_at_us = 0;
+    step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
+}
+
 void step_number(struct flow *flow, struct flow_step *step)
 {
     step->row.commit_no = ++flow->instance->commits;
@@ -114,16 +120,15 @@ bool flow_is_frozen(const struct flow *flow)
 }
 
 cairn_code flow_note(struct flow *flow, const char *type, const struct flow_step *step,
-                     const struct flow_facts *facts, cairn_error *reterr)
+                     const struct flow_facts *facts)
 {
-    return flow->source->note(flow, type, step, facts, reterr);
+    return flow->source->note(flow, type, step, facts);
 }
 
-cairn_code instance_turn(struct flow *flow, enum instance_status to, const char *type,
-                         cairn_error *reterr)
+cairn_code instance_turn(struct flow *flow, enum instance_status to, const char *type)
 {
     instance_set(flow, to, false);
-    return flow_note(flow, type, NULL, FACTS(0), reterr);
+    return flow_note(flow, type, NULL, FACTS(0));
 }
 
 /* ---- ready ---------------------------------------------------------------------------------- */
@@ -139,7 +144,7 @@ static void make_claimable(struct flow *flow, struct flow_step *step)
 }
 
 cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at_us,
-                           const char *reason, cairn_error *reterr)
+                           const char *reason)
 {
     struct step_row *row = &step->row;
     bool is_undo = row->status == STEP_COMPENSATION;
@@ -159,18 +164,17 @@ cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at
     step_touch(flow, step);
     if (is_undo || (row->attempts && !reason) || (reason && !*reason))
         return CAIRN_OK; /* compensation_ and step_retry events tell it, or the caller does */
-    return flow_note(flow, "step_ready", step, FACTS(.reason = reason), reterr);
+    return flow_note(flow, "step_ready", step, FACTS(.reason = reason));
 }
 
 /* ---- ending well ---------------------------------------------------------------------------- */
 
-cairn_code step_pass(struct flow *flow, struct flow_step *step, const char *signal,
-                     cairn_error *reterr)
+cairn_code step_pass(struct flow *flow, struct flow_step *step, const char *signal)
 {
     bool has_arrived = false;
     step->row.is_held = false;
     if (flow->instance->status == INSTANCE_DLQ)
-        TRY(join_reached_frozen(flow, step, &has_arrived, reterr));
+        TRY(join_reached_frozen(flow, step, &has_arrived));
     if (has_arrived)
         return CAIRN_OK;
     if (flow_is_frozen(flow)) {
@@ -180,11 +184,11 @@ cairn_code step_pass(struct flow *flow, struct flow_step *step, const char *sign
         return CAIRN_OK;
     }
     const char *output = step->row.output;
-    return token_add(flow, step->row.next, output, signal, step, reterr);
+    return token_add(flow, step->row.next, output, signal, step);
 }
 
 cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *output,
-                         const char *signal, cairn_error *reterr)
+                         const char *signal)
 {
     bool is_human = step->row.kind == KIND_HUMAN;
     step->row.output = output;
@@ -193,9 +197,9 @@ cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *
     if (step->row.status != STEP_CONFIRMED)
         step_set(flow, step, is_human ? STEP_CONFIRMED : STEP_COMPLETED);
     step_number(flow, step);
-    TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name, reterr));
-    TRY(flow_note(flow, "step_completed", step, FACTS(0), reterr));
-    return step_pass(flow, step, signal, reterr);
+    TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name));
+    TRY(flow_note(flow, "step_completed", step, FACTS(0)));
+    return step_pass(flow, step, signal);
 }
 
 /* ---- coming to rest ------------------------------------------------------------------------- */
@@ -214,18 +218,18 @@ static const char *end_event(enum instance_status status)
     }
 }
 
-cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_error *reterr)
+cairn_code flow_finish(struct flow *flow, enum instance_status status)
 {
     struct instance_row *instance = flow->instance;
     instance_set(flow, status, false);
     instance->goal = GOAL_NONE;
     instance->finished_at_us = flow->now_us;
     return flow_note(flow, end_event(status), NULL,
-                     FACTS(.by = instance->stop_by, .reason = instance->stop_reason), reterr);
+                     FACTS(.by = instance->stop_by, .reason = instance->stop_reason));
 }
 
 /* Something is parked, and nothing else is to be done: dlq (again). */
-static cairn_code follow_parked(struct flow *flow, cairn_error *reterr)
+static cairn_code follow_parked(struct flow *flow)
 {
     const struct instance_row *instance = flow->instance;
     bool is_idle = !instance->active_count && !instance->wait_count && !instance->sleep_count &&
@@ -233,31 +237,30 @@ static cairn_code follow_parked(struct flow *flow, cairn_error *reterr)
     if (instance->status != INSTANCE_RUNNING || instance->goal || !is_idle ||
         !instance->parked_count)
         return CAIRN_OK;
-    return instance_turn(flow, INSTANCE_DLQ, "workflow_dlq", reterr);
+    return instance_turn(flow, INSTANCE_DLQ, "workflow_dlq");
 }
 
 /* A wait step waits, and nothing else is to be done: waiting_signal. */
-static cairn_code follow_counts(struct flow *flow, cairn_error *reterr)
+static cairn_code follow_counts(struct flow *flow)
 {
     const struct instance_row *instance = flow->instance;
     bool is_waiting =
         instance->wait_count > 0 && instance->active_count == 0 && instance->sleep_count == 0;
     if (instance->status == INSTANCE_RUNNING && is_waiting && !instance->goal)
-        return instance_turn(flow, INSTANCE_WAITING_SIGNAL, "workflow_waiting", reterr);
+        return instance_turn(flow, INSTANCE_WAITING_SIGNAL, "workflow_waiting");
     if (instance->status == INSTANCE_WAITING_SIGNAL && !is_waiting)
-        return instance_turn(flow, INSTANCE_RUNNING, "workflow_running", reterr);
+        return instance_turn(flow, INSTANCE_RUNNING, "workflow_running");
     return CAIRN_OK;
 }
 
 /* Stopped on its way: who sent it holds it, or the step that is to have it; a goal makes it moot. */
-static cairn_code token_stop(struct flow *flow, const struct flow_token *token,
-                             cairn_error *reterr)
+static cairn_code token_stop(struct flow *flow, const struct flow_token *token)
 {
     struct flow_step *step = token->from;
     if (!flow_is_frozen(flow))
         return CAIRN_OK;
     if (!step) {
-        TRY(flow->source->step(flow, token->seq, &step, reterr));
+        TRY(flow->source->step(flow, token->seq, &step));
         if (!step)
             return CAIRN_OK; /* deleted: no step can hold it */
         step->row.input = token->input;
@@ -268,7 +271,7 @@ static cairn_code token_stop(struct flow *flow, const struct flow_token *token,
     return CAIRN_OK;
 }
 
-cairn_code flow_settle(struct flow *flow, cairn_error *reterr)
+cairn_code flow_settle(struct flow *flow)
 {
     struct flow_token *token;
     while ((token = flow->tokens) != NULL) {
@@ -276,19 +279,19 @@ cairn_code flow_settle(struct flow *flow, cairn_error *reterr)
         if (!flow->tokens)
             flow->last_token = NULL;
         bool is_stopped = flow->instance->goal || flow_is_frozen(flow);
-        TRY(is_stopped ? token_stop(flow, token, reterr) : token_move(flow, token, reterr));
+        TRY(is_stopped ? token_stop(flow, token) : token_move(flow, token));
     }
-    TRY(follow_counts(flow, reterr));
-    return follow_parked(flow, reterr);
+    TRY(follow_counts(flow));
+    return follow_parked(flow);
 }
 
-cairn_code flow_start(struct flow *flow, cairn_error *reterr)
+cairn_code flow_start(struct flow *flow)
 {
     struct instance_row *instance = flow->instance;
     instance->started_at_us = flow->now_us;
-    TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_started", reterr));
-    TRY(token_add(flow, 0, instance->input, NULL, NULL, reterr));
-    return flow_settle(flow, reterr);
+    TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_started"));
+    TRY(token_add(flow, 0, instance->input, NULL, NULL));
+    return flow_settle(flow);
 }
 
 /* ---- waiting -------------------------------------------------------------------------------- */
@@ -302,21 +305,18 @@ static const char *awaited_event(const struct flow_step *step)
 
 /* A signal has come for a step that waits: the wait step ends, a handler is called again. */
 static cairn_code wake(struct flow *flow, struct flow_step *step,
-                       const struct taken_signal *signal, cairn_error *reterr)
+                       const struct taken_signal *signal)
 {
-    step->row.waiting_event = NULL;
-    step->row.deadline_at_us = 0;
-    step->row.due_at_us = 0;
-    step->row.is_held = false;
+    step_stop_waiting(step);
     if (flow->instance->is_function)
-        return step_complete(flow, step, signal->payload, NULL, reterr);
+        return step_complete(flow, step, signal->payload, NULL);
     if (step->row.kind == KIND_WAIT)
-        return step_complete(flow, step, step->row.input, signal->json, reterr);
+        return step_complete(flow, step, step->row.input, signal->json);
     step->row.signal = signal->json;
-    return step_make_ready(flow, step, flow->now_us, "signal", reterr);
+    return step_make_ready(flow, step, flow->now_us, "signal");
 }
 
-cairn_code step_arm(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code step_arm(struct flow *flow, struct flow_step *step)
 {
     struct step_row *row = &step->row;
     const char *event = awaited_event(step);
@@ -328,43 +328,39 @@ cairn_code step_arm(struct flow *flow, struct flow_step *step, cairn_error *rete
 
     struct taken_signal signal;
     int64_t until_us = row->deadline_at_us ? row->deadline_at_us : INT64_MAX;
-    TRY(flow->source->take_signal(flow, step, event, until_us, &signal, reterr));
-    return signal.json ? wake(flow, step, &signal, reterr) : CAIRN_OK;
+    TRY(flow->source->take_signal(flow, step, event, until_us, &signal));
+    return signal.json ? wake(flow, step, &signal) : CAIRN_OK;
 }
 
-cairn_code flow_is_awaited(struct flow *flow, const char *event, bool *ret_is_awaited,
-                           cairn_error *reterr)
+cairn_code flow_is_awaited(struct flow *flow, const char *event, bool *ret_is_awaited)
 {
-    struct flow_step **steps;
-    size_t total;
+    struct step_list steps;
     *ret_is_awaited = false;
-    TRY(flow->source->current(flow, &steps, &total, reterr));
-    for (size_t i = 0; i < total; i++) {
-        const char *awaited = awaited_event(steps[i]);
-        bool is_in_time =
-            !steps[i]->row.deadline_at_us || flow->now_us <= steps[i]->row.deadline_at_us;
+    TRY(flow->source->current(flow, &steps));
+    for (size_t i = 0; i < steps.count; i++) {
+        const char *awaited = awaited_event(steps.items[i]);
+        bool is_in_time = !steps.items[i]->row.deadline_at_us ||
+                          flow->now_us <= steps.items[i]->row.deadline_at_us;
         if (awaited && is_in_time && strcmp(awaited, event) == 0)
             *ret_is_awaited = true;
     }
     return CAIRN_OK;
 }
 
-cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken,
-                       cairn_error *reterr)
+cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken)
 {
-    struct flow_step **steps;
-    size_t total;
+    struct step_list steps;
     *ret_is_taken = false;
     if (flow_is_frozen(flow) || flow->instance->goal ||
         flow->instance->wait_count + flow->instance->sleep_count == 0)
         return CAIRN_OK;
-    TRY(flow->source->current(flow, &steps, &total, reterr));
-    for (size_t i = 0; i < total && !*ret_is_taken; i++) {
-        const char *awaited = awaited_event(steps[i]);
+    TRY(flow->source->current(flow, &steps));
+    for (size_t i = 0; i < steps.count && !*ret_is_taken; i++) {
+        const char *awaited = awaited_event(steps.items[i]);
         if (!awaited || strcmp(awaited, event) != 0)
             continue;
-        TRY(step_arm(flow, steps[i], reterr));
-        *ret_is_taken = steps[i]->row.status != STEP_WAITING;
+        TRY(step_arm(flow, steps.items[i]));
+        *ret_is_taken = steps.items[i]->row.status != STEP_WAITING;
     }
-    return flow_settle(flow, reterr);
+    return flow_settle(flow);
 }

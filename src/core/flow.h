@@ -45,6 +45,12 @@ struct flow_facts {
 
 struct flow;
 
+/* Steps that a question found. */
+struct step_list {
+    struct flow_step **items;
+    size_t count, room;
+};
+
 struct taken_signal {
     const char *json; /* {id, event, payload} */
     const char *id, *payload;
@@ -53,59 +59,51 @@ struct taken_signal {
 /* Where the rows come from.  Steps are handed out by reference, always the same for a place. */
 struct flow_source {
     /* NULL: its row was deleted. */
-    cairn_code (*step)(struct flow *flow, int32_t seq, struct flow_step **ret_step,
-                       cairn_error *reterr);
+    cairn_code (*step)(struct flow *flow, int32_t seq, struct flow_step **ret_step);
 
     /* All that are current, hold a lease or are held (store: lock_current_steps). */
-    cairn_code (*current)(struct flow *flow, struct flow_step ***ret_steps, size_t *ret_count,
-                          cairn_error *reterr);
+    cairn_code (*current)(struct flow *flow, struct step_list *ret_steps);
 
     /* Those of a status (NONE: any) between two places. */
     cairn_code (*between)(struct flow *flow, enum step_status status, int32_t from, int32_t to,
-                          struct flow_step ***ret_steps, size_t *ret_count,
-                          cairn_error *reterr);
+                          struct step_list *ret_steps);
 
     /* Those with a commit number below this one, between two places, the latest first; a
      * portion of them. */
     cairn_code (*committed)(struct flow *flow, int64_t below, int32_t from, int32_t to,
-                            struct flow_step ***ret_steps, size_t *ret_count,
-                            cairn_error *reterr);
+                            struct step_list *ret_steps);
 
-    cairn_code (*config)(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+    cairn_code (*config)(struct flow *flow, struct flow_step *step);
 
     /* A row that was not planned: something that a function remembers. */
     cairn_code (*insert)(struct flow *flow, const struct step_row *row,
-                         struct flow_step **ret_step, cairn_error *reterr);
+                         struct flow_step **ret_step);
 
     /* Their rows are deleted. */
-    cairn_code (*forget)(struct flow *flow, struct flow_step **steps, size_t count,
-                         cairn_error *reterr);
+    cairn_code (*forget)(struct flow *flow, struct flow_step **steps, size_t count);
 
     /* The oldest untaken signal of an event that came at or before until_us, now taken by this
      * step.  json NULL: none. */
     cairn_code (*take_signal)(struct flow *flow, struct flow_step *step, const char *event,
-                              int64_t until_us, struct taken_signal *ret_signal,
-                              cairn_error *reterr);
+                              int64_t until_us, struct taken_signal *ret_signal);
 
     /* Those that this step took (NULL: all of the instance's) count as not taken. */
-    cairn_code (*untake_signals)(struct flow *flow, const struct flow_step *step,
-                                 cairn_error *reterr);
+    cairn_code (*untake_signals)(struct flow *flow, const struct flow_step *step);
 
     /* step NULL: an event of the instance. */
     cairn_code (*note)(struct flow *flow, const char *type, const struct flow_step *step,
-                       const struct flow_facts *facts, cairn_error *reterr);
-    cairn_code (*park)(struct flow *flow, const struct flow_step *step, const char *reason,
-                       cairn_error *reterr); /* a DLQ record */
-    cairn_code (*unpark)(struct flow *flow, int32_t seq, cairn_error *reterr); /* -1: all */
-    cairn_code (*has_parked)(struct flow *flow, bool *ret_has, cairn_error *reterr); /* open */
+                       const struct flow_facts *facts);
+    cairn_code (*park)(struct flow *flow, const struct flow_step *step,
+                       const char *reason);                     /* a DLQ record */
+    cairn_code (*unpark)(struct flow *flow, int32_t seq);       /* -1: all */
+    cairn_code (*has_parked)(struct flow *flow, bool *ret_has); /* open */
 
     /* error: the instance's last_error, which tells why the step of that name failed, or its
      * undo_error, which tells why its compensation did.  Each stays until what failed has
      * succeeded; clearing it does nothing if it is another step's. */
     cairn_code (*set_error)(struct flow *flow, const char **error, const char *step_name,
-                            const char *message, int32_t attempt, cairn_error *reterr);
-    cairn_code (*clear_error)(struct flow *flow, const char **error, const char *step_name,
-                              cairn_error *reterr);
+                            const char *message, int32_t attempt);
+    cairn_code (*clear_error)(struct flow *flow, const char **error, const char *step_name);
 
     /* Whether a condition's expression holds for this input. */
     cairn_code (*evaluate)(struct flow *flow, const struct flow_step *step, bool *ret_is_true,
@@ -113,7 +111,7 @@ struct flow_source {
 
     /* A join's output, from the steps that arrived. */
     cairn_code (*join_output)(struct flow *flow, const struct flow_step *join,
-                              const char **ret_output, cairn_error *reterr);
+                              const char **ret_output);
 
     /* A step became claimable. */
     void (*ready)(struct flow *flow, const struct flow_step *step);
@@ -121,6 +119,7 @@ struct flow_source {
 
 struct flow {
     const struct flow_source *source;
+    cairn_error *error; /* says why a call returns a code */
     struct instance_row *instance;
     bool is_dirty; /* the instance's row must be written */
     int64_t now_us;
@@ -149,13 +148,12 @@ struct flow_verdict {
 };
 
 /* flow.c: the instance begins. */
-cairn_code flow_start(struct flow *flow, cairn_error *reterr);
+cairn_code flow_start(struct flow *flow);
 
 /* flow_report.c */
 const char *flow_outcome_name(cairn_outcome outcome);
 cairn_code flow_report(struct flow *flow, struct flow_step *step,
-                       const struct flow_report *report, struct flow_verdict *ret_verdict,
-                       cairn_error *reterr);
+                       const struct flow_report *report, struct flow_verdict *ret_verdict);
 
 /* Needs the step alone, not the instance; changes the lease only (extend_us 0: nothing). */
 struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
@@ -164,43 +162,38 @@ struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
 /* flow_function.c: what a passage has done, and how it goes on.  verdict->stop: why the passage is
  * to end, if it does not end with this. */
 cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
-                       const struct passage_commit *commit, struct flow_verdict *ret_verdict,
-                       cairn_error *reterr);
+                       const struct passage_commit *commit, struct flow_verdict *ret_verdict);
 
 /* A claimed step: its call's limit shortens the lease.  Needs the step alone. */
 void flow_claimed(struct flow_step *step, int64_t now_us);
 
 /* The step's due time has come: a lease, a wait, a sleep or a decision is over. */
-cairn_code flow_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code flow_timer(struct flow *flow, struct flow_step *step);
 
 /* flow_control.c: each answers CAIRN_E_WRONG_STATE in the verdict where the state does not allow
  * it. */
-cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr);
+cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict);
 /* is_forced: a function goes on with whatever code it has now. */
-cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdict,
-                       cairn_error *reterr);
-cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr);
-cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr);
+cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdict);
+cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict);
+cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict);
 cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
-                       cairn_code *ret_verdict, cairn_error *reterr);
+                       cairn_code *ret_verdict);
 cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
-                      cairn_code *ret_verdict, cairn_error *reterr);
+                      cairn_code *ret_verdict);
 
 /* A signal of this event was recorded: wakes the step that waits for it. */
-cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken,
-                       cairn_error *reterr);
+cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken);
 
 /* A person decides about a human step. */
 cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confirmed,
-                       const char *by, const char *comment, cairn_code *ret_verdict,
-                       cairn_error *reterr);
+                       const char *by, const char *comment, cairn_code *ret_verdict);
 
 /* A parked step, or a compensation that could not be done, is tried again; input NULL: its own. */
 cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
-                        const char *input, cairn_code *ret_verdict, cairn_error *reterr);
+                        const char *input, cairn_code *ret_verdict);
 
 /* Whether a step waits for it now. */
-cairn_code flow_is_awaited(struct flow *flow, const char *event, bool *ret_is_awaited,
-                           cairn_error *reterr);
+cairn_code flow_is_awaited(struct flow *flow, const char *event, bool *ret_is_awaited);
 
 #endif

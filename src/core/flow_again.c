@@ -2,8 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/clock.h"
-#include "base/error.h"
 #include "core/flow_inside.h"
 
 bool step_is_undone(const struct flow_step *step)
@@ -24,23 +22,22 @@ static void count_effect(struct flow_step *step, bool is_restart)
     row->is_effect_begun = is_begun && !is_past;
 }
 
-cairn_code step_plan_again(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code step_plan_again(struct flow *flow, struct flow_step *step)
 {
     if (step->row.status == STEP_PENDING)
         return CAIRN_OK;
     step_reopen(flow, step, STEP_PENDING);
-    return flow_note(flow, "step_pending", step, FACTS(0), reterr);
+    return flow_note(flow, "step_pending", step, FACTS(0));
 }
 
-cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart,
-                      cairn_error *reterr)
+cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart)
 {
     struct step_row *row = &step->row;
-    TRY(flow->source->config(flow, step, reterr));
+    TRY(flow->source->config(flow, step));
     count_effect(step, is_restart);
     if (row->stop)
         step_set_stop(flow, step, STOP_NONE);
-    TRY(step_plan_again(flow, step, reterr));
+    TRY(step_plan_again(flow, step));
     step_drop_lease(step);
     row->attempts = row->compensation_attempts = 0;
     row->input = row->output = row->error = row->undo_error = row->signal = NULL;
@@ -51,9 +48,9 @@ cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart
     row->ended_by = row->ended_token = row->ended_outcome = NULL;
     if (row->kind == KIND_JOIN) {
         struct flow_step *fork;
-        TRY(flow->source->step(flow, step->config->fork, &fork, reterr));
+        TRY(flow->source->step(flow, step->config->fork, &fork));
         if (fork)
-            TRY(flow->source->config(flow, fork, reterr));
+            TRY(flow->source->config(flow, fork));
         row->remaining = fork ? (int32_t)fork->config->branch_count : 1;
     }
     step_touch(flow, step);
@@ -74,11 +71,10 @@ static void reopen_instance(struct flow *flow)
     instance_set(flow, INSTANCE_RUNNING, true);
 }
 
-cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr)
+cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict)
 {
     struct instance_row *instance = flow->instance;
-    struct flow_step **steps;
-    size_t count;
+    struct step_list steps;
     bool is_refused =
         instance->status == INSTANCE_PENDING || instance->status == INSTANCE_COMPENSATING;
     *ret_verdict = is_refused ? CAIRN_E_WRONG_STATE : CAIRN_OK;
@@ -86,19 +82,19 @@ cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict, cairn_error 
         return CAIRN_OK;
 
     if (instance->is_function)
-        TRY(function_forget(flow, true, reterr));
-    TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &steps, &count, reterr));
-    for (size_t i = 0; i < count; i++)
-        TRY(step_reset(flow, steps[i], true, reterr));
-    TRY(flow->source->untake_signals(flow, NULL, reterr));
-    TRY(flow->source->unpark(flow, -1, reterr));
+        TRY(function_forget(flow, true));
+    TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &steps));
+    for (size_t i = 0; i < steps.count; i++)
+        TRY(step_reset(flow, steps.items[i], true));
+    TRY(flow->source->untake_signals(flow, NULL));
+    TRY(flow->source->unpark(flow, -1));
     reopen_instance(flow);
     instance->commits = 0;
     instance->last_error = NULL;
     instance->started_at_us = flow->now_us;
-    TRY(flow_note_status(flow, "workflow_restarted", reterr));
-    TRY(token_add(flow, 0, instance->input, NULL, NULL, reterr));
-    return flow_settle(flow, reterr);
+    TRY(flow_note_status(flow, "workflow_restarted"));
+    TRY(token_add(flow, 0, instance->input, NULL, NULL));
+    return flow_settle(flow);
 }
 
 /* ---- retry ---------------------------------------------------------------------------------- */
@@ -131,20 +127,18 @@ struct retrial {
     bool *is_reset; /* as planned again */
 };
 
-static cairn_code collect(struct flow *flow, struct retrial *trial, cairn_error *reterr)
+static cairn_code collect(struct flow *flow, struct retrial *trial)
 {
-    struct flow_step **steps;
-    size_t count;
-    TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &steps, &count, reterr));
-    trial->count = count ? (size_t)steps[count - 1]->row.seq + 1 : 0;
+    struct step_list steps;
+    TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &steps));
+    trial->count = steps.count ? (size_t)steps.items[steps.count - 1]->row.seq + 1 : 0;
     trial->steps = arena_array(flow->arena, trial->count + 1, sizeof *trial->steps);
     trial->is_kept = arena_zalloc(flow->arena, trial->count + 1);
     trial->is_reset = arena_zalloc(flow->arena, trial->count + 1);
-    if (!trial->steps || !trial->is_kept || !trial->is_reset)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++) {
-        TRY(flow->source->config(flow, steps[i], reterr));
-        trial->steps[steps[i]->row.seq] = steps[i];
+    NEED(trial->steps && trial->is_kept && trial->is_reset, flow->error);
+    for (size_t i = 0; i < steps.count; i++) {
+        TRY(flow->source->config(flow, steps.items[i]));
+        trial->steps[steps.items[i]->row.seq] = steps.items[i];
     }
     return CAIRN_OK;
 }
@@ -202,44 +196,44 @@ static void choose(struct retrial *trial)
 }
 
 /* A function runs again from the top; what went well is remembered. */
-static cairn_code retry_function(struct flow *flow, cairn_error *reterr)
+static cairn_code retry_function(struct flow *flow)
 {
     struct flow_step *runner;
-    TRY(function_forget(flow, false, reterr));
-    TRY(function_runner(flow, &runner, reterr));
-    TRY(step_reset(flow, runner, false, reterr));
-    TRY(flow->source->unpark(flow, -1, reterr));
+    TRY(function_forget(flow, false));
+    TRY(function_runner(flow, &runner));
+    TRY(step_reset(flow, runner, false));
+    TRY(flow->source->unpark(flow, -1));
     reopen_instance(flow);
-    TRY(flow_note_status(flow, "workflow_retried", reterr));
-    TRY(token_add(flow, 0, flow->instance->input, NULL, NULL, reterr));
-    return flow_settle(flow, reterr);
+    TRY(flow_note_status(flow, "workflow_retried"));
+    TRY(token_add(flow, 0, flow->instance->input, NULL, NULL));
+    return flow_settle(flow);
 }
 
-cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr)
+cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict)
 {
     struct retrial trial = {0};
     *ret_verdict = flow->instance->status == INSTANCE_FAILED ? CAIRN_OK : CAIRN_E_WRONG_STATE;
     if (*ret_verdict)
         return CAIRN_OK;
     if (flow->instance->is_function)
-        return retry_function(flow, reterr);
+        return retry_function(flow);
 
-    TRY(collect(flow, &trial, reterr));
+    TRY(collect(flow, &trial));
     choose(&trial);
     for (size_t i = 0; i < trial.count; i++) {
         if (!trial.steps[i] || !trial.is_reset[i])
             continue;
         if (trial.steps[i]->row.started_at_us)
-            TRY(flow->source->untake_signals(flow, trial.steps[i], reterr));
-        TRY(step_reset(flow, trial.steps[i], false, reterr));
+            TRY(flow->source->untake_signals(flow, trial.steps[i]));
+        TRY(step_reset(flow, trial.steps[i], false));
     }
-    TRY(flow->source->unpark(flow, -1, reterr));
+    TRY(flow->source->unpark(flow, -1));
     reopen_instance(flow);
-    TRY(flow_note_status(flow, "workflow_retried", reterr));
+    TRY(flow_note_status(flow, "workflow_retried"));
     if (!trial.count || !trial.steps[0] || trial.steps[0]->row.status == STEP_PENDING)
-        TRY(token_add(flow, 0, flow->instance->input, NULL, NULL, reterr));
+        TRY(token_add(flow, 0, flow->instance->input, NULL, NULL));
     for (size_t i = 0; i < trial.count; i++)
         if (trial.steps[i] && has_passed(&trial.steps[i]->row) && !trial.is_kept[i])
-            TRY(token_resend(flow, trial.steps[i], passed_signal(trial.steps[i]), reterr));
-    return flow_settle(flow, reterr);
+            TRY(token_resend(flow, trial.steps[i], passed_signal(trial.steps[i])));
+    return flow_settle(flow);
 }

@@ -2,22 +2,20 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/clock.h"
-#include "base/error.h"
 #include "core/flow_inside.h"
 
 #include <string.h>
 
-cairn_code flow_note_status(struct flow *flow, const char *type, cairn_error *reterr)
+cairn_code flow_note_status(struct flow *flow, const char *type)
 {
     return flow_note(
         flow, type, NULL,
-        FACTS(.by = flow->instance->stop_by, .reason = flow->instance->stop_reason), reterr);
+        FACTS(.by = flow->instance->stop_by, .reason = flow->instance->stop_reason));
 }
 
 /* ---- pause and resume ----------------------------------------------------------------------- */
 
-cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict, cairn_error *reterr)
+cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict)
 {
     enum instance_status status = flow->instance->status;
     bool is_going = status == INSTANCE_RUNNING || status == INSTANCE_WAITING_SIGNAL;
@@ -25,12 +23,11 @@ cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict, cairn_error *r
     if (*ret_verdict)
         return CAIRN_OK;
     instance_set(flow, INSTANCE_PAUSED, false);
-    TRY(flow_note_status(flow, "workflow_paused", reterr));
-    return flow_freeze(flow, reterr);
+    TRY(flow_note_status(flow, "workflow_paused"));
+    return flow_freeze(flow);
 }
 
-cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdict,
-                       cairn_error *reterr)
+cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdict)
 {
     *ret_verdict = flow->instance->status == INSTANCE_PAUSED ? CAIRN_OK : CAIRN_E_WRONG_STATE;
     if (*ret_verdict)
@@ -39,10 +36,10 @@ cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdic
     bool is_accepting = is_forced && flow->instance->is_function;
     if (is_accepting)
         flow->instance->is_forced = true;
-    TRY(flow_note_status(flow, "workflow_resumed", reterr));
+    TRY(flow_note_status(flow, "workflow_resumed"));
     if (is_accepting) /* the new code may not want what the old one waits for */
-        TRY(token_add(flow, 0, flow->instance->input, NULL, NULL, reterr));
-    return flow_thaw(flow, reterr);
+        TRY(token_add(flow, 0, flow->instance->input, NULL, NULL));
+    return flow_thaw(flow);
 }
 
 /* ---- cancel and abort ----------------------------------------------------------------------- */
@@ -61,17 +58,15 @@ static void remember_who(struct flow *flow, const char *by, const char *reason)
 }
 
 /* Before anything is stopped, but with the status that this is the beginning of. */
-static cairn_code note_stopping(struct flow *flow, const char *type, enum instance_status to,
-                                cairn_error *reterr)
+static cairn_code note_stopping(struct flow *flow, const char *type, enum instance_status to)
 {
     return flow_note(flow, type, NULL,
                      FACTS(.status = instance_status_name(to), .by = flow->instance->stop_by,
-                           .reason = flow->instance->stop_reason),
-                     reterr);
+                           .reason = flow->instance->stop_reason));
 }
 
 cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
-                       cairn_code *ret_verdict, cairn_error *reterr)
+                       cairn_code *ret_verdict)
 {
     *ret_verdict = may_stop(flow) ? CAIRN_OK : CAIRN_E_WRONG_STATE;
     if (*ret_verdict)
@@ -79,41 +74,39 @@ cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
     bool is_begun = flow->instance->status != INSTANCE_PENDING;
     remember_who(flow, by, reason);
     TRY(note_stopping(flow, "cancellation_started",
-                      is_begun ? INSTANCE_COMPENSATING : INSTANCE_CANCELLED, reterr));
-    TRY(flow->source->unpark(flow, -1, reterr));
+                      is_begun ? INSTANCE_COMPENSATING : INSTANCE_CANCELLED));
+    TRY(flow->source->unpark(flow, -1));
     if (is_begun)
-        return goal_begin(flow, GOAL_CANCEL, NULL, STOP_CANCELLED, reterr);
-    TRY(flow_stop_unbegun(flow, reterr));
-    return flow_finish(flow, INSTANCE_CANCELLED, reterr);
+        return goal_begin(flow, GOAL_CANCEL, NULL, STOP_CANCELLED);
+    TRY(flow_stop_unbegun(flow));
+    return flow_finish(flow, INSTANCE_CANCELLED);
 }
 
 cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
-                      cairn_code *ret_verdict, cairn_error *reterr)
+                      cairn_code *ret_verdict)
 {
     *ret_verdict = instance_is_final(flow->instance->status) ? CAIRN_E_WRONG_STATE : CAIRN_OK;
     if (*ret_verdict)
         return CAIRN_OK;
     remember_who(flow, by, reason);
-    TRY(note_stopping(flow, "abort_started", INSTANCE_ABORTED, reterr));
-    TRY(flow->source->unpark(flow, -1, reterr));
-    TRY(flow_stop_for_abort(flow, reterr));
-    return flow_finish(flow, INSTANCE_ABORTED, reterr);
+    TRY(note_stopping(flow, "abort_started", INSTANCE_ABORTED));
+    TRY(flow->source->unpark(flow, -1));
+    TRY(flow_stop_for_abort(flow));
+    return flow_finish(flow, INSTANCE_ABORTED);
 }
 
 /* ---- decisions ------------------------------------------------------------------------------ */
 
-static cairn_code reject(struct flow *flow, const char *by, const char *comment,
-                         cairn_error *reterr)
+static cairn_code reject(struct flow *flow, const char *by, const char *comment)
 {
     remember_who(flow, by, comment);
-    TRY(flow->source->unpark(flow, -1, reterr));
-    TRY(flow_stop_for_abort(flow, reterr));
-    return flow_finish(flow, INSTANCE_ABORTED, reterr);
+    TRY(flow->source->unpark(flow, -1));
+    TRY(flow_stop_for_abort(flow));
+    return flow_finish(flow, INSTANCE_ABORTED);
 }
 
 cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confirmed,
-                       const char *by, const char *comment, cairn_code *ret_verdict,
-                       cairn_error *reterr)
+                       const char *by, const char *comment, cairn_code *ret_verdict)
 {
     struct step_row *row = &step->row;
     bool is_late = row->deadline_at_us && flow->now_us > row->deadline_at_us;
@@ -127,12 +120,11 @@ cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confir
     step_set(flow, step, is_confirmed ? STEP_CONFIRMED : STEP_REJECTED);
     TRY(flow_note(flow, "human_decision", step,
                   FACTS(.decision = is_confirmed ? "confirmed" : "rejected", .by = by,
-                        .comment = comment),
-                  reterr));
+                        .comment = comment)));
     if (!is_confirmed)
-        return reject(flow, by, comment, reterr);
-    TRY(step_complete(flow, step, row->input, row->signal, reterr));
-    return flow_settle(flow, reterr);
+        return reject(flow, by, comment);
+    TRY(step_complete(flow, step, row->input, row->signal));
+    return flow_settle(flow);
 }
 
 /* ---- the DLQ -------------------------------------------------------------------------------- */
@@ -149,35 +141,33 @@ static bool may_requeue(const struct flow *flow, const struct flow_step *step, b
 }
 
 /* The step as if it had never been called; a task is claimed, other kinds run at once. */
-static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const char *input,
-                               cairn_error *reterr)
+static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const char *input)
 {
     struct step_row *row = &step->row;
     const char *given = input ? input : row->input;
-    TRY(flow->source->untake_signals(flow, step, reterr));
+    TRY(flow->source->untake_signals(flow, step));
     if (flow->instance->is_function)
-        TRY(function_forget(flow, false, reterr));
-    TRY(step_reset(flow, step, false, reterr));
+        TRY(function_forget(flow, false));
+    TRY(step_reset(flow, step, false));
     row->input = given;
     if (flow->instance->status == INSTANCE_DLQ)
-        TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_running", reterr));
+        TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_running"));
     /* First of all, since what is held may park the instance again. */
-    TRY(token_move(flow, &(struct flow_token){.seq = row->seq, .input = given}, reterr));
-    return flow_thaw(flow, reterr);
+    TRY(token_move(flow, &(struct flow_token){.seq = row->seq, .input = given}));
+    return flow_thaw(flow);
 }
 
 cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
-                        const char *input, cairn_code *ret_verdict, cairn_error *reterr)
+                        const char *input, cairn_code *ret_verdict)
 {
     *ret_verdict = may_requeue(flow, step, is_undo) ? CAIRN_OK : CAIRN_E_WRONG_STATE;
     if (*ret_verdict)
         return CAIRN_OK;
-    TRY(flow->source->unpark(flow, step->row.seq, reterr));
+    TRY(flow->source->unpark(flow, step->row.seq));
     TRY(flow_note(flow, "dlq_requeued", step,
                   FACTS(.status = step_status_name(is_undo ? STEP_COMPENSATION : STEP_PENDING),
-                        .reason = is_undo ? "compensation" : NULL),
-                  reterr));
+                        .reason = is_undo ? "compensation" : NULL)));
     if (is_undo && input)
         step->row.input = input;
-    return is_undo ? redo_begin(flow, step, reterr) : requeue_step(flow, step, input, reterr);
+    return is_undo ? redo_begin(flow, step) : requeue_step(flow, step, input);
 }

@@ -2,8 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/clock.h"
-#include "base/error.h"
 #include "core/flow_inside.h"
 
 static enum failure_policy policy_of(const struct flow *flow, const struct flow_step *step)
@@ -15,14 +13,14 @@ static enum failure_policy policy_of(const struct flow *flow, const struct flow_
 }
 
 /* `continue`: the flow goes on with the step's own input. */
-static cairn_code skip_and_go_on(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code skip_and_go_on(struct flow *flow, struct flow_step *step)
 {
     step->row.output = step->row.input;
-    TRY(flow_note(flow, "step_skipped", step, FACTS(.reason = "on_failure: continue"), reterr));
-    return step_pass(flow, step, NULL, reterr);
+    TRY(flow_note(flow, "step_skipped", step, FACTS(.reason = "on_failure: continue")));
+    return step_pass(flow, step, NULL);
 }
 
-cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code step_supersede(struct flow *flow, struct flow_step *step)
 {
     enum step_status status = step->row.status;
     if (step_is_ended(status))
@@ -30,13 +28,9 @@ cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error
     if (!step_has_lease(step) && step->row.started_at_us && step->row.kind == KIND_TASK)
         step_number(flow, step);
     step_set_stop(flow, step, STOP_SUPERSEDED);
-    step->row.is_ready = false;
-    step->row.is_held = false;
-    step->row.waiting_event = NULL;
-    step->row.deadline_at_us = 0;
-    step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
+    step_stop_waiting(step);
     step_set(flow, step, STEP_SKIPPED);
-    return flow_note(flow, "step_skipped", step, FACTS(.reason = "superseded"), reterr);
+    return flow_note(flow, "step_skipped", step, FACTS(.reason = "superseded"));
 }
 
 /* ---- inside an `any` ------------------------------------------------------------------------ */
@@ -44,8 +38,7 @@ cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error
 /* The innermost branch around a step whose join is an `any` that can still be won without it.  An
  * `any` of which this is the last branch has failed with it, so that those around it count. */
 static cairn_code find_any(struct flow *flow, const struct flow_step *step,
-                           struct flow_step **ret_join, struct place_range *ret_branch,
-                           cairn_error *reterr)
+                           struct flow_step **ret_join, struct place_range *ret_branch)
 {
     struct flow_step *fork, *join;
     *ret_join = NULL;
@@ -53,14 +46,14 @@ static cairn_code find_any(struct flow *flow, const struct flow_step *step,
                  to = step->row.scope_to;
          at >= 0;
          at = fork->row.scope_fork, from = fork->row.scope_from, to = fork->row.scope_to) {
-        TRY(flow->source->step(flow, at, &fork, reterr));
+        TRY(flow->source->step(flow, at, &fork));
         if (!fork)
             break;
-        TRY(flow->source->config(flow, fork, reterr));
-        TRY(flow->source->step(flow, fork->config->join, &join, reterr));
+        TRY(flow->source->config(flow, fork));
+        TRY(flow->source->step(flow, fork->config->join, &join));
         if (!join)
             continue;
-        TRY(flow->source->config(flow, join, reterr));
+        TRY(flow->source->config(flow, join));
         if (join->config->is_any && join->row.status == STEP_PENDING &&
             join->row.remaining > 1) {
             *ret_join = join;
@@ -73,117 +66,112 @@ static cairn_code find_any(struct flow *flow, const struct flow_step *step,
 
 /* The branch is lost, and nothing else: its other steps are stopped, nothing is undone. */
 static cairn_code lose_branch(struct flow *flow, struct flow_step *join,
-                              struct place_range branch, cairn_error *reterr)
+                              struct place_range branch)
 {
-    struct flow_step **steps;
-    size_t count;
+    struct step_list steps;
     join->row.remaining--;
     step_touch(flow, join);
-    TRY(flow->source->between(flow, STEP_NONE, branch.first, branch.last, &steps, &count,
-                              reterr));
-    for (size_t i = 0; i < count; i++)
-        TRY(step_supersede(flow, steps[i], reterr));
+    TRY(flow->source->between(flow, STEP_NONE, branch.first, branch.last, &steps));
+    for (size_t i = 0; i < steps.count; i++)
+        TRY(step_supersede(flow, steps.items[i]));
     return CAIRN_OK;
 }
 
 /* ---- policies ------------------------------------------------------------------------------- */
 
-static cairn_code park(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code park(struct flow *flow, struct flow_step *step)
 {
     step_set(flow, step, STEP_PAUSED);
     step->row.finished_at_us = 0;
-    TRY(flow_note(flow, "step_paused", step, FACTS(.error = step->row.error), reterr));
-    TRY(flow->source->park(flow, step, "dlq enabled: rollback/compensation skipped", reterr));
+    TRY(flow_note(flow, "step_paused", step, FACTS(.error = step->row.error)));
+    TRY(flow->source->park(flow, step, "dlq enabled: rollback/compensation skipped"));
     if (flow->instance->status == INSTANCE_DLQ)
         return CAIRN_OK;
-    TRY(instance_turn(flow, INSTANCE_DLQ, "workflow_dlq", reterr));
-    return flow_freeze(flow, reterr);
+    TRY(instance_turn(flow, INSTANCE_DLQ, "workflow_dlq"));
+    return flow_freeze(flow);
 }
 
-static cairn_code pause_for(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code pause_for(struct flow *flow, struct flow_step *step)
 {
     step->row.is_held = true; /* resume tries it again */
     step_touch(flow, step);
     instance_set(flow, INSTANCE_PAUSED, false);
-    TRY(flow_note(flow, "workflow_paused", NULL, FACTS(.reason = "on_failure: pause_workflow"),
-                  reterr));
-    return flow_freeze(flow, reterr);
+    TRY(flow_note(flow, "workflow_paused", NULL,
+                  FACTS(.reason = "on_failure: pause_workflow")));
+    return flow_freeze(flow);
 }
 
-cairn_code failure_is_tried_again(struct flow *flow, struct flow_step *step, bool *ret_is,
-                                  cairn_error *reterr)
+cairn_code failure_is_tried_again(struct flow *flow, struct flow_step *step, bool *ret_is)
 {
     struct flow_step *join;
     struct place_range branch;
-    TRY(flow->source->config(flow, step, reterr));
-    TRY(find_any(flow, step, &join, &branch, reterr));
+    TRY(flow->source->config(flow, step));
+    TRY(find_any(flow, step, &join, &branch));
     *ret_is = step->config->on_failure == POLICY_PAUSE && !flow->instance->is_dlq && !join;
     return CAIRN_OK;
 }
 
-cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code failure_apply(struct flow *flow, struct flow_step *step)
 {
     struct flow_step *join;
     struct place_range branch;
     step->row.is_held = false;
-    TRY(find_any(flow, step, &join, &branch, reterr));
+    TRY(find_any(flow, step, &join, &branch));
     if (join)
-        return lose_branch(flow, join, branch, reterr);
+        return lose_branch(flow, join, branch);
     if (flow->instance->is_dlq)
-        return park(flow, step, reterr);
+        return park(flow, step);
     switch (policy_of(flow, step)) {
     case POLICY_PAUSE:
-        return pause_for(flow, step, reterr);
+        return pause_for(flow, step);
     case POLICY_COMPENSATE:
-        return goal_begin(flow, GOAL_UNDO, step, STOP_ROLLBACK, reterr);
+        return goal_begin(flow, GOAL_UNDO, step, STOP_ROLLBACK);
     default:
-        return goal_begin(flow, GOAL_FAIL, step, STOP_NONE, reterr);
+        return goal_begin(flow, GOAL_FAIL, step, STOP_NONE);
     }
 }
 
 cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *error,
-                     int32_t attempt, cairn_error *reterr)
+                     int32_t attempt)
 {
-    TRY(flow->source->config(flow, step, reterr));
+    TRY(flow->source->config(flow, step));
     step->row.error = error;
     step->row.is_ready = false;
     step->row.due_at_us = 0;
     step->row.deadline_at_us = 0;
     TRY(flow->source->set_error(flow, &flow->instance->last_error, step->row.name, error,
-                                attempt, reterr));
+                                attempt));
     step_number(flow, step);
 
     bool is_skipping = policy_of(flow, step) == POLICY_CONTINUE;
     step_set(flow, step, is_skipping ? STEP_SKIPPED : STEP_FAILED);
     TRY(flow_note(
         flow, "step_failed", step,
-        FACTS(.error = error, .has_retry_count = true, .retry_count = step->row.attempts),
-        reterr));
+        FACTS(.error = error, .has_retry_count = true, .retry_count = step->row.attempts)));
     if (is_skipping)
-        return skip_and_go_on(flow, step, reterr);
+        return skip_and_go_on(flow, step);
 
     bool is_parking_now = flow->instance->status == INSTANCE_DLQ;
     if (flow_is_frozen(flow) && !is_parking_now) {
         step->row.is_held = true; /* its policy is applied when the instance resumes */
         return CAIRN_OK;
     }
-    return failure_apply(flow, step, reterr);
+    return failure_apply(flow, step);
 }
 
 /* A wait or a decision whose time is over: on_timeout, else it has failed. */
-cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *error,
-                         cairn_error *reterr)
+cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *error)
 {
-    TRY(flow->source->config(flow, step, reterr));
+    TRY(flow->source->config(flow, step));
     step->row.deadline_at_us = 0;
     step->row.due_at_us = 0;
     if (!step->config->is_timeout_continue)
-        return step_fail(flow, step, error, 1, reterr);
+        return step_fail(flow, step, error, 1);
     step->row.error = error;
     step->row.output = step->row.input;
     step_set(flow, step, STEP_SKIPPED);
     step_number(flow, step);
     TRY(flow_note(flow, "step_skipped", step,
-                  FACTS(.error = error, .reason = "on_timeout: continue"), reterr));
-    return step_pass(flow, step, step->row.signal, reterr);
+                  FACTS(.error = error, .reason = "on_timeout: continue")));
+    return step_pass(flow, step, step->row.signal);
 }

@@ -2,16 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/clock.h"
-#include "base/error.h"
 #include "core/flow_inside.h"
 
 cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const char *signal,
-                     struct flow_step *from, cairn_error *reterr)
+                     struct flow_step *from)
 {
     struct flow_token *token = arena_alloc(flow->arena, sizeof *token);
-    if (!token)
-        return fail_memory(reterr);
+    NEED(token, flow->error);
     *token = (struct flow_token){.seq = seq, .input = input, .signal = signal, .from = from};
     if (flow->last_token)
         flow->last_token->next = token;
@@ -23,29 +20,28 @@ cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const ch
 
 /* Sends a token again to a place that has not had one. */
 static cairn_code resend(struct flow *flow, struct flow_step *from, int32_t seq,
-                         const char *signal, cairn_error *reterr)
+                         const char *signal)
 {
     struct flow_step *to;
     if (seq < 0)
-        return token_add(flow, seq, from->row.output, signal, from, reterr);
-    TRY(flow->source->step(flow, seq, &to, reterr));
+        return token_add(flow, seq, from->row.output, signal, from);
+    TRY(flow->source->step(flow, seq, &to));
     if (to && to->row.status != STEP_PENDING)
         return CAIRN_OK;
-    return token_add(flow, seq, from->row.output, signal, from, reterr);
+    return token_add(flow, seq, from->row.output, signal, from);
 }
 
-cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal,
-                        cairn_error *reterr)
+cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal)
 {
-    TRY(flow->source->config(flow, from, reterr));
+    TRY(flow->source->config(flow, from));
     const struct step_config *config = from->config;
     if (from->row.kind == KIND_FORK) {
         for (size_t i = 0; i < config->branch_count; i++)
-            TRY(resend(flow, from, config->branches[i].first, signal, reterr));
+            TRY(resend(flow, from, config->branches[i].first, signal));
         return CAIRN_OK;
     }
     if (from->row.kind != KIND_CONDITION)
-        return resend(flow, from, from->row.next, signal, reterr);
+        return resend(flow, from, from->row.next, signal);
 
     struct place_range lists[2] = {config->then_list, config->else_list};
     bool has_list = false;
@@ -53,113 +49,104 @@ cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *s
         struct flow_step *first;
         if (lists[i].first < 0)
             continue;
-        TRY(flow->source->step(flow, lists[i].first, &first, reterr));
+        TRY(flow->source->step(flow, lists[i].first, &first));
         if (!first)
             continue; /* deleted: as if the list were empty */
         bool is_taken = first->row.status != STEP_SKIPPED || first->row.stop ||
                         first->row.commit_no; /* its failure was passed over */
         has_list |= is_taken;
         if (is_taken)
-            TRY(resend(flow, from, lists[i].first, signal, reterr));
+            TRY(resend(flow, from, lists[i].first, signal));
     }
-    return has_list ? CAIRN_OK : resend(flow, from, from->row.next, signal, reterr);
+    return has_list ? CAIRN_OK : resend(flow, from, from->row.next, signal);
 }
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 static cairn_code begin_wait(struct flow *flow, struct flow_step *step, enum step_status status,
-                             int64_t timeout_us, cairn_error *reterr)
+                             int64_t timeout_us)
 {
     step->row.waiting_event = step->config->event;
     step->row.deadline_at_us = timeout_us ? instant_add(flow->now_us, timeout_us) : 0;
     step_set(flow, step, status);
     TRY(flow_note(
         flow, "step_waiting", step,
-        FACTS(.event = step->row.waiting_event, .run_at_us = step->row.deadline_at_us),
-        reterr));
-    return step_arm(flow, step, reterr);
+        FACTS(.event = step->row.waiting_event, .run_at_us = step->row.deadline_at_us)));
+    return step_arm(flow, step);
 }
 
 /* The list that is not taken is skipped in the condition's commit. */
-static cairn_code skip_list(struct flow *flow, struct place_range list, cairn_error *reterr)
+static cairn_code skip_list(struct flow *flow, struct place_range list)
 {
-    struct flow_step **steps;
-    size_t count;
+    struct step_list steps;
     if (list.first < 0)
         return CAIRN_OK;
-    TRY(flow->source->between(flow, STEP_PENDING, list.first, list.last, &steps, &count,
-                              reterr));
-    for (size_t i = 0; i < count; i++) {
-        step_set(flow, steps[i], STEP_SKIPPED);
-        TRY(flow_note(flow, "step_skipped", steps[i], FACTS(.reason = "condition"), reterr));
+    TRY(flow->source->between(flow, STEP_PENDING, list.first, list.last, &steps));
+    for (size_t i = 0; i < steps.count; i++) {
+        step_set(flow, steps.items[i], STEP_SKIPPED);
+        TRY(flow_note(flow, "step_skipped", steps.items[i], FACTS(.reason = "condition")));
     }
     return CAIRN_OK;
 }
 
 /* Completes a step whose token goes elsewhere than to `next`. */
-static cairn_code complete_here(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code complete_here(struct flow *flow, struct flow_step *step)
 {
     step->row.output = step->row.input;
     step_set(flow, step, STEP_COMPLETED);
     step_number(flow, step);
-    TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name, reterr));
-    return flow_note(flow, "step_completed", step, FACTS(0), reterr);
+    TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name));
+    return flow_note(flow, "step_completed", step, FACTS(0));
 }
 
-static cairn_code run_condition(struct flow *flow, struct flow_step *step, const char *signal,
-                                cairn_error *reterr)
+static cairn_code run_condition(struct flow *flow, struct flow_step *step, const char *signal)
 {
     const struct step_config *config = step->config;
     bool is_true;
     cairn_error why = {0};
     cairn_code code = flow->source->evaluate(flow, step, &is_true, &why);
     if (code == CAIRN_E_BAD_INPUT)
-        return step_fail(flow, step, arena_strdup(flow->arena, why.message), 1, reterr);
+        return step_fail(flow, step, arena_strdup(flow->arena, why.message), 1);
     if (code) {
-        if (reterr)
-            *reterr = why;
+        if (flow->error)
+            *flow->error = why;
         return code;
     }
     struct place_range taken = is_true ? config->then_list : config->else_list;
-    TRY(skip_list(flow, is_true ? config->else_list : config->then_list, reterr));
-    TRY(complete_here(flow, step, reterr));
+    TRY(skip_list(flow, is_true ? config->else_list : config->then_list));
+    TRY(complete_here(flow, step));
     return token_add(flow, taken.first >= 0 ? taken.first : step->row.next, step->row.input,
-                     signal, step, reterr);
+                     signal, step);
 }
 
-static cairn_code run_fork(struct flow *flow, struct flow_step *step, const char *signal,
-                           cairn_error *reterr)
+static cairn_code run_fork(struct flow *flow, struct flow_step *step, const char *signal)
 {
-    TRY(complete_here(flow, step, reterr));
+    TRY(complete_here(flow, step));
     for (size_t i = 0; i < step->config->branch_count; i++)
-        TRY(token_add(flow, step->config->branches[i].first, step->row.input, signal, step,
-                      reterr));
+        TRY(token_add(flow, step->config->branches[i].first, step->row.input, signal, step));
     return CAIRN_OK;
 }
 
-static cairn_code fire_join(struct flow *flow, struct flow_step *join, cairn_error *reterr)
+static cairn_code fire_join(struct flow *flow, struct flow_step *join)
 {
     const char *output;
-    TRY(flow->source->join_output(flow, join, &output, reterr));
-    return step_complete(flow, join, output, NULL, reterr);
+    TRY(flow->source->join_output(flow, join, &output));
+    return step_complete(flow, join, output, NULL);
 }
 
 /* `any` has been won: whatever else goes on in the fork is no longer wanted. */
-static cairn_code stop_losers(struct flow *flow, const struct flow_step *join,
-                              cairn_error *reterr)
+static cairn_code stop_losers(struct flow *flow, const struct flow_step *join)
 {
-    struct flow_step **steps;
-    size_t count;
+    struct step_list steps;
     int32_t fork = join->config->fork;
-    TRY(flow->source->between(flow, STEP_NONE, fork + 1, join->row.seq - 1, &steps, &count,
-                              reterr));
-    for (size_t i = 0; i < count; i++)
-        TRY(step_supersede(flow, steps[i], reterr));
+    TRY(flow->source->between(flow, STEP_NONE, fork + 1, join->row.seq - 1, &steps));
+    for (size_t i = 0; i < steps.count; i++)
+        TRY(step_supersede(flow, steps.items[i]));
     return CAIRN_OK;
 }
 
 /* A branch has arrived.  What arrives after a join has been completed changes nothing. */
-static cairn_code arrive(struct flow *flow, struct flow_step *join, cairn_error *reterr)
+static cairn_code arrive(struct flow *flow, struct flow_step *join)
 {
     if (join->row.status != STEP_PENDING)
         return CAIRN_OK;
@@ -168,54 +155,53 @@ static cairn_code arrive(struct flow *flow, struct flow_step *join, cairn_error 
     if (!join->row.started_at_us)
         join->row.started_at_us = flow->now_us;
     if (join->config->is_any)
-        TRY(stop_losers(flow, join, reterr));
+        TRY(stop_losers(flow, join));
     else if (join->row.remaining > 0)
         return CAIRN_OK;
-    return fire_join(flow, join, reterr);
+    return fire_join(flow, join);
 }
 
-cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join,
-                               cairn_error *reterr)
+cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join)
 {
     struct flow_step *join;
     *ret_is_join = false;
     if (step->row.next < 0)
         return CAIRN_OK;
-    TRY(flow->source->step(flow, step->row.next, &join, reterr));
+    TRY(flow->source->step(flow, step->row.next, &join));
     if (!join || join->row.kind != KIND_JOIN)
         return CAIRN_OK;
     *ret_is_join = true;
     if (join->row.status != STEP_PENDING)
         return CAIRN_OK;
-    TRY(flow->source->config(flow, join, reterr));
+    TRY(flow->source->config(flow, join));
     join->row.remaining--;
     step_touch(flow, join);
     if (join->config->is_any)
-        TRY(stop_losers(flow, join, reterr));
+        TRY(stop_losers(flow, join));
     else if (join->row.remaining > 0)
         return CAIRN_OK;
     join->row.is_held = true;
     step_set(flow, join, STEP_PAUSED);
-    return flow_note(flow, "step_paused", join, FACTS(0), reterr);
+    return flow_note(flow, "step_paused", join, FACTS(0));
 }
 
-cairn_code join_thaw(struct flow *flow, struct flow_step *join, cairn_error *reterr)
+cairn_code join_thaw(struct flow *flow, struct flow_step *join)
 {
-    TRY(flow->source->config(flow, join, reterr));
+    TRY(flow->source->config(flow, join));
     join->row.is_held = false;
-    return fire_join(flow, join, reterr);
+    return fire_join(flow, join);
 }
 
 /* ---- ends ----------------------------------------------------------------------------------- */
 
-static cairn_code complete_instance(struct flow *flow, const char *output, cairn_error *reterr)
+static cairn_code complete_instance(struct flow *flow, const char *output)
 {
     flow->instance->output = output;
     if (flow->instance->is_function)
-        TRY(function_leave(flow, reterr));
+        TRY(function_leave(flow));
     if (flow->instance->status == INSTANCE_WAITING_SIGNAL)
         instance_set(flow, INSTANCE_RUNNING, false);
-    return flow_finish(flow, INSTANCE_COMPLETED, reterr);
+    return flow_finish(flow, INSTANCE_COMPLETED);
 }
 
 static bool is_within(struct place_range list, int32_t place)
@@ -225,18 +211,16 @@ static bool is_within(struct place_range list, int32_t place)
 
 /* Where the flow goes on when the list that a place belongs to has ended: at the join of the
  * innermost branch around it, or behind the innermost condition.  -1: it is the instance's. */
-static cairn_code after_list(struct flow *flow, int32_t place, int32_t *ret_next,
-                             cairn_error *reterr)
+static cairn_code after_list(struct flow *flow, int32_t place, int32_t *ret_next)
 {
-    struct flow_step **steps;
-    size_t count;
+    struct step_list steps;
     *ret_next = -1;
     if (place == 0)
         return CAIRN_OK;
-    TRY(flow->source->between(flow, STEP_NONE, 0, place - 1, &steps, &count, reterr));
-    for (size_t i = count; i > 0; i--) {
-        const struct flow_step *around = steps[i - 1];
-        TRY(flow->source->config(flow, steps[i - 1], reterr));
+    TRY(flow->source->between(flow, STEP_NONE, 0, place - 1, &steps));
+    for (size_t i = steps.count; i > 0; i--) {
+        const struct flow_step *around = steps.items[i - 1];
+        TRY(flow->source->config(flow, steps.items[i - 1]));
         const struct step_config *config = around->config;
         if (around->row.kind == KIND_CONDITION &&
             (is_within(config->then_list, place) || is_within(config->else_list, place))) {
@@ -263,29 +247,28 @@ static bool is_under_way(const struct flow *flow)
 
 /* The row that a token was to come to is not there: its list ends before it.  Without the row of a
  * join several branches end so; the last one of them ends the instance. */
-static cairn_code end_list(struct flow *flow, const struct flow_token *token,
-                           cairn_error *reterr)
+static cairn_code end_list(struct flow *flow, const struct flow_token *token)
 {
     int32_t next;
-    TRY(after_list(flow, token->seq, &next, reterr));
+    TRY(after_list(flow, token->seq, &next));
     if (next >= 0)
-        return token_add(flow, next, token->input, token->signal, token->from, reterr);
-    return is_under_way(flow) ? CAIRN_OK : complete_instance(flow, token->input, reterr);
+        return token_add(flow, next, token->input, token->signal, token->from);
+    return is_under_way(flow) ? CAIRN_OK : complete_instance(flow, token->input);
 }
 
-cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_error *reterr)
+cairn_code token_move(struct flow *flow, const struct flow_token *token)
 {
     struct flow_step *step;
     if (token->seq < 0)
-        return complete_instance(flow, token->input, reterr);
-    TRY(flow->source->step(flow, token->seq, &step, reterr));
+        return complete_instance(flow, token->input);
+    TRY(flow->source->step(flow, token->seq, &step));
     if (!step)
-        return end_list(flow, token, reterr);
+        return end_list(flow, token);
     if (step->row.kind == KIND_FUNCTION)
-        return function_wake(flow, step, token->input, reterr);
-    TRY(flow->source->config(flow, step, reterr));
+        return function_wake(flow, step, token->input);
+    TRY(flow->source->config(flow, step));
     if (step->row.kind == KIND_JOIN)
-        return arrive(flow, step, reterr);
+        return arrive(flow, step);
     if (step->row.status != STEP_PENDING)
         return CAIRN_OK; /* its branch was lost while the token was on its way */
 
@@ -295,20 +278,20 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_e
         step->row.started_at_us = flow->now_us;
     switch (step->row.kind) {
     case KIND_TASK:
-        return step_make_ready(flow, step, flow->now_us, NULL, reterr);
+        return step_make_ready(flow, step, flow->now_us, NULL);
     case KIND_SLEEP:
-        return begin_wait(flow, step, STEP_WAITING, step->config->for_us, reterr);
+        return begin_wait(flow, step, STEP_WAITING, step->config->for_us);
     case KIND_WAIT:
-        return begin_wait(flow, step, STEP_WAITING, step->config->timeout_us, reterr);
+        return begin_wait(flow, step, STEP_WAITING, step->config->timeout_us);
     case KIND_HUMAN:
-        return begin_wait(flow, step, STEP_WAITING_DECISION, step->config->timeout_us, reterr);
+        return begin_wait(flow, step, STEP_WAITING_DECISION, step->config->timeout_us);
     case KIND_CONDITION:
-        return run_condition(flow, step, token->signal, reterr);
+        return run_condition(flow, step, token->signal);
     case KIND_FORK:
-        return run_fork(flow, step, token->signal, reterr);
+        return run_fork(flow, step, token->signal);
     case KIND_SAVE_POINT:
-        return step_complete(flow, step, step->row.input, token->signal, reterr);
+        return step_complete(flow, step, step->row.input, token->signal);
     default:
-        return fail(reterr, CAIRN_E_INTERNAL, "step \"%s\" is of no kind", step->row.name);
+        return fail(flow->error, CAIRN_E_INTERNAL, "step \"%s\" is of no kind", step->row.name);
     }
 }

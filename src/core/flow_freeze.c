@@ -5,61 +5,59 @@
  * Frozen, nothing starts: what is ready or waits is held in its own row, so that a claim and the
  * timers pass it by.  What ends meanwhile is held, too.  Thawing applies all that was held.
  */
-#include "base/clock.h"
 #include "core/flow_inside.h"
 
-cairn_code flow_freeze(struct flow *flow, cairn_error *reterr)
+cairn_code flow_freeze(struct flow *flow)
 {
-    struct flow_step **steps;
-    size_t count;
-    TRY(flow->source->current(flow, &steps, &count, reterr));
-    for (size_t i = 0; i < count; i++) {
-        struct step_row *row = &steps[i]->row;
+    struct step_list steps;
+    TRY(flow->source->current(flow, &steps));
+    for (size_t i = 0; i < steps.count; i++) {
+        struct step_row *row = &steps.items[i]->row;
         bool is_idle = row->status == STEP_READY || row->status == STEP_WAITING ||
                        row->status == STEP_WAITING_DECISION;
         if (row->kind == KIND_FUNCTION && row->status == STEP_RUNNING && !row->stop)
-            step_set_stop(flow, steps[i], STOP_PAUSED); /* one last commit is awaited */
-        if (!is_idle || step_has_lease(steps[i]))
+            step_set_stop(flow, steps.items[i], STOP_PAUSED); /* one last commit is awaited */
+        if (!is_idle || step_has_lease(steps.items[i]))
             continue;
         row->is_held = true;
         row->is_ready = false;
         row->due_at_us = 0;
-        step_touch(flow, steps[i]);
+        step_touch(flow, steps.items[i]);
     }
     return CAIRN_OK;
 }
 
-static cairn_code thaw_failed(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code thaw_failed(struct flow *flow, struct flow_step *step)
 {
     bool is_tried_again;
-    TRY(failure_is_tried_again(flow, step, &is_tried_again, reterr));
+    TRY(failure_is_tried_again(flow, step, &is_tried_again));
     step->row.is_held = false;
     step_touch(flow, step);
     if (!is_tried_again)
-        return failure_apply(flow, step, reterr);
+        return failure_apply(flow, step);
     step->row.attempts = 0;
     step->row.finished_at_us = 0;
     step->row.commit_no = 0;
     if (step->row.kind == KIND_TASK)
-        return step_make_ready(flow, step, flow->now_us, "resumed", reterr);
-    TRY(step_plan_again(flow, step, reterr)); /* it waits, or is decided about, once more */
-    return token_add(flow, step->row.seq, step->row.input, NULL, NULL, reterr);
+        return step_make_ready(flow, step, flow->now_us, "resumed");
+    TRY(step_plan_again(flow, step)); /* it waits, or is decided about, once more */
+    return token_add(flow, step->row.seq, step->row.input, NULL, NULL);
 }
 
-static cairn_code thaw_step(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code thaw_step(struct flow *flow, struct flow_step *step)
 {
     const char *signal;
     switch (step->row.status) {
     case STEP_PENDING: /* it was about to begin */
         step->row.is_held = false;
         step_touch(flow, step);
-        return token_add(flow, step->row.seq, step->row.input, step->row.signal, NULL, reterr);
+        return token_add(flow, step->row.seq, step->row.input, step->row.signal, NULL);
     case STEP_READY:
-        return step_make_ready(flow, step, step->row.next_run_at_us, "resumed", reterr);
+        return step_make_ready(flow, step, step->row.next_run_at_us, "resumed");
     case STEP_WAITING:
     case STEP_WAITING_DECISION:
-        TRY(step_arm(flow, step, reterr));
-        return step_timer(flow, step, reterr); /* its time may be over by now */
+        TRY(step_arm(flow, step));
+        return step_timer(flow, step); /* its time may be over by now */
     case STEP_COMPLETED:
     case STEP_CONFIRMED:
     case STEP_SKIPPED:
@@ -67,14 +65,14 @@ static cairn_code thaw_step(struct flow *flow, struct flow_step *step, cairn_err
         step_touch(flow, step);
         if (step->row.kind == KIND_FORK || step->row.kind == KIND_CONDITION) {
             step->row.is_held = false;
-            return token_resend(flow, step, signal, reterr);
+            return token_resend(flow, step, signal);
         }
-        return step_pass(flow, step, step->row.kind == KIND_TASK ? NULL : signal, reterr);
+        return step_pass(flow, step, step->row.kind == KIND_TASK ? NULL : signal);
     case STEP_FAILED:
-        return thaw_failed(flow, step, reterr);
+        return thaw_failed(flow, step);
     case STEP_PAUSED:
         if (step->row.kind == KIND_JOIN)
-            return join_thaw(flow, step, reterr);
+            return join_thaw(flow, step);
         step->row.is_held = false;
         step_touch(flow, step);
         return CAIRN_OK;
@@ -86,16 +84,16 @@ static cairn_code thaw_step(struct flow *flow, struct flow_step *step, cairn_err
 }
 
 /* The steps are taken once, before any of them moves on; a failure among them may stop the rest. */
-cairn_code flow_thaw(struct flow *flow, cairn_error *reterr)
+cairn_code flow_thaw(struct flow *flow)
 {
-    struct flow_step **steps;
-    size_t count;
-    TRY(flow->source->current(flow, &steps, &count, reterr));
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i]->row.stop == STOP_PAUSED)
-            step_set_stop(flow, steps[i], STOP_NONE); /* it has not noticed, and goes on */
-        if (steps[i]->row.is_held && !flow->instance->goal && !flow_is_frozen(flow))
-            TRY(thaw_step(flow, steps[i], reterr));
+    struct step_list steps;
+    TRY(flow->source->current(flow, &steps));
+    for (size_t i = 0; i < steps.count; i++) {
+        if (steps.items[i]->row.stop == STOP_PAUSED)
+            step_set_stop(flow, steps.items[i],
+                          STOP_NONE); /* it has not noticed, and goes on */
+        if (steps.items[i]->row.is_held && !flow->instance->goal && !flow_is_frozen(flow))
+            TRY(thaw_step(flow, steps.items[i]));
     }
-    return flow_settle(flow, reterr);
+    return flow_settle(flow);
 }

@@ -6,8 +6,6 @@
  * stands at the places behind it.  Sleeps and waits among those are carried out like those of a
  * workflow; their token goes to place 0 and wakes the runner.
  */
-#include "base/clock.h"
-#include "base/error.h"
 #include "core/effect.h"
 #include "core/flow_inside.h"
 
@@ -16,19 +14,18 @@
 
 /* ---- waking --------------------------------------------------------------------------------- */
 
-cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char *input,
-                         cairn_error *reterr)
+cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char *input)
 {
     switch (runner->row.status) {
     case STEP_PENDING:
         runner->row.input = input;
-        return step_make_ready(flow, runner, flow->now_us, NULL, reterr);
+        return step_make_ready(flow, runner, flow->now_us, NULL);
     case STEP_READY:
         if (runner->row.next_run_at_us <= flow->now_us)
             return CAIRN_OK;
-        return step_make_ready(flow, runner, flow->now_us, "woken", reterr);
+        return step_make_ready(flow, runner, flow->now_us, "woken");
     case STEP_WAITING:
-        return step_make_ready(flow, runner, flow->now_us, "woken", reterr);
+        return step_make_ready(flow, runner, flow->now_us, "woken");
     case STEP_RUNNING: /* the passage may have read its memory before: another one will see it */
         flow->instance->is_woken = true;
         flow->is_dirty = true;
@@ -39,13 +36,12 @@ cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char
 }
 
 /* Without its row a function cannot go on, nor end. */
-cairn_code function_runner(struct flow *flow, struct flow_step **ret_runner,
-                           cairn_error *reterr)
+cairn_code function_runner(struct flow *flow, struct flow_step **ret_runner)
 {
-    TRY(flow->source->step(flow, 0, ret_runner, reterr));
+    TRY(flow->source->step(flow, 0, ret_runner));
     if (*ret_runner)
         return CAIRN_OK;
-    return fail(reterr, CAIRN_E_INTERNAL, "function %s has no row of its own",
+    return fail(flow->error, CAIRN_E_INTERNAL, "function %s has no row of its own",
                 flow->instance->id);
 }
 
@@ -61,31 +57,27 @@ static bool is_settled(const struct step_row *row, const struct memo *memo)
            row->kind == KIND_WAIT;
 }
 
-static cairn_code note_ended(struct flow *flow, struct flow_step *step, enum step_status status,
-                             cairn_error *reterr)
+static cairn_code note_ended(struct flow *flow, struct flow_step *step, enum step_status status)
 {
     if (step->row.status == STEP_READY)
         step_set(flow, step, STEP_RUNNING); /* it was called once more */
     step_set(flow, step, status);
     step_number(flow, step);
     if (status == STEP_COMPLETED)
-        TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name,
-                                      reterr));
+        TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name));
     return flow_note(flow, status == STEP_FAILED ? "step_failed" : "step_completed", step,
                      FACTS(.error = step->row.error, .has_retry_count = step->row.attempts > 0,
-                           .retry_count = step->row.attempts),
-                     reterr);
+                           .retry_count = step->row.attempts));
 }
 
 /* The run took the oldest signal of this event that its claim had brought.  No other run takes
  * signals while it holds the lease, so it is still the oldest. */
-static cairn_code take_again(struct flow *flow, struct flow_step *step, const struct memo *memo,
-                             cairn_error *reterr)
+static cairn_code take_again(struct flow *flow, struct flow_step *step, const struct memo *memo)
 {
     struct taken_signal signal;
-    TRY(flow->source->take_signal(flow, step, memo->event, INT64_MAX, &signal, reterr));
+    TRY(flow->source->take_signal(flow, step, memo->event, INT64_MAX, &signal));
     if (!signal.json || strcmp(signal.id, memo->signal_id) != 0)
-        return fail(reterr, CAIRN_E_CONFLICT,
+        return fail(flow->error, CAIRN_E_CONFLICT,
                     "step \"%.64s\" cannot take signal \"%.64s\": it is not the oldest of its "
                     "event",
                     memo->key, memo->signal_id);
@@ -94,28 +86,27 @@ static cairn_code take_again(struct flow *flow, struct flow_step *step, const st
 }
 
 static cairn_code remember_failed(struct flow *flow, struct flow_step *step,
-                                  const struct memo *memo, cairn_error *reterr)
+                                  const struct memo *memo)
 {
     int32_t attempt = memo->attempts ? memo->attempts : 1;
     TRY(flow->source->set_error(flow, &flow->instance->last_error, memo->key, memo->error,
-                                attempt, reterr));
-    return note_ended(flow, step, STEP_FAILED, reterr);
+                                attempt));
+    return note_ended(flow, step, STEP_FAILED);
 }
 
 /* It will be called again, in a passage that begins then. */
 static cairn_code remember_retry(struct flow *flow, struct flow_step *step,
-                                 const struct memo *memo, cairn_error *reterr)
+                                 const struct memo *memo)
 {
     TRY(flow->source->set_error(flow, &flow->instance->last_error, memo->key, memo->error,
-                                memo->attempts, reterr));
+                                memo->attempts));
     step->row.next_run_at_us = instant_add(flow->now_us, memo->delay_us);
     if (step->row.status != STEP_READY)
         step_set(flow, step, STEP_READY);
     return flow_note(flow, "step_retry", step,
                      FACTS(.error = memo->error, .has_retry_count = true,
                            .retry_count = memo->attempts,
-                           .run_at_us = step->row.next_run_at_us),
-                     reterr);
+                           .run_at_us = step->row.next_run_at_us));
 }
 
 static int64_t wait_deadline(const struct flow *flow, const struct memo *memo)
@@ -126,21 +117,21 @@ static int64_t wait_deadline(const struct flow *flow, const struct memo *memo)
 }
 
 static cairn_code remember_waiting(struct flow *flow, struct flow_step *step,
-                                   const struct memo *memo, cairn_error *reterr)
+                                   const struct memo *memo)
 {
     step->row.waiting_event = memo->event;
     step->row.deadline_at_us = wait_deadline(flow, memo);
     step_set(flow, step, STEP_WAITING);
     TRY(flow_note(flow, "step_waiting", step,
-                  FACTS(.event = memo->event, .run_at_us = step->row.deadline_at_us), reterr));
-    return step_arm(flow, step, reterr);
+                  FACTS(.event = memo->event, .run_at_us = step->row.deadline_at_us)));
+    return step_arm(flow, step);
 }
 
 static cairn_code insert_memo(struct flow *flow, const struct memo *memo,
-                              struct flow_step **ret_step, cairn_error *reterr)
+                              struct flow_step **ret_step)
 {
     struct flow_step *runner;
-    TRY(function_runner(flow, &runner, reterr));
+    TRY(function_runner(flow, &runner));
     bool is_waking = memo->kind == KIND_SLEEP || memo->kind == KIND_WAIT;
     struct step_row row = {
         .instance_id = flow->instance->id,
@@ -161,37 +152,29 @@ static cairn_code insert_memo(struct flow *flow, const struct memo *memo,
     flow->instance->places = memo->seq + 1;
     flow->instance->has_compensation |= memo->has_compensation;
     flow->is_dirty = true;
-    return flow->source->insert(flow, &row, ret_step, reterr);
+    return flow->source->insert(flow, &row, ret_step);
 }
 
-static cairn_code forget_one(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code forget_one(struct flow *flow, struct flow_step *step)
 {
     if (step->row.kind == KIND_WAIT)
-        TRY(flow->source->untake_signals(flow, step, reterr));
-    TRY(step_plan_again(flow, step, reterr)); /* leaves the counts */
-    return flow->source->forget(flow, &step, 1, reterr);
-}
-
-/* NULL: it was forgotten. */
-static cairn_code find_known(struct flow *flow, int32_t seq, struct flow_step **ret_step,
-                             cairn_error *reterr)
-{
-    return flow->source->step(flow, seq, ret_step, reterr);
+        TRY(flow->source->untake_signals(flow, step));
+    TRY(step_plan_again(flow, step)); /* leaves the counts */
+    return flow->source->forget(flow, &step, 1);
 }
 
 /* *ret_is_news: it was not known. */
-static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret_is_news,
-                           cairn_error *reterr)
+static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret_is_news)
 {
     struct flow_step *step;
     bool is_new = memo->seq == flow->instance->places;
     if (is_new)
-        TRY(insert_memo(flow, memo, &step, reterr));
+        TRY(insert_memo(flow, memo, &step));
     else
-        TRY(find_known(flow, memo->seq, &step, reterr));
+        TRY(flow->source->step(flow, memo->seq, &step)); /* NULL: it was forgotten */
     *ret_is_news = step != NULL;
     if (memo->status == STEP_NONE)
-        return step ? forget_one(flow, step, reterr) : CAIRN_OK;
+        return step ? forget_one(flow, step) : CAIRN_OK;
     assert(step); /* by find_flaw() */
     *ret_is_news = is_new || !is_settled(&step->row, memo);
     if (!*ret_is_news)
@@ -207,15 +190,15 @@ static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret
     step_touch(flow, step);
     switch (memo->status) {
     case STEP_FAILED:
-        return remember_failed(flow, step, memo, reterr);
+        return remember_failed(flow, step, memo);
     case STEP_READY:
-        return remember_retry(flow, step, memo, reterr);
+        return remember_retry(flow, step, memo);
     case STEP_WAITING:
-        return remember_waiting(flow, step, memo, reterr);
+        return remember_waiting(flow, step, memo);
     default:
         if (memo->kind == KIND_WAIT)
-            TRY(take_again(flow, step, memo, reterr));
-        return note_ended(flow, step, STEP_COMPLETED, reterr);
+            TRY(take_again(flow, step, memo));
+        return note_ended(flow, step, STEP_COMPLETED);
     }
 }
 
@@ -232,7 +215,7 @@ static bool is_forgotten_before(const struct passage_commit *commit, size_t inde
 
 /* Places are known ones, or the next, in order; one that the commit forgets is not used again. */
 static cairn_code find_flaw(struct flow *flow, const struct passage_commit *commit,
-                            const char **ret_flaw, cairn_error *reterr)
+                            const char **ret_flaw)
 {
     int32_t next = flow->instance->places;
     *ret_flaw = NULL;
@@ -247,7 +230,7 @@ static cairn_code find_flaw(struct flow *flow, const struct passage_commit *comm
                 *ret_flaw = "a new step has the next place";
             continue;
         }
-        TRY(find_known(flow, memo->seq, &step, reterr));
+        TRY(flow->source->step(flow, memo->seq, &step));
         if (!step && memo->status == STEP_NONE)
             continue; /* forgotten already: the commit has come twice */
         if (memo->status && is_forgotten_before(commit, i))
@@ -271,23 +254,21 @@ static const struct memo *find_key(const struct passage_commit *commit, const ch
 }
 
 /* last_error names the step whose error it is, though the function is what failed. */
-static cairn_code blame(struct flow *flow, const struct passage_commit *commit,
-                        cairn_error *reterr)
+static cairn_code blame(struct flow *flow, const struct passage_commit *commit)
 {
     if (!commit->failed_step)
         return CAIRN_OK;
     const struct memo *memo = find_key(commit, commit->failed_step);
     return flow->source->set_error(flow, &flow->instance->last_error, commit->failed_step,
-                                   commit->error, memo && memo->attempts ? memo->attempts : 1,
-                                   reterr);
+                                   commit->error, memo && memo->attempts ? memo->attempts : 1);
 }
 
 /* The earliest retry among what is remembered; INT64_MAX: there is none. */
 static cairn_code next_retry(struct flow *flow, const struct passage_commit *commit,
-                             int64_t *ret_at_us, cairn_error *reterr)
+                             int64_t *ret_at_us)
 {
-    struct flow_step **steps;
-    size_t count, known = 0;
+    struct step_list steps;
+    size_t known = 0;
     size_t others = (size_t)flow->instance->active_count - 1; /* beside the runner */
     *ret_at_us = INT64_MAX;
     for (size_t i = 0; i < commit->memo_count; i++) {
@@ -300,9 +281,9 @@ static cairn_code next_retry(struct flow *flow, const struct passage_commit *com
     }
     if (known >= others)
         return CAIRN_OK;
-    TRY(flow->source->current(flow, &steps, &count, reterr));
-    for (size_t i = 0; i < count; i++) {
-        const struct step_row *row = &steps[i]->row;
+    TRY(flow->source->current(flow, &steps));
+    for (size_t i = 0; i < steps.count; i++) {
+        const struct step_row *row = &steps.items[i]->row;
         if (row->seq > 0 && row->status == STEP_READY && row->next_run_at_us < *ret_at_us)
             *ret_at_us = row->next_run_at_us;
     }
@@ -310,79 +291,79 @@ static cairn_code next_retry(struct flow *flow, const struct passage_commit *com
 }
 
 static cairn_code suspend(struct flow *flow, struct flow_step *runner,
-                          const struct passage_commit *commit, cairn_error *reterr)
+                          const struct passage_commit *commit)
 {
     struct instance_row *instance = flow->instance;
     int64_t at_us;
     bool is_woken = instance->is_woken;
-    TRY(next_retry(flow, commit, &at_us, reterr));
+    TRY(next_retry(flow, commit, &at_us));
     bool is_waiting = instance->wait_count + instance->sleep_count > 0 || flow->tokens;
     instance->is_woken = false;
     flow->is_dirty = true;
     /* Forced code may have left a wait behind that is not what it was paused for. */
     bool is_unsure = instance->is_forced && flow_is_frozen(flow);
     if (is_woken || is_unsure || (at_us == INT64_MAX && !is_waiting))
-        return step_make_ready(flow, runner, flow->now_us, "woken", reterr);
+        return step_make_ready(flow, runner, flow->now_us, "woken");
     if (at_us != INT64_MAX)
-        return step_make_ready(flow, runner, at_us, "retry", reterr);
+        return step_make_ready(flow, runner, at_us, "retry");
     runner->row.next_run_at_us = 0;
     step_set(flow, runner, STEP_WAITING);
-    return flow_note(flow, "step_waiting", runner, FACTS(0), reterr);
+    return flow_note(flow, "step_waiting", runner, FACTS(0));
 }
 
 /* Its code is another than the one that is remembered: a person decides. */
 static cairn_code pause_mismatched(struct flow *flow, struct flow_step *runner,
-                                   const struct passage_commit *commit, cairn_error *reterr)
+                                   const struct passage_commit *commit)
 {
     TRY(flow->source->set_error(flow, &flow->instance->last_error, runner->row.name,
-                                commit->error, 1, reterr));
-    TRY(blame(flow, commit, reterr));
+                                commit->error, 1));
+    TRY(blame(flow, commit));
     if (flow->instance->status != INSTANCE_PAUSED) {
         instance_set(flow, INSTANCE_PAUSED, false);
         TRY(flow_note(flow, "workflow_paused", NULL,
-                      FACTS(.reason = "version_mismatch", .error = commit->error), reterr));
+                      FACTS(.reason = "version_mismatch", .error = commit->error)));
     }
-    TRY(step_make_ready(flow, runner, flow->now_us, "version_mismatch", reterr));
-    return flow_freeze(flow, reterr);
+    TRY(step_make_ready(flow, runner, flow->now_us, "version_mismatch"));
+    return flow_freeze(flow);
 }
 
 static cairn_code go_on(struct flow *flow, struct flow_step *runner,
-                        const struct passage_commit *commit, cairn_error *reterr)
+                        const struct passage_commit *commit)
 {
     switch (commit->outcome) {
     case PASSAGE_COMPLETE:
-        return step_complete(flow, runner, commit->output, NULL, reterr);
+        return step_complete(flow, runner, commit->output, NULL);
     case PASSAGE_FAIL:
-        TRY(step_fail(flow, runner, commit->error, 1, reterr));
-        return blame(flow, commit, reterr);
+        TRY(step_fail(flow, runner, commit->error, 1));
+        return blame(flow, commit);
     case PASSAGE_AGAIN: /* whatever else waits: there is work left */
         flow->instance->is_woken = false;
-        return step_make_ready(flow, runner, flow->now_us, "again", reterr);
+        return step_make_ready(flow, runner, flow->now_us, "again");
     case PASSAGE_MISMATCH:
-        return pause_mismatched(flow, runner, commit, reterr);
+        return pause_mismatched(flow, runner, commit);
     default:
-        return suspend(flow, runner, commit, reterr);
+        return suspend(flow, runner, commit);
     }
 }
 
 /* ---- the commit ----------------------------------------------------------------------------- */
 
-/* Cancelled while it ran: steps that have finished are welcome, so that they can be undone; one that
- * was called counts as having run.  Nothing begins any more. */
-static cairn_code remember_last(struct flow *flow, const struct passage_commit *commit,
-                                bool *ret_is_repeated, cairn_error *reterr)
+/* is_last: it was cancelled while it ran.  Steps that have finished are taken, so that they can be
+ * undone; one that was called counts as having run.  Nothing begins any more. */
+static cairn_code remember_all(struct flow *flow, const struct passage_commit *commit,
+                               bool is_last, bool *ret_is_repeated)
 {
     size_t news = 0;
     for (size_t i = 0; i < commit->memo_count; i++) {
         struct memo memo = commit->memos[i];
         bool is_news;
-        if (memo.status == STEP_WAITING) {
+        if (is_last && memo.status == STEP_WAITING) {
             news += memo.seq >= flow->instance->places; /* heard, no more */
             continue;
         }
         if (memo.seq >= flow->instance->places)
             memo.seq = flow->instance->places; /* those that wait have left a gap */
-        TRY(remember(flow, &memo, &is_news, reterr));
+        TRY(remember(flow, &memo, &is_news));
         news += is_news;
     }
     *ret_is_repeated = commit->memo_count > 0 && news == 0;
@@ -391,25 +372,24 @@ static cairn_code remember_last(struct flow *flow, const struct passage_commit *
 
 static cairn_code commit_stopped(struct flow *flow, struct flow_step *runner,
                                  const struct passage_commit *commit,
-                                 struct flow_verdict *verdict, cairn_error *reterr)
+                                 struct flow_verdict *verdict)
 {
     bool is_welcome = runner->row.stop == STOP_CANCELLED && flow->instance->goal == GOAL_CANCEL;
     if (is_welcome) {
         verdict->stop = step_stop_name(STOP_CANCELLED);
-        TRY(remember_last(flow, commit, &verdict->is_repeated, reterr));
+        TRY(remember_all(flow, commit, true, &verdict->is_repeated));
         runner->row.ended_by = commit->worker;
         runner->row.ended_token = commit->token;
         runner->row.ended_outcome = passage_outcome_name(commit->outcome);
     } else {
         verdict->code = CAIRN_E_LEASE_LOST;
     }
-    TRY(step_end_stopped(flow, runner, reterr));
-    return flow_settle(flow, reterr);
+    TRY(step_end_stopped(flow, runner));
+    return flow_settle(flow);
 }
 
 cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
-                       const struct passage_commit *commit, struct flow_verdict *ret_verdict,
-                       cairn_error *reterr)
+                       const struct passage_commit *commit, struct flow_verdict *ret_verdict)
 {
     struct step_row *row = &runner->row;
     *ret_verdict = (struct flow_verdict){0};
@@ -423,65 +403,58 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
                          passage_outcome_name(commit->outcome), ret_verdict);
         return CAIRN_OK;
     }
-    TRY(find_flaw(flow, commit, &ret_verdict->flaw, reterr));
+    TRY(find_flaw(flow, commit, &ret_verdict->flaw));
     if (ret_verdict->flaw) {
         ret_verdict->code = CAIRN_E_BAD_INPUT;
         return CAIRN_OK;
     }
     if (step_is_stopped(runner))
-        return commit_stopped(flow, runner, commit, ret_verdict, reterr);
+        return commit_stopped(flow, runner, commit, ret_verdict);
 
     row->attempts = 0; /* leases lost in a row */
     row->error = NULL;
     flow->is_dirty = true;
     step_touch(flow, runner);
-    TRY(flow->source->clear_error(flow, &flow->instance->last_error, row->name, reterr));
-    size_t news = 0;
-    for (size_t i = 0; i < commit->memo_count; i++) {
-        bool is_news;
-        TRY(remember(flow, &commit->memos[i], &is_news, reterr));
-        news += is_news;
-    }
+    TRY(flow->source->clear_error(flow, &flow->instance->last_error, row->name));
+    bool is_repeated;
+    TRY(remember_all(flow, commit, false, &is_repeated));
     if (commit->outcome == PASSAGE_GO_ON) {
-        ret_verdict->is_repeated = commit->memo_count > 0 && news == 0;
+        ret_verdict->is_repeated = is_repeated;
         ret_verdict->stop = row->stop ? step_stop_name(row->stop) : NULL; /* paused, if any */
         lease_extend(row, instant_add(flow->now_us, commit->extend_us));
     } else {
         lease_end(flow, runner, commit->worker, commit->token,
                   passage_outcome_name(commit->outcome));
-        TRY(go_on(flow, runner, commit, reterr));
+        TRY(go_on(flow, runner, commit));
     }
-    return flow_settle(flow, reterr);
+    return flow_settle(flow);
 }
 
-cairn_code function_skip_retries(struct flow *flow, cairn_error *reterr)
+cairn_code function_skip_retries(struct flow *flow)
 {
-    struct flow_step **steps;
-    size_t count;
+    struct step_list steps;
     if (flow->instance->active_count == 0)
         return CAIRN_OK;
-    TRY(flow->source->current(flow, &steps, &count, reterr));
-    for (size_t i = 0; i < count; i++)
-        if (steps[i]->row.seq > 0 && steps[i]->row.status == STEP_READY)
-            TRY(step_skip(flow, steps[i], STOP_CANCELLED,
-                          "Stopped due to workflow cancellation", reterr));
+    TRY(flow->source->current(flow, &steps));
+    for (size_t i = 0; i < steps.count; i++)
+        if (steps.items[i]->row.seq > 0 && steps.items[i]->row.status == STEP_READY)
+            TRY(step_skip(flow, steps.items[i], STOP_CANCELLED,
+                          "Stopped due to workflow cancellation"));
     return CAIRN_OK;
 }
 
 /* ---- leaving and forgetting ----------------------------------------------------------------- */
 
-cairn_code function_leave(struct flow *flow, cairn_error *reterr)
+cairn_code function_leave(struct flow *flow)
 {
     const struct instance_row *instance = flow->instance;
-    struct flow_step **steps;
-    size_t count;
+    struct step_list steps;
     if (instance->active_count + instance->wait_count + instance->sleep_count == 0)
         return CAIRN_OK;
-    TRY(flow->source->current(flow, &steps, &count, reterr));
-    for (size_t i = 0; i < count; i++)
-        if (steps[i]->row.seq > 0 && step_is_current(steps[i]->row.status))
-            TRY(step_skip(flow, steps[i], STOP_SUPERSEDED, "The function has completed",
-                          reterr));
+    TRY(flow->source->current(flow, &steps));
+    for (size_t i = 0; i < steps.count; i++)
+        if (steps.items[i]->row.seq > 0 && step_is_current(steps.items[i]->row.status))
+            TRY(step_skip(flow, steps.items[i], STOP_SUPERSEDED, "The function has completed"));
     return CAIRN_OK;
 }
 
@@ -493,15 +466,14 @@ static bool is_forgettable(const struct step_row *row)
 
 /* A restart wants every effect anew: also that of a step whose call was never committed, so that all
  * steps count one more, those that are not remembered as well (step_reset() of the function). */
-static cairn_code count_all_effects(struct flow *flow, struct flow_step *runner,
-                                    cairn_error *reterr)
+static cairn_code count_all_effects(struct flow *flow, struct flow_step *runner)
 {
     const char *at = runner->row.function_effects, *entries = at;
     struct effect_entry entry;
     while (effect_next(&at, &entry)) {
         const char *name = arena_strndup(flow->arena, entry.step, entry.step_len);
-        if (!name || !effect_put(flow->arena, &entries, name, entry.past_effects + 1))
-            return fail_memory(reterr);
+        NEED(name && effect_put(flow->arena, &entries, name, entry.past_effects + 1),
+             flow->error);
     }
     runner->row.function_effects = entries;
     step_touch(flow, runner);
@@ -510,40 +482,41 @@ static cairn_code count_all_effects(struct flow *flow, struct flow_step *runner,
 
 /* Its row goes, the count stays with the function. */
 static cairn_code count_undone(struct flow *flow, struct flow_step *runner,
-                               struct flow_step *step, cairn_error *reterr)
+                               struct flow_step *step)
 {
-    TRY(flow->source->config(flow, step, reterr));
+    TRY(flow->source->config(flow, step));
     if (!step_is_undone(step))
         return CAIRN_OK;
     step_touch(flow, runner);
-    if (!effect_put(flow->arena, &runner->row.function_effects, step->row.name,
-                    step->row.past_effects + 1))
-        return fail_memory(reterr);
+    NEED(effect_put(flow->arena, &runner->row.function_effects, step->row.name,
+                    step->row.past_effects + 1),
+         flow->error);
     return CAIRN_OK;
 }
 
-cairn_code function_forget(struct flow *flow, bool is_all, cairn_error *reterr)
+cairn_code function_forget(struct flow *flow, bool is_all)
 {
-    struct flow_step **steps, *runner;
-    size_t count, chosen = 0;
-    TRY(function_runner(flow, &runner, reterr));
-    TRY(flow->source->between(flow, STEP_NONE, 1, INT32_MAX, &steps, &count, reterr));
-    for (size_t i = 0; i < count; i++) {
-        if (!is_all && !is_forgettable(&steps[i]->row))
+    struct step_list steps;
+    struct flow_step *runner;
+    size_t chosen = 0;
+    TRY(function_runner(flow, &runner));
+    TRY(flow->source->between(flow, STEP_NONE, 1, INT32_MAX, &steps));
+    for (size_t i = 0; i < steps.count; i++) {
+        if (!is_all && !is_forgettable(&steps.items[i]->row))
             continue;
-        if (steps[i]->row.kind == KIND_WAIT)
-            TRY(flow->source->untake_signals(flow, steps[i], reterr));
+        if (steps.items[i]->row.kind == KIND_WAIT)
+            TRY(flow->source->untake_signals(flow, steps.items[i]));
         if (!is_all)
-            TRY(count_undone(flow, runner, steps[i], reterr));
-        TRY(step_plan_again(flow, steps[i], reterr)); /* leaves the counts */
-        steps[chosen++] = steps[i];
+            TRY(count_undone(flow, runner, steps.items[i]));
+        TRY(step_plan_again(flow, steps.items[i])); /* leaves the counts */
+        steps.items[chosen++] = steps.items[i];
     }
     if (is_all) {
-        TRY(count_all_effects(flow, runner, reterr));
+        TRY(count_all_effects(flow, runner));
         flow->instance->places = 1;
         flow->instance->is_forced = false;
     }
     flow->instance->is_woken = false;
     flow->is_dirty = true;
-    return chosen ? flow->source->forget(flow, steps, chosen, reterr) : CAIRN_OK;
+    return chosen ? flow->source->forget(flow, steps.items, chosen) : CAIRN_OK;
 }

@@ -5,6 +5,7 @@
 #ifndef CORE_FLOW_INSIDE_H
 #define CORE_FLOW_INSIDE_H
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "core/flow.h"
 
@@ -26,31 +27,30 @@ void step_drop_lease(struct flow_step *step);
 void step_number(struct flow *flow, struct flow_step *step); /* its commit number */
 void instance_set(struct flow *flow, enum instance_status to, bool is_reopening);
 /* Sets it and tells so, where no other event does. */
-cairn_code instance_turn(struct flow *flow, enum instance_status to, const char *type,
-                         cairn_error *reterr);
+cairn_code instance_turn(struct flow *flow, enum instance_status to, const char *type);
 bool step_has_lease(const struct flow_step *step);
+void step_stop_waiting(struct flow_step *step); /* for a worker, a signal or its time */
 
 cairn_code flow_note(struct flow *flow, const char *type, const struct flow_step *step,
-                     const struct flow_facts *facts, cairn_error *reterr);
+                     const struct flow_facts *facts);
 
 /* Makes a step, or its compensation, claimable at a time; held while the instance is frozen.  With
  * TOLD_BY_CALLER as the reason no event is noted. */
 #define TOLD_BY_CALLER ""
 cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at_us,
-                           const char *reason, cairn_error *reterr);
+                           const char *reason);
 
 /* The step has ended well: its token goes on, now or when the instance thaws. */
-cairn_code step_pass(struct flow *flow, struct flow_step *step, const char *signal,
-                     cairn_error *reterr);
+cairn_code step_pass(struct flow *flow, struct flow_step *step, const char *signal);
 cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *output,
-                         const char *signal, cairn_error *reterr);
+                         const char *signal);
 
 /* Moves all tokens until each has come to rest, then lets the status follow. */
-cairn_code flow_settle(struct flow *flow, cairn_error *reterr);
-cairn_code flow_finish(struct flow *flow, enum instance_status status, cairn_error *reterr);
+cairn_code flow_settle(struct flow *flow);
+cairn_code flow_finish(struct flow *flow, enum instance_status status);
 
 /* Arms what waits: takes a signal that is there, or sets the timer. */
-cairn_code step_arm(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code step_arm(struct flow *flow, struct flow_step *step);
 
 /* flow_report.c: leases. */
 bool lease_is_held_by(const struct step_row *row, const char *worker, const char *token,
@@ -63,76 +63,68 @@ void lease_extend(struct step_row *row, int64_t until_us);
 void lease_end(struct flow *flow, struct flow_step *step, const char *worker, const char *token,
                const char *outcome);
 bool step_is_stopped(const struct flow_step *step); /* its lease stands, and nothing else */
-cairn_code step_end_stopped(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code step_end_stopped(struct flow *flow, struct flow_step *step);
 
 /* flow_report.c: as flow_timer(), without letting the instance come to rest. */
-cairn_code step_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code step_timer(struct flow *flow, struct flow_step *step);
 
 /* flow_forward.c */
 cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const char *signal,
-                     struct flow_step *from, cairn_error *reterr);
+                     struct flow_step *from);
 /* Sends the token of a step that has ended well once more, to places that have not had it. */
-cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal,
-                        cairn_error *reterr);
+cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal);
 /* A step ended in the DLQ before a join: the branch has arrived, the join waits, paused. */
-cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join,
-                               cairn_error *reterr);
-cairn_code join_thaw(struct flow *flow, struct flow_step *join, cairn_error *reterr);
-cairn_code token_move(struct flow *flow, const struct flow_token *token, cairn_error *reterr);
+cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join);
+cairn_code join_thaw(struct flow *flow, struct flow_step *join);
+cairn_code token_move(struct flow *flow, const struct flow_token *token);
 
 /* flow_failure.c: a step has failed for good. */
 cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *error,
-                     int32_t attempt, cairn_error *reterr);
-cairn_code step_supersede(struct flow *flow, struct flow_step *step, cairn_error *reterr);
-cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *error,
-                         cairn_error *reterr);
+                     int32_t attempt);
+cairn_code step_supersede(struct flow *flow, struct flow_step *step);
+cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *error);
 /* Whether resume tries a failed step again, instead of applying its policy. */
-cairn_code failure_is_tried_again(struct flow *flow, struct flow_step *step, bool *ret_is,
-                                  cairn_error *reterr);
-cairn_code failure_apply(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code failure_is_tried_again(struct flow *flow, struct flow_step *step, bool *ret_is);
+cairn_code failure_apply(struct flow *flow, struct flow_step *step);
 
 /* flow_again.c: as planned, as if nothing had happened to it; but its key names another effect if
  * the latest one was undone, or if everything begins anew (is_restart). */
-cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart,
-                      cairn_error *reterr);
+cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart);
 /* Planned again, and told so. */
-cairn_code step_plan_again(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+cairn_code step_plan_again(struct flow *flow, struct flow_step *step);
 /* Whether a call for an effect has been undone. */
 bool step_is_undone(const struct flow_step *step);
 
 /* flow_control.c */
-cairn_code flow_note_status(struct flow *flow, const char *type, cairn_error *reterr);
+cairn_code flow_note_status(struct flow *flow, const char *type);
 
 /* flow_undo.c */
 cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_step *failed,
-                      enum step_stop stop, cairn_error *reterr);
-cairn_code flow_stop_for_abort(struct flow *flow, cairn_error *reterr);
-cairn_code flow_stop_unbegun(struct flow *flow,
-                             cairn_error *reterr); /* cancelled before it began */
-cairn_code goal_go_on(struct flow *flow, cairn_error *reterr);
-cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_error *reterr);
-cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr);
-cairn_code undo_succeeded(struct flow *flow, struct flow_step *step, cairn_error *reterr);
-cairn_code undo_exhausted(struct flow *flow, struct flow_step *step, cairn_error *reterr);
+                      enum step_stop stop);
+cairn_code flow_stop_for_abort(struct flow *flow);
+cairn_code flow_stop_unbegun(struct flow *flow); /* cancelled before it began */
+cairn_code goal_go_on(struct flow *flow);
+cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step);
+cairn_code redo_begin(struct flow *flow, struct flow_step *step);
+cairn_code undo_succeeded(struct flow *flow, struct flow_step *step);
+cairn_code undo_exhausted(struct flow *flow, struct flow_step *step);
 
 cairn_code step_skip(struct flow *flow, struct flow_step *step, enum step_stop stop,
-                     const char *text, cairn_error *reterr);
+                     const char *text);
 
 /* flow_function.c: place 0, which is there. */
-cairn_code function_runner(struct flow *flow, struct flow_step **ret_runner,
-                           cairn_error *reterr);
+cairn_code function_runner(struct flow *flow, struct flow_step **ret_runner);
 /* Something has come for a function, or it begins. */
-cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char *input,
-                         cairn_error *reterr);
+cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char *input);
 /* Cancelled, and its last passage is over: nothing is called again. */
-cairn_code function_skip_retries(struct flow *flow, cairn_error *reterr);
+cairn_code function_skip_retries(struct flow *flow);
 /* It has completed: whatever it had begun to wait for is skipped. */
-cairn_code function_leave(struct flow *flow, cairn_error *reterr);
+cairn_code function_leave(struct flow *flow);
 /* What failed or was undone is forgotten (is_all: everything), so that it is done again. */
-cairn_code function_forget(struct flow *flow, bool is_all, cairn_error *reterr);
+cairn_code function_forget(struct flow *flow, bool is_all);
 
 /* flow_freeze.c */
-cairn_code flow_freeze(struct flow *flow, cairn_error *reterr);
-cairn_code flow_thaw(struct flow *flow, cairn_error *reterr);
+cairn_code flow_freeze(struct flow *flow);
+cairn_code flow_thaw(struct flow *flow);
 
 #endif

@@ -2,23 +2,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/clock.h"
-#include "base/error.h"
 #include "core/flow_inside.h"
 
 #include <string.h>
 
 /* ---- leases --------------------------------------------------------------------------------- */
 
-static bool is_same(const char *a, const char *b)
-{
-    return a && b && strcmp(a, b) == 0;
-}
-
 bool lease_is_held_by(const struct step_row *row, const char *worker, const char *token,
                       int64_t now_us)
 {
-    return is_same(row->locked_by, worker) && is_same(row->token, token) &&
+    return text_is(row->locked_by, worker) && text_is(row->token, token) &&
            row->locked_until_us >= now_us;
 }
 
@@ -34,7 +27,7 @@ const char *flow_outcome_name(cairn_outcome outcome)
 void lease_judge_late(const struct step_row *row, const char *worker, const char *token,
                       const char *outcome, struct flow_verdict *verdict)
 {
-    bool is_ender = is_same(row->ended_by, worker) && is_same(row->ended_token, token);
+    bool is_ender = text_is(row->ended_by, worker) && text_is(row->ended_token, token);
     /* A lease that an earlier version has ended does not say how. */
     verdict->is_repeated =
         is_ender && (!row->ended_outcome || strcmp(row->ended_outcome, outcome) == 0);
@@ -95,28 +88,27 @@ void lease_end(struct flow *flow, struct flow_step *step, const char *worker, co
 
 /* One more call has failed: another later, or the end. */
 static cairn_code spend_attempt(struct flow *flow, struct flow_step *step, const char *error,
-                                int64_t delay_us, bool is_last, cairn_error *reterr)
+                                int64_t delay_us, bool is_last)
 {
     struct step_row *row = &step->row;
-    TRY(flow->source->config(flow, step, reterr));
+    TRY(flow->source->config(flow, step));
     row->attempts++;
     if (is_last || row->attempts >= row->max_attempts || !step->config->is_idempotent)
-        return step_fail(flow, step, error, row->attempts, reterr);
+        return step_fail(flow, step, error, row->attempts);
 
     if (delay_us < 0)
         delay_us = backoff_delay_us(&step->config->retry, row->attempts, rng_unit(flow->rng));
     row->error = error;
     TRY(flow->source->set_error(flow, &flow->instance->last_error, row->name, error,
-                                row->attempts, reterr));
-    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL, reterr));
+                                row->attempts));
+    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL));
     return flow_note(flow, "step_retry", step,
                      FACTS(.error = error, .has_retry_count = true,
-                           .retry_count = row->attempts, .run_at_us = row->next_run_at_us),
-                     reterr);
+                           .retry_count = row->attempts, .run_at_us = row->next_run_at_us));
 }
 
 static cairn_code release(struct flow *flow, struct flow_step *step,
-                          const struct flow_report *report, cairn_error *reterr)
+                          const struct flow_report *report)
 {
     int64_t delay_us = report->delay_us > 0 ? report->delay_us : 0;
     bool is_continued = step->row.attempts || step->row.is_timed_out || step->row.signal;
@@ -125,15 +117,15 @@ static cairn_code release(struct flow *flow, struct flow_step *step,
         step->row.is_effect_begun = true; /* but its key was handed out */
     }
     const char *reason = report->is_missing_handler ? TOLD_BY_CALLER : "released";
-    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), reason, reterr));
+    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), reason));
     if (!report->is_missing_handler)
         return CAIRN_OK;
     return flow_note(flow, "step_skipped_missing_handler", step,
-                     FACTS(.reason = "released", .worker = report->worker), reterr);
+                     FACTS(.reason = "released", .worker = report->worker));
 }
 
 static cairn_code wait_for(struct flow *flow, struct flow_step *step,
-                           const struct flow_report *report, cairn_error *reterr)
+                           const struct flow_report *report)
 {
     struct step_row *row = &step->row;
     row->waiting_event = report->event;
@@ -144,68 +136,67 @@ static cairn_code wait_for(struct flow *flow, struct flow_step *step,
     row->signal = NULL;
     step_set(flow, step, STEP_WAITING);
     TRY(flow_note(flow, "step_waiting", step,
-                  FACTS(.event = report->event, .run_at_us = row->deadline_at_us), reterr));
-    return step_arm(flow, step, reterr);
+                  FACTS(.event = report->event, .run_at_us = row->deadline_at_us)));
+    return step_arm(flow, step);
 }
 
 static cairn_code apply_report(struct flow *flow, struct flow_step *step,
-                               const struct flow_report *report, cairn_error *reterr)
+                               const struct flow_report *report)
 {
     switch (report->outcome) {
     case CAIRN_COMPLETE:
         step->row.is_timed_out = false;
         step->row.signal = NULL;
-        return step_complete(flow, step, report->output, NULL, reterr);
+        return step_complete(flow, step, report->output, NULL);
     case CAIRN_RELEASE:
-        return release(flow, step, report, reterr);
+        return release(flow, step, report);
     case CAIRN_WAIT:
-        return wait_for(flow, step, report, reterr);
+        return wait_for(flow, step, report);
     default:
         return spend_attempt(flow, step, report->error,
                              report->outcome == CAIRN_RETRY ? report->delay_us : -1,
-                             report->outcome == CAIRN_DEAD, reterr);
+                             report->outcome == CAIRN_DEAD);
     }
 }
 
 /* ---- a compensation ------------------------------------------------------------------------- */
 
 static cairn_code spend_undo(struct flow *flow, struct flow_step *step, const char *error,
-                             int64_t delay_us, bool is_last, cairn_error *reterr)
+                             int64_t delay_us, bool is_last)
 {
     struct step_row *row = &step->row;
-    TRY(flow->source->config(flow, step, reterr));
+    TRY(flow->source->config(flow, step));
     const struct compensation_config *config = &step->config->compensation;
     row->compensation_attempts++;
     row->undo_error = error;
     TRY(flow->source->set_error(flow, &flow->instance->undo_error, row->name, error,
-                                row->compensation_attempts, reterr));
+                                row->compensation_attempts));
     step_touch(flow, step);
     if (is_last || row->compensation_attempts >= config->max_attempts || !config->is_idempotent)
-        return undo_exhausted(flow, step, reterr);
+        return undo_exhausted(flow, step);
 
     if (delay_us < 0)
         delay_us =
             backoff_delay_us(&config->retry, row->compensation_attempts, rng_unit(flow->rng));
-    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL, reterr));
+    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL));
     return flow_note(flow, "compensation_retry", step,
                      FACTS(.error = error, .has_retry_count = true,
                            .retry_count = row->compensation_attempts,
-                           .run_at_us = row->next_run_at_us),
-                     reterr);
+                           .run_at_us = row->next_run_at_us));
 }
 
 static cairn_code apply_undo_report(struct flow *flow, struct flow_step *step,
-                                    const struct flow_report *report, cairn_error *reterr)
+                                    const struct flow_report *report)
 {
     switch (report->outcome) {
     case CAIRN_COMPLETE:
-        return undo_succeeded(flow, step, reterr);
+        return undo_succeeded(flow, step);
     case CAIRN_RELEASE:
-        return release(flow, step, report, reterr);
+        return release(flow, step, report);
     default:
         return spend_undo(flow, step, report->error,
                           report->outcome == CAIRN_RETRY ? report->delay_us : -1,
-                          report->outcome == CAIRN_DEAD, reterr);
+                          report->outcome == CAIRN_DEAD);
     }
 }
 
@@ -213,7 +204,7 @@ static cairn_code apply_undo_report(struct flow *flow, struct flow_step *step,
 
 /* Awaited: what completes is recorded as completed, anything else as skipped; never retried. */
 static cairn_code record_awaited(struct flow *flow, struct flow_step *step, const char *output,
-                                 const char *error, cairn_error *reterr)
+                                 const char *error)
 {
     step->row.output = output;
     step->row.error = error;
@@ -223,11 +214,10 @@ static cairn_code record_awaited(struct flow *flow, struct flow_step *step, cons
     step_set_stop(flow, step, output ? STOP_NONE : STOP_ROLLBACK);
     step_number(flow, step);
     if (output)
-        TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name,
-                                      reterr));
-    TRY(flow_note(flow, output ? "step_completed" : "step_skipped", step, FACTS(.error = error),
-                  reterr));
-    return lease_awaited_ended(flow, step, reterr);
+        TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name));
+    TRY(flow_note(flow, output ? "step_completed" : "step_skipped", step,
+                  FACTS(.error = error)));
+    return lease_awaited_ended(flow, step);
 }
 
 static bool is_failure(const struct flow_report *report)
@@ -237,13 +227,13 @@ static bool is_failure(const struct flow_report *report)
 }
 
 /* Stopped: only its lease had not ended yet.  It counts as having run. */
-cairn_code step_end_stopped(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code step_end_stopped(struct flow *flow, struct flow_step *step)
 {
     if (step->row.kind == KIND_FUNCTION && flow->instance->goal == GOAL_CANCEL)
-        TRY(function_skip_retries(flow, reterr));
+        TRY(function_skip_retries(flow));
     if (step->row.status == STEP_SKIPPED)
         step_number(flow, step);
-    return lease_awaited_ended(flow, step, reterr);
+    return lease_awaited_ended(flow, step);
 }
 
 bool step_is_stopped(const struct flow_step *step)
@@ -264,8 +254,7 @@ static const char *outcome_flaw(const struct step_row *row, cairn_outcome outcom
 }
 
 cairn_code flow_report(struct flow *flow, struct flow_step *step,
-                       const struct flow_report *report, struct flow_verdict *ret_verdict,
-                       cairn_error *reterr)
+                       const struct flow_report *report, struct flow_verdict *ret_verdict)
 {
     struct step_row *row = &step->row;
     const char *outcome = flow_outcome_name(report->outcome);
@@ -281,78 +270,78 @@ cairn_code flow_report(struct flow *flow, struct flow_step *step,
     }
     if (step_is_stopped(step)) {
         ret_verdict->code = CAIRN_E_LEASE_LOST;
-        TRY(step_end_stopped(flow, step, reterr));
-        return flow_settle(flow, reterr);
+        TRY(step_end_stopped(flow, step));
+        return flow_settle(flow);
     }
     lease_end(flow, step, report->worker, report->token, outcome);
     if (row->status == STEP_COMPENSATION)
-        TRY(apply_undo_report(flow, step, report, reterr));
+        TRY(apply_undo_report(flow, step, report));
     else if (flow->instance->goal)
         TRY(record_awaited(flow, step,
                            report->outcome == CAIRN_COMPLETE ? report->output : NULL,
-                           is_failure(report) ? report->error : NULL, reterr));
+                           is_failure(report) ? report->error : NULL));
     else
-        TRY(apply_report(flow, step, report, reterr));
-    return flow_settle(flow, reterr);
+        TRY(apply_report(flow, step, report));
+    return flow_settle(flow);
 }
 
 /* ---- timers --------------------------------------------------------------------------------- */
 
-static cairn_code lease_over(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code lease_over(struct flow *flow, struct flow_step *step)
 {
     bool is_timeout =
         step->row.call_until_us && step->row.locked_until_us >= step->row.call_until_us;
     const char *error = is_timeout ? "TIMEOUT" : "LEASE_EXPIRED";
     if (step_is_stopped(step))
-        return step_end_stopped(flow, step, reterr);
+        return step_end_stopped(flow, step);
     if (step->row.status == STEP_RUNNING && flow->instance->goal)
-        return record_awaited(flow, step, NULL, error, reterr);
+        return record_awaited(flow, step, NULL, error);
     if (step->row.stop == STOP_PAUSED)
         step_set_stop(flow, step, STOP_NONE);
     step_drop_lease(step);
     step_touch(flow, step);
     int64_t delay_us = is_timeout ? -1 : 0; /* a lost lease is ready at once */
     if (step->row.status == STEP_COMPENSATION)
-        return spend_undo(flow, step, error, delay_us, false, reterr);
-    return spend_attempt(flow, step, error, delay_us, false, reterr);
+        return spend_undo(flow, step, error, delay_us, false);
+    return spend_attempt(flow, step, error, delay_us, false);
 }
 
 /* The time is over.  A signal that came in time but was not yet processed still wins. */
-static cairn_code wait_over(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code wait_over(struct flow *flow, struct flow_step *step)
 {
     struct step_row *row = &step->row;
-    TRY(flow->source->config(flow, step, reterr));
-    TRY(step_arm(flow, step, reterr));
+    TRY(flow->source->config(flow, step));
+    TRY(step_arm(flow, step));
     if (row->status != STEP_WAITING)
         return CAIRN_OK;
     row->due_at_us = 0;
     if (row->kind == KIND_SLEEP)
-        return step_complete(flow, step, row->input, row->signal, reterr);
+        return step_complete(flow, step, row->input, row->signal);
     if (row->kind == KIND_TASK) {
         row->waiting_event = NULL;
         row->deadline_at_us = 0;
         row->is_timed_out = true;
-        return step_make_ready(flow, step, flow->now_us, "WAITING_TIMEOUT", reterr);
+        return step_make_ready(flow, step, flow->now_us, "WAITING_TIMEOUT");
     }
     row->waiting_event = NULL;
-    return timeout_apply(flow, step, "WAITING_TIMEOUT", reterr);
+    return timeout_apply(flow, step, "WAITING_TIMEOUT");
 }
 
-cairn_code step_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code step_timer(struct flow *flow, struct flow_step *step)
 {
     if (!step->row.due_at_us || step->row.due_at_us > flow->now_us)
         return CAIRN_OK;
     if (step_has_lease(step))
-        return lease_over(flow, step, reterr);
+        return lease_over(flow, step);
     if (step->row.status == STEP_WAITING)
-        return wait_over(flow, step, reterr);
+        return wait_over(flow, step);
     if (step->row.status == STEP_WAITING_DECISION)
-        return timeout_apply(flow, step, "DECISION_TIMEOUT", reterr);
+        return timeout_apply(flow, step, "DECISION_TIMEOUT");
     return CAIRN_OK;
 }
 
-cairn_code flow_timer(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code flow_timer(struct flow *flow, struct flow_step *step)
 {
-    TRY(step_timer(flow, step, reterr));
-    return flow_settle(flow, reterr);
+    TRY(step_timer(flow, step));
+    return flow_settle(flow);
 }

@@ -2,8 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/clock.h"
-#include "base/error.h"
 #include "core/flow_inside.h"
 
 #include <assert.h>
@@ -25,26 +23,21 @@ static bool was_called(const struct flow_step *step)
 
 /* A step that is not to be executed (any more).  One that was called counts as having run. */
 cairn_code step_skip(struct flow *flow, struct flow_step *step, enum step_stop stop,
-                     const char *text, cairn_error *reterr)
+                     const char *text)
 {
     bool was_running = step->row.status == STEP_RUNNING;
     if (was_called(step) && !step_has_lease(step) && !step->row.commit_no)
         step_number(flow, step);
     step_set_stop(flow, step, stop);
-    step->row.is_ready = false;
-    step->row.is_held = false;
-    step->row.waiting_event = NULL;
-    step->row.deadline_at_us = 0;
-    step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
+    step_stop_waiting(step);
     step->row.error = text;
     step_set(flow, step, STEP_SKIPPED);
     return flow_note(
         flow, was_running ? "step_failed" : "step_skipped", step,
-        FACTS(.error = text, .reason = "workflow_stopped", .step_name = step->row.name),
-        reterr);
+        FACTS(.error = text, .reason = "workflow_stopped", .step_name = step->row.name));
 }
 
-static cairn_code abort_undo(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code abort_undo(struct flow *flow, struct flow_step *step)
 {
     step->row.is_ready = false;
     step->row.due_at_us = step_has_lease(step) ? step->row.locked_until_us + 1 : 0;
@@ -53,63 +46,59 @@ static cairn_code abort_undo(struct flow *flow, struct flow_step *step, cairn_er
     step_set(flow, step, STEP_FAILED);
     return flow_note(flow, "step_failed", step,
                      FACTS(.error = step->row.undo_error, .reason = "workflow_stopped",
-                           .step_name = step->row.name),
-                     reterr);
+                           .step_name = step->row.name));
 }
 
 /* A passage that is cancelled may just be calling a step again: its last commit tells. */
-static cairn_code is_in_passage(struct flow *flow, const struct flow_step *step, bool *ret_is,
-                                cairn_error *reterr)
+static cairn_code is_in_passage(struct flow *flow, const struct flow_step *step, bool *ret_is)
 {
     struct flow_step *runner;
     *ret_is =
         flow->instance->is_function && step->row.seq > 0 && step->row.status == STEP_READY;
     if (!*ret_is)
         return CAIRN_OK;
-    TRY(flow->source->step(flow, 0, &runner, reterr));
+    TRY(flow->source->step(flow, 0, &runner));
     *ret_is = runner && step_has_lease(runner);
     return CAIRN_OK;
 }
 
 /* What a goal makes of a step that is current, leased or held. */
 static cairn_code stop_step(struct flow *flow, struct flow_step *step, enum instance_goal goal,
-                            enum step_stop stop, cairn_error *reterr)
+                            enum step_stop stop)
 {
     step->row.is_held = false;
     step_touch(flow, step);
     if (step_has_lease(step))
         flow->instance->awaited_count++;
     if (step->row.status == STEP_COMPENSATION)
-        return abort_undo(flow, step, reterr);
+        return abort_undo(flow, step);
     if (!step_is_current(step->row.status))
         return CAIRN_OK;
     bool is_awaited = false;
     if (goal == GOAL_CANCEL)
-        TRY(is_in_passage(flow, step, &is_awaited, reterr));
+        TRY(is_in_passage(flow, step, &is_awaited));
     if (is_awaited)
         return CAIRN_OK;
     if (!step_has_lease(step) || goal == GOAL_CANCEL || stop == STOP_ABORTED)
-        return step_skip(flow, step, stop ? stop : STOP_ROLLBACK, stop_text(goal, stop),
-                         reterr);
+        return step_skip(flow, step, stop ? stop : STOP_ROLLBACK, stop_text(goal, stop));
     if (stop)
         step_set_stop(flow, step, stop); /* still running: its result is awaited */
     return CAIRN_OK;
 }
 
 static cairn_code stop_all(struct flow *flow, enum instance_goal goal, struct flow_step *failed,
-                           enum step_stop stop, cairn_error *reterr)
+                           enum step_stop stop)
 {
-    struct flow_step **steps;
-    size_t count;
+    struct step_list steps;
     flow->instance->awaited_count = 0;
-    TRY(flow->source->current(flow, &steps, &count, reterr));
-    for (size_t i = 0; i < count; i++)
-        if (steps[i] != failed)
-            TRY(stop_step(flow, steps[i], goal, stop, reterr));
-    TRY(flow->source->between(flow, STEP_PENDING, 0, INT32_MAX, &steps, &count, reterr));
-    for (size_t i = 0; i < count; i++)
-        TRY(step_skip(flow, steps[i], stop ? stop : STOP_ROLLBACK, stop_text(goal, stop),
-                      reterr));
+    TRY(flow->source->current(flow, &steps));
+    for (size_t i = 0; i < steps.count; i++)
+        if (steps.items[i] != failed)
+            TRY(stop_step(flow, steps.items[i], goal, stop));
+    TRY(flow->source->between(flow, STEP_PENDING, 0, INT32_MAX, &steps));
+    for (size_t i = 0; i < steps.count; i++)
+        TRY(step_skip(flow, steps.items[i], stop ? stop : STOP_ROLLBACK,
+                      stop_text(goal, stop)));
     return CAIRN_OK;
 }
 
@@ -117,25 +106,23 @@ static cairn_code stop_all(struct flow *flow, enum instance_goal goal, struct fl
 
 /* The last save point before a place in a scope; -1: none. */
 static cairn_code last_save_point(struct flow *flow, int32_t scope_fork, int32_t from,
-                                  int32_t before, int32_t *ret_seq, cairn_error *reterr)
+                                  int32_t before, int32_t *ret_seq)
 {
-    struct flow_step **steps;
-    size_t count;
+    struct step_list steps;
     *ret_seq = -1;
     if (before <= from)
         return CAIRN_OK;
-    TRY(flow->source->between(flow, STEP_COMPLETED, from, before - 1, &steps, &count, reterr));
-    for (size_t i = count; i > 0 && *ret_seq < 0; i--)
-        if (steps[i - 1]->row.kind == KIND_SAVE_POINT &&
-            steps[i - 1]->row.scope_fork == scope_fork)
-            *ret_seq = steps[i - 1]->row.seq;
+    TRY(flow->source->between(flow, STEP_COMPLETED, from, before - 1, &steps));
+    for (size_t i = steps.count; i > 0 && *ret_seq < 0; i--)
+        if (steps.items[i - 1]->row.kind == KIND_SAVE_POINT &&
+            steps.items[i - 1]->row.scope_fork == scope_fork)
+            *ret_seq = steps.items[i - 1]->row.seq;
     return CAIRN_OK;
 }
 
 /* Undone is what comes after the nearest save point: in the failed step's own scope, else in the
  * enclosing ones, outward. */
-static cairn_code set_undo_range(struct flow *flow, const struct flow_step *failed,
-                                 cairn_error *reterr)
+static cairn_code set_undo_range(struct flow *flow, const struct flow_step *failed)
 {
     struct instance_row *instance = flow->instance;
     const struct flow_step *at = failed;
@@ -143,7 +130,7 @@ static cairn_code set_undo_range(struct flow *flow, const struct flow_step *fail
     for (;;) {
         int32_t save_point;
         TRY(last_save_point(flow, at->row.scope_fork, at->row.scope_from, at->row.seq,
-                            &save_point, reterr));
+                            &save_point));
         if (save_point >= 0) {
             instance->undo_from = save_point + 1;
             instance->undo_to = at->row.scope_to;
@@ -151,7 +138,7 @@ static cairn_code set_undo_range(struct flow *flow, const struct flow_step *fail
         }
         if (at->row.scope_fork < 0)
             break;
-        TRY(flow->source->step(flow, at->row.scope_fork, &fork, reterr));
+        TRY(flow->source->step(flow, at->row.scope_fork, &fork));
         if (!fork)
             break;
         at = fork;
@@ -164,13 +151,13 @@ static cairn_code set_undo_range(struct flow *flow, const struct flow_step *fail
 /* ---- the goal ------------------------------------------------------------------------------- */
 
 cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_step *failed,
-                      enum step_stop stop, cairn_error *reterr)
+                      enum step_stop stop)
 {
     struct instance_row *instance = flow->instance;
     instance->undo_from = 0;
     instance->undo_to = INT32_MAX;
     if (goal == GOAL_UNDO)
-        TRY(set_undo_range(flow, failed, reterr));
+        TRY(set_undo_range(flow, failed));
     instance->undo_first = goal == GOAL_CANCEL ? UNDO_OF_CANCEL
                            : goal == GOAL_UNDO ? failed->row.seq
                                                : UNDO_FIRST_NONE;
@@ -179,25 +166,25 @@ cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_st
     instance->goal = goal;
     flow->is_dirty = true;
     if (goal == GOAL_FAIL && instance->status == INSTANCE_WAITING_SIGNAL)
-        TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_running", reterr));
+        TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_running"));
     else if (goal != GOAL_FAIL)
-        TRY(instance_turn(flow, INSTANCE_COMPENSATING, "workflow_compensating", reterr));
-    TRY(stop_all(flow, goal, failed, stop, reterr));
-    return goal_go_on(flow, reterr);
+        TRY(instance_turn(flow, INSTANCE_COMPENSATING, "workflow_compensating"));
+    TRY(stop_all(flow, goal, failed, stop));
+    return goal_go_on(flow);
 }
 
-cairn_code flow_stop_for_abort(struct flow *flow, cairn_error *reterr)
+cairn_code flow_stop_for_abort(struct flow *flow)
 {
     flow->instance->goal = GOAL_NONE;
-    return stop_all(flow, GOAL_NONE, NULL, STOP_ABORTED, reterr);
+    return stop_all(flow, GOAL_NONE, NULL, STOP_ABORTED);
 }
 
-cairn_code flow_stop_unbegun(struct flow *flow, cairn_error *reterr)
+cairn_code flow_stop_unbegun(struct flow *flow)
 {
-    return stop_all(flow, GOAL_CANCEL, NULL, STOP_CANCELLED, reterr);
+    return stop_all(flow, GOAL_CANCEL, NULL, STOP_CANCELLED);
 }
 
-cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step)
 {
     step_drop_lease(step);
     step_touch(flow, step);
@@ -205,12 +192,12 @@ cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step, cairn_
         return CAIRN_OK;
     flow->instance->awaited_count--;
     flow->is_dirty = true;
-    return goal_go_on(flow, reterr);
+    return goal_go_on(flow);
 }
 
 /* ---- undoing -------------------------------------------------------------------------------- */
 
-static cairn_code undo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code undo_begin(struct flow *flow, struct flow_step *step)
 {
     if (step->row.status != STEP_COMPLETED)
         step->row.output = NULL; /* called, but it gave nothing */
@@ -219,22 +206,20 @@ static cairn_code undo_begin(struct flow *flow, struct flow_step *step, cairn_er
     step->row.task_type = step->config->compensation.handler;
     step->row.stop = STOP_NONE;
     return flow_note(flow, "compensation_started", step,
-                     FACTS(.has_retry_count = true, .retry_count = 0), reterr);
+                     FACTS(.has_retry_count = true, .retry_count = 0));
 }
 
-static cairn_code note_undone(struct flow *flow, struct flow_step *step, const char *reason,
-                              cairn_error *reterr)
+static cairn_code note_undone(struct flow *flow, struct flow_step *step, const char *reason)
 {
     step->row.undo_error = NULL;
     step_set(flow, step, STEP_ROLLED_BACK);
-    TRY(flow->source->clear_error(flow, &flow->instance->undo_error, step->row.name, reterr));
+    TRY(flow->source->clear_error(flow, &flow->instance->undo_error, step->row.name));
     return flow_note(flow, "compensation_success", step,
                      FACTS(.reason = reason, .has_retry_count = true,
-                           .retry_count = step->row.compensation_attempts),
-                     reterr);
+                           .retry_count = step->row.compensation_attempts));
 }
 
-static cairn_code give_up_undo(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code give_up_undo(struct flow *flow, struct flow_step *step)
 {
     step->row.is_ready = false;
     step->row.due_at_us = 0;
@@ -243,58 +228,54 @@ static cairn_code give_up_undo(struct flow *flow, struct flow_step *step, cairn_
     flow->is_dirty = true;
     TRY(flow_note(flow, "compensation_max_retries_exceeded", step,
                   FACTS(.error = step->row.undo_error, .has_retry_count = true,
-                        .retry_count = step->row.compensation_attempts),
-                  reterr));
-    return flow->source->park(flow, step, "compensation max retries exceeded", reterr);
+                        .retry_count = step->row.compensation_attempts)));
+    return flow->source->park(flow, step, "compensation max retries exceeded");
 }
 
 /* Undoes one step, as far as that can be done here.  *ret_is_begun: its handler must be called. */
-static cairn_code undo_one(struct flow *flow, struct flow_step *step, bool *ret_is_begun,
-                           cairn_error *reterr)
+static cairn_code undo_one(struct flow *flow, struct flow_step *step, bool *ret_is_begun)
 {
     enum step_status status = step->row.status;
     *ret_is_begun = false;
     if (status == STEP_ROLLED_BACK || status == STEP_REJECTED || step_is_current(status))
         return CAIRN_OK;
-    TRY(flow->source->config(flow, step, reterr));
+    TRY(flow->source->config(flow, step));
     if (!step->config->compensation.handler)
-        return status == STEP_SKIPPED ? CAIRN_OK
-                                      : note_undone(flow, step, "nothing to undo", reterr);
-    TRY(undo_begin(flow, step, reterr));
+        return status == STEP_SKIPPED ? CAIRN_OK : note_undone(flow, step, "nothing to undo");
+    TRY(undo_begin(flow, step));
     if (step->config->compensation.max_attempts == 0)
-        return give_up_undo(flow, step, reterr);
+        return give_up_undo(flow, step);
     *ret_is_begun = true;
-    return step_make_ready(flow, step, flow->now_us, NULL, reterr);
+    return step_make_ready(flow, step, flow->now_us, NULL);
 }
 
-static cairn_code undo_finish(struct flow *flow, cairn_error *reterr)
+static cairn_code undo_finish(struct flow *flow)
 {
     struct instance_row *instance = flow->instance;
     bool is_cancelled = instance->undo_first == UNDO_OF_CANCEL && !instance->is_undo_failed;
-    return flow_finish(flow, is_cancelled ? INSTANCE_CANCELLED : INSTANCE_FAILED, reterr);
+    return flow_finish(flow, is_cancelled ? INSTANCE_CANCELLED : INSTANCE_FAILED);
 }
 
 /* ---- undoing again -------------------------------------------------------------------------- */
 
 /* Compensations taken out of the DLQ are done one at a time; the others wait, held. */
-static cairn_code redo_next(struct flow *flow, cairn_error *reterr)
+static cairn_code redo_next(struct flow *flow)
 {
-    struct flow_step **steps;
-    size_t count;
+    struct step_list steps;
     bool is_left = false;
-    TRY(flow->source->current(flow, &steps, &count, reterr));
-    for (size_t i = 0; i < count; i++) {
-        if (steps[i]->row.status != STEP_COMPENSATION || !steps[i]->row.is_held)
+    TRY(flow->source->current(flow, &steps));
+    for (size_t i = 0; i < steps.count; i++) {
+        if (steps.items[i]->row.status != STEP_COMPENSATION || !steps.items[i]->row.is_held)
             continue;
-        steps[i]->row.is_held = false;
-        return step_make_ready(flow, steps[i], flow->now_us, NULL, reterr);
+        steps.items[i]->row.is_held = false;
+        return step_make_ready(flow, steps.items[i], flow->now_us, NULL);
     }
-    TRY(flow->source->has_parked(flow, &is_left, reterr));
+    TRY(flow->source->has_parked(flow, &is_left));
     flow->instance->is_undo_failed = is_left;
-    return undo_finish(flow, reterr);
+    return undo_finish(flow);
 }
 
-cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code redo_begin(struct flow *flow, struct flow_step *step)
 {
     struct instance_row *instance = flow->instance;
     bool is_busy = instance->goal == GOAL_REDO;
@@ -303,9 +284,9 @@ cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *re
         instance->generation++;
         instance->finished_at_us = 0;
         instance_set(flow, INSTANCE_COMPENSATING, true);
-        TRY(flow_note(flow, "workflow_compensating", NULL, FACTS(0), reterr));
+        TRY(flow_note(flow, "workflow_compensating", NULL, FACTS(0)));
     }
-    TRY(flow->source->config(flow, step, reterr));
+    TRY(flow->source->config(flow, step));
     step_reopen(flow, step, STEP_COMPENSATION);
     step->row.compensation_attempts = 0;
     step->row.undo_error = NULL;
@@ -313,61 +294,60 @@ cairn_code redo_begin(struct flow *flow, struct flow_step *step, cairn_error *re
     step->row.task_type = step->config->compensation.handler;
     step->row.is_held = is_busy;
     TRY(flow_note(flow, "compensation_started", step,
-                  FACTS(.has_retry_count = true, .retry_count = 0), reterr));
-    return is_busy ? CAIRN_OK : step_make_ready(flow, step, flow->now_us, NULL, reterr);
+                  FACTS(.has_retry_count = true, .retry_count = 0)));
+    return is_busy ? CAIRN_OK : step_make_ready(flow, step, flow->now_us, NULL);
 }
 
 /* ---- the next one --------------------------------------------------------------------------- */
 
-static cairn_code undo_next(struct flow *flow, cairn_error *reterr)
+static cairn_code undo_next(struct flow *flow)
 {
     struct instance_row *instance = flow->instance;
     bool is_begun = false;
     flow->is_dirty = true;
     if (instance->goal == GOAL_REDO)
-        return redo_next(flow, reterr);
+        return redo_next(flow);
     if (instance->undo_below == 0) {
         instance->undo_below = instance->commits + 1;
         if (instance->undo_first >= 0) {
             struct flow_step *first;
-            TRY(flow->source->step(flow, instance->undo_first, &first, reterr));
+            TRY(flow->source->step(flow, instance->undo_first, &first));
             if (first)
-                TRY(undo_one(flow, first, &is_begun, reterr));
+                TRY(undo_one(flow, first, &is_begun));
         }
     }
     while (!is_begun) {
-        struct flow_step **steps;
-        size_t count;
+        struct step_list steps;
         TRY(flow->source->committed(flow, instance->undo_below, instance->undo_from,
-                                    instance->undo_to, &steps, &count, reterr));
-        if (count == 0)
-            return undo_finish(flow, reterr);
-        for (size_t i = 0; i < count && !is_begun; i++) {
-            instance->undo_below = steps[i]->row.commit_no;
-            if (steps[i]->row.seq != instance->undo_first)
-                TRY(undo_one(flow, steps[i], &is_begun, reterr));
+                                    instance->undo_to, &steps));
+        if (steps.count == 0)
+            return undo_finish(flow);
+        for (size_t i = 0; i < steps.count && !is_begun; i++) {
+            instance->undo_below = steps.items[i]->row.commit_no;
+            if (steps.items[i]->row.seq != instance->undo_first)
+                TRY(undo_one(flow, steps.items[i], &is_begun));
         }
     }
     return CAIRN_OK;
 }
 
-cairn_code goal_go_on(struct flow *flow, cairn_error *reterr)
+cairn_code goal_go_on(struct flow *flow)
 {
     if (flow->instance->awaited_count > 0)
         return CAIRN_OK;
     if (flow->instance->goal == GOAL_FAIL)
-        return flow_finish(flow, INSTANCE_FAILED, reterr);
-    return undo_next(flow, reterr);
+        return flow_finish(flow, INSTANCE_FAILED);
+    return undo_next(flow);
 }
 
-cairn_code undo_succeeded(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code undo_succeeded(struct flow *flow, struct flow_step *step)
 {
-    TRY(note_undone(flow, step, NULL, reterr));
-    return undo_next(flow, reterr);
+    TRY(note_undone(flow, step, NULL));
+    return undo_next(flow);
 }
 
-cairn_code undo_exhausted(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+cairn_code undo_exhausted(struct flow *flow, struct flow_step *step)
 {
-    TRY(give_up_undo(flow, step, reterr));
-    return undo_next(flow, reterr);
+    TRY(give_up_undo(flow, step));
+    return undo_next(flow);
 }

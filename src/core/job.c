@@ -40,22 +40,17 @@ enum job_status job_next(enum job_status status, enum job_action action)
     return next[status][action];
 }
 
-static bool is_same(const char *a, const char *b)
-{
-    return a && b && strcmp(a, b) == 0;
-}
-
 /* The lease stands, and it is this worker's. */
 static bool is_holder(const struct job_row *row, const struct job_input *input, int64_t now_us)
 {
-    return is_same(row->leased_by, input->worker) && is_same(row->token, input->token) &&
+    return text_is(row->leased_by, input->worker) && text_is(row->token, input->token) &&
            row->lease_until_us >= now_us;
 }
 
 /* This token ended the latest lease. */
 static bool is_ender(const struct job_row *row, const struct job_input *input)
 {
-    return is_same(row->ended_by, input->worker) && is_same(row->ended_token, input->token);
+    return text_is(row->ended_by, input->worker) && text_is(row->ended_token, input->token);
 }
 
 /* With the same outcome, so that only its answer can have got lost; a lease that an earlier version

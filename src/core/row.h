@@ -13,12 +13,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The words of an enum.  A number without a word has NULL. */
 struct words {
     int count;
     const char *names[16];
 };
+
+/* Whether both texts are given, and equal. */
+static inline bool text_is(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
 
 int word_from(const struct words *words, const char *word); /* 0: NULL, or no such word */
 

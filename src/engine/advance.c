@@ -2,13 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "engine/workset.h"
 
-static cairn_code apply_timers(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr)
+static cairn_code apply_timers(struct batch *batch, int64_t *ret_due_us)
 {
-    TRY(timers_apply(batch, ret_due_us, reterr));
-    return workset_write(batch, reterr);
+    TRY(timers_apply(batch, ret_due_us));
+    return workset_write(batch);
 }
 
 /* Applies all that is due now, and tells when the next thing is (0: never). */
@@ -18,9 +17,9 @@ static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
     struct request_queue none = {0};
     struct batch batch;
     TRY(batch_begin(committer, &none, &batch, reterr));
-    cairn_code code = apply_timers(&batch, ret_due_us, reterr);
+    cairn_code code = apply_timers(&batch, ret_due_us);
     *ret_is_moved = batch.ready.is_any || batch_has_events(&batch);
-    return batch_end(&batch, code, reterr);
+    return batch_end(&batch, code);
 }
 
 static cairn_code advance_to(struct committer *committer, int64_t target_us,

@@ -18,7 +18,6 @@
  */
 #include "engine/batch.h"
 
-#include "base/error.h"
 #include "engine/notice.h"
 #include "engine/operation.h"
 #include "engine/workset.h"
@@ -54,13 +53,11 @@ void batch_note_ready(struct batch *batch, const char *type, int32_t version)
     strcpy(ready->names[ready->count++], type);
 }
 
-cairn_code batch_note_ended(struct batch *batch, const char *id, cairn_error *reterr)
+cairn_code batch_note_ended(struct batch *batch, const char *id)
 {
-    batch->ended = arena_grow(&batch->arena, batch->ended, batch->ended_count, 1,
-                              &batch->ended_room, sizeof *batch->ended);
-    if (!batch->ended)
-        return fail_memory(reterr);
-    batch->ended[batch->ended_count++] = id;
+    const char **ended = list_add(&batch->arena, &batch->ended);
+    NEED(ended, batch->error);
+    *ended = id;
     return CAIRN_OK;
 }
 
@@ -78,14 +75,12 @@ static bool has_made_ready(const struct batch *batch)
 
 /* Ids are made once and kept over tries, so that a second try recognises the first one's rows.  An
  * id that an earlier try found under the key belongs to another row, and is replaced. */
-cairn_code batch_make_ids(struct batch *batch, struct request *request, size_t count,
-                          cairn_error *reterr)
+cairn_code batch_make_ids(struct batch *batch, struct request *request, size_t count)
 {
     cairn_enqueued *enqueued = request->out.enqueued;
     if (!enqueued)
         enqueued = arena_array(&request->arena, count, sizeof *enqueued);
-    if (!enqueued)
-        return fail_memory(reterr);
+    NEED(enqueued, batch->error);
     request->out.enqueued = enqueued;
     for (size_t i = 0; i < count; i++) {
         if (!enqueued[i].id[0] || enqueued[i].existing)
@@ -98,26 +93,26 @@ cairn_code batch_make_ids(struct batch *batch, struct request *request, size_t c
 /* ---- one request after the other ------------------------------------------------------------ */
 
 /* A report or commit that claims in the same call is refused as a whole, at its own turn. */
-static cairn_code apply_one(struct batch *batch, struct request *request, cairn_error *reterr)
+static cairn_code apply_one(struct batch *batch, struct request *request)
 {
     const struct engine_operation *operation = engine_operation_of(request->op);
     if (request->code || request->is_reported || !operation->apply)
         return CAIRN_OK;
     if (request_is_claiming(request))
-        TRY(batch_check_runtime(batch, request, reterr));
-    return request->code ? CAIRN_OK : operation->apply(batch, request, reterr);
+        TRY(batch_check_runtime(batch, request));
+    return request->code ? CAIRN_OK : operation->apply(batch, request);
 }
 
-static cairn_code apply_in_order(struct batch *batch, cairn_error *reterr)
+static cairn_code apply_in_order(struct batch *batch)
 {
     plans_trim(&batch->committer->plans);
     for_each_request (request, batch)
-        TRY(apply_one(batch, request, reterr));
-    TRY(workset_write_jobs(batch, reterr));
-    TRY(batch_append_outbox(batch, reterr));
-    if (batch->log_count)
-        TRY(batch->ops->append_logs(batch->tx, batch->logs, batch->log_count, reterr));
-    return CAIRN_OK;
+        TRY(apply_one(batch, request));
+    TRY(workset_write_jobs(batch));
+    TRY(batch_append_outbox(batch));
+    return batch->logs.count ? batch->ops->append_logs(batch->tx, batch->logs.items,
+                                                       batch->logs.count, batch->error)
+                             : CAIRN_OK;
 }
 
 /* ---- claims --------------------------------------------------------------------------------- */
@@ -147,14 +142,14 @@ static void let_parked_join(struct batch *batch)
 }
 
 /* Claims see what the other requests have made ready. */
-static cairn_code apply_claims(struct batch *batch, cairn_error *reterr)
+static cairn_code apply_claims(struct batch *batch)
 {
-    TRY(workset_write_steps(batch, reterr));
+    TRY(workset_write_steps(batch));
     for_each_request (request, batch)
         if (!request->code && request->op == OP_OUTBOX_CLAIM)
-            TRY(batch_claim_outbox(batch, request, reterr));
+            TRY(batch_claim_outbox(batch, request));
     let_parked_join(batch);
-    return batch_claim(batch, reterr);
+    return batch_claim(batch);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -171,56 +166,42 @@ static bool must_apply_timers(const struct batch *batch)
     return is_due;
 }
 
-static cairn_code apply_timers(struct batch *batch, cairn_error *reterr)
+static cairn_code apply_timers(struct batch *batch)
 {
-    TRY(timers_apply(batch, &batch->due_us, reterr));
+    TRY(timers_apply(batch, &batch->due_us));
     bool is_due = batch->due_us && batch->due_us <= batch->tx->now_us;
     batch->is_due_known = true;
     batch->is_stuck = is_due && !batch->ready.is_any && !batch_has_events(batch);
     return CAIRN_OK;
 }
 
-static cairn_code apply(struct batch *batch, struct request_queue *busy, cairn_error *reterr)
+static cairn_code apply(struct batch *batch, struct request_queue *busy)
 {
     if (must_apply_timers(batch))
-        TRY(apply_timers(batch, reterr));
-    TRY(batch_load(batch, busy, reterr));
-    TRY(apply_in_order(batch, reterr));
-    TRY(apply_claims(batch, reterr));
-    TRY(workset_write(batch, reterr));
-    TRY(batch_read_memories(batch, reterr));
-    return workset_answer(batch, reterr);
+        TRY(apply_timers(batch));
+    TRY(batch_load(batch, busy));
+    TRY(apply_in_order(batch));
+    TRY(apply_claims(batch));
+    TRY(workset_write(batch));
+    TRY(batch_read_memories(batch));
+    return workset_answer(batch);
 }
 
 /* ---- the transaction ------------------------------------------------------------------------ */
 
+#define ADD(name) batch->engine->counters.name += batch->tally.name;
 static void count(const struct batch *batch)
 {
-    struct counters *counters = &batch->engine->counters;
-    const struct tally *tally = &batch->tally;
-    counters->enqueued += tally->enqueued;
-    counters->claimed += tally->claimed;
-    counters->completed += tally->completed;
-    counters->failed += tally->failed;
-    counters->retried += tally->retried;
-    counters->cancelled += tally->cancelled;
-    counters->released += tally->released;
-    counters->heartbeats += tally->heartbeats;
-    counters->lease_expiries += tally->lease_expiries;
-    counters->late_reports += tally->late_reports;
-    counters->started += tally->started;
-    counters->passages += tally->passages;
-    counters->passage_commits += tally->passage_commits;
-    counters->passage_conflicts += tally->passage_conflicts;
+    COUNTERS(ADD)
 }
 
 static void wake_waits(const struct batch *batch)
 {
     struct local_engine *engine = batch->engine;
-    if (!batch->ended_count)
+    if (!batch->ended.count)
         return;
     pthread_mutex_lock(&engine->lock);
-    waits_ended(engine, batch->ended, batch->ended_count);
+    waits_ended(engine, batch->ended.items, batch->ended.count);
     pthread_mutex_unlock(&engine->lock);
 }
 
@@ -277,6 +258,7 @@ cairn_code batch_begin(struct committer *committer, struct request_queue *reques
     *ret_batch = (struct batch){.committer = committer,
                                 .engine = engine,
                                 .ops = engine->store->ops,
+                                .error = reterr,
                                 .requests = requests};
     cairn_code code =
         ret_batch->ops->begin(committer->session, &ret_batch->arena, &ret_batch->tx, reterr);
@@ -285,12 +267,12 @@ cairn_code batch_begin(struct committer *committer, struct request_queue *reques
     return code;
 }
 
-cairn_code batch_end(struct batch *batch, cairn_code code, cairn_error *reterr)
+cairn_code batch_end(struct batch *batch, cairn_code code)
 {
     if (code)
         batch->ops->rollback(batch->tx);
     else
-        code = batch->ops->commit(batch->tx, has_made_ready(batch), reterr);
+        code = batch->ops->commit(batch->tx, has_made_ready(batch), batch->error);
     if (!code) {
         count(batch);
         wake_waits(batch);
@@ -328,9 +310,9 @@ cairn_code batch_commit(struct committer *committer, struct request_queue *reque
         return code;
 
     batch.is_alone = is_alone;
-    cairn_code applied = apply(&batch, &ret_result->busy, reterr);
+    cairn_code applied = apply(&batch, &ret_result->busy);
     int64_t now_us = batch.tx->now_us;
-    code = batch_end(&batch, applied, reterr);
+    code = batch_end(&batch, applied);
     ret_result->is_unsure = !applied && code == CAIRN_E_UNREACHABLE;
     if (code) {
         queue_append(requests, &ret_result->busy);

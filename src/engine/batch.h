@@ -17,6 +17,7 @@
 #ifndef ENGINE_BATCH_H
 #define ENGINE_BATCH_H
 
+#include "base/error.h"
 #include "core/flow.h"
 #include "engine/id_map.h"
 #include "engine/local.h"
@@ -25,10 +26,9 @@ struct workset_instance;
 struct workset_job;
 
 /* Counted while applying, added to the engine's counters once the commit has succeeded. */
+#define COUNTER(name) uint64_t name;
 struct tally {
-    uint64_t enqueued, claimed, completed, failed, retried, cancelled, released, heartbeats;
-    uint64_t lease_expiries, late_reports, started;
-    uint64_t passages, passage_commits, passage_conflicts;
+    COUNTERS(COUNTER)
 };
 
 /* A row that a request names. */
@@ -42,7 +42,7 @@ struct row_name {
 
 /* Events in the order in which they happened; a zeroed struct is empty. */
 struct event_list {
-    struct event_row *rows;
+    struct event_row *items;
     size_t count, room;
 };
 
@@ -52,8 +52,7 @@ struct passage {
     const char *instance_id;
     cairn_memory *memory; /* the request's, as is all below */
     const cairn_step **steps;
-    const cairn_received **events;
-    size_t event_room;
+    LIST(const cairn_received *) events;
 };
 
 struct batch {
@@ -61,12 +60,12 @@ struct batch {
     struct local_engine *engine;
     const struct store_ops *ops;
     struct store_tx *tx;
+    cairn_error *error; /* says why a function returns a code */
     struct arena arena;
     struct request_queue *requests;
     bool is_alone; /* one request by itself: it may wait for a lock */
 
-    struct row_name *names; /* in the order of the requests */
-    size_t name_count, name_room;
+    LIST(struct row_name) names; /* in the order of the requests */
 
     /* The workset: struct workset_job and struct workset_instance by id. */
     struct id_map jobs, instances;
@@ -78,18 +77,12 @@ struct batch {
 
     struct event_list events;
     bool has_told; /* some events are written already */
-    struct outbox_row *outbox;
-    size_t outbox_count, outbox_room;
-    struct log_row *logs;
-    size_t log_count, log_room;
-
-    /* Jobs and instances that have ended, for the requests that wait for it. */
-    const char **ended;
-    size_t ended_count, ended_room;
+    LIST(struct outbox_row) outbox;
+    LIST(struct log_row) logs;
+    LIST(const char *) ended; /* ids of jobs and instances, for the requests that wait for it */
 
     struct demand *demands; /* batch_claim.h */
-    struct passage *passages;
-    size_t passage_count, passage_room;
+    LIST(struct passage) passages;
     struct tally tally;
     struct ready_types ready;
     int64_t due_us; /* the earliest timer known: the store's, and those made here; 0: none */
@@ -97,6 +90,9 @@ struct batch {
     bool is_stuck;   /* a timer is due that could not be applied: its row is locked elsewhere */
     int64_t late_us; /* how late the latest of the timers was that were applied; 0: in time */
 };
+
+/* Rejects a request, which fails alone: the batch goes on. */
+#define REFUSE(request, ...) ((request)->code = fail(&(request)->error, __VA_ARGS__), CAIRN_OK)
 
 #define for_each_request(request, batch) \
     for (struct request *request = (batch)->requests->first; request; request = request->next)
@@ -106,7 +102,7 @@ struct batch {
 /* Begins a transaction without requests; ends it, by a commit if there is no code. */
 cairn_code batch_begin(struct committer *committer, struct request_queue *requests,
                        struct batch *ret_batch, cairn_error *reterr);
-cairn_code batch_end(struct batch *batch, cairn_code code, cairn_error *reterr);
+cairn_code batch_end(struct batch *batch, cairn_code code);
 
 /* Tasks of this type became claimable; NULL: of any type.  version: of a function; else 0. */
 void batch_note_ready(struct batch *batch, const char *type, int32_t version);
@@ -118,16 +114,15 @@ void batch_note_due(struct batch *batch, int64_t at_us);
 void batch_note_late(struct batch *batch, int64_t due_us);
 
 /* A job or an instance has ended. */
-cairn_code batch_note_ended(struct batch *batch, const char *id, cairn_error *reterr);
+cairn_code batch_note_ended(struct batch *batch, const char *id);
 
 /* Ids for what a request inserts, in out.enqueued. */
-cairn_code batch_make_ids(struct batch *batch, struct request *request, size_t count,
-                          cairn_error *reterr);
+cairn_code batch_make_ids(struct batch *batch, struct request *request, size_t count);
 
 /* ---- batch_load.c --------------------------------------------------------------------------- */
 
 /* Requests that name a row which another transaction holds leave the batch. */
-cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy, cairn_error *reterr);
+cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy);
 
 /* ---- batch_event.c -------------------------------------------------------------------------- */
 
@@ -138,14 +133,14 @@ struct job_facts {
     int64_t run_at_us, extend_us;
 };
 cairn_code batch_add_job_event(struct batch *batch, const char *job_id, enum job_event type,
-                               const struct job_facts *facts, cairn_error *reterr);
+                               const struct job_facts *facts);
 /* list: the batch's, or that of an instance that is not in the workset yet. */
 cairn_code batch_add_event(struct batch *batch, struct event_list *list,
                            const char *instance_id, const char *type, const char *step,
-                           const struct flow_facts *facts, cairn_error *reterr);
+                           const struct flow_facts *facts);
 cairn_code event_list_add(struct arena *arena, struct event_list *list,
                           const struct event_row *event, cairn_error *reterr);
-cairn_code batch_append_events(struct batch *batch, cairn_error *reterr);
+cairn_code batch_append_events(struct batch *batch);
 bool batch_has_events(const struct batch *batch);
 /* Whether the trail is to tell that a handler is missing. */
 bool batch_may_tell_missing(struct batch *batch, const char *task_type);
@@ -153,26 +148,23 @@ bool batch_may_tell_missing(struct batch *batch, const char *task_type);
 /* ---- batch_job.c ---------------------------------------------------------------------------- */
 
 /* The jobs of a request, and in the same statement those of the requests behind it. */
-cairn_code batch_enqueue(struct batch *batch, struct request *first, cairn_error *reterr);
+cairn_code batch_enqueue(struct batch *batch, struct request *first);
 bool request_enqueues_children(const struct request *request);
 /* The jobs that a function starts in its commit. */
 cairn_code batch_insert_children(struct batch *batch, const struct commit_job *children,
-                                 size_t count, cairn_enqueued *ret_enqueued,
-                                 cairn_error *reterr);
-cairn_code batch_control_job(struct batch *batch, struct request *request, cairn_error *reterr);
+                                 size_t count, cairn_enqueued *ret_enqueued);
+cairn_code batch_control_job(struct batch *batch, struct request *request);
 /* Decides about one job, adds the event, and notes what it means for timers and workers. */
 cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
-                           const struct job_input *input, struct job_verdict *ret_verdict,
-                           cairn_error *reterr);
+                           const struct job_input *input, struct job_verdict *ret_verdict);
 
 /* ---- batch_report.c ------------------------------------------------------------------------- */
 
-cairn_code batch_report(struct batch *batch, struct request *request, cairn_error *reterr);
-cairn_code batch_heartbeat(struct batch *batch, struct request *request, cairn_error *reterr);
+cairn_code batch_report(struct batch *batch, struct request *request);
+cairn_code batch_heartbeat(struct batch *batch, struct request *request);
 /* The step that a task's id names; NULL: there is none. */
 cairn_code batch_find_step(struct batch *batch, const char *task_id,
-                           struct workset_instance **ret_instance, struct flow_step **ret_step,
-                           cairn_error *reterr);
+                           struct workset_instance **ret_instance, struct flow_step **ret_step);
 /* Answers a heartbeat of a step, which may be NULL.  Whether its lease was extended. */
 bool heartbeat_answer(struct request *request, struct flow_step *step, int64_t now_us);
 /* The task was ended by this very token, but with another outcome. */
@@ -182,42 +174,36 @@ cairn_code step_lease_lost(cairn_error *error, const char *id, const char *worke
 
 /* ---- batch_control.c ------------------------------------------------------------------------ */
 
-bool request_is_control(enum request_op op); /* of instances; operation.c */
-cairn_code batch_control_instance(struct batch *batch, struct request *request,
-                                  cairn_error *reterr);
-cairn_code batch_decide(struct batch *batch, struct request *request, cairn_error *reterr);
-cairn_code batch_requeue(struct batch *batch, struct request *request, cairn_error *reterr);
+bool request_is_about_instance(enum request_op op); /* a signal, a decision; operation.c */
+cairn_code batch_control_instance(struct batch *batch, struct request *request);
+cairn_code batch_decide(struct batch *batch, struct request *request);
+cairn_code batch_requeue(struct batch *batch, struct request *request);
 /* Finds the instance that a requeue is about, so that it can be locked with all others. */
-cairn_code batch_find_record_instance(struct batch *batch, struct request *request,
-                                      cairn_error *reterr);
+cairn_code batch_find_record_instance(struct batch *batch, struct request *request);
 /* The instance that a request is about; NULL, and the request is refused, if there is none. */
 cairn_code batch_take_instance(struct batch *batch, struct request *request,
-                               struct workset_instance **ret_instance, cairn_error *reterr);
+                               struct workset_instance **ret_instance);
 
 /* ---- batch_signal.c, batch_outbox.c, batch_registry.c --------------------------------------- */
 
-cairn_code batch_signal(struct batch *batch, struct request *request, cairn_error *reterr);
+cairn_code batch_signal(struct batch *batch, struct request *request);
 
 cairn_code batch_emit(struct batch *batch, const struct workset_instance *instance,
-                      const char *step, const cairn_outbound *events, size_t count,
-                      cairn_error *reterr);
-cairn_code batch_claim_outbox(struct batch *batch, struct request *request,
-                              cairn_error *reterr);
-cairn_code batch_ack_outbox(struct batch *batch, struct request *request, cairn_error *reterr);
+                      const char *step, const cairn_outbound *events, size_t count);
+cairn_code batch_claim_outbox(struct batch *batch, struct request *request);
+cairn_code batch_ack_outbox(struct batch *batch, struct request *request);
 /* Writes the events that were emitted and are not yet in the store. */
-cairn_code batch_append_outbox(struct batch *batch, cairn_error *reterr);
+cairn_code batch_append_outbox(struct batch *batch);
 
-cairn_code batch_put_registry(struct batch *batch, struct request *request,
-                              cairn_error *reterr);
+cairn_code batch_put_registry(struct batch *batch, struct request *request);
 /* Refuses a request whose claim names a type that another runtime owns. */
-cairn_code batch_check_runtime(struct batch *batch, struct request *request,
-                               cairn_error *reterr);
+cairn_code batch_check_runtime(struct batch *batch, struct request *request);
 
 /* ---- batch_start.c -------------------------------------------------------------------------- */
 
-cairn_code batch_deploy(struct batch *batch, struct request *request, cairn_error *reterr);
+cairn_code batch_deploy(struct batch *batch, struct request *request);
 /* The instance of a request, and in the same statement those of the requests behind it. */
-cairn_code batch_start(struct batch *batch, struct request *request, cairn_error *reterr);
+cairn_code batch_start(struct batch *batch, struct request *request);
 bool request_starts_children(const struct request *request);
 
 struct child {
@@ -226,24 +212,22 @@ struct child {
 };
 /* Finds the workflows; if one is not there, the request is refused. */
 cairn_code batch_plan_children(struct batch *batch, struct request *request,
-                               struct child *children, size_t count, cairn_error *reterr);
+                               struct child *children, size_t count);
 cairn_code batch_start_children(struct batch *batch, struct child *children, size_t count,
-                                cairn_enqueued *ret_started, cairn_error *reterr);
+                                cairn_enqueued *ret_started);
 
 /* ---- batch_passage.c, batch_memory.c -------------------------------------------------------- */
 
-cairn_code batch_commit_passage(struct batch *batch, struct request *request,
-                                cairn_error *reterr);
+cairn_code batch_commit_passage(struct batch *batch, struct request *request);
 
 /* Memory for a function that was claimed; batch_read_memories() fills it in, for all at once. */
 cairn_code batch_add_passage(struct batch *batch, struct request *request,
-                             const struct step_row *runner, const cairn_memory **ret_memory,
-                             cairn_error *reterr);
-cairn_code batch_read_memories(struct batch *batch, cairn_error *reterr);
+                             const struct step_row *runner, const cairn_memory **ret_memory);
+cairn_code batch_read_memories(struct batch *batch);
 /* Untaken signals, into the request's arena. */
 cairn_code batch_read_signals(struct batch *batch, struct request *request,
                               const char *instance_id, const cairn_received *const **ret_events,
-                              size_t *ret_count, cairn_error *reterr);
+                              size_t *ret_count);
 
 /* ---- batch_claim.c -------------------------------------------------------------------------- */
 
@@ -252,6 +236,6 @@ const cairn_claim_options *request_claim(const struct request *request);
 /* All that a claim names: types, then functions. */
 size_t claim_name_count(const cairn_claim_options *claim);
 const char *claim_name(const cairn_claim_options *claim, size_t index);
-cairn_code batch_claim(struct batch *batch, cairn_error *reterr);
+cairn_code batch_claim(struct batch *batch);
 
 #endif

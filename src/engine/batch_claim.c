@@ -22,7 +22,6 @@
  */
 #include "engine/batch_claim.h"
 
-#include "base/error.h"
 #include "base/hash.h"
 #include "core/pattern.h"
 
@@ -103,7 +102,7 @@ static bool *find_turn(struct committer *committer, const cairn_claim_options *c
     return &committer->is_steps_turn[hash_text(hash, claim->runtime) % TURNS];
 }
 
-static cairn_code find_demand(struct batch *batch, struct request *request, cairn_error *reterr)
+static cairn_code find_demand(struct batch *batch, struct request *request)
 {
     const cairn_claim_options *claim = request_claim(request);
     for (struct demand *demand = batch->demands; demand; demand = demand->next) {
@@ -112,8 +111,7 @@ static cairn_code find_demand(struct batch *batch, struct request *request, cair
             return CAIRN_OK;
     }
     struct demand *demand = request->demand = arena_alloc(&batch->arena, sizeof *demand);
-    if (!demand)
-        return fail_memory(reterr);
+    NEED(demand, batch->error);
     *demand = (struct demand){.claim = claim,
                               .is_exhausted[CLAIM_JOBS] = claim->type_count == 0,
                               .is_steps_turn = find_turn(batch->committer, claim),
@@ -153,14 +151,13 @@ static void add_share(struct batch *batch, struct claim_group *group, struct req
 /* A claim; and if there are no jobs, the equal claims that follow.  None of them overtakes another
  * claim that could want the same tasks. */
 static cairn_code make_group(struct batch *batch, struct request *first,
-                             struct claim_group *ret_group, cairn_error *reterr)
+                             struct claim_group *ret_group)
 {
     bool is_alone = first->was_unsure || !first->demand->is_exhausted[CLAIM_JOBS];
     size_t room = is_alone ? 1 : batch->requests->count;
     *ret_group = (struct claim_group){
         .shares = arena_array(&batch->arena, room, sizeof *ret_group->shares)};
-    if (!ret_group->shares)
-        return fail_memory(reterr);
+    NEED(ret_group->shares, batch->error);
     add_share(batch, ret_group, first);
     for (struct request *at = first->next;
          at && !is_alone && ret_group->room < TOGETHER_TASKS_MAX; at = at->next) {
@@ -176,56 +173,55 @@ static cairn_code make_group(struct batch *batch, struct request *first,
 
 /* Asks the store for tasks of one kind, unless it is known that there are none. */
 static cairn_code ask(struct batch *batch, struct claim_group *group, enum claim_kind kind,
-                      size_t room, cairn_error *reterr)
+                      size_t room)
 {
     struct demand *demand = group->shares->request->demand;
     size_t before = group->taken[kind];
     if (room == 0 || demand->is_exhausted[kind])
         return CAIRN_OK;
-    TRY(kind == CLAIM_JOBS ? claim_take_jobs(batch, group, room, reterr)
-                           : claim_take_steps(batch, group, room, reterr));
+    TRY(kind == CLAIM_JOBS ? claim_take_jobs(batch, group, room)
+                           : claim_take_steps(batch, group, room));
     demand->is_exhausted[kind] = group->taken[kind] - before < room;
     return CAIRN_OK;
 }
 
 /* ---- handing out ---------------------------------------------------------------------------- */
 
-static cairn_code hand_out(struct claim_share *share, enum claim_kind first,
-                           cairn_error *reterr)
+static cairn_code hand_out(struct batch *batch, struct claim_share *share,
+                           enum claim_kind first)
 {
-    const struct claim_tasks *one = &share->of[first], *other = &share->of[!first];
+    const cairn_task *one = share->of[first].items, *other = share->of[!first].items;
+    size_t ones = share->of[first].count, others = share->of[!first].count;
     struct page_output *page = &share->request->out.page;
-    size_t count = one->count + other->count;
-    *page =
-        (struct page_output){.tasks = one->count ? one->tasks : other->tasks, .count = count};
-    if (!one->count || !other->count)
+    *page = (struct page_output){.tasks = share->of[ones ? first : !first].items,
+                                 .count = ones + others};
+    if (!ones || !others)
         return CAIRN_OK;
-    cairn_task *tasks = arena_array(&share->request->arena, count, sizeof *tasks);
-    if (!tasks)
-        return fail_memory(reterr);
+    cairn_task *tasks = arena_array(&share->request->arena, ones + others, sizeof *tasks);
+    NEED(tasks, batch->error);
     page->tasks = tasks;
-    for (size_t i = 0; i < one->count || i < other->count; i++) {
-        if (i < one->count)
-            *tasks++ = one->tasks[i];
-        if (i < other->count)
-            *tasks++ = other->tasks[i];
+    for (size_t i = 0; i < ones || i < others; i++) {
+        if (i < ones)
+            *tasks++ = one[i];
+        if (i < others)
+            *tasks++ = other[i];
     }
     return CAIRN_OK;
 }
 
 /* What an earlier try has taken whose commit had an unknown end; nothing, if it was not committed. */
-static cairn_code find_again(struct batch *batch, struct request *request, cairn_error *reterr)
+static cairn_code find_again(struct batch *batch, struct request *request)
 {
     struct claim_group group;
-    TRY(make_group(batch, request, &group, reterr));
-    TRY(claim_take_jobs(batch, &group, group.room, reterr));
+    TRY(make_group(batch, request, &group));
+    TRY(claim_take_jobs(batch, &group, group.room));
     if (group.taken[CLAIM_JOBS] < group.room)
-        TRY(claim_take_steps(batch, &group, group.room - group.taken[CLAIM_JOBS], reterr));
+        TRY(claim_take_steps(batch, &group, group.room - group.taken[CLAIM_JOBS]));
     request->was_unsure = group.taken[CLAIM_JOBS] + group.taken[CLAIM_STEPS] > 0;
-    return hand_out(group.shares, CLAIM_JOBS, reterr);
+    return hand_out(batch, group.shares, CLAIM_JOBS);
 }
 
-static cairn_code claim(struct batch *batch, struct request *first, cairn_error *reterr)
+static cairn_code claim(struct batch *batch, struct request *first)
 {
     struct committer *committer = batch->committer;
     struct demand *demand = first->demand;
@@ -234,47 +230,47 @@ static cairn_code claim(struct batch *batch, struct request *first, cairn_error 
     enum claim_kind few = committer->has_few_steps ? CLAIM_STEPS : CLAIM_JOBS;
     enum claim_kind many = few == CLAIM_STEPS ? CLAIM_JOBS : CLAIM_STEPS;
     bool has_choice = !demand->is_exhausted[CLAIM_JOBS];
-    TRY(make_group(batch, first, &group, reterr));
+    TRY(make_group(batch, first, &group));
 
     size_t half = demand->is_exhausted[many] ? group.room : (group.room + (few == turn)) / 2;
-    TRY(ask(batch, &group, few, half, reterr));
-    TRY(ask(batch, &group, many, group.room - group.taken[few], reterr));
+    TRY(ask(batch, &group, few, half));
+    TRY(ask(batch, &group, many, group.room - group.taken[few]));
     if (group.taken[few] == half)
-        TRY(ask(batch, &group, few, group.room - half - group.taken[many], reterr));
+        TRY(ask(batch, &group, few, group.room - half - group.taken[many]));
 
     if (has_choice && group.taken[CLAIM_STEPS] != group.taken[CLAIM_JOBS])
         committer->has_few_steps = group.taken[CLAIM_STEPS] < group.taken[CLAIM_JOBS];
     for (size_t i = 0; i < group.count; i++) {
-        TRY(hand_out(&group.shares[i], turn, reterr));
+        TRY(hand_out(batch, &group.shares[i], turn));
         if (group.shares[i].request->out.page.count % 2)
             *demand->is_steps_turn = !*demand->is_steps_turn;
     }
     return CAIRN_OK;
 }
 
-static cairn_code claim_one(struct batch *batch, struct request *request, cairn_error *reterr)
+static cairn_code claim_one(struct batch *batch, struct request *request)
 {
     const bool *is_exhausted = request->demand->is_exhausted;
     bool is_hopeless = is_exhausted[CLAIM_JOBS] && is_exhausted[CLAIM_STEPS];
     if ((is_hopeless && !request->was_unsure) || !is_open(request))
         return CAIRN_OK;
     if (request->was_unsure)
-        TRY(find_again(batch, request, reterr));
-    return request->was_unsure ? CAIRN_OK : claim(batch, request, reterr);
+        TRY(find_again(batch, request));
+    return request->was_unsure ? CAIRN_OK : claim(batch, request);
 }
 
-cairn_code batch_claim(struct batch *batch, cairn_error *reterr)
+cairn_code batch_claim(struct batch *batch)
 {
     for_each_request (request, batch) {
         if (request->code || !request_is_claiming(request))
             continue;
         request->out.page = (struct page_output){0};
         if (request->op == OP_CLAIM) /* others were checked at their own turn */
-            TRY(batch_check_runtime(batch, request, reterr));
-        TRY(find_demand(batch, request, reterr));
+            TRY(batch_check_runtime(batch, request));
+        TRY(find_demand(batch, request));
     }
     for_each_request (request, batch)
         if (!request->code && request_is_claiming(request))
-            TRY(claim_one(batch, request, reterr));
+            TRY(claim_one(batch, request));
     return CAIRN_OK;
 }

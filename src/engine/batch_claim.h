@@ -21,10 +21,7 @@ struct demand {
 struct claim_share {
     struct request *request;
     size_t room;
-    struct claim_tasks {
-        cairn_task *tasks;
-        size_t count, room;
-    } of[CLAIM_KINDS];
+    LIST(cairn_task) of[CLAIM_KINDS];
 };
 
 /* Claims that are answered by the same questions. */
@@ -36,9 +33,7 @@ struct claim_group {
 
 /* batch_task.c: lease at most `room` tasks of a kind to the claims of a group.  A claim whose commit
  * had an unknown end finds what is already leased under its token. */
-cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room,
-                           cairn_error *reterr);
-cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room,
-                            cairn_error *reterr);
+cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room);
+cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room);
 
 #endif

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "engine/task_id.h"
 #include "engine/workset.h"
 
@@ -10,10 +9,10 @@
 #include <string.h>
 
 cairn_code batch_take_instance(struct batch *batch, struct request *request,
-                               struct workset_instance **ret_instance, cairn_error *reterr)
+                               struct workset_instance **ret_instance)
 {
     const char *id = request_instance_id(request);
-    TRY(workset_take(batch, id, ret_instance, reterr));
+    TRY(workset_take(batch, id, ret_instance));
     if (!*ret_instance)
         request->code =
             fail(&request->error, CAIRN_E_NOT_FOUND, "instance \"%.64s\" does not exist", id);
@@ -36,22 +35,22 @@ static const struct {
 };
 
 static cairn_code control(struct flow *flow, const struct request *request,
-                          cairn_code *ret_verdict, cairn_error *reterr)
+                          cairn_code *ret_verdict)
 {
     const struct control_input *in = &request->in.control;
     switch (request->op) {
     case OP_PAUSE:
-        return flow_pause(flow, ret_verdict, reterr);
+        return flow_pause(flow, ret_verdict);
     case OP_RESUME:
-        return flow_resume(flow, in->is_forced, ret_verdict, reterr);
+        return flow_resume(flow, in->is_forced, ret_verdict);
     case OP_RESTART:
-        return flow_restart(flow, ret_verdict, reterr);
+        return flow_restart(flow, ret_verdict);
     case OP_RETRY:
-        return flow_retry(flow, ret_verdict, reterr);
+        return flow_retry(flow, ret_verdict);
     case OP_CANCEL:
-        return flow_cancel(flow, in->by, in->reason, ret_verdict, reterr);
+        return flow_cancel(flow, in->by, in->reason, ret_verdict);
     default:
-        return flow_abort(flow, in->by, in->reason, ret_verdict, reterr);
+        return flow_abort(flow, in->by, in->reason, ret_verdict);
     }
 }
 
@@ -69,18 +68,17 @@ static bool has_begun_anew(const struct request *request, const struct instance_
     return request->was_unsure && raises && row->generation > request->in.control.generation;
 }
 
-cairn_code batch_control_instance(struct batch *batch, struct request *request,
-                                  cairn_error *reterr)
+cairn_code batch_control_instance(struct batch *batch, struct request *request)
 {
     cairn_code verdict = CAIRN_OK;
     struct workset_instance *instance;
-    TRY(batch_take_instance(batch, request, &instance, reterr));
+    TRY(batch_take_instance(batch, request, &instance));
     if (!instance)
         return CAIRN_OK;
     enum instance_status before = instance->row.status;
     if (!has_begun_anew(request, &instance->row)) {
         request->in.control.generation = instance->row.generation;
-        TRY(control(&instance->flow, request, &verdict, reterr));
+        TRY(control(&instance->flow, request, &verdict));
         if (!verdict)
             workset_revise(instance);
     }
@@ -97,43 +95,38 @@ cairn_code batch_control_instance(struct batch *batch, struct request *request,
 /* ---- decisions ------------------------------------------------------------------------------ */
 
 static cairn_code find_human(struct batch *batch, struct workset_instance *instance,
-                             struct request *request, struct flow_step **ret_step,
-                             cairn_error *reterr)
+                             struct request *request, struct flow_step **ret_step)
 {
     const struct decide_input *in = &request->in.decide;
     struct step_row row;
     *ret_step = NULL;
-    TRY(workset_flush(instance, reterr));
-    cairn_code code = batch->ops->get_step(batch->tx, instance->row.id, in->step, &row, reterr);
-    if (code == CAIRN_E_NOT_FOUND) {
-        request->code = fail(&request->error, code, "instance \"%s\" has no step \"%.64s\"",
-                             instance->row.id, in->step);
-        return CAIRN_OK;
-    }
-    return code ? code : workset_step(instance, row.seq, ret_step, reterr);
+    TRY(workset_flush(instance));
+    cairn_code code =
+        batch->ops->get_step(batch->tx, instance->row.id, in->step, &row, batch->error);
+    if (code == CAIRN_E_NOT_FOUND)
+        return REFUSE(request, code, "instance \"%s\" has no step \"%.64s\"", instance->row.id,
+                      in->step);
+    return code ? code : workset_step(instance, row.seq, ret_step);
 }
 
-cairn_code batch_decide(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_decide(struct batch *batch, struct request *request)
 {
     const struct decide_input *in = &request->in.decide;
     struct workset_instance *instance;
     struct flow_step *step = NULL;
     cairn_code verdict = CAIRN_OK;
-    TRY(batch_take_instance(batch, request, &instance, reterr));
+    TRY(batch_take_instance(batch, request, &instance));
     if (instance)
-        TRY(find_human(batch, instance, request, &step, reterr));
+        TRY(find_human(batch, instance, request, &step));
     if (!step)
         return CAIRN_OK;
-    TRY(flow_decide(&instance->flow, step, in->is_confirmed, in->by, in->comment, &verdict,
-                    reterr));
+    TRY(flow_decide(&instance->flow, step, in->is_confirmed, in->by, in->comment, &verdict));
     bool is_decided = step->row.status == (in->is_confirmed ? STEP_CONFIRMED : STEP_REJECTED);
-    if (verdict && !(request->was_unsure && is_decided)) {
-        request->code =
-            fail(&request->error, verdict,
-                 "cannot decide about step \"%.64s\": it is %s, not waiting for a decision",
-                 in->step, step_status_name(step->row.status));
-        return CAIRN_OK;
-    }
+    if (verdict && !(request->was_unsure && is_decided))
+        return REFUSE(
+            request, verdict,
+            "cannot decide about step \"%.64s\": it is %s, not waiting for a decision",
+            in->step, step_status_name(step->row.status));
     instance->answer_to = request;
     if (verdict)
         return CAIRN_OK; /* an earlier try, whose end was unknown, has written it */
@@ -144,36 +137,35 @@ cairn_code batch_decide(struct batch *batch, struct request *request, cairn_erro
                                .decision = in->is_confirmed ? "confirmed" : "rejected",
                                .comment = in->comment,
                                .decided_at_us = batch->tx->now_us};
-    return batch->ops->insert_decision(batch->tx, &row, reterr);
+    return batch->ops->insert_decision(batch->tx, &row, batch->error);
 }
 
 /* ---- the DLQ -------------------------------------------------------------------------------- */
 
 /* CAIRN_E_NOT_FOUND: there is none. */
 static cairn_code get_record(struct batch *batch, struct request *request,
-                             struct dlq_row *ret_record, cairn_error *reterr)
+                             struct dlq_row *ret_record)
 {
     int64_t number;
     if (!number_id_read(request->in.requeue.record, &number))
         return CAIRN_E_NOT_FOUND;
-    TRY(batch->ops->get_dlq(batch->tx, number, ret_record, reterr));
+    TRY(batch->ops->get_dlq(batch->tx, number, ret_record, batch->error));
     snprintf(request->instance_id, sizeof request->instance_id, "%s", ret_record->instance_id);
     return CAIRN_OK;
 }
 
-cairn_code batch_find_record_instance(struct batch *batch, struct request *request,
-                                      cairn_error *reterr)
+cairn_code batch_find_record_instance(struct batch *batch, struct request *request)
 {
     struct dlq_row record;
-    cairn_code code = get_record(batch, request, &record, reterr);
+    cairn_code code = get_record(batch, request, &record);
     return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
 }
 
 static cairn_code find_record(struct batch *batch, struct request *request,
-                              struct dlq_row *ret_record, cairn_error *reterr)
+                              struct dlq_row *ret_record)
 {
     const char *id = request->in.requeue.record;
-    cairn_code code = get_record(batch, request, ret_record, reterr);
+    cairn_code code = get_record(batch, request, ret_record);
     if (code == CAIRN_E_NOT_FOUND)
         request->code = fail(&request->error, code, "DLQ record \"%.64s\" does not exist", id);
     else if (!code && !ret_record->is_open && !request->was_unsure)
@@ -185,48 +177,46 @@ static cairn_code find_record(struct batch *batch, struct request *request,
 /* Its instance was locked with all others that the batch names, unless this batch has made the
  * record. */
 static cairn_code take_recorded(struct batch *batch, const char *id,
-                                struct workset_instance **ret_instance, cairn_error *reterr)
+                                struct workset_instance **ret_instance)
 {
-    TRY(workset_load(batch, &id, 1, reterr));
-    TRY(workset_take(batch, id, ret_instance, reterr));
+    TRY(workset_load(batch, &id, 1));
+    TRY(workset_take(batch, id, ret_instance));
     if (!*ret_instance)
-        return fail(reterr, CAIRN_E_INTERNAL, "a DLQ record without instance");
+        return fail(batch->error, CAIRN_E_INTERNAL, "a DLQ record without instance");
     if ((*ret_instance)->is_busy)
-        return fail(reterr, CAIRN_E_BUSY, "another transaction holds instance \"%s\"", id);
+        return fail(batch->error, CAIRN_E_BUSY, "another transaction holds instance \"%s\"",
+                    id);
     return CAIRN_OK;
 }
 
-cairn_code batch_requeue(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_requeue(struct batch *batch, struct request *request)
 {
     struct dlq_row record = {0};
     struct workset_instance *instance;
     struct flow_step *step;
     cairn_code verdict = CAIRN_OK;
-    TRY(find_record(batch, request, &record, reterr));
+    TRY(find_record(batch, request, &record));
     if (request->code)
         return CAIRN_OK;
     bool was_locked = workset_find(batch, record.instance_id) != NULL;
-    TRY(take_recorded(batch, record.instance_id, &instance, reterr));
+    TRY(take_recorded(batch, record.instance_id, &instance));
     if (!was_locked)
-        TRY(find_record(batch, request, &record, reterr));
+        TRY(find_record(batch, request, &record));
     if (request->code)
         return CAIRN_OK;
     instance->answer_to = request;
     if (!record.is_open)
         return CAIRN_OK; /* an earlier try, whose end was unknown, has done it */
-    TRY(workset_step(instance, record.step_seq, &step, reterr));
+    TRY(workset_step(instance, record.step_seq, &step));
     if (!step)
-        return fail(reterr, CAIRN_E_INTERNAL, "a DLQ record without step");
+        return fail(batch->error, CAIRN_E_INTERNAL, "a DLQ record without step");
     bool is_undo = strncmp(record.reason, "compensation", strlen("compensation")) == 0;
-    TRY(flow_requeue(&instance->flow, step, is_undo, request->in.requeue.input, &verdict,
-                     reterr));
+    TRY(flow_requeue(&instance->flow, step, is_undo, request->in.requeue.input, &verdict));
     if (!verdict) {
         workset_revise(instance);
         return CAIRN_OK;
     }
     instance->answer_to = NULL;
-    request->code =
-        fail(&request->error, verdict, "cannot requeue DLQ record %s: its instance is %s",
-             request->in.requeue.record, instance_status_name(instance->row.status));
-    return CAIRN_OK;
+    return REFUSE(request, verdict, "cannot requeue DLQ record %s: its instance is %s",
+                  request->in.requeue.record, instance_status_name(instance->row.status));
 }

@@ -3,8 +3,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/buf.h"
-#include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "engine/batch.h"
@@ -14,16 +12,13 @@
 cairn_code event_list_add(struct arena *arena, struct event_list *list,
                           const struct event_row *event, cairn_error *reterr)
 {
-    struct event_row *rows =
-        arena_grow(arena, list->rows, list->count, 1, &list->room, sizeof *rows);
-    if (!rows || !event->data)
-        return fail_memory(reterr);
-    rows[list->count++] = *event;
-    list->rows = rows;
+    struct event_row *row = list_add(arena, list);
+    NEED(row && event->data, reterr);
+    *row = *event;
     return CAIRN_OK;
 }
 
-cairn_code batch_append_events(struct batch *batch, cairn_error *reterr)
+cairn_code batch_append_events(struct batch *batch)
 {
     struct event_list *events = &batch->events;
     size_t count = events->count;
@@ -31,7 +26,7 @@ cairn_code batch_append_events(struct batch *batch, cairn_error *reterr)
         return CAIRN_OK;
     events->count = 0;
     batch->has_told = true;
-    return batch->ops->append_events(batch->tx, events->rows, count, reterr);
+    return batch->ops->append_events(batch->tx, events->items, count, batch->error);
 }
 
 bool batch_has_events(const struct batch *batch)
@@ -107,25 +102,25 @@ static const char *flow_data(struct batch *batch, const struct flow_facts *facts
 /* ---- events --------------------------------------------------------------------------------- */
 
 cairn_code batch_add_job_event(struct batch *batch, const char *job_id, enum job_event type,
-                               const struct job_facts *facts, cairn_error *reterr)
+                               const struct job_facts *facts)
 {
     struct event_row event = {.subject_id = job_id,
                               .type = job_event_name(type),
                               .data = facts ? job_data(batch, facts) : "{}",
                               .at_us = batch->tx->now_us};
-    return event_list_add(&batch->arena, &batch->events, &event, reterr);
+    return event_list_add(&batch->arena, &batch->events, &event, batch->error);
 }
 
 cairn_code batch_add_event(struct batch *batch, struct event_list *list,
                            const char *instance_id, const char *type, const char *step,
-                           const struct flow_facts *facts, cairn_error *reterr)
+                           const struct flow_facts *facts)
 {
     struct event_row event = {.subject_id = instance_id,
                               .type = type,
                               .step = step,
                               .data = flow_data(batch, facts),
                               .at_us = batch->tx->now_us};
-    return event_list_add(&batch->arena, list, &event, reterr);
+    return event_list_add(&batch->arena, list, &event, batch->error);
 }
 
 /* Once in missing_throttle_ms for a type, by all committers of this engine; types may share an

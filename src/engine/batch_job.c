@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "engine/workset.h"
 
 #include <stdio.h>
@@ -54,8 +53,7 @@ static struct job_facts facts_of(const struct job_row *row, const struct job_inp
 }
 
 cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
-                           const struct job_input *input, struct job_verdict *ret_verdict,
-                           cairn_error *reterr)
+                           const struct job_input *input, struct job_verdict *ret_verdict)
 {
     struct job_row *row = &job->row;
     struct job_verdict verdict =
@@ -73,9 +71,9 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
     else if (row->status == JOB_LEASED)
         batch_note_due(batch, row->lease_until_us + 1);
     if (job_is_final(row->status))
-        TRY(batch_note_ended(batch, row->id, reterr));
+        TRY(batch_note_ended(batch, row->id));
     struct job_facts facts = facts_of(row, input, verdict.event);
-    return batch_add_job_event(batch, row->id, verdict.event, &facts, reterr);
+    return batch_add_job_event(batch, row->id, verdict.event, &facts);
 }
 
 /* ---- control -------------------------------------------------------------------------------- */
@@ -94,19 +92,17 @@ static bool is_done_already(const struct request *request, const struct job_row 
            (request->op == OP_JOB_RETRY && row->status == JOB_PENDING);
 }
 
-cairn_code batch_control_job(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_control_job(struct batch *batch, struct request *request)
 {
     struct job_verdict verdict = {0};
     struct job_input input = {.action = control_action(request->op)};
     struct workset_job *job;
-    TRY(workset_take_job(batch, request->in.id, &job, reterr));
-    if (!job) {
-        request->code = fail(&request->error, CAIRN_E_NOT_FOUND, "job \"%.64s\" does not exist",
-                             request->in.id);
-        return CAIRN_OK;
-    }
+    TRY(workset_take_job(batch, request->in.id, &job));
+    if (!job)
+        return REFUSE(request, CAIRN_E_NOT_FOUND, "job \"%.64s\" does not exist",
+                      request->in.id);
     if (!is_done_already(request, &job->row))
-        TRY(batch_apply_job(batch, job, &input, &verdict, reterr));
+        TRY(batch_apply_job(batch, job, &input, &verdict));
     if (!verdict.code) {
         job->answer_to = request;
         return CAIRN_OK;
@@ -143,8 +139,7 @@ static struct job_row new_row(const struct batch *batch, const cairn_job_spec *s
 }
 
 static cairn_code note_inserted(struct batch *batch, const struct job_row *row,
-                                enum insert_result result, cairn_enqueued *enqueued,
-                                cairn_error *reterr)
+                                enum insert_result result, cairn_enqueued *enqueued)
 {
     enqueued->existing = 0;
     if (result == INSERT_EXISTING && strcmp(row->id, enqueued->id) != 0) {
@@ -158,7 +153,7 @@ static cairn_code note_inserted(struct batch *batch, const struct job_row *row,
     else
         batch_note_due(batch, row->run_at_us);
     batch->tally.enqueued++;
-    return batch_add_job_event(batch, row->id, EVENT_CREATED, NULL, reterr);
+    return batch_add_job_event(batch, row->id, EVENT_CREATED, NULL);
 }
 
 /* Jobs that are about to be inserted by one statement. */
@@ -168,14 +163,13 @@ struct new_jobs {
     size_t count;
 };
 
-static cairn_code new_jobs_make(struct batch *batch, size_t room, struct new_jobs *ret,
-                                cairn_error *reterr)
+static cairn_code new_jobs_make(struct batch *batch, size_t room, struct new_jobs *ret)
 {
     *ret = (struct new_jobs){
         .rows = arena_array(&batch->arena, room, sizeof *ret->rows),
         .enqueued = arena_array(&batch->arena, room, sizeof *ret->enqueued),
     };
-    return ret->rows && ret->enqueued ? CAIRN_OK : fail_memory(reterr);
+    return ret->rows && ret->enqueued ? CAIRN_OK : fail_memory(batch->error);
 }
 
 static void new_jobs_add(struct batch *batch, struct new_jobs *jobs, const cairn_job_spec *spec,
@@ -185,15 +179,13 @@ static void new_jobs_add(struct batch *batch, struct new_jobs *jobs, const cairn
     jobs->enqueued[jobs->count++] = enqueued;
 }
 
-static cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs,
-                                  cairn_error *reterr)
+static cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
 {
     enum insert_result *results = arena_array(&batch->arena, jobs->count, sizeof *results);
-    if (!results)
-        return fail_memory(reterr);
-    TRY(batch->ops->insert_jobs(batch->tx, jobs->rows, jobs->count, results, reterr));
+    NEED(results, batch->error);
+    TRY(batch->ops->insert_jobs(batch->tx, jobs->rows, jobs->count, results, batch->error));
     for (size_t i = 0; i < jobs->count; i++)
-        TRY(note_inserted(batch, &jobs->rows[i], results[i], jobs->enqueued[i], reterr));
+        TRY(note_inserted(batch, &jobs->rows[i], results[i], jobs->enqueued[i]));
     return CAIRN_OK;
 }
 
@@ -212,7 +204,7 @@ static struct request *next_enqueue(struct request *at)
     return NULL;
 }
 
-cairn_code batch_enqueue(struct batch *batch, struct request *first, cairn_error *reterr)
+cairn_code batch_enqueue(struct batch *batch, struct request *first)
 {
     size_t room = 0;
     struct new_jobs jobs;
@@ -221,27 +213,26 @@ cairn_code batch_enqueue(struct batch *batch, struct request *first, cairn_error
     batch->are_jobs_ahead = true;
     for (struct request *one = first; one; one = next_enqueue(one->next))
         room += one->in.enqueue.count;
-    TRY(new_jobs_make(batch, room, &jobs, reterr));
+    TRY(new_jobs_make(batch, room, &jobs));
     for (struct request *one = first; one; one = next_enqueue(one->next)) {
-        TRY(batch_make_ids(batch, one, one->in.enqueue.count, reterr));
+        TRY(batch_make_ids(batch, one, one->in.enqueue.count));
         for (size_t i = 0; i < one->in.enqueue.count; i++)
             new_jobs_add(batch, &jobs, &one->in.enqueue.specs[i], &one->out.enqueued[i]);
     }
-    return new_jobs_insert(batch, &jobs, reterr);
+    return new_jobs_insert(batch, &jobs);
 }
 
 cairn_code batch_insert_children(struct batch *batch, const struct commit_job *children,
-                                 size_t count, cairn_enqueued *ret_enqueued,
-                                 cairn_error *reterr)
+                                 size_t count, cairn_enqueued *ret_enqueued)
 {
     struct new_jobs jobs;
     if (count == 0)
         return CAIRN_OK;
     batch->has_children = true;
-    TRY(new_jobs_make(batch, count, &jobs, reterr));
+    TRY(new_jobs_make(batch, count, &jobs));
     for (size_t i = 0; i < count; i++) {
         snprintf(ret_enqueued[i].id, sizeof ret_enqueued[i].id, "%s", children[i].id);
         new_jobs_add(batch, &jobs, &children[i].spec, &ret_enqueued[i]);
     }
-    return new_jobs_insert(batch, &jobs, reterr);
+    return new_jobs_insert(batch, &jobs);
 }

@@ -4,89 +4,69 @@
  *
  * Jobs are locked by one question and instances by another; steps are read ahead by a third.
  */
-#include "base/error.h"
 #include "engine/task_id.h"
 #include "engine/workset.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static cairn_code add_name(struct batch *batch, const struct row_name *name,
-                           cairn_error *reterr)
+static cairn_code add_name(struct batch *batch, const struct row_name *name)
 {
-    struct row_name *names = arena_grow(&batch->arena, batch->names, batch->name_count, 1,
-                                        &batch->name_room, sizeof *names);
-    if (!names)
-        return fail_memory(reterr);
-    names[batch->name_count++] = *name;
-    batch->names = names;
+    struct row_name *added = list_add(&batch->arena, &batch->names);
+    NEED(added, batch->error);
+    *added = *name;
     return CAIRN_OK;
 }
 
 /* What does not look like an id names nothing; it never reaches the store. */
 static cairn_code name_row(struct batch *batch, struct request *request, const char *id,
-                           bool is_job, cairn_error *reterr)
+                           bool is_job)
 {
     struct row_name name = {.request = request, .id = id, .seq = -1, .is_job = is_job};
-    return id_is_valid(id) ? add_name(batch, &name, reterr) : CAIRN_OK;
+    return id_is_valid(id) ? add_name(batch, &name) : CAIRN_OK;
 }
 
 /* A heartbeat changes nothing but the step, whose instance need not be locked. */
-static cairn_code name_task(struct batch *batch, struct request *request, const char *task_id,
-                            cairn_error *reterr)
+static cairn_code name_task(struct batch *batch, struct request *request, const char *task_id)
 {
     char id[ID_TEXT];
     struct row_name name = {.request = request, .is_bare = request->op == OP_HEARTBEAT};
     if (!is_step_id(task_id))
-        return request->op == OP_COMMIT ? CAIRN_OK
-                                        : name_row(batch, request, task_id, true, reterr);
+        return request->op == OP_COMMIT ? CAIRN_OK : name_row(batch, request, task_id, true);
     if (!step_id_split(task_id, id, &name.seq))
         return CAIRN_OK;
     name.id = arena_strdup(&batch->arena, id);
     if (!name.id || (name.is_bare && !workset_add_bare(batch, name.id)))
-        return fail_memory(reterr);
-    return add_name(batch, &name, reterr);
+        return fail_memory(batch->error);
+    return add_name(batch, &name);
 }
 
-static cairn_code name_reported(struct batch *batch, struct request *request,
-                                cairn_error *reterr)
+static cairn_code name_reported(struct batch *batch, struct request *request)
 {
     const struct report_input *in = &request->in.report;
     for (size_t i = 0; i < in->count; i++)
-        TRY(name_task(batch, request, in->reports[i].task_id, reterr));
+        TRY(name_task(batch, request, in->reports[i].task_id));
     return CAIRN_OK;
 }
 
-/* The instance of a requeue stands in its record. */
-static cairn_code name_recorded(struct batch *batch, struct request *request,
-                                cairn_error *reterr)
-{
-    TRY(batch_find_record_instance(batch, request, reterr));
-    return name_row(batch, request, request->instance_id, false, reterr);
-}
-
-static cairn_code name_rows_of(struct batch *batch, struct request *request,
-                               cairn_error *reterr)
+static cairn_code name_rows_of(struct batch *batch, struct request *request)
 {
     switch (request->op) {
     case OP_REPORT:
-        return name_reported(batch, request, reterr);
+        return name_reported(batch, request);
     case OP_COMMIT:
-        return name_task(batch, request, request->in.commit.task_id, reterr);
+        return name_task(batch, request, request->in.commit.task_id);
     case OP_HEARTBEAT:
-        return name_task(batch, request, request->in.heartbeat.task_id, reterr);
+        return name_task(batch, request, request->in.heartbeat.task_id);
     case OP_JOB_CANCEL:
     case OP_JOB_DELETE:
     case OP_JOB_RETRY:
-        return name_row(batch, request, request->in.id, true, reterr);
-    case OP_SIGNAL:
-        return name_row(batch, request, request->in.signal.instance_id, false, reterr);
-    case OP_DECIDE:
-        return name_row(batch, request, request->in.decide.id, false, reterr);
+        return name_row(batch, request, request->in.id, true);
     case OP_DLQ_REQUEUE:
-        return name_recorded(batch, request, reterr);
+        TRY(batch_find_record_instance(batch, request));
+        return name_row(batch, request, request->instance_id, false);
     default:
-        return request_is_control(request->op)
-                   ? name_row(batch, request, request->in.control.id, false, reterr)
+        return request_is_about_instance(request->op)
+                   ? name_row(batch, request, request_instance_id(request), false)
                    : CAIRN_OK;
     }
 }
@@ -97,9 +77,9 @@ static cairn_code name_rows_of(struct batch *batch, struct request *request,
 static size_t gather_ids(const struct batch *batch, bool is_job, const char **ids)
 {
     size_t count = 0;
-    for (size_t i = 0; i < batch->name_count; i++)
-        if (batch->names[i].is_job == is_job && !batch->names[i].is_bare)
-            ids[count++] = batch->names[i].id;
+    for (size_t i = 0; i < batch->names.count; i++)
+        if (batch->names.items[i].is_job == is_job && !batch->names.items[i].is_bare)
+            ids[count++] = batch->names.items[i].id;
     return count;
 }
 
@@ -133,17 +113,16 @@ static size_t add_places(const struct batch *batch, const struct row_name *name,
     return count;
 }
 
-static cairn_code prefetch(struct batch *batch, cairn_error *reterr)
+static cairn_code prefetch(struct batch *batch)
 {
     size_t room = 0, count = 0;
-    for (size_t i = 0; i < batch->name_count; i++)
-        room += place_room(&batch->names[i]);
+    for (size_t i = 0; i < batch->names.count; i++)
+        room += place_room(&batch->names.items[i]);
     struct step_ref *refs = arena_array(&batch->arena, room, sizeof *refs);
-    if (!refs)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < batch->name_count; i++)
-        count += add_places(batch, &batch->names[i], refs + count);
-    return count ? workset_prefetch(batch, refs, count, reterr) : CAIRN_OK;
+    NEED(refs, batch->error);
+    for (size_t i = 0; i < batch->names.count; i++)
+        count += add_places(batch, &batch->names.items[i], refs + count);
+    return count ? workset_prefetch(batch, refs, count) : CAIRN_OK;
 }
 
 static bool is_busy(const struct batch *batch, const struct row_name *name)
@@ -164,26 +143,25 @@ static void put_busy_aside(struct batch *batch, struct request_queue *busy)
     size_t at = 0; /* names are in the order of the requests */
     while ((request = queue_pop(batch->requests)) != NULL) {
         bool is_aside = false;
-        for (; at < batch->name_count && batch->names[at].request == request; at++)
-            is_aside |= !request->code && is_busy(batch, &batch->names[at]);
+        for (; at < batch->names.count && batch->names.items[at].request == request; at++)
+            is_aside |= !request->code && is_busy(batch, &batch->names.items[at]);
         queue_push(is_aside ? busy : &rest, request);
     }
     *batch->requests = rest;
 }
 
-cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy, cairn_error *reterr)
+cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)
 {
     for_each_request (request, batch)
         if (!request->code && !request->is_reported)
-            TRY(name_rows_of(batch, request, reterr));
-    if (batch->name_count == 0)
+            TRY(name_rows_of(batch, request));
+    if (batch->names.count == 0)
         return CAIRN_OK;
-    const char **ids = arena_array(&batch->arena, batch->name_count, sizeof *ids);
-    if (!ids)
-        return fail_memory(reterr);
-    TRY(workset_load_jobs(batch, ids, gather_ids(batch, true, ids), reterr));
-    TRY(workset_load(batch, ids, gather_ids(batch, false, ids), reterr));
-    TRY(prefetch(batch, reterr));
+    const char **ids = arena_array(&batch->arena, batch->names.count, sizeof *ids);
+    NEED(ids, batch->error);
+    TRY(workset_load_jobs(batch, ids, gather_ids(batch, true, ids)));
+    TRY(workset_load(batch, ids, gather_ids(batch, false, ids)));
+    TRY(prefetch(batch));
     put_busy_aside(batch, ret_busy);
     return CAIRN_OK;
 }

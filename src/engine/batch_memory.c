@@ -6,7 +6,6 @@
  * for their instances, then one for their steps, then one for their events.  The revision is read
  * first: what comes in between is told as a conflict.
  */
-#include "base/error.h"
 #include "core/effect.h"
 #include "engine/read.h"
 #include "engine/workset.h"
@@ -52,24 +51,22 @@ static size_t note_known(struct reading *reading, const char **missing, size_t *
     return count;
 }
 
-static cairn_code read_instances(struct reading *reading, cairn_error *reterr)
+static cairn_code read_instances(struct reading *reading)
 {
     struct batch *batch = reading->batch;
     const char **missing = arena_array(&batch->arena, reading->count, sizeof *missing);
     size_t *places = arena_array(&batch->arena, reading->count, sizeof *places);
-    if (!missing || !places)
-        return fail_memory(reterr);
+    NEED(missing && places, batch->error);
     size_t count = note_known(reading, missing, places);
     if (count == 0)
         return CAIRN_OK;
     struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
     bool *is_found = arena_array(&batch->arena, count, sizeof *is_found);
-    if (!rows || !is_found)
-        return fail_memory(reterr);
-    TRY(batch->ops->read_instances(batch->tx, missing, count, rows, is_found, reterr));
+    NEED(rows && is_found, batch->error);
+    TRY(batch->ops->read_instances(batch->tx, missing, count, rows, is_found, batch->error));
     for (size_t i = 0; i < count; i++) {
         if (!is_found[i])
-            return fail(reterr, CAIRN_E_INTERNAL, "a passage without instance");
+            return fail(batch->error, CAIRN_E_INTERNAL, "a passage without instance");
         note_instance(&reading->passages[places[i]], &rows[i]);
     }
     return CAIRN_OK;
@@ -78,7 +75,7 @@ static cairn_code read_instances(struct reading *reading, cairn_error *reterr)
 /* ---- steps ---------------------------------------------------------------------------------- */
 
 static cairn_code add_step(const struct reading *reading, struct passage *passage,
-                           struct step_row *row, cairn_error *reterr)
+                           struct step_row *row)
 {
     struct arena *arena = &passage->request->arena;
     cairn_memory *memory = passage->memory;
@@ -88,14 +85,13 @@ static cairn_code add_step(const struct reading *reading, struct passage *passag
         memory->steps = passage->steps;
     }
     if (!passage->steps || (reading->is_copied && !row_keep_texts(&step_row_type, row, arena)))
-        return fail_memory(reterr);
+        return fail_memory(reading->batch->error);
     if (memory->step_count == room)
         return CAIRN_OK;
     cairn_step *step = arena_alloc(arena, sizeof *step);
-    if (!step)
-        return fail_memory(reterr);
+    NEED(step, reading->batch->error);
     passage->steps[memory->step_count++] = step;
-    return step_to_public(arena, row, step, reterr);
+    return step_to_public(arena, row, step, reading->batch->error);
 }
 
 /* One that remembers nothing is not asked about. */
@@ -132,27 +128,25 @@ static size_t choose_portion(const struct reading *reading)
     return portion < STEPS_AT_ONCE ? portion : STEPS_AT_ONCE;
 }
 
-static cairn_code read_steps(const struct reading *all, cairn_error *reterr)
+static cairn_code read_steps(const struct reading *all)
 {
     struct batch *batch = all->batch;
     struct reading reading = those_with_steps(all);
-    if (!reading.passages || !reading.ids)
-        return fail_memory(reterr);
+    NEED(reading.passages && reading.ids, batch->error);
     if (reading.count == 0)
         return CAIRN_OK;
     size_t portion = choose_portion(&reading);
     struct step_row *rows = arena_array(&batch->arena, portion, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
+    NEED(rows, batch->error);
     int32_t after = 0;
     for (size_t at = 0, count = portion; count == portion && at < reading.count;) {
         TRY(batch->ops->list_memos(batch->tx, reading.ids + at, reading.count - at, after, rows,
-                                   portion, &count, reterr));
+                                   portion, &count, batch->error));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
             at = find_passage(&reading, at, rows[i].instance_id);
             if (at < reading.count)
-                TRY(add_step(&reading, &reading.passages[at], &rows[i], reterr));
+                TRY(add_step(&reading, &reading.passages[at], &rows[i]));
         }
     }
     return CAIRN_OK;
@@ -161,41 +155,39 @@ static cairn_code read_steps(const struct reading *all, cairn_error *reterr)
 /* ---- events --------------------------------------------------------------------------------- */
 
 static cairn_code add_event(const struct reading *reading, struct passage *passage,
-                            struct signal_row *row, cairn_error *reterr)
+                            struct signal_row *row)
 {
     struct arena *arena = &passage->request->arena;
     cairn_memory *memory = passage->memory;
     cairn_received *event = arena_alloc(arena, sizeof *event);
-    const cairn_received **events = arena_grow(arena, passage->events, memory->event_count, 1,
-                                               &passage->event_room, sizeof *events);
+    const cairn_received **added = list_add(arena, &passage->events);
     bool is_kept = !reading->is_copied || row_keep_texts(&signal_row_type, row, arena);
-    if (!event || !events || !is_kept)
-        return fail_memory(reterr);
-    memory->events = passage->events = events;
+    NEED(event && added && is_kept, reading->batch->error);
     *event = (cairn_received){.id = row->id,
                               .event = row->event,
                               .payload = row->payload,
                               .received_at_us = row->received_at_us};
-    events[memory->event_count++] = event;
+    *added = event;
+    memory->events = passage->events.items;
+    memory->event_count = passage->events.count;
     return CAIRN_OK;
 }
 
-static cairn_code read_events(const struct reading *reading, cairn_error *reterr)
+static cairn_code read_events(const struct reading *reading)
 {
     struct batch *batch = reading->batch;
     struct signal_row *rows = arena_array(&batch->arena, EVENTS_AT_ONCE, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
+    NEED(rows, batch->error);
     int64_t after = 0;
     for (size_t at = 0, count = EVENTS_AT_ONCE;
          count == EVENTS_AT_ONCE && at < reading->count;) {
         TRY(batch->ops->list_signals(batch->tx, reading->ids + at, reading->count - at, after,
-                                     rows, EVENTS_AT_ONCE, &count, reterr));
+                                     rows, EVENTS_AT_ONCE, &count, batch->error));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
             at = find_passage(reading, at, rows[i].instance_id);
             if (at < reading->count && reading->passages[at].memory->event_count < EVENTS_MAX)
-                TRY(add_event(reading, &reading->passages[at], &rows[i], reterr));
+                TRY(add_event(reading, &reading->passages[at], &rows[i]));
         }
         if (at < reading->count && reading->passages[at].memory->event_count == EVENTS_MAX) {
             at++; /* however many wait behind them */
@@ -209,8 +201,8 @@ static cairn_code read_events(const struct reading *reading, cairn_error *reterr
 
 static bool is_for_one(const struct batch *batch)
 {
-    for (size_t i = 1; i < batch->passage_count; i++)
-        if (batch->passages[i].request != batch->passages[0].request)
+    for (size_t i = 1; i < batch->passages.count; i++)
+        if (batch->passages.items[i].request != batch->passages.items[0].request)
             return false;
     return true;
 }
@@ -239,49 +231,46 @@ static bool note_effects(struct arena *arena, const struct step_row *runner,
 }
 
 cairn_code batch_add_passage(struct batch *batch, struct request *request,
-                             const struct step_row *runner, const cairn_memory **ret_memory,
-                             cairn_error *reterr)
+                             const struct step_row *runner, const cairn_memory **ret_memory)
 {
     cairn_memory *memory = arena_zalloc(&request->arena, sizeof *memory);
-    struct passage *passages = arena_grow(&batch->arena, batch->passages, batch->passage_count,
-                                          1, &batch->passage_room, sizeof *passages);
-    if (!memory || !passages || !note_effects(&request->arena, runner, memory))
-        return fail_memory(reterr);
-    batch->passages = passages;
-    passages[batch->passage_count++] = (struct passage){
+    NEED(memory && note_effects(&request->arena, runner, memory), batch->error);
+    struct passage *passage = list_add(&batch->arena, &batch->passages);
+    NEED(passage, batch->error);
+    *passage = (struct passage){
         .request = request, .memory = memory, .instance_id = runner->instance_id};
     *ret_memory = memory;
     return CAIRN_OK;
 }
 
-cairn_code batch_read_memories(struct batch *batch, cairn_error *reterr)
+cairn_code batch_read_memories(struct batch *batch)
 {
-    size_t count = batch->passage_count;
+    size_t count = batch->passages.count;
     if (count == 0)
         return CAIRN_OK;
-    struct reading reading = {.batch = batch, .passages = batch->passages, .count = count};
+    struct reading reading = {
+        .batch = batch, .passages = batch->passages.items, .count = count};
     reading.is_copied = !is_for_one(batch);
-    reading.into = reading.is_copied ? &batch->arena : &batch->passages[0].request->arena;
+    reading.into = reading.is_copied ? &batch->arena : &batch->passages.items[0].request->arena;
     reading.ids = arena_array(&batch->arena, count, sizeof *reading.ids);
-    if (!reading.ids)
-        return fail_memory(reterr);
+    NEED(reading.ids, batch->error);
     for (size_t i = 0; i < count; i++)
-        reading.ids[i] = batch->passages[i].instance_id;
+        reading.ids[i] = batch->passages.items[i].instance_id;
     struct arena *arena = batch->tx->arena;
-    cairn_code code = read_instances(&reading, reterr);
+    cairn_code code = read_instances(&reading);
     batch->tx->arena = reading.into;
     if (!code)
-        code = read_steps(&reading, reterr);
+        code = read_steps(&reading);
     if (!code)
-        code = read_events(&reading, reterr);
+        code = read_events(&reading);
     batch->tx->arena = arena;
-    batch->passage_count = 0;
+    batch->passages.count = 0;
     return code;
 }
 
 cairn_code batch_read_signals(struct batch *batch, struct request *request,
                               const char *instance_id, const cairn_received *const **ret_events,
-                              size_t *ret_count, cairn_error *reterr)
+                              size_t *ret_count)
 {
     cairn_memory memory = {0};
     struct passage passage = {.request = request, .memory = &memory};
@@ -289,9 +278,9 @@ cairn_code batch_read_signals(struct batch *batch, struct request *request,
         .batch = batch, .passages = &passage, .count = 1, .ids = &instance_id};
     struct arena *arena = batch->tx->arena;
     batch->tx->arena = &request->arena;
-    cairn_code code = read_events(&reading, reterr);
+    cairn_code code = read_events(&reading);
     batch->tx->arena = arena;
-    *ret_events = passage.events;
+    *ret_events = passage.events.items;
     *ret_count = memory.event_count;
     return code;
 }

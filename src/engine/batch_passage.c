@@ -2,8 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/buf.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "engine/workset.h"
 
@@ -33,7 +31,7 @@ static const char *compensation_config(struct batch *batch, const struct commit_
 }
 
 static cairn_code fill_memo(struct batch *batch, const struct commit_step *step,
-                            struct memo *ret_memo, cairn_error *reterr)
+                            struct memo *ret_memo)
 {
     *ret_memo = (struct memo){
         .seq = step->seq,
@@ -56,20 +54,18 @@ static cairn_code fill_memo(struct batch *batch, const struct commit_step *step,
         ret_memo->config = "{\"on_timeout\":\"continue\"}"; /* the function is told */
     if (step->compensation) {
         ret_memo->config = compensation_config(batch, step);
-        if (!ret_memo->config)
-            return fail_memory(reterr);
+        NEED(ret_memo->config, batch->error);
     }
     return CAIRN_OK;
 }
 
 static cairn_code fill_commit(struct batch *batch, const struct commit_input *in,
-                              struct passage_commit *ret_commit, cairn_error *reterr)
+                              struct passage_commit *ret_commit)
 {
     struct memo *memos = arena_array(&batch->arena, in->step_count + 1, sizeof *memos);
-    if (!memos)
-        return fail_memory(reterr);
+    NEED(memos, batch->error);
     for (size_t i = 0; i < in->step_count; i++)
-        TRY(fill_memo(batch, &in->steps[i], &memos[i], reterr));
+        TRY(fill_memo(batch, &in->steps[i], &memos[i]));
     *ret_commit = (struct passage_commit){
         .worker = in->worker,
         .token = in->token,
@@ -87,64 +83,59 @@ static cairn_code fill_commit(struct batch *batch, const struct commit_input *in
 /* ---- what goes with it ---------------------------------------------------------------------- */
 
 static cairn_code keep_logs(struct batch *batch, const struct workset_instance *instance,
-                            const struct commit_input *in, cairn_error *reterr)
+                            const struct commit_input *in)
 {
-    struct log_row *logs = arena_grow(&batch->arena, batch->logs, batch->log_count,
-                                      in->log_count, &batch->log_room, sizeof *logs);
-    if (!logs)
-        return fail_memory(reterr);
-    batch->logs = logs;
-    for (size_t i = 0; i < in->log_count; i++)
-        logs[batch->log_count++] = (struct log_row){.instance_id = instance->row.id,
-                                                    .level = in->logs[i].level,
-                                                    .message = in->logs[i].message,
-                                                    .data = in->logs[i].data,
-                                                    .step = in->logs[i].step,
-                                                    .attempt = in->logs[i].attempt,
-                                                    .at_us = batch->tx->now_us};
+    for (size_t i = 0; i < in->log_count; i++) {
+        struct log_row *log = list_add(&batch->arena, &batch->logs);
+        NEED(log, batch->error);
+        *log = (struct log_row){.instance_id = instance->row.id,
+                                .level = in->logs[i].level,
+                                .message = in->logs[i].message,
+                                .data = in->logs[i].data,
+                                .step = in->logs[i].step,
+                                .attempt = in->logs[i].attempt,
+                                .at_us = batch->tx->now_us};
+    }
     return CAIRN_OK;
 }
 
 static cairn_code emit_all(struct batch *batch, const struct workset_instance *instance,
-                           const struct commit_input *in, cairn_error *reterr)
+                           const struct commit_input *in)
 {
     for (size_t i = 0; i < in->step_count; i++)
         TRY(batch_emit(batch, instance, in->steps[i].key, in->steps[i].outbound,
-                       in->steps[i].outbound_count, reterr));
+                       in->steps[i].outbound_count));
     return CAIRN_OK;
 }
 
 /* The key was known: the step's output names the job or instance that has it. */
 static cairn_code correct_started_id(struct workset_instance *instance, int32_t seq,
-                                     const char *id, cairn_error *reterr)
+                                     const char *id)
 {
     struct flow_step *step;
-    TRY(workset_step(instance, seq, &step, reterr));
+    TRY(workset_step(instance, seq, &step));
     if (!step || step->row.kind != KIND_START)
         return CAIRN_OK;
     step->row.output = arena_printf(&instance->batch->arena, "{\"id\":\"%s\"}", id);
     step->is_dirty = true;
-    return step->row.output ? CAIRN_OK : fail_memory(reterr);
+    return step->row.output ? CAIRN_OK : fail_memory(instance->batch->error);
 }
 
 static cairn_code start_all(struct batch *batch, struct workset_instance *instance,
-                            struct request *request, struct child *children,
-                            cairn_error *reterr)
+                            struct request *request, struct child *children)
 {
     const struct commit_input *in = &request->in.commit;
     size_t count = in->job_count + in->start_count;
     if (count == 0)
         return CAIRN_OK;
     cairn_enqueued *started = arena_array(&request->arena, count, sizeof *started);
-    if (!started)
-        return fail_memory(reterr);
-    TRY(batch_insert_children(batch, in->jobs, in->job_count, started, reterr));
-    TRY(batch_start_children(batch, children, in->start_count, started + in->job_count,
-                             reterr));
+    NEED(started, batch->error);
+    TRY(batch_insert_children(batch, in->jobs, in->job_count, started));
+    TRY(batch_start_children(batch, children, in->start_count, started + in->job_count));
     for (size_t i = 0; i < count; i++) {
         int32_t seq = i < in->job_count ? in->jobs[i].seq : in->starts[i - in->job_count].seq;
         if (started[i].existing)
-            TRY(correct_started_id(instance, seq, started[i].id, reterr));
+            TRY(correct_started_id(instance, seq, started[i].id));
     }
     request->out.committed.started = started;
     return CAIRN_OK;
@@ -189,7 +180,7 @@ static int64_t own_lease(const struct step_row *runner, const struct commit_inpu
 static cairn_code answer(struct batch *batch, struct request *request,
                          const struct workset_instance *instance,
                          const struct flow_step *runner, const struct flow_verdict *verdict,
-                         bool is_conflict, cairn_error *reterr)
+                         bool is_conflict)
 {
     struct committed_output *out = &request->out.committed;
     out->status = step_status_name(runner->row.status);
@@ -199,35 +190,33 @@ static cairn_code answer(struct batch *batch, struct request *request,
     out->is_conflict = is_conflict;
     if (!is_conflict || request->in.commit.outcome != PASSAGE_GO_ON)
         return CAIRN_OK;
-    return batch_read_signals(batch, request, instance->row.id, &out->events, &out->event_count,
-                              reterr);
+    return batch_read_signals(batch, request, instance->row.id, &out->events,
+                              &out->event_count);
 }
 
 static cairn_code plan_children(struct batch *batch, struct request *request,
-                                struct child **ret_children, cairn_error *reterr)
+                                struct child **ret_children)
 {
     const struct commit_input *in = &request->in.commit;
     struct child *children = arena_array(&batch->arena, in->start_count, sizeof *children);
-    if (!children)
-        return fail_memory(reterr);
+    NEED(children, batch->error);
     for (size_t i = 0; i < in->start_count; i++)
         children[i] = (struct child){.start = &in->starts[i]};
     *ret_children = children;
-    return batch_plan_children(batch, request, children, in->start_count, reterr);
+    return batch_plan_children(batch, request, children, in->start_count);
 }
 
 /* What goes with a commit that was taken. */
 static cairn_code keep_all(struct batch *batch, struct workset_instance *instance,
-                           struct request *request, struct child *children, cairn_error *reterr)
+                           struct request *request, struct child *children)
 {
     const struct commit_input *in = &request->in.commit;
-    TRY(start_all(batch, instance, request, children, reterr));
-    TRY(emit_all(batch, instance, in, reterr));
-    return keep_logs(batch, instance, in, reterr);
+    TRY(start_all(batch, instance, request, children));
+    TRY(emit_all(batch, instance, in));
+    return keep_logs(batch, instance, in);
 }
 
-cairn_code batch_commit_passage(struct batch *batch, struct request *request,
-                                cairn_error *reterr)
+cairn_code batch_commit_passage(struct batch *batch, struct request *request)
 {
     const struct commit_input *in = &request->in.commit;
     struct workset_instance *instance;
@@ -240,17 +229,17 @@ cairn_code batch_commit_passage(struct batch *batch, struct request *request,
         batch->are_jobs_ahead = false;
     if (request_starts_children(request))
         batch->are_starts_ahead = false;
-    TRY(batch_find_step(batch, in->task_id, &instance, &runner, reterr));
+    TRY(batch_find_step(batch, in->task_id, &instance, &runner));
     if (!runner) {
         refuse(batch, request, NULL, &verdict);
         return CAIRN_OK;
     }
-    TRY(plan_children(batch, request, &children, reterr));
+    TRY(plan_children(batch, request, &children));
     if (request->code)
         return CAIRN_OK;
-    TRY(fill_commit(batch, in, &commit, reterr));
+    TRY(fill_commit(batch, in, &commit));
     bool is_conflict = in->revision != instance->row.revision;
-    TRY(flow_commit(&instance->flow, runner, &commit, &verdict, reterr));
+    TRY(flow_commit(&instance->flow, runner, &commit, &verdict));
     if (verdict.code) {
         workset_revise_dirty(instance); /* a stopped run's lease has ended */
         refuse(batch, request, runner, &verdict);
@@ -262,7 +251,7 @@ cairn_code batch_commit_passage(struct batch *batch, struct request *request,
         workset_revise(instance);
         batch->tally.passage_commits++;
         batch->tally.passage_conflicts += is_conflict;
-        TRY(keep_all(batch, instance, request, children, reterr));
+        TRY(keep_all(batch, instance, request, children));
     }
-    return answer(batch, request, instance, runner, &verdict, is_conflict, reterr);
+    return answer(batch, request, instance, runner, &verdict, is_conflict);
 }

@@ -2,13 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "core/pattern.h"
 #include "engine/batch.h"
 
 #include <string.h>
 
-cairn_code batch_put_registry(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_put_registry(struct batch *batch, struct request *request)
 {
     const cairn_registry_spec *in = &request->in.registry;
     struct registry_row now, row = {
@@ -20,11 +19,10 @@ cairn_code batch_put_registry(struct batch *batch, struct request *request, cair
                                  .created_at_us = batch->tx->now_us,
                                  .updated_at_us = batch->tx->now_us,
                              };
-    TRY(batch->ops->put_registry(batch->tx, &row, reterr));
-    TRY(batch->ops->get_registry(batch->tx, in->workflow_name, &now, reterr));
+    TRY(batch->ops->put_registry(batch->tx, &row, batch->error));
+    TRY(batch->ops->get_registry(batch->tx, in->workflow_name, &now, batch->error));
     cairn_registry_entry *entry = arena_zalloc(&request->arena, sizeof *entry);
-    if (!entry)
-        return fail_memory(reterr);
+    NEED(entry, batch->error);
     *entry = (cairn_registry_entry){
         .workflow_name = row.name,
         .intent_type = row.intent_type,
@@ -40,8 +38,7 @@ cairn_code batch_put_registry(struct batch *batch, struct request *request, cair
 }
 
 /* Naming a type that another runtime owns is an error; a prefix leaves such types out. */
-cairn_code batch_check_runtime(struct batch *batch, struct request *request,
-                               cairn_error *reterr)
+cairn_code batch_check_runtime(struct batch *batch, struct request *request)
 {
     const cairn_claim_options *claim = request_claim(request);
     for (size_t i = 0; claim->runtime && i < claim_name_count(claim); i++) {
@@ -49,7 +46,7 @@ cairn_code batch_check_runtime(struct batch *batch, struct request *request,
         const char *name = claim_name(claim, i);
         if (i < claim->type_count && pattern_is_prefix(name))
             continue;
-        cairn_code code = batch->ops->get_registry(batch->tx, name, &entry, reterr);
+        cairn_code code = batch->ops->get_registry(batch->tx, name, &entry, batch->error);
         if (code && code != CAIRN_E_NOT_FOUND)
             return code;
         if (code || strcmp(entry.runtime, claim->runtime) == 0)

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "engine/task_id.h"
 #include "engine/workset.h"
 
@@ -70,12 +69,11 @@ static struct job_input report_to_input(const struct request *request,
 }
 
 static cairn_code report_job(struct batch *batch, struct request *request,
-                             const cairn_report *report, cairn_reported *reported,
-                             cairn_error *reterr)
+                             const cairn_report *report, cairn_reported *reported)
 {
     struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
     struct workset_job *job;
-    TRY(workset_take_job(batch, report->task_id, &job, reterr));
+    TRY(workset_take_job(batch, report->task_id, &job));
     if (job && (report->outcome == CAIRN_WAIT || report->outbound_count)) {
         reported->code =
             fail(&reported->error, CAIRN_E_BAD_INPUT,
@@ -85,7 +83,7 @@ static cairn_code report_job(struct batch *batch, struct request *request,
     }
     if (job) {
         struct job_input input = report_to_input(request, report);
-        TRY(batch_apply_job(batch, job, &input, &verdict, reterr));
+        TRY(batch_apply_job(batch, job, &input, &verdict));
     }
     reported->code = verdict.code;
     batch->tally.late_reports += verdict.code != CAIRN_OK;
@@ -102,8 +100,7 @@ static cairn_code report_job(struct batch *batch, struct request *request,
 /* ---- reports about steps -------------------------------------------------------------------- */
 
 cairn_code batch_find_step(struct batch *batch, const char *task_id,
-                           struct workset_instance **ret_instance, struct flow_step **ret_step,
-                           cairn_error *reterr)
+                           struct workset_instance **ret_instance, struct flow_step **ret_step)
 {
     char id[ID_TEXT];
     int32_t seq;
@@ -111,8 +108,8 @@ cairn_code batch_find_step(struct batch *batch, const char *task_id,
     *ret_step = NULL;
     if (!step_id_split(task_id, id, &seq))
         return CAIRN_OK;
-    TRY(workset_take(batch, id, ret_instance, reterr));
-    return *ret_instance ? workset_step(*ret_instance, seq, ret_step, reterr) : CAIRN_OK;
+    TRY(workset_take(batch, id, ret_instance));
+    return *ret_instance ? workset_step(*ret_instance, seq, ret_step) : CAIRN_OK;
 }
 
 static void count_outcome(struct tally *tally, const struct flow_step *step,
@@ -142,8 +139,7 @@ static int64_t delay_of(struct batch *batch, const cairn_report *report)
 
 static cairn_code apply_report(struct batch *batch, struct workset_instance *instance,
                                struct flow_step *step, const char *worker,
-                               const cairn_report *given, struct flow_verdict *ret_verdict,
-                               cairn_error *reterr)
+                               const cairn_report *given, struct flow_verdict *ret_verdict)
 {
     struct flow_report report = {
         .outcome = given->outcome,
@@ -156,11 +152,11 @@ static cairn_code apply_report(struct batch *batch, struct workset_instance *ins
         .is_missing_handler = given->is_missing_handler,
         .timeout_us = given->timeout_ms < 0 ? -1 : given->timeout_ms * US_PER_MS,
     };
-    TRY(flow_report(&instance->flow, step, &report, ret_verdict, reterr));
+    TRY(flow_report(&instance->flow, step, &report, ret_verdict));
     if (!ret_verdict->code && !ret_verdict->is_repeated) {
         count_outcome(&batch->tally, step, given->outcome);
-        TRY(batch_emit(batch, instance, step->row.name, given->outbound, given->outbound_count,
-                       reterr));
+        TRY(batch_emit(batch, instance, step->row.name, given->outbound,
+                       given->outbound_count));
     }
     if (ret_verdict->code)
         workset_revise_dirty(instance);
@@ -170,16 +166,15 @@ static cairn_code apply_report(struct batch *batch, struct workset_instance *ins
 }
 
 static cairn_code report_step(struct batch *batch, struct request *request,
-                              const cairn_report *given, cairn_reported *reported,
-                              cairn_error *reterr)
+                              const cairn_report *given, cairn_reported *reported)
 {
     const char *worker = request->in.report.worker;
     struct workset_instance *instance;
     struct flow_step *step;
     struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
-    TRY(batch_find_step(batch, given->task_id, &instance, &step, reterr));
+    TRY(batch_find_step(batch, given->task_id, &instance, &step));
     if (step)
-        TRY(apply_report(batch, instance, step, worker, given, &verdict, reterr));
+        TRY(apply_report(batch, instance, step, worker, given, &verdict));
     reported->code = verdict.code;
     batch->tally.late_reports += verdict.code == CAIRN_E_LEASE_LOST;
     if (!verdict.code)
@@ -194,27 +189,25 @@ static cairn_code report_step(struct batch *batch, struct request *request,
     return CAIRN_OK;
 }
 
-cairn_code batch_report(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_report(struct batch *batch, struct request *request)
 {
     size_t count = request->in.report.count;
     if (!request->out.reported)
         request->out.reported = arena_array(&request->arena, count, sizeof(cairn_reported));
-    if (!request->out.reported)
-        return fail_memory(reterr);
+    NEED(request->out.reported, batch->error);
     for (size_t i = 0; i < count; i++) {
         const cairn_report *report = &request->in.report.reports[i];
         cairn_reported *reported = &request->out.reported[i];
         *reported = (cairn_reported){0};
-        TRY(is_step_id(report->task_id) ? report_step(batch, request, report, reported, reterr)
-                                        : report_job(batch, request, report, reported, reterr));
+        TRY(is_step_id(report->task_id) ? report_step(batch, request, report, reported)
+                                        : report_job(batch, request, report, reported));
     }
     return CAIRN_OK;
 }
 
 /* ---- heartbeats ----------------------------------------------------------------------------- */
 
-static cairn_code heartbeat_job(struct batch *batch, struct request *request,
-                                cairn_error *reterr)
+static cairn_code heartbeat_job(struct batch *batch, struct request *request)
 {
     const struct heartbeat_input *in = &request->in.heartbeat;
     struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
@@ -223,9 +216,9 @@ static cairn_code heartbeat_job(struct batch *batch, struct request *request,
                               .token = in->token,
                               .extend_us = in->extend_ms * US_PER_MS};
     struct workset_job *job;
-    TRY(workset_take_job(batch, in->task_id, &job, reterr));
+    TRY(workset_take_job(batch, in->task_id, &job));
     if (job)
-        TRY(batch_apply_job(batch, job, &input, &verdict, reterr));
+        TRY(batch_apply_job(batch, job, &input, &verdict));
     if (verdict.code) {
         batch->tally.late_reports++;
         request->code = job_lease_lost(&request->error, in->task_id, in->worker, job);
@@ -277,10 +270,10 @@ static void heartbeat_step(struct batch *batch, struct request *request)
     batch->tally.late_reports += request->code != CAIRN_OK;
 }
 
-cairn_code batch_heartbeat(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_heartbeat(struct batch *batch, struct request *request)
 {
     if (!is_step_id(request->in.heartbeat.task_id))
-        return heartbeat_job(batch, request, reterr);
+        return heartbeat_job(batch, request);
     heartbeat_step(batch, request);
     return CAIRN_OK;
 }

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "engine/workset.h"
 
 #include <string.h>
@@ -22,16 +21,15 @@ static void answer_known(struct request *request, const struct signal_row *known
 }
 
 /* Whether the id is known; then the request is answered. */
-static cairn_code find_known(struct batch *batch, struct request *request, bool *ret_is_known,
-                             cairn_error *reterr)
+static cairn_code find_known(struct batch *batch, struct request *request, bool *ret_is_known)
 {
     const cairn_signal_options *in = &request->in.signal;
     struct signal_row known = {0};
     *ret_is_known = false;
     if (!in->id && !request->was_unsure)
         return CAIRN_OK;
-    cairn_code code =
-        batch->ops->get_signal(batch->tx, in->instance_id, signal_id(request), &known, reterr);
+    cairn_code code = batch->ops->get_signal(batch->tx, in->instance_id, signal_id(request),
+                                             &known, batch->error);
     if (code == CAIRN_E_NOT_FOUND)
         return CAIRN_OK;
     if (!code) {
@@ -43,7 +41,7 @@ static cairn_code find_known(struct batch *batch, struct request *request, bool 
 
 static cairn_code insert_signal(struct batch *batch, struct workset_instance *instance,
                                 struct request *request, struct signal_row *ret_row,
-                                enum insert_result *ret_result, cairn_error *reterr)
+                                enum insert_result *ret_result)
 {
     const cairn_signal_options *in = &request->in.signal;
     struct flow_facts facts = NO_FACTS;
@@ -55,20 +53,20 @@ static cairn_code insert_signal(struct batch *batch, struct workset_instance *in
                                    .payload = in->payload ? in->payload : "null",
                                    .received_at_us = batch->tx->now_us,
                                    .taken_by = -1};
-    TRY(batch->ops->insert_signal(batch->tx, ret_row, ret_result, reterr));
+    TRY(batch->ops->insert_signal(batch->tx, ret_row, ret_result, batch->error));
     if (*ret_result != INSERT_DONE)
         return CAIRN_OK;
     facts.event = in->event;
     facts.signal_id = ret_row->id;
-    return workset_source.note(&instance->flow, "signal_received", NULL, &facts, reterr);
+    return workset_source.note(&instance->flow, "signal_received", NULL, &facts);
 }
 
 /* The instance has ended, but the id of a signal may be known from before. */
 static cairn_code signal_too_late(struct batch *batch, const struct workset_instance *instance,
-                                  struct request *request, cairn_error *reterr)
+                                  struct request *request)
 {
     bool is_known;
-    cairn_code code = find_known(batch, request, &is_known, reterr);
+    cairn_code code = find_known(batch, request, &is_known);
     if (!code && !is_known)
         request->code = fail(&request->error, CAIRN_E_WRONG_STATE,
                              "cannot signal instance \"%s\": it is %s", instance->row.id,
@@ -77,45 +75,45 @@ static cairn_code signal_too_late(struct batch *batch, const struct workset_inst
 }
 
 /* Without a latch a signal that no step waits for leaves nothing behind; so its id stays unknown. */
-static cairn_code signal_unwanted(struct batch *batch, struct request *request,
-                                  cairn_error *reterr)
+static cairn_code signal_unwanted(struct batch *batch, struct request *request)
 {
     bool is_known;
     request->out.signalled = (cairn_signalled){.kept = 0};
-    return find_known(batch, request, &is_known, reterr);
+    return find_known(batch, request, &is_known);
 }
 
 /* Keeps the signal, wakes what waits for it, and remembers what the sender is told. */
 static cairn_code signal_arrives(struct batch *batch, struct workset_instance *instance,
-                                 struct request *request, cairn_error *reterr)
+                                 struct request *request)
 {
     struct signal_row row;
     enum insert_result result;
     bool is_taken = false;
-    TRY(insert_signal(batch, instance, request, &row, &result, reterr));
+    TRY(insert_signal(batch, instance, request, &row, &result));
     if (result != INSERT_DONE) {
         answer_known(request, &row);
         return CAIRN_OK;
     }
     workset_revise(instance);
-    TRY(flow_signal(&instance->flow, request->in.signal.event, &is_taken, reterr));
+    TRY(flow_signal(&instance->flow, request->in.signal.event, &is_taken));
     request->out.signalled = (cairn_signalled){.kept = 1, .taken = is_taken};
-    return is_taken ? batch->ops->keep_signal_taken(batch->tx, row.instance_id, row.seq, reterr)
+    return is_taken ? batch->ops->keep_signal_taken(batch->tx, row.instance_id, row.seq,
+                                                    batch->error)
                     : CAIRN_OK;
 }
 
-cairn_code batch_signal(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_signal(struct batch *batch, struct request *request)
 {
     const cairn_signal_options *in = &request->in.signal;
     struct workset_instance *instance;
     bool is_awaited = true;
-    TRY(batch_take_instance(batch, request, &instance, reterr));
+    TRY(batch_take_instance(batch, request, &instance));
     if (!instance)
         return CAIRN_OK;
     if (instance_is_final(instance->row.status))
-        return signal_too_late(batch, instance, request, reterr);
+        return signal_too_late(batch, instance, request);
     if (in->no_latch)
-        TRY(flow_is_awaited(&instance->flow, in->event, &is_awaited, reterr));
-    return is_awaited ? signal_arrives(batch, instance, request, reterr)
-                      : signal_unwanted(batch, request, reterr);
+        TRY(flow_is_awaited(&instance->flow, in->event, &is_awaited));
+    return is_awaited ? signal_arrives(batch, instance, request)
+                      : signal_unwanted(batch, request);
 }

@@ -5,7 +5,6 @@
  * An instance is started in memory first: its plan is laid out and the first step made ready.  Then
  * the rows are inserted as they have become, unless its key turns out to be known.
  */
-#include "base/error.h"
 #include "definition/definition.h"
 #include "engine/workset.h"
 
@@ -35,7 +34,7 @@ static cairn_code read_deployed(struct request *request, struct definition *ret_
     return code;
 }
 
-cairn_code batch_deploy(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_deploy(struct batch *batch, struct request *request)
 {
     struct definition definition;
     enum put_result result;
@@ -53,7 +52,7 @@ cairn_code batch_deploy(struct batch *batch, struct request *request, cairn_erro
                                  .hash = definition.hash,
                                  .content = definition.content,
                                  .created_at_us = batch->tx->now_us};
-    TRY(batch->ops->put_definition(batch->tx, &row, &result, reterr));
+    TRY(batch->ops->put_definition(batch->tx, &row, &result, batch->error));
     if (result == PUT_OTHER) {
         request->code =
             fail(&request->error, CAIRN_E_CONFLICT,
@@ -66,8 +65,7 @@ cairn_code batch_deploy(struct batch *batch, struct request *request, cairn_erro
     }
     cairn_workflow *item = arena_zalloc(&request->arena, sizeof *item);
     char *hash = arena_strdup(&request->arena, definition.hash);
-    if (!item || !hash)
-        return fail_memory(reterr);
+    NEED(item && hash, batch->error);
     *item = (cairn_workflow){.name = definition.name,
                              .version = definition.version,
                              .hash = hash,
@@ -101,7 +99,7 @@ static cairn_code no_such_workflow(struct request *request, const cairn_start_op
 }
 
 static cairn_code read_plan(struct batch *batch, const struct definition_row *row,
-                            const struct definition **ret_definition, cairn_error *reterr)
+                            const struct definition **ret_definition)
 {
     struct plans *plans = &batch->committer->plans;
     size_t count;
@@ -109,10 +107,9 @@ static cairn_code read_plan(struct batch *batch, const struct definition_row *ro
     if (*ret_definition)
         return CAIRN_OK;
     struct definition *definition = arena_zalloc(&batch->arena, sizeof *definition);
-    if (!definition)
-        return fail_memory(reterr);
+    NEED(definition, batch->error);
     TRY(definition_read(&batch->arena, row->name, row->content, strlen(row->content),
-                        definition, NULL, 0, &count, reterr));
+                        definition, NULL, 0, &count, batch->error));
     plans_keep(plans, definition, row->hash);
     *ret_definition = definition;
     return CAIRN_OK;
@@ -121,7 +118,7 @@ static cairn_code read_plan(struct batch *batch, const struct definition_row *ro
 /* NULL: there is no such workflow, and the request is refused. */
 static cairn_code find_plan(struct batch *batch, struct plan **plans, struct request *request,
                             const cairn_start_options *in,
-                            const struct definition **ret_definition, cairn_error *reterr)
+                            const struct definition **ret_definition)
 {
     *ret_definition = NULL;
     for (const struct plan *plan = *plans; plan; plan = plan->next) {
@@ -132,15 +129,15 @@ static cairn_code find_plan(struct batch *batch, struct plan **plans, struct req
     }
     struct definition_row row;
     cairn_code code =
-        batch->ops->get_definition(batch->tx, in->workflow, in->version, &row, reterr);
+        batch->ops->get_definition(batch->tx, in->workflow, in->version, &row, batch->error);
     if (code == CAIRN_E_NOT_FOUND) {
         no_such_workflow(request, in);
         return CAIRN_OK;
     }
     struct plan *plan = code ? NULL : arena_zalloc(&batch->arena, sizeof *plan);
     if (!plan)
-        return code ? code : fail_memory(reterr);
-    TRY(read_plan(batch, &row, ret_definition, reterr));
+        return code ? code : fail_memory(batch->error);
+    TRY(read_plan(batch, &row, ret_definition));
     *plan = (struct plan){.definition = *ret_definition,
                           .name = in->workflow,
                           .version = in->version,
@@ -159,22 +156,21 @@ struct starting {
     size_t count;
 };
 
-static cairn_code make_starting(struct batch *batch, size_t room, struct starting *ret,
-                                cairn_error *reterr)
+static cairn_code make_starting(struct batch *batch, size_t room, struct starting *ret)
 {
     *ret = (struct starting){
         .instances = arena_array(&batch->arena, room, sizeof *ret->instances),
         .started = arena_array(&batch->arena, room, sizeof *ret->started),
         .was_unsure = arena_array(&batch->arena, room, sizeof *ret->was_unsure),
     };
-    return ret->instances && ret->started && ret->was_unsure ? CAIRN_OK : fail_memory(reterr);
+    return ret->instances && ret->started && ret->was_unsure ? CAIRN_OK
+                                                             : fail_memory(batch->error);
 }
 
 /* Starts an instance in memory. */
 static cairn_code add_starting(struct batch *batch, struct starting *starting,
                                const cairn_start_options *in, cairn_enqueued *started,
-                               const struct definition *definition, bool was_unsure,
-                               cairn_error *reterr)
+                               const struct definition *definition, bool was_unsure)
 {
     int64_t now_us = batch->tx->now_us;
     struct instance_row row = {
@@ -197,17 +193,16 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
     };
     struct workset_instance *instance =
         workset_new(batch, &row, definition->plan, definition->plan_count);
-    if (!instance)
-        return fail_memory(reterr);
+    NEED(instance, batch->error);
     starting->instances[starting->count] = instance;
     starting->started[starting->count] = started;
     starting->was_unsure[starting->count++] = was_unsure;
-    return row.start_at_us ? CAIRN_OK : flow_start(&instance->flow, reterr);
+    return row.start_at_us ? CAIRN_OK : flow_start(&instance->flow);
 }
 
 static cairn_code settle_started(struct batch *batch, const struct starting *starting,
                                  size_t index, const struct instance_row *row,
-                                 enum insert_result result, cairn_error *reterr)
+                                 enum insert_result result)
 {
     struct workset_instance *instance = starting->instances[index];
     cairn_enqueued *started = starting->started[index];
@@ -223,24 +218,22 @@ static cairn_code settle_started(struct batch *batch, const struct starting *sta
     if (row->start_at_us)
         batch_note_due(batch, row->start_at_us);
     batch->tally.started++;
-    return workset_adopt(batch, instance, reterr);
+    return workset_adopt(batch, instance);
 }
 
-static cairn_code insert_starting(struct batch *batch, const struct starting *starting,
-                                  cairn_error *reterr)
+static cairn_code insert_starting(struct batch *batch, const struct starting *starting)
 {
     size_t count = starting->count;
     struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
     enum insert_result *results = arena_array(&batch->arena, count, sizeof *results);
-    if (!rows || !results)
-        return fail_memory(reterr);
+    NEED(rows && results, batch->error);
     if (count == 0)
         return CAIRN_OK;
     for (size_t i = 0; i < count; i++)
         rows[i] = starting->instances[i]->row;
-    TRY(batch->ops->insert_instances(batch->tx, rows, count, results, reterr));
+    TRY(batch->ops->insert_instances(batch->tx, rows, count, results, batch->error));
     for (size_t i = 0; i < count; i++)
-        TRY(settle_started(batch, starting, i, &rows[i], results[i], reterr));
+        TRY(settle_started(batch, starting, i, &rows[i], results[i]));
     return CAIRN_OK;
 }
 
@@ -259,62 +252,62 @@ static struct request *next_start(struct request *at)
     return NULL;
 }
 
-static cairn_code start_ahead(struct batch *batch, struct request *first, cairn_error *reterr)
+static cairn_code start_ahead(struct batch *batch, struct request *first)
 {
     size_t room = 0;
     struct plan *plans = NULL;
     struct starting starting;
     for (struct request *one = first; one; one = next_start(one->next))
         room++;
-    TRY(make_starting(batch, room, &starting, reterr));
+    TRY(make_starting(batch, room, &starting));
     for (struct request *one = first; one; one = next_start(one->next)) {
         const struct definition *definition;
-        TRY(find_plan(batch, &plans, one, &one->in.start, &definition, reterr));
+        TRY(find_plan(batch, &plans, one, &one->in.start, &definition));
         if (!definition)
             continue;
-        TRY(batch_make_ids(batch, one, 1, reterr));
+        TRY(batch_make_ids(batch, one, 1));
         TRY(add_starting(batch, &starting, &one->in.start, one->out.enqueued, definition,
-                         one->was_unsure, reterr));
+                         one->was_unsure));
     }
-    return insert_starting(batch, &starting, reterr);
+    return insert_starting(batch, &starting);
 }
 
 /* DLQ records of steps that failed at once are written at the request's own turn. */
-cairn_code batch_start(struct batch *batch, struct request *request, cairn_error *reterr)
+cairn_code batch_start(struct batch *batch, struct request *request)
 {
     if (!batch->are_starts_ahead)
-        TRY(start_ahead(batch, request, reterr));
+        TRY(start_ahead(batch, request));
     batch->are_starts_ahead = true;
     struct workset_instance *instance =
         request->code ? NULL : workset_find(batch, request->out.enqueued[0].id);
-    return instance ? workset_write_parked(instance, reterr) : CAIRN_OK;
+    return instance ? workset_write_parked(instance) : CAIRN_OK;
 }
 
 /* ---- what functions start ------------------------------------------------------------------- */
 
 cairn_code batch_plan_children(struct batch *batch, struct request *request,
-                               struct child *children, size_t count, cairn_error *reterr)
+                               struct child *children, size_t count)
 {
     struct plan *plans = NULL;
     for (size_t i = 0; i < count && !request->code; i++)
         TRY(find_plan(batch, &plans, request, &children[i].start->options,
-                      &children[i].definition, reterr));
+                      &children[i].definition));
     return CAIRN_OK;
 }
 
 cairn_code batch_start_children(struct batch *batch, struct child *children, size_t count,
-                                cairn_enqueued *ret_started, cairn_error *reterr)
+                                cairn_enqueued *ret_started)
 {
     struct starting starting;
-    TRY(make_starting(batch, count, &starting, reterr));
+    TRY(make_starting(batch, count, &starting));
     for (size_t i = 0; i < count; i++) {
         snprintf(ret_started[i].id, sizeof ret_started[i].id, "%s", children[i].start->id);
         TRY(add_starting(batch, &starting, &children[i].start->options, &ret_started[i],
-                         children[i].definition, true, reterr));
+                         children[i].definition, true));
     }
-    TRY(insert_starting(batch, &starting, reterr));
+    TRY(insert_starting(batch, &starting));
     for (size_t i = 0; i < count; i++)
         if (starting.instances[i]->is_adopted)
-            TRY(workset_write_parked(starting.instances[i], reterr));
+            TRY(workset_write_parked(starting.instances[i]));
     return CAIRN_OK;
 }

@@ -2,8 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/buf.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "core/effect.h"
 #include "core/rows.h"
@@ -17,13 +15,9 @@
 static cairn_task *add_task(struct claim_group *group, struct claim_share *share,
                             enum claim_kind kind)
 {
-    struct claim_tasks *of = &share->of[kind];
-    of->tasks = arena_grow(&share->request->arena, of->tasks, of->count, 1, &of->room,
-                           sizeof *of->tasks);
-    if (!of->tasks)
-        return NULL;
-    group->taken[kind]++;
-    return &of->tasks[of->count++];
+    cairn_task *task = list_add(&share->request->arena, &share->of[kind]);
+    group->taken[kind] += task != NULL;
+    return task;
 }
 
 static struct job_claim to_store_claim(const struct batch *batch, const struct request *request)
@@ -41,46 +35,41 @@ static struct job_claim to_store_claim(const struct batch *batch, const struct r
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
-static cairn_code note_job(struct batch *batch, const char *worker, const struct job_row *row,
-                           cairn_error *reterr)
+static cairn_code note_job(struct batch *batch, const char *worker, const struct job_row *row)
 {
     struct job_facts facts = {.worker = worker, .attempt = row->attempt + 1};
     batch_note_due(batch, row->lease_until_us + 1);
     batch->tally.claimed++;
     /* A claimed task starts at once, so both are written here (docs/decisions/0005). */
-    TRY(batch_add_job_event(batch, row->id, EVENT_LEASED, &facts, reterr));
-    return batch_add_job_event(batch, row->id, EVENT_STARTED, &facts, reterr);
+    TRY(batch_add_job_event(batch, row->id, EVENT_LEASED, &facts));
+    return batch_add_job_event(batch, row->id, EVENT_STARTED, &facts);
 }
 
 static cairn_code lease_jobs(struct batch *batch, const struct request *request,
-                             struct job_row *rows, size_t room, size_t *ret_count,
-                             cairn_error *reterr)
+                             struct job_row *rows, size_t room, size_t *ret_count)
 {
     struct job_claim claim = to_store_claim(batch, request);
     if (request->was_unsure)
         return batch->ops->find_claimed(batch->tx, claim.worker, claim.token, rows, room,
-                                        ret_count, reterr);
-    return batch->ops->claim_jobs(batch->tx, &claim, rows, room, ret_count, reterr);
+                                        ret_count, batch->error);
+    return batch->ops->claim_jobs(batch->tx, &claim, rows, room, ret_count, batch->error);
 }
 
-cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room,
-                           cairn_error *reterr)
+cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room)
 {
     struct claim_share *share = group->shares;
     struct request *request = share->request;
     size_t count = 0;
     struct job_row *rows = arena_array(&batch->arena, room, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
+    NEED(rows, batch->error);
     struct arena *arena = batch->tx->arena;
     batch->tx->arena = &request->arena; /* where the answer lives: nothing needs to be copied */
-    cairn_code code = lease_jobs(batch, request, rows, room, &count, reterr);
+    cairn_code code = lease_jobs(batch, request, rows, room, &count);
     batch->tx->arena = arena;
     for (size_t i = 0; i < count && !code; i++) {
         const struct job_row *row = &rows[i];
         cairn_task *task = add_task(group, share, CLAIM_JOBS);
-        if (!task)
-            return fail_memory(reterr);
+        NEED(task, batch->error);
         *task = (cairn_task){
             .id = row->id,
             .token = request->token,
@@ -94,7 +83,7 @@ cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_
             .lease_until_us = row->lease_until_us,
         };
         if (!request->was_unsure)
-            code = note_job(batch, request_claim(request)->worker, row, reterr);
+            code = note_job(batch, request_claim(request)->worker, row);
     }
     return code;
 }
@@ -103,12 +92,11 @@ cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_
 
 /* A holder for each row that there is room for. */
 static cairn_code make_holders(struct batch *batch, const struct claim_group *group,
-                               const struct step_holder **ret_holders, cairn_error *reterr)
+                               const struct step_holder **ret_holders)
 {
     size_t at = 0;
     struct step_holder *holders = arena_array(&batch->arena, group->room, sizeof *holders);
-    if (!holders)
-        return fail_memory(reterr);
+    NEED(holders, batch->error);
     for (size_t i = 0; i < group->count; i++)
         for (size_t k = 0; k < group->shares[i].room; k++)
             holders[at++] = (struct step_holder){
@@ -121,12 +109,11 @@ static cairn_code make_holders(struct batch *batch, const struct claim_group *gr
 
 /* The functions that a claim names, as a store takes them. */
 static cairn_code join_functions(struct batch *batch, const cairn_claim_options *claim,
-                                 struct step_claim *wanted, cairn_error *reterr)
+                                 struct step_claim *wanted)
 {
     struct function_range *ranges =
         arena_array(&batch->arena, claim->function_count, sizeof *ranges);
-    if (!ranges)
-        return fail_memory(reterr);
+    NEED(ranges, batch->error);
     for (size_t i = 0; i < claim->function_count; i++) {
         const cairn_function_code *code = &claim->functions[i];
         ranges[i] = (struct function_range){
@@ -142,8 +129,7 @@ static cairn_code join_functions(struct batch *batch, const cairn_claim_options 
 }
 
 static cairn_code lease_steps(struct batch *batch, const struct claim_group *group,
-                              struct step_row *rows, size_t room, size_t *ret_count,
-                              cairn_error *reterr)
+                              struct step_row *rows, size_t room, size_t *ret_count)
 {
     const struct request *request = group->shares->request;
     const cairn_claim_options *claim = request_claim(request);
@@ -151,19 +137,19 @@ static cairn_code lease_steps(struct batch *batch, const struct claim_group *gro
                                 .aging_rate = batch->engine->base.options.aging_rate};
     if (request->was_unsure)
         return batch->ops->find_claimed_steps(batch->tx, claim->worker, request->token, rows,
-                                              room, ret_count, reterr);
+                                              room, ret_count, batch->error);
     if (group->count > 1)
-        TRY(make_holders(batch, group, &wanted.holders, reterr));
+        TRY(make_holders(batch, group, &wanted.holders));
     if (claim->function_count)
-        TRY(join_functions(batch, claim, &wanted, reterr));
+        TRY(join_functions(batch, claim, &wanted));
     if (batch->ops->send_step_claim) {
-        TRY(batch->ops->send_step_claim(batch->tx, &wanted, room, reterr));
+        TRY(batch->ops->send_step_claim(batch->tx, &wanted, room, batch->error));
         /* While the store is at it.  Events of jobs alone wait for those of the jobs that this
          * claim brings: one statement in place of two. */
         if (batch->instances.count > 0)
-            TRY(workset_write(batch, reterr));
+            TRY(workset_write(batch));
     }
-    return batch->ops->claim_steps(batch->tx, &wanted, rows, room, ret_count, reterr);
+    return batch->ops->claim_steps(batch->tx, &wanted, rows, room, ret_count, batch->error);
 }
 
 /* ---- steps: the answer ---------------------------------------------------------------------- */
@@ -182,8 +168,8 @@ static const char *undo_input(struct arena *arena, const struct step_row *row)
     return buf_keep(&buf, arena);
 }
 
-static cairn_code fill_task(struct request *request, const struct flow_step *step,
-                            cairn_task *ret_task, cairn_error *reterr)
+static cairn_code fill_task(struct batch *batch, struct request *request,
+                            const struct flow_step *step, cairn_task *ret_task)
 {
     const struct step_row *row = &step->row;
     bool is_undo = row->status == STEP_COMPENSATION;
@@ -210,12 +196,12 @@ static cairn_code fill_task(struct request *request, const struct flow_step *ste
         .reason = row->is_timed_out && !is_undo ? "WAITING_TIMEOUT" : NULL,
         .signal = is_undo ? NULL : row->signal,
     };
-    return ret_task->id && ret_task->input && ret_task->key ? CAIRN_OK : fail_memory(reterr);
+    return ret_task->id && ret_task->input && ret_task->key ? CAIRN_OK
+                                                            : fail_memory(batch->error);
 }
 
 /* A step that the claim has brought: its limit, its event, its timer. */
-static cairn_code note_step(struct batch *batch, const char *worker, struct flow_step *step,
-                            cairn_error *reterr)
+static cairn_code note_step(struct batch *batch, const char *worker, struct flow_step *step)
 {
     struct step_row *row = &step->row;
     struct flow_facts facts = NO_FACTS;
@@ -229,8 +215,8 @@ static cairn_code note_step(struct batch *batch, const char *worker, struct flow
     facts.retry_count = is_undo ? row->compensation_attempts : row->attempts;
     facts.worker = worker;
     TRY(batch_add_event(batch, &batch->events, row->instance_id, "step_started", row->name,
-                        &facts, reterr));
-    return workset_put_claimed(batch, step, reterr);
+                        &facts));
+    return workset_put_claimed(batch, step);
 }
 
 /* Rows come in the order of the holders, nearly always: so the search goes on where it ended.  NULL:
@@ -247,41 +233,38 @@ static struct claim_share *find_share(struct claim_group *group, size_t *at, con
 }
 
 static cairn_code give(struct batch *batch, struct claim_group *group,
-                       struct claim_share *share, struct step_row *row, cairn_error *reterr)
+                       struct claim_share *share, struct step_row *row)
 {
     struct request *request = share->request;
     struct step_config config;
     if (group->count > 1 && !row_keep_texts(&step_row_type, row, &request->arena))
-        return fail_memory(reterr);
+        return fail_memory(batch->error);
     cairn_task *task = add_task(group, share, CLAIM_STEPS);
-    if (!task)
-        return fail_memory(reterr);
-    TRY(step_config_read(&request->arena, row->config, &config, reterr));
+    NEED(task, batch->error);
+    TRY(step_config_read(&request->arena, row->config, &config, batch->error));
     struct flow_step step = {.row = *row, .config = &config};
     if (!request->was_unsure)
-        TRY(note_step(batch, request_claim(request)->worker, &step, reterr));
-    TRY(fill_task(request, &step, task, reterr));
+        TRY(note_step(batch, request_claim(request)->worker, &step));
+    TRY(fill_task(batch, request, &step, task));
     if (row->kind == KIND_FUNCTION)
-        TRY(batch_add_passage(batch, request, row, &task->memory, reterr));
+        TRY(batch_add_passage(batch, request, row, &task->memory));
     return CAIRN_OK;
 }
 
-cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room,
-                            cairn_error *reterr)
+cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room)
 {
     size_t found = 0, at = 0;
     struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
+    NEED(rows, batch->error);
     struct arena *arena = batch->tx->arena;
     if (group->count == 1)
         batch->tx->arena = &group->shares->request->arena; /* nothing needs to be copied */
-    cairn_code code = lease_steps(batch, group, rows, room, &found, reterr);
+    cairn_code code = lease_steps(batch, group, rows, room, &found);
     batch->tx->arena = arena;
     for (size_t i = 0; i < found && !code; i++) {
         struct claim_share *share = find_share(group, &at, rows[i].token);
-        code = share ? give(batch, group, share, &rows[i], reterr)
-                     : fail(reterr, CAIRN_E_INTERNAL, "a step was leased to no claim");
+        code = share ? give(batch, group, share, &rows[i])
+                     : fail(batch->error, CAIRN_E_INTERNAL, "a step was leased to no claim");
     }
     return code;
 }

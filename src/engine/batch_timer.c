@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "engine/workset.h"
 
 /* Bounded, so that one commit stays short; what is left is due at once and comes next. */
@@ -10,28 +9,27 @@ enum { DUE_AT_ONCE = 256, PROMOTE_AT_ONCE = 2000 };
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
-static cairn_code expire_jobs(struct batch *batch, cairn_error *reterr)
+static cairn_code expire_jobs(struct batch *batch)
 {
     size_t count = 0;
     struct job_row *rows = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
-    TRY(batch->ops->lock_expired_jobs(batch->tx, rows, DUE_AT_ONCE, &count, reterr));
+    NEED(rows, batch->error);
+    TRY(batch->ops->lock_expired_jobs(batch->tx, rows, DUE_AT_ONCE, &count, batch->error));
     for (size_t i = 0; i < count; i++) {
         struct workset_job *job;
         struct job_input input = {.action = JOB_EXPIRE};
         struct job_verdict verdict;
-        TRY(workset_add_job(batch, &rows[i], &job, reterr));
-        TRY(batch_apply_job(batch, job, &input, &verdict, reterr));
+        TRY(workset_add_job(batch, &rows[i], &job));
+        TRY(batch_apply_job(batch, job, &input, &verdict));
     }
-    return workset_write_jobs(batch, reterr);
+    return workset_write_jobs(batch);
 }
 
-static cairn_code apply_jobs(struct batch *batch, cairn_error *reterr)
+static cairn_code apply_jobs(struct batch *batch)
 {
     size_t count = 0;
-    TRY(expire_jobs(batch, reterr));
-    TRY(batch->ops->promote_jobs(batch->tx, PROMOTE_AT_ONCE, &count, reterr));
+    TRY(expire_jobs(batch));
+    TRY(batch->ops->promote_jobs(batch->tx, PROMOTE_AT_ONCE, &count, batch->error));
     if (count)
         batch_note_ready(batch, NULL, 0);
     return CAIRN_OK;
@@ -39,21 +37,20 @@ static cairn_code apply_jobs(struct batch *batch, cairn_error *reterr)
 
 /* ---- instances and steps -------------------------------------------------------------------- */
 
-static cairn_code apply_starts(struct batch *batch, cairn_error *reterr)
+static cairn_code apply_starts(struct batch *batch)
 {
     size_t count = 0;
     const char **ids = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *ids);
-    if (!ids)
-        return fail_memory(reterr);
-    TRY(batch->ops->find_due_instances(batch->tx, ids, DUE_AT_ONCE, &count, reterr));
-    TRY(workset_load(batch, ids, count, reterr));
+    NEED(ids, batch->error);
+    TRY(batch->ops->find_due_instances(batch->tx, ids, DUE_AT_ONCE, &count, batch->error));
+    TRY(workset_load(batch, ids, count));
     for (size_t i = 0; i < count; i++) {
         struct workset_instance *instance = workset_find(batch, ids[i]);
         bool is_due = instance && !instance->is_busy &&
                       instance->row.status == INSTANCE_PENDING &&
                       instance->row.start_at_us <= batch->tx->now_us;
         if (is_due)
-            TRY(flow_start(&instance->flow, reterr));
+            TRY(flow_start(&instance->flow));
     }
     return CAIRN_OK;
 }
@@ -70,43 +67,42 @@ static size_t drop_busy(const struct batch *batch, struct step_ref *refs, size_t
     return kept;
 }
 
-static cairn_code apply_steps(struct batch *batch, cairn_error *reterr)
+static cairn_code apply_steps(struct batch *batch)
 {
     size_t count = 0;
     struct step_ref *refs = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *refs);
     const char **ids = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *ids);
-    if (!refs || !ids)
-        return fail_memory(reterr);
-    TRY(batch->ops->find_due_steps(batch->tx, refs, DUE_AT_ONCE, &count, reterr));
+    NEED(refs && ids, batch->error);
+    TRY(batch->ops->find_due_steps(batch->tx, refs, DUE_AT_ONCE, &count, batch->error));
     for (size_t i = 0; i < count; i++)
         ids[i] = refs[i].instance_id;
-    TRY(workset_load(batch, ids, count, reterr));
+    TRY(workset_load(batch, ids, count));
     count = drop_busy(batch, refs, count);
-    TRY(workset_prefetch(batch, refs, count, reterr));
+    TRY(workset_prefetch(batch, refs, count));
     for (size_t i = 0; i < count; i++) {
         struct workset_instance *instance = workset_find(batch, refs[i].instance_id);
         struct flow_step *step;
-        TRY(workset_step(instance, refs[i].seq, &step, reterr));
+        TRY(workset_step(instance, refs[i].seq, &step));
         if (!step)
             continue;
         batch->tally.lease_expiries +=
             step->row.locked_by && step->row.due_at_us <= batch->tx->now_us;
-        TRY(flow_timer(&instance->flow, step, reterr));
+        TRY(flow_timer(&instance->flow, step));
         workset_revise(instance);
     }
     return CAIRN_OK;
 }
 
-static cairn_code apply_flow(struct batch *batch, cairn_error *reterr)
+static cairn_code apply_flow(struct batch *batch)
 {
     size_t count = 0;
     /* First, since it changes rows in the store and not in the workset. */
-    TRY(batch->ops->promote_steps(batch->tx, PROMOTE_AT_ONCE, &count, reterr));
+    TRY(batch->ops->promote_steps(batch->tx, PROMOTE_AT_ONCE, &count, batch->error));
     if (count)
         batch_note_ready(batch, NULL, 0);
-    TRY(apply_starts(batch, reterr));
-    TRY(apply_steps(batch, reterr));
-    return workset_write_rows(batch, reterr);
+    TRY(apply_starts(batch));
+    TRY(apply_steps(batch));
+    return workset_write_rows(batch);
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */
@@ -114,26 +110,25 @@ static cairn_code apply_flow(struct batch *batch, cairn_error *reterr)
 /* One kind of timers: what is due is applied, and *due_us becomes the earliest time of all so far. */
 static cairn_code apply_due(struct batch *batch,
                             cairn_code (*next_due)(struct store_tx *, int64_t *, cairn_error *),
-                            cairn_code (*apply)(struct batch *, cairn_error *), int64_t *due_us,
-                            cairn_error *reterr)
+                            cairn_code (*apply)(struct batch *), int64_t *due_us)
 {
     int64_t next_us = 0;
-    TRY(next_due(batch->tx, &next_us, reterr));
+    TRY(next_due(batch->tx, &next_us, batch->error));
     if (next_us && next_us <= batch->tx->now_us) {
         batch_note_late(batch, next_us);
-        TRY(apply(batch, reterr));
-        TRY(next_due(batch->tx, &next_us, reterr));
+        TRY(apply(batch));
+        TRY(next_due(batch->tx, &next_us, batch->error));
     }
     if (next_us && (*due_us == 0 || next_us < *due_us))
         *due_us = next_us;
     return CAIRN_OK;
 }
 
-cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr)
+cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us)
 {
     int64_t due_us = 0;
-    TRY(apply_due(batch, batch->ops->next_due, apply_jobs, &due_us, reterr));
-    TRY(apply_due(batch, batch->ops->next_flow_due, apply_flow, &due_us, reterr));
+    TRY(apply_due(batch, batch->ops->next_due, apply_jobs, &due_us));
+    TRY(apply_due(batch, batch->ops->next_flow_due, apply_flow, &due_us));
     *ret_due_us = due_us;
     return CAIRN_OK;
 }

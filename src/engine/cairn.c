@@ -15,8 +15,7 @@ const char *cairn_version(void)
     return CAIRN_VERSION;
 }
 
-/* ---- opening --------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------- */
 
 static const char *choose_url(const char *url)
 {
@@ -40,13 +39,10 @@ static cairn_code check_missing(const cairn_open_options *options, cairn_error *
 cairn_code cairn_open(const cairn_open_options *options, cairn_engine **ret_engine,
                       cairn_error *reterr)
 {
-    cairn_open_options known = CAIRN_OPEN_DEFAULTS;
+    cairn_open_options known;
     error_clear(reterr);
-    cairn_code code = options_take(OPTIONS_OPEN, &known, options, reterr);
-    if (!code)
-        code = check_missing(&known, reterr);
-    if (code)
-        return code;
+    TRY(options_take(OPTIONS_OPEN, &known, options, reterr));
+    TRY(check_missing(&known, reterr));
     const char *url = choose_url(known.url);
     if (is_http(url))
         return remote_engine_open(&known, url, ret_engine, reterr);
@@ -79,16 +75,14 @@ cairn_code cairn_schema_get(const cairn_engine *engine, cairn_schema *ret_schema
     return options_give(OPTIONS_SCHEMA, ret_schema, &known, reterr);
 }
 
-/* ---- time -----------------------------------------------------------------------------------
- */
+/* ---- time ---------------------------------------------------------------------------------- */
 
 cairn_code cairn_clock_now(cairn_engine *engine, int64_t *ret_now_us, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_CLOCK_NOW);
-    cairn_code code = run_request(engine, request, reterr);
-    if (!code)
-        *ret_now_us = request->out.now_us;
-    return code;
+    TRY(run_request(engine, request, reterr));
+    *ret_now_us = request->out.now_us;
+    return CAIRN_OK;
 }
 
 cairn_code cairn_clock_advance(cairn_engine *engine, int64_t ms, int64_t *ret_now_us,
@@ -96,22 +90,20 @@ cairn_code cairn_clock_advance(cairn_engine *engine, int64_t ms, int64_t *ret_no
 {
     SCOPED_REQUEST(request, OP_CLOCK_ADVANCE);
     request->in.advance.ms = ms;
-    cairn_code code = run_request(engine, request, reterr);
-    if (!code && ret_now_us)
+    TRY(run_request(engine, request, reterr));
+    if (ret_now_us)
         *ret_now_us = request->out.now_us;
-    return code;
+    return CAIRN_OK;
 }
 
-/* ---- figures --------------------------------------------------------------------------------
- */
+/* ---- figures ------------------------------------------------------------------------------- */
 
 cairn_code cairn_stats_get(cairn_engine *engine, cairn_stats *ret_stats, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_STATS);
-    cairn_code code = options_check(OPTIONS_STATS, ret_stats->size, reterr);
-    if (!code)
-        code = run_request(engine, request, reterr);
-    return code ? code : options_give(OPTIONS_STATS, ret_stats, &request->out.stats, reterr);
+    TRY(options_check(OPTIONS_STATS, ret_stats->size, reterr));
+    TRY(run_request(engine, request, reterr));
+    return options_give(OPTIONS_STATS, ret_stats, &request->out.stats, reterr);
 }
 
 cairn_code cairn_doctor(cairn_engine *engine, cairn_page **ret_findings, cairn_error *reterr)

@@ -10,20 +10,14 @@ cairn_code cairn_instance_start(cairn_engine *engine, const cairn_start_options 
                                 cairn_enqueued *ret_started, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_START);
-    request->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
-    cairn_code code = options_take(OPTIONS_START, &request->in.start, options, reterr);
-    if (!code)
-        code = run_request(engine, request, reterr);
-    if (!code && ret_started)
+    TRY(options_take(OPTIONS_START, &request->in.start, options, reterr));
+    TRY(run_request(engine, request, reterr));
+    if (ret_started)
         *ret_started = request->out.enqueued[0];
-    return code;
+    return CAIRN_OK;
 }
 
-cairn_code cairn_instance_get(cairn_engine *engine, const char *id, cairn_page **ret_instances,
-                              cairn_error *reterr)
-{
-    return run_get(engine, OP_INSTANCE_GET, id, PAGE_INSTANCE, ret_instances, reterr);
-}
+CALL_TO_GET(cairn_instance_get, OP_INSTANCE_GET, PAGE_INSTANCE)
 
 cairn_code cairn_instance_wait(cairn_engine *engine, const char *id, int64_t timeout_ms,
                                cairn_page **ret_instances, cairn_error *reterr)
@@ -36,53 +30,26 @@ cairn_code cairn_instance_list(cairn_engine *engine, const cairn_instance_filter
                                cairn_page **ret_instances, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_INSTANCE_LIST);
-    request->in.instance_list = (cairn_instance_filter)CAIRN_INSTANCE_FILTER_DEFAULTS;
-    cairn_code code =
-        options_take(OPTIONS_INSTANCE_FILTER, &request->in.instance_list, filter, reterr);
-    return code ? code : run_for_page(engine, &request, PAGE_INSTANCE, ret_instances, reterr);
+    TRY(options_take(OPTIONS_INSTANCE_FILTER, &request->in.instance_list, filter, reterr));
+    return run_for_page(engine, &request, PAGE_INSTANCE, ret_instances, reterr);
 }
 
-cairn_code cairn_instance_steps(cairn_engine *engine, const char *id, const char *cursor,
-                                uint32_t limit, cairn_page **ret_steps, cairn_error *reterr)
-{
-    return run_list_of(engine, OP_STEP_LIST, id, cursor, limit, PAGE_STEP, ret_steps, reterr);
-}
+CALL_TO_LIST_OF(cairn_instance_steps, OP_STEP_LIST, PAGE_STEP)
+CALL_TO_LIST_OF(cairn_instance_events, OP_INSTANCE_EVENTS, PAGE_EVENT)
+CALL_TO_LIST_OF(cairn_instance_logs, OP_LOG_LIST, PAGE_LOG)
+CALL_TO_LIST_OF(cairn_instance_decisions, OP_DECISION_LIST, PAGE_DECISION)
 
-cairn_code cairn_instance_events(cairn_engine *engine, const char *id, const char *cursor,
-                                 uint32_t limit, cairn_page **ret_events, cairn_error *reterr)
-{
-    return run_list_of(engine, OP_INSTANCE_EVENTS, id, cursor, limit, PAGE_EVENT, ret_events,
-                       reterr);
-}
-
-cairn_code cairn_instance_logs(cairn_engine *engine, const char *id, const char *cursor,
-                               uint32_t limit, cairn_page **ret_logs, cairn_error *reterr)
-{
-    return run_list_of(engine, OP_LOG_LIST, id, cursor, limit, PAGE_LOG, ret_logs, reterr);
-}
-
-cairn_code cairn_instance_decisions(cairn_engine *engine, const char *id, const char *cursor,
-                                    uint32_t limit, cairn_page **ret_decisions,
-                                    cairn_error *reterr)
-{
-    return run_list_of(engine, OP_DECISION_LIST, id, cursor, limit, PAGE_DECISION,
-                       ret_decisions, reterr);
-}
-
-/* ---- signals and control --------------------------------------------------------------------
- */
+/* ---- signals and control ------------------------------------------------------------------- */
 
 cairn_code cairn_instance_signal(cairn_engine *engine, const cairn_signal_options *options,
                                  cairn_signalled *ret_signalled, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_SIGNAL);
-    request->in.signal = (cairn_signal_options)CAIRN_SIGNAL_DEFAULTS;
-    cairn_code code = options_take(OPTIONS_SIGNAL, &request->in.signal, options, reterr);
-    if (!code)
-        code = run_request(engine, request, reterr);
-    if (!code && ret_signalled)
+    TRY(options_take(OPTIONS_SIGNAL, &request->in.signal, options, reterr));
+    TRY(run_request(engine, request, reterr));
+    if (ret_signalled)
         *ret_signalled = request->out.signalled;
-    return code;
+    return CAIRN_OK;
 }
 
 static cairn_code control(cairn_engine *engine, enum request_op op,
@@ -93,10 +60,7 @@ static cairn_code control(cairn_engine *engine, enum request_op op,
     return run_request(engine, request, reterr);
 }
 
-cairn_code cairn_instance_pause(cairn_engine *engine, const char *id, cairn_error *reterr)
-{
-    return control(engine, OP_PAUSE, &(struct control_input){.id = id}, reterr);
-}
+CALL_BY_ID(cairn_instance_pause, OP_PAUSE)
 
 cairn_code cairn_instance_resume(cairn_engine *engine, const char *id, bool is_forced,
                                  cairn_error *reterr)
@@ -105,15 +69,8 @@ cairn_code cairn_instance_resume(cairn_engine *engine, const char *id, bool is_f
     return control(engine, OP_RESUME, &in, reterr);
 }
 
-cairn_code cairn_instance_restart(cairn_engine *engine, const char *id, cairn_error *reterr)
-{
-    return control(engine, OP_RESTART, &(struct control_input){.id = id}, reterr);
-}
-
-cairn_code cairn_instance_retry(cairn_engine *engine, const char *id, cairn_error *reterr)
-{
-    return control(engine, OP_RETRY, &(struct control_input){.id = id}, reterr);
-}
+CALL_BY_ID(cairn_instance_restart, OP_RESTART)
+CALL_BY_ID(cairn_instance_retry, OP_RETRY)
 
 cairn_code cairn_instance_cancel(cairn_engine *engine, const char *id, const char *by,
                                  const char *reason, cairn_error *reterr)
@@ -139,20 +96,10 @@ cairn_code cairn_instance_decide(cairn_engine *engine, const char *id, const cha
     return run_request(engine, request, reterr);
 }
 
-/* ---- the DLQ and the outbox -----------------------------------------------------------------
- */
+/* ---- the DLQ and the outbox ---------------------------------------------------------------- */
 
-cairn_code cairn_dlq_list(cairn_engine *engine, const char *cursor, uint32_t limit,
-                          cairn_page **ret_records, cairn_error *reterr)
-{
-    return run_list(engine, OP_DLQ_LIST, cursor, limit, PAGE_DLQ_RECORD, ret_records, reterr);
-}
-
-cairn_code cairn_dlq_get(cairn_engine *engine, const char *id, cairn_page **ret_records,
-                         cairn_error *reterr)
-{
-    return run_get(engine, OP_DLQ_GET, id, PAGE_DLQ_RECORD, ret_records, reterr);
-}
+CALL_TO_LIST(cairn_dlq_list, OP_DLQ_LIST, PAGE_DLQ_RECORD)
+CALL_TO_GET(cairn_dlq_get, OP_DLQ_GET, PAGE_DLQ_RECORD)
 
 cairn_code cairn_dlq_requeue(cairn_engine *engine, const char *id, const char *input,
                              cairn_error *reterr)
@@ -171,7 +118,4 @@ cairn_code cairn_outbox_claim(cairn_engine *engine, const char *worker, uint32_t
     return run_for_page(engine, &request, PAGE_OUTBOX_EVENT, ret_events, reterr);
 }
 
-cairn_code cairn_outbox_ack(cairn_engine *engine, const char *id, cairn_error *reterr)
-{
-    return run_id(engine, OP_OUTBOX_ACK, id, reterr);
-}
+CALL_BY_ID(cairn_outbox_ack, OP_OUTBOX_ACK)

@@ -11,54 +11,30 @@
 cairn_code take_claim(struct arena *arena, cairn_claim_options *to,
                       const cairn_claim_options *from, cairn_error *reterr)
 {
-    *to = (cairn_claim_options)CAIRN_CLAIM_DEFAULTS;
-    cairn_code code = options_take(OPTIONS_CLAIM, to, from, reterr);
-    if (code || !to->function_count)
-        return code;
-    size_t count = to->function_count;
-    cairn_function_code *known = arena_array(arena, count, sizeof *known);
-    if (!known)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++)
-        known[i] = (cairn_function_code)CAIRN_FUNCTION_CODE_DEFAULTS;
-    code = options_take_many(OPTIONS_FUNCTION_CODE, known, to->functions, count, reterr);
-    to->functions = known;
-    return code;
+    TRY(options_take(OPTIONS_CLAIM, to, from, reterr));
+    return options_take_many(OPTIONS_FUNCTION_CODE, arena, to->functions, to->function_count,
+                             &to->functions, reterr);
 }
 
 cairn_code cairn_claim(cairn_engine *engine, const cairn_claim_options *options,
                        cairn_page **ret_tasks, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_CLAIM);
-    cairn_code code = take_claim(&request->arena, &request->in.claim, options, reterr);
-    return code ? code : run_for_page(engine, &request, PAGE_TASK, ret_tasks, reterr);
-}
-
-static cairn_code take_outbound(struct arena *arena, cairn_report *report, cairn_error *reterr)
-{
-    size_t count = report->outbound_count;
-    cairn_outbound *known = arena_array(arena, count, sizeof *known);
-    if (!known)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++)
-        known[i] = (cairn_outbound)CAIRN_OUTBOUND_DEFAULTS;
-    cairn_code code =
-        options_take_many(OPTIONS_OUTBOUND, known, report->outbound, count, reterr);
-    report->outbound = known;
-    return code;
+    TRY(take_claim(&request->arena, &request->in.claim, options, reterr));
+    return run_for_page(engine, &request, PAGE_TASK, ret_tasks, reterr);
 }
 
 /* With the events of each. */
-static cairn_code take_reports(struct arena *arena, const cairn_report *reports, size_t count,
-                               cairn_report *known, cairn_error *reterr)
+static cairn_code take_reports(struct arena *arena, const cairn_report *from,
+                               struct report_input *to, cairn_error *reterr)
 {
-    for (size_t i = 0; i < count; i++)
-        known[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
-    cairn_code code = options_take_many(OPTIONS_REPORT, known, reports, count, reterr);
-    for (size_t i = 0; i < count && !code; i++)
-        if (known[i].outbound_count)
-            code = take_outbound(arena, &known[i], reterr);
-    return code;
+    TRY(options_take_many(OPTIONS_REPORT, arena, from, to->count, &to->reports, reterr));
+    for (size_t i = 0; i < to->count; i++) {
+        cairn_report *report = &to->reports[i];
+        TRY(options_take_many(OPTIONS_OUTBOUND, arena, report->outbound, report->outbound_count,
+                              &report->outbound, reterr));
+    }
+    return CAIRN_OK;
 }
 
 /* The results of a call whose requests were carried out; with one report and no room for its
@@ -85,45 +61,44 @@ cairn_code cairn_report_many(cairn_engine *engine, const char *worker,
     SCOPED_REQUEST(request, OP_REPORT);
     struct report_input *in = &request->in.report;
     cleanup(page_freep) cairn_page *tasks = page_new(PAGE_TASK);
-    cairn_report *known = arena_array(&request->arena, count, sizeof *known);
-    if (!known || !tasks)
-        return fail_memory(reterr);
-    cairn_code code = take_reports(&request->arena, reports, count, known, reterr);
-    *in = (struct report_input){
-        .worker = worker, .reports = known, .count = count, .is_claiming = claim != NULL};
-    if (!code && claim)
-        code = take_claim(&request->arena, &in->claim, claim, reterr);
-    if (!code)
-        code = run_request(engine, request, reterr);
-    if (!code)
-        code = give_reported(request, ret_reported, reterr);
-    if (code || !ret_tasks)
-        return code;
+    NEED(tasks, reterr);
+    *in = (struct report_input){.worker = worker, .count = count, .is_claiming = claim != NULL};
+    TRY(take_reports(&request->arena, reports, in, reterr));
+    if (claim)
+        TRY(take_claim(&request->arena, &in->claim, claim, reterr));
+    TRY(run_request(engine, request, reterr));
+    TRY(give_reported(request, ret_reported, reterr));
+    if (!ret_tasks)
+        return CAIRN_OK;
     page_take(tasks, &request);
     *ret_tasks = tasks;
     tasks = NULL;
     return CAIRN_OK;
 }
 
+static cairn_code report_one(cairn_engine *engine, const char *worker, const cairn_task *task,
+                             cairn_report *report, cairn_error *reterr)
+{
+    report->task_id = task->id;
+    report->token = task->token;
+    return cairn_report_many(engine, worker, report, 1, NULL, NULL, NULL, reterr);
+}
+
 cairn_code cairn_task_complete(cairn_engine *engine, const char *worker, const cairn_task *task,
                                const char *output, cairn_error *reterr)
 {
     cairn_report report = CAIRN_REPORT_DEFAULTS;
-    report.task_id = task->id;
-    report.token = task->token;
     report.output = output;
-    return cairn_report_many(engine, worker, &report, 1, NULL, NULL, NULL, reterr);
+    return report_one(engine, worker, task, &report, reterr);
 }
 
 cairn_code cairn_task_fail(cairn_engine *engine, const char *worker, const cairn_task *task,
                            const char *error, cairn_error *reterr)
 {
     cairn_report report = CAIRN_REPORT_DEFAULTS;
-    report.task_id = task->id;
-    report.token = task->token;
     report.outcome = CAIRN_FAIL;
     report.error = error;
-    return cairn_report_many(engine, worker, &report, 1, NULL, NULL, NULL, reterr);
+    return report_one(engine, worker, task, &report, reterr);
 }
 
 cairn_code cairn_heartbeat(cairn_engine *engine, const char *worker, const char *task_id,
@@ -133,9 +108,7 @@ cairn_code cairn_heartbeat(cairn_engine *engine, const char *worker, const char 
     SCOPED_REQUEST(request, OP_HEARTBEAT);
     request->in.heartbeat = (struct heartbeat_input){
         .worker = worker, .task_id = task_id, .token = token, .extend_ms = extend_ms};
-    cairn_code code = run_request(engine, request, reterr);
-    if (code)
-        return code;
+    TRY(run_request(engine, request, reterr));
     if (ret_lease_until_us)
         *ret_lease_until_us = request->out.heartbeat.lease_until_us;
     if (ret_stop)

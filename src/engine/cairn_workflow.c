@@ -18,8 +18,7 @@ cairn_code cairn_workflow_validate(const char *file, const char *text, cairn_pag
         return fail(reterr, CAIRN_E_BAD_INPUT, "text is missing");
     cleanup(page_freep) cairn_page *page = page_new(PAGE_FLAW);
     cairn_flaw *flaws = page ? arena_array(&page->arena, FLAWS_MAX, sizeof *flaws) : NULL;
-    if (!flaws)
-        return fail_memory(reterr);
+    NEED(flaws, reterr);
     struct definition definition;
     cairn_code code = definition_read(&page->arena, file, text, strlen(text), &definition,
                                       flaws, FLAWS_MAX, &page->count, reterr);
@@ -55,15 +54,10 @@ cairn_code cairn_workflow_draw(const char *file, const char *text, const char *f
     cleanup(arena_done) struct arena arena = {0};
     cleanup(buf_done) struct buf out = {0};
     struct definition definition;
-    cairn_code code =
-        definition_read(&arena, file, text, strlen(text), &definition, NULL, 0, NULL, reterr);
-    if (!code)
-        code = definition_draw(&definition, wanted, &out, reterr);
-    if (code)
-        return code;
+    TRY(definition_read(&arena, file, text, strlen(text), &definition, NULL, 0, NULL, reterr));
+    TRY(definition_draw(&definition, wanted, &out, reterr));
     char *drawn = buf_take(&out, NULL);
-    if (!drawn)
-        return fail_memory(reterr);
+    NEED(drawn, reterr);
     *ret_text = drawn;
     return CAIRN_OK;
 }
@@ -79,10 +73,10 @@ cairn_code cairn_workflow_deploy(cairn_engine *engine, const char *file, const c
     SCOPED_REQUEST(request, OP_DEPLOY);
     request->in.deploy =
         (struct deploy_input){.file = file, .text = text, .len = text ? strlen(text) : 0};
-    cairn_code code = run_request(engine, request, reterr);
-    if (!code && ret_existing)
+    TRY(run_request(engine, request, reterr));
+    if (ret_existing)
         *ret_existing = request->out.is_existing;
-    return code;
+    return CAIRN_OK;
 }
 
 cairn_code cairn_workflow_get(cairn_engine *engine, const char *name, int32_t version,
@@ -93,9 +87,4 @@ cairn_code cairn_workflow_get(cairn_engine *engine, const char *name, int32_t ve
     return run_for_page(engine, &request, PAGE_WORKFLOW, ret_workflows, reterr);
 }
 
-cairn_code cairn_workflow_list(cairn_engine *engine, const char *cursor, uint32_t limit,
-                               cairn_page **ret_workflows, cairn_error *reterr)
-{
-    return run_list(engine, OP_DEFINITION_LIST, cursor, limit, PAGE_WORKFLOW, ret_workflows,
-                    reterr);
-}
+CALL_TO_LIST(cairn_workflow_list, OP_DEFINITION_LIST, PAGE_WORKFLOW)

@@ -43,8 +43,7 @@ cairn_code run_for_page(cairn_engine *engine, struct request **request, enum pag
 {
     /* Made first: tasks that were claimed must not be lost for want of memory. */
     cairn_page *page = page_new(kind);
-    if (!page)
-        return fail_memory(reterr);
+    NEED(page, reterr);
     cairn_code code = run_request(engine, *request, reterr);
     if (code) {
         cairn_page_free(page);
@@ -62,11 +61,11 @@ cairn_code run_id(cairn_engine *engine, enum request_op op, const char *id, cair
     return run_request(engine, request, reterr);
 }
 
-cairn_code run_get(cairn_engine *engine, enum request_op op, const char *id,
-                   enum page_kind kind, cairn_page **ret_page, cairn_error *reterr)
+cairn_code run_page(cairn_engine *engine, enum request_op op, enum page_kind kind,
+                    const struct page_input *in, cairn_page **ret_page, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, op);
-    request->in.id = id;
+    request->in.page = *in; /* also sets in.id */
     return run_for_page(engine, &request, kind, ret_page, reterr);
 }
 
@@ -80,23 +79,5 @@ cairn_code run_wait(cairn_engine *engine, enum request_op op, const char *id,
     request->in.id = id;
     request->is_awaiting_end = true;
     request->await_ms = timeout_ms;
-    return run_for_page(engine, &request, kind, ret_page, reterr);
-}
-
-cairn_code run_list(cairn_engine *engine, enum request_op op, const char *cursor,
-                    uint32_t limit, enum page_kind kind, cairn_page **ret_page,
-                    cairn_error *reterr)
-{
-    SCOPED_REQUEST(request, op);
-    request->in.page = (struct page_input){.cursor = cursor, .limit = limit};
-    return run_for_page(engine, &request, kind, ret_page, reterr);
-}
-
-cairn_code run_list_of(cairn_engine *engine, enum request_op op, const char *id,
-                       const char *cursor, uint32_t limit, enum page_kind kind,
-                       cairn_page **ret_page, cairn_error *reterr)
-{
-    SCOPED_REQUEST(request, op);
-    request->in.page = (struct page_input){.id = id, .cursor = cursor, .limit = limit};
     return run_for_page(engine, &request, kind, ret_page, reterr);
 }

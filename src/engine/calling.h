@@ -31,17 +31,44 @@ cairn_code run_for_page(cairn_engine *engine, struct request **request, enum pag
 /* Requests that need no more than an id, or a place in a list. */
 cairn_code run_id(cairn_engine *engine, enum request_op op, const char *id,
                   cairn_error *reterr);
-cairn_code run_get(cairn_engine *engine, enum request_op op, const char *id,
-                   enum page_kind kind, cairn_page **ret_page, cairn_error *reterr);
-/* The same when it has ended. */
+cairn_code run_page(cairn_engine *engine, enum request_op op, enum page_kind kind,
+                    const struct page_input *in, cairn_page **ret_page, cairn_error *reterr);
+
+/* The calls of cairn.h that are no more than that: one about something that has an id, one that gets
+ * it, one that lists things, and one that lists what belongs to something that has an id. */
+#define CALL_BY_ID(call, op)                                                   \
+    cairn_code call(cairn_engine *engine, const char *id, cairn_error *reterr) \
+    {                                                                          \
+        return run_id(engine, op, id, reterr);                                 \
+    }
+
+#define CALL_TO_GET(call, op, kind)                                              \
+    cairn_code call(cairn_engine *engine, const char *id, cairn_page **ret_page, \
+                    cairn_error *reterr)                                         \
+    {                                                                            \
+        const struct page_input in = {.id = id};                                 \
+        return run_page(engine, op, kind, &in, ret_page, reterr);                \
+    }
+
+#define CALL_TO_LIST(call, op, kind)                                          \
+    cairn_code call(cairn_engine *engine, const char *cursor, uint32_t limit, \
+                    cairn_page **ret_page, cairn_error *reterr)               \
+    {                                                                         \
+        const struct page_input in = {.cursor = cursor, .limit = limit};      \
+        return run_page(engine, op, kind, &in, ret_page, reterr);             \
+    }
+
+#define CALL_TO_LIST_OF(call, op, kind)                                                       \
+    cairn_code call(cairn_engine *engine, const char *id, const char *cursor, uint32_t limit, \
+                    cairn_page **ret_page, cairn_error *reterr)                               \
+    {                                                                                         \
+        const struct page_input in = {.id = id, .cursor = cursor, .limit = limit};            \
+        return run_page(engine, op, kind, &in, ret_page, reterr);                             \
+    }
+
+/* Gets something when it has ended. */
 cairn_code run_wait(cairn_engine *engine, enum request_op op, const char *id,
                     int64_t timeout_ms, enum page_kind kind, cairn_page **ret_page,
                     cairn_error *reterr);
-cairn_code run_list(cairn_engine *engine, enum request_op op, const char *cursor,
-                    uint32_t limit, enum page_kind kind, cairn_page **ret_page,
-                    cairn_error *reterr);
-cairn_code run_list_of(cairn_engine *engine, enum request_op op, const char *id,
-                       const char *cursor, uint32_t limit, enum page_kind kind,
-                       cairn_page **ret_page, cairn_error *reterr);
 
 #endif

@@ -202,11 +202,6 @@ cairn_code check_signal(struct check *check)
     return check_optional(check, "id", in->id);
 }
 
-cairn_code check_control(struct check *check)
-{
-    return check_present(check, "id", check->request->in.control.id);
-}
-
 /* An instance keeps by whom it was stopped and why, so both must be given. */
 cairn_code check_stop(struct check *check)
 {

@@ -53,7 +53,6 @@ cairn_code check_deploy(struct check *check);
 cairn_code check_definition(struct check *check);
 cairn_code check_start(struct check *check);
 cairn_code check_signal(struct check *check);
-cairn_code check_control(struct check *check);
 cairn_code check_stop(struct check *check);
 cairn_code check_decide(struct check *check);
 cairn_code check_requeue(struct check *check);

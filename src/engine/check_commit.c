@@ -2,8 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/clock.h"
-#include "base/error.h"
 #include "core/effect.h"
 #include "engine/batch.h"
 #include "engine/check.h"

@@ -118,8 +118,7 @@ cairn_code check_trim_error(struct check *check, const char **error)
     if (!(*error)[len] && utf8_is_valid(*error, len))
         return CAIRN_OK;
     char *copy = arena_strndup(&check->request->arena, *error, len);
-    if (!copy)
-        return fail_memory(check->error);
+    NEED(copy, check->error);
     for (size_t i = len; i > 0 && i + 4 > len && !utf8_is_valid(copy, i); i--)
         copy[i - 1] = '\0'; /* a character that the cut has halved */
     len = strlen(copy);

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "engine/batch.h"
 #include "engine/notice.h"
 
@@ -16,21 +15,6 @@ enum { STORE_PATIENCE_MS = 1000 };
 
 /* Rows that one transaction may touch, so that a commit stays short. */
 enum { BATCH_WEIGHT_MAX = 5000 };
-
-void request_end(struct request *request, cairn_code code, const cairn_error *why)
-{
-    request->code = code;
-    if (why)
-        request->error = *why;
-    request->done(request);
-}
-
-static void end_all(struct request_queue *requests)
-{
-    struct request *request;
-    while ((request = queue_pop(requests)) != NULL)
-        request->done(request);
-}
 
 static size_t weight(const struct request *request)
 {
@@ -102,8 +86,7 @@ int64_t committer_next_us(const struct committer *committer)
     return next_us <= now_us ? 0 : next_us;
 }
 
-/* ---- after a commit -------------------------------------------------------------------------
- */
+/* ---- after a commit ------------------------------------------------------------------------ */
 
 /* Parks a claim that found nothing, unless something has become claimable since it looked. */
 static void settle_empty(struct local_engine *engine, struct request *request, bool has_news)
@@ -146,8 +129,7 @@ static void settle(struct committer *committer, const struct known *before,
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* ---- when it failed -------------------------------------------------------------------------
- */
+/* ---- when it failed ------------------------------------------------------------------------ */
 
 static void rest(struct committer *committer)
 {
@@ -198,8 +180,7 @@ static void try_later(struct committer *committer, struct request_queue *request
     if (is_news)
         notice_tell(&engine->base, CAIRN_NOTICE_ERROR, "store_lost",
                     (const struct notice_fact[]){{0}}, "lost the store: %s", why->message);
-    while ((request = queue_pop(&over)) != NULL)
-        request_end(request, why->code, why);
+    queue_end(&over, why);
 }
 
 static void commit_all(struct committer *committer, struct request_queue *requests,
@@ -274,7 +255,7 @@ static void commit_all(struct committer *committer, struct request_queue *reques
         note_reached(engine);
     if (!code) {
         settle(committer, &before, &result);
-        end_all(requests);
+        queue_end(requests, NULL);
         commit_each(committer, &result.busy);
     } else if (code == CAIRN_E_UNREACHABLE ||
                (code_is_transient(code) && result.is_begin_failed)) {
@@ -284,16 +265,13 @@ static void commit_all(struct committer *committer, struct request_queue *reques
     } else if (code_is_transient(code)) {
         try_later(committer, requests, &why, false);
     } else {
-        struct request *request = queue_pop(requests);
-        if (request)
-            request_end(request, code, &why);
-        else
+        if (!requests->count)
             rest(committer); /* only timers were due */
+        queue_end(requests, &why);
     }
 }
 
-/* ---- one round ------------------------------------------------------------------------------
- */
+/* ---- one round ----------------------------------------------------------------------------- */
 
 /* Another process has committed: waiting claims look again, and it may have set a timer. */
 static void note_foreign_commit(struct committer *committer)
@@ -320,7 +298,7 @@ static void advance(struct committer *committer, struct request_queue *batch)
         why.code = request->code;
         try_later(committer, batch, &why, false);
     } else {
-        end_all(batch);
+        queue_end(batch, NULL);
     }
 }
 
@@ -354,7 +332,7 @@ bool committer_run_once(struct committer *committer)
     }
     pthread_mutex_unlock(&engine->lock);
 
-    end_all(&expired);
+    queue_end(&expired, NULL);
     if (has_news)
         note_foreign_commit(committer);
 
@@ -369,9 +347,7 @@ bool committer_run_once(struct committer *committer)
                   (timers_are_due(engine) || must_look_for_store(engine));
     pthread_mutex_unlock(&engine->lock);
 
-    struct request *request;
-    while ((request = queue_pop(&expired)) != NULL)
-        request_end(request, trouble.code, &trouble);
+    queue_end(&expired, &trouble);
     if (batch.first && batch.first->op == OP_CLOCK_ADVANCE) {
         advance(committer, &batch);
     } else if (batch.count || is_due) {

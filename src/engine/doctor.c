@@ -2,8 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/doctor.h"
-#include "base/error.h"
 #include "core/rows.h"
 #include "engine/read.h"
 
@@ -16,11 +14,12 @@
 
 enum { FINDINGS_MAX = 32, TYPES_MAX = 1000, SKEW_WARNING_MS = 1000, LATE_S = 3600 };
 
-void find(struct page_output *out, const char *check, const char *result, const char *format,
-          ...)
+cairn_code find(struct question *q, const char *check, const char *result, const char *format,
+                ...)
 {
+    struct page_output *out = &q->request->out.page;
     if (out->count == FINDINGS_MAX)
-        return;
+        return CAIRN_OK;
     cairn_finding *finding = &out->findings[out->count++];
     finding->check = check;
     finding->result = result;
@@ -29,80 +28,79 @@ void find(struct page_output *out, const char *check, const char *result, const 
     va_start(args, format);
     vsnprintf(finding->text, sizeof finding->text, format, args);
     va_end(args);
+    return CAIRN_OK;
 }
 
-static void look_at_store(struct page_output *out, const struct store_facts *facts)
+static void look_at_store(struct question *q, const struct store_facts *facts)
 {
-    find(out, "store", "ok", "%s answers%s%s", facts->product, facts->settings[0] ? ", " : "",
+    find(q, "store", "ok", "%s answers%s%s", facts->product, facts->settings[0] ? ", " : "",
          facts->settings);
     if (facts->is_intact)
-        find(out, "integrity", "ok", "the database's own check passed");
+        find(q, "integrity", "ok", "the database's own check passed");
     else
-        find(out, "integrity", "error", "the database is damaged: %s; restore it from a backup",
+        find(q, "integrity", "error", "the database is damaged: %s; restore it from a backup",
              facts->damage);
     if (facts->schema_version == facts->newest_schema_version)
-        find(out, "schema", "ok", "version %d, as this program expects", facts->schema_version);
+        find(q, "schema", "ok", "version %d, as this program expects", facts->schema_version);
     else
-        find(out, "schema", "error", "version %d, this program expects %d: run cairn migrate",
+        find(q, "schema", "error", "version %d, this program expects %d: run cairn migrate",
              facts->schema_version, facts->newest_schema_version);
 }
 
-static void look_at_clock(struct local_engine *engine, struct page_output *out,
-                          const struct store_facts *facts)
+static void look_at_clock(struct question *q, const struct store_facts *facts)
 {
-    if (engine->clock.is_virtual) {
-        find(out, "clock", "warning",
+    struct clock *clock = &q->engine->clock;
+    if (clock->is_virtual) {
+        find(q, "clock", "warning",
              "the clock is virtual: time stands still until it is moved");
         return;
     }
     if (facts->clock_us == 0) {
-        find(out, "clock", "ok", "this machine's own clock decides");
+        find(q, "clock", "ok", "this machine's own clock decides");
         return;
     }
-    int64_t skew_ms = (clock_now_us(&engine->clock) - facts->clock_us) / US_PER_MS;
+    int64_t skew_ms = (clock_now_us(clock) - facts->clock_us) / US_PER_MS;
     bool is_off = llabs(skew_ms) > SKEW_WARNING_MS;
-    find(out, "clock", is_off ? "warning" : "ok",
+    find(q, "clock", is_off ? "warning" : "ok",
          "the database's clock decides; this machine's differs by %" PRId64 " ms%s", skew_ms,
          is_off ? ": set the clocks by NTP" : "");
 }
 
-static void look_at_work(struct page_output *out, const struct store_facts *facts,
-                         const struct job_counts *counts, const struct step_counts *steps,
-                         int64_t now_us)
+static void look_at_work(struct question *q, const struct store_facts *facts,
+                         const struct job_counts *counts, const struct step_counts *steps)
 {
     if (facts->expired_leases)
-        find(out, "leases", "warning",
+        find(q, "leases", "warning",
              "%" PRIu64
              " leases have expired and have not been recovered yet: is any worker or "
              "server running?",
              facts->expired_leases);
     else
-        find(out, "leases", "ok",
+        find(q, "leases", "ok",
              "%" PRIu64 " jobs and %" PRIu64 " steps are leased, none past its time",
              counts->leased, steps->leased);
 
     int64_t waited_s =
-        counts->oldest_ready_us ? (now_us - counts->oldest_ready_us) / US_PER_SEC : 0;
+        counts->oldest_ready_us ? (q->tx->now_us - counts->oldest_ready_us) / US_PER_SEC : 0;
     bool is_late = waited_s > LATE_S;
-    find(out, "queue", is_late ? "warning" : "ok",
+    find(q, "queue", is_late ? "warning" : "ok",
          "%" PRIu64 " jobs wait, %" PRIu64 " of them due, the oldest for %" PRId64 " s%s",
          counts->pending, counts->ready, waited_s,
          is_late ? ": does any worker take its type?" : "");
 }
 
-static void look_at_outbox(struct page_output *out, const struct store_facts *facts,
-                           int64_t now_us)
+static void look_at_outbox(struct question *q, const struct store_facts *facts)
 {
     int64_t waited_s =
-        facts->oldest_outbox_us ? (now_us - facts->oldest_outbox_us) / US_PER_SEC : 0;
+        facts->oldest_outbox_us ? (q->tx->now_us - facts->oldest_outbox_us) / US_PER_SEC : 0;
     if (waited_s > LATE_S)
-        find(out, "outbox", "warning",
+        find(q, "outbox", "warning",
              "an event waits for %" PRId64
              " s and is not acknowledged: does any dispatcher claim "
              "the outbox, and acknowledge what it has delivered?",
              waited_s);
     else
-        find(out, "outbox", "ok", "no event waits for long");
+        find(q, "outbox", "ok", "no event waits for long");
 }
 
 /* "...v1": advice only, any name works. */
@@ -117,20 +115,18 @@ static bool is_versioned(const char *type)
     return true;
 }
 
-static cairn_code look_at_types(const struct store_ops *ops, struct store_tx *tx,
-                                struct page_output *out, cairn_error *reterr)
+static cairn_code look_at_types(struct question *q)
 {
     size_t count = 0, plain = 0, disabled = 0;
     const char *example = NULL, *off = NULL;
-    const char **types = arena_array(tx->arena, TYPES_MAX, sizeof *types);
-    if (!types)
-        return fail_memory(reterr);
-    cairn_code code = ops->list_types(tx, types, TYPES_MAX, &count, reterr);
+    const char **types = arena_array(q->arena, TYPES_MAX, sizeof *types);
+    NEED(types, q->error);
+    cairn_code code = q->ops->list_types(q->tx, types, TYPES_MAX, &count, q->error);
     for (size_t i = 0; i < count && !code; i++) {
         struct registry_row entry;
         if (!is_versioned(types[i]) && plain++ == 0)
             example = types[i];
-        code = ops->get_registry(tx, types[i], &entry, reterr);
+        code = q->ops->get_registry(q->tx, types[i], &entry, q->error);
         if (!code && !entry.is_enabled && disabled++ == 0)
             off = types[i];
         if (code == CAIRN_E_NOT_FOUND)
@@ -139,20 +135,19 @@ static cairn_code look_at_types(const struct store_ops *ops, struct store_tx *tx
     if (code)
         return code;
     if (plain)
-        find(out, "types", "warning",
+        find(q, "types", "warning",
              "%zu of %zu types carry no version, such as \"%.100s\": name them like "
              "domain.action.v1, so that old runs stay executable",
              plain, count, example);
     else
-        find(out, "types", "ok", "%zu types in use, all versioned", count);
+        find(q, "types", "ok", "%zu types in use, all versioned", count);
     if (disabled)
-        find(out, "registry", "warning",
-             "%zu types are disabled, such as \"%.100s\": their jobs wait until they are "
-             "enabled",
-             disabled, off);
-    else
-        find(out, "registry", "ok", "no type is disabled");
-    return CAIRN_OK;
+        return find(
+            q, "registry", "warning",
+            "%zu types are disabled, such as \"%.100s\": their jobs wait until they are "
+            "enabled",
+            disabled, off);
+    return find(q, "registry", "ok", "no type is disabled");
 }
 
 cairn_code answer_doctor(struct question *q)
@@ -163,15 +158,14 @@ cairn_code answer_doctor(struct question *q)
     struct step_counts steps = {0};
     *out = (struct page_output){.items =
                                     arena_array(q->arena, FINDINGS_MAX, sizeof(cairn_finding))};
-    if (!out->items)
-        return fail_memory(q->error);
+    NEED(out->items, q->error);
     TRY(q->ops->inspect(q->tx, &facts, q->error));
     TRY(q->ops->count_jobs(q->tx, &counts, q->error));
     TRY(q->ops->count_steps(q->tx, &steps, q->error));
-    look_at_store(out, &facts);
-    look_at_clock(q->engine, out, &facts);
-    look_at_work(out, &facts, &counts, &steps, q->tx->now_us);
-    look_at_outbox(out, &facts, q->tx->now_us);
-    TRY(look_at_types(q->ops, q->tx, out, q->error));
-    return doctor_flow(q->ops, q->tx, out, q->error);
+    look_at_store(q, &facts);
+    look_at_clock(q, &facts);
+    look_at_work(q, &facts, &counts, &steps);
+    look_at_outbox(q, &facts);
+    TRY(look_at_types(q));
+    return doctor_flow(q);
 }

@@ -5,8 +5,7 @@
  * Every look is bounded: counts of what is open come from partial indexes, and of instances the
  * newest SAMPLE of a status are read.  A text says so where a sample was full.
  */
-#include "base/error.h"
-#include "engine/doctor.h"
+#include "engine/read.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -20,9 +19,7 @@ enum { SAMPLE = 100, STEPS_SAMPLE = 64, TYPES_SAMPLE = 1000, EVENTS_SAMPLE = 200
 #define DECISION_LATE_US (24 * 3600 * US_PER_SEC)
 
 struct flow_doctor {
-    const struct store_ops *ops;
-    struct store_tx *tx;
-    struct page_output *out;
+    struct question *q;
     struct instance_row *instances; /* room for SAMPLE */
     struct step_row *steps;         /* room for STEPS_SAMPLE */
     struct event_row *events;       /* room for EVENTS_SAMPLE */
@@ -34,53 +31,50 @@ static const char *or_more(size_t count)
     return count == SAMPLE ? " or more" : "";
 }
 
-static cairn_code read_instances(struct flow_doctor *doctor, enum instance_status status,
-                                 cairn_error *reterr)
+static cairn_code read_instances(struct flow_doctor *doctor, enum instance_status status)
 {
     struct instance_filter filter = {.status = status};
-    return doctor->ops->list_instances(doctor->tx, &filter, doctor->instances, SAMPLE,
-                                       &doctor->instance_count, reterr);
+    return doctor->q->ops->list_instances(doctor->q->tx, &filter, doctor->instances, SAMPLE,
+                                          &doctor->instance_count, doctor->q->error);
 }
 
-static cairn_code look_at_timers(struct flow_doctor *doctor, cairn_error *reterr)
+static cairn_code look_at_timers(struct flow_doctor *doctor)
 {
-    int64_t job_us = 0, flow_us = 0, now_us = doctor->tx->now_us;
-    TRY(doctor->ops->next_due(doctor->tx, &job_us, reterr));
-    TRY(doctor->ops->next_flow_due(doctor->tx, &flow_us, reterr));
+    int64_t job_us = 0, flow_us = 0, now_us = doctor->q->tx->now_us;
+    TRY(doctor->q->ops->next_due(doctor->q->tx, &job_us, doctor->q->error));
+    TRY(doctor->q->ops->next_flow_due(doctor->q->tx, &flow_us, doctor->q->error));
     int64_t first_us = !job_us || (flow_us && flow_us < job_us) ? flow_us : job_us;
     if (first_us && now_us - first_us > TIMER_LATE_US)
-        find(doctor->out, "timers", "warning",
-             "a timer is %" PRId64 " s overdue: sleeps, retries, timeouts and lost leases wait "
-             "until an engine applies them; start cairn serve or a worker",
-             (now_us - first_us) / US_PER_SEC);
-    else
-        find(doctor->out, "timers", "ok", "no timer is overdue");
-    return CAIRN_OK;
+        return find(doctor->q, "timers", "warning",
+                    "a timer is %" PRId64
+                    " s overdue: sleeps, retries, timeouts and lost leases wait "
+                    "until an engine applies them; start cairn serve or a worker",
+                    (now_us - first_us) / US_PER_SEC);
+    return find(doctor->q, "timers", "ok", "no timer is overdue");
 }
 
-static cairn_code look_at_dlq(struct flow_doctor *doctor, cairn_error *reterr)
+static cairn_code look_at_dlq(struct flow_doctor *doctor)
 {
     size_t count = 0;
-    struct dlq_row *rows = arena_array(doctor->tx->arena, SAMPLE, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
-    TRY(doctor->ops->list_dlq(doctor->tx, NULL, 0, rows, SAMPLE, &count, reterr));
+    struct dlq_row *rows = arena_array(doctor->q->tx->arena, SAMPLE, sizeof *rows);
+    NEED(rows, doctor->q->error);
+    TRY(doctor->q->ops->list_dlq(doctor->q->tx, NULL, 0, rows, SAMPLE, &count,
+                                 doctor->q->error));
     if (count)
-        find(doctor->out, "dlq", "warning",
-             "%zu%s records are open, the newest %" PRId64 ": step \"%.64s\" of instance %s, "
-             "%.96s; mend the cause, then run: cairn dlq requeue %" PRId64,
-             count, or_more(count), rows[0].id, rows[0].step_name, rows[0].instance_id,
-             rows[0].reason ? rows[0].reason : "no reason given", rows[0].id);
-    else
-        find(doctor->out, "dlq", "ok", "no record is open");
-    return CAIRN_OK;
+        return find(doctor->q, "dlq", "warning",
+                    "%zu%s records are open, the newest %" PRId64
+                    ": step \"%.64s\" of instance %s, "
+                    "%.96s; mend the cause, then run: cairn dlq requeue %" PRId64,
+                    count, or_more(count), rows[0].id, rows[0].step_name, rows[0].instance_id,
+                    rows[0].reason ? rows[0].reason : "no reason given", rows[0].id);
+    return find(doctor->q, "dlq", "ok", "no record is open");
 }
 
-static cairn_code look_at_paused(struct flow_doctor *doctor, cairn_error *reterr)
+static cairn_code look_at_paused(struct flow_doctor *doctor)
 {
     size_t mismatched = 0;
     const char *example = NULL;
-    TRY(read_instances(doctor, INSTANCE_PAUSED, reterr));
+    TRY(read_instances(doctor, INSTANCE_PAUSED));
     for (size_t i = 0; i < doctor->instance_count; i++) {
         const struct instance_row *row = &doctor->instances[i];
         bool is_mismatch = row->last_error && strstr(row->last_error, "version_mismatch");
@@ -89,39 +83,37 @@ static cairn_code look_at_paused(struct flow_doctor *doctor, cairn_error *reterr
     }
     size_t count = doctor->instance_count;
     if (mismatched)
-        find(doctor->out, "versions", "warning",
+        find(doctor->q, "versions", "warning",
              "%zu%s functions are paused with version_mismatch, such as %s: their code has "
              "changed; deploy the old code again, or accept the new: cairn resume %s --force",
              mismatched, or_more(count), example, example);
     else
-        find(doctor->out, "versions", "ok", "no function is paused with version_mismatch");
+        find(doctor->q, "versions", "ok", "no function is paused with version_mismatch");
     if (count)
-        find(doctor->out, "paused", "warning",
+        find(doctor->q, "paused", "warning",
              "%zu%s instances are paused, the newest %s of \"%.64s\": nothing of them runs "
-             "until "
-             "cairn resume",
+             "until cairn resume",
              count, or_more(count), doctor->instances[0].id, doctor->instances[0].workflow);
     return CAIRN_OK;
 }
 
-static cairn_code look_at_undone(struct flow_doctor *doctor, cairn_error *reterr)
+static cairn_code look_at_undone(struct flow_doctor *doctor)
 {
     size_t count = 0;
     const char *example = NULL;
-    TRY(read_instances(doctor, INSTANCE_FAILED, reterr));
+    TRY(read_instances(doctor, INSTANCE_FAILED));
     for (size_t i = 0; i < doctor->instance_count; i++)
         if (doctor->instances[i].is_undo_failed && count++ == 0)
             example = doctor->instances[i].id;
     if (count)
-        find(doctor->out, "undo", "warning",
-             "%zu of the newest %zu failed instances have a compensation that failed, such as "
-             "%s: "
-             "what it should have undone still stands; see cairn show, then cairn dlq requeue",
-             count, doctor->instance_count, example);
-    else
-        find(doctor->out, "undo", "ok", "of the newest %zu failed instances all are undone",
-             doctor->instance_count);
-    return CAIRN_OK;
+        return find(
+            doctor->q, "undo", "warning",
+            "%zu of the newest %zu failed instances have a compensation that failed, such as "
+            "%s: what it should have undone still stands; see cairn show, then cairn dlq "
+            "requeue",
+            count, doctor->instance_count, example);
+    return find(doctor->q, "undo", "ok", "of the newest %zu failed instances all are undone",
+                doctor->instance_count);
 }
 
 /* ---- steps without a worker------------------------------------------------------------------ */
@@ -142,34 +134,34 @@ static void add_late(struct late_types *late, const struct ready_type *type)
 static void tell_late(struct flow_doctor *doctor, const struct late_types *steps,
                       const struct late_types *functions)
 {
-    int64_t now_us = doctor->tx->now_us;
+    int64_t now_us = doctor->q->tx->now_us;
     if (steps->count)
-        find(doctor->out, "steps", "warning",
+        find(doctor->q, "steps", "warning",
              "steps of %zu types and priorities have been ready for more than 10 minutes, such "
-             "as "
-             "type \"%.100s\" for %" PRId64 " s, of instance %s: start a worker that claims it",
+             "as type \"%.100s\" for %" PRId64
+             " s, of instance %s: start a worker that claims it",
              steps->count, steps->oldest->name, (now_us - steps->oldest->since_us) / US_PER_SEC,
              steps->oldest->instance_id);
     else
-        find(doctor->out, "steps", "ok", "no step has waited for a worker for long");
+        find(doctor->q, "steps", "ok", "no step has waited for a worker for long");
     if (functions->count)
-        find(doctor->out, "functions", "warning",
+        find(doctor->q, "functions", "warning",
              "%zu versions of functions wait, such as version %d of \"%.100s\" for %" PRId64
              " s: does any worker have code for it?",
              functions->count, (int)functions->oldest->version, functions->oldest->name,
              (now_us - functions->oldest->since_us) / US_PER_SEC);
 }
 
-static cairn_code look_at_ready(struct flow_doctor *doctor, cairn_error *reterr)
+static cairn_code look_at_ready(struct flow_doctor *doctor)
 {
     size_t count = 0;
     struct late_types steps = {0}, functions = {0};
-    struct ready_type *types = arena_array(doctor->tx->arena, TYPES_SAMPLE, sizeof *types);
-    if (!types)
-        return fail_memory(reterr);
-    TRY(doctor->ops->list_ready_types(doctor->tx, types, TYPES_SAMPLE, &count, reterr));
+    struct ready_type *types = arena_array(doctor->q->tx->arena, TYPES_SAMPLE, sizeof *types);
+    NEED(types, doctor->q->error);
+    TRY(doctor->q->ops->list_ready_types(doctor->q->tx, types, TYPES_SAMPLE, &count,
+                                         doctor->q->error));
     for (size_t i = 0; i < count; i++) {
-        int64_t waited_us = doctor->tx->now_us - types[i].since_us;
+        int64_t waited_us = doctor->q->tx->now_us - types[i].since_us;
         if (types[i].version && waited_us > FUNCTION_LATE_US)
             add_late(&functions, &types[i]);
         else if (!types[i].version && waited_us > READY_LATE_US)
@@ -199,12 +191,12 @@ static void look_at_decision(struct waits *waits, const struct step_row *row, in
 
 /* Since when the step's instance tells of it; 0: not among its first events. */
 static cairn_code find_first_event(struct flow_doctor *doctor, const struct step_row *row,
-                                   int64_t *ret_us, cairn_error *reterr)
+                                   int64_t *ret_us)
 {
     size_t count = 0;
     *ret_us = 0;
-    TRY(doctor->ops->list_events(doctor->tx, row->instance_id, 0, doctor->events, EVENTS_SAMPLE,
-                                 &count, reterr));
+    TRY(doctor->q->ops->list_events(doctor->q->tx, row->instance_id, 0, doctor->events,
+                                    EVENTS_SAMPLE, &count, doctor->q->error));
     for (size_t i = 0; i < count && !*ret_us; i++)
         if (doctor->events[i].step && strcmp(doctor->events[i].step, row->name) == 0)
             *ret_us = doctor->events[i].at_us;
@@ -213,14 +205,14 @@ static cairn_code find_first_event(struct flow_doctor *doctor, const struct step
 
 /* Workers claim such a step and give it back: it was not called, although its key was handed out. */
 static cairn_code look_at_bounce(struct flow_doctor *doctor, struct waits *waits,
-                                 const struct step_row *row, cairn_error *reterr)
+                                 const struct step_row *row)
 {
     int64_t since_us;
     bool is_released = row->ended_outcome && strcmp(row->ended_outcome, "release") == 0;
     if (!is_released || row->started_at_us || !row->is_effect_begun)
         return CAIRN_OK;
-    TRY(find_first_event(doctor, row, &since_us, reterr));
-    if (!since_us || doctor->tx->now_us - since_us <= READY_LATE_US)
+    TRY(find_first_event(doctor, row, &since_us));
+    if (!since_us || doctor->q->tx->now_us - since_us <= READY_LATE_US)
         return CAIRN_OK;
     if (waits->bounced++ == 0 || since_us < waits->bounce_us) {
         waits->bounce = *row;
@@ -232,63 +224,59 @@ static cairn_code look_at_bounce(struct flow_doctor *doctor, struct waits *waits
 static void tell_waits(struct flow_doctor *doctor, const struct waits *waits)
 {
     if (waits->bounced)
-        find(doctor->out, "handlers", "warning",
+        find(doctor->q, "handlers", "warning",
              "%zu steps of the newest %zu running instances are claimed and given back again "
-             "and "
-             "again, such as \"%.64s\" of %s for %" PRId64 " s: no worker that claims the type "
+             "and again, such as \"%.64s\" of %s for %" PRId64
+             " s: no worker that claims the type "
              "\"%.64s\" has a handler for it",
              waits->bounced, doctor->instance_count, waits->bounce.name,
-             waits->bounce.instance_id, (doctor->tx->now_us - waits->bounce_us) / US_PER_SEC,
+             waits->bounce.instance_id, (doctor->q->tx->now_us - waits->bounce_us) / US_PER_SEC,
              waits->bounce.task_type ? waits->bounce.task_type : "");
     else
-        find(doctor->out, "handlers", "ok", "no step lacks a handler");
+        find(doctor->q, "handlers", "ok", "no step lacks a handler");
     if (waits->undecided)
-        find(doctor->out, "decisions", "warning",
+        find(doctor->q, "decisions", "warning",
              "%zu steps have waited for a decision for more than a day, %zu are past their "
              "deadline, such as \"%.64s\" of %s; run: cairn approve %s %.64s, or cairn reject",
              waits->undecided, waits->overdue, waits->decision.name,
              waits->decision.instance_id, waits->decision.instance_id, waits->decision.name);
     else
-        find(doctor->out, "decisions", "ok", "no decision is long awaited");
+        find(doctor->q, "decisions", "ok", "no decision is long awaited");
 }
 
-static cairn_code look_at_waits(struct flow_doctor *doctor, cairn_error *reterr)
+static cairn_code look_at_waits(struct flow_doctor *doctor)
 {
     struct waits waits = {0};
-    TRY(read_instances(doctor, INSTANCE_RUNNING, reterr));
+    TRY(read_instances(doctor, INSTANCE_RUNNING));
     for (size_t i = 0; i < doctor->instance_count; i++) {
         size_t count = 0;
-        TRY(doctor->ops->list_steps(doctor->tx, doctor->instances[i].id, -1, true,
-                                    doctor->steps, STEPS_SAMPLE, &count, reterr));
+        TRY(doctor->q->ops->list_steps(doctor->q->tx, doctor->instances[i].id, -1, true,
+                                       doctor->steps, STEPS_SAMPLE, &count, doctor->q->error));
         for (size_t k = 0; k < count; k++) {
             const struct step_row *row = &doctor->steps[k];
             if (row->status == STEP_WAITING_DECISION)
-                look_at_decision(&waits, row, doctor->tx->now_us);
+                look_at_decision(&waits, row, doctor->q->tx->now_us);
             else if (row->status == STEP_READY)
-                TRY(look_at_bounce(doctor, &waits, row, reterr));
+                TRY(look_at_bounce(doctor, &waits, row));
         }
     }
     tell_waits(doctor, &waits);
     return CAIRN_OK;
 }
 
-cairn_code doctor_flow(const struct store_ops *ops, struct store_tx *tx,
-                       struct page_output *out, cairn_error *reterr)
+cairn_code doctor_flow(struct question *q)
 {
     struct flow_doctor doctor = {
-        .ops = ops,
-        .tx = tx,
-        .out = out,
-        .instances = arena_array(tx->arena, SAMPLE, sizeof *doctor.instances),
-        .steps = arena_array(tx->arena, STEPS_SAMPLE, sizeof *doctor.steps),
-        .events = arena_array(tx->arena, EVENTS_SAMPLE, sizeof *doctor.events),
+        .q = q,
+        .instances = arena_array(q->arena, SAMPLE, sizeof *doctor.instances),
+        .steps = arena_array(q->arena, STEPS_SAMPLE, sizeof *doctor.steps),
+        .events = arena_array(q->arena, EVENTS_SAMPLE, sizeof *doctor.events),
     };
-    if (!doctor.instances || !doctor.steps || !doctor.events)
-        return fail_memory(reterr);
-    TRY(look_at_timers(&doctor, reterr));
-    TRY(look_at_ready(&doctor, reterr));
-    TRY(look_at_waits(&doctor, reterr));
-    TRY(look_at_dlq(&doctor, reterr));
-    TRY(look_at_paused(&doctor, reterr));
-    return look_at_undone(&doctor, reterr);
+    NEED(doctor.instances && doctor.steps && doctor.events, q->error);
+    TRY(look_at_timers(&doctor));
+    TRY(look_at_ready(&doctor));
+    TRY(look_at_waits(&doctor));
+    TRY(look_at_dlq(&doctor));
+    TRY(look_at_paused(&doctor));
+    return look_at_undone(&doctor);
 }

@@ -2,17 +2,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/join.h"
-
-#include "base/error.h"
 #include "base/json.h"
+#include "engine/workset.h"
 
 #include <stdlib.h>
 
 /* How the branches of a fork have ended; each list in the order of commits. */
 struct arrivals {
-    struct flow_step **completed, **failed;
-    size_t completed_count, failed_count;
+    struct step_list completed, failed;
 };
 
 static int compare_commits(const void *a, const void *b)
@@ -37,63 +34,61 @@ static struct flow_step *later_of(struct flow_step *a, struct flow_step *b)
 
 /* A branch is named by the step that ended it: of those that go on with the join the one that ended
  * last (a condition gives way to the list that was taken), else the one whose failure lost it. */
-static void add_branch(struct arrivals *arrivals, const struct flow_step *join,
-                       struct flow_step **steps, size_t count)
+static cairn_code add_branch(struct flow *flow, struct arrivals *arrivals,
+                             const struct flow_step *join, const struct step_list *steps,
+                             size_t from, size_t to)
 {
     struct flow_step *arrived = NULL, *failed = NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (has_arrived(steps[i], join))
-            arrived = later_of(arrived, steps[i]);
-        else if (steps[i]->row.status == STEP_FAILED)
-            failed = later_of(failed, steps[i]);
+    for (size_t i = from; i < to; i++) {
+        if (has_arrived(steps->items[i], join))
+            arrived = later_of(arrived, steps->items[i]);
+        else if (steps->items[i]->row.status == STEP_FAILED)
+            failed = later_of(failed, steps->items[i]);
     }
-    if (arrived)
-        arrivals->completed[arrivals->completed_count++] = arrived;
-    else if (failed)
-        arrivals->failed[arrivals->failed_count++] = failed;
-}
-
-static cairn_code collect(struct flow *flow, const struct flow_step *join,
-                          struct arrivals *ret_arrivals, cairn_error *reterr)
-{
-    struct flow_step **steps, *fork;
-    size_t count, at = 0;
-    *ret_arrivals = (struct arrivals){0};
-    cairn_code code = flow->source->step(flow, join->config->fork, &fork, reterr);
-    if (!code && !fork)
-        return CAIRN_OK; /* its row was deleted, so the branches are unknown */
-    if (!code)
-        code = flow->source->config(flow, fork, reterr);
-    if (!code)
-        code = flow->source->between(flow, STEP_NONE, fork->row.seq + 1, join->row.seq - 1,
-                                     &steps, &count, reterr);
-    if (code)
-        return code;
-    size_t branch_count = fork->config->branch_count;
-    *ret_arrivals = (struct arrivals){
-        .completed = arena_array(flow->arena, branch_count, sizeof(struct flow_step *)),
-        .failed = arena_array(flow->arena, branch_count, sizeof(struct flow_step *))};
-    if (!ret_arrivals->completed || !ret_arrivals->failed)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < branch_count; i++) { /* steps and branches are in order of place */
-        size_t begin = at;
-        while (at < count && steps[at]->row.seq <= fork->config->branches[i].last)
-            at++;
-        add_branch(ret_arrivals, join, steps + begin, at - begin);
-    }
-    qsort(ret_arrivals->completed, ret_arrivals->completed_count, sizeof *steps,
-          compare_commits);
-    qsort(ret_arrivals->failed, ret_arrivals->failed_count, sizeof *steps, compare_commits);
+    if (!arrived && !failed)
+        return CAIRN_OK;
+    struct flow_step **added =
+        list_add(flow->arena, arrived ? &arrivals->completed : &arrivals->failed);
+    NEED(added, flow->error);
+    *added = arrived ? arrived : failed;
     return CAIRN_OK;
 }
 
-static void write_names(struct json_out *out, const char *key, struct flow_step *const *steps,
-                        size_t count)
+static void sort_by_commits(struct step_list *steps)
+{
+    if (steps->count)
+        qsort(steps->items, steps->count, sizeof *steps->items, compare_commits);
+}
+
+static cairn_code collect(struct flow *flow, const struct flow_step *join,
+                          struct arrivals *ret_arrivals)
+{
+    struct step_list steps;
+    struct flow_step *fork;
+    size_t at = 0;
+    *ret_arrivals = (struct arrivals){0};
+    TRY(flow->source->step(flow, join->config->fork, &fork));
+    if (!fork)
+        return CAIRN_OK; /* its row was deleted, so the branches are unknown */
+    TRY(flow->source->config(flow, fork));
+    TRY(flow->source->between(flow, STEP_NONE, fork->row.seq + 1, join->row.seq - 1, &steps));
+    for (size_t i = 0; i < fork->config->branch_count; i++) { /* in order of place, as steps */
+        size_t begin = at;
+        while (at < steps.count && steps.items[at]->row.seq <= fork->config->branches[i].last)
+            at++;
+        TRY(add_branch(flow, ret_arrivals, join, &steps, begin, at));
+    }
+    sort_by_commits(&ret_arrivals->completed);
+    sort_by_commits(&ret_arrivals->failed);
+    return CAIRN_OK;
+}
+
+static void write_names(struct json_out *out, const char *key, const struct step_list *steps)
 {
     json_key(out, key);
     json_open(out, '[');
-    for (size_t i = 0; i < count; i++)
-        json_str(out, steps[i]->row.name);
+    for (size_t i = 0; i < steps->count; i++)
+        json_str(out, steps->items[i]->row.name);
     json_close(out, ']');
 }
 
@@ -105,26 +100,25 @@ static void write_output(struct json_out *out, const struct flow_step *join,
     json_str(out, "success"); /* a join that has failed passes nothing on */
     json_key(out, "strategy");
     json_str(out, join->config->is_any ? "any" : "all");
-    write_names(out, "completed", arrivals->completed, arrivals->completed_count);
-    write_names(out, "failed", arrivals->failed, arrivals->failed_count);
+    write_names(out, "completed", &arrivals->completed);
+    write_names(out, "failed", &arrivals->failed);
     json_key(out, "outputs");
     json_open(out, '{');
-    for (size_t i = 0; i < arrivals->completed_count; i++) {
-        json_key(out, arrivals->completed[i]->row.name);
-        json_raw(out, arrivals->completed[i]->row.output);
+    for (size_t i = 0; i < arrivals->completed.count; i++) {
+        json_key(out, arrivals->completed.items[i]->row.name);
+        json_raw(out, arrivals->completed.items[i]->row.output);
     }
     json_close(out, '}');
     json_close(out, '}');
 }
 
-cairn_code join_output(struct flow *flow, const struct flow_step *join, struct buf *out,
-                       cairn_error *reterr)
+cairn_code join_output(struct flow *flow, const struct flow_step *join, const char **ret_output)
 {
     struct arrivals arrivals;
-    struct json_out writer = {.buf = out};
-    cairn_code code = collect(flow, join, &arrivals, reterr);
-    if (code)
-        return code;
-    write_output(&writer, join, &arrivals);
-    return buf_failed(out) ? fail_memory(reterr) : CAIRN_OK;
+    struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    TRY(collect(flow, join, &arrivals));
+    write_output(&out, join, &arrivals);
+    *ret_output = buf_keep(&buf, flow->arena);
+    return *ret_output ? CAIRN_OK : fail_memory(flow->error);
 }

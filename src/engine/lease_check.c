@@ -5,7 +5,6 @@
  * Every run of a function checks its lease before each of its steps.  A check changes nothing, so it
  * need not wait for a commit; and those that wait for the reader are answered together.
  */
-#include "base/error.h"
 #include "base/mem.h"
 #include "engine/batch.h"
 #include "engine/task_id.h"
@@ -33,16 +32,14 @@ static cairn_code name_places(struct arena *arena, const struct request_queue *c
         .rows = arena_array(arena, checks->count, sizeof *ret->rows),
         .is_found = arena_array(arena, checks->count, sizeof *ret->is_found),
     };
-    if (!ret->refs || !ret->rows || !ret->is_found)
-        return fail_memory(reterr);
+    NEED(ret->refs && ret->rows && ret->is_found, reterr);
     for (const struct request *check = checks->first; check; check = check->next) {
         char id[ID_TEXT] = "";
         struct step_ref *ref = &ret->refs[ret->count++];
         if (!step_id_split(check->in.heartbeat.task_id, id, &ref->seq))
             *id = '\0';
         ref->instance_id = arena_strdup(arena, id);
-        if (!ref->instance_id)
-            return fail_memory(reterr);
+        NEED(ref->instance_id, reterr);
     }
     return CAIRN_OK;
 }

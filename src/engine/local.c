@@ -4,7 +4,6 @@
  */
 #include "engine/batch.h"
 
-#include "base/error.h"
 #include "base/mem.h"
 #include "engine/await.h"
 #include "engine/notice.h"
@@ -23,8 +22,7 @@ static struct local_engine *to_local(cairn_engine *engine)
     return (struct local_engine *)engine;
 }
 
-/* ---- requests in ----------------------------------------------------------------------------
- */
+/* ---- requests in --------------------------------------------------------------------------- */
 
 static bool is_for_reader(const struct local_engine *engine, const struct request *request)
 {
@@ -81,8 +79,7 @@ static void submit(cairn_engine *base, struct request *request)
     }
 }
 
-/* ---- threads --------------------------------------------------------------------------------
- */
+/* ---- threads ------------------------------------------------------------------------------- */
 
 static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_us)
 {
@@ -122,12 +119,9 @@ enum { LEASE_CHECKS_AT_ONCE = 256 };
 static cairn_code read_once(struct local_engine *engine, struct request_queue *some)
 {
     struct request *first = some->first;
-    cairn_code code = CAIRN_OK;
     if (!engine->read_session)
-        code = engine->store->ops->session_open(engine->store, SESSION_READER,
-                                                &engine->read_session, &first->error);
-    if (code)
-        return code;
+        TRY(engine->store->ops->session_open(engine->store, SESSION_READER,
+                                             &engine->read_session, &first->error));
     engine->read_session->deadline_us = store_deadline_us(engine, some);
     return request_is_lease_check(first)
                ? lease_checks_run(engine, engine->read_session, some, &first->error)
@@ -342,8 +336,7 @@ cairn_code local_engine_start(struct local_engine *engine, cairn_error *reterr)
                : fail(reterr, CAIRN_E_OUT_OF_MEMORY, "could not start the engine's threads");
 }
 
-/* ---- closing --------------------------------------------------------------------------------
- */
+/* ---- closing ------------------------------------------------------------------------------- */
 
 static void stop_threads(struct local_engine *engine)
 {
@@ -365,23 +358,16 @@ static void stop_threads(struct local_engine *engine)
         engine->store->ops->session_close(engine->read_session);
 }
 
-static void end_queue(struct request_queue *queue)
-{
-    struct request *request;
-    cairn_error why;
-    fail(&why, CAIRN_E_CLOSED, "the engine is closing");
-    while ((request = queue_pop(queue)) != NULL)
-        request_end(request, CAIRN_E_CLOSED, &why);
-}
-
 static void close_engine(cairn_engine *base)
 {
     struct local_engine *engine = to_local(base);
+    cairn_error why;
+    fail(&why, CAIRN_E_CLOSED, "the engine is closing");
     stop_threads(engine);
     waits_take(engine, &engine->reads);
-    end_queue(&engine->writes);
-    end_queue(&engine->reads);
-    end_queue(&engine->parked);
+    queue_end(&engine->writes, &why);
+    queue_end(&engine->reads, &why);
+    queue_end(&engine->parked, &why);
     for (int i = 0; i < engine->committer_count; i++) {
         plans_done(&engine->committers[i].plans);
         if (engine->committers[i].session)
@@ -398,8 +384,7 @@ static void close_engine(cairn_engine *base)
     mem_free(engine);
 }
 
-/* ---- opening --------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------- */
 
 static const struct engine_ops local_ops = {
     .submit = submit, .run_here = run_here, .call = api_call, .close = close_engine};

@@ -16,8 +16,6 @@
 #ifndef ENGINE_LOCAL_H
 #define ENGINE_LOCAL_H
 
-#include "base/clock.h"
-#include "base/random.h"
 #include "engine/engine.h"
 #include "engine/plans.h"
 #include "engine/waits.h"
@@ -27,12 +25,18 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* What commits count, as cairn_stats calls it. */
+/* clang-format off */
+#define COUNTERS(X)                                                                     \
+    X(enqueued) X(claimed) X(completed) X(failed) X(retried) X(cancelled) X(released)   \
+    X(heartbeats) X(lease_expiries) X(late_reports) X(started)                          \
+    X(passages) X(passage_commits) X(passage_conflicts)
+/* clang-format on */
+
 /* Counted without the lock. */
+#define ATOMIC_COUNTER(name) _Atomic uint64_t name;
 struct counters {
-    _Atomic uint64_t enqueued, claimed, completed, failed, retried, cancelled, released,
-        heartbeats;
-    _Atomic uint64_t lease_expiries, late_reports, started;
-    _Atomic uint64_t passages, passage_commits, passage_conflicts;
+    COUNTERS(ATOMIC_COUNTER)
     _Atomic uint64_t commits, commit_requests, commit_us, commit_us_max;
 };
 
@@ -152,9 +156,6 @@ static inline bool code_is_transient(cairn_code code)
     return code == CAIRN_E_UNREACHABLE || code == CAIRN_E_BUSY;
 }
 
-/* Ends a request with a code, and the reason if there is one. */
-void request_end(struct request *request, cairn_code code, const cairn_error *why);
-
 /* park.c; all with the lock held. */
 void park_add(struct local_engine *engine, struct request *request);
 /* Takes those who wait for these types (NULL: all), in order, with room for so many tasks. */
@@ -182,7 +183,7 @@ cairn_code batch_commit(struct committer *committer, struct request_queue *reque
 /* batch_timer.c: applies what is due in one bounded portion.  *ret_due_us: when the next is (0:
  * never). */
 struct batch;
-cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us, cairn_error *reterr);
+cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us);
 
 /* advance.c: OP_CLOCK_ADVANCE, which has its own transactions. */
 cairn_code clock_advance(struct committer *committer, struct request *request);

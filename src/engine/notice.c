@@ -4,7 +4,6 @@
  */
 #include "engine/notice.h"
 
-#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 

@@ -7,7 +7,6 @@
  */
 #include "engine/operation.h"
 
-#include "base/error.h"
 #include "engine/batch.h"
 #include "engine/check.h"
 #include "engine/read.h"
@@ -25,10 +24,10 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_DEPLOY] = {"deploy", check_deploy, batch_deploy},
     [OP_START] = {"start", check_start, batch_start},
     [OP_SIGNAL] = {"signal", check_signal, batch_signal},
-    [OP_PAUSE] = {"pause", check_control, batch_control_instance, answer_instance},
-    [OP_RESUME] = {"resume", check_control, batch_control_instance, answer_instance},
-    [OP_RESTART] = {"restart", check_control, batch_control_instance, answer_instance},
-    [OP_RETRY] = {"retry", check_control, batch_control_instance, answer_instance},
+    [OP_PAUSE] = {"pause", check_id, batch_control_instance, answer_instance},
+    [OP_RESUME] = {"resume", check_id, batch_control_instance, answer_instance},
+    [OP_RESTART] = {"restart", check_id, batch_control_instance, answer_instance},
+    [OP_RETRY] = {"retry", check_id, batch_control_instance, answer_instance},
     [OP_CANCEL] = {"cancel", check_stop, batch_control_instance, answer_instance},
     [OP_ABORT] = {"abort", check_stop, batch_control_instance, answer_instance},
     [OP_OUTBOX_CLAIM] = {"outbox claim", check_outbox_claim}, /* batch_claim_outbox() */
@@ -73,9 +72,9 @@ bool request_is_read(enum request_op op)
     return operations[op].answer && !operations[op].apply;
 }
 
-bool request_is_control(enum request_op op)
+bool request_is_about_instance(enum request_op op)
 {
-    return operations[op].apply == batch_control_instance;
+    return operations[op].apply == batch_control_instance || op == OP_SIGNAL || op == OP_DECIDE;
 }
 
 cairn_code request_check(const cairn_open_options *limits, struct request *request)

@@ -19,7 +19,7 @@ struct engine_operation {
 
     /* Changes rows, at the request's turn in a batch.  A refusal is request->code; a code that is
      * returned ends the transaction.  NULL: a read; or a claim, which comes after all others. */
-    cairn_code (*apply)(struct batch *batch, struct request *request, cairn_error *reterr);
+    cairn_code (*apply)(struct batch *batch, struct request *request);
 
     /* Answers the request, in a transaction: a read, or a control after its change was written. */
     cairn_code (*answer)(struct question *question);

@@ -7,22 +7,24 @@
 
 #include "engine/request.h"
 
-enum page_kind {
-    PAGE_JOB,
-    PAGE_INSTANCE,
-    PAGE_STEP,
-    PAGE_EVENT,
-    PAGE_LOG,
-    PAGE_DECISION,
-    PAGE_DLQ_RECORD,
-    PAGE_OUTBOX_EVENT,
-    PAGE_WORKFLOW,
-    PAGE_REGISTRY_ENTRY,
-    PAGE_TASK,
-    PAGE_FINDING,
-    PAGE_FLAW,
-    PAGE_KINDS
-};
+/* What a list can consist of: NAME and name of cairn_name and cairn_page_name(). */
+#define PAGE_KINDS(X)                 \
+    X(JOB, job)                       \
+    X(INSTANCE, instance)             \
+    X(STEP, step)                     \
+    X(EVENT, event)                   \
+    X(LOG, log)                       \
+    X(DECISION, decision)             \
+    X(DLQ_RECORD, dlq_record)         \
+    X(OUTBOX_EVENT, outbox_event)     \
+    X(WORKFLOW, workflow)             \
+    X(REGISTRY_ENTRY, registry_entry) \
+    X(TASK, task)                     \
+    X(FINDING, finding)               \
+    X(FLAW, flaw)
+
+#define PAGE_KIND(KIND, name) PAGE_##KIND,
+enum page_kind { PAGE_KINDS(PAGE_KIND) };
 
 struct cairn_page {
     enum page_kind kind;

@@ -41,6 +41,18 @@ void queue_append(struct request_queue *queue, struct request_queue *more)
     *more = (struct request_queue){0};
 }
 
+void queue_end(struct request_queue *queue, const cairn_error *why)
+{
+    struct request *request;
+    while ((request = queue_pop(queue)) != NULL) {
+        if (why) {
+            request->code = why->code;
+            request->error = *why;
+        }
+        request->done(request);
+    }
+}
+
 void queue_prepend(struct request_queue *queue, struct request_queue *more)
 {
     queue_append(more, queue);

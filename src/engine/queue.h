@@ -19,4 +19,7 @@ void queue_append(struct request_queue *queue,
                   struct request_queue *more); /* more is emptied */
 void queue_prepend(struct request_queue *queue, struct request_queue *more); /* likewise */
 
+/* Ends the requests: with the code and error that they have, or with this one. */
+void queue_end(struct request_queue *queue, const cairn_error *why); /* NULL: their own */
+
 #endif

@@ -4,7 +4,6 @@
  */
 #include "engine/read.h"
 
-#include "base/error.h"
 #include "engine/operation.h"
 
 cairn_code answer_clock(struct question *q)
@@ -13,9 +12,11 @@ cairn_code answer_clock(struct question *q)
     return CAIRN_OK;
 }
 
+#define COPY_COUNTER(name) stats->name = from->name;
 cairn_code answer_stats(struct question *q)
 {
     const struct counters *from = &q->engine->counters;
+    cairn_stats *stats = &q->request->out.stats;
     struct job_counts jobs = {0};
     struct step_counts steps = {0};
     uint64_t instances[INSTANCE_STATUS_COUNT] = {0};
@@ -23,18 +24,8 @@ cairn_code answer_stats(struct question *q)
     TRY(q->ops->count_steps(q->tx, &steps, q->error));
     TRY(q->ops->count_instances(q->tx, instances, q->error));
     int64_t waited_us = jobs.oldest_ready_us ? q->tx->now_us - jobs.oldest_ready_us : 0;
-    q->request->out.stats = (cairn_stats){
+    *stats = (cairn_stats){
         .size = sizeof(cairn_stats),
-        .enqueued = from->enqueued,
-        .claimed = from->claimed,
-        .completed = from->completed,
-        .failed = from->failed,
-        .retried = from->retried,
-        .cancelled = from->cancelled,
-        .released = from->released,
-        .heartbeats = from->heartbeats,
-        .lease_expiries = from->lease_expiries,
-        .late_reports = from->late_reports,
         .commits = from->commits,
         .commit_requests = from->commit_requests,
         .commit_us = from->commit_us,
@@ -51,11 +42,8 @@ cairn_code answer_stats(struct question *q)
         .instances_paused = instances[INSTANCE_PAUSED],
         .instances_compensating = instances[INSTANCE_COMPENSATING],
         .instances_dlq = instances[INSTANCE_DLQ],
-        .started = from->started,
-        .passages = from->passages,
-        .passage_commits = from->passage_commits,
-        .passage_conflicts = from->passage_conflicts,
     };
+    COUNTERS(COPY_COUNTER)
     return CAIRN_OK;
 }
 

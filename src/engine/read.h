@@ -7,6 +7,7 @@
 #ifndef ENGINE_READ_H
 #define ENGINE_READ_H
 
+#include "base/error.h"
 #include "engine/local.h"
 
 /* A request in its transaction. */
@@ -24,7 +25,13 @@ cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct requ
 
 cairn_code answer_clock(struct question *q);
 cairn_code answer_stats(struct question *q);
-cairn_code answer_doctor(struct question *q); /* doctor.c */
+
+/* doctor.c */
+cairn_code answer_doctor(struct question *q);
+cairn_code doctor_flow(struct question *q); /* looks at instances and steps; doctor_flow.c */
+/* Notes a finding: what, which, why, and what to do.  Returns CAIRN_OK. */
+cairn_code find(struct question *q, const char *check, const char *result, const char *format,
+                ...) format_like(4, 5);
 
 /* read_list.c */
 cairn_code answer_list(struct question *q); /* a page of what the operation lists */

@@ -4,7 +4,6 @@
  *
  * Only the holder of the lease may ask: a worker that has lost it is told so, and stops.
  */
-#include "base/error.h"
 #include "engine/batch.h"
 #include "engine/read.h"
 #include "engine/task_id.h"
@@ -35,15 +34,11 @@ static cairn_code check_holder(struct question *q, char ret_id[ID_TEXT])
     return step_lease_lost(q->error, in->task_id, in->worker, is_found ? &step.row : NULL);
 }
 
-static cairn_code add_output(struct question *q, const struct step_row *row, size_t *room)
+static cairn_code add_output(struct question *q, const struct step_row *row)
 {
-    struct context_output *out = &q->request->out.context;
-    struct step_output *items =
-        arena_grow(q->arena, out->items, out->count, 1, room, sizeof *items);
-    if (!items)
-        return fail_memory(q->error);
-    out->items = items;
-    items[out->count++] =
+    struct step_output *added = list_add(q->arena, &q->request->out.context);
+    NEED(added, q->error);
+    *added =
         (struct step_output){.step = row->name, .output = row->output ? row->output : "null"};
     return CAIRN_OK;
 }
@@ -59,7 +54,7 @@ static cairn_code too_large(struct question *q)
 static cairn_code read_all(struct question *q, const char *id)
 {
     struct step_row rows[CONTEXT_PORTION];
-    size_t count = CONTEXT_PORTION, room = 0, bytes = strlen(q->request->out.context.input);
+    size_t count = CONTEXT_PORTION, bytes = strlen(q->request->out.context.input);
     for (int32_t after = -1; count == CONTEXT_PORTION;) {
         TRY(q->ops->list_steps(q->tx, id, after, false, rows, CONTEXT_PORTION, &count,
                                q->error));
@@ -68,7 +63,7 @@ static cairn_code read_all(struct question *q, const char *id)
             if (!is_finished(&rows[i]))
                 continue;
             bytes += strlen(rows[i].name) + (rows[i].output ? strlen(rows[i].output) : 4);
-            TRY(bytes > CONTEXT_BYTES_MAX ? too_large(q) : add_output(q, &rows[i], &room));
+            TRY(bytes > CONTEXT_BYTES_MAX ? too_large(q) : add_output(q, &rows[i]));
         }
     }
     return CAIRN_OK;
@@ -77,11 +72,10 @@ static cairn_code read_all(struct question *q, const char *id)
 static cairn_code read_one(struct question *q, const char *id, const char *name)
 {
     struct step_row row;
-    size_t room = 0;
     cairn_code code = q->ops->get_step(q->tx, id, name, &row, q->error);
     if (code == CAIRN_E_NOT_FOUND)
         return fail(q->error, code, "instance \"%s\" has no step \"%.64s\"", id, name);
-    return code || !is_finished(&row) ? code : add_output(q, &row, &room);
+    return code || !is_finished(&row) ? code : add_output(q, &row);
 }
 
 cairn_code answer_context(struct question *q)

@@ -5,7 +5,6 @@
  * Each noun says how a page of its rows is fetched and how one row is shown; the rest is the same for
  * all of them.
  */
-#include "base/error.h"
 #include "engine/read.h"
 #include "engine/task_id.h"
 
@@ -175,23 +174,22 @@ static bool is_shown(const struct step_row *row)
 static cairn_code add_current(struct question *q, cairn_instance *instance)
 {
     struct step_row rows[CURRENT_PORTION];
-    const char **names = NULL;
-    size_t count = CURRENT_PORTION, shown = 0, room = 0;
-    for (int32_t after = -1; count == CURRENT_PORTION && shown < CURRENT_MAX;) {
+    LIST(const char *) names = {0};
+    size_t count = CURRENT_PORTION;
+    for (int32_t after = -1; count == CURRENT_PORTION && names.count < CURRENT_MAX;) {
         TRY(q->ops->list_steps(q->tx, instance->id, after, true, rows, CURRENT_PORTION, &count,
                                q->error));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
             if (!is_shown(&rows[i]))
                 continue;
-            names = arena_grow(q->arena, names, shown, 1, &room, sizeof *names);
-            if (!names)
-                return fail_memory(q->error);
-            names[shown++] = rows[i].name;
+            const char **name = list_add(q->arena, &names);
+            NEED(name, q->error);
+            *name = rows[i].name;
         }
     }
-    instance->current_steps = names;
-    instance->current_step_count = shown;
+    instance->current_steps = names.items;
+    instance->current_step_count = names.count;
     return CAIRN_OK;
 }
 
@@ -446,8 +444,7 @@ cairn_code answer_list(struct question *q)
     TRY(find_parent(q, list));
     char *rows = arena_array(q->arena, room, list->row_size);
     char *items = arena_array(q->arena, room, list->item_size);
-    if (!rows || !items)
-        return fail_memory(q->error);
+    NEED(rows && items, q->error);
     TRY(list->fetch(q, rows, room, &count));
     *page = (struct page_output){.items = items, .count = count < room ? count : limit};
     for (size_t i = 0; i < page->count; i++)
@@ -464,8 +461,7 @@ cairn_code answer_stream(struct question *q)
     size_t count = 0;
     struct event_row *rows = arena_array(q->arena, in->limit, sizeof *rows);
     struct stream_event *items = arena_array(q->arena, in->limit, sizeof *items);
-    if (!rows || !items)
-        return fail_memory(q->error);
+    NEED(rows && items, q->error);
     int64_t last = cursor_number(q);
     TRY(q->ops->list_events(q->tx, NULL, last, rows, in->limit, &count, q->error));
     for (size_t i = 0; i < count; i++) {
@@ -486,8 +482,7 @@ static cairn_code answer_one(struct question *q, const void *row, enum request_o
 {
     const struct list *list = &lists[list_op];
     void *item = arena_zalloc(q->arena, list->item_size);
-    if (!item)
-        return fail_memory(q->error);
+    NEED(item, q->error);
     q->request->out.page = (struct page_output){.items = item, .count = 1};
     return list->show(q, row, item);
 }

@@ -29,16 +29,7 @@ void request_freep(struct request **request)
 
 const char *request_instance_id(const struct request *request)
 {
-    switch (request->op) {
-    case OP_INSTANCE_GET:
-        return request->in.id;
-    case OP_SIGNAL:
+    if (request->op == OP_SIGNAL)
         return request->in.signal.instance_id;
-    case OP_DECIDE:
-        return request->in.decide.id;
-    case OP_DLQ_REQUEUE:
-        return request->instance_id;
-    default:
-        return request->in.control.id;
-    }
+    return request->op == OP_DLQ_REQUEUE ? request->instance_id : request->in.id;
 }

@@ -192,7 +192,7 @@ struct step_output {
 struct context_output {
     const char *input;
     struct step_output *items;
-    size_t count;
+    size_t count, room;
 };
 
 struct request {
@@ -205,7 +205,7 @@ struct request {
         struct report_input report;
         struct heartbeat_input heartbeat;
         struct context_input context;
-        const char *id;
+        const char *id; /* also that of `page`, `control` and `decide`, which begin with it */
         cairn_job_filter job_list;
         struct page_input page;
         struct deploy_input deploy;

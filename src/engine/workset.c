@@ -4,7 +4,6 @@
  */
 #include "engine/workset.h"
 
-#include "base/error.h"
 #include "engine/read.h"
 
 #include <assert.h>
@@ -40,15 +39,14 @@ struct missing {
 
 static cairn_code find_missing(struct batch *batch, const char *const *ids, size_t count,
                                bool (*is_there)(const struct batch *, const char *),
-                               size_t row_size, struct missing *ret, cairn_error *reterr)
+                               size_t row_size, struct missing *ret)
 {
     *ret = (struct missing){
         .ids = arena_array(&batch->arena, count, sizeof *ret->ids),
         .results = arena_array(&batch->arena, count, sizeof *ret->results),
         .rows = arena_array(&batch->arena, count, row_size),
     };
-    if (!ret->ids || !ret->results || !ret->rows)
-        return fail_memory(reterr);
+    NEED(ret->ids && ret->results && ret->rows, batch->error);
     for (size_t i = 0; i < count; i++)
         if (!is_there(batch, ids[i]))
             ret->ids[ret->count++] = ids[i];
@@ -59,7 +57,7 @@ static cairn_code find_missing(struct batch *batch, const char *const *ids, size
 /* ---- answers -------------------------------------------------------------------------------- */
 
 /* A control is answered with the row that it has made, read from the store. */
-static cairn_code answer(struct batch *batch, struct request **answer_to, cairn_error *reterr)
+static cairn_code answer(struct batch *batch, struct request **answer_to)
 {
     struct request *request = *answer_to;
     *answer_to = NULL;
@@ -69,8 +67,8 @@ static cairn_code answer(struct batch *batch, struct request **answer_to, cairn_
     batch->tx->arena = &request->arena;
     cairn_code code = read_in(batch->engine, batch->tx, request);
     batch->tx->arena = arena;
-    if (code && reterr)
-        *reterr = request->error;
+    if (code && batch->error)
+        *batch->error = request->error;
     return code;
 }
 
@@ -87,26 +85,24 @@ static bool has_job(const struct batch *batch, const char *id)
 }
 
 cairn_code workset_add_job(struct batch *batch, const struct job_row *row,
-                           struct workset_job **ret_job, cairn_error *reterr)
+                           struct workset_job **ret_job)
 {
     struct workset_job *job = arena_zalloc(&batch->arena, sizeof *job);
-    if (!job || !id_map_add(&batch->jobs, &batch->arena, row->id, job))
-        return fail_memory(reterr);
+    NEED(job && id_map_add(&batch->jobs, &batch->arena, row->id, job), batch->error);
     job->row = *row;
     *ret_job = job;
     return CAIRN_OK;
 }
 
-cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t count,
-                             cairn_error *reterr)
+cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t count)
 {
     struct missing missing;
-    TRY(find_missing(batch, ids, count, has_job, sizeof(struct job_row), &missing, reterr));
+    TRY(find_missing(batch, ids, count, has_job, sizeof(struct job_row), &missing));
     if (missing.count == 0)
         return CAIRN_OK;
     struct job_row *rows = missing.rows;
     TRY(batch->ops->lock_jobs(batch->tx, missing.ids, missing.count, batch->is_alone, rows,
-                              missing.results, reterr));
+                              missing.results, batch->error));
     for (size_t i = 0; i < missing.count; i++) {
         struct workset_job *job = NULL;
         bool is_busy = missing.results[i] == LOCK_BUSY;
@@ -114,7 +110,7 @@ cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t
             continue;
         if (is_busy)
             rows[i] = (struct job_row){.id = missing.ids[i]};
-        TRY(workset_add_job(batch, &rows[i], &job, reterr));
+        TRY(workset_add_job(batch, &rows[i], &job));
         assert(job);
         job->is_busy = is_busy;
     }
@@ -122,13 +118,11 @@ cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t
 }
 
 /* Of one job, or of all (NULL). */
-static cairn_code write_jobs(struct batch *batch, const struct workset_job *only,
-                             cairn_error *reterr)
+static cairn_code write_jobs(struct batch *batch, const struct workset_job *only)
 {
     size_t count = 0;
     struct job_row *rows = arena_array(&batch->arena, batch->jobs.count, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
+    NEED(rows, batch->error);
     for (size_t i = 0; i < batch->jobs.count; i++) {
         struct workset_job *job = batch->jobs.entries[i].value;
         if (!job->is_dirty || (only && job != only))
@@ -136,30 +130,29 @@ static cairn_code write_jobs(struct batch *batch, const struct workset_job *only
         rows[count++] = job->row;
         job->is_dirty = false;
     }
-    return count ? batch->ops->update_jobs(batch->tx, rows, count, reterr) : CAIRN_OK;
+    return count ? batch->ops->update_jobs(batch->tx, rows, count, batch->error) : CAIRN_OK;
 }
 
 /* Children are jobs that were inserted after the others were locked. */
-cairn_code workset_take_job(struct batch *batch, const char *id, struct workset_job **ret_job,
-                            cairn_error *reterr)
+cairn_code workset_take_job(struct batch *batch, const char *id, struct workset_job **ret_job)
 {
     if (batch->has_children && !has_job(batch, id) && id_is_valid(id))
-        TRY(workset_load_jobs(batch, &id, 1, reterr));
+        TRY(workset_load_jobs(batch, &id, 1));
     struct workset_job *job = *ret_job = workset_find_job(batch, id);
     if (!job || !job->answer_to)
         return CAIRN_OK;
-    TRY(write_jobs(batch, job, reterr));
-    return answer(batch, &job->answer_to, reterr);
+    TRY(write_jobs(batch, job));
+    return answer(batch, &job->answer_to);
 }
 
-cairn_code workset_write_jobs(struct batch *batch, cairn_error *reterr)
+cairn_code workset_write_jobs(struct batch *batch)
 {
     if (batch->jobs.count == 0)
         return CAIRN_OK;
-    TRY(write_jobs(batch, NULL, reterr));
+    TRY(write_jobs(batch, NULL));
     for (size_t i = 0; i < batch->jobs.count; i++) {
         struct workset_job *job = batch->jobs.entries[i].value;
-        TRY(answer(batch, &job->answer_to, reterr));
+        TRY(answer(batch, &job->answer_to));
     }
     return CAIRN_OK;
 }
@@ -185,6 +178,7 @@ static struct workset_instance *make(struct batch *batch, const struct instance_
     instance->row = *row;
     instance->batch = batch;
     instance->flow = (struct flow){.source = &workset_source,
+                                   .error = batch->error,
                                    .instance = &instance->row,
                                    .now_us = batch->tx->now_us,
                                    .rng = &batch->committer->rng,
@@ -198,13 +192,12 @@ static bool add(struct batch *batch, struct workset_instance *instance)
     return id_map_add(&batch->instances, &batch->arena, instance->row.id, instance);
 }
 
-cairn_code workset_adopt(struct batch *batch, struct workset_instance *instance,
-                         cairn_error *reterr)
+cairn_code workset_adopt(struct batch *batch, struct workset_instance *instance)
 {
-    if (!add(batch, instance))
-        return fail_memory(reterr);
+    NEED(add(batch, instance), batch->error);
     for (size_t i = 0; i < instance->events.count; i++)
-        TRY(event_list_add(&batch->arena, &batch->events, &instance->events.rows[i], reterr));
+        TRY(event_list_add(&batch->arena, &batch->events, &instance->events.items[i],
+                           batch->error));
     instance->events.count = 0;
     return CAIRN_OK;
 }
@@ -239,14 +232,12 @@ bool workset_add_bare(struct batch *batch, const char *id)
 }
 
 /* A row that was read, in place of a bare one if there is one. */
-static cairn_code add_loaded(struct batch *batch, const struct instance_row *row, bool is_busy,
-                             cairn_error *reterr)
+static cairn_code add_loaded(struct batch *batch, const struct instance_row *row, bool is_busy)
 {
     struct workset_instance *instance = id_map_find(&batch->instances, row->id);
     if (!instance) {
         instance = make(batch, row);
-        if (!instance || !add(batch, instance))
-            return fail_memory(reterr);
+        NEED(instance && add(batch, instance), batch->error);
     }
     instance->row = *row;
     instance->is_bare = false;
@@ -254,24 +245,22 @@ static cairn_code add_loaded(struct batch *batch, const struct instance_row *row
     return CAIRN_OK;
 }
 
-cairn_code workset_load(struct batch *batch, const char *const *ids, size_t count,
-                        cairn_error *reterr)
+cairn_code workset_load(struct batch *batch, const char *const *ids, size_t count)
 {
     struct missing missing;
-    TRY(find_missing(batch, ids, count, has_instance, sizeof(struct instance_row), &missing,
-                     reterr));
+    TRY(find_missing(batch, ids, count, has_instance, sizeof(struct instance_row), &missing));
     if (missing.count == 0)
         return CAIRN_OK;
     struct instance_row *rows = missing.rows;
     TRY(batch->ops->lock_instances(batch->tx, missing.ids, missing.count, batch->is_alone, rows,
-                                   missing.results, reterr));
+                                   missing.results, batch->error));
     for (size_t i = 0; i < missing.count; i++) {
         bool is_busy = missing.results[i] == LOCK_BUSY;
         if (missing.results[i] == LOCK_ABSENT)
             continue;
         if (is_busy)
             rows[i] = (struct instance_row){.id = missing.ids[i]};
-        TRY(add_loaded(batch, &rows[i], is_busy, reterr));
+        TRY(add_loaded(batch, &rows[i], is_busy));
     }
     return CAIRN_OK;
 }
@@ -292,22 +281,20 @@ void workset_revise_dirty(struct workset_instance *instance)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-cairn_code workset_flush(struct workset_instance *instance, cairn_error *reterr)
+cairn_code workset_flush(struct workset_instance *instance)
 {
     assert(!instance->is_new);
-    TRY(workset_write_changed(instance->batch, instance, true, reterr));
-    return workset_write_changed(instance->batch, instance, false, reterr);
+    TRY(workset_write_changed(instance->batch, instance, true));
+    return workset_write_changed(instance->batch, instance, false);
 }
 
 /* Of one instance, or of all (NULL). */
-static cairn_code write_instances(struct batch *batch, const struct workset_instance *only,
-                                  cairn_error *reterr)
+static cairn_code write_instances(struct batch *batch, const struct workset_instance *only)
 {
     size_t count = 0;
     struct instance_row *rows =
         arena_array(&batch->arena, only ? 1 : batch->instances.count, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
+    NEED(rows, batch->error);
     for (size_t i = 0; i < batch->instances.count; i++) {
         struct workset_instance *at = batch->instances.entries[i].value;
         if ((only && at != only) || (!at->flow.is_dirty && !at->is_changed))
@@ -316,69 +303,71 @@ static cairn_code write_instances(struct batch *batch, const struct workset_inst
         rows[count++] = at->row;
         at->flow.is_dirty = at->is_changed = false;
         if (instance_is_final(at->row.status))
-            TRY(batch_note_ended(batch, at->row.id, reterr));
+            TRY(batch_note_ended(batch, at->row.id));
     }
-    return count ? batch->ops->update_instances(batch->tx, rows, count, reterr) : CAIRN_OK;
-}
-
-cairn_code workset_write_parked(struct workset_instance *instance, cairn_error *reterr)
-{
-    struct batch *batch = instance->batch;
-    size_t count = instance->parked_count;
-    instance->parked_count = 0;
-    return count ? batch->ops->append_dlq(batch->tx, instance->parked, count, reterr)
+    return count ? batch->ops->update_instances(batch->tx, rows, count, batch->error)
                  : CAIRN_OK;
 }
 
-cairn_code workset_write_steps(struct batch *batch, cairn_error *reterr)
+cairn_code workset_write_parked(struct workset_instance *instance)
 {
-    TRY(workset_write_changed(batch, NULL, true, reterr));
+    struct batch *batch = instance->batch;
+    size_t count = instance->parked.count;
+    instance->parked.count = 0;
+    return count ? batch->ops->append_dlq(batch->tx, instance->parked.items, count,
+                                          instance->batch->error)
+                 : CAIRN_OK;
+}
+
+cairn_code workset_write_steps(struct batch *batch)
+{
+    TRY(workset_write_changed(batch, NULL, true));
     for (size_t i = 0; i < batch->instances.count; i++) {
         struct workset_instance *at = batch->instances.entries[i].value;
         at->is_new = false;
     }
-    return workset_write_changed(batch, NULL, false, reterr);
+    return workset_write_changed(batch, NULL, false);
 }
 
-cairn_code workset_write_rows(struct batch *batch, cairn_error *reterr)
+cairn_code workset_write_rows(struct batch *batch)
 {
-    TRY(workset_write_steps(batch, reterr));
-    return write_instances(batch, NULL, reterr);
+    TRY(workset_write_steps(batch));
+    return write_instances(batch, NULL);
 }
 
 /* Twice is as good as once: what was written is clean. */
-cairn_code workset_write(struct batch *batch, cairn_error *reterr)
+cairn_code workset_write(struct batch *batch)
 {
-    TRY(workset_write_rows(batch, reterr));
-    return batch_append_events(batch, reterr);
+    TRY(workset_write_rows(batch));
+    return batch_append_events(batch);
 }
 
 /* ---- one request after the other ------------------------------------------------------------ */
 
 cairn_code workset_take(struct batch *batch, const char *id,
-                        struct workset_instance **ret_instance, cairn_error *reterr)
+                        struct workset_instance **ret_instance)
 {
     struct workset_instance *instance = *ret_instance = workset_find(batch, id);
     if (!instance)
         return CAIRN_OK;
     if (instance->is_new)
-        TRY(workset_write_changed(batch, instance, true, reterr));
+        TRY(workset_write_changed(batch, instance, true));
     instance->is_new = false;
     if (instance->answer_to) {
-        TRY(workset_flush(instance, reterr));
-        TRY(write_instances(batch, instance, reterr));
-        TRY(answer(batch, &instance->answer_to, reterr));
+        TRY(workset_flush(instance));
+        TRY(write_instances(batch, instance));
+        TRY(answer(batch, &instance->answer_to));
     }
     instance->is_changed |= instance->flow.is_dirty;
     instance->flow.is_dirty = false;
     return CAIRN_OK;
 }
 
-cairn_code workset_answer(struct batch *batch, cairn_error *reterr)
+cairn_code workset_answer(struct batch *batch)
 {
     for (size_t i = 0; i < batch->instances.count; i++) {
         struct workset_instance *at = batch->instances.entries[i].value;
-        TRY(answer(batch, &at->answer_to, reterr));
+        TRY(answer(batch, &at->answer_to));
     }
     return CAIRN_OK;
 }

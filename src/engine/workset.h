@@ -44,38 +44,34 @@ struct workset_instance {
 
     /* Of one that is not adopted: its events and DLQ records so far. */
     struct event_list events;
-    struct dlq_row *parked;
-    size_t parked_count, parked_room;
+    LIST(struct dlq_row) parked;
 };
 
 /* ---- jobs (workset.c) ----------------------------------------------------------------------- */
 
 /* Reads and locks the jobs that are not there yet.  ids are valid. */
-cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t count,
-                             cairn_error *reterr);
+cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t count);
 /* Adds a row that this transaction has locked. */
 cairn_code workset_add_job(struct batch *batch, const struct job_row *row,
-                           struct workset_job **ret_job, cairn_error *reterr);
+                           struct workset_job **ret_job);
 struct workset_job *workset_find_job(const struct batch *batch, const char *id); /* or NULL */
 
 /* The same, for a request that is about to change it: an earlier request that is yet to be answered
  * with this row is answered first.  NULL in *ret_job: it does not exist. */
-cairn_code workset_take_job(struct batch *batch, const char *id, struct workset_job **ret_job,
-                            cairn_error *reterr);
+cairn_code workset_take_job(struct batch *batch, const char *id, struct workset_job **ret_job);
 
 /* Writes the jobs that have changed, then answers the controls of jobs. */
-cairn_code workset_write_jobs(struct batch *batch, cairn_error *reterr);
+cairn_code workset_write_jobs(struct batch *batch);
 
 /* ---- instances (workset.c) ------------------------------------------------------------------ */
 
 /* Reads and locks the instances that are not there yet.  ids are valid. */
-cairn_code workset_load(struct batch *batch, const char *const *ids, size_t count,
-                        cairn_error *reterr);
+cairn_code workset_load(struct batch *batch, const char *const *ids, size_t count);
 struct workset_instance *workset_find(const struct batch *batch, const char *id); /* or NULL */
 
 /* As workset_take_job(); the steps of a new instance are written, too. */
 cairn_code workset_take(struct batch *batch, const char *id,
-                        struct workset_instance **ret_instance, cairn_error *reterr);
+                        struct workset_instance **ret_instance);
 
 /* Room for steps of an instance whose own row is not needed; nothing if it is there.  False: memory
  * ran out. */
@@ -84,11 +80,10 @@ bool workset_add_bare(struct batch *batch, const char *id);
 /* An instance that this batch starts, with its plan; not in the workset until workset_adopt(). */
 struct workset_instance *workset_new(struct batch *batch, const struct instance_row *row,
                                      const struct step_row *plan, size_t count);
-cairn_code workset_adopt(struct batch *batch, struct workset_instance *instance,
-                         cairn_error *reterr);
+cairn_code workset_adopt(struct batch *batch, struct workset_instance *instance);
 
 /* The DLQ records that a new instance has made. */
-cairn_code workset_write_parked(struct workset_instance *instance, cairn_error *reterr);
+cairn_code workset_write_parked(struct workset_instance *instance);
 
 /* Something has happened to it: a function that goes on from what it has read will notice. */
 void workset_revise(struct workset_instance *instance);
@@ -99,7 +94,7 @@ void workset_revise_dirty(struct workset_instance *instance);
 
 /* NULL in *ret_step: no such place. */
 cairn_code workset_step(struct workset_instance *instance, int32_t seq,
-                        struct flow_step **ret_step, cairn_error *reterr);
+                        struct flow_step **ret_step);
 
 /* A step that is in hand, whether or not its instance is; NULL: it is not. */
 struct flow_step *workset_find_step(const struct batch *batch, const char *instance_id,
@@ -107,44 +102,40 @@ struct flow_step *workset_find_step(const struct batch *batch, const char *insta
 
 /* Reads and locks steps ahead, all in one question.  Places of instances that are not in the
  * workset are passed over, as are repeats. */
-cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, size_t count,
-                            cairn_error *reterr);
+cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, size_t count);
 
 /* Keeps a row that was read; one that is there already stays, being newer.  NULL: memory ran out. */
 struct flow_step *workset_keep(struct workset_instance *instance, const struct step_row *row);
 
-/* A row that was not planned; written with the others.  NULL: memory ran out. */
-struct flow_step *workset_insert(struct workset_instance *instance, const struct step_row *row);
-
-/* Deletes their rows. */
-cairn_code workset_forget(struct workset_instance *instance, struct flow_step **steps,
-                          size_t count, cairn_error *reterr);
-
 /* A step as a claim has left it in the store; if it is dirty, it is written with the others. */
-cairn_code workset_put_claimed(struct batch *batch, const struct flow_step *step,
-                               cairn_error *reterr);
+cairn_code workset_put_claimed(struct batch *batch, const struct flow_step *step);
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
 /* workset_step.c: the changed steps of one instance (NULL: of all), new ones or old ones. */
 cairn_code workset_write_changed(struct batch *batch, struct workset_instance *only,
-                                 bool is_new, cairn_error *reterr);
+                                 bool is_new);
 
 /* The changed steps of one instance, so that questions to the store see them. */
-cairn_code workset_flush(struct workset_instance *instance, cairn_error *reterr);
+cairn_code workset_flush(struct workset_instance *instance);
 
 /* The changed steps of all, so that claims see them. */
-cairn_code workset_write_steps(struct batch *batch, cairn_error *reterr);
+cairn_code workset_write_steps(struct batch *batch);
 
 /* The changed steps and instances. */
-cairn_code workset_write_rows(struct batch *batch, cairn_error *reterr);
+cairn_code workset_write_rows(struct batch *batch);
 
 /* The changed steps and instances, and the events so far. */
-cairn_code workset_write(struct batch *batch, cairn_error *reterr);
+cairn_code workset_write(struct batch *batch);
 
 /* Answers the controls of instances; all is written. */
-cairn_code workset_answer(struct batch *batch, cairn_error *reterr);
+cairn_code workset_answer(struct batch *batch);
 
 extern const struct flow_source workset_source; /* workset_source.c */
+
+/* join.c, part of it: {"status", "strategy", "completed": [...], "failed": [...], "outputs": {step:
+ * output}}: the last element of each branch that has arrived or failed, in order of commits. */
+cairn_code join_output(struct flow *flow, const struct flow_step *join,
+                       const char **ret_output);
 
 #endif

@@ -2,12 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/buf.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "core/condition.h"
 #include "definition/definition.h"
-#include "engine/join.h"
 #include "engine/workset.h"
 
 #include <stdlib.h>
@@ -32,7 +29,7 @@ static const char *event_of_missing(struct batch *batch, const struct flow_step 
 }
 
 static cairn_code source_note(struct flow *flow, const char *type, const struct flow_step *step,
-                              const struct flow_facts *facts, cairn_error *reterr)
+                              const struct flow_facts *facts)
 {
     struct workset_instance *instance = to_workset(flow);
     struct batch *batch = instance->batch;
@@ -46,49 +43,38 @@ static cairn_code source_note(struct flow *flow, const char *type, const struct 
                            : instance_status_name(instance->row.status);
     struct event_list *list = instance->is_adopted ? &batch->events : &instance->events;
     return batch_add_event(batch, list, instance->row.id, type, step ? step->row.name : NULL,
-                           &told, reterr);
+                           &told);
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
-static cairn_code source_step(struct flow *flow, int32_t seq, struct flow_step **ret_step,
-                              cairn_error *reterr)
+static cairn_code source_step(struct flow *flow, int32_t seq, struct flow_step **ret_step)
 {
-    return workset_step(to_workset(flow), seq, ret_step, reterr);
+    return workset_step(to_workset(flow), seq, ret_step);
 }
 
-static cairn_code source_config(struct flow *flow, struct flow_step *step, cairn_error *reterr)
+static cairn_code source_config(struct flow *flow, struct flow_step *step)
 {
     if (step->config)
         return CAIRN_OK;
     struct step_config *config = arena_zalloc(flow->arena, sizeof *config);
-    if (!config)
-        return fail_memory(reterr);
-    TRY(step_config_read(flow->arena, step->row.config, config, reterr));
+    NEED(config, flow->error);
+    TRY(step_config_read(flow->arena, step->row.config, config, flow->error));
     step->config = config;
     return CAIRN_OK;
 }
 
-/* The steps that a question found. */
-struct found {
-    struct flow_step **steps;
-    size_t count, room;
-};
-
-static cairn_code add_found(struct workset_instance *instance, struct found *found,
-                            const struct step_row *rows, size_t count, cairn_error *reterr)
+static cairn_code add_found(struct workset_instance *instance, struct step_list *found,
+                            const struct step_row *rows, size_t count)
 {
-    struct flow_step **steps = arena_grow(&instance->batch->arena, found->steps, found->count,
-                                          count, &found->room, sizeof *steps);
-    if (!steps)
-        return fail_memory(reterr);
-    found->steps = steps;
     for (size_t i = 0; i < count; i++) {
         struct flow_step *step = workset_keep(instance, &rows[i]);
-        if (!step)
-            return fail_memory(reterr);
-        if (!step->is_gone)
-            steps[found->count++] = step;
+        NEED(step, instance->batch->error);
+        if (step->is_gone)
+            continue;
+        struct flow_step **added = list_add(&instance->batch->arena, found);
+        NEED(added, instance->batch->error);
+        *added = step;
     }
     return CAIRN_OK;
 }
@@ -116,54 +102,52 @@ static bool is_wanted(const struct step_row *row, const struct wanted *wanted)
 
 /* Of an instance that is not in the store yet, in order of place. */
 static cairn_code find_new(struct workset_instance *instance, const struct wanted *wanted,
-                           struct found *found, cairn_error *reterr)
+                           struct step_list *found)
 {
-    found->steps =
-        arena_array(&instance->batch->arena, instance->step_count, sizeof *found->steps);
-    if (!found->steps)
-        return fail_memory(reterr);
+    found->items =
+        arena_array(&instance->batch->arena, instance->step_count, sizeof *found->items);
+    NEED(found->items, instance->batch->error);
     for (size_t seq = 0; seq < instance->step_count; seq++) {
         struct flow_step *step;
-        TRY(workset_step(instance, (int32_t)seq, &step, reterr));
+        TRY(workset_step(instance, (int32_t)seq, &step));
         if (is_wanted(&step->row, wanted))
-            found->steps[found->count++] = step;
+            found->items[found->count++] = step;
     }
     return CAIRN_OK;
 }
 
 /* Asks the store for a portion, from place `from` on. */
 static cairn_code ask(struct workset_instance *instance, const struct wanted *wanted,
-                      int32_t from, struct step_row *rows, size_t *ret_count,
-                      cairn_error *reterr)
+                      int32_t from, struct step_row *rows, size_t *ret_count)
 {
     const struct store_ops *ops = instance->batch->ops;
     struct store_tx *tx = instance->batch->tx;
     const char *id = instance->row.id;
     switch (wanted->kind) {
     case WANT_CURRENT:
-        return ops->lock_current_steps(tx, id, from - 1, rows, PORTION, ret_count, reterr);
+        return ops->lock_current_steps(tx, id, from - 1, rows, PORTION, ret_count,
+                                       instance->batch->error);
     case WANT_BETWEEN:
         return ops->lock_steps_between(tx, id, wanted->status, from, wanted->to, rows, PORTION,
-                                       ret_count, reterr);
+                                       ret_count, instance->batch->error);
     default:
         return ops->lock_committed_steps(tx, id, wanted->below, from, wanted->to, rows, PORTION,
-                                         ret_count, reterr);
+                                         ret_count, instance->batch->error);
     }
 }
 
 /* All of them; of committed ones a portion is enough. */
 static cairn_code find_stored(struct workset_instance *instance, const struct wanted *wanted,
-                              struct found *found, cairn_error *reterr)
+                              struct step_list *found)
 {
     struct arena *arena = &instance->batch->arena;
     size_t count = PORTION;
-    TRY(workset_flush(instance, reterr));
+    TRY(workset_flush(instance));
     for (int32_t from = wanted->from; count == PORTION && from <= wanted->to;) {
         struct step_row *rows = arena_array(arena, PORTION, sizeof *rows);
-        if (!rows)
-            return fail_memory(reterr);
-        TRY(ask(instance, wanted, from, rows, &count, reterr));
-        TRY(add_found(instance, found, rows, count, reterr));
+        NEED(rows, instance->batch->error);
+        TRY(ask(instance, wanted, from, rows, &count));
+        TRY(add_found(instance, found, rows, count));
         if (wanted->kind == WANT_COMMITTED)
             return CAIRN_OK;
         if (count)
@@ -173,31 +157,25 @@ static cairn_code find_stored(struct workset_instance *instance, const struct wa
 }
 
 static cairn_code find_steps(struct flow *flow, const struct wanted *wanted,
-                             struct flow_step ***ret_steps, size_t *ret_count,
-                             cairn_error *reterr)
+                             struct step_list *ret_steps)
 {
     struct workset_instance *instance = to_workset(flow);
-    struct found found = {0};
-    TRY(instance->is_new ? find_new(instance, wanted, &found, reterr)
-                         : find_stored(instance, wanted, &found, reterr));
-    *ret_steps = found.steps;
-    *ret_count = found.count;
-    return CAIRN_OK;
+    *ret_steps = (struct step_list){0};
+    return instance->is_new ? find_new(instance, wanted, ret_steps)
+                            : find_stored(instance, wanted, ret_steps);
 }
 
-static cairn_code source_current(struct flow *flow, struct flow_step ***ret_steps,
-                                 size_t *ret_count, cairn_error *reterr)
+static cairn_code source_current(struct flow *flow, struct step_list *ret_steps)
 {
     struct wanted wanted = {.kind = WANT_CURRENT, .to = INT32_MAX};
-    return find_steps(flow, &wanted, ret_steps, ret_count, reterr);
+    return find_steps(flow, &wanted, ret_steps);
 }
 
 static cairn_code source_between(struct flow *flow, enum step_status status, int32_t from,
-                                 int32_t to, struct flow_step ***ret_steps, size_t *ret_count,
-                                 cairn_error *reterr)
+                                 int32_t to, struct step_list *ret_steps)
 {
     struct wanted wanted = {.kind = WANT_BETWEEN, .status = status, .from = from, .to = to};
-    return find_steps(flow, &wanted, ret_steps, ret_count, reterr);
+    return find_steps(flow, &wanted, ret_steps);
 }
 
 static int compare_committed(const void *a, const void *b)
@@ -209,27 +187,36 @@ static int compare_committed(const void *a, const void *b)
 }
 
 static cairn_code source_committed(struct flow *flow, int64_t below, int32_t from, int32_t to,
-                                   struct flow_step ***ret_steps, size_t *ret_count,
-                                   cairn_error *reterr)
+                                   struct step_list *ret_steps)
 {
     struct wanted wanted = {.kind = WANT_COMMITTED, .below = below, .from = from, .to = to};
-    TRY(find_steps(flow, &wanted, ret_steps, ret_count, reterr));
-    if (*ret_count)
-        qsort(*ret_steps, *ret_count, sizeof **ret_steps, compare_committed);
+    TRY(find_steps(flow, &wanted, ret_steps));
+    if (ret_steps->count)
+        qsort(ret_steps->items, ret_steps->count, sizeof *ret_steps->items, compare_committed);
     return CAIRN_OK;
 }
 
 static cairn_code source_insert(struct flow *flow, const struct step_row *row,
-                                struct flow_step **ret_step, cairn_error *reterr)
+                                struct flow_step **ret_step)
 {
-    *ret_step = workset_insert(to_workset(flow), row);
-    return *ret_step ? CAIRN_OK : fail_memory(reterr);
+    *ret_step = workset_keep(to_workset(flow), row);
+    NEED(*ret_step, flow->error);
+    **ret_step = (struct flow_step){.row = *row, .is_dirty = true, .is_new = true};
+    return CAIRN_OK;
 }
 
-static cairn_code source_forget(struct flow *flow, struct flow_step **steps, size_t count,
-                                cairn_error *reterr)
+static cairn_code source_forget(struct flow *flow, struct flow_step **steps, size_t count)
 {
-    return workset_forget(to_workset(flow), steps, count, reterr);
+    struct batch *batch = to_workset(flow)->batch;
+    size_t written = 0;
+    struct step_ref *refs = arena_array(&batch->arena, count, sizeof *refs);
+    NEED(refs, flow->error);
+    for (size_t i = 0; i < count; i++) {
+        if (!steps[i]->is_new)
+            refs[written++] = (struct step_ref){flow->instance->id, steps[i]->row.seq};
+        steps[i]->is_gone = true;
+    }
+    return written ? batch->ops->delete_steps(batch->tx, refs, written, flow->error) : CAIRN_OK;
 }
 
 /* ---- signals -------------------------------------------------------------------------------- */
@@ -251,7 +238,7 @@ static const char *signal_to_json(struct batch *batch, const struct signal_row *
 
 static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
                                      const char *event, int64_t until_us,
-                                     struct taken_signal *ret_signal, cairn_error *reterr)
+                                     struct taken_signal *ret_signal)
 {
     struct workset_instance *instance = to_workset(flow);
     struct batch *batch = instance->batch;
@@ -260,47 +247,32 @@ static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
     *ret_signal = (struct taken_signal){0};
     if (instance->is_new)
         return CAIRN_OK;
-    cairn_code code =
-        batch->ops->find_signal(batch->tx, instance->row.id, event, until_us, &signal, reterr);
+    cairn_code code = batch->ops->find_signal(batch->tx, instance->row.id, event, until_us,
+                                              &signal, flow->error);
     if (code)
         return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
     TRY(batch->ops->mark_signal(batch->tx, instance->row.id, signal.seq, step->row.seq,
-                                reterr));
+                                flow->error));
     *ret_signal = (struct taken_signal){
         .json = signal_to_json(batch, &signal), .id = signal.id, .payload = signal.payload};
-    if (!ret_signal->json)
-        return fail_memory(reterr);
+    NEED(ret_signal->json, flow->error);
     facts.event = event;
     facts.signal_id = signal.id;
-    return source_note(flow, "signal_taken", step, &facts, reterr);
+    return source_note(flow, "signal_taken", step, &facts);
 }
 
-static cairn_code source_untake_signals(struct flow *flow, const struct flow_step *step,
-                                        cairn_error *reterr)
+static cairn_code source_untake_signals(struct flow *flow, const struct flow_step *step)
 {
     struct batch *batch = to_workset(flow)->batch;
     return batch->ops->mark_signal(batch->tx, flow->instance->id, 0, step ? step->row.seq : -1,
-                                   reterr);
+                                   flow->error);
 }
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-/* A record of an instance that is not in the store yet, and may turn out to be known already. */
-static cairn_code park_later(struct workset_instance *instance, const struct dlq_row *row,
-                             cairn_error *reterr)
-{
-    struct dlq_row *rows =
-        arena_grow(&instance->batch->arena, instance->parked, instance->parked_count, 1,
-                   &instance->parked_room, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
-    rows[instance->parked_count++] = *row;
-    instance->parked = rows;
-    return CAIRN_OK;
-}
-
+/* The record of an instance that is not in the store yet waits: it may turn out to be known. */
 static cairn_code source_park(struct flow *flow, const struct flow_step *step,
-                              const char *reason, cairn_error *reterr)
+                              const char *reason)
 {
     struct workset_instance *instance = to_workset(flow);
     struct batch *batch = instance->batch;
@@ -317,30 +289,34 @@ static cairn_code source_park(struct flow *flow, const struct flow_step *step,
         .created_at_us = batch->tx->now_us,
         .is_open = true,
     };
-    return instance->is_new ? park_later(instance, &row, reterr)
-                            : batch->ops->append_dlq(batch->tx, &row, 1, reterr);
+    if (!instance->is_new)
+        return batch->ops->append_dlq(batch->tx, &row, 1, flow->error);
+    struct dlq_row *parked = list_add(&batch->arena, &instance->parked);
+    NEED(parked, flow->error);
+    *parked = row;
+    return CAIRN_OK;
 }
 
-static cairn_code source_unpark(struct flow *flow, int32_t seq, cairn_error *reterr)
+static cairn_code source_unpark(struct flow *flow, int32_t seq)
 {
     struct batch *batch = to_workset(flow)->batch;
-    return batch->ops->close_dlq(batch->tx, flow->instance->id, seq, reterr);
+    return batch->ops->close_dlq(batch->tx, flow->instance->id, seq, flow->error);
 }
 
-static cairn_code source_has_parked(struct flow *flow, bool *ret_has, cairn_error *reterr)
+static cairn_code source_has_parked(struct flow *flow, bool *ret_has)
 {
     struct batch *batch = to_workset(flow)->batch;
     struct dlq_row row;
     size_t count = 0;
     cairn_code code =
-        batch->ops->list_dlq(batch->tx, flow->instance->id, 0, &row, 1, &count, reterr);
+        batch->ops->list_dlq(batch->tx, flow->instance->id, 0, &row, 1, &count, flow->error);
     *ret_has = count > 0;
     return code;
 }
 
 /* {step, message, attempt, at} */
 static cairn_code source_set_error(struct flow *flow, const char **error, const char *step_name,
-                                   const char *message, int32_t attempt, cairn_error *reterr)
+                                   const char *message, int32_t attempt)
 {
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
@@ -356,16 +332,16 @@ static cairn_code source_set_error(struct flow *flow, const char **error, const 
     json_close(&out, '}');
     flow->is_dirty = true;
     *error = buf_keep(&buf, flow->arena);
-    return *error ? CAIRN_OK : fail_memory(reterr);
+    return *error ? CAIRN_OK : fail_memory(flow->error);
 }
 
 static cairn_code source_clear_error(struct flow *flow, const char **error,
-                                     const char *step_name, cairn_error *reterr)
+                                     const char *step_name)
 {
     json_t *tree;
     if (!*error)
         return CAIRN_OK;
-    TRY(json_read(*error, strlen(*error), "the latest error", &tree, reterr));
+    TRY(json_read(*error, strlen(*error), "the latest error", &tree, flow->error));
     const char *name = json_string_value(json_object_get(tree, "step"));
     if (name && strcmp(name, step_name) == 0) {
         *error = NULL;
@@ -382,19 +358,6 @@ static cairn_code source_evaluate(struct flow *flow, const struct flow_step *ste
 {
     return condition_evaluate(step->config->when, step->row.input, flow->instance->id,
                               step->row.name, ret_is_true, reterr);
-}
-
-static cairn_code source_join_output(struct flow *flow, const struct flow_step *join,
-                                     const char **ret_output, cairn_error *reterr)
-{
-    struct buf buf = {0};
-    cairn_code code = join_output(flow, join, &buf, reterr);
-    if (code) {
-        buf_done(&buf);
-        return code;
-    }
-    *ret_output = buf_keep(&buf, flow->arena);
-    return *ret_output ? CAIRN_OK : fail_memory(reterr);
 }
 
 static void source_ready(struct flow *flow, const struct flow_step *step)
@@ -421,6 +384,6 @@ const struct flow_source workset_source = {
     .set_error = source_set_error,
     .clear_error = source_clear_error,
     .evaluate = source_evaluate,
-    .join_output = source_join_output,
+    .join_output = join_output,
     .ready = source_ready,
 };

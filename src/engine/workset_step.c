@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/error.h"
 #include "engine/workset.h"
 
 #include <assert.h>
@@ -64,31 +63,6 @@ struct flow_step *workset_keep(struct workset_instance *instance, const struct s
     return step;
 }
 
-struct flow_step *workset_insert(struct workset_instance *instance, const struct step_row *row)
-{
-    struct flow_step *step = workset_keep(instance, row);
-    if (!step)
-        return NULL;
-    *step = (struct flow_step){.row = *row, .is_dirty = true, .is_new = true};
-    return step;
-}
-
-cairn_code workset_forget(struct workset_instance *instance, struct flow_step **steps,
-                          size_t count, cairn_error *reterr)
-{
-    struct batch *batch = instance->batch;
-    size_t written = 0;
-    struct step_ref *refs = arena_array(&batch->arena, count, sizeof *refs);
-    if (!refs)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++) {
-        if (!steps[i]->is_new)
-            refs[written++] = (struct step_ref){instance->row.id, steps[i]->row.seq};
-        steps[i]->is_gone = true;
-    }
-    return written ? batch->ops->delete_steps(batch->tx, refs, written, reterr) : CAIRN_OK;
-}
-
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* Also one of which only steps are in hand. */
@@ -127,31 +101,29 @@ static size_t choose_refs(const struct batch *batch, const struct step_ref *refs
     return unique;
 }
 
-cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, size_t count,
-                            cairn_error *reterr)
+cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, size_t count)
 {
     struct step_ref *chosen = arena_array(&batch->arena, count, sizeof *chosen);
     struct step_row *rows = arena_array(&batch->arena, count, sizeof *rows);
     bool *is_found = arena_array(&batch->arena, count, sizeof *is_found);
-    if (!chosen || !rows || !is_found)
-        return fail_memory(reterr);
+    NEED(chosen && rows && is_found, batch->error);
     count = choose_refs(batch, refs, count, chosen);
     if (count)
-        TRY(batch->ops->lock_steps(batch->tx, chosen, count, rows, is_found, reterr));
+        TRY(batch->ops->lock_steps(batch->tx, chosen, count, rows, is_found, batch->error));
     for (size_t i = 0; i < count; i++)
         if (is_found[i] && !workset_keep(find_any(batch, chosen[i].instance_id), &rows[i]))
-            return fail_memory(reterr);
+            return fail_memory(batch->error);
     return CAIRN_OK;
 }
 
 cairn_code workset_step(struct workset_instance *instance, int32_t seq,
-                        struct flow_step **ret_step, cairn_error *reterr)
+                        struct flow_step **ret_step)
 {
     *ret_step = find_step(instance, seq);
     if (*ret_step || instance->is_new)
         return CAIRN_OK;
     struct step_ref ref = {.instance_id = instance->row.id, .seq = seq};
-    TRY(workset_prefetch(instance->batch, &ref, 1, reterr));
+    TRY(workset_prefetch(instance->batch, &ref, 1));
     *ret_step = find_step(instance, seq);
     return CAIRN_OK;
 }
@@ -163,18 +135,16 @@ struct flow_step *workset_find_step(const struct batch *batch, const char *insta
     return instance ? find_step(instance, seq) : NULL;
 }
 
-cairn_code workset_put_claimed(struct batch *batch, const struct flow_step *step,
-                               cairn_error *reterr)
+cairn_code workset_put_claimed(struct batch *batch, const struct flow_step *step)
 {
     const struct step_row *row = &step->row;
     struct workset_instance *instance = find_any(batch, row->instance_id);
     if (!instance && !step->is_dirty)
         return CAIRN_OK; /* the batch does not ask for it again */
     if (!instance && !workset_add_bare(batch, row->instance_id))
-        return fail_memory(reterr);
+        return fail_memory(batch->error);
     struct flow_step *known = workset_keep(find_any(batch, row->instance_id), row);
-    if (!known)
-        return fail_memory(reterr);
+    NEED(known, batch->error);
     assert(!known->is_dirty); /* what a claim could see was written before it */
     known->row = *row;
     known->is_dirty = step->is_dirty;
@@ -229,7 +199,7 @@ static int compare_places(const void *a, const void *b)
 
 /* Steps that are in the store are updated, new ones inserted with all that has happened. */
 cairn_code workset_write_changed(struct batch *batch, struct workset_instance *only,
-                                 bool is_new, cairn_error *reterr)
+                                 bool is_new)
 {
     size_t room = 0, count = 0;
     for (size_t i = 0; i < batch->instances.count; i++)
@@ -238,13 +208,12 @@ cairn_code workset_write_changed(struct batch *batch, struct workset_instance *o
     if (room == 0)
         return CAIRN_OK;
     struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
-    if (!rows)
-        return fail_memory(reterr);
+    NEED(rows, batch->error);
     for (size_t i = 0; i < batch->instances.count; i++)
         if (!only || batch->instances.entries[i].value == only)
             count += take_changed(batch->instances.entries[i].value, is_new, rows + count);
     qsort(rows, count, sizeof *rows, compare_places);
     if (is_new)
-        return batch->ops->insert_steps(batch->tx, rows, count, reterr);
-    return batch->ops->update_steps(batch->tx, rows, count, reterr);
+        return batch->ops->insert_steps(batch->tx, rows, count, batch->error);
+    return batch->ops->update_steps(batch->tx, rows, count, batch->error);
 }

@@ -4,8 +4,6 @@
  */
 #include "worker/worker.h"
 
-#include "base/mem.h"
-
 #include <string.h>
 
 void call_free(struct call *call)
@@ -202,8 +200,8 @@ static void fill_report(const struct cairn_work *work, cairn_report *ret_report)
         break;
     }
     if (work->outcome == CAIRN_COMPLETE || work->outcome == CAIRN_WAIT) {
-        ret_report->outbound = work->outbound;
-        ret_report->outbound_count = work->outbound_count;
+        ret_report->outbound = work->outbound.items;
+        ret_report->outbound_count = work->outbound.count;
     }
 }
 

@@ -6,8 +6,6 @@
  */
 #include "worker/worker.h"
 
-#include "base/error.h"
-#include "base/mem.h"
 #include "engine/engine.h"
 
 /* Of a function's step the lease is its passage's. */
@@ -39,8 +37,7 @@ static cairn_code keep(struct cairn_work *work, const char *text, const char **r
                        cairn_error *reterr)
 {
     const char *copy = arena_strdup(&work->arena, text);
-    if (!copy)
-        return fail_memory(reterr);
+    NEED(copy, reterr);
     *ret_text = copy;
     return CAIRN_OK;
 }
@@ -50,18 +47,16 @@ cairn_code cairn_work_instance_input(cairn_work *work, const char **ret_input,
                                      cairn_error *reterr)
 {
     cleanup(request_freep) struct request *request = request_new(OP_TASK_CONTEXT);
-    if (!request)
-        return fail_memory(reterr);
-    cairn_code code = ask(work, leased_work(work)->task.step, request, reterr);
-    return code ? code : keep(work, request->out.context.input, ret_input, reterr);
+    NEED(request, reterr);
+    TRY(ask(work, leased_work(work)->task.step, request, reterr));
+    return keep(work, request->out.context.input, ret_input, reterr);
 }
 
 cairn_code cairn_work_output_of(cairn_work *work, const char *step, const char **ret_output,
                                 cairn_error *reterr)
 {
     cleanup(request_freep) struct request *request = request_new(OP_TASK_CONTEXT);
-    if (!request)
-        return fail_memory(reterr);
+    NEED(request, reterr);
     if (!step || !step[0])
         return fail(reterr, CAIRN_E_BAD_INPUT, "step is empty");
     TRY(ask(work, step, request, reterr));

@@ -4,9 +4,6 @@
  */
 #include "worker/worker.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
@@ -52,8 +49,7 @@ static void expect_heartbeat(struct cairn_worker *worker, struct cairn_work *wor
         now_us + (third_us < HEARTBEAT_LEAST_US ? HEARTBEAT_LEAST_US : third_us);
 }
 
-/* ---- what has come --------------------------------------------------------------------------
- */
+/* ---- what has come ------------------------------------------------------------------------- */
 
 /* No handler here can execute it: other workers get the chance, not all at the same moment. */
 static void release_task(struct cairn_worker *worker, struct cairn_work *work)
@@ -137,8 +133,7 @@ static void heartbeat_answered(struct cairn_worker *worker, struct call *call)
     }
 }
 
-/* ---- until idle -----------------------------------------------------------------------------
- */
+/* ---- until idle ---------------------------------------------------------------------------- */
 
 static void grow_pause(struct cairn_worker *worker)
 {
@@ -218,8 +213,7 @@ static void check_idle(struct cairn_worker *worker)
         ask_again(worker);
 }
 
-/* ---- taking ---------------------------------------------------------------------------------
- */
+/* ---- taking -------------------------------------------------------------------------------- */
 
 static void take_answer(struct cairn_worker *worker, struct call *call)
 {
@@ -283,16 +277,15 @@ static void take_all(struct cairn_worker *worker)
         worker->is_ending = true;
 }
 
-/* ---- sending --------------------------------------------------------------------------------
- */
+/* ---- sending ------------------------------------------------------------------------------- */
 
 static size_t report_size(const struct cairn_work *work)
 {
     size_t bytes =
         (work->output ? strlen(work->output) : 0) + (work->error ? strlen(work->error) : 0);
-    for (size_t i = 0; i < work->outbound_count; i++)
-        if (work->outbound[i].payload)
-            bytes += strlen(work->outbound[i].payload);
+    for (size_t i = 0; i < work->outbound.count; i++)
+        if (work->outbound.items[i].payload)
+            bytes += strlen(work->outbound.items[i].payload);
     return bytes;
 }
 
@@ -366,8 +359,7 @@ static void send_claims(struct cairn_worker *worker)
     }
 }
 
-/* ---- the loop -------------------------------------------------------------------------------
- */
+/* ---- the loop ------------------------------------------------------------------------------ */
 
 static bool is_over(const struct cairn_worker *worker)
 {

@@ -7,10 +7,7 @@
  */
 #include "worker/worker.h"
 
-#include "base/buf.h"
-#include "base/error.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "engine/calling.h"
 #include "engine/options.h"
 #include "worker/passage.h"
@@ -19,8 +16,7 @@
 
 enum { UNABLE_REST_MS = 1000 }; /* before a passage that could not begin is offered again */
 
-/* ---- registering ----------------------------------------------------------------------------
- */
+/* ---- registering --------------------------------------------------------------------------- */
 
 static cairn_code check_function(const struct cairn_worker *worker,
                                  const cairn_function_options *options, cairn_error *reterr)
@@ -72,8 +68,7 @@ static cairn_code deploy(struct cairn_worker *worker, const cairn_function_optio
 {
     cleanup(mem_freep) char *text = make_file(options);
     cleanup(request_freep) struct request *request = request_new(OP_DEPLOY);
-    if (!text || !request)
-        return fail_memory(reterr);
+    NEED(text && request, reterr);
     request->in.deploy = (struct deploy_input){
         .file = options->name, .text = text, .len = strlen(text), .is_function_only = true};
     return run_request(worker->engine, request, reterr);
@@ -82,14 +77,13 @@ static cairn_code deploy(struct cairn_worker *worker, const cairn_function_optio
 cairn_code cairn_worker_function(cairn_worker *worker, const cairn_function_options *options,
                                  cairn_error *reterr)
 {
-    cairn_function_options known = CAIRN_FUNCTION_DEFAULTS;
+    cairn_function_options known;
     error_clear(reterr);
     TRY(options_take(OPTIONS_FUNCTION, &known, options, reterr));
     TRY(check_function(worker, &known, reterr));
     size_t size = (worker->function_count + 1) * sizeof *worker->functions;
     struct function *more = mem_realloc(worker->functions, size);
-    if (!more)
-        return fail_memory(reterr);
+    NEED(more, reterr);
     worker->functions = more;
     char *name = mem_strdup(known.name);
     cairn_code code = name ? deploy(worker, &known, reterr) : fail_memory(reterr);
@@ -114,8 +108,7 @@ void functions_free(struct cairn_worker *worker)
     mem_free(worker->functions);
 }
 
-/* ---- running --------------------------------------------------------------------------------
- */
+/* ---- running ------------------------------------------------------------------------------- */
 
 const struct function *worker_find_function(const struct cairn_worker *worker,
                                             const cairn_task *task)

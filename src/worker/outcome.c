@@ -7,8 +7,6 @@
  */
 #include "worker/worker.h"
 
-#include "base/clock.h"
-
 enum { FIRST_REST_US = 50 * 1000, LONGEST_REST_US = 5 * 1000 * 1000 };
 
 int64_t rest_longer(int64_t rest_us)

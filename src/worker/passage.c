@@ -4,10 +4,7 @@
  */
 #include "worker/passage.h"
 
-#include "base/clock.h"
-#include "base/error.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "engine/calling.h"
 #include "worker/worker.h"
 
@@ -15,8 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- opening --------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------- */
 
 static cairn_code check_options(const struct passage_options *options, cairn_error *reterr)
 {
@@ -68,8 +64,7 @@ cairn_code passage_new(const struct passage_options *options,
     error_clear(reterr);
     TRY(check_options(options, reterr));
     struct cairn_passage *passage = mem_zalloc(sizeof *passage);
-    if (!passage)
-        return fail_memory(reterr);
+    NEED(passage, reterr);
     passage->exchange = options->exchange;
     passage->exchange_arg = options->exchange_arg;
     passage->commit = options->commit;
@@ -112,8 +107,7 @@ cairn_code cairn_passage_open(cairn_engine *engine, const char *worker, const ca
     return passage_open(engine, &options, ret_passage, reterr);
 }
 
-/* ---- being over -----------------------------------------------------------------------------
- */
+/* ---- being over ---------------------------------------------------------------------------- */
 
 cairn_code passage_over(struct cairn_passage *passage, cairn_code code, const char *format, ...)
 {
@@ -187,8 +181,7 @@ cairn_code passage_tell(struct cairn_passage *passage, cairn_code code, cairn_er
     return code;
 }
 
-/* ---- the function's own ---------------------------------------------------------------------
- */
+/* ---- the function's own -------------------------------------------------------------------- */
 
 const cairn_task *cairn_passage_task(const cairn_passage *passage)
 {
@@ -207,7 +200,7 @@ cairn_code cairn_passage_set_output(cairn_passage *passage, const char *json,
     error_clear(&why);
     cairn_code code = json ? json_check(json, strlen(json), "output", &why) : CAIRN_OK;
     const char *copy = NULL;
-    if (!code && !passage_copy(passage, json, &copy))
+    if (!code && passage_copy(passage, json, &copy))
         code = fail_memory(&why);
     if (!code)
         passage->output = copy;
@@ -219,7 +212,7 @@ cairn_code cairn_passage_set_output(cairn_passage *passage, const char *json,
 cairn_code cairn_passage_set_error(cairn_passage *passage, const char *text)
 {
     const char *copy = NULL;
-    if (!passage_copy(passage, text, &copy))
+    if (passage_copy(passage, text, &copy))
         return CAIRN_E_OUT_OF_MEMORY;
     passage->error = copy;
     return CAIRN_OK;
@@ -232,8 +225,7 @@ cairn_code cairn_passage_costs_get(const cairn_passage *passage, cairn_passage_c
     return options_give(OPTIONS_COSTS, ret_costs, &passage->costs, reterr);
 }
 
-/* ---- the end --------------------------------------------------------------------------------
- */
+/* ---- the end ------------------------------------------------------------------------------- */
 
 /* Why the function failed: what it said itself, else what the call said that it passed on. */
 static const char *tell_failure(const struct cairn_passage *passage, cairn_code code,

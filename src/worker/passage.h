@@ -22,7 +22,6 @@
 #ifndef WORKER_PASSAGE_H
 #define WORKER_PASSAGE_H
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "core/backoff.h"
@@ -62,16 +61,12 @@ struct step_call {
 
 /* What is written with the next commit. */
 struct buffer {
-    struct commit_step *steps;
-    size_t step_count, step_room;
-    struct commit_log *logs;
-    size_t log_count, log_room;
+    LIST(struct commit_step) steps;
+    LIST(struct commit_log) logs;
     size_t log_settled; /* those before a buffered step: they are not repeated once it is
                          * remembered; the others would be, so they wait for the next step */
-    struct commit_job *jobs;
-    size_t job_count, job_room;
-    struct commit_start *starts;
-    size_t start_count, start_room;
+    LIST(struct commit_job) jobs;
+    LIST(struct commit_start) starts;
     size_t bytes;
 };
 
@@ -100,8 +95,7 @@ struct cairn_passage {
     const cairn_received *const *events;
     bool *is_taken; /* of each */
     size_t event_count;
-    const char **taken;
-    size_t taken_count, taken_room;
+    LIST(const char *) taken;
 
     struct buffer buffer;
     struct step_call call;
@@ -151,8 +145,7 @@ struct passage_options {
     size_t max_name, max_payload; /* the engine's limits; 0: the defaults */
 };
 
-/* ---- passage.c -------------------------------------------------------------------------------
- */
+/* ---- passage.c ----------------------------------------------------------------------------- */
 
 cairn_code passage_new(const struct passage_options *options,
                        struct cairn_passage **ret_passage, cairn_error *reterr);
@@ -178,16 +171,21 @@ cairn_code passage_no_memory(struct cairn_passage *passage);
 /* Over, if it is stopped; CAIRN_OK: it goes on. */
 cairn_code passage_look(struct cairn_passage *passage);
 
-/* ---- passage_memory.c ------------------------------------------------------------------------
- */
+/* ---- passage_memory.c ---------------------------------------------------------------------- */
 
 cairn_code memory_fill(struct cairn_passage *passage);
 
-/* What is remembered under the next use of a key: *ret_row, or NULL if it is new and then goes
- * to *ret_seq.  CAIRN_E_TOO_LARGE if it cannot be kept; over with CAIRN_E_VERSION_MISMATCH if it
- * cannot be here. */
+/* What is remembered under the next use of a key. */
+struct asked {
+    const char *key;       /* with its number */
+    const cairn_step *row; /* NULL: it is new */
+    int32_t seq;           /* its place */
+};
+
+/* CAIRN_E_BAD_INPUT if it cannot be a key, CAIRN_E_TOO_LARGE if it cannot be kept; over with
+ * CAIRN_E_VERSION_MISMATCH if it cannot be here. */
 cairn_code memory_ask(struct cairn_passage *passage, const char *key, const char *kind,
-                      const char **ret_key, const cairn_step **ret_row, int32_t *ret_seq);
+                      struct asked *ret_asked);
 
 /* Of code that may take another way than the one remembered (it was accepted though it does not
  * match, or a retry has forgotten some): a call that was to be repeated, and that the code has not
@@ -210,24 +208,20 @@ cairn_code memory_take_event(struct cairn_passage *passage, const char *event,
 cairn_code memory_replace_events(struct cairn_passage *passage,
                                  const cairn_received *const *events, size_t count);
 
-/* ---- passage_buffer.c ------------------------------------------------------------------------
- */
+/* ---- passage_buffer.c ---------------------------------------------------------------------- */
 
-/* Each makes room, without filling it; NULL: memory ran out (and it is over). */
+/* Makes room for a step; NULL: memory ran out, and the passage is over. */
 struct commit_step *buffer_step(struct cairn_passage *passage, const char *key,
                                 const char *kind, const char *status, int32_t seq);
-struct commit_job *buffer_job(struct cairn_passage *passage);
-struct commit_start *buffer_start(struct cairn_passage *passage);
 void buffer_weigh(struct buffer *buffer, const char *text); /* NULL weighs nothing */
 bool buffer_is_full(const struct buffer *buffer);
 void buffer_clear(struct buffer *buffer, size_t logs_sent);
 void buffer_drop_starts(struct cairn_passage *passage, const char *why);
 
-/* A copy that lives as long as the passage; NULL for NULL; false: over, memory ran out. */
-bool passage_copy(struct cairn_passage *passage, const char *text, const char **ret_copy);
+/* A copy that lives as long as the passage; NULL for NULL.  A code: over, memory ran out. */
+cairn_code passage_copy(struct cairn_passage *passage, const char *text, const char **ret_copy);
 
-/* ---- passage_commit.c ------------------------------------------------------------------------
- */
+/* ---- passage_commit.c ---------------------------------------------------------------------- */
 
 struct passage_end {
     enum passage_outcome outcome;
@@ -249,8 +243,7 @@ cairn_code passage_boundary(struct cairn_passage *passage);
 /* Before something is buffered that suspends nothing. */
 cairn_code passage_make_room(struct cairn_passage *passage);
 
-/* ---- passage_step.c --------------------------------------------------------------------------
- */
+/* ---- passage_step.c ------------------------------------------------------------------------ */
 
 cairn_code passage_check_key(struct cairn_passage *passage, const char *key);
 /* JSON, or NULL, that the engine can keep. */
@@ -260,8 +253,7 @@ cairn_code passage_check_json(struct cairn_passage *passage, const char *text,
 cairn_code passage_step_failed(struct cairn_passage *passage, const char *key,
                                const char *error, int32_t calls);
 
-/* ---- passage_value.c -------------------------------------------------------------------------
- */
+/* ---- passage_value.c ----------------------------------------------------------------------- */
 
 cairn_code passage_make_id(struct cairn_passage *passage, char ret_id[ID_TEXT]);
 

@@ -8,58 +8,26 @@
 
 #include <string.h>
 
-bool passage_copy(struct cairn_passage *passage, const char *text, const char **ret_copy)
+cairn_code passage_copy(struct cairn_passage *passage, const char *text, const char **ret_copy)
 {
     *ret_copy = arena_strdup(&passage->arena, text);
-    if (text && !*ret_copy)
-        passage_no_memory(passage);
-    return !text || *ret_copy;
-}
-
-/* Room for one more item at the end of an array in the arena; false: memory ran out. */
-static bool make_room(struct cairn_passage *passage, void *array, size_t count, size_t *room,
-                      size_t size)
-{
-    void *items;
-    memcpy(&items, array, sizeof items);
-    items = arena_grow(&passage->arena, items, count, 1, room, size);
-    if (!items) {
-        passage_no_memory(passage);
-        return false;
-    }
-    memcpy(array, &items, sizeof items);
-    return true;
+    return text && !*ret_copy ? passage_no_memory(passage) : CAIRN_OK;
 }
 
 struct commit_step *buffer_step(struct cairn_passage *passage, const char *key,
                                 const char *kind, const char *status, int32_t seq)
 {
     struct buffer *buffer = &passage->buffer;
-    if (!make_room(passage, &buffer->steps, buffer->step_count, &buffer->step_room,
-                   sizeof *buffer->steps))
+    struct commit_step *step = list_add(&passage->arena, &buffer->steps);
+    if (!step) {
+        passage_no_memory(passage);
         return NULL;
-    struct commit_step *step = &buffer->steps[buffer->step_count++];
+    }
     *step = (struct commit_step){
         .seq = seq, .key = key, .kind = kind, .status = status, .timeout_ms = -1};
-    buffer->log_settled = buffer->log_count;
+    buffer->log_settled = buffer->logs.count;
     buffer_weigh(buffer, key);
     return step;
-}
-
-struct commit_job *buffer_job(struct cairn_passage *passage)
-{
-    struct buffer *buffer = &passage->buffer;
-    bool has_room = make_room(passage, &buffer->jobs, buffer->job_count, &buffer->job_room,
-                              sizeof *buffer->jobs);
-    return has_room ? &buffer->jobs[buffer->job_count++] : NULL;
-}
-
-struct commit_start *buffer_start(struct cairn_passage *passage)
-{
-    struct buffer *buffer = &passage->buffer;
-    bool has_room = make_room(passage, &buffer->starts, buffer->start_count,
-                              &buffer->start_room, sizeof *buffer->starts);
-    return has_room ? &buffer->starts[buffer->start_count++] : NULL;
 }
 
 void buffer_weigh(struct buffer *buffer, const char *text)
@@ -70,7 +38,7 @@ void buffer_weigh(struct buffer *buffer, const char *text)
 
 bool buffer_is_full(const struct buffer *buffer)
 {
-    return buffer->step_count >= BUFFER_STEPS || buffer->log_count >= BUFFER_LOGS ||
+    return buffer->steps.count >= BUFFER_STEPS || buffer->logs.count >= BUFFER_LOGS ||
            buffer->bytes >= BUFFER_BYTES;
 }
 
@@ -83,24 +51,25 @@ static void weigh_log(struct buffer *buffer, const struct commit_log *log)
 /* Logs that were not sent stay, in their order. */
 void buffer_clear(struct buffer *buffer, size_t logs_sent)
 {
-    size_t kept = buffer->log_count - logs_sent;
+    struct commit_log *logs = buffer->logs.items;
+    size_t kept = buffer->logs.count - logs_sent;
     if (kept && logs_sent)
-        memmove(buffer->logs, buffer->logs + logs_sent, kept * sizeof *buffer->logs);
-    buffer->log_count = kept;
+        memmove(logs, logs + logs_sent, kept * sizeof *logs);
+    buffer->logs.count = kept;
     buffer->log_settled = 0;
-    buffer->step_count = buffer->job_count = buffer->start_count = 0;
+    buffer->steps.count = buffer->jobs.count = buffer->starts.count = 0;
     buffer->bytes = 0;
     for (size_t i = 0; i < kept; i++)
-        weigh_log(buffer, &buffer->logs[i]);
+        weigh_log(buffer, &logs[i]);
 }
 
 /* Nothing is started: the rows that say so say why. */
 void buffer_drop_starts(struct cairn_passage *passage, const char *why)
 {
     struct buffer *buffer = &passage->buffer;
-    buffer->job_count = buffer->start_count = 0;
-    for (size_t i = 0; i < buffer->step_count; i++) {
-        struct commit_step *step = &buffer->steps[i];
+    buffer->jobs.count = buffer->starts.count = 0;
+    for (size_t i = 0; i < buffer->steps.count; i++) {
+        struct commit_step *step = &buffer->steps.items[i];
         if (strcmp(step->kind, "start") != 0 || strcmp(step->status, "completed") != 0)
             continue;
         step->status = "failed";
@@ -109,8 +78,7 @@ void buffer_drop_starts(struct cairn_passage *passage, const char *why)
     }
 }
 
-/* ---- logs -----------------------------------------------------------------------------------
- */
+/* ---- logs ---------------------------------------------------------------------------------- */
 
 static const char *known_level(const char *level)
 {
@@ -124,19 +92,18 @@ static const char *known_level(const char *level)
 static cairn_code add_log(struct cairn_passage *passage, const char *level, const char *message,
                           const char *data)
 {
-    struct buffer *buffer = &passage->buffer;
     struct commit_log log = {.level = level};
     if (passage->call.work) {
         log.step = passage->call.key;
         log.attempt = passage->call.attempts + 1;
     }
-    if (!passage_copy(passage, message, &log.message) ||
-        !passage_copy(passage, data, &log.data))
-        return passage->over;
-    if (!make_room(passage, &buffer->logs, buffer->log_count, &buffer->log_room, sizeof log))
-        return passage->over;
-    buffer->logs[buffer->log_count++] = log;
-    weigh_log(buffer, &log);
+    TRY(passage_copy(passage, message, &log.message));
+    TRY(passage_copy(passage, data, &log.data));
+    struct commit_log *added = list_add(&passage->arena, &passage->buffer.logs);
+    if (!added)
+        return passage_no_memory(passage);
+    *added = log;
+    weigh_log(&passage->buffer, &log);
     return CAIRN_OK;
 }
 

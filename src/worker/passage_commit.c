@@ -32,8 +32,7 @@ static cairn_code give_up(struct cairn_passage *passage, const struct request *r
                                                   : cairn_code_meaning(request->code));
 }
 
-/* ---- committing -----------------------------------------------------------------------------
- */
+/* ---- committing ---------------------------------------------------------------------------- */
 
 /* How much of the buffer goes along. */
 enum parts { ALL, NO_STARTS, NOTHING };
@@ -47,7 +46,7 @@ static size_t logs_to_send(const struct cairn_passage *passage, enum passage_out
     bool is_cancelled = passage->stop && strcmp(passage->stop, "cancelled") == 0;
     if (goes_on && !is_cancelled && !buffer_is_full(buffer))
         return buffer->log_settled;
-    return buffer->log_count;
+    return buffer->logs.count;
 }
 
 /* The engine may write into what it is given (it cuts long errors), so it gets a copy. */
@@ -81,14 +80,14 @@ static bool fill(struct cairn_passage *passage, const struct passage_end *end, e
     }
     if (parts == NOTHING)
         return true;
-    in->step_count = buffer->step_count;
+    in->step_count = buffer->steps.count;
     in->log_count = logs_to_send(passage, end->outcome);
-    in->job_count = buffer->job_count;
-    in->start_count = buffer->start_count;
-    in->steps = copy(request, buffer->steps, in->step_count, sizeof *in->steps);
-    in->logs = copy(request, buffer->logs, in->log_count, sizeof *in->logs);
-    in->jobs = copy(request, buffer->jobs, in->job_count, sizeof *in->jobs);
-    in->starts = copy(request, buffer->starts, in->start_count, sizeof *in->starts);
+    in->job_count = buffer->jobs.count;
+    in->start_count = buffer->starts.count;
+    in->steps = copy(request, buffer->steps.items, in->step_count, sizeof *in->steps);
+    in->logs = copy(request, buffer->logs.items, in->log_count, sizeof *in->logs);
+    in->jobs = copy(request, buffer->jobs.items, in->job_count, sizeof *in->jobs);
+    in->starts = copy(request, buffer->starts.items, in->start_count, sizeof *in->starts);
     return in->steps && in->logs && in->jobs && in->starts;
 }
 
@@ -104,10 +103,9 @@ static cairn_code hear_events(struct cairn_passage *passage,
     for (size_t i = 0; i < count; i++) {
         const cairn_received *from = committed->events[i];
         events[i].received_at_us = from->received_at_us;
-        if (!passage_copy(passage, from->id, &events[i].id) ||
-            !passage_copy(passage, from->event, &events[i].event) ||
-            !passage_copy(passage, from->payload, &events[i].payload))
-            return passage->over;
+        TRY(passage_copy(passage, from->id, &events[i].id));
+        TRY(passage_copy(passage, from->event, &events[i].event));
+        TRY(passage_copy(passage, from->payload, &events[i].payload));
     }
     return memory_replace_events(passage, pointers, count) ? passage_no_memory(passage)
                                                            : CAIRN_OK;
@@ -146,8 +144,7 @@ static cairn_code try_commit(struct cairn_passage *passage, const struct passage
 {
     cleanup(request_freep) struct request *request = request_new(OP_COMMIT);
     error_clear(ret_why);
-    if (!request || !fill(passage, end, parts, request))
-        return fail_memory(ret_why);
+    NEED(request && fill(passage, end, parts, request), ret_why);
     passage->costs.commits++;
     if (exchange(passage, request)) {
         *ret_why = request->error;
@@ -186,8 +183,8 @@ static bool save_step(struct cairn_passage *passage, struct commit_step *step, c
     cairn_error again;
     cairn_code code = CAIRN_OK;
     for (int tries = 0; tries < 3; tries++) {
-        buffer->steps = step;
-        buffer->step_count = buffer->step_room = 1;
+        buffer->steps.items = step;
+        buffer->steps.count = buffer->steps.room = 1;
         code = try_commit(passage, &end, NO_STARTS, &again);
         if (!is_refusal(code))
             break;
@@ -203,13 +200,13 @@ static bool save_step(struct cairn_passage *passage, struct commit_step *step, c
 static void save_steps(struct cairn_passage *passage, const char *why)
 {
     struct buffer *buffer = &passage->buffer;
-    struct commit_step *steps = buffer->steps;
-    size_t count = buffer->step_count;
+    struct commit_step *steps = buffer->steps.items;
+    size_t count = buffer->steps.count;
     buffer->log_settled = 0;
     for (size_t i = 0; i < count; i++)
         if (strcmp(steps[i].status, "waiting") != 0 && !save_step(passage, &steps[i], why))
             break;
-    buffer->step_count = 0;
+    buffer->steps.count = 0;
 }
 
 /* The function has failed, and says why; as much of the buffer is kept as is accepted. */
@@ -255,18 +252,16 @@ void passage_leave(struct cairn_passage *passage)
     passage->is_released = false;
 }
 
-/* ---- boundaries -----------------------------------------------------------------------------
- */
+/* ---- boundaries ---------------------------------------------------------------------------- */
 
 cairn_code passage_flush(struct cairn_passage *passage)
 {
     struct passage_end end = {.outcome = PASSAGE_GO_ON};
-    cairn_code code = passage_commit(passage, &end);
-    if (!code)
-        code = passage_look(passage);
-    if (!code && passage->is_released)
-        code = passage_over(passage, CAIRN_E_LEASE_LOST, "the lease has ended");
-    return code;
+    TRY(passage_commit(passage, &end));
+    TRY(passage_look(passage));
+    if (passage->is_released)
+        return passage_over(passage, CAIRN_E_LEASE_LOST, "the lease has ended");
+    return CAIRN_OK;
 }
 
 /* Only looks while the lease is fresh: that writes nothing. */
@@ -296,7 +291,7 @@ static cairn_code heartbeat(struct cairn_passage *passage)
 cairn_code passage_boundary(struct cairn_passage *passage)
 {
     bool is_step_mode = passage->commit == CAIRN_COMMIT_STEP;
-    if (buffer_is_full(&passage->buffer) || (is_step_mode && passage->buffer.step_count))
+    if (buffer_is_full(&passage->buffer) || (is_step_mode && passage->buffer.steps.count))
         return passage_flush(passage);
     return passage->has_run ? heartbeat(passage) : CAIRN_OK;
 }
@@ -306,8 +301,7 @@ cairn_code passage_make_room(struct cairn_passage *passage)
     return buffer_is_full(&passage->buffer) ? passage_flush(passage) : CAIRN_OK;
 }
 
-/* ---- time -----------------------------------------------------------------------------------
- */
+/* ---- time ---------------------------------------------------------------------------------- */
 
 cairn_code passage_clock(struct cairn_passage *passage, int64_t *ret_now_us)
 {

@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- keys -----------------------------------------------------------------------------------
- */
+/* ---- keys ---------------------------------------------------------------------------------- */
 
 /* The key of that text, made if it is new; NULL: memory ran out. */
 static struct key *obtain(struct cairn_passage *passage, const char *text)
@@ -77,8 +76,7 @@ bool memory_is_passed(const struct cairn_passage *passage)
     return passage->has_new || !passage->frontier || passage->frontier->is_visited;
 }
 
-/* ---- matching -------------------------------------------------------------------------------
- */
+/* ---- matching ------------------------------------------------------------------------------ */
 
 /* The words of kinds, as the calls are named. */
 static const char *kind_word(const char *kind)
@@ -169,9 +167,10 @@ static void visit(struct cairn_passage *passage, struct key *key)
 }
 
 cairn_code memory_ask(struct cairn_passage *passage, const char *text, const char *kind,
-                      const char **ret_key, const cairn_step **ret_row, int32_t *ret_seq)
+                      struct asked *ret_asked)
 {
     bool is_forced = passage->task.memory->is_forced;
+    TRY(passage_check_key(passage, text));
     struct key *key = next_use(passage, text);
     if (!key)
         return passage_no_memory(passage);
@@ -192,21 +191,18 @@ cairn_code memory_ask(struct cairn_passage *passage, const char *text, const cha
     visit(passage, key);
     if (key->row && !is_match && forget(passage, key))
         return passage->over;
-    *ret_key = key->text;
-    *ret_row = key->row;
-    *ret_seq = key->row ? key->row->seq : passage->places++;
-    if (!key->row)
-        passage->has_new = true;
+    *ret_asked = (struct asked){
+        .key = key->text, .row = key->row, .seq = key->row ? key->row->seq : passage->places++};
+    passage->has_new |= !key->row;
     return CAIRN_OK;
 }
 
-/* ---- signals --------------------------------------------------------------------------------
- */
+/* ---- signals ------------------------------------------------------------------------------- */
 
 static bool was_taken(const struct cairn_passage *passage, const char *id)
 {
-    for (size_t i = 0; i < passage->taken_count; i++)
-        if (strcmp(passage->taken[i], id) == 0)
+    for (size_t i = 0; i < passage->taken.count; i++)
+        if (strcmp(passage->taken.items[i], id) == 0)
             return true;
     return false;
 }
@@ -226,17 +222,6 @@ cairn_code memory_replace_events(struct cairn_passage *passage,
     return CAIRN_OK;
 }
 
-static bool note_taken(struct cairn_passage *passage, const char *id)
-{
-    const char **taken = arena_grow(&passage->arena, passage->taken, passage->taken_count, 1,
-                                    &passage->taken_room, sizeof *taken);
-    if (!taken)
-        return false;
-    passage->taken = taken;
-    taken[passage->taken_count++] = id;
-    return true;
-}
-
 cairn_code memory_take_event(struct cairn_passage *passage, const char *event,
                              const cairn_received **ret_event)
 {
@@ -244,8 +229,10 @@ cairn_code memory_take_event(struct cairn_passage *passage, const char *event,
     for (size_t i = 0; i < passage->event_count; i++) {
         if (passage->is_taken[i] || strcmp(passage->events[i]->event, event) != 0)
             continue;
-        if (!note_taken(passage, passage->events[i]->id))
+        const char **taken = list_add(&passage->arena, &passage->taken);
+        if (!taken)
             return passage_no_memory(passage);
+        *taken = passage->events[i]->id;
         passage->is_taken[i] = true;
         *ret_event = passage->events[i];
         break;

@@ -45,24 +45,21 @@ static cairn_code answer_start(struct cairn_passage *passage, const cairn_step *
 static cairn_code remember_start(struct cairn_passage *passage, const char *given,
                                  char ret_id[ID_TEXT], int32_t *ret_new_seq)
 {
-    const char *key;
-    const cairn_step *row;
-    int32_t seq;
+    struct asked asked;
     *ret_new_seq = 0;
-    TRY(passage_check_key(passage, given));
-    TRY(memory_ask(passage, given, "start", &key, &row, &seq));
-    if (row)
-        return answer_start(passage, row, ret_id);
+    TRY(memory_ask(passage, given, "start", &asked));
+    if (asked.row)
+        return answer_start(passage, asked.row, ret_id);
     TRY(passage_make_room(passage));
     TRY(passage_make_id(passage, ret_id));
     const char *output = arena_printf(&passage->arena, "{\"id\":\"%s\"}", ret_id);
     if (!output)
         return passage_no_memory(passage);
-    struct commit_step *step = buffer_step(passage, key, "start", "completed", seq);
+    struct commit_step *step = buffer_step(passage, asked.key, "start", "completed", asked.seq);
     if (!step)
         return passage->over;
     step->output = output;
-    *ret_new_seq = seq;
+    *ret_new_seq = asked.seq;
     return CAIRN_OK;
 }
 
@@ -75,22 +72,19 @@ static cairn_code learn_id(struct cairn_passage *passage, bool is_job, char ret_
     return code;
 }
 
-/* ---- jobs -----------------------------------------------------------------------------------
- */
+/* ---- jobs ---------------------------------------------------------------------------------- */
 
 static cairn_code add_job(struct cairn_passage *passage, const cairn_job_spec *spec,
                           const char *id, int32_t seq)
 {
-    struct commit_job *job = buffer_job(passage);
+    struct commit_job *job = list_add(&passage->arena, &passage->buffer.jobs);
     if (!job)
-        return passage->over;
-    job->seq = seq;
-    job->spec = *spec;
-    if (!passage_copy(passage, id, &job->id) ||
-        !passage_copy(passage, spec->type, &job->spec.type) ||
-        !passage_copy(passage, spec->payload, &job->spec.payload) ||
-        !passage_copy(passage, spec->key, &job->spec.key))
-        return passage->over;
+        return passage_no_memory(passage);
+    *job = (struct commit_job){.seq = seq, .spec = *spec};
+    TRY(passage_copy(passage, id, &job->id));
+    TRY(passage_copy(passage, spec->type, &job->spec.type));
+    TRY(passage_copy(passage, spec->payload, &job->spec.payload));
+    TRY(passage_copy(passage, spec->key, &job->spec.key));
     buffer_weigh(&passage->buffer, spec->payload);
     return CAIRN_OK;
 }
@@ -99,7 +93,7 @@ static cairn_code start_job(struct cairn_passage *passage, const char *key,
                             const cairn_job_spec *given, bool is_asked, char ret_id[ID_TEXT])
 {
     int32_t seq = 0;
-    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    cairn_job_spec spec;
     TRY(passage_enter(passage));
     TRY(options_take(OPTIONS_JOB_SPEC, &spec, given, &passage->last));
     if (!spec.type || !spec.type[0])
@@ -123,22 +117,19 @@ cairn_code cairn_passage_start_job(cairn_passage *passage, const char *key,
     return passage_tell(passage, code, reterr);
 }
 
-/* ---- workflows ------------------------------------------------------------------------------
- */
+/* ---- workflows ----------------------------------------------------------------------------- */
 
 static cairn_code add_start(struct cairn_passage *passage, const cairn_start_options *options,
                             const char *id, int32_t seq)
 {
-    struct commit_start *start = buffer_start(passage);
+    struct commit_start *start = list_add(&passage->arena, &passage->buffer.starts);
     if (!start)
-        return passage->over;
-    start->seq = seq;
-    start->options = *options;
-    if (!passage_copy(passage, id, &start->id) ||
-        !passage_copy(passage, options->workflow, &start->options.workflow) ||
-        !passage_copy(passage, options->input, &start->options.input) ||
-        !passage_copy(passage, options->key, &start->options.key))
-        return passage->over;
+        return passage_no_memory(passage);
+    *start = (struct commit_start){.seq = seq, .options = *options};
+    TRY(passage_copy(passage, id, &start->id));
+    TRY(passage_copy(passage, options->workflow, &start->options.workflow));
+    TRY(passage_copy(passage, options->input, &start->options.input));
+    TRY(passage_copy(passage, options->key, &start->options.key));
     buffer_weigh(&passage->buffer, options->input);
     return CAIRN_OK;
 }
@@ -148,7 +139,7 @@ static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
                                  char ret_id[ID_TEXT])
 {
     int32_t seq = 0;
-    cairn_start_options options = CAIRN_START_DEFAULTS;
+    cairn_start_options options;
     TRY(passage_enter(passage));
     TRY(options_take(OPTIONS_START, &options, given, &passage->last));
     if (!options.workflow || !options.workflow[0])

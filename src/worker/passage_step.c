@@ -6,18 +6,14 @@
 
 #include "engine/options.h"
 
-#include "base/clock.h"
-#include "base/error.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "core/effect.h"
 #include "definition/element.h"
 #include "worker/worker.h"
 
 #include <string.h>
 
-/* ---- what is given --------------------------------------------------------------------------
- */
+/* ---- what is given ------------------------------------------------------------------------- */
 
 cairn_code passage_check_key(struct cairn_passage *passage, const char *key)
 {
@@ -105,7 +101,6 @@ static cairn_code read_backoff(struct cairn_passage *passage, const cairn_step_o
 static cairn_code read_options(struct cairn_passage *passage, const cairn_step_options *given,
                                cairn_step_options *ret_options, struct step_call *ret_call)
 {
-    *ret_options = (cairn_step_options)CAIRN_STEP_DEFAULTS;
     TRY(options_take(OPTIONS_STEP, ret_options, given, &passage->last));
     *ret_call =
         (struct step_call){.max_attempts = ret_options->retries + 1,
@@ -123,8 +118,7 @@ static cairn_code read_options(struct cairn_passage *passage, const cairn_step_o
     return CAIRN_OK;
 }
 
-/* ---- beginning ------------------------------------------------------------------------------
- */
+/* ---- beginning ----------------------------------------------------------------------------- */
 
 cairn_code passage_step_failed(struct cairn_passage *passage, const char *key,
                                const char *error, int32_t calls)
@@ -208,9 +202,8 @@ static cairn_code begin_call(struct cairn_passage *passage, struct step_call *ca
                              const cairn_step_options *options)
 {
     TRY(passage_boundary(passage));
-    if (!passage_copy(passage, options->input, &call->input) ||
-        !passage_copy(passage, options->compensation, &call->compensation))
-        return passage->over;
+    TRY(passage_copy(passage, options->input, &call->input));
+    TRY(passage_copy(passage, options->compensation, &call->compensation));
     if (call->timeout_ms)
         TRY(passage_clock(passage, &call->began_us));
     call->work = make_work(passage, call);
@@ -225,15 +218,17 @@ static cairn_code begin_step(struct cairn_passage *passage, const cairn_step_opt
 {
     cairn_step_options options;
     struct step_call call;
-    const cairn_step *row;
+    struct asked asked;
     bool is_answered = false;
     *ret_work = NULL;
     TRY(passage_enter(passage));
     TRY(read_options(passage, given, &options, &call));
-    TRY(memory_ask(passage, options.key, "task", &call.key, &row, &call.seq));
-    if (row) {
-        call.attempts = row->attempts;
-        TRY(answer_step(passage, &call, row, &is_answered, ret_output));
+    TRY(memory_ask(passage, options.key, "task", &asked));
+    call.key = asked.key;
+    call.seq = asked.seq;
+    if (asked.row) {
+        call.attempts = asked.row->attempts;
+        TRY(answer_step(passage, &call, asked.row, &is_answered, ret_output));
     }
     if (is_answered)
         return CAIRN_OK;
@@ -253,8 +248,7 @@ cairn_code cairn_passage_begin_step(cairn_passage *passage, const cairn_step_opt
     return passage_tell(passage, code, reterr);
 }
 
-/* ---- ending ---------------------------------------------------------------------------------
- */
+/* ---- ending -------------------------------------------------------------------------------- */
 
 /* Why what a call gave cannot be kept, or NULL. */
 static const char *find_excess(struct cairn_passage *passage, const struct cairn_work *work)
@@ -264,8 +258,8 @@ static const char *find_excess(struct cairn_passage *passage, const struct cairn
     if (len > max)
         text = arena_printf(&passage->arena, "output is too large: %zu bytes, %zu are allowed",
                             len, max);
-    for (size_t i = 0; i < work->outbound_count && len <= max; i++) {
-        const cairn_outbound *event = &work->outbound[i];
+    for (size_t i = 0; i < work->outbound.count && len <= max; i++) {
+        const cairn_outbound *event = &work->outbound.items[i];
         len = event->payload ? strlen(event->payload) : 0;
         if (len > max)
             text = arena_printf(&passage->arena,
@@ -346,34 +340,31 @@ static struct commit_step *buffer_call(struct cairn_passage *passage, const char
 }
 
 /* Copied, since the work goes at the end of the call. */
-static bool copy_outbound(struct cairn_passage *passage, struct commit_step *step)
+static cairn_code copy_outbound(struct cairn_passage *passage, struct commit_step *step)
 {
     const struct cairn_work *work = passage->call.work;
-    cairn_outbound *copies = arena_array(&passage->arena, work->outbound_count, sizeof *copies);
-    if (!copies) {
-        passage_no_memory(passage);
-        return false;
-    }
-    for (size_t i = 0; i < work->outbound_count; i++) {
-        copies[i] = work->outbound[i];
-        if (!passage_copy(passage, work->outbound[i].event, &copies[i].event) ||
-            !passage_copy(passage, work->outbound[i].payload, &copies[i].payload))
-            return false;
+    cairn_outbound *copies = arena_array(&passage->arena, work->outbound.count, sizeof *copies);
+    if (!copies)
+        return passage_no_memory(passage);
+    for (size_t i = 0; i < work->outbound.count; i++) {
+        copies[i] = work->outbound.items[i];
+        TRY(passage_copy(passage, work->outbound.items[i].event, &copies[i].event));
+        TRY(passage_copy(passage, work->outbound.items[i].payload, &copies[i].payload));
         buffer_weigh(&passage->buffer, copies[i].payload);
     }
     step->outbound = copies;
-    step->outbound_count = work->outbound_count;
-    return true;
+    step->outbound_count = work->outbound.count;
+    return CAIRN_OK;
 }
 
 static cairn_code complete(struct cairn_passage *passage, const char **ret_output)
 {
     const char *output;
-    if (!passage_copy(passage, passage->call.work->output, &output))
-        return passage->over;
+    TRY(passage_copy(passage, passage->call.work->output, &output));
     struct commit_step *step = buffer_call(passage, "completed");
-    if (!step || !copy_outbound(passage, step))
+    if (!step)
         return passage->over;
+    TRY(copy_outbound(passage, step));
     step->output = output;
     buffer_weigh(&passage->buffer, output);
     *ret_output = output ? output : "null";
@@ -387,8 +378,7 @@ static cairn_code fail_call(struct cairn_passage *passage, cairn_outcome outcome
     int32_t attempts = call->attempts + 1;
     bool is_last = outcome == CAIRN_DEAD || attempts >= call->max_attempts;
     const char *error;
-    if (!passage_copy(passage, fault, &error))
-        return passage->over;
+    TRY(passage_copy(passage, fault, &error));
     struct commit_step *step = buffer_call(passage, is_last ? "failed" : "ready");
     if (!step)
         return passage->over;

@@ -74,14 +74,14 @@ static bool read_uuid(const char *text, void *ret_id)
     return id_is_valid(id);
 }
 
-static cairn_code remember(struct cairn_passage *passage, const char *key, int32_t seq,
+static cairn_code remember(struct cairn_passage *passage, const struct asked *asked,
                            const char *text)
 {
     const char *copy;
     TRY(passage_make_room(passage));
-    if (!passage_copy(passage, text, &copy))
-        return passage->over;
-    struct commit_step *step = buffer_step(passage, key, "value", "completed", seq);
+    TRY(passage_copy(passage, text, &copy));
+    struct commit_step *step =
+        buffer_step(passage, asked->key, "value", "completed", asked->seq);
     if (!step)
         return passage->over;
     step->output = copy;
@@ -93,21 +93,21 @@ static cairn_code remember(struct cairn_passage *passage, const char *key, int32
 static cairn_code find_value(struct cairn_passage *passage, const struct value *value,
                              void *ret_value)
 {
-    const char *key, *remembered;
-    const cairn_step *row;
-    int32_t seq;
+    struct asked asked;
     char text[VALUE_TEXT];
     TRY(passage_enter(passage));
-    TRY(memory_ask(passage, value->name, "value", &key, &row, &seq));
+    TRY(memory_ask(passage, value->name, "value", &asked));
+    const cairn_step *row = asked.row;
     if (!row) {
         TRY(value->make(passage, text));
-        TRY(remember(passage, key, seq, text));
+        TRY(remember(passage, &asked, text));
     }
-    remembered = !row ? text : row->output ? row->output : "null";
+    const char *remembered = !row ? text : row->output ? row->output : "null";
     if (value->read(remembered, ret_value))
         return CAIRN_OK;
     return fail(&passage->last, CAIRN_E_BAD_JSON,
-                "what is remembered as \"%.40s\" is no such value: %.80s", key, remembered);
+                "what is remembered as \"%.40s\" is no such value: %.80s", asked.key,
+                remembered);
 }
 
 cairn_code cairn_passage_now(cairn_passage *passage, int64_t *ret_now_us, cairn_error *reterr)

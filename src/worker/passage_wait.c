@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-/* ---- sleeping -------------------------------------------------------------------------------
- */
+/* ---- sleeping ------------------------------------------------------------------------------ */
 
 static cairn_code answer_sleep(struct cairn_passage *passage, const cairn_step *row)
 {
@@ -34,27 +33,24 @@ static cairn_code is_past(struct cairn_passage *passage, int64_t ms, int64_t unt
 static cairn_code sleep_for(struct cairn_passage *passage, const char *given, int64_t ms,
                             int64_t until_us)
 {
-    const char *key;
-    const cairn_step *row;
-    int32_t seq;
+    struct asked asked;
     bool is_over;
     TRY(passage_enter(passage));
-    TRY(passage_check_key(passage, given ? given : "sleep"));
-    TRY(memory_ask(passage, given ? given : "sleep", "sleep", &key, &row, &seq));
-    if (row)
-        return answer_sleep(passage, row);
+    TRY(memory_ask(passage, given ? given : "sleep", "sleep", &asked));
+    if (asked.row)
+        return answer_sleep(passage, asked.row);
     TRY(is_past(passage, ms, until_us, &is_over));
     if (is_over)
         TRY(passage_make_room(passage));
     struct commit_step *step =
-        buffer_step(passage, key, "sleep", is_over ? "completed" : "waiting", seq);
+        buffer_step(passage, asked.key, "sleep", is_over ? "completed" : "waiting", asked.seq);
     if (!step)
         return passage->over;
     step->delay_ms = ms;
     step->until_us = until_us;
     if (is_over)
         return CAIRN_OK;
-    return passage_over(passage, CAIRN_E_SUSPENDED, "\"%.100s\" sleeps", key);
+    return passage_over(passage, CAIRN_E_SUSPENDED, "\"%.100s\" sleeps", asked.key);
 }
 
 cairn_code cairn_passage_sleep(cairn_passage *passage, const char *key, int64_t ms,
@@ -73,8 +69,7 @@ cairn_code cairn_passage_sleep_until(cairn_passage *passage, const char *key, in
     return passage_tell(passage, sleep_for(passage, key, 0, at_us), reterr);
 }
 
-/* ---- waiting for a signal -------------------------------------------------------------------
- */
+/* ---- waiting for a signal ------------------------------------------------------------------ */
 
 static cairn_code suspend_wait(struct cairn_passage *passage, const char *key,
                                const char *event)
@@ -97,23 +92,22 @@ static cairn_code answer_wait(struct cairn_passage *passage, const cairn_step *r
 
 /* A signal that is there is taken at once; else the commit looks for one that has come in the
  * meantime. */
-static cairn_code wait_anew(struct cairn_passage *passage, const char *key, int32_t seq,
+static cairn_code wait_anew(struct cairn_passage *passage, const struct asked *asked,
                             const char *event, int64_t timeout_ms, const char **ret_payload)
 {
     const cairn_received *received;
     const char *copy;
     TRY(passage_make_room(passage));
     TRY(memory_take_event(passage, event, &received));
-    if (!passage_copy(passage, event, &copy))
-        return passage->over;
-    struct commit_step *step =
-        buffer_step(passage, key, "wait", received ? "completed" : "waiting", seq);
+    TRY(passage_copy(passage, event, &copy));
+    struct commit_step *step = buffer_step(passage, asked->key, "wait",
+                                           received ? "completed" : "waiting", asked->seq);
     if (!step)
         return passage->over;
     step->event = copy;
     step->timeout_ms = timeout_ms;
     if (!received)
-        return suspend_wait(passage, key, event);
+        return suspend_wait(passage, asked->key, event);
     step->signal_id = received->id;
     step->output = received->payload;
     buffer_weigh(&passage->buffer, received->payload);
@@ -124,17 +118,14 @@ static cairn_code wait_anew(struct cairn_passage *passage, const char *key, int3
 static cairn_code wait_event(struct cairn_passage *passage, const char *given,
                              const char *event, int64_t timeout_ms, const char **ret_payload)
 {
-    const char *key;
-    const cairn_step *row;
-    int32_t seq;
+    struct asked asked;
     TRY(passage_enter(passage));
     if (!event || !event[0])
         return fail(&passage->last, CAIRN_E_BAD_INPUT, "event is empty");
-    TRY(passage_check_key(passage, given ? given : event));
-    TRY(memory_ask(passage, given ? given : event, "wait", &key, &row, &seq));
-    if (row)
-        return answer_wait(passage, row, event, ret_payload);
-    return wait_anew(passage, key, seq, event, timeout_ms < 0 ? -1 : timeout_ms, ret_payload);
+    TRY(memory_ask(passage, given ? given : event, "wait", &asked));
+    if (asked.row)
+        return answer_wait(passage, asked.row, event, ret_payload);
+    return wait_anew(passage, &asked, event, timeout_ms < 0 ? -1 : timeout_ms, ret_payload);
 }
 
 cairn_code cairn_passage_wait_event(cairn_passage *passage, const char *key, const char *event,

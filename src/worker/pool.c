@@ -4,9 +4,6 @@
  */
 #include "worker/worker.h"
 
-#include "base/error.h"
-#include "base/mem.h"
-
 #include <assert.h>
 #include <string.h>
 
@@ -63,8 +60,7 @@ cairn_code pool_start(struct cairn_worker *worker, cairn_error *reterr)
 {
     worker->threads = mem_zalloc(worker->concurrency * sizeof *worker->threads);
     worker->running = mem_zalloc(worker->concurrency * sizeof *worker->running);
-    if (!worker->threads || !worker->running)
-        return fail_memory(reterr);
+    NEED(worker->threads && worker->running, reterr);
 
     int failed = 0;
     worker->is_quitting = false;

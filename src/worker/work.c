@@ -4,9 +4,7 @@
  */
 #include "worker/worker.h"
 
-#include "base/error.h"
 #include "base/json.h"
-#include "base/mem.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -112,7 +110,7 @@ void work_set_refused(struct cairn_work *work, const char *why)
     mem_free(work->error);
     work->error = buf_take(&text, NULL);
     work->outcome = CAIRN_FAIL;
-    work->outbound_count = 0;
+    work->outbound.count = 0;
     work->is_refused = true;
     buf_done(&text);
 }
@@ -148,8 +146,7 @@ void works_append(struct work_list *list, struct work_list *more)
         works_push(list, work);
 }
 
-/* ---- what handlers call ---------------------------------------------------------------------
- */
+/* ---- what handlers call -------------------------------------------------------------------- */
 
 const cairn_task *cairn_work_task(const cairn_work *work)
 {
@@ -227,14 +224,14 @@ cairn_code cairn_work_emit(cairn_work *work, const char *event, const char *payl
         return CAIRN_E_BAD_INPUT;
     if (payload)
         TRY(json_check(payload, strlen(payload), "payload", NULL));
-    cairn_outbound *outbound = arena_grow(&work->arena, work->outbound, work->outbound_count, 1,
-                                          &work->outbound_room, sizeof *outbound);
     cairn_outbound one = CAIRN_OUTBOUND_DEFAULTS;
     one.event = arena_strdup(&work->arena, event);
     one.payload = arena_strdup(&work->arena, payload);
-    if (!one.event || (payload && !one.payload) || !outbound)
+    if (!one.event || (payload && !one.payload))
         return CAIRN_E_OUT_OF_MEMORY;
-    work->outbound = outbound;
-    outbound[work->outbound_count++] = one;
+    cairn_outbound *added = list_add(&work->arena, &work->outbound);
+    if (!added)
+        return CAIRN_E_OUT_OF_MEMORY;
+    *added = one;
     return CAIRN_OK;
 }

@@ -5,9 +5,6 @@
 #include "worker/worker.h"
 
 #include "base/buf.h"
-#include "base/error.h"
-#include "base/mem.h"
-#include "base/random.h"
 #include "core/pattern.h"
 #include "engine/options.h"
 
@@ -90,13 +87,12 @@ static cairn_code fill_worker(struct cairn_worker *worker, const cairn_worker_op
 cairn_code cairn_worker_new(cairn_engine *engine, const cairn_worker_options *options,
                             cairn_worker **ret_worker, cairn_error *reterr)
 {
-    cairn_worker_options known = CAIRN_WORKER_DEFAULTS;
+    cairn_worker_options known;
     error_clear(reterr);
     TRY(options_take(OPTIONS_WORKER, &known, options, reterr));
     TRY(check_options(&known, reterr));
     struct cairn_worker *worker = mem_zalloc(sizeof *worker);
-    if (!worker)
-        return fail_memory(reterr);
+    NEED(worker, reterr);
     worker->engine = engine;
     worker->wake_fd = -1;
     pthread_mutex_init(&worker->lock, NULL);
@@ -131,12 +127,10 @@ cairn_code cairn_worker_handle(cairn_worker *worker, const char *type, cairn_han
 
     size_t size = (worker->handler_count + 1) * sizeof *worker->handlers;
     struct handler *more = mem_realloc(worker->handlers, size);
-    if (!more)
-        return fail_memory(reterr);
+    NEED(more, reterr);
     worker->handlers = more;
     char *pattern = mem_strdup(type);
-    if (!pattern)
-        return fail_memory(reterr);
+    NEED(pattern, reterr);
     more[worker->handler_count++] =
         (struct handler){.pattern = pattern, .run = handler, .arg = arg};
     return CAIRN_OK;

@@ -19,7 +19,9 @@
 #ifndef WORKER_WORKER_H
 #define WORKER_WORKER_H
 
-#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
 #include "base/random.h"
 #include "engine/engine.h"
 
@@ -62,8 +64,7 @@ struct cairn_work {
     int64_t delay_ms;
     const char *event; /* what it waits for; in the arena */
     int64_t timeout_ms;
-    cairn_outbound *outbound; /* in the arena */
-    size_t outbound_count, outbound_room;
+    LIST(cairn_outbound) outbound;
 
     bool is_missing_handler;
     bool is_settled;        /* a passage, which has made its commits itself: no report */
@@ -147,8 +148,7 @@ struct cairn_worker {
     cairn_error error;
 };
 
-/* ---- work.c --------------------------------------------------------------------------------
- */
+/* ---- work.c -------------------------------------------------------------------------------- */
 
 struct cairn_work *work_new(const cairn_task *task); /* NULL: memory ran out */
 bool task_copy(struct arena *arena, const cairn_task *task, cairn_task *ret_copy);
@@ -159,15 +159,13 @@ void works_push(struct work_list *list, struct cairn_work *work);
 struct cairn_work *works_pop(struct work_list *list);              /* NULL: empty */
 void works_append(struct work_list *list, struct work_list *more); /* more is emptied */
 
-/* ---- pool.c --------------------------------------------------------------------------------
- */
+/* ---- pool.c -------------------------------------------------------------------------------- */
 
 cairn_code pool_start(struct cairn_worker *worker, cairn_error *reterr);
 void pool_stop(struct cairn_worker *worker);
 void pool_run(struct cairn_worker *worker, struct cairn_work *work); /* starts at once */
 
-/* ---- call.c --------------------------------------------------------------------------------
- */
+/* ---- call.c -------------------------------------------------------------------------------- */
 
 /* What a worker sends, without waiting.  Answers come to dispatch.c by call_taken(). */
 bool send_claim(struct cairn_worker *worker, uint32_t slots, uint32_t wait_ms);
@@ -180,20 +178,17 @@ bool send_leased(struct cairn_worker *worker, const char *pattern);
 void abandon_claim(struct cairn_worker *worker);
 void call_free(struct call *call);
 
-/* ---- dispatch.c ----------------------------------------------------------------------------
- */
+/* ---- dispatch.c ---------------------------------------------------------------------------- */
 
 void worker_dispatch(struct cairn_worker *worker);
 
-/* ---- worker.c ------------------------------------------------------------------------------
- */
+/* ---- worker.c ------------------------------------------------------------------------------ */
 
 /* Tells the dispatcher that there is something to look at. */
 void worker_wake(struct cairn_worker *worker);
 const struct handler *worker_find(const struct cairn_worker *worker, const char *type);
 
-/* ---- function.c ----------------------------------------------------------------------------
- */
+/* ---- function.c ---------------------------------------------------------------------------- */
 
 /* The instance's own version of a function, else the highest that accepts it; NULL: none does. */
 const struct function *worker_find_function(const struct cairn_worker *worker,
@@ -201,8 +196,7 @@ const struct function *worker_find_function(const struct cairn_worker *worker,
 void run_function(struct cairn_worker *worker, struct cairn_work *work);
 void functions_free(struct cairn_worker *worker);
 
-/* ---- outcome.c: what an answer to a report means -------------------------------------------
- */
+/* ---- outcome.c: what an answer to a report means ------------------------------------------- */
 
 void report_answered(struct cairn_worker *worker, struct call *call);
 void passage_ended(struct cairn_worker *worker, struct cairn_work *work); /* work is freed */

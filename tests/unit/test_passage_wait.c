@@ -124,8 +124,8 @@ TEST(values_are_the_same_in_every_passage)
     CHECK_INT(cairn_passage_uuid(passage, id, NULL), CAIRN_OK);
     CHECK(chance >= 0 && chance < 1, "%g", chance);
     CHECK(id_is_valid(id), "%s", id);
-    snprintf(number, sizeof number, "%s", passage->buffer.steps[1].output);
-    snprintf(quoted, sizeof quoted, "%s", passage->buffer.steps[2].output);
+    snprintf(number, sizeof number, "%s", passage->buffer.steps.items[1].output);
+    snprintf(quoted, sizeof quoted, "%s", passage->buffer.steps.items[2].output);
     check_end(passage, CAIRN_OK, "completed");
 
     fake_remember(&fake, "now", "value", "completed", "1000000");
