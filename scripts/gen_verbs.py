@@ -1,15 +1,12 @@
 #!/usr/bin/env python3
 """Writes C from spec/verbs.txt, which describes what a store can do.
 
-    gen_verbs.py VERBS ops OUT.h              struct store_ops and the types of its functions
-    gen_verbs.py VERBS prototypes STORE OUT.h the functions of one back end
-    gen_verbs.py VERBS table STORE OUT.c      and the struct store_ops that holds them
-    gen_verbs.py VERBS faulty-names OUT.h     the verbs that tests can make fail
-    gen_verbs.py VERBS faulty OUT.c           the wrapper that makes them fail
+    gen_verbs.py VERBS ops OUT.h           struct store_ops, and the types and names of its functions
+    gen_verbs.py VERBS faulty-names OUT.h  the verbs that tests can make fail
+    gen_verbs.py VERBS faulty OUT.c        the wrapper that makes them fail
 """
 import re
 import sys
-import textwrap
 
 WIDTH = 96
 
@@ -22,7 +19,6 @@ class Member:
         self.text = text  # of a function its parameters, of a field its type
         self.returns = "cairn_code "
         self.is_optional = False
-        self.comment = []
 
     def parameters(self):
         if self.kind == "plain":
@@ -39,18 +35,6 @@ class Member:
 
 def die(line, why):
     sys.exit(f"gen_verbs.py: {why}: {line}")
-
-
-def read_store(line):
-    name, *settings = line.split()[1:]
-    fields, without = {"name": f'"{name}"'}, []
-    for setting in settings:
-        key, value = setting.split("=")
-        if key == "without":
-            without += value.split(",")
-        else:
-            fields[key] = value
-    return name, (fields, without)
 
 
 def read_member(line, heading):
@@ -72,7 +56,7 @@ def read_member(line, heading):
 
 
 def read(path):
-    stores, members, heading, unfinished = {}, [], "", ""
+    members, heading, unfinished = [], "", ""
     for line in open(path, encoding="utf-8"):
         line = line.rstrip()
         if not line or line.startswith("#"):
@@ -82,22 +66,16 @@ def read(path):
             if unfinished.count("(") > unfinished.count(")"):
                 continue
             line, unfinished = unfinished, ""
-            if line.startswith("store "):
-                name, store = read_store(line)
-                stores[name] = store
-            elif line.startswith("== "):
+            if line.startswith("== "):
                 heading = line[3:]
             else:
                 members.append(read_member(line, heading))
-        elif members:
-            members[-1].comment.append(line.strip())
-        else:
-            die(line, "a comment of nothing")
-    return stores, members
+    return members
 
 
 def begin_file(name, what):
-    return [f"/* {name} - {what}", " *", " * Made by scripts/gen_verbs.py from spec/verbs.txt.", " */"]
+    return [f"/* {name} - {what}", " *",
+            " * Made by scripts/gen_verbs.py from spec/verbs.txt, which says what each verb does.", " */"]
 
 
 def wrap(head, parts, tail):
@@ -115,70 +93,61 @@ def wrap(head, parts, tail):
     return lines + [line]
 
 
-def wrap_comment(comment, indent=""):
-    text = indent + "/* " + re.sub(r"\.  ?", ".  ", " ".join(comment))
-    lines = textwrap.wrap(text, WIDTH - len(" */"), subsequent_indent=indent + " * ",
-                          break_on_hyphens=False, break_long_words=False)
-    lines[-1] += " */"
-    return lines
+def fill(items, indent, end):
+    """The items in lines of at most WIDTH columns, each of which ends in `end`."""
+    lines = [indent]
+    for item in items:
+        if len(f"{lines[-1]} {item}{end}") > WIDTH:
+            lines.append(indent)
+        lines[-1] += (" " if lines[-1].strip() else "") + item
+    return [line + end for line in lines]
 
 
 def type_of(member):
     return f"store_{member.name}_fn"
 
 
+def typedef(member):
+    if member.kind == "plain":
+        start, parts = f"typedef {member.returns}{type_of(member)}(", member.text.split(", ")
+    else:
+        start, parts = "VERB(", [member.name] + member.text.split(", ")
+    parts = [part + "," for part in parts[:-1]] + [parts[-1] + ");"]
+    parts[0] = start + parts[0]
+    lines = fill(parts, "    ", "")
+    return [lines[0].strip()] + lines[1:]
+
+
 def ops(members):
-    yield from begin_file("store/store_ops.h", "what a store can do.  Included by store/store.h.")
-    yield "#ifndef STORE_STORE_OPS_H\n#define STORE_STORE_OPS_H"
+    yield from begin_file("store/store_ops.h", "the functions of a store.  Included by store/store.h.")
+    yield "#ifndef STORE_STORE_OPS_H\n#define STORE_STORE_OPS_H\n"
+    yield "/* The type of a verb. */"
+    yield "#define VERB(name, ...) \\"
+    yield "    typedef cairn_code store_##name##_fn(struct store_tx *tx, __VA_ARGS__, cairn_error *reterr)"
     heading = None
-    for member in members:
-        if member.kind == "field":
-            continue
+    for member in functions(members):
         if member.heading != heading:
             heading = member.heading
-            yield f"\n/* ---- {heading} " + "-" * (86 - len(heading)) + " */"
-        yield ""
-        comment = list(member.comment)
-        if member.is_optional:
-            comment.append("NULL: the store has no use for it.")
-        if comment:
-            yield from wrap_comment(comment)
-        yield from wrap(f"typedef {member.returns}{type_of(member)}",
-                        member.parameters().split(", "), ";")
+            yield f"\n/* {heading[0].upper()}{heading[1:]}. */"
+        yield from typedef(member)
+    yield "#undef VERB\n"
+    yield "/* The names of all functions but those that a store may do without. */"
+    yield "#define STORE_FUNCTIONS(FUNCTION) \\"
+    names = [f"FUNCTION({m.name})" for m in functions(members) if not m.is_optional]
+    lines = fill(names, "    ", " \\")
+    yield from lines[:-1] + [lines[-1].removesuffix(" \\")]
     yield "\nstruct store_ops {"
-    for member in members:
-        if member.kind == "field":
-            if member.comment:
-                yield from wrap_comment(member.comment, "    ")
-            yield f"    {member.text}{member.name};"
-        else:
-            yield f"    {type_of(member)} *{member.name};"
+    yield from (f"    {m.text}{m.name};" for m in members if m.kind == "field")
+    yield "#define MEMBER(name) store_##name##_fn *name;"
+    yield "    STORE_FUNCTIONS(MEMBER)"
+    yield "#undef MEMBER"
+    yield from (f"    {type_of(m)} *{m.name}; /* NULL: the store has no use for it */"
+                for m in members if m.is_optional)
     yield "};\n\n#endif"
 
 
-def functions(members, without):
-    return [m for m in members if m.kind != "field" and m.name not in without]
-
-
-def prototypes(members, name, store):
-    guard = f"STORE_{name.upper()}_{name.upper()}_VERBS_H"
-    yield from begin_file(f"store/{name}/{name}_verbs.h", "the functions that make up this back end.")
-    yield f"#ifndef {guard}\n#define {guard}\n\n#include \"store/store.h\"\n"
-    for member in functions(members, store[1]):
-        yield f"{type_of(member)} {name}_{member.name};"
-    yield "\n#endif"
-
-
-def table(members, name, store):
-    fields, without = store
-    yield from begin_file(f"store/{name}/{name}_verbs.c", "the table of this back end.")
-    yield f'#include "store/{name}/{name}_verbs.h"\n'
-    yield f"const struct store_ops {name}_store_ops = {{"
-    for key, value in fields.items():
-        yield f"    .{key} = {value},"
-    for member in functions(members, without):
-        yield f"    .{member.name} = {name}_{member.name},"
-    yield "};"
+def functions(members):
+    return [m for m in members if m.kind != "field"]
 
 
 def faulty_names(members):
@@ -222,20 +191,16 @@ def faulty(members):
     for name in ["session_open", "begin", "commit"] + [m.name for m in verbs(members)]:
         yield f'    "{name}",'
     yield "};\n\nconst struct store_ops faulty_ops = {"
-    for member in functions(members, []):
+    for member in functions(members):
         yield f"    .{member.name} = faulty_{member.name},"
     yield "};"
 
 
 def main():
     path, what, *rest = sys.argv[1:]
-    stores, members = read(path)
+    members = read(path)
     if what == "ops":
         lines = ops(members)
-    elif what == "prototypes":
-        lines = prototypes(members, rest[0], stores[rest[0]])
-    elif what == "table":
-        lines = table(members, rest[0], stores[rest[0]])
     elif what == "faulty-names":
         lines = faulty_names(members)
     elif what == "faulty":

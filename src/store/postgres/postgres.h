@@ -17,11 +17,15 @@
 #include "core/rows.h"
 #include "store/postgres/mark.h"
 #include "store/postgres/postgres_query.h"
-#include "store/postgres/postgres_verbs.h"
 #include "store/store.h"
 
 #include <libpq-fe.h>
 #include <stdatomic.h>
+
+#define PROTOTYPE(name) store_##name##_fn postgres_##name;
+STORE_FUNCTIONS(PROTOTYPE)
+PROTOTYPE(send_step_claim)
+#undef PROTOTYPE
 
 /* ---- waiting (await.c) ------------------------------------------------------------------- */
 

@@ -21,8 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- The URL --------------------------------------------------------------------------------
- */
+/* ---- The URL ----------------------------------------------------------------------------- */
 
 static cairn_code read_parameters(const char *text, struct sqlite_store *store,
                                   cairn_error *reterr)
@@ -93,8 +92,7 @@ static cairn_code read_url(const char *url, struct sqlite_store *store, cairn_er
     return path[len] ? read_parameters(path + len + 1, store, reterr) : CAIRN_OK;
 }
 
-/* ---- The store ------------------------------------------------------------------------------
- */
+/* ---- The store --------------------------------------------------------------------------- */
 
 void sqlite_close(struct store *base)
 {
@@ -168,8 +166,7 @@ cairn_code sqlite_open(const struct store_config *asked, struct store **ret_stor
     return CAIRN_OK;
 }
 
-/* ---- Sessions -------------------------------------------------------------------------------
- */
+/* ---- Sessions ---------------------------------------------------------------------------- */
 
 static int64_t read_data_version(struct sqlite_session *session)
 {
@@ -239,8 +236,7 @@ cairn_code sqlite_session_open(struct store *store, enum session_kind kind,
     return CAIRN_OK;
 }
 
-/* ---- Transactions ---------------------------------------------------------------------------
- */
+/* ---- Transactions ------------------------------------------------------------------------ */
 
 /* How long to wait for the lock: no longer than the caller has time. */
 static int64_t lock_wait_us(const struct sqlite_session *session)
@@ -314,3 +310,7 @@ cairn_code sqlite_commit(struct store_tx *tx, bool is_ready_made, cairn_error *r
     /* A file that is gone by now has taken the commit with it, so it is not reported as done. */
     return identity_check((struct sqlite_store *)session->base.store, "commit", reterr);
 }
+
+#define ENTRY(name) .name = sqlite_##name,
+const struct store_ops sqlite_store_ops = {
+    .name = "sqlite", .writers = 1, STORE_FUNCTIONS(ENTRY)};

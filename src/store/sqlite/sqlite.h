@@ -13,15 +13,18 @@
 #define STORE_SQLITE_SQLITE_H
 
 #include "store/sqlite/sqlite_query.h"
-#include "store/sqlite/sqlite_verbs.h"
+#include "store/store.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
-/* ---- A connection (connection.c) ------------------------------------------------------------
- */
+#define PROTOTYPE(name) store_##name##_fn sqlite_##name;
+STORE_FUNCTIONS(PROTOTYPE)
+#undef PROTOTYPE
+
+/* ---- A connection (connection.c) --------------------------------------------------------- */
 
 /* SQLite's handle, and how long it may wait for a lock. */
 struct connection {
@@ -68,7 +71,7 @@ cairn_code connection_open(struct sqlite_store *store, enum connection_use use,
 void connection_close(struct connection *connection); /* may be NULL */
 void connection_closep(struct connection **connection);
 
-/* ---- Whether the files are still in their places (identity.c) ------------------------------- */
+/* ---- Whether the files are still in their places (identity.c) ---------------------------- */
 
 void identity_init(struct sqlite_store *store);
 void identity_done(struct sqlite_store *store);
@@ -99,8 +102,7 @@ cairn_code sqlite_refused(const char *path, sqlite3 *db, int rc, const char *wha
 /* Whether after this refusal the connection is of no more use. */
 bool sqlite_is_lost(int rc);
 
-/* ---- Tables (schema.c) ----------------------------------------------------------------------
- */
+/* ---- Tables (schema.c) ------------------------------------------------------------------- */
 
 int schema_newest(void);
 
@@ -112,8 +114,7 @@ int schema_version(struct connection *connection);
 cairn_code schema_prepare(struct sqlite_store *store, struct connection *connection,
                           const struct store_config *config, cairn_error *reterr);
 
-/* ---- Statements (query.c) -------------------------------------------------------------------
- */
+/* ---- Statements (query.c) ---------------------------------------------------------------- */
 
 /* A statement of a session, prepared at first use. */
 struct statement {
@@ -205,8 +206,7 @@ char *type_after(const char *type, struct arena *arena);
 void bind_type_range(struct query *query, struct type_range range);
 void bind_types(struct query *query, const char *pattern);
 
-/* ---- Whole rows (row.c) ---------------------------------------------------------------------
- */
+/* ---- Whole rows (row.c) ------------------------------------------------------------------ */
 
 /* Binds the parameters that are named like columns of the row. */
 void row_bind(struct query *query, const struct row_type *type, const void *row);
@@ -236,8 +236,7 @@ cairn_code row_insert(struct store_tx *tx, const struct row_insert *how, void *r
 /* The id of a step is its instance's number << PLACE_BITS | its place, also in SQL. */
 enum { PLACE_BITS = 20, PLACES_MAX = 1 << PLACE_BITS };
 
-/* ---- Watching (watch.c) ---------------------------------------------------------------------
- */
+/* ---- Watching (watch.c) ------------------------------------------------------------------ */
 
 void watch_free(struct watch *watch); /* may be NULL */
 
