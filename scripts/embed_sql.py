@@ -22,6 +22,7 @@ DEPFILE tells ninja what was read: the files, and the folders, so that a new fil
 import pathlib
 import re
 import sys
+import textwrap
 
 import rows
 
@@ -92,9 +93,9 @@ def header(name, text):
 
 
 def query_header(queries, store, enum, prefix):
-    numbers = "".join(f"    {prefix}_{query.name.upper()},\n" for query in queries)
-    return header(f"{store}_query",
-                  f"enum {enum} {{\n{numbers}    {enum.upper()}_COUNT\n}};\n")
+    names = [f"{prefix}_{query.name.upper()}" for query in queries] + [f"{enum.upper()}_COUNT"]
+    numbers = textwrap.fill(", ".join(names), WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return header(f"{store}_query", f"enum {enum} {{\n{numbers}\n}};\n")
 
 
 def query_table(queries, enum, prefix):

@@ -210,12 +210,12 @@ def c_field(field, owner, objects):
         return None
     if field.name is None:
         inner = objects[field.object]
-        at = f".offset = offsetof({owner.struct}, {field.member})" if field.member else ".offset = 0"
         kind = "FIELD_PART" if field.kind == "+?" else "FIELD_FIELDS"
-        return [f".kind = {kind}", at, f".inner = &{inner.variable()}"]
+        at = [f".offset = offsetof({owner.struct}, {field.member})"] if field.member else []
+        return [f".kind = {kind}", f".inner = &{inner.variable()}"] + at
     member = field.member or field.name + ("_us" if field.kind == "time" else "")
     kind = KINDS.get(field.kind, field.kind.upper())
-    said = [f'FIELD("{field.name}", FIELD_{kind}, {owner.struct}, {member})']
+    said = [f'FIELD({owner.struct}, {member}, {kind}, "{field.name}")']
     if field.kind == "object":  # its fields are members of the same struct
         said = [f'.name = "{field.name}"', ".kind = FIELD_OBJECT"]
     is_checked = field.kind not in UNCHECKED and not field.is_unchecked
@@ -227,13 +227,12 @@ def c_field(field, owner, objects):
         said.append(f".inner = &{objects[field.object].variable()}")
     if field.kind in ("texts", "list", "pointers"):
         count = field.count or f"{member.removesuffix('s')}_count"
-        said.append(f".count_offset = offsetof({owner.struct}, {count})")
+        said.append(f"COUNT({owner.struct}, {count})")
     if field.kind in ("choice", "flag"):
         words = ", ".join(f'"{word}"' for word in field.words)
-        said.append(f".words = (const char *const[]){{{words}, NULL}}")
+        said.append(f"WORDS({words})")
     if field.coded and owner.role == "answer":
-        said += [f".coded = &{field.coded}_words",
-                 f".code_offset = offsetof({owner.struct}, {member}_code)"]
+        said.append(f"CODED({owner.struct}, {member}_code, {field.coded})")
     if owner.role in ("request", "part"):
         said += c_limits(field)
     return said
@@ -299,17 +298,15 @@ def c_answer(operation, objects):
     if is_written_by_hand(operation):
         return []
     made = objects[name]
-    said = [".form = ANSWER_OBJECT", f".answer = &{objects[made.item or name].variable()}"]
+    variable = objects[made.item or name].variable()
     if made.role == "page":
-        said[0] = ".form = ANSWER_PAGE"
-        return said + ([".is_endless = true"] if made.is_endless else [])
+        return [f"ANSWER(PAGE, {variable})"] + ([".is_endless = true"] if made.is_endless else [])
     if made.role == "list":
-        said[0] = ".form = ANSWER_LIST"
-        return said + [f'.list = "{made.key}"']
+        return [f"ANSWER(LIST, {variable})", f'.list = "{made.key}"']
     if place.endswith("[0]"):
-        said[0] = ".form = ANSWER_ITEM"
         place = place[:-3].replace("out.page", "out.page.items")
-    return said + ([f".answer_at = AT({place})"] if place else [])
+        return [f"ANSWER_AT({place}, ITEM, {variable})"]
+    return [f"ANSWER_AT({place}, OBJECT, {variable})" if place else f"ANSWER(OBJECT, {variable})"]
 
 
 def c_inputs(operation, objects):
@@ -323,24 +320,25 @@ def c_inputs(operation, objects):
     for directive in ("query", "body"):
         name, place, _ = operation.placed(directive)
         if name in objects and objects[name].struct:
-            said.append(f".{directive} = &{objects[name].variable()}")
-            if place:
-                said.append(f".{directive}_at = AT({place})")
+            said.append(f"{directive.upper()}({place}, {objects[name].variable()})" if place else
+                        f".{directive} = &{objects[name].variable()}")
     return said
 
 
 def c_repeat(operation):
+    """Whether it may be sent again, and where the key is that this depends on."""
     repeat = operation.first("repeat")
     if repeat.startswith("with "):
-        return [".repeat = REPEAT_WITH_KEY", f".key = AT({repeat[5:]})"]
-    return [] if repeat == "never" else [".repeat = REPEAT_" + repeat.upper().replace(" ", "_")]
+        return "WITH_KEY", [f".key = AT({repeat[5:]})"]
+    return repeat.upper().replace(" ", "_"), []
 
 
 def c_operation(operation, objects):
     op = operation.first("request")
+    repeat, key = c_repeat(operation)
     said = [f'ROUTE("{operation.method}", "{operation.path}", '
-            f"{'OP_COUNT' if op == 'none' else op}, {c_roles(operation)})"]
-    said += c_repeat(operation) + c_inputs(operation, objects)
+            f"{'OP_COUNT' if op == 'none' else op}, {c_roles(operation)}, {repeat})"]
+    said += key + c_inputs(operation, objects)
     if "created" in operation.said:
         said.append(".is_creating = true")
     said += c_answer(operation, objects)

@@ -36,13 +36,8 @@ def enum(words):
         yield f"    {words.prefix}_NONE, /* zeroed memory is no word */"
     for name, _, text in words.words:
         yield from member(f"{words.prefix}_{name.upper()},", text)
-    yield f"    {words.name.upper()}_COUNT\n}};\n"
-    yield f"extern const struct words {words.name}_words;\n"
-    yield f"static inline const char *{words.name}_name(enum {words.name} value)"
-    yield f"{{\n    return {words.name}_words.names[value];\n}}\n"
-    if words.has_none:
-        yield f"static inline enum {words.name} {words.name}_from(const char *word)"
-        yield f"{{\n    return (enum {words.name})word_from(&{words.name}_words, word);\n}}\n"
+    yield f"    {words.name.upper()}_COUNT\n}};"
+    yield f"DECLARE_{'WORDS' if words.has_none else 'NAMES'}({words.name})\n"
 
 
 def c_type(column):
@@ -59,7 +54,6 @@ def struct(row):
             yield from ([""] if at else []) + comment(row.sections[at], "    ")
         yield from member(f"{c_type(column)}{column.member};", column.comment)
     yield "};\n"
-    yield f"extern const struct row_type {row.name}_row_type;\n"
 
 
 def header(lists, tables):
@@ -73,34 +67,39 @@ def header(lists, tables):
         yield from enum(words)
     for row in tables:
         yield from struct(row)
-    yield "#endif"
+    names = [f"{row.name}_row_type" for row in tables]
+    yield from fill("extern const struct row_type", names, ";")
+    yield "\n#endif"
+
+
+def fill(start, items, end):
+    """A statement with a list, in lines that are not too long."""
+    text = f"{start} {', '.join(items)}{end}"
+    return textwrap.wrap(text, WIDTH, subsequent_indent="    ", break_long_words=False)
 
 
 def names(words):
+    texts = ["NULL"] * words.has_none + [f'"{text}"' for _, text, _ in words.words]
     yield f"const struct words {words.name}_words = {{{words.name.upper()}_COUNT, {{"
-    for name, text, _ in words.words:
-        yield f'    [{words.prefix}_{name.upper()}] = "{text}",'
-    yield "}};\n"
+    yield from fill("   ", texts, "}};")
 
 
-def entry(column):
+def entry(row, column):
     flags = ["COLUMN_" + column.written.upper()]
     for flag in ("null", "null-in-sqlite", "postgres-only", "key", "now"):
         if flag in column.flags:
             flags.append("COLUMN_" + flag.upper().replace("-", "_"))
-    fields = [f'"{column.name}"', column.kind.name.upper() + "_COLUMN", f"AT({column.member})",
+    fields = [f'"{column.name}"', column.kind.name.upper() + "_COLUMN", f"AT({row.struct}, {column.member})",
               " | ".join(flags), f"&{column.words}_words" if column.words else "NULL"]
     return "    {" + ", ".join(fields) + "},"
 
 
 def table(row):
-    yield f"#define AT(member) offsetof(struct {row.struct}, member)"
-    yield f"static const struct column {row.name}_columns[] = {{"
+    yield f'\nconst struct row_type {row.name}_row_type = {{'
+    yield f'    "{row.table}", sizeof(struct {row.struct}), {len(row.columns)}, (const struct column[]){{'
     for column in row.columns:
-        yield entry(column)
-    yield "};\n#undef AT\n"
-    yield f"const struct row_type {row.name}_row_type = {{"
-    yield f'    "{row.table}", sizeof(struct {row.struct}), {len(row.columns)}, {row.name}_columns}};\n'
+        yield entry(row, column)
+    yield "}};"
 
 
 def source(lists, tables):
@@ -110,6 +109,7 @@ def source(lists, tables):
     yield '#include "core/rows.h"\n'
     for words in lists:
         yield from names(words)
+    yield "\n#define AT(row, member) offsetof(struct row, member)"
     for row in tables:
         yield from table(row)
 

@@ -60,10 +60,18 @@ struct object {
     const struct field *fields;
 };
 
-#define FIELD(json_name, field_kind, type, member)                           \
-    .name = json_name, .kind = field_kind, .offset = offsetof(type, member), \
+#define FIELD(type, member, a_kind, json_name)                                   \
+    .name = json_name, .kind = FIELD_##a_kind, .offset = offsetof(type, member), \
     .size = sizeof(((type *)NULL)->member)
+#define COUNT(type, member) .count_offset = offsetof(type, member)
+#define CODED(type, member, enumeration) \
+    .coded = &enumeration##_words, .code_offset = offsetof(type, member)
 #define NEEDED .is_needed = true
+#define WORDS(...)                 \
+    .words = (const char *const[]) \
+    {                              \
+        __VA_ARGS__, NULL          \
+    }
 #define LIMITS(low, high, value) .least = low, .most = high, .fallback = value
 
 /* How objects are written: an answer says null where there is nothing; a request leaves out what
@@ -154,9 +162,14 @@ struct operation {
                   struct answer *answer);
 };
 
-#define ROUTE(a_method, a_path, an_op, the_roles) \
-    .method = a_method, .path = a_path, .op = an_op, .roles = the_roles
+#define ROUTE(a_method, a_path, an_op, the_roles, may_repeat)            \
+    .method = a_method, .path = a_path, .op = an_op, .roles = the_roles, \
+    .repeat = REPEAT_##may_repeat
 #define AT(place) offsetof(struct request, place)
+#define QUERY(place, object) .query = &(object), .query_at = AT(place)
+#define BODY(place, object) .body = &(object), .body_at = AT(place)
+#define ANSWER(a_form, object) .form = ANSWER_##a_form, .answer = &(object)
+#define ANSWER_AT(place, a_form, object) ANSWER(a_form, object), .answer_at = AT(place)
 
 extern const struct operation operations[];
 extern const size_t operation_count;

@@ -29,6 +29,22 @@ static inline bool text_is(const char *a, const char *b)
 
 int word_from(const struct words *words, const char *word); /* 0: NULL, or no such word */
 
+/* For an enum: the table of its words, and the word of a value. */
+#define DECLARE_NAMES(type)                                \
+    extern const struct words type##_words;                \
+    static inline const char *type##_name(enum type value) \
+    {                                                      \
+        return type##_words.names[value];                  \
+    }
+
+/* The same, and the value of a word. */
+#define DECLARE_WORDS(type)                               \
+    DECLARE_NAMES(type)                                   \
+    static inline enum type type##_from(const char *word) \
+    {                                                     \
+        return (enum type)word_from(&type##_words, word); \
+    }
+
 enum column_kind {
     TEXT_COLUMN,
     JSON_COLUMN,
