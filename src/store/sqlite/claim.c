@@ -40,8 +40,7 @@ struct claiming {
     size_t count, room;
 };
 
-/* ---- The best heads -------------------------------------------------------------------------
- */
+/* ---- The best heads ---------------------------------------------------------------------- */
 
 static bool is_before(const struct head *a, const struct head *b)
 {
@@ -65,8 +64,7 @@ static bool offer(struct claiming *claiming, struct head head)
     return true;
 }
 
-/* ---- Types ----------------------------------------------------------------------------------
- */
+/* ---- Types ------------------------------------------------------------------------------- */
 
 /* The first type of a range with something to claim; *ret_type NULL: none. */
 static cairn_code next_type(const struct claiming *claiming, struct type_range range,
@@ -118,8 +116,7 @@ static cairn_code collect_types(struct claiming *claiming)
     return code;
 }
 
-/* ---- Jobs -----------------------------------------------------------------------------------
- */
+/* ---- Jobs -------------------------------------------------------------------------------- */
 
 static cairn_code collect_jobs(struct claiming *claiming, const char *type)
 {
@@ -208,8 +205,7 @@ cairn_code sqlite_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
     return code;
 }
 
-/* ---- Steps ----------------------------------------------------------------------------------
- */
+/* ---- Steps ------------------------------------------------------------------------------- */
 
 /* Steps that wait for the same workers and gain alike. */
 struct turn {
@@ -344,8 +340,7 @@ cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *clai
     return code;
 }
 
-/* ---- Claims that were made, and types that have something waiting ---------------------------
- */
+/* ---- Claims that were made, and types that have something waiting ------------------------ */
 
 static cairn_code find_claimed(struct store_tx *tx, enum query_number number,
                                const char *worker, const char *token,

@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-/* ---- Reading --------------------------------------------------------------------------------
- */
+/* ---- Reading ----------------------------------------------------------------------------- */
 
 cairn_code sqlite_get_instance(struct store_tx *tx, const char *id,
                                struct instance_row *ret_row, cairn_error *reterr)
@@ -46,8 +45,7 @@ cairn_code sqlite_lock_instances(struct store_tx *tx, const char *const *ids, si
     return CAIRN_OK;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------
- */
+/* ---- Writing ----------------------------------------------------------------------------- */
 
 cairn_code sqlite_insert_instances(struct store_tx *tx, struct instance_row *rows, size_t count,
                                    enum insert_result *ret_results, cairn_error *reterr)
@@ -69,8 +67,7 @@ cairn_code sqlite_update_instances(struct store_tx *tx, const struct instance_ro
     return rows_write(tx, Q_UPDATE_INSTANCE_STATUS, &instance_row_type, rows, count, reterr);
 }
 
-/* ---- Lists and counts -----------------------------------------------------------------------
- */
+/* ---- Lists and counts -------------------------------------------------------------------- */
 
 /* The query whose index fits the filter best. */
 static enum query_number choose_query(const struct instance_filter *filter)

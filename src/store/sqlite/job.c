@@ -8,8 +8,7 @@
 
 #include <assert.h>
 
-/* ---- Reading --------------------------------------------------------------------------------
- */
+/* ---- Reading ----------------------------------------------------------------------------- */
 
 static cairn_code find_job(struct store_tx *tx, enum query_number number, const char *id,
                            struct job_row *ret_row, cairn_error *reterr)
@@ -47,8 +46,7 @@ cairn_code sqlite_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_row
     return rows_read(&query, &job_row_type, ret_rows, room, ret_count);
 }
 
-/* ---- Writing --------------------------------------------------------------------------------
- */
+/* ---- Writing ----------------------------------------------------------------------------- */
 
 cairn_code sqlite_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
                               enum insert_result *ret_results, cairn_error *reterr)
@@ -69,8 +67,7 @@ cairn_code sqlite_update_jobs(struct store_tx *tx, const struct job_row *rows, s
     return rows_write(tx, Q_UPDATE_JOB, &job_row_type, rows, count, reterr);
 }
 
-/* ---- Lists and counts -----------------------------------------------------------------------
- */
+/* ---- Lists and counts -------------------------------------------------------------------- */
 
 /* Up to here sorting the pending jobs is quicker than walking past those that have ended. */
 enum { FEW_PENDING = 10000 };

@@ -118,8 +118,7 @@ cairn_code query_int(struct query *query, int64_t *ret_value)
     return code;
 }
 
-/* ---- Parameters and results by name and number ----------------------------------------------
- */
+/* ---- Parameters and results by name and number ------------------------------------------- */
 
 void bind_text_at(struct query *query, int parameter, const char *text)
 {
@@ -192,8 +191,7 @@ cairn_code texts_read(struct query *query, const char **ret_texts, size_t room,
     return query_ended(query);
 }
 
-/* ---- Types ----------------------------------------------------------------------------------
- */
+/* ---- Types ------------------------------------------------------------------------------- */
 
 /* Every BLOB is greater than every text, so an empty one stands for "no end". */
 void bind_type_range(struct query *query, struct type_range range)

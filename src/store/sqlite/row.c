@@ -49,8 +49,7 @@ static void map_parameters(struct query *query, const struct row_type *type)
         map[i] = find_column(type, sqlite3_bind_parameter_name(query->handle, i + 1) + 1);
 }
 
-/* ---- Reading --------------------------------------------------------------------------------
- */
+/* ---- Reading ----------------------------------------------------------------------------- */
 
 static void read_column(struct query *query, int i, const struct column *column, void *row)
 {
@@ -103,8 +102,7 @@ cairn_code rows_read(struct query *query, const struct row_type *type, void *ret
     return query_ended(query);
 }
 
-/* ---- Writing --------------------------------------------------------------------------------
- */
+/* ---- Writing ----------------------------------------------------------------------------- */
 
 static void bind_column(struct query *query, int i, const struct column *column,
                         const void *row)

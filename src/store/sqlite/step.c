@@ -12,8 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- Some steps, by their places ------------------------------------------------------------
- */
+/* ---- Some steps, by their places --------------------------------------------------------- */
 
 /* The instance of the latest step that was asked for. */
 struct owner {
@@ -86,8 +85,7 @@ cairn_code sqlite_delete_steps(struct store_tx *tx, const struct step_ref *refs,
     return CAIRN_OK;
 }
 
-/* ---- Lists, of one instance -----------------------------------------------------------------
- */
+/* ---- Lists, of one instance -------------------------------------------------------------- */
 
 /* Binds the instance and reads the steps; other parameters are bound. */
 static cairn_code read_steps_of(struct query *query, const char *instance_id,
@@ -192,8 +190,7 @@ cairn_code sqlite_count_steps(struct store_tx *tx, struct step_counts *ret_count
     return CAIRN_OK;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------
- */
+/* ---- Writing ----------------------------------------------------------------------------- */
 
 /* Runs a statement that writes one step, for each of them. */
 static cairn_code write_steps(struct store_tx *tx, enum query_number number,
