@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -202,6 +203,15 @@ static const struct {
 } units[] = {{"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
 
 enum { UNIT_COUNT = sizeof units / sizeof *units };
+
+void duration_format(int64_t us, char text[DURATION_TEXT])
+{
+    int64_t ms = us / US_PER_MS;
+    size_t i = 0;
+    while (ms % units[i].ms != 0)
+        i++;
+    snprintf(text, DURATION_TEXT, "%" PRId64 "%s", ms / units[i].ms, ms ? units[i].unit : "s");
+}
 
 /* An integer and its unit at *text, which moves past them; the unit's index. */
 static bool take_duration(const char **text, int64_t *ret_ms, size_t *ret_unit)

@@ -62,8 +62,11 @@ void instant_format(int64_t us, char text[INSTANT_TEXT]);
  * the years 1970 to 9999. */
 bool instant_parse(const char *text, int64_t *ret_us);
 
-/* An integer with ms, s, m, h or d ("90s"); in milliseconds.  False if it is not, or too long.
- */
+/* In the largest unit that fits: 60 s are "1m". */
+enum { DURATION_TEXT = 32 };
+void duration_format(int64_t us, char text[DURATION_TEXT]);
+
+/* An integer with ms, s, m, h or d ("90s"); in milliseconds.  False if it is not, or too long. */
 bool duration_parse(const char *text, int64_t *ret_ms);
 
 /* Several of them, the larger unit first and each at most once: "1h30m", "90s". */

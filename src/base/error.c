@@ -39,9 +39,10 @@ const char *cairn_code_meaning(cairn_code code)
     return code_row(code)->meaning;
 }
 
-/* Cuts a text that did not fit at a character's border, so that it stays UTF-8. */
-static void cut_at_character(char *text, size_t room, int wanted)
+/* A text that does not fit is cut at a character's border, so that it stays UTF-8. */
+static void put(char *text, size_t room, const char *format, va_list args)
 {
+    int wanted = vsnprintf(text, room, format, args);
     if (wanted < 0 || (size_t)wanted < room)
         return;
     size_t end = room - 1;
@@ -63,9 +64,8 @@ cairn_code fail(cairn_error *reterr, cairn_code code, const char *format, ...)
         return code;
     va_list args;
     va_start(args, format);
-    int wanted = vsnprintf(reterr->message, sizeof reterr->message, format, args);
+    put(reterr->message, sizeof reterr->message, format, args);
     va_end(args);
-    cut_at_character(reterr->message, sizeof reterr->message, wanted);
     reterr->code = code;
     reterr->detail[0] = '\0';
     reterr->hint[0] = '\0';
@@ -74,25 +74,21 @@ cairn_code fail(cairn_error *reterr, cairn_code code, const char *format, ...)
 
 cairn_code fail_detail(cairn_error *reterr, cairn_code code, const char *format, ...)
 {
-    if (!reterr)
-        return code;
     va_list args;
     va_start(args, format);
-    int wanted = vsnprintf(reterr->detail, sizeof reterr->detail, format, args);
+    if (reterr)
+        put(reterr->detail, sizeof reterr->detail, format, args);
     va_end(args);
-    cut_at_character(reterr->detail, sizeof reterr->detail, wanted);
     return code;
 }
 
 cairn_code fail_hint(cairn_error *reterr, cairn_code code, const char *format, ...)
 {
-    if (!reterr)
-        return code;
     va_list args;
     va_start(args, format);
-    int wanted = vsnprintf(reterr->hint, sizeof reterr->hint, format, args);
+    if (reterr)
+        put(reterr->hint, sizeof reterr->hint, format, args);
     va_end(args);
-    cut_at_character(reterr->hint, sizeof reterr->hint, wanted);
     return code;
 }
 

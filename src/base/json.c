@@ -8,6 +8,11 @@
 #include "base/error.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* jansson reads numbers as int64 and double and refuses those that do not fit, though we only
@@ -123,26 +128,12 @@ void json_close(struct json_out *out, char bracket)
 
 static void add_escaped(struct buf *buf, unsigned char c)
 {
-    switch (c) {
-    case '"':
-        buf_str(buf, "\\\"");
-        break;
-    case '\\':
-        buf_str(buf, "\\\\");
-        break;
-    case '\n':
-        buf_str(buf, "\\n");
-        break;
-    case '\r':
-        buf_str(buf, "\\r");
-        break;
-    case '\t':
-        buf_str(buf, "\\t");
-        break;
-    default:
+    static const char *const short_forms[UCHAR_MAX + 1] = {
+        ['"'] = "\\\"", ['\\'] = "\\\\", ['\n'] = "\\n", ['\r'] = "\\r", ['\t'] = "\\t"};
+    if (short_forms[c])
+        buf_str(buf, short_forms[c]);
+    else
         buf_printf(buf, "\\u%04x", c);
-        break;
-    }
 }
 
 static void add_string(struct buf *buf, const char *text, size_t len)
@@ -161,12 +152,13 @@ static void add_string(struct buf *buf, const char *text, size_t len)
     buf_char(buf, '"');
 }
 
-void json_key(struct json_out *out, const char *key)
+struct json_out *json_key(struct json_out *out, const char *key)
 {
     before_value(out);
     add_string(out->buf, key, strlen(key));
     buf_char(out->buf, ':');
     out->needs_comma = false;
+    return out;
 }
 
 void json_strn(struct json_out *out, const char *text, size_t len)
@@ -211,6 +203,38 @@ void json_time(struct json_out *out, int64_t us)
     json_str(out, text);
 }
 
+/* In glibc the C locale is a constant: asking for it takes no memory and cannot fail. */
+static locale_t c_locale(void)
+{
+    return newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+bool fraction_read(const char *text, double *ret_value)
+{
+    char *end;
+    double value = strtod_l(text, &end, c_locale());
+    if (end == text || *end || !isfinite(value))
+        return false;
+    *ret_value = value;
+    return true;
+}
+
+void json_fraction(struct json_out *out, double value)
+{
+    char text[40];
+    locale_t before = uselocale(c_locale());
+    for (int digits = 1; digits <= 17; digits++) {
+        double again;
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (fraction_read(text, &again) && again == value)
+            break;
+    }
+    uselocale(before);
+    json_raw(out, text);
+    if (!strpbrk(text, ".e"))
+        buf_str(out->buf, ".0");
+}
+
 void json_error_text(struct json_out *out, const char *key, const char *text)
 {
     char copy[sizeof((cairn_error *)NULL)->detail];
@@ -229,8 +253,7 @@ void json_error_text(struct json_out *out, const char *key, const char *text)
 void json_error(struct json_out *out, const cairn_error *error)
 {
     json_open(out, '{');
-    json_key(out, "code");
-    json_str(out, cairn_code_name(error->code));
+    json_str(json_key(out, "code"), cairn_code_name(error->code));
     json_error_text(out, "message", error->message);
     json_error_text(out, "detail", error->detail);
     json_error_text(out, "hint", error->hint);

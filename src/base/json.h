@@ -34,8 +34,7 @@ bool utf8_is_valid(const char *text, size_t len);
  *
  *     struct json_out out = {.buf = &buf};
  *     json_open(&out, '{');
- *     json_key(&out, "id");
- *     json_str(&out, id);
+ *     json_str(json_key(&out, "id"), id);
  *     json_close(&out, '}');
  */
 struct json_out {
@@ -45,13 +44,20 @@ struct json_out {
 
 void json_open(struct json_out *out, char bracket);  /* '{' or '[' */
 void json_close(struct json_out *out, char bracket); /* '}' or ']' */
-void json_key(struct json_out *out, const char *key);
+struct json_out *json_key(struct json_out *out,
+                          const char *key);            /* returns out, for the value */
 void json_str(struct json_out *out, const char *text); /* NULL: null */
 void json_strn(struct json_out *out, const char *text, size_t len);
 void json_int(struct json_out *out, int64_t value);
 void json_bool(struct json_out *out, bool value);
 void json_raw(struct json_out *out, const char *json); /* JSON as it is; NULL: null */
 void json_time(struct json_out *out, int64_t us);      /* RFC 3339; 0: null */
+
+/* The shortest text that is read back as the same number; never like an integer. */
+void json_fraction(struct json_out *out, double value);
+
+/* A number as JSON and YAML write it, whatever the locale.  False: not a number, or beyond a double. */
+bool fraction_read(const char *text, double *ret_value);
 
 /* An error's text: it may come from a database, in any encoding, so what is not UTF-8 is replaced. */
 void json_error_text(struct json_out *out, const char *key, const char *text);

@@ -7,6 +7,7 @@
  * structure is checked here (what may be begun and ended where); all else is found by reading the
  * finished text as a file is read.
  */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -20,6 +21,7 @@
 
 /* What has been begun and not ended. */
 enum opened {
+    OPEN_NONE,
     OPEN_THEN,
     OPEN_ELSE,
     OPEN_FORK, /* before its first branch */
@@ -38,10 +40,8 @@ struct cairn_builder {
     cairn_error error; /* the first; its code is 0 while there is none */
 };
 
-static void remember(cairn_builder *builder, cairn_code code, const char *format, ...)
-    format_like(3, 4);
-
-static void remember(cairn_builder *builder, cairn_code code, const char *format, ...)
+static void format_like(3, 4)
+    remember(cairn_builder *builder, cairn_code code, const char *format, ...)
 {
     char text[sizeof builder->error.message];
     if (builder->error.code)
@@ -60,12 +60,9 @@ cairn_builder *cairn_builder_new(const char *workflow, int32_t version)
         return NULL;
     builder->out.buf = &builder->text;
     json_open(&builder->out, '{');
-    json_key(&builder->out, "workflow");
-    json_str(&builder->out, workflow);
-    json_key(&builder->out, "version");
-    json_int(&builder->out, version);
-    json_key(&builder->out, "steps");
-    json_open(&builder->out, '[');
+    json_str(json_key(&builder->out, "workflow"), workflow);
+    json_int(json_key(&builder->out, "version"), version);
+    json_open(json_key(&builder->out, "steps"), '[');
     if (!workflow)
         remember(builder, CAIRN_E_BAD_INPUT, "the workflow needs a name");
     return builder;
@@ -99,17 +96,23 @@ static bool may_go_on(cairn_builder *builder)
     return builder->error.code == CAIRN_OK;
 }
 
-/* Opens the object of an element; false: an error is remembered. */
-static bool begin(cairn_builder *builder, enum element_kind kind, const char *name)
+/* What the next element would stand in. */
+static enum opened innermost(const cairn_builder *builder)
+{
+    return builder->depth ? builder->open[builder->depth - 1] : OPEN_NONE;
+}
+
+/* Opens the object of an element, with another text if it has one; false: an error is remembered. */
+static bool begin(cairn_builder *builder, enum element_kind kind, const char *name,
+                  const char *key, const char *value)
 {
     if (!may_go_on(builder))
         return false;
     char text[QUOTED_TEXT];
     const char *word = element_kind_name(kind);
-    enum opened in = builder->depth ? builder->open[builder->depth - 1] : OPEN_THEN;
     if (!name)
         remember(builder, CAIRN_E_BAD_INPUT, "a %s needs a name", word);
-    else if (builder->depth && in == OPEN_FORK)
+    else if (innermost(builder) == OPEN_FORK)
         remember(
             builder, CAIRN_E_BAD_INPUT,
             "%s %s: a fork's elements stand in branches; call cairn_builder_branch() first",
@@ -118,8 +121,9 @@ static bool begin(cairn_builder *builder, enum element_kind kind, const char *na
         return false;
     close_step(builder);
     json_open(&builder->out, '{');
-    json_key(&builder->out, word);
-    json_str(&builder->out, name);
+    json_str(json_key(&builder->out, word), name);
+    if (value)
+        json_str(json_key(&builder->out, key), value);
     return true;
 }
 
@@ -146,20 +150,11 @@ static void add_options(cairn_builder *builder, const char *name, const char *op
     json_decref(tree);
 }
 
-static void end_object(cairn_builder *builder)
-{
-    json_close(&builder->out, '}');
-}
-
 void cairn_builder_step(cairn_builder *builder, const char *name, const char *handler,
                         const char *options)
 {
-    if (!begin(builder, ELEMENT_STEP, name))
+    if (!begin(builder, ELEMENT_STEP, name, "handler", handler))
         return;
-    if (handler) {
-        json_key(&builder->out, "handler");
-        json_str(&builder->out, handler);
-    }
     add_options(builder, name, options);
     builder->is_step_open = true;
 }
@@ -175,50 +170,43 @@ void cairn_builder_compensation(cairn_builder *builder, const char *handler,
                          : "a compensation needs a handler");
         return;
     }
-    json_key(&builder->out, "compensation");
-    json_open(&builder->out, '{');
-    json_key(&builder->out, "handler");
-    json_str(&builder->out, handler);
+    json_open(json_key(&builder->out, "compensation"), '{');
+    json_str(json_key(&builder->out, "handler"), handler);
     add_options(builder, handler, options);
-    end_object(builder);
+    json_close(&builder->out, '}');
+}
+
+/* An element that nothing can be added to. */
+static void add_whole(cairn_builder *builder, enum element_kind kind, const char *name,
+                      const char *key, const char *value, const char *options)
+{
+    if (!begin(builder, kind, name, key, value))
+        return;
+    add_options(builder, name, options);
+    json_close(&builder->out, '}');
 }
 
 void cairn_builder_sleep(cairn_builder *builder, const char *name, int64_t for_ms)
 {
     char text[DURATION_TEXT];
-    if (!begin(builder, ELEMENT_SLEEP, name))
-        return;
     snprintf(text, sizeof text, "%" PRId64 "ms", for_ms);
-    json_key(&builder->out, "for");
-    json_str(&builder->out, text);
-    end_object(builder);
+    add_whole(builder, ELEMENT_SLEEP, name, "for", text, NULL);
 }
 
 void cairn_builder_wait(cairn_builder *builder, const char *name, const char *event,
                         const char *options)
 {
-    if (!begin(builder, ELEMENT_WAIT, name))
-        return;
-    if (event) {
-        json_key(&builder->out, "event");
-        json_str(&builder->out, event);
-    }
-    add_options(builder, name, options);
-    end_object(builder);
+    add_whole(builder, ELEMENT_WAIT, name, "event", event, options);
 }
 
 void cairn_builder_save_point(cairn_builder *builder, const char *name)
 {
-    if (begin(builder, ELEMENT_SAVE_POINT, name))
-        end_object(builder);
+    add_whole(builder, ELEMENT_SAVE_POINT, name, NULL, NULL, NULL);
 }
 
 void cairn_builder_human(cairn_builder *builder, const char *name, const char *options)
 {
-    if (!begin(builder, ELEMENT_HUMAN, name))
-        return;
-    add_options(builder, name, options);
-    end_object(builder);
+    add_whole(builder, ELEMENT_HUMAN, name, NULL, NULL, options);
 }
 
 /* Begins a list inside the open object. */
@@ -230,16 +218,14 @@ static void open_list(cairn_builder *builder, enum opened what, const char *key)
         return;
     }
     builder->open[builder->depth++] = what;
-    json_key(&builder->out, key);
-    json_open(&builder->out, '[');
+    json_open(json_key(&builder->out, key), '[');
 }
 
 void cairn_builder_condition(cairn_builder *builder, const char *name, const char *when)
 {
-    if (!begin(builder, ELEMENT_CONDITION, name))
+    if (!begin(builder, ELEMENT_CONDITION, name, NULL, NULL))
         return;
-    json_key(&builder->out, "when");
-    json_str(&builder->out, when);
+    json_str(json_key(&builder->out, "when"), when);
     open_list(builder, OPEN_THEN, "then");
 }
 
@@ -247,33 +233,27 @@ void cairn_builder_else(cairn_builder *builder)
 {
     if (!may_go_on(builder))
         return;
-    if (builder->depth == 0 || builder->open[builder->depth - 1] != OPEN_THEN) {
+    if (innermost(builder) != OPEN_THEN) {
         remember(builder, CAIRN_E_BAD_INPUT, "else without a condition");
         return;
     }
     close_step(builder);
     json_close(&builder->out, ']');
-    json_key(&builder->out, "else");
-    json_open(&builder->out, '[');
+    json_open(json_key(&builder->out, "else"), '[');
     builder->open[builder->depth - 1] = OPEN_ELSE;
 }
 
 void cairn_builder_fork(cairn_builder *builder, const char *name, const char *join)
 {
-    if (!begin(builder, ELEMENT_FORK, name))
-        return;
-    if (join) {
-        json_key(&builder->out, "join");
-        json_str(&builder->out, join);
-    }
-    open_list(builder, OPEN_FORK, "branches");
+    if (begin(builder, ELEMENT_FORK, name, "join", join))
+        open_list(builder, OPEN_FORK, "branches");
 }
 
 void cairn_builder_branch(cairn_builder *builder)
 {
     if (!may_go_on(builder))
         return;
-    enum opened in = builder->depth ? builder->open[builder->depth - 1] : OPEN_THEN;
+    enum opened in = innermost(builder);
     if (in != OPEN_FORK && in != OPEN_BRANCH) {
         remember(builder, CAIRN_E_BAD_INPUT, "branch without a fork");
         return;
@@ -287,7 +267,7 @@ void cairn_builder_branch(cairn_builder *builder)
 
 void cairn_builder_parallel(cairn_builder *builder, const char *name)
 {
-    if (begin(builder, ELEMENT_PARALLEL, name))
+    if (begin(builder, ELEMENT_PARALLEL, name, NULL, NULL))
         open_list(builder, OPEN_PARALLEL, "steps");
 }
 
@@ -304,7 +284,7 @@ void cairn_builder_end(cairn_builder *builder)
     if (builder->open[--builder->depth] == OPEN_BRANCH)
         json_close(&builder->out, ']');
     json_close(&builder->out, ']');
-    end_object(builder);
+    json_close(&builder->out, '}');
 }
 
 /* Closes the text.  Errors are told by what they concern; lines of a generated text
@@ -318,11 +298,9 @@ static void finish(cairn_builder *builder)
     }
     close_step(builder);
     json_close(&builder->out, ']');
-    if (builder->is_dlq) {
-        json_key(&builder->out, "dlq");
-        json_bool(&builder->out, true);
-    }
-    end_object(builder);
+    if (builder->is_dlq)
+        json_bool(json_key(&builder->out, "dlq"), true);
+    json_close(&builder->out, '}');
     if (buf_failed(&builder->text)) {
         remember(builder, CAIRN_E_OUT_OF_MEMORY, "memory ran out");
         return;

@@ -10,55 +10,33 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "definition/element.h"
-#include "definition/number.h"
 
-#include <inttypes.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
 #include <string.h>
-
-void duration_format(int64_t us, char to[DURATION_TEXT])
-{
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = {{"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
-    int64_t ms = us / US_PER_MS;
-    size_t i = 0;
-    while (ms % units[i].ms != 0)
-        i++;
-    snprintf(to, DURATION_TEXT, "%" PRId64 "%s", ms / units[i].ms, ms ? units[i].unit : "s");
-}
 
 static void write_duration(struct json_out *out, const char *key, int64_t us)
 {
     char text[DURATION_TEXT];
     duration_format(us, text);
-    json_key(out, key);
-    json_str(out, text);
+    json_str(json_key(out, key), text);
 }
 
 static void write_text(struct json_out *out, const char *key, const char *text)
 {
-    json_key(out, key);
-    json_str(out, text);
+    json_str(json_key(out, key), text);
 }
 
 static void write_retry(struct json_out *out, const struct backoff *retry)
 {
     if (backoff_is_default(retry))
         return;
-    json_key(out, "retry");
-    json_open(out, '{');
+    json_open(json_key(out, "retry"), '{');
     write_text(out, "backoff", backoff_name(retry->kind));
     write_duration(out, "base", retry->base_us);
     write_duration(out, "max", retry->max_us);
-    if (retry->jitter != 0) {
-        char jitter[NUMBER_TEXT];
-        number_write(retry->jitter, jitter);
-        json_key(out, "jitter");
-        json_raw(out, jitter);
-    }
+    if (retry->jitter != 0)
+        json_fraction(json_key(out, "jitter"), retry->jitter);
     json_close(out, '}');
 }
 
@@ -66,22 +44,16 @@ static void write_retry(struct json_out *out, const struct backoff *retry)
 static void write_attempts(struct json_out *out, int32_t max_attempts, int32_t usual,
                            bool is_idempotent)
 {
-    if (max_attempts != usual) {
-        json_key(out, "max_attempts");
-        json_int(out, max_attempts);
-    }
-    if (!is_idempotent) {
-        json_key(out, "idempotent");
-        json_bool(out, false);
-    }
+    if (max_attempts != usual)
+        json_int(json_key(out, "max_attempts"), max_attempts);
+    if (!is_idempotent)
+        json_bool(json_key(out, "idempotent"), false);
 }
 
 static void write_metadata(struct json_out *out, const char *metadata)
 {
-    if (!metadata)
-        return;
-    json_key(out, "metadata");
-    json_raw(out, metadata);
+    if (metadata)
+        json_raw(json_key(out, "metadata"), metadata);
 }
 
 static void write_compensation(struct json_out *out,
@@ -89,8 +61,7 @@ static void write_compensation(struct json_out *out,
 {
     if (!compensation->handler)
         return;
-    json_key(out, "compensation");
-    json_open(out, '{');
+    json_open(json_key(out, "compensation"), '{');
     write_text(out, "handler", compensation->handler);
     write_attempts(out, compensation->max_attempts, compensation_attempts_default(compensation),
                    compensation->is_idempotent);
@@ -109,10 +80,8 @@ static void write_task(struct json_out *out, const struct element *element)
     write_attempts(out, element->max_attempts, config->is_idempotent ? ATTEMPTS_DEFAULT : 1,
                    config->is_idempotent);
     write_retry(out, &config->retry);
-    if (element->priority != PRIORITY_DEFAULT) {
-        json_key(out, "priority");
-        json_int(out, element->priority);
-    }
+    if (element->priority != PRIORITY_DEFAULT)
+        json_int(json_key(out, "priority"), element->priority);
     write_compensation(out, &config->compensation);
 }
 
@@ -123,18 +92,15 @@ static void write_condition(struct json_out *out, const struct element *element)
     static const char *const sides[] = {"then", "else"};
     write_text(out, "when", element->config.when);
     for (size_t i = 0; i < 2; i++)
-        if (element->lists[i].count) {
-            json_key(out, sides[i]);
-            write_list(out, &element->lists[i]);
-        }
+        if (element->lists[i].count)
+            write_list(json_key(out, sides[i]), &element->lists[i]);
 }
 
 static void write_fork(struct json_out *out, const struct element *element)
 {
     if (element->join != JOIN_NONE)
         write_text(out, "join", join_name(element->join));
-    json_key(out, "branches");
-    json_open(out, '[');
+    json_open(json_key(out, "branches"), '[');
     for (size_t i = 0; i < element->list_count; i++)
         write_list(out, &element->lists[i]);
     json_close(out, ']');
@@ -144,8 +110,7 @@ static void write_element(struct json_out *out, const struct element *element);
 
 static void write_parallel(struct json_out *out, const struct element *element)
 {
-    json_key(out, "steps");
-    json_open(out, '[');
+    json_open(json_key(out, "steps"), '[');
     for (size_t i = 0; i < element->list_count; i++)
         write_element(out, element->lists[i].first);
     json_close(out, ']');
@@ -190,18 +155,13 @@ static void write_workflow(struct json_out *out, const struct workflow *workflow
 {
     json_open(out, '{');
     write_text(out, workflow->is_function ? "function" : "workflow", workflow->name);
-    json_key(out, "version");
-    json_int(out, workflow->version);
-    if (workflow->is_dlq) {
-        json_key(out, "dlq");
-        json_bool(out, true);
-    }
-    if (workflow->is_function) {
+    json_int(json_key(out, "version"), workflow->version);
+    if (workflow->is_dlq)
+        json_bool(json_key(out, "dlq"), true);
+    if (workflow->is_function)
         write_attempts(out, workflow->elements.first->max_attempts, ATTEMPTS_DEFAULT, true);
-    } else {
-        json_key(out, "steps");
-        write_list(out, &workflow->elements);
-    }
+    else
+        write_list(json_key(out, "steps"), &workflow->elements);
     json_close(out, '}');
 }
 
@@ -219,14 +179,13 @@ static void hash_text(const char *text, size_t len, char ret_hash[65])
 cairn_code canonical_write(struct arena *arena, const struct workflow *workflow,
                            const char **ret_content, char ret_hash[65], cairn_error *reterr)
 {
-    cleanup(buf_done) struct buf buf = {0};
+    struct buf buf = {0};
     struct json_out out = {.buf = &buf};
     write_workflow(&out, workflow);
-    const char *content =
-        buf_failed(&buf) ? NULL : arena_strndup(arena, buf_text(&buf), buf.len);
+    const char *content = buf_keep(&buf, arena);
     if (!content)
         return fail_memory(reterr);
-    hash_text(content, buf.len, ret_hash);
+    hash_text(content, strlen(content), ret_hash);
     *ret_content = content;
     return CAIRN_OK;
 }

@@ -75,11 +75,10 @@ static void refuse_reserved(struct reading *reading, const struct used_name *use
 void workflow_check_names(struct reading *reading, const struct workflow *workflow)
 {
     size_t room = (size_t)workflow->rows;
-    cleanup(mem_freep) struct used_name *list = mem_alloc(room * sizeof *list);
-    if (!list) {
-        reading->is_out_of_memory = true;
+    cleanup(mem_freep) struct used_name *list =
+        reading_got(reading, mem_alloc(room * sizeof *list));
+    if (!list)
         return;
-    }
     struct used_names names = {.list = list};
     add_names(&names, &workflow->elements);
     for (size_t i = 0; i < names.count; i++)

@@ -2,11 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "definition/config.h"
-
 #include "base/clock.h"
 #include "base/json.h"
-#include "definition/number.h"
+#include "definition/element.h"
 
 #include <stdio.h>
 
@@ -21,8 +19,7 @@ static struct json_out *key(struct object *object, const char *name)
     if (!object->is_open)
         json_open(&object->out, '{');
     object->is_open = true;
-    json_key(&object->out, name);
-    return &object->out;
+    return json_key(&object->out, name);
 }
 
 static void close_object(struct object *object)
@@ -39,17 +36,11 @@ static void write_ms(struct object *object, const char *name, int64_t us)
 
 static void write_retry(struct json_out *out, const struct backoff *retry)
 {
-    char jitter[NUMBER_TEXT];
-    number_write(retry->jitter, jitter);
     json_open(out, '{');
-    json_key(out, "backoff");
-    json_str(out, backoff_name(retry->kind));
-    json_key(out, "base_ms");
-    json_int(out, retry->base_us / US_PER_MS);
-    json_key(out, "max_ms");
-    json_int(out, retry->max_us / US_PER_MS);
-    json_key(out, "jitter");
-    json_raw(out, jitter);
+    json_str(json_key(out, "backoff"), backoff_name(retry->kind));
+    json_int(json_key(out, "base_ms"), retry->base_us / US_PER_MS);
+    json_int(json_key(out, "max_ms"), retry->max_us / US_PER_MS);
+    json_fraction(json_key(out, "jitter"), retry->jitter);
     json_close(out, '}');
 }
 

@@ -7,9 +7,9 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/scan.h"
 #include "definition/element.h"
-#include "definition/number.h"
 
 #include <string.h>
 
@@ -66,7 +66,7 @@ static const char *read_text(struct config_reading *r, struct slice value)
 
 static double read_fraction(struct config_reading *r, struct slice value)
 {
-    char text[NUMBER_TEXT];
+    char text[40];
     double number = 0;
     if (value.len >= sizeof text) {
         r->is_bad = true;
@@ -74,7 +74,7 @@ static double read_fraction(struct config_reading *r, struct slice value)
     }
     memcpy(text, value.text, value.len);
     text[value.len] = '\0';
-    if (!number_read(text, &number) || !(number >= 0 && number <= 1))
+    if (!fraction_read(text, &number) || !(number >= 0 && number <= 1))
         r->is_bad = true;
     return number;
 }
@@ -226,10 +226,9 @@ static void read_member(struct config_reading *r, struct slice key, struct slice
         read_structure(r, key, value, config);
 }
 
-cairn_code step_config_read(struct arena *arena, const char *config,
-                            struct step_config *ret_config, cairn_error *reterr)
+struct step_config config_default(void)
 {
-    struct step_config read = {
+    return (struct step_config){
         .retry = backoff_for_steps,
         .is_idempotent = true,
         .compensation = {.retry = backoff_for_steps,
@@ -240,6 +239,12 @@ cairn_code step_config_read(struct arena *arena, const char *config,
         .join = -1,
         .fork = -1,
     };
+}
+
+cairn_code step_config_read(struct arena *arena, const char *config,
+                            struct step_config *ret_config, cairn_error *reterr)
+{
+    struct step_config read = config_default();
     struct config_reading r = {.arena = arena};
     struct slice text, key, value;
     struct scan scan;

@@ -4,9 +4,8 @@
  */
 #include "definition/draw.h"
 
-#include "base/mem.h"
+#include "base/clock.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static bool is_invisible(const unsigned char *at, size_t left)
@@ -68,74 +67,13 @@ void element_describe(const struct element *element, struct buf *lines)
         add_line(lines, "on failure: ", policy_name(config->on_failure));
 }
 
-static void write_boxes(const struct element_list *list, const struct graph_pen *pen,
-                        struct buf *out, struct buf *lines)
-{
-    for (const struct element *element = list->first; element; element = element->next) {
-        buf_reset(lines);
-        element_describe(element, lines);
-        out->failed = out->failed || buf_failed(lines);
-        pen->box(out, element, buf_text(lines));
-        for (size_t i = 0; i < element->list_count; i++)
-            write_boxes(&element->lists[i], pen, out, lines);
-        if (element_is_fork(element))
-            pen->join(out, element);
-    }
-}
-
-struct arrows {
-    const struct step_row *plan;
-    const struct graph_pen *pen;
-    struct buf *out;
-};
-
-static void arrow(const struct arrows *arrows, int32_t from, int32_t to, const char *label)
-{
-    arrows->pen->arrow(arrows->out, &(struct arrow){from, to, label});
-}
-
-static void write_arrows(const struct arrows *arrows, const struct element_list *list)
-{
-    static const char *const sides[] = {"then", "else"};
-    for (const struct element *element = list->first; element; element = element->next) {
-        int32_t from = element->place, next = arrows->plan[from].next;
-        bool is_fork = element_is_fork(element);
-        if (element->list_count == 0)
-            arrow(arrows, from, next, NULL);
-        for (size_t i = 0; i < element->list_count; i++) {
-            const struct element *first = element->lists[i].first;
-            arrow(arrows, from, first ? first->place : next, is_fork ? NULL : sides[i]);
-            write_arrows(arrows, &element->lists[i]);
-        }
-        if (is_fork)
-            arrow(arrows, element->join_place, arrows->plan[element->join_place].next, NULL);
-    }
-}
-
-void graph_write(const struct definition *definition, const struct graph_pen *pen,
-                 struct buf *out)
-{
-    const struct element_list *elements = &definition->workflow->elements;
-    cleanup(buf_done) struct buf lines = {0};
-    write_boxes(elements, pen, out, &lines);
-    struct arrows arrows = {definition->plan, pen, out};
-    arrow(&arrows, -1, 0, NULL);
-    write_arrows(&arrows, elements);
-}
-
 cairn_code definition_draw(const struct definition *definition, enum graph_form form,
                            struct buf *out, cairn_error *reterr)
 {
-    switch (form) {
-    case GRAPH_DOT:
-        draw_dot(definition, out);
-        break;
-    case GRAPH_MERMAID:
-        draw_mermaid(definition, out);
-        break;
-    case GRAPH_TERMINAL:
-        draw_terminal(definition, out);
-        break;
-    }
+    static void (*const forms[])(const struct definition *,
+                                 struct buf *) = {[GRAPH_DOT] = draw_dot,
+                                                  [GRAPH_MERMAID] = draw_mermaid,
+                                                  [GRAPH_TERMINAL] = draw_terminal};
+    forms[form](definition, out);
     return buf_failed(out) ? fail_memory(reterr) : CAIRN_OK;
 }

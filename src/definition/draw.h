@@ -8,23 +8,6 @@
 #include "base/buf.h"
 #include "definition/element.h"
 
-/* An arrow of a graph; -1 stands for the start, or for the end. */
-struct arrow {
-    int32_t from, to;
-    const char *label; /* NULL: none */
-};
-
-/* How a form of graph writes its parts. */
-struct graph_pen {
-    void (*box)(struct buf *out, const struct element *element, const char *lines);
-    void (*join)(struct buf *out, const struct element *fork);
-    void (*arrow)(struct buf *out, const struct arrow *arrow);
-};
-
-/* Every box, then every arrow, in order of place. */
-void graph_write(const struct definition *definition, const struct graph_pen *pen,
-                 struct buf *out);
-
 /* What is worth saying of an element beside its name, one thing to a line. */
 void element_describe(const struct element *element, struct buf *lines);
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *   node.c       text -> nodes           (libfyaml)
- *   mapping.c     nodes -> values         (text, durations, numbers, with flaws)
+ *   mapping.c    nodes -> values         (text, durations, numbers, with flaws)
  *   task.c       a step's own keys       (retry, compensation)
  *   parse.c      nodes -> elements
  *   check.c      what concerns the file as a whole: names
@@ -91,10 +91,6 @@ const char *policy_name(enum failure_policy policy);   /* NULL for the default *
 const char *backoff_name(enum backoff_kind kind);
 bool backoff_is_default(const struct backoff *backoff);
 
-/* In the largest unit that fits: 60 s are "1m". */
-enum { DURATION_TEXT = 32 };
-void duration_format(int64_t us, char to[DURATION_TEXT]);
-
 /* How many calls a compensation gets when the file does not say. */
 int32_t compensation_attempts_default(const struct compensation_config *compensation);
 
@@ -105,6 +101,9 @@ struct reading {
     int32_t rows;        /* so far */
     bool is_out_of_memory;
 };
+
+/* Returns memory that was just allocated; remembers it if there was none. */
+void *reading_got(struct reading *reading, void *memory);
 
 /* The elements of a file; flaws are added. */
 void workflow_parse(struct reading *reading, const struct node *root,
@@ -117,6 +116,14 @@ void workflow_check_names(struct reading *reading, const struct workflow *workfl
 void plan_places(struct workflow *workflow);
 cairn_code plan_rows(struct arena *arena, const struct workflow *workflow,
                      struct step_row **ret_rows, cairn_error *reterr);
+
+/* What a step's config is if the file says nothing. */
+struct step_config config_default(void);
+
+/* A step's config JSON, as core/step_config.h describes it.  Writes nothing if all is default.  Places
+ * must be known. */
+void config_write(struct buf *buf, const struct element *element);
+void config_write_join(struct buf *buf, const struct element *fork);
 
 cairn_code canonical_write(struct arena *arena, const struct workflow *workflow,
                            const char **ret_content, char ret_hash[65], cairn_error *reterr);

@@ -36,19 +36,14 @@ static struct flaw *new_flaw(struct flaws *flaws)
 {
     if (flaws->count == FLAWS_MAX)
         return NULL;
-    if (flaws->count == flaws->room) {
-        size_t room = flaws->room ? flaws->room * 2 : 8;
-        struct flaw *list = arena_array(flaws->arena, room, sizeof *list);
-        if (!list) {
-            flaws->is_out_of_memory = true;
-            return NULL;
-        }
-        if (flaws->count)
-            memcpy(list, flaws->list, flaws->count * sizeof *list);
-        flaws->list = list;
-        flaws->room = room;
+    struct flaw *list =
+        arena_grow(flaws->arena, flaws->list, flaws->count, 1, &flaws->room, sizeof *list);
+    if (!list) {
+        flaws->is_out_of_memory = true;
+        return NULL;
     }
-    return &flaws->list[flaws->count++];
+    flaws->list = list;
+    return &list[flaws->count++];
 }
 
 static void add(struct flaws *flaws, cairn_code code, struct place at, const char *format,

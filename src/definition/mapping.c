@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* How many letters must be changed, added, left out or swapped to make b of a; words are short. */
@@ -55,17 +57,20 @@ const char *nearest_word(const char *word, const char *const *known)
     return nearest;
 }
 
-static void wrong(const struct mapping *mapping, const struct node *node, const char *key,
-                  const char *what)
+void mapping_flaw(const struct mapping *mapping, struct place at, const char *format, ...)
 {
-    flaw_add(mapping->reading->flaws, node->at, "%s: %s %s", mapping->subject, key, what);
+    char text[2 * sizeof((cairn_flaw *)NULL)->message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    flaw_add(mapping->reading->flaws, at, "%s: %s", mapping->subject, text);
 }
 
 static void not_this(const struct mapping *mapping, const struct node *node, const char *key,
                      const char *wanted)
 {
-    flaw_add(mapping->reading->flaws, node->at, "%s: %s must be %s, not %s", mapping->subject,
-             key, wanted, node_words(node));
+    mapping_flaw(mapping, node->at, "%s must be %s, not %s", key, wanted, node_words(node));
 }
 
 static bool is_scalar(const struct node *node, enum scalar_kind kind)
@@ -85,11 +90,9 @@ void mapping_check_keys(const struct mapping *mapping, const char *const *known)
         const char *meant = nearest_word(key->text, known);
         quoted(name, key->text);
         if (meant)
-            flaw_add(mapping->reading->flaws, key->at,
-                     "%s: unknown key %s; did you mean \"%s\"?", mapping->subject, name, meant);
+            mapping_flaw(mapping, key->at, "unknown key %s; did you mean \"%s\"?", name, meant);
         else
-            flaw_add(mapping->reading->flaws, key->at, "%s: unknown key %s", mapping->subject,
-                     name);
+            mapping_flaw(mapping, key->at, "unknown key %s", name);
     }
 }
 
@@ -97,8 +100,7 @@ bool mapping_require(const struct mapping *mapping, const char *key)
 {
     if (node_find(mapping->map, key))
         return true;
-    flaw_add(mapping->reading->flaws, mapping->map->at, "%s: %s is missing", mapping->subject,
-             key);
+    mapping_flaw(mapping, mapping->map->at, "%s is missing", key);
     return false;
 }
 
@@ -110,16 +112,12 @@ static bool text_of(const struct mapping *mapping, const char *key,
         return false;
     if (node->kind != NODE_SCALAR || node->scalar != SCALAR_TEXT) {
         bool needs_quotes = node->kind == NODE_SCALAR && node->scalar != SCALAR_NULL;
-        if (needs_quotes)
-            flaw_add(mapping->reading->flaws, node->at,
-                     "%s: %s must be text, not %s; put it in quotes", mapping->subject, key,
-                     node_words(node));
-        else
-            not_this(mapping, node, key, "text");
+        mapping_flaw(mapping, node->at, "%s must be text, not %s%s", key, node_words(node),
+                     needs_quotes ? "; put it in quotes" : "");
         return false;
     }
     if (node->len == 0) {
-        wrong(mapping, node, key, "is empty");
+        mapping_flaw(mapping, node->at, "%s is empty", key);
         return false;
     }
     *ret_node = node;
@@ -128,13 +126,12 @@ static bool text_of(const struct mapping *mapping, const char *key,
 
 static bool keep(const struct mapping *mapping, const struct node *node, const char **ret_text)
 {
-    const char *text = arena_strndup(mapping->reading->arena, node->text, node->len);
-    if (!text) {
-        mapping->reading->is_out_of_memory = true;
-        return false;
-    }
-    *ret_text = text;
-    return true;
+    struct reading *reading = mapping->reading;
+    const char *text =
+        reading_got(reading, arena_strndup(reading->arena, node->text, node->len));
+    if (text)
+        *ret_text = text;
+    return text;
 }
 
 bool mapping_text(const struct mapping *mapping, const char *key, const char **ret_text)
@@ -182,12 +179,10 @@ bool mapping_int(const struct mapping *mapping, const char *key, int32_t min, in
         return true;
     }
     if (max == INT32_MAX)
-        flaw_add(mapping->reading->flaws, node->at, "%s: %s must be a whole number from %d",
-                 mapping->subject, key, min);
+        mapping_flaw(mapping, node->at, "%s must be a whole number from %d", key, min);
     else
-        flaw_add(mapping->reading->flaws, node->at,
-                 "%s: %s must be a whole number from %d to %d", mapping->subject, key, min,
-                 max);
+        mapping_flaw(mapping, node->at, "%s must be a whole number from %d to %d", key, min,
+                     max);
     return false;
 }
 
@@ -199,7 +194,7 @@ bool mapping_fraction(const struct mapping *mapping, const char *key, double *re
     double value;
     bool is_number = is_scalar(node, SCALAR_INT) || is_scalar(node, SCALAR_FLOAT);
     if (!is_number || !node_float(node, &value) || !(value >= 0 && value <= 1)) {
-        wrong(mapping, node, key, "must be a number from 0 to 1");
+        mapping_flaw(mapping, node->at, "%s must be a number from 0 to 1", key);
         return false;
     }
     *ret_value = value;
@@ -215,11 +210,12 @@ bool mapping_duration(const struct mapping *mapping, const char *key, bool is_ze
     int64_t ms;
     if (!is_scalar(node, SCALAR_TEXT) || strlen(node->text) != node->len ||
         !duration_parse(node->text, &ms)) {
-        wrong(mapping, node, key, "must be a whole number with ms, s, m, h or d, such as 30s");
+        mapping_flaw(mapping, node->at,
+                     "%s must be a whole number with ms, s, m, h or d, such as 30s", key);
         return false;
     }
     if (ms == 0 && !is_zero_allowed) {
-        wrong(mapping, node, key, "must be longer than 0");
+        mapping_flaw(mapping, node->at, "%s must be longer than 0", key);
         return false;
     }
     *ret_us = ms * US_PER_MS;
@@ -235,8 +231,7 @@ static void say_words(const struct mapping *mapping, const struct node *node, co
             strncat(list, words[i + 1] ? ", " : " or ", sizeof list - strlen(list) - 1);
         strncat(list, words[i], sizeof list - strlen(list) - 1);
     }
-    flaw_add(mapping->reading->flaws, node->at, "%s: %s must be %s", mapping->subject, key,
-             list);
+    mapping_flaw(mapping, node->at, "%s must be %s", key, list);
 }
 
 bool mapping_word(const struct mapping *mapping, const char *key, const char *const *words,
@@ -254,22 +249,22 @@ bool mapping_word(const struct mapping *mapping, const char *key, const char *co
     return false;
 }
 
-const struct node *mapping_list(const struct mapping *mapping, const char *key)
+static const struct node *find_of_kind(const struct mapping *mapping, const char *key,
+                                       enum node_kind kind, const char *wanted)
 {
     const struct node *node = node_find(mapping->map, key);
-    if (node && node->kind != NODE_LIST) {
-        not_this(mapping, node, key, "a list");
-        return NULL;
-    }
-    return node;
+    if (!node || node->kind == kind)
+        return node;
+    not_this(mapping, node, key, wanted);
+    return NULL;
+}
+
+const struct node *mapping_list(const struct mapping *mapping, const char *key)
+{
+    return find_of_kind(mapping, key, NODE_LIST, "a list");
 }
 
 const struct node *mapping_map(const struct mapping *mapping, const char *key)
 {
-    const struct node *node = node_find(mapping->map, key);
-    if (node && node->kind != NODE_MAP) {
-        not_this(mapping, node, key, "a mapping");
-        return NULL;
-    }
-    return node;
+    return find_of_kind(mapping, key, NODE_MAP, "a mapping");
 }

@@ -17,6 +17,10 @@ struct mapping {
     char subject[2 * QUOTED_TEXT];
 };
 
+/* Adds "SUBJECT: ..." to the flaws. */
+void mapping_flaw(const struct mapping *mapping, struct place at, const char *format, ...)
+    format_like(3, 4);
+
 /* Unknown keys are flaws; the nearest known one is suggested.  `known` ends with NULL. */
 void mapping_check_keys(const struct mapping *mapping, const char *const *known);
 
@@ -47,5 +51,9 @@ bool mapping_metadata(const struct mapping *mapping, const char **ret_json);
 /* A list or mapping; NULL, with a flaw if it is something else. */
 const struct node *mapping_list(const struct mapping *mapping, const char *key);
 const struct node *mapping_map(const struct mapping *mapping, const char *key);
+
+/* task.c: the keys of a step (attempts, retry, compensation); on_failure, of any element that can fail. */
+void task_parse(const struct mapping *mapping, struct element *element);
+void policy_parse(const struct mapping *mapping, struct element *element);
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "definition/mapping.h"
-#include "definition/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +20,7 @@ struct writing {
 
 static void refuse(struct writing *writing, const struct node *node, const char *why)
 {
-    flaw_add(writing->mapping->reading->flaws, node->at, "%s: metadata %s",
-             writing->mapping->subject, why);
+    mapping_flaw(writing->mapping, node->at, "metadata %s", why);
     writing->is_bad = true;
 }
 
@@ -30,7 +28,6 @@ static void write_scalar(struct writing *writing, const struct node *node)
 {
     int64_t number;
     double fraction;
-    char text[NUMBER_TEXT];
     switch (node->scalar) {
     case SCALAR_NULL:
         json_raw(&writing->out, NULL);
@@ -45,12 +42,10 @@ static void write_scalar(struct writing *writing, const struct node *node)
             refuse(writing, node, "has a number that is too large; write it as text");
         break;
     case SCALAR_FLOAT:
-        if (node_float(node, &fraction)) {
-            number_write(fraction, text);
-            json_raw(&writing->out, text);
-        } else {
+        if (node_float(node, &fraction))
+            json_fraction(&writing->out, fraction);
+        else
             refuse(writing, node, "has a number that JSON cannot hold; write it as text");
-        }
         break;
     case SCALAR_TEXT:
         json_strn(&writing->out, node->text, node->len);
@@ -68,11 +63,10 @@ static void write_node(struct writing *writing, const struct node *node, int dep
 
 static void write_map(struct writing *writing, const struct node *map, int depth)
 {
-    cleanup(mem_freep) const struct node **keys = mem_alloc(map->count * sizeof *keys);
-    if (!keys) {
-        writing->mapping->reading->is_out_of_memory = true;
+    cleanup(mem_freep) const struct node **keys =
+        reading_got(writing->mapping->reading, mem_alloc(map->count * sizeof *keys));
+    if (!keys)
         return;
-    }
     size_t count = 0;
     for (const struct node *key = map->first; key; key = key->next->next)
         keys[count++] = key;
@@ -115,18 +109,14 @@ bool mapping_metadata(const struct mapping *mapping, const char **ret_json)
     const struct node *map = mapping_map(mapping, "metadata");
     if (!map || map->count == 0)
         return false;
+    struct reading *reading = mapping->reading;
     cleanup(buf_done) struct buf buf = {0};
     struct writing writing = {.mapping = mapping, .out = {.buf = &buf}};
     write_node(&writing, map, 1);
     if (writing.is_bad)
         return false;
-    const char *json = buf_failed(&buf)
-                           ? NULL
-                           : arena_strndup(mapping->reading->arena, buf_text(&buf), buf.len);
-    if (!json) {
-        mapping->reading->is_out_of_memory = true;
-        return false;
-    }
-    *ret_json = json;
-    return true;
+    const char *json = reading_got(reading, buf_keep(&buf, reading->arena));
+    if (json)
+        *ret_json = json;
+    return json;
 }

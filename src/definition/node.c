@@ -10,8 +10,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "definition/number.h"
-#include "definition/scalar.h"
 
 #include <assert.h>
 #include <libfyaml.h>

@@ -42,6 +42,8 @@ bool node_bool(const struct node *scalar);
 bool node_int(const struct node *scalar, int64_t *ret_value);  /* false: beyond 64 bits */
 bool node_float(const struct node *scalar, double *ret_value); /* false: beyond a double */
 
+enum scalar_kind scalar_kind_of(const char *text); /* of a word without quotes */
+
 /* What it is, for messages: "a list", "a number". */
 const char *node_words(const struct node *node);
 

@@ -5,7 +5,6 @@
 #include "core/condition.h"
 #include "definition/element.h"
 #include "definition/mapping.h"
-#include "definition/task.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +47,13 @@ const char *join_name(enum join_kind join)
     return joins[join == JOIN_ANY];
 }
 
+void *reading_got(struct reading *reading, void *memory)
+{
+    if (!memory)
+        reading->is_out_of_memory = true;
+    return memory;
+}
+
 static void parse_list(struct reading *reading, const struct node *list, int nesting,
                        struct element_list *ret_list);
 
@@ -88,35 +94,32 @@ static void name_subject(struct mapping *mapping, const char *kind, const struct
         snprintf(mapping->subject, sizeof mapping->subject, "%s", kind);
 }
 
-static bool has_control_character(const char *text)
+static void refuse_control_characters(const struct mapping *mapping, struct place at,
+                                      const char *name)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7F)
-            return true;
-    return false;
+    while (*name && (unsigned char)*name >= 0x20 && *name != 0x7F)
+        name++;
+    if (*name)
+        mapping_flaw(mapping, at, "the name contains a control character");
 }
 
 static void parse_name(const struct mapping *mapping, struct element *element)
 {
-    const char *key = kinds[element->kind];
     struct reading *reading = mapping->reading;
-    if (!mapping_name(mapping, key, &element->name))
+    if (!mapping_name(mapping, kinds[element->kind], &element->name))
         return;
     if (strncmp(element->name, CONDITION_PREFIX, strlen(CONDITION_PREFIX)) == 0)
-        flaw_add(reading->flaws, element->at, "%s: names that begin with %s are reserved",
-                 mapping->subject, CONDITION_PREFIX);
-    if (has_control_character(element->name))
-        flaw_add(reading->flaws, element->at, "%s: the name contains a control character",
-                 mapping->subject);
+        mapping_flaw(mapping, element->at, "names that begin with %s are reserved",
+                     CONDITION_PREFIX);
+    refuse_control_characters(mapping, element->at, element->name);
     if (!element_is_fork(element))
         return;
     if (strlen(element->name) + strlen(JOIN_SUFFIX) > NAME_BYTES_MAX)
         flaw_limit(reading->flaws, element->at,
                    "%s: the name of its join, NAME%s, would be longer than %d bytes",
                    mapping->subject, JOIN_SUFFIX, NAME_BYTES_MAX);
-    element->join_name = arena_printf(reading->arena, "%s%s", element->name, JOIN_SUFFIX);
-    if (!element->join_name)
-        reading->is_out_of_memory = true;
+    element->join_name =
+        reading_got(reading, arena_printf(reading->arena, "%s%s", element->name, JOIN_SUFFIX));
 }
 
 static void parse_timeout(const struct mapping *mapping, struct element *element)
@@ -128,19 +131,16 @@ static void parse_timeout(const struct mapping *mapping, struct element *element
         return;
     element->config.is_timeout_continue = word == 1;
     if (!node_find(mapping->map, "timeout"))
-        flaw_add(mapping->reading->flaws, node_find(mapping->map, "on_timeout")->at,
-                 "%s: on_timeout needs a timeout", mapping->subject);
+        mapping_flaw(mapping, node_find(mapping->map, "on_timeout")->at,
+                     "on_timeout needs a timeout");
 }
 
 static struct element_list *new_lists(struct reading *reading, struct element *element,
                                       size_t count)
 {
-    element->lists = arena_array(reading->arena, count, sizeof *element->lists);
-    if (!element->lists) {
-        reading->is_out_of_memory = true;
-        return NULL;
-    }
-    element->list_count = count;
+    element->lists =
+        reading_got(reading, arena_array(reading->arena, count, sizeof *element->lists));
+    element->list_count = element->lists ? count : 0;
     return element->lists;
 }
 
@@ -155,8 +155,7 @@ static void parse_condition(const struct mapping *mapping, struct element *eleme
         if (code == CAIRN_E_OUT_OF_MEMORY)
             reading->flaws->is_out_of_memory = true;
         else if (code)
-            flaw_add(reading->flaws, node_find(mapping->map, "when")->at, "%s: when: %s",
-                     mapping->subject, why.message);
+            mapping_flaw(mapping, node_find(mapping->map, "when")->at, "when: %s", why.message);
     }
     struct element_list *lists = new_lists(reading, element, 2);
     size_t given = 0;
@@ -167,8 +166,16 @@ static void parse_condition(const struct mapping *mapping, struct element *eleme
             parse_list(reading, list, nesting, &lists[i]);
     }
     if (lists && given == 0)
-        flaw_add(reading->flaws, element->at, "%s: neither then nor else has an element",
-                 mapping->subject);
+        mapping_flaw(mapping, element->at, "neither then nor else has an element");
+}
+
+/* A list that must be there and have an item; NULL: it is not there. */
+static const struct node *find_items(const struct mapping *mapping, const char *key)
+{
+    const struct node *list = mapping_require(mapping, key) ? mapping_list(mapping, key) : NULL;
+    if (list && list->count == 0)
+        mapping_flaw(mapping, list->at, "%s is empty", key);
+    return list;
 }
 
 static void parse_fork(const struct mapping *mapping, struct element *element, int nesting)
@@ -176,27 +183,19 @@ static void parse_fork(const struct mapping *mapping, struct element *element, i
     size_t join;
     if (mapping_word(mapping, "join", joins, &join))
         element->join = join == 1 ? JOIN_ANY : JOIN_ALL;
-    if (!mapping_require(mapping, "branches"))
-        return;
-    const struct node *branches = mapping_list(mapping, "branches");
+    const struct node *branches = find_items(mapping, "branches");
     if (!branches)
         return;
-    if (branches->count == 0)
-        flaw_add(mapping->reading->flaws, branches->at, "%s: branches is empty",
-                 mapping->subject);
     struct element_list *lists = new_lists(mapping->reading, element, branches->count);
-    size_t i = 0;
-    for (const struct node *branch = branches->first; lists && branch; branch = branch->next) {
+    const struct node *branch = branches->first;
+    for (size_t i = 0; lists && branch; i++, branch = branch->next) {
         if (branch->kind != NODE_LIST)
-            flaw_add(mapping->reading->flaws, branch->at,
-                     "%s: branch %zu must be a list of elements, not %s", mapping->subject,
-                     i + 1, node_words(branch));
+            mapping_flaw(mapping, branch->at, "branch %zu must be a list of elements, not %s",
+                         i + 1, node_words(branch));
         else if (branch->count == 0)
-            flaw_add(mapping->reading->flaws, branch->at, "%s: branch %zu is empty",
-                     mapping->subject, i + 1);
+            mapping_flaw(mapping, branch->at, "branch %zu is empty", i + 1);
         else
             parse_list(mapping->reading, branch, nesting, &lists[i]);
-        i++;
     }
 }
 
@@ -204,14 +203,10 @@ static void parse_fork(const struct mapping *mapping, struct element *element, i
 static void parse_parallel(const struct mapping *mapping, struct element *element, int nesting)
 {
     struct reading *reading = mapping->reading;
+    const struct node *steps = find_items(mapping, "steps");
     element->join = JOIN_ALL;
-    if (!mapping_require(mapping, "steps"))
-        return;
-    const struct node *steps = mapping_list(mapping, "steps");
     if (!steps)
         return;
-    if (steps->count == 0)
-        flaw_add(reading->flaws, steps->at, "%s: steps is empty", mapping->subject);
     struct element_list all = {0};
     parse_list(reading, steps, nesting, &all);
     struct element_list *lists = new_lists(reading, element, all.count);
@@ -220,9 +215,9 @@ static void parse_parallel(const struct mapping *mapping, struct element *elemen
     for (struct element *step = all.first; step; lists++) {
         struct element *next = step->next;
         if (step->kind != ELEMENT_STEP)
-            flaw_add(reading->flaws, step->at,
-                     "%s: only steps may stand in parallel, not a %s; use a fork",
-                     mapping->subject, kinds[step->kind]);
+            mapping_flaw(mapping, step->at,
+                         "only steps may stand in parallel, not a %s; use a fork",
+                         kinds[step->kind]);
         step->next = NULL;
         *lists = (struct element_list){step, step, 1};
         step = next;
@@ -245,12 +240,9 @@ static void parse_inside(const struct mapping *mapping, struct element *element,
         parse_parallel(mapping, element, nesting + 1);
         break;
     case ELEMENT_WAIT:
-        if (mapping_require(mapping, "event"))
-            mapping_name(mapping, "event", &element->config.event);
-        parse_timeout(mapping, element);
-        policy_parse(mapping, element);
-        break;
     case ELEMENT_HUMAN:
+        if (element->kind == ELEMENT_WAIT && mapping_require(mapping, "event"))
+            mapping_name(mapping, "event", &element->config.event);
         parse_timeout(mapping, element);
         policy_parse(mapping, element);
         break;
@@ -266,20 +258,14 @@ static void parse_inside(const struct mapping *mapping, struct element *element,
 
 static struct element *new_element(struct reading *reading, enum element_kind kind)
 {
-    struct element *element = arena_zalloc(reading->arena, sizeof *element);
-    if (!element) {
-        reading->is_out_of_memory = true;
-        return NULL;
-    }
-    element->kind = kind;
+    struct element *element =
+        reading_got(reading, arena_alloc(reading->arena, sizeof *element));
     bool is_called = kind == ELEMENT_STEP || kind == ELEMENT_FUNCTION;
-    element->max_attempts = is_called ? ATTEMPTS_DEFAULT : 1;
-    element->priority = PRIORITY_DEFAULT;
-    element->config.retry = backoff_for_steps;
-    element->config.is_idempotent = true;
-    element->config.compensation.retry = backoff_for_steps;
-    element->config.compensation.is_idempotent = true;
-    element->config.compensation.max_attempts = ATTEMPTS_DEFAULT;
+    if (element)
+        *element = (struct element){.kind = kind,
+                                    .max_attempts = is_called ? ATTEMPTS_DEFAULT : 1,
+                                    .priority = PRIORITY_DEFAULT,
+                                    .config = config_default()};
     return element;
 }
 
@@ -368,10 +354,9 @@ static void parse_list(struct reading *reading, const struct node *list, int nes
 static void parse_head(const struct mapping *mapping, const char *kind,
                        struct workflow *ret_workflow)
 {
-    if (mapping_require(mapping, kind) && mapping_name(mapping, kind, &ret_workflow->name) &&
-        has_control_character(ret_workflow->name))
-        flaw_add(mapping->reading->flaws, node_find(mapping->map, kind)->at,
-                 "%s: the name contains a control character", mapping->subject);
+    if (mapping_require(mapping, kind) && mapping_name(mapping, kind, &ret_workflow->name))
+        refuse_control_characters(mapping, node_find(mapping->map, kind)->at,
+                                  ret_workflow->name);
     if (mapping_require(mapping, "version"))
         mapping_int(mapping, "version", 1, INT32_MAX, &ret_workflow->version);
     mapping_bool(mapping, "dlq", &ret_workflow->is_dlq);
@@ -382,9 +367,9 @@ static void refuse_workflow_keys(const struct mapping *mapping)
 {
     for (const struct node *key = mapping->map->first; key; key = key->next->next)
         if (strcmp(key->text, "workflow") == 0 || strcmp(key->text, "steps") == 0)
-            flaw_add(mapping->reading->flaws, key->at,
-                     "%s: %s cannot stand beside function; a function's steps are code",
-                     mapping->subject, key->text);
+            mapping_flaw(mapping, key->at,
+                         "%s cannot stand beside function; a function's steps are code",
+                         key->text);
 }
 
 static void parse_function(const struct mapping *mapping, struct workflow *ret_workflow)
@@ -413,11 +398,7 @@ static void parse_workflow(const struct mapping *mapping, struct workflow *ret_w
     struct reading *reading = mapping->reading;
     mapping_check_keys(mapping, known);
     parse_head(mapping, "workflow", ret_workflow);
-    if (!mapping_require(mapping, "steps"))
-        return;
-    const struct node *steps = mapping_list(mapping, "steps");
-    if (steps && steps->count == 0)
-        flaw_add(reading->flaws, steps->at, "%s: steps is empty", mapping->subject);
+    const struct node *steps = find_items(mapping, "steps");
     if (steps)
         parse_list(reading, steps, 0, &ret_workflow->elements);
     ret_workflow->rows = reading->rows;

@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "definition/config.h"
 #include "definition/element.h"
 
 #include <assert.h>
@@ -80,12 +79,11 @@ static struct step_row *new_row(struct planning *planning, int32_t place,
 /* Keeps what was written to the buf, if anything was. */
 static const char *take_config(struct planning *planning)
 {
-    const char *config = NULL;
-    if (planning->buf.len)
-        config = arena_strndup(planning->arena, buf_text(&planning->buf), planning->buf.len);
-    if (buf_failed(&planning->buf) || (planning->buf.len && !config))
-        planning->is_out_of_memory = true;
-    buf_reset(&planning->buf);
+    struct buf *buf = &planning->buf;
+    const char *config =
+        buf->len ? arena_strndup(planning->arena, buf_text(buf), buf->len) : NULL;
+    planning->is_out_of_memory |= buf_failed(buf) || (buf->len && !config);
+    buf_reset(buf);
     return config;
 }
 
@@ -137,20 +135,16 @@ static void plan_list(struct planning *planning, const struct element_list *list
         plan_element(planning, element, element->next ? element->next->place : after, scope);
 }
 
-static void planning_done(struct planning *planning)
-{
-    buf_done(&planning->buf);
-}
-
 cairn_code plan_rows(struct arena *arena, const struct workflow *workflow,
                      struct step_row **ret_rows, cairn_error *reterr)
 {
-    cleanup(planning_done) struct planning planning = {.arena = arena};
+    struct planning planning = {.arena = arena};
     planning.rows = arena_array(arena, (size_t)workflow->rows, sizeof *planning.rows);
     if (!planning.rows)
         return fail_memory(reterr);
     struct scope whole = {-1, 0, workflow->rows - 1};
     plan_list(&planning, &workflow->elements, -1, &whole);
+    buf_done(&planning.buf);
     if (planning.is_out_of_memory)
         return fail_memory(reterr);
     *ret_rows = planning.rows;

@@ -4,9 +4,8 @@
  *
  * "yes", "no", "on" and "off" are text, as in YAML 1.2.
  */
-#include "definition/scalar.h"
-
-#include "definition/number.h"
+#include "base/json.h"
+#include "definition/node.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -101,7 +100,7 @@ bool node_int(const struct node *scalar, int64_t *ret_value)
 
 bool node_float(const struct node *scalar, double *ret_value)
 {
-    return number_read(scalar->text, ret_value);
+    return fraction_read(scalar->text, ret_value);
 }
 
 const char *node_words(const struct node *node)
@@ -111,12 +110,7 @@ const char *node_words(const struct node *node)
                                           [SCALAR_INT] = "a number",
                                           [SCALAR_FLOAT] = "a number",
                                           [SCALAR_TEXT] = "text"};
-    switch (node->kind) {
-    case NODE_LIST:
-        return "a list";
-    case NODE_MAP:
-        return "a mapping";
-    default:
+    if (node->kind == NODE_SCALAR)
         return scalars[node->scalar];
-    }
+    return node->kind == NODE_LIST ? "a list" : "a mapping";
 }

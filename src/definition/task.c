@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "definition/task.h"
+#include "definition/mapping.h"
 
 #include <stdio.h>
 
@@ -82,9 +82,8 @@ static void parse_attempts(const struct mapping *mapping, int32_t min, bool *is_
     if (!mapping_int(mapping, "max_attempts", min, INT32_MAX, max_attempts) || *is_idempotent)
         return;
     if (*max_attempts > 1) {
-        flaw_add(mapping->reading->flaws, node_find(mapping->map, "max_attempts")->at,
-                 "%s: max_attempts must be 1, since idempotent: false allows one call",
-                 mapping->subject);
+        mapping_flaw(mapping, node_find(mapping->map, "max_attempts")->at,
+                     "max_attempts must be 1, since idempotent: false allows one call");
         *max_attempts = 1;
     }
 }
