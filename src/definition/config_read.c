@@ -138,14 +138,18 @@ static void read_branches(struct config_reading *r, struct slice value,
         config->branches[config->branch_count++] = read_range(r, item);
 }
 
+static struct scan open_object(struct config_reading *r, struct slice value)
+{
+    struct scan scan = {0};
+    if (!scan_object(value, &scan))
+        r->is_bad = true;
+    return scan;
+}
+
 static void read_retry(struct config_reading *r, struct slice value, struct backoff *retry)
 {
-    struct scan scan;
+    struct scan scan = open_object(r, value);
     struct slice key, member;
-    if (!scan_object(value, &scan)) {
-        r->is_bad = true;
-        return;
-    }
     while (scan_member(&scan, &key, &member)) {
         if (slice_is(key, "backoff"))
             retry->kind = read_backoff(r, member);
@@ -161,12 +165,8 @@ static void read_retry(struct config_reading *r, struct slice value, struct back
 static void read_compensation(struct config_reading *r, struct slice value,
                               struct compensation_config *compensation)
 {
-    struct scan scan;
+    struct scan scan = open_object(r, value);
     struct slice key, member;
-    if (!scan_object(value, &scan)) {
-        r->is_bad = true;
-        return;
-    }
     while (scan_member(&scan, &key, &member)) {
         if (slice_is(key, "handler"))
             compensation->handler = read_text(r, member);
@@ -246,14 +246,14 @@ cairn_code step_config_read(struct arena *arena, const char *config,
 {
     struct step_config read = config_default();
     struct config_reading r = {.arena = arena};
-    struct slice text, key, value;
-    struct scan scan;
-    if (config) {
-        if (!scan_text(config, strlen(config), &text) || !scan_object(text, &scan))
-            return fail(reterr, CAIRN_E_STORE, "a step's config is not what Cairn has written");
-        while (scan_member(&scan, &key, &value))
-            read_member(&r, key, value, &read);
-    }
+    struct slice text = {0}, key, value;
+    struct scan scan = {0};
+    if (config && scan_text(config, strlen(config), &text))
+        scan = open_object(&r, text);
+    else if (config)
+        r.is_bad = true;
+    while (scan_member(&scan, &key, &value))
+        read_member(&r, key, value, &read);
     if (r.is_out_of_memory)
         return fail_memory(reterr);
     if (r.is_bad)

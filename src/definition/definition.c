@@ -80,13 +80,10 @@ static cairn_code make_definition(struct arena *arena, struct workflow *workflow
         .plan_count = (size_t)workflow->rows,
     };
     plan_places(workflow);
-    cairn_code code =
-        canonical_write(arena, workflow, &definition.content, definition.hash, reterr);
-    if (!code)
-        code = plan_rows(arena, workflow, &definition.plan, reterr);
-    if (!code)
-        *ret_definition = definition;
-    return code;
+    TRY(canonical_write(arena, workflow, &definition.content, definition.hash, reterr));
+    TRY(plan_rows(arena, workflow, &definition.plan, reterr));
+    *ret_definition = definition;
+    return CAIRN_OK;
 }
 
 cairn_code definition_read(struct arena *arena, const char *file, const char *text, size_t len,
@@ -100,11 +97,7 @@ cairn_code definition_read(struct arena *arena, const char *file, const char *te
     struct workflow *workflow = arena_zalloc(arena, sizeof *workflow);
     if (!workflow)
         return fail_memory(reterr);
-    cairn_code code = read_workflow(arena, text, len, &flaws, workflow, reterr);
-    if (!code)
-        code =
-            flaws_tell(&flaws, file ? file : "workflow", ret_errors, room, ret_count, reterr);
-    if (!code)
-        code = make_definition(arena, workflow, ret_definition, reterr);
-    return code;
+    TRY(read_workflow(arena, text, len, &flaws, workflow, reterr));
+    TRY(flaws_tell(&flaws, file ? file : "workflow", ret_errors, room, ret_count, reterr));
+    return make_definition(arena, workflow, ret_definition, reterr);
 }

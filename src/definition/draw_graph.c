@@ -136,21 +136,18 @@ static const char *escape_dot(char c)
     return c == '"' ? "\\\"" : c == '\\' ? "\\\\" : c == '\n' ? "\\n" : NULL;
 }
 
-#define DOT_BOX(shape)                    \
-    {                                     \
-        " [shape=" shape ", label=", "];" \
-    }
+#define DOT(shape) " [shape=" shape ", label=", "];"
 static const struct graph_style dot_style = {
-    .boxes = {[ELEMENT_STEP] = DOT_BOX("box"),
-              [ELEMENT_SAVE_POINT] = DOT_BOX("tab"),
-              [ELEMENT_CONDITION] = DOT_BOX("diamond"),
-              [ELEMENT_FORK] = DOT_BOX("trapezium"),
-              [ELEMENT_PARALLEL] = DOT_BOX("trapezium"),
-              [ELEMENT_HUMAN] = DOT_BOX("house"),
-              [ELEMENT_WAIT] = DOT_BOX("cds"),
-              [ELEMENT_SLEEP] = DOT_BOX("octagon"),
-              [ELEMENT_FUNCTION] = DOT_BOX("component")},
-    .join = DOT_BOX("invtrapezium"),
+    .boxes = {[ELEMENT_STEP] = {DOT("box")},
+              [ELEMENT_SAVE_POINT] = {DOT("tab")},
+              [ELEMENT_CONDITION] = {DOT("diamond")},
+              [ELEMENT_FORK] = {DOT("trapezium")},
+              [ELEMENT_PARALLEL] = {DOT("trapezium")},
+              [ELEMENT_HUMAN] = {DOT("house")},
+              [ELEMENT_WAIT] = {DOT("cds")},
+              [ELEMENT_SLEEP] = {DOT("octagon")},
+              [ELEMENT_FUNCTION] = {DOT("component")}},
+    .join = {DOT("invtrapezium")},
     .start = "start",
     .end = "end",
     .arrow = "->",

@@ -9,9 +9,6 @@
 #include "base/mem.h"
 #include "definition/mapping.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct writing {
     const struct mapping *mapping;
     struct json_out out;
@@ -53,26 +50,14 @@ static void write_scalar(struct writing *writing, const struct node *node)
     }
 }
 
-static int compare_keys(const void *left, const void *right)
-{
-    const struct node *const *a = left, *const *b = right;
-    return strcmp((*a)->text, (*b)->text);
-}
-
 static void write_node(struct writing *writing, const struct node *node, int depth);
 
 static void write_map(struct writing *writing, const struct node *map, int depth)
 {
     cleanup(mem_freep) const struct node **keys =
-        reading_got(writing->mapping->reading, mem_alloc(map->count * sizeof *keys));
-    if (!keys)
-        return;
-    size_t count = 0;
-    for (const struct node *key = map->first; key; key = key->next->next)
-        keys[count++] = key;
-    qsort(keys, count, sizeof *keys, compare_keys);
+        reading_got(writing->mapping->reading, node_sort_keys(map));
     json_open(&writing->out, '{');
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; keys && i < map->count; i++) {
         json_key(&writing->out, keys[i]->text);
         write_node(writing, keys[i]->next, depth + 1);
     }

@@ -138,26 +138,28 @@ static int compare_keys(const void *left, const void *right)
     return order;
 }
 
+const struct node **node_sort_keys(const struct node *map)
+{
+    const struct node **keys = mem_alloc(map->count * sizeof *keys);
+    size_t count = 0;
+    for (const struct node *key = map->first; keys && key;
+         key = key->next ? key->next->next : NULL)
+        keys[count++] = key;
+    if (keys)
+        qsort(keys, count, sizeof *keys, compare_keys);
+    return keys;
+}
+
 static void refuse_twice(struct building *b, const struct node *map)
 {
-    if (map->count < 2)
-        return;
-    const struct node **keys = mem_alloc(map->count * sizeof *keys);
-    if (!keys) {
-        b->is_out_of_memory = true;
-        return;
-    }
-    size_t count = 0;
-    for (const struct node *key = map->first; key; key = key->next ? key->next->next : NULL)
-        keys[count++] = key;
-    qsort(keys, count, sizeof *keys, compare_keys);
-    for (size_t i = 1; i < count; i++) {
+    cleanup(mem_freep) const struct node **keys = node_sort_keys(map);
+    b->is_out_of_memory |= !keys;
+    for (size_t i = 1; keys && i < map->count; i++) {
         char name[QUOTED_TEXT];
         if (strcmp(keys[i - 1]->text, keys[i]->text) == 0)
             flaw_add(b->flaws, keys[i]->at, "the key %s is already given in line %d",
                      quoted(name, keys[i]->text), keys[i - 1]->at.line);
     }
-    mem_free(keys);
 }
 
 static void close_node(struct building *b)

@@ -38,6 +38,9 @@ cairn_code node_read(struct arena *arena, const char *text, size_t len, struct f
 /* The value of a key; NULL: not there. */
 const struct node *node_find(const struct node *map, const char *key);
 
+/* The keys of a map in order, for mem_free(); NULL: memory ran out. */
+const struct node **node_sort_keys(const struct node *map);
+
 bool node_bool(const struct node *scalar);
 bool node_int(const struct node *scalar, int64_t *ret_value);  /* false: beyond 64 bits */
 bool node_float(const struct node *scalar, double *ret_value); /* false: beyond a double */

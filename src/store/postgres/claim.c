@@ -274,10 +274,7 @@ static cairn_code find_claimed(struct store_tx *tx, enum postgres_query query,
                                const struct row_type *type, void *ret_rows, size_t room,
                                size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_text(&params, worker);
-    param_text(&params, token);
-    param_int(&params, (int64_t)room);
+    struct postgres_params params = PARAMS(tx, TEXT(worker), TEXT(token), INT(room));
     return postgres_read_rows(tx, query, &params, type, ret_rows, room, ret_count, reterr);
 }
 

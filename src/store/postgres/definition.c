@@ -34,9 +34,7 @@ cairn_code postgres_put_definition(struct store_tx *tx, const struct definition_
 cairn_code postgres_get_definition(struct store_tx *tx, const char *name, int32_t version,
                                    struct definition_row *ret_row, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_text(&params, name);
-    param_int(&params, version);
+    struct postgres_params params = PARAMS(tx, TEXT(name), INT(version));
     return postgres_read_one(tx, PG_GET_DEFINITION, &params, &definition_row_type, ret_row,
                              reterr);
 }
@@ -45,10 +43,9 @@ cairn_code postgres_list_definitions(struct store_tx *tx, const char *after_name
                                      int32_t after_version, struct definition_row *ret_rows,
                                      size_t room, size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_text(&params, after_name ? after_name : ""); /* no name is empty */
-    param_int(&params, after_name ? after_version : 0);
-    param_int(&params, (int64_t)room);
+    bool is_first = !after_name; /* no name is empty */
+    struct postgres_params params = PARAMS(tx, TEXT(is_first ? "" : after_name),
+                                           INT(is_first ? 0 : after_version), INT(room));
     return postgres_read_rows(tx, PG_LIST_DEFINITIONS, &params, &definition_row_type, ret_rows,
                               room, ret_count, reterr);
 }

@@ -14,11 +14,7 @@ cairn_code postgres_append_dlq(struct store_tx *tx, const struct dlq_row *rows, 
 cairn_code postgres_close_dlq(struct store_tx *tx, const char *instance_id, int32_t seq,
                               cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    if (!id_is_valid(instance_id))
-        return CAIRN_OK;
-    param_text(&params, instance_id);
-    param_place(&params, seq);
+    struct postgres_params params = PARAMS(tx, ID(instance_id), PLACE(seq));
     return postgres_queue(postgres_session_of(tx), PG_CLOSE_DLQ, &params, reterr);
 }
 
@@ -26,14 +22,10 @@ cairn_code postgres_list_dlq(struct store_tx *tx, const char *instance_id, int64
                              struct dlq_row *ret_rows, size_t room, size_t *ret_count,
                              cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    *ret_count = 0;
-    if (instance_id && !id_is_valid(instance_id))
-        return CAIRN_OK;
-    param_int(&params, before_id ? before_id : INT64_MAX);
-    param_int(&params, (int64_t)room);
-    if (instance_id)
-        param_text(&params, instance_id);
+    int64_t before = before_id ? before_id : INT64_MAX;
+    struct postgres_params params = instance_id
+                                        ? PARAMS(tx, INT(before), INT(room), ID(instance_id))
+                                        : PARAMS(tx, INT(before), INT(room));
     return postgres_read_rows(tx, instance_id ? PG_LIST_DLQ_OF_INSTANCE : PG_LIST_DLQ, &params,
                               &dlq_row_type, ret_rows, room, ret_count, reterr);
 }
@@ -41,7 +33,6 @@ cairn_code postgres_list_dlq(struct store_tx *tx, const char *instance_id, int64
 cairn_code postgres_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
                             cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_int(&params, id);
+    struct postgres_params params = PARAMS(tx, INT(id));
     return postgres_read_one(tx, PG_GET_DLQ, &params, &dlq_row_type, ret_row, reterr);
 }

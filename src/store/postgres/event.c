@@ -58,19 +58,13 @@ static cairn_code append_alike(struct store_tx *tx, const struct event_row *even
     return postgres_queue(postgres_session_of(tx), PG_APPEND_ALIKE_EVENTS, &params, reterr);
 }
 
-static cairn_code append_each(struct store_tx *tx, const struct event_row *events, size_t count,
-                              cairn_error *reterr)
-{
-    return postgres_write_rows(tx, PG_APPEND_EVENTS, &event_row_type, COLUMNS_INSERT, events,
-                               count, reterr);
-}
-
 cairn_code postgres_append_events(struct store_tx *tx, const struct event_row *events,
                                   size_t count, cairn_error *reterr)
 {
     size_t done = 0;
     TRY(append_alike(tx, events, count, &done, reterr));
-    return append_each(tx, events + done, count - done, reterr);
+    return postgres_write_rows(tx, PG_APPEND_EVENTS, &event_row_type, COLUMNS_INSERT,
+                               events + done, count - done, reterr);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -80,24 +74,20 @@ cairn_code postgres_append_events(struct store_tx *tx, const struct event_row *e
 static cairn_code find_settled(struct store_tx *tx, int64_t *ret_id, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    cairn_code code = postgres_ask(tx, PG_SETTLED_EVENT, NULL, &reader, reterr);
-    if (!code)
-        *ret_id = value_int(&reader, 0);
-    return code;
+    TRY(postgres_ask(tx, PG_SETTLED_EVENT, NULL, &reader, reterr));
+    *ret_id = value_int(&reader, 0);
+    return CAIRN_OK;
 }
 
 static cairn_code list_all(struct store_tx *tx, int64_t after, struct event_row *ret_rows,
                            size_t room, size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
     int64_t settled = 0;
     *ret_count = 0;
     cairn_code code = find_settled(tx, &settled, reterr);
     if (code || settled <= after)
         return code;
-    param_int(&params, after);
-    param_int(&params, settled);
-    param_int(&params, (int64_t)room);
+    struct postgres_params params = PARAMS(tx, INT(after), INT(settled), INT(room));
     return postgres_read_rows(tx, PG_LIST_ALL_EVENTS, &params, &event_row_type, ret_rows, room,
                               ret_count, reterr);
 }

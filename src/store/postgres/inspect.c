@@ -12,9 +12,8 @@ cairn_code postgres_inspect(struct store_tx *tx, struct store_facts *ret_facts,
                             cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_params params = {.arena = tx->arena};
     bool is_pooled = atomic_load(&postgres_store_of(tx->session)->is_pooled);
-    param_time(&params, tx->now_us);
+    struct postgres_params params = PARAMS(tx, TIME(tx->now_us));
     TRY(postgres_ask(tx, PG_INSPECT, &params, &reader, reterr));
 
     /* PostgreSQL has no quick check of its own: what answers counts as intact. */

@@ -16,11 +16,6 @@ static void add_keys(struct postgres_columns *columns, const void *row)
     columns_text(columns, instance->key);
 }
 
-static void note_instance(struct store_tx *tx, const void *row)
-{
-    postgres_note_instance(tx, row);
-}
-
 static const struct keyed_rows instances = {
     .type = &instance_row_type,
     .noun = "instances",
@@ -32,7 +27,7 @@ static const struct keyed_rows instances = {
     .lock_waiting = PG_LOCK_INSTANCES_WAITING,
     .find = PG_FIND_INSTANCES,
     .add_keys = add_keys,
-    .note = note_instance,
+    .note = postgres_note_instance,
 };
 
 cairn_code postgres_insert_instances(struct store_tx *tx, struct instance_row *rows,
@@ -62,10 +57,7 @@ cairn_code postgres_update_instances(struct store_tx *tx, const struct instance_
 cairn_code postgres_get_instance(struct store_tx *tx, const char *id,
                                  struct instance_row *ret_row, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    if (!id_is_valid(id))
-        return CAIRN_E_NOT_FOUND;
-    param_text(&params, id);
+    struct postgres_params params = PARAMS(tx, ID(id));
     return postgres_read_one(tx, PG_GET_INSTANCE, &params, &instance_row_type, ret_row, reterr);
 }
 
@@ -102,11 +94,10 @@ cairn_code postgres_list_instances(struct store_tx *tx, const struct instance_fi
                                    struct instance_row *ret_rows, size_t room,
                                    size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_text(&params, filter->status ? instance_status_name(filter->status) : NULL);
-    param_text(&params, filter->workflow);
-    param_int(&params, filter->before_seq ? filter->before_seq : INT64_MAX);
-    param_int(&params, (int64_t)room);
+    const char *status = filter->status ? instance_status_name(filter->status) : NULL;
+    int64_t before = filter->before_seq ? filter->before_seq : INT64_MAX;
+    struct postgres_params params =
+        PARAMS(tx, TEXT(status), TEXT(filter->workflow), INT(before), INT(room));
     if (filter->key)
         param_text(&params, filter->key);
     return postgres_read_rows(tx, list_query(filter), &params, &instance_row_type, ret_rows,

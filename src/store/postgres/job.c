@@ -16,11 +16,6 @@ static void add_keys(struct postgres_columns *columns, const void *row)
     columns_text(columns, job->key);
 }
 
-static void note_job(struct store_tx *tx, const void *row)
-{
-    postgres_note_job(tx, row);
-}
-
 static const struct keyed_rows jobs = {
     .type = &job_row_type,
     .noun = "jobs",
@@ -32,7 +27,7 @@ static const struct keyed_rows jobs = {
     .lock_waiting = PG_LOCK_JOBS_WAITING,
     .find = PG_FIND_JOBS,
     .add_keys = add_keys,
-    .note = note_job,
+    .note = postgres_note_job,
 };
 
 cairn_code postgres_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
@@ -51,9 +46,7 @@ cairn_code postgres_lock_jobs(struct store_tx *tx, const char *const *ids, size_
 cairn_code postgres_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_rows,
                                       size_t room, size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_time(&params, tx->now_us);
-    param_int(&params, (int64_t)room);
+    struct postgres_params params = PARAMS(tx, TIME(tx->now_us), INT(room));
     param_timer_from(&params, tx, TIMER_JOB_LEASE);
     return postgres_read_rows(tx, PG_LOCK_EXPIRED_JOBS, &params, &job_row_type, ret_rows, room,
                               ret_count, reterr);
@@ -71,10 +64,7 @@ cairn_code postgres_update_jobs(struct store_tx *tx, const struct job_row *rows,
 cairn_code postgres_get_job(struct store_tx *tx, const char *id, struct job_row *ret_row,
                             cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    if (!id_is_valid(id))
-        return CAIRN_E_NOT_FOUND;
-    param_text(&params, id);
+    struct postgres_params params = PARAMS(tx, ID(id));
     return postgres_read_one(tx, PG_GET_JOB, &params, &job_row_type, ret_row, reterr);
 }
 
@@ -112,8 +102,7 @@ cairn_code postgres_count_jobs(struct store_tx *tx, struct job_counts *ret_count
                                cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_params params = {.arena = tx->arena};
-    param_time(&params, tx->now_us);
+    struct postgres_params params = PARAMS(tx, TIME(tx->now_us));
     TRY(postgres_ask(tx, PG_COUNT_JOBS, &params, &reader, reterr));
     *ret_counts = (struct job_counts){
         .pending = (uint64_t)value_int(&reader, 0),

@@ -57,20 +57,30 @@ static cairn_code read_version(PGconn *conn, int *ret_version, cairn_error *rete
     return code;
 }
 
-static cairn_code refuse_newer(int version, cairn_error *reterr)
+/* Whether tables of this version can be used, or made. */
+static cairn_code check_version(int version, const struct store_config *config,
+                                cairn_error *reterr)
 {
-    fail(reterr, CAIRN_E_SCHEMA_NEWER,
-         "cannot open the database: its tables have version %d, this library knows %d", version,
-         postgres_newest_schema());
-    return fail_hint(reterr, CAIRN_E_SCHEMA_NEWER, "use a newer Cairn; nothing was touched");
-}
-
-static cairn_code refuse_older(int version, cairn_error *reterr)
-{
-    fail(reterr, CAIRN_E_SCHEMA_OLDER,
-         "could not open the database: its tables have version %d, this library needs %d",
-         version, postgres_newest_schema());
-    return fail_hint(reterr, CAIRN_E_SCHEMA_OLDER, "run: cairn migrate");
+    int newest = postgres_newest_schema();
+    if (version > newest) {
+        fail(reterr, CAIRN_E_SCHEMA_NEWER,
+             "cannot open the database: its tables have version %d, this library knows %d",
+             version, newest);
+        return fail_hint(reterr, CAIRN_E_SCHEMA_NEWER,
+                         "use a newer Cairn; nothing was touched");
+    }
+    if (version == 0 && config->no_create) {
+        fail(reterr, CAIRN_E_NOT_FOUND, "could not open the database: it has no Cairn tables");
+        return fail_hint(reterr, CAIRN_E_NOT_FOUND,
+                         "check the URL; to create them: cairn migrate --url URL");
+    }
+    if (version < newest && config->no_migrate) {
+        fail(reterr, CAIRN_E_SCHEMA_OLDER,
+             "could not open the database: its tables have version %d, this library needs %d",
+             version, newest);
+        return fail_hint(reterr, CAIRN_E_SCHEMA_OLDER, "run: cairn migrate");
+    }
+    return CAIRN_OK;
 }
 
 /* Inside a transaction that holds the lock: applies what is missing of one migration. */
@@ -81,17 +91,14 @@ static cairn_code apply_locked(PGconn *conn, size_t index, bool *ret_applied,
     cairn_code code = read_version(conn, &version, reterr);
     if (code || version >= migrations[index].number)
         return code;
-    code = run_script(conn,
-                      "CREATE SCHEMA IF NOT EXISTS workflow;"
-                      "CREATE TABLE IF NOT EXISTS workflow.cairn_schema ("
-                      "    version    integer PRIMARY KEY,"
-                      "    name       text NOT NULL,"
-                      "    applied_at timestamptz NOT NULL DEFAULT now())",
-                      "create the schema", reterr);
-    if (!code)
-        code = run_script(conn, migrations[index].sql, "migrate the tables", reterr);
-    if (code)
-        return code;
+    TRY(run_script(conn,
+                   "CREATE SCHEMA IF NOT EXISTS workflow;"
+                   "CREATE TABLE IF NOT EXISTS workflow.cairn_schema ("
+                   "    version    integer PRIMARY KEY,"
+                   "    name       text NOT NULL,"
+                   "    applied_at timestamptz NOT NULL DEFAULT now())",
+                   "create the schema", reterr));
+    TRY(run_script(conn, migrations[index].sql, "migrate the tables", reterr));
 
     char sql[256];
     snprintf(sql, sizeof sql,
@@ -124,29 +131,15 @@ static cairn_code apply(PGconn *conn, size_t index, struct store_schema *schema,
     return code;
 }
 
-static cairn_code refuse_empty(cairn_error *reterr)
-{
-    fail(reterr, CAIRN_E_NOT_FOUND, "could not open the database: it has no Cairn tables");
-    return fail_hint(reterr, CAIRN_E_NOT_FOUND,
-                     "check the URL; to create them: cairn migrate --url URL");
-}
-
 cairn_code postgres_migrate(PGconn *conn, const struct store_config *config,
                             struct store_schema *ret_schema, cairn_error *reterr)
 {
     int version = 0;
     TRY(read_version(conn, &version, reterr));
-    if (version > postgres_newest_schema())
-        return refuse_newer(version, reterr);
-    if (version == 0 && config->no_create)
-        return refuse_empty(reterr);
-    if (version < postgres_newest_schema() && config->no_migrate)
-        return refuse_older(version, reterr);
-    for (size_t i = 0; i < migration_count; i++) {
-        if (migrations[i].number <= version)
-            continue;
-        TRY(apply(conn, i, ret_schema, reterr));
-    }
+    TRY(check_version(version, config, reterr));
+    for (size_t i = 0; i < migration_count; i++)
+        if (migrations[i].number > version)
+            TRY(apply(conn, i, ret_schema, reterr));
     ret_schema->from = version;
     ret_schema->to = postgres_newest_schema();
     return CAIRN_OK;

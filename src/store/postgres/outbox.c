@@ -17,11 +17,8 @@ cairn_code postgres_claim_outbox(struct store_tx *tx, const char *worker, int64_
                                  struct outbox_row *ret_rows, size_t room, size_t *ret_count,
                                  cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_text(&params, worker);
-    param_time(&params, tx->now_us);
-    param_time(&params, until_us);
-    param_int(&params, (int64_t)room);
+    struct postgres_params params =
+        PARAMS(tx, TEXT(worker), TIME(tx->now_us), TIME(until_us), INT(room));
     return postgres_read_rows(tx, PG_CLAIM_OUTBOX, &params, &outbox_row_type, ret_rows, room,
                               ret_count, reterr);
 }
@@ -30,9 +27,7 @@ cairn_code postgres_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_ear
                                cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_params params = {.arena = tx->arena};
-    param_int(&params, id);
-    param_time(&params, tx->now_us);
+    struct postgres_params params = PARAMS(tx, INT(id), TIME(tx->now_us));
     TRY(postgres_ask(tx, PG_ACK_OUTBOX, &params, &reader, reterr));
     if (reader.count == 0)
         return CAIRN_E_NOT_FOUND;

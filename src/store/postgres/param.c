@@ -39,14 +39,6 @@ void param_text(struct postgres_params *params, const char *text)
     add_param(params, text, 0, false);
 }
 
-void param_place(struct postgres_params *params, int32_t place)
-{
-    if (place < 0)
-        param_text(params, NULL);
-    else
-        param_int(params, place);
-}
-
 void param_int(struct postgres_params *params, int64_t value)
 {
     char text[24];
@@ -78,6 +70,22 @@ void param_time_or_ends(struct postgres_params *params, int64_t us)
         param_time(params, us);
     else
         param_text(params, us <= 0 ? "-infinity" : "infinity");
+}
+
+struct postgres_params postgres_params(struct store_tx *tx, const struct param_value *values,
+                                       size_t count)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    for (const struct param_value *value = values; value < values + count; value++) {
+        params.is_absent |= value->kind == PARAM_ID && !id_is_valid(value->text);
+        if (value->kind == PARAM_TIME)
+            param_time(&params, value->number);
+        else if (value->kind == PARAM_INT || (value->kind == PARAM_PLACE && value->number >= 0))
+            param_int(&params, value->number);
+        else
+            param_text(&params, value->text);
+    }
+    return params;
 }
 
 /* ---- arrays -------------------------------------------------------------------------------- */

@@ -129,11 +129,30 @@ struct postgres_params {
     int lengths[POSTGRES_PARAMS_MAX], formats[POSTGRES_PARAMS_MAX]; /* as libpq wants them */
     int count;
     bool failed;
+    bool is_absent; /* one is no valid id: the query would find nothing, and is not sent */
 };
+
+/* The values of a query: PARAMS(tx, ID(id), INT(room)). */
+enum param_kind { PARAM_TEXT, PARAM_ID, PARAM_INT, PARAM_PLACE, PARAM_TIME };
+struct param_value {
+    enum param_kind kind;
+    const char *text;
+    int64_t number;
+};
+#define VALUE(...) ((struct param_value){__VA_ARGS__})
+#define TEXT(value) VALUE(PARAM_TEXT, .text = (value)) /* NULL: null */
+#define ID(value) VALUE(PARAM_ID, .text = (value))     /* not valid: is_absent */
+#define INT(value) VALUE(PARAM_INT, .number = (int64_t)(value))
+#define PLACE(value) VALUE(PARAM_PLACE, .number = (value)) /* -1: null */
+#define TIME(value) VALUE(PARAM_TIME, .number = (value))
+#define PARAMS(tx, ...)                                      \
+    postgres_params(tx, (struct param_value[]){__VA_ARGS__}, \
+                    sizeof((struct param_value[]){__VA_ARGS__}) / sizeof(struct param_value))
+struct postgres_params postgres_params(struct store_tx *tx, const struct param_value *values,
+                                       size_t count);
 
 void param_text(struct postgres_params *params, const char *text); /* NULL: null */
 void param_int(struct postgres_params *params, int64_t value);
-void param_place(struct postgres_params *params, int32_t place); /* -1: null */
 void param_double(struct postgres_params *params, double value);
 void param_time(struct postgres_params *params, int64_t us);
 
@@ -279,9 +298,10 @@ void postgres_lose(struct postgres_session *session);
 void postgres_note_due(struct store_tx *tx, int64_t due_us);
 void postgres_note_flow_due(struct store_tx *tx, int64_t due_us);
 
-/* A row that this transaction writes: its timer, and whether it can be claimed. */
-void postgres_note_job(struct store_tx *tx, const struct job_row *row);
-void postgres_note_instance(struct store_tx *tx, const struct instance_row *row);
+/* A row that this transaction writes: its timer, and whether it can be claimed.  The first two are also
+ * the `note` of their keyed_rows. */
+void postgres_note_job(struct store_tx *tx, const void *job);
+void postgres_note_instance(struct store_tx *tx, const void *instance);
 void postgres_note_step(struct store_tx *tx, const struct step_row *row);
 
 /* How a step is marked: rank is what the index of ready steps has between type and next_run_at. */

@@ -201,14 +201,12 @@ cairn_code postgres_queue(struct postgres_session *session, enum postgres_query 
                     sql_queries[query].doing);
     if (params && params->failed)
         return fail_memory(reterr);
-
-    cairn_code code = CAIRN_OK;
+    if (params && params->is_absent)
+        return CAIRN_OK;
     if (session->queue_len > POSTGRES_QUEUE_MAX - 4)
-        code = settle(session, NULL, reterr);
-    if (!code && !atomic_load(&postgres_store_of(&session->base)->is_pooled))
-        code = send_prepare(session, query, reterr);
-    if (code)
-        return code;
+        TRY(settle(session, NULL, reterr));
+    if (!atomic_load(&postgres_store_of(&session->base)->is_pooled))
+        TRY(send_prepare(session, query, reterr));
     if (!send_query(session, query, params))
         return lost(session, query, reterr);
     add_to_queue(session, query, false);
@@ -287,7 +285,8 @@ cairn_code postgres_ask(struct store_tx *tx, enum postgres_query query,
                         struct postgres_reader *ret_reader, cairn_error *reterr)
 {
     PGresult *result = NULL;
-    TRY(postgres_run(postgres_session_of(tx), query, params, &result, reterr));
+    if (!params || !params->is_absent)
+        TRY(postgres_run(postgres_session_of(tx), query, params, &result, reterr));
     *ret_reader = postgres_reader_of(tx, result);
     return CAIRN_OK;
 }

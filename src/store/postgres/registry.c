@@ -17,8 +17,7 @@ cairn_code postgres_put_registry(struct store_tx *tx, const struct registry_row 
 cairn_code postgres_get_registry(struct store_tx *tx, const char *name,
                                  struct registry_row *ret_row, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_text(&params, name);
+    struct postgres_params params = PARAMS(tx, TEXT(name));
     return postgres_read_one(tx, PG_GET_REGISTRY, &params, &registry_row_type, ret_row, reterr);
 }
 
@@ -26,9 +25,8 @@ cairn_code postgres_list_registry(struct store_tx *tx, const char *after,
                                   struct registry_row *ret_rows, size_t room, size_t *ret_count,
                                   cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_text(&params, after ? after : ""); /* no name is empty */
-    param_int(&params, (int64_t)room);
+    const char *last = after ? after : ""; /* no name is empty */
+    struct postgres_params params = PARAMS(tx, TEXT(last), INT(room));
     return postgres_read_rows(tx, PG_LIST_REGISTRY, &params, &registry_row_type, ret_rows, room,
                               ret_count, reterr);
 }
@@ -36,7 +34,6 @@ cairn_code postgres_list_registry(struct store_tx *tx, const char *after,
 cairn_code postgres_list_types(struct store_tx *tx, const char **ret_types, size_t room,
                                size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_int(&params, (int64_t)room);
+    struct postgres_params params = PARAMS(tx, INT(room));
     return postgres_read_texts(tx, PG_LIST_TYPES, &params, ret_types, ret_count, reterr);
 }

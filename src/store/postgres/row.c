@@ -143,13 +143,7 @@ cairn_code postgres_list_after(struct store_tx *tx, enum postgres_query query, c
                                int64_t after, const struct row_type *type, void *ret_rows,
                                size_t room, size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    *ret_count = 0;
-    if (!id_is_valid(id))
-        return CAIRN_OK;
-    param_text(&params, id);
-    param_int(&params, after);
-    param_int(&params, (int64_t)room);
+    struct postgres_params params = PARAMS(tx, ID(id), INT(after), INT(room));
     return postgres_read_rows(tx, query, &params, type, ret_rows, room, ret_count, reterr);
 }
 
@@ -167,8 +161,7 @@ cairn_code postgres_write_rows(struct store_tx *tx, enum postgres_query query,
 {
     cleanup(columns_done) struct postgres_columns columns = {0};
     const char *row = rows, *end = row + count * type->size;
-    cairn_code code = CAIRN_OK;
-    while (row < end && !code) {
+    while (row < end) {
         struct postgres_params params = {.arena = tx->arena};
         columns_reset(&columns);
         for (; row < end && columns_size(&columns) < POSTGRES_PORTION; row += type->size)
@@ -176,7 +169,7 @@ cairn_code postgres_write_rows(struct store_tx *tx, enum postgres_query query,
         param_columns(&params, &columns);
         if (has_time_of_tx(type))
             param_time(&params, tx->now_us);
-        code = postgres_queue(postgres_session_of(tx), query, &params, reterr);
+        TRY(postgres_queue(postgres_session_of(tx), query, &params, reterr));
     }
-    return code;
+    return CAIRN_OK;
 }

@@ -103,11 +103,8 @@ static cairn_code try_begin(struct postgres_session *session, struct arena *aren
 
     lock_wait_text(session, lock_wait);
     param_text(&params, lock_wait);
-    cairn_code code = postgres_queue(session, begin, NULL, reterr);
-    if (!code)
-        code = postgres_run(session, PG_BEGIN_SETTINGS, &params, &result, reterr);
-    if (code)
-        return code;
+    TRY(postgres_queue(session, begin, NULL, reterr));
+    TRY(postgres_run(session, PG_BEGIN_SETTINGS, &params, &result, reterr));
     session->tx = (struct postgres_tx){
         .base = {.session = &session->base, .arena = arena, .now_us = time_of(session, result)},
     };

@@ -10,11 +10,7 @@ cairn_code postgres_get_signal(struct store_tx *tx, const char *instance_id, con
                                struct signal_row *ret_row, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_params params = {.arena = tx->arena};
-    if (!id_is_valid(instance_id))
-        return CAIRN_E_NOT_FOUND;
-    param_text(&params, instance_id);
-    param_text(&params, id);
+    struct postgres_params params = PARAMS(tx, ID(instance_id), TEXT(id));
     TRY(postgres_ask(tx, PG_FIND_KNOWN_SIGNAL, &params, &reader, reterr));
     if (reader.count == 0)
         return CAIRN_E_NOT_FOUND;
@@ -43,12 +39,7 @@ cairn_code postgres_find_signal(struct store_tx *tx, const char *instance_id, co
                                 int64_t until_us, struct signal_row *ret_row,
                                 cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    if (!id_is_valid(instance_id))
-        return CAIRN_E_NOT_FOUND;
-    param_text(&params, instance_id);
-    param_text(&params, event);
-    param_time(&params, until_us);
+    struct postgres_params params = PARAMS(tx, ID(instance_id), TEXT(event), TIME(until_us));
     return postgres_read_one(tx, PG_FIND_SIGNAL, &params, &signal_row_type, ret_row, reterr);
 }
 
@@ -68,13 +59,9 @@ cairn_code postgres_list_signals(struct store_tx *tx, const char *const *ids, si
 cairn_code postgres_mark_signal(struct store_tx *tx, const char *instance_id,
                                 int64_t signal_seq, int32_t taken_by, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    if (!id_is_valid(instance_id))
-        return CAIRN_OK;
-    param_text(&params, instance_id);
-    if (signal_seq)
-        param_int(&params, signal_seq);
-    param_place(&params, taken_by);
+    struct postgres_params params =
+        signal_seq ? PARAMS(tx, ID(instance_id), INT(signal_seq), PLACE(taken_by))
+                   : PARAMS(tx, ID(instance_id), PLACE(taken_by));
     return postgres_queue(postgres_session_of(tx),
                           signal_seq ? PG_MARK_SIGNAL : PG_UNMARK_SIGNALS, &params, reterr);
 }
@@ -82,8 +69,6 @@ cairn_code postgres_mark_signal(struct store_tx *tx, const char *instance_id,
 cairn_code postgres_keep_signal_taken(struct store_tx *tx, const char *instance_id,
                                       int64_t signal_seq, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_text(&params, instance_id);
-    param_int(&params, signal_seq);
+    struct postgres_params params = PARAMS(tx, ID(instance_id), INT(signal_seq));
     return postgres_queue(postgres_session_of(tx), PG_KEEP_SIGNAL_TAKEN, &params, reterr);
 }

@@ -129,15 +129,9 @@ cairn_code postgres_lock_steps_between(struct store_tx *tx, const char *instance
                                        struct step_row *ret_rows, size_t room,
                                        size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    *ret_count = 0;
-    if (!id_is_valid(instance_id))
-        return CAIRN_OK;
-    param_text(&params, instance_id);
-    param_text(&params, status ? step_status_name(status) : NULL);
-    param_int(&params, from);
-    param_int(&params, to);
-    param_int(&params, (int64_t)room);
+    const char *word = status ? step_status_name(status) : NULL;
+    struct postgres_params params =
+        PARAMS(tx, ID(instance_id), TEXT(word), INT(from), INT(to), INT(room));
     return postgres_read_rows(tx, PG_LOCK_STEPS_BETWEEN, &params, &step_row_type, ret_rows,
                               room, ret_count, reterr);
 }
@@ -147,15 +141,8 @@ cairn_code postgres_lock_committed_steps(struct store_tx *tx, const char *instan
                                          struct step_row *ret_rows, size_t room,
                                          size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    *ret_count = 0;
-    if (!id_is_valid(instance_id))
-        return CAIRN_OK;
-    param_text(&params, instance_id);
-    param_int(&params, below);
-    param_int(&params, from);
-    param_int(&params, to);
-    param_int(&params, (int64_t)room);
+    struct postgres_params params =
+        PARAMS(tx, ID(instance_id), INT(below), INT(from), INT(to), INT(room));
     return postgres_read_rows(tx, PG_LOCK_COMMITTED_STEPS, &params, &step_row_type, ret_rows,
                               room, ret_count, reterr);
 }
@@ -176,11 +163,7 @@ cairn_code postgres_list_memos(struct store_tx *tx, const char *const *ids, size
 cairn_code postgres_get_step(struct store_tx *tx, const char *instance_id, const char *name,
                              struct step_row *ret_row, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    if (!id_is_valid(instance_id))
-        return CAIRN_E_NOT_FOUND;
-    param_text(&params, instance_id);
-    param_text(&params, name);
+    struct postgres_params params = PARAMS(tx, ID(instance_id), TEXT(name));
     return postgres_read_one(tx, PG_GET_STEP, &params, &step_row_type, ret_row, reterr);
 }
 
@@ -190,8 +173,7 @@ cairn_code postgres_list_ready_types(struct store_tx *tx, struct ready_type *ret
                                      size_t room, size_t *ret_count, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_params params = {.arena = tx->arena};
-    param_int(&params, (int64_t)room);
+    struct postgres_params params = PARAMS(tx, INT(room));
     TRY(postgres_ask(tx, PG_LIST_READY_TYPES, &params, &reader, reterr));
     for (; reader.row < reader.count; reader.row++)
         ret_types[reader.row] = (struct ready_type){

@@ -59,15 +59,10 @@ cairn_code postgres_open(const struct store_config *config, struct store **ret_s
     int64_t wait_ms = config->lock_wait_ms < OPEN_WAIT_MS ? OPEN_WAIT_MS : config->lock_wait_ms;
     struct postgres_patience patience = {.until_us = monotonic_us() + wait_ms * US_PER_MS};
 
-    cairn_code code = postgres_check_url(config->url, reterr);
-    if (!code)
-        code = postgres_connect(config->url, &patience, &conn, reterr);
-    if (!code)
-        code = postgres_ask_pooled(conn, &patience, &is_pooled, reterr);
-    if (!code)
-        code = postgres_migrate(conn, config, &schema, reterr);
-    if (code)
-        return code;
+    TRY(postgres_check_url(config->url, reterr));
+    TRY(postgres_connect(config->url, &patience, &conn, reterr));
+    TRY(postgres_ask_pooled(conn, &patience, &is_pooled, reterr));
+    TRY(postgres_migrate(conn, config, &schema, reterr));
 
     struct postgres_store *store = store_new(config);
     if (!store)

@@ -44,8 +44,9 @@ static void lower(struct store_tx *tx, enum postgres_timer timer, int64_t us)
                         us > 0 ? us : 0);
 }
 
-void postgres_note_job(struct store_tx *tx, const struct job_row *row)
+void postgres_note_job(struct store_tx *tx, const void *job)
 {
+    const struct job_row *row = job;
     if (row->status == JOB_PENDING && row->is_ready) {
         postgres_note_ready(&postgres_store_of(tx->session)->job_marks, row->type,
                             row->priority, row->seq >> 8);
@@ -59,8 +60,9 @@ void postgres_note_job(struct store_tx *tx, const struct job_row *row)
     }
 }
 
-void postgres_note_instance(struct store_tx *tx, const struct instance_row *row)
+void postgres_note_instance(struct store_tx *tx, const void *instance)
 {
+    const struct instance_row *row = instance;
     if (row->status != INSTANCE_PENDING || !row->start_at_us)
         return;
     postgres_session_of(tx)->tx.is_news = true;
@@ -227,9 +229,7 @@ static cairn_code promote(struct store_tx *tx, enum postgres_query query,
                           size_t *ret_count, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_params params = {.arena = tx->arena};
-    param_time(&params, tx->now_us);
-    param_int(&params, (int64_t)limit);
+    struct postgres_params params = PARAMS(tx, TIME(tx->now_us), INT(limit));
     param_timer_from(&params, tx, timer);
     TRY(postgres_ask(tx, query, &params, &reader, reterr));
     *ret_count = 0;
@@ -262,9 +262,7 @@ cairn_code postgres_find_due_steps(struct store_tx *tx, struct step_ref *ret_ref
                                    size_t *ret_count, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_params params = {.arena = tx->arena};
-    param_time(&params, tx->now_us);
-    param_int(&params, (int64_t)room);
+    struct postgres_params params = PARAMS(tx, TIME(tx->now_us), INT(room));
     param_timer_from(&params, tx, TIMER_STEP_LEASE);
     param_timer_from(&params, tx, TIMER_STEP_WAIT);
     TRY(postgres_ask(tx, PG_FIND_DUE_STEPS, &params, &reader, reterr));
@@ -280,9 +278,7 @@ cairn_code postgres_find_due_steps(struct store_tx *tx, struct step_ref *ret_ref
 cairn_code postgres_find_due_instances(struct store_tx *tx, const char **ret_ids, size_t room,
                                        size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = {.arena = tx->arena};
-    param_time(&params, tx->now_us);
-    param_int(&params, (int64_t)room);
+    struct postgres_params params = PARAMS(tx, TIME(tx->now_us), INT(room));
     param_timer_from(&params, tx, TIMER_START);
     return postgres_read_texts(tx, PG_FIND_DUE_INSTANCES, &params, ret_ids, ret_count, reterr);
 }

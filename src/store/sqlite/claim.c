@@ -91,9 +91,7 @@ static cairn_code collect_prefix(struct claiming *claiming, const char *prefix, 
         if (code || !type)
             return code;
         if (!pattern_matches_any(claiming->claim->patterns, done, type))
-            code = claiming->collect(claiming, type);
-        if (code)
-            return code;
+            TRY(claiming->collect(claiming, type));
         range.from = type_after(type, arena);
         if (!range.from)
             return fail_memory(claiming->reterr);
@@ -105,15 +103,14 @@ static cairn_code collect_prefix(struct claiming *claiming, const char *prefix, 
 static cairn_code collect_types(struct claiming *claiming)
 {
     const struct job_claim *claim = claiming->claim;
-    cairn_code code = CAIRN_OK;
-    for (size_t i = 0; i < claim->pattern_count && !code; i++) {
+    for (size_t i = 0; i < claim->pattern_count; i++) {
         const char *pattern = claim->patterns[i];
         if (pattern_is_prefix(pattern))
-            code = collect_prefix(claiming, pattern, i);
+            TRY(collect_prefix(claiming, pattern, i));
         else if (!pattern_matches_any(claim->patterns, i, pattern))
-            code = claiming->collect(claiming, pattern);
+            TRY(claiming->collect(claiming, pattern));
     }
-    return code;
+    return CAIRN_OK;
 }
 
 /* ---- Jobs -------------------------------------------------------------------------------- */
@@ -170,14 +167,14 @@ static cairn_code claim_round(struct claiming *claiming, struct job_row *ret_row
     claiming->count = 0;
     claiming->room = room - *count;
     *ret_postponed = false;
-    cairn_code code = collect_types(claiming);
-    for (size_t i = 0; i < claiming->count && !code; i++) {
+    TRY(collect_types(claiming));
+    for (size_t i = 0; i < claiming->count; i++) {
         bool is_taken = false;
-        code = take_job(claiming, claiming->heads[i].id, &ret_rows[*count], &is_taken);
+        TRY(take_job(claiming, claiming->heads[i].id, &ret_rows[*count], &is_taken));
         *count += is_taken;
         *ret_postponed |= !is_taken;
     }
-    return code;
+    return CAIRN_OK;
 }
 
 cairn_code sqlite_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
@@ -196,13 +193,10 @@ cairn_code sqlite_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
     if (!own.worker || !own.token || !claiming.heads)
         return fail_memory(reterr);
 
-    size_t count = 0;
-    bool is_postponed = true;
-    cairn_code code = CAIRN_OK;
-    while (is_postponed && count < room && !code)
-        code = claim_round(&claiming, ret_rows, room, &count, &is_postponed);
-    *ret_count = count;
-    return code;
+    *ret_count = 0;
+    for (bool is_postponed = true; is_postponed && *ret_count < room;)
+        TRY(claim_round(&claiming, ret_rows, room, ret_count, &is_postponed));
+    return CAIRN_OK;
 }
 
 /* ---- Steps ------------------------------------------------------------------------------- */
@@ -294,8 +288,7 @@ static cairn_code take_steps(struct claiming *claiming, const struct step_holder
     struct arena *arena = claiming->tx->arena;
     struct step_holder own = {claiming->claim->worker, claiming->claim->token};
     const char *worker = NULL, *token = NULL; /* they must live as long as the rows */
-    cairn_code code = CAIRN_OK;
-    for (size_t i = 0; i < claiming->count && !code; i++) {
+    for (size_t i = 0; i < claiming->count; i++) {
         if (holders || i == 0) {
             const struct step_holder *holder = holders ? &holders[i] : &own;
             worker = arena_strdup(arena, holder->worker);
@@ -303,12 +296,11 @@ static cairn_code take_steps(struct claiming *claiming, const struct step_holder
         }
         if (!worker || !token)
             return fail_memory(claiming->reterr);
-        code = read_head(claiming, Q_READ_CLAIMED_STEP, claiming->heads[i].id, &step_row_type,
-                         &ret_rows[i]);
-        if (!code)
-            code = lease_step(claiming, &ret_rows[i], worker, token);
+        TRY(read_head(claiming, Q_READ_CLAIMED_STEP, claiming->heads[i].id, &step_row_type,
+                      &ret_rows[i]));
+        TRY(lease_step(claiming, &ret_rows[i], worker, token));
     }
-    return code;
+    return CAIRN_OK;
 }
 
 cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *claim,
@@ -328,16 +320,14 @@ cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *clai
         return fail_memory(reterr);
     if (room == 0)
         return CAIRN_OK;
-    cairn_code code = collect_types(&claiming);
-    for (size_t i = 0; i < claim->function_count && !code; i++) {
+    TRY(collect_types(&claiming));
+    for (size_t i = 0; i < claim->function_count; i++) {
         const struct function_range *range = &claim->functions[i];
-        code = collect_versions(&claiming, range->name, range->from, range->to);
+        TRY(collect_versions(&claiming, range->name, range->from, range->to));
     }
-    if (!code)
-        code = take_steps(&claiming, claim->holders, ret_rows);
-    if (!code)
-        *ret_count = claiming.count;
-    return code;
+    TRY(take_steps(&claiming, claim->holders, ret_rows));
+    *ret_count = claiming.count;
+    return CAIRN_OK;
 }
 
 /* ---- Claims that were made, and types that have something waiting ------------------------ */

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/error.h"
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
@@ -25,10 +26,9 @@ static cairn_code append_full(struct store_tx *tx, const struct event_row *lines
 cairn_code sqlite_append_events(struct store_tx *tx, const struct event_row *events,
                                 size_t count, cairn_error *reterr)
 {
-    cairn_code code = CAIRN_OK;
-    for (; count >= LINES_AT_ONCE && !code; count -= LINES_AT_ONCE, events += LINES_AT_ONCE)
-        code = append_full(tx, events, reterr);
-    return code ? code : rows_write(tx, Q_APPEND_EVENT, &event_row_type, events, count, reterr);
+    for (; count >= LINES_AT_ONCE; count -= LINES_AT_ONCE, events += LINES_AT_ONCE)
+        TRY(append_full(tx, events, reterr));
+    return rows_write(tx, Q_APPEND_EVENT, &event_row_type, events, count, reterr);
 }
 
 cairn_code sqlite_list_events(struct store_tx *tx, const char *subject_id, int64_t after,

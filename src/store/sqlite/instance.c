@@ -50,13 +50,10 @@ cairn_code sqlite_lock_instances(struct store_tx *tx, const char *const *ids, si
 cairn_code sqlite_insert_instances(struct store_tx *tx, struct instance_row *rows, size_t count,
                                    enum insert_result *ret_results, cairn_error *reterr)
 {
-    static const struct row_insert how = {&instance_row_type, Q_INSERT_INSTANCE,
-                                          Q_FIND_KNOWN_INSTANCE};
-    cairn_code code = CAIRN_OK;
-    for (size_t i = 0; i < count && !code; i++)
-        code =
-            row_insert(tx, &how, &rows[i], &rows[i].seq, &rows[i].id, &ret_results[i], reterr);
-    return code;
+    static const struct row_insert how = {
+        &instance_row_type, Q_INSERT_INSTANCE, Q_FIND_KNOWN_INSTANCE,
+        offsetof(struct instance_row, seq), offsetof(struct instance_row, id)};
+    return rows_insert(tx, &how, rows, count, ret_results, reterr);
 }
 
 /* The status apart from the rest: see update_instance_status. */

@@ -51,12 +51,10 @@ cairn_code sqlite_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_row
 cairn_code sqlite_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
                               enum insert_result *ret_results, cairn_error *reterr)
 {
-    static const struct row_insert how = {&job_row_type, Q_INSERT_JOB, Q_FIND_KNOWN_JOB};
-    cairn_code code = CAIRN_OK;
-    for (size_t i = 0; i < count && !code; i++)
-        code =
-            row_insert(tx, &how, &rows[i], &rows[i].seq, &rows[i].id, &ret_results[i], reterr);
-    return code;
+    static const struct row_insert how = {&job_row_type, Q_INSERT_JOB, Q_FIND_KNOWN_JOB,
+                                          offsetof(struct job_row, seq),
+                                          offsetof(struct job_row, id)};
+    return rows_insert(tx, &how, rows, count, ret_results, reterr);
 }
 
 cairn_code sqlite_update_jobs(struct store_tx *tx, const struct job_row *rows, size_t count,

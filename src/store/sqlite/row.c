@@ -132,19 +132,19 @@ cairn_code rows_write(struct store_tx *tx, enum query_number number,
                       const struct row_type *type, const void *rows, size_t count,
                       cairn_error *reterr)
 {
-    cairn_code code = CAIRN_OK;
-    for (size_t i = 0; i < count && !code; i++) {
+    for (size_t i = 0; i < count; i++) {
         cleanup(query_end) struct query query = query_begin(tx, number, reterr);
         row_bind(&query, type, (const char *)rows + type->size * i);
-        code = query_run(&query);
+        TRY(query_run(&query));
     }
-    return code;
+    return CAIRN_OK;
 }
 
-cairn_code row_insert(struct store_tx *tx, const struct row_insert *how, void *row,
-                      int64_t *seq, const char **id, enum insert_result *ret_result,
-                      cairn_error *reterr)
+static cairn_code insert_row(struct store_tx *tx, const struct row_insert *how, char *row,
+                             enum insert_result *ret_result, cairn_error *reterr)
 {
+    int64_t *seq = (int64_t *)(row + how->seq_offset);
+    const char **id = (const char **)(row + how->id_offset);
     size_t count = 0;
     cleanup(query_end) struct query insert = query_begin(tx, how->insert, reterr);
     row_bind(&insert, how->type, row);
@@ -165,5 +165,13 @@ cairn_code row_insert(struct store_tx *tx, const struct row_insert *how, void *r
     *ret_result = strcmp(known, *id) == 0 ? INSERT_AGAIN : INSERT_EXISTING;
     *seq = sqlite3_column_int64(find.handle, 0);
     *id = known;
+    return CAIRN_OK;
+}
+
+cairn_code rows_insert(struct store_tx *tx, const struct row_insert *how, void *rows,
+                       size_t count, enum insert_result *ret_results, cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++)
+        TRY(insert_row(tx, how, (char *)rows + how->type->size * i, &ret_results[i], reterr));
     return CAIRN_OK;
 }

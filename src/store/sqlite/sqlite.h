@@ -222,16 +222,16 @@ cairn_code rows_write(struct store_tx *tx, enum query_number number,
                       const struct row_type *type, const void *rows, size_t count,
                       cairn_error *reterr);
 
-/* How a row is inserted that may be there already, and the one that is there is found. */
+/* How rows are inserted that may be there already, and those that are there are found. */
 struct row_insert {
     const struct row_type *type;
     enum query_number insert, find;
+    size_t seq_offset, id_offset;
 };
 
-/* Inserts a row unless its id or key is known.  Sets *seq, and *id to the known one's. */
-cairn_code row_insert(struct store_tx *tx, const struct row_insert *how, void *row,
-                      int64_t *seq, const char **id, enum insert_result *ret_result,
-                      cairn_error *reterr);
+/* Inserts rows unless their id or key is known.  Sets seq, and the id to the known one's. */
+cairn_code rows_insert(struct store_tx *tx, const struct row_insert *how, void *rows,
+                       size_t count, enum insert_result *ret_results, cairn_error *reterr);
 
 /* The id of a step is its instance's number << PLACE_BITS | its place, also in SQL. */
 enum { PLACE_BITS = 20, PLACES_MAX = 1 << PLACE_BITS };

@@ -196,16 +196,15 @@ cairn_code sqlite_count_steps(struct store_tx *tx, struct step_counts *ret_count
 static cairn_code write_steps(struct store_tx *tx, enum query_number number,
                               const struct step_row *rows, size_t count, cairn_error *reterr)
 {
-    cairn_code code = CAIRN_OK;
-    for (size_t i = 0; i < count && !code; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct step_row *row = &rows[i];
         bool is_current = step_is_current(row->status) || row->locked_by || row->is_held;
         cleanup(query_end) struct query query = query_begin(tx, number, reterr);
         bind_int(&query, ":is_current", is_current);
         row_bind(&query, &step_row_type, row);
-        code = query_run(&query);
+        TRY(query_run(&query));
     }
-    return code;
+    return CAIRN_OK;
 }
 
 cairn_code sqlite_insert_steps(struct store_tx *tx, const struct step_row *rows, size_t count,
