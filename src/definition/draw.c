@@ -15,8 +15,10 @@ static bool is_invisible(const unsigned char *at, size_t left)
     return *at == 0xC2 && left > 1 && at[1] < 0xA0; /* U+0080 to U+009F */
 }
 
-void add_visible(struct buf *out, const char *text, size_t len)
+/* Adds a text with a space for each character that would do something rather than show something. */
+static void add_visible(struct buf *out, const char *text)
 {
+    size_t len = strlen(text);
     for (size_t i = 0; i < len; i++) {
         if (!is_invisible((const unsigned char *)text + i, len - i)) {
             buf_char(out, text[i]);
@@ -32,7 +34,7 @@ static void add_line(struct buf *lines, const char *what, const char *text)
     if (lines->len)
         buf_char(lines, '\n');
     buf_str(lines, what);
-    add_visible(lines, text, strlen(text));
+    add_visible(lines, text);
 }
 
 static void add_duration(struct buf *lines, const char *what, int64_t us)

@@ -11,9 +11,6 @@
 /* What is worth saying of an element beside its name, one thing to a line. */
 void element_describe(const struct element *element, struct buf *lines);
 
-/* The text with characters that would do something, rather than show something, left out. */
-void add_visible(struct buf *out, const char *text, size_t len);
-
 void draw_dot(const struct definition *definition, struct buf *out);
 void draw_mermaid(const struct definition *definition, struct buf *out);
 void draw_terminal(const struct definition *definition, struct buf *out);

@@ -13,20 +13,6 @@
 /* Of one attempt to connect, unless the URL says otherwise. */
 enum { CONNECT_SECONDS = 5 };
 
-struct postgres_target postgres_target(const char *url)
-{
-    /* What stands before dbname is our default, and the URL overrides it; what stands behind it
-     * is what we rely on.  A server that vanishes is noticed within about half a minute. */
-    struct postgres_target target = {
-        .keywords = {"fallback_application_name", "connect_timeout", "keepalives_idle",
-                     "keepalives_interval", "keepalives_count", "tcp_user_timeout", "dbname",
-                     "client_encoding"},
-        .values = {"cairn", getenv("PGCONNECT_TIMEOUT") ? NULL : "5", "15", "5", "3", "30000",
-                   url, "UTF8"},
-    };
-    return target;
-}
-
 void postgres_conn_done(PGconn **conn)
 {
     PQfinish(*conn);
@@ -39,14 +25,10 @@ void postgres_result_done(PGresult **result)
     *result = NULL;
 }
 
+/* libpq would print notices to stderr. */
 static void ignore_notice(void *arg, const PGresult *result)
 {
     (void)arg, (void)result;
-}
-
-void postgres_silence(PGconn *conn)
-{
-    PQsetNoticeReceiver(conn, ignore_notice, NULL);
 }
 
 cairn_code postgres_check_url(const char *url, cairn_error *reterr)
@@ -106,12 +88,24 @@ cairn_code postgres_connect(const char *url, struct postgres_patience *patience,
                             PGconn **ret_conn, cairn_error *reterr)
 {
     static const char doing[] = "connect to PostgreSQL";
-    struct postgres_target target = postgres_target(url);
+    /* What stands before dbname is our default, and the URL overrides it; what stands behind it
+     * is what we rely on.  A server that vanishes is noticed within about half a minute. */
+    static const char *const keywords[] = {"fallback_application_name",
+                                           "connect_timeout",
+                                           "keepalives_idle",
+                                           "keepalives_interval",
+                                           "keepalives_count",
+                                           "tcp_user_timeout",
+                                           "dbname",
+                                           "client_encoding",
+                                           NULL};
+    const char *timeout = getenv("PGCONNECT_TIMEOUT") ? NULL : "5";
+    const char *const values[] = {"cairn", timeout, "15", "5", "3", "30000", url, "UTF8", NULL};
     struct url_facts facts = read_url(url);
     bool is_plain = !facts.has_many_hosts;
-    cleanup(postgres_conn_done) PGconn *conn =
-        is_plain ? PQconnectStartParams(target.keywords, target.values, 1)
-                 : PQconnectdbParams(target.keywords, target.values, 1);
+    cleanup(postgres_conn_done) PGconn *conn = is_plain
+                                                   ? PQconnectStartParams(keywords, values, 1)
+                                                   : PQconnectdbParams(keywords, values, 1);
     if (!conn)
         return fail_memory(reterr);
 
@@ -124,7 +118,7 @@ cairn_code postgres_connect(const char *url, struct postgres_patience *patience,
     if (PQstatus(conn) != CONNECTION_OK || PQsetnonblocking(conn, 1))
         return postgres_refused(conn, NULL, doing, reterr);
 
-    postgres_silence(conn);
+    PQsetNoticeReceiver(conn, ignore_notice, NULL);
     *ret_conn = conn;
     conn = NULL;
     return CAIRN_OK;

@@ -90,13 +90,6 @@ struct postgres_store {
     struct mark_set timers[POSTGRES_TIMER_COUNT];
 };
 
-/* How a connection to this URL is described to libpq; both arrays end in NULL. */
-enum { POSTGRES_CONNECT_PARAMS = 12 };
-struct postgres_target {
-    const char *keywords[POSTGRES_CONNECT_PARAMS], *values[POSTGRES_CONNECT_PARAMS];
-};
-struct postgres_target postgres_target(const char *url);
-
 /* CAIRN_E_BAD_INPUT if libpq cannot read it; says nothing of what may hold a password. */
 cairn_code postgres_check_url(const char *url, cairn_error *reterr);
 
@@ -108,7 +101,6 @@ cairn_code postgres_connect(const char *url, struct postgres_patience *patience,
 cairn_code postgres_ask_pooled(PGconn *conn, struct postgres_patience *patience,
                                bool *ret_is_pooled, cairn_error *reterr);
 
-void postgres_silence(PGconn *conn); /* libpq would print notices to stderr */
 void postgres_conn_done(PGconn **conn);
 void postgres_result_done(PGresult **result);
 
@@ -217,7 +209,6 @@ struct postgres_reader {
 cairn_code postgres_ask(struct store_tx *tx, enum postgres_query query,
                         const struct postgres_params *params,
                         struct postgres_reader *ret_reader, cairn_error *reterr);
-struct postgres_reader postgres_reader_of(struct store_tx *tx, PGresult *result);
 void reader_done(struct postgres_reader *reader);
 
 /* A value of the row; NULL, false, 0 for null.  Texts are copied into the arena: NULL with

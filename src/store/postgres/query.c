@@ -255,6 +255,12 @@ static cairn_code read_sent(struct postgres_session *session, cairn_error *reter
     return code;
 }
 
+static struct postgres_reader reader_of(struct store_tx *tx, PGresult *result)
+{
+    return (struct postgres_reader){
+        .result = result, .count = PQntuples(result), .arena = tx->arena};
+}
+
 cairn_code postgres_take(struct store_tx *tx, struct postgres_reader *ret_reader,
                          cairn_error *reterr)
 {
@@ -267,17 +273,11 @@ cairn_code postgres_take(struct store_tx *tx, struct postgres_reader *ret_reader
         code = session->conn ? read_sent(session, reterr)
                              : fail(reterr, CAIRN_E_UNREACHABLE, "the connection was lost");
     if (!code) {
-        *ret_reader = postgres_reader_of(tx, session->sent_result);
+        *ret_reader = reader_of(tx, session->sent_result);
         session->sent_result = NULL;
     }
     postgres_forget_sent(session);
     return code;
-}
-
-struct postgres_reader postgres_reader_of(struct store_tx *tx, PGresult *result)
-{
-    return (struct postgres_reader){
-        .result = result, .count = PQntuples(result), .arena = tx->arena};
 }
 
 cairn_code postgres_ask(struct store_tx *tx, enum postgres_query query,
@@ -287,6 +287,6 @@ cairn_code postgres_ask(struct store_tx *tx, enum postgres_query query,
     PGresult *result = NULL;
     if (!params || !params->is_absent)
         TRY(postgres_run(postgres_session_of(tx), query, params, &result, reterr));
-    *ret_reader = postgres_reader_of(tx, result);
+    *ret_reader = reader_of(tx, result);
     return CAIRN_OK;
 }
