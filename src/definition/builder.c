@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What has been begun and not ended. */
+/* The kinds of lists that can be open. */
 enum opened {
     OPEN_NONE,
     OPEN_THEN,
@@ -88,7 +88,7 @@ static void close_step(cairn_builder *builder)
     builder->is_step_open = false;
 }
 
-/* Whether anything can still be written; every call begins with it. */
+/* Whether the builder still accepts calls. */
 static bool may_go_on(cairn_builder *builder)
 {
     if (builder->is_finished)
@@ -96,13 +96,14 @@ static bool may_go_on(cairn_builder *builder)
     return builder->error.code == CAIRN_OK;
 }
 
-/* What the next element would stand in. */
+/* The list that the next element would be added to. */
 static enum opened innermost(const cairn_builder *builder)
 {
     return builder->depth ? builder->open[builder->depth - 1] : OPEN_NONE;
 }
 
-/* Opens the object of an element, with another text if it has one; false: an error is remembered. */
+/* Opens the object of an element.  A value that is not NULL becomes its second member.  False: an error
+ * is remembered. */
 static bool begin(cairn_builder *builder, enum element_kind kind, const char *name,
                   const char *key, const char *value)
 {
@@ -127,7 +128,7 @@ static bool begin(cairn_builder *builder, enum element_kind kind, const char *na
     return true;
 }
 
-/* Puts the members of a JSON object into the open one, as they are. */
+/* Copies the members of a JSON object into the open one. */
 static void add_options(cairn_builder *builder, const char *name, const char *options)
 {
     char text[QUOTED_TEXT];
@@ -176,7 +177,7 @@ void cairn_builder_compensation(cairn_builder *builder, const char *handler,
     json_close(&builder->out, '}');
 }
 
-/* An element that nothing can be added to. */
+/* Adds an element whose object is closed at once. */
 static void add_whole(cairn_builder *builder, enum element_kind kind, const char *name,
                       const char *key, const char *value, const char *options)
 {
@@ -209,7 +210,7 @@ void cairn_builder_human(cairn_builder *builder, const char *name, const char *o
     add_whole(builder, ELEMENT_HUMAN, name, NULL, NULL, options);
 }
 
-/* Begins a list inside the open object. */
+/* Opens a list in the open object. */
 static void open_list(cairn_builder *builder, enum opened what, const char *key)
 {
     if (builder->depth == NESTING_MAX) {

@@ -40,7 +40,7 @@ static void write_retry(struct json_out *out, const struct backoff *retry)
     json_close(out, '}');
 }
 
-/* max_attempts and idempotent; `usual` is what max_attempts is if it is not given. */
+/* Writes max_attempts and idempotent; `usual` is the default of max_attempts. */
 static void write_attempts(struct json_out *out, int32_t max_attempts, int32_t usual,
                            bool is_idempotent)
 {

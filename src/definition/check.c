@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that a row will have. */
+/* The name of a row of the plan. */
 struct used_name {
     const char *name;
     const struct element *element;
@@ -33,7 +33,7 @@ static void add_names(struct used_names *names, const struct element_list *list)
     }
 }
 
-/* By name; a join before what was given its name, then in the order of the file. */
+/* Sorts by name; among equal names joins come first, then the order of the file decides. */
 static int compare(const void *left, const void *right)
 {
     const struct used_name *a = left, *b = right;
@@ -61,7 +61,7 @@ static void refuse(struct reading *reading, const struct used_name *first,
                  first->element->at.line);
 }
 
-/* "pay~2" would be the second key of "pay". */
+/* "pay~2" is how the second key of step "pay" is written. */
 static void refuse_reserved(struct reading *reading, const struct used_name *used)
 {
     char name[QUOTED_TEXT];

@@ -1,4 +1,4 @@
-/* definition/config.c - a step's config JSON: written for the plan.
+/* definition/config.c - writes a step's config JSON for the plan.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* An object that is opened by its first key, so that one without keys is not written at all. */
+/* An object that is opened by its first key, so that an empty one is not written. */
 struct object {
     struct json_out out;
     bool is_open;
@@ -121,7 +121,7 @@ void config_write(struct buf *buf, const struct element *element)
     close_object(&object);
 }
 
-/* What the join's list calls a branch: its last element, by the row that ends it. */
+/* A join names a branch by the row that ends its last element. */
 static void write_wait_for(struct json_out *out, const struct element *last)
 {
     char name[NAME_BYTES_MAX + sizeof CONDITION_PREFIX];

@@ -1,4 +1,4 @@
-/* definition/config_read.c - a step's config JSON: read back when the step is looked at.
+/* definition/config_read.c - reads a step's config JSON back.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -79,7 +79,7 @@ static double read_fraction(struct config_reading *r, struct slice value)
     return number;
 }
 
-/* A word of ours: never escaped, so its own bytes are compared. */
+/* Our own words contain no escapes, so the bytes are compared. */
 static bool is_word(struct slice value, const char *word)
 {
     size_t len = strlen(word);

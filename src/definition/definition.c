@@ -22,7 +22,7 @@ static bool has_compensation(const struct element_list *list)
     return false;
 }
 
-/* The first byte that is no UTF-8, or is NUL. */
+/* The place of the first byte that is NUL or not UTF-8. */
 static struct place broken_place(const char *text, size_t len)
 {
     struct place at = {1, 1};
@@ -39,7 +39,7 @@ static struct place broken_place(const char *text, size_t len)
     return at;
 }
 
-/* Whether the text may be looked at, at all. */
+/* Whether the text has an allowed size and is UTF-8. */
 static bool check_text(const char *text, size_t len, struct flaws *flaws)
 {
     if (len > FILE_BYTES_MAX)

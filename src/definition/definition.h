@@ -1,11 +1,11 @@
-/* definition/definition.h - workflow files: read, checked, made canonical, planned, drawn.
+/* definition/definition.h - reads workflow files, checks them, plans their rows and draws them.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * YAML and JSON are one format (docs/workflow-files.md).  A file is read into a tree of elements
- * that know their line and column (a function is a single one: its steps are code); the tree is
- * checked; from it come the canonical JSON text that is stored and hashed, the plan of rows that
- * an instance starts with, and the drawings.
+ * with their lines and columns; a function is a single element, because its steps are code.  The
+ * canonical JSON text that is stored and hashed, the rows that an instance starts with, and the
+ * drawings are made from the tree.
  */
 #ifndef DEFINITION_DEFINITION_H
 #define DEFINITION_DEFINITION_H
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A workflow that has been read and found good. */
+/* A workflow without errors. */
 struct definition {
     const char *name;
     int32_t version;
@@ -33,8 +33,8 @@ struct definition {
     const struct workflow *workflow; /* the elements, for drawing (definition/element.h) */
 };
 
-/* Reads a file's text (YAML or JSON).  `file` is its name, for errors.  All that is wrong is told,
- * up to `room` errors; the first one is in reterr as "FILE:LINE:COLUMN: reason". */
+/* Reads a file's text (YAML or JSON).  `file` is its name, for errors.  Reports all errors, up to
+ * `room`; the first one is in reterr as "FILE:LINE:COLUMN: reason". */
 cairn_code definition_read(struct arena *arena, const char *file, const char *text, size_t len,
                            struct definition *ret_definition, cairn_flaw *ret_errors,
                            size_t room, size_t *ret_count, cairn_error *reterr);

@@ -15,7 +15,7 @@ static bool is_invisible(const unsigned char *at, size_t left)
     return *at == 0xC2 && left > 1 && at[1] < 0xA0; /* U+0080 to U+009F */
 }
 
-/* Adds a text with a space for each character that would do something rather than show something. */
+/* Adds a text with a space in place of each control character. */
 static void add_visible(struct buf *out, const char *text)
 {
     size_t len = strlen(text);

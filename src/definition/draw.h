@@ -1,4 +1,4 @@
-/* definition/draw.h - pictures of a workflow: what the three forms share.
+/* definition/draw.h - drawings of a workflow.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "definition/element.h"
 
-/* What is worth saying of an element beside its name, one thing to a line. */
+/* Describes an element beside its name, one fact in each line. */
 void element_describe(const struct element *element, struct buf *lines);
 
 void draw_dot(const struct definition *definition, struct buf *out);

@@ -7,19 +7,19 @@
 
 #include <stdio.h>
 
-/* What stands around the quoted text of a box, after its name. */
+/* The text before and after the quoted text of a box. */
 struct box {
     const char *open, *close;
 };
 
-/* How a language writes the parts of a graph. */
+/* The syntax of a language for graphs. */
 struct graph_style {
     struct box boxes[ELEMENT_KIND_COUNT], join;
     const char *start, *end; /* the ends of the graph, in arrows */
     const char *arrow, *line_end;
-    bool is_label_first; /* the label of an arrow stands before its target */
+    bool is_label_first; /* the label of an arrow comes before its target */
 
-    /* What is written in place of a character of a text; NULL: the character itself. */
+    /* The text that replaces a character of a label; NULL: the character itself. */
     const char *(*escape)(char c);
 };
 
@@ -172,7 +172,7 @@ void draw_dot(const struct definition *definition, struct buf *out)
 
 /* ---- Mermaid ------------------------------------------------------------------------------ */
 
-/* Mermaid knows characters by name or number between # and ;. */
+/* Mermaid escapes a character with its name or number between # and ;. */
 static const char *escape_mermaid(char c)
 {
     static const char *const entities[128] = {
@@ -194,7 +194,7 @@ static const struct graph_style mermaid_style = {
               [ELEMENT_FUNCTION] = {"[[", "]]"}},
     .join = {"[\\", "/]"},
     .start = "begin((\" \"))",
-    .end = "finish(((\" \")))", /* "end" is a word of Mermaid's own */
+    .end = "finish(((\" \")))", /* "end" is a keyword of Mermaid */
     .arrow = "-->",
     .line_end = "",
     .is_label_first = true,

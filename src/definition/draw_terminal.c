@@ -19,11 +19,11 @@
 
 struct tree {
     struct buf *out;
-    struct buf prefix; /* what stands before each line: a column for every open list */
+    struct buf prefix; /* written before each line: one column for each open list */
     struct buf lines;
 };
 
-/* Begins a line; what hangs below it comes until leave(). */
+/* Begins the line of an element; lines until leave() are its children. */
 static size_t enter(struct tree *tree, bool is_last)
 {
     size_t len = tree->prefix.len;

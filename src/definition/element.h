@@ -27,7 +27,7 @@ enum {
     ATTEMPTS_DEFAULT = 3,
 };
 
-/* What a fork's join is called, and what stands for a condition in a join's wait_for. */
+/* The end of the name of a fork's join, and the beginning of a condition's name in wait_for. */
 #define JOIN_SUFFIX "_join"
 #define CONDITION_PREFIX "cond#"
 
@@ -40,8 +40,8 @@ enum element_kind {
     ELEMENT_HUMAN,
     ELEMENT_WAIT,
     ELEMENT_SLEEP,
-    ELEMENT_IN_LIST_COUNT, /* those above stand in lists */
-    /* All that a function's file has. */
+    ELEMENT_IN_LIST_COUNT, /* the kinds above are elements of lists */
+    /* The only element of a function. */
     ELEMENT_FUNCTION = ELEMENT_IN_LIST_COUNT,
     ELEMENT_KIND_COUNT
 };
@@ -57,16 +57,15 @@ struct element {
     enum element_kind kind;
     struct place at; /* of its name */
     const char *name;
-    struct element *next;      /* behind it in the same list */
+    struct element *next;      /* the next one in the same list */
     const char *metadata;      /* canonical JSON; NULL: none */
     const char *handler;       /* step, function */
     int32_t max_attempts;      /* step, function */
     int32_t priority;          /* step */
-    struct step_config config; /* the values; the places are known to the plan */
+    struct step_config config; /* without places, which the plan knows */
 
-    enum join_kind join; /* fork */
-    struct element_list
-        *lists; /* condition: then, else; fork: branches; parallel: one for all */
+    enum join_kind join;        /* fork */
+    struct element_list *lists; /* then and else; branches; one for each parallel step */
     size_t list_count;
 
     int32_t place, last;   /* in the plan: of its row and of the last row within it */
@@ -91,33 +90,33 @@ const char *policy_name(enum failure_policy policy);   /* NULL for the default *
 const char *backoff_name(enum backoff_kind kind);
 bool backoff_is_default(const struct backoff *backoff);
 
-/* How many calls a compensation gets when the file does not say. */
+/* The default of a compensation's max_attempts. */
 int32_t compensation_attempts_default(const struct compensation_config *compensation);
 
-/* What the reading of a file shares. */
+/* The state of reading a file. */
 struct reading {
-    struct arena *arena; /* for what is kept */
-    struct flaws *flaws; /* whose arena goes when reading ends */
+    struct arena *arena; /* of the result */
+    struct flaws *flaws; /* their arena is freed when reading ends */
     int32_t rows;        /* so far */
     bool is_out_of_memory;
 };
 
-/* Returns memory that was just allocated; remembers it if there was none. */
+/* Returns memory that was just allocated; if it is NULL, sets is_out_of_memory. */
 void *reading_got(struct reading *reading, void *memory);
 
-/* The elements of a file; flaws are added. */
+/* Reads the elements of a file; adds flaws. */
 void workflow_parse(struct reading *reading, const struct node *root,
                     struct workflow *ret_workflow);
 
-/* Names twice, and names that a join has. */
+/* Adds flaws for names that are used twice, also by a join, or reserved. */
 void workflow_check_names(struct reading *reading, const struct workflow *workflow);
 
-/* Gives every element its places; then the rows. */
+/* Sets the places of all elements, and makes the rows. */
 void plan_places(struct workflow *workflow);
 cairn_code plan_rows(struct arena *arena, const struct workflow *workflow,
                      struct step_row **ret_rows, cairn_error *reterr);
 
-/* What a step's config is if the file says nothing. */
+/* The defaults of a step's config. */
 struct step_config config_default(void);
 
 /* A step's config JSON, as core/step_config.h describes it.  Writes nothing if all is default.  Places

@@ -1,4 +1,4 @@
-/* definition/flaw.c - what is wrong with a workflow file, gathered while it is read.
+/* definition/flaw.c - the errors of a workflow file, collected while it is read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

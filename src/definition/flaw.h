@@ -1,9 +1,9 @@
-/* definition/flaw.h - what is wrong with a workflow file, gathered while it is read.
+/* definition/flaw.h - the errors of a workflow file, collected while it is read.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Reading goes on after a flaw, so that all of them are told at once.  They are told in the order
- * of the file, whatever the order in which they were found.
+ * Reading continues after a flaw, so that all of them are reported at once, in the order of the
+ * file.
  */
 #ifndef DEFINITION_FLAW_H
 #define DEFINITION_FLAW_H
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "definition/definition.h"
 
-/* More than a person reads; the rest is only counted. */
+/* Further flaws are dropped. */
 enum { FLAWS_MAX = 200 };
 
 struct place {
@@ -35,11 +35,11 @@ void flaw_add(struct flaws *flaws, struct place at, const char *format, ...) for
 void flaw_limit(struct flaws *flaws, struct place at, const char *format, ...)
     format_like(3, 4);
 
-/* Tells them: the first in reterr, the others in its detail, and up to `room` in ret_errors. */
+/* Reports the first flaw in reterr, the others in its detail, and up to `room` in ret_errors. */
 cairn_code flaws_tell(struct flaws *flaws, const char *file, cairn_flaw *ret_errors,
                       size_t room, size_t *ret_count, cairn_error *reterr);
 
-/* A name as it stands in a message: quoted, and cut if it is long. */
+/* A name for a message: in quotes, and cut if it is long. */
 enum { QUOTED_TEXT = 80 };
 const char *quoted(char to[QUOTED_TEXT], const char *name);
 

@@ -1,4 +1,4 @@
-/* definition/mapping.c - values out of a mapping, with a flaw for each that is wrong.
+/* definition/mapping.c - reads the values of a mapping, and adds a flaw for each wrong one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many letters must be changed, added, left out or swapped to make b of a; words are short. */
+/* The edit distance of two short words; two letters that are swapped count as one edit. */
 static size_t distance(const char *a, const char *b)
 {
     enum { WORD_MAX = 24 };
@@ -41,10 +41,10 @@ static size_t distance(const char *a, const char *b)
 const char *nearest_word(const char *word, const char *const *known)
 {
     const char *nearest = NULL;
-    size_t least = strlen(word) < 5 ? 2 : 3; /* further away is another word */
+    size_t least = strlen(word) < 5 ? 2 : 3; /* a greater distance means another word */
     for (; *known; known++) {
         size_t steps = distance(word, *known);
-        /* A word begun, or one with an ending too many, is near as well. */
+        /* A word that begins with the other one is near as well. */
         size_t len = strlen(word), known_len = strlen(*known),
                shorter = len < known_len ? len : known_len;
         if (steps >= least && shorter >= 3 && strncmp(word, *known, shorter) == 0)

@@ -1,16 +1,16 @@
-/* definition/mapping.h - values out of a mapping, with a flaw for each that is wrong.
+/* definition/mapping.h - reads the values of a mapping, and adds a flaw for each wrong one.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every getter answers false, and leaves the value as it was, if the key is missing or wrong.  A
- * key whose value is null counts as wrong: what is not wanted is left out.
+ * A getter returns false and does not change the value if the key is missing or wrong.  Null is
+ * wrong: an optional key is left out.
  */
 #ifndef DEFINITION_MAPPING_H
 #define DEFINITION_MAPPING_H
 
 #include "definition/element.h"
 
-/* A mapping, and what it is called in messages: step "ship". */
+/* A mapping, and its name in messages: step "ship". */
 struct mapping {
     struct reading *reading;
     const struct node *map;
@@ -21,10 +21,10 @@ struct mapping {
 void mapping_flaw(const struct mapping *mapping, struct place at, const char *format, ...)
     format_like(3, 4);
 
-/* Unknown keys are flaws; the nearest known one is suggested.  `known` ends with NULL. */
+/* Adds a flaw for each unknown key, with the nearest known one.  `known` ends with NULL. */
 void mapping_check_keys(const struct mapping *mapping, const char *const *known);
 
-/* The known word that was probably meant; NULL: none is near. */
+/* The most similar known word; NULL: none is similar. */
 const char *nearest_word(const char *word, const char *const *known);
 
 /* False, with a flaw: the key is missing. */
@@ -41,11 +41,11 @@ bool mapping_fraction(const struct mapping *mapping, const char *key, double *re
 bool mapping_duration(const struct mapping *mapping, const char *key, bool is_zero_allowed,
                       int64_t *ret_us);
 
-/* One of the words, which end with NULL; the answer is its index. */
+/* One of the words, which end with NULL; returns its index. */
 bool mapping_word(const struct mapping *mapping, const char *key, const char *const *words,
                   size_t *ret_index);
 
-/* Any mapping, as canonical JSON: keys sorted.  Empty: NULL. */
+/* Any mapping, as canonical JSON with sorted keys.  False if it is empty. */
 bool mapping_metadata(const struct mapping *mapping, const char **ret_json);
 
 /* A list or mapping; NULL, with a flaw if it is something else. */

@@ -26,7 +26,7 @@ struct building {
     size_t depth;
     size_t documents;
     struct place at; /* of the latest event that had one */
-    bool is_over;    /* nothing more can be made of the text */
+    bool is_over;    /* the rest of the text cannot be read */
     bool is_out_of_memory;
 };
 
@@ -85,7 +85,7 @@ static bool is_key(const struct building *b)
            b->children[b->depth - 1] % 2 == 0;
 }
 
-/* Hangs a node below the innermost open one. */
+/* Adds a node to the innermost open one. */
 static void attach(struct building *b, struct node *node)
 {
     if (b->depth == 0) {
@@ -210,7 +210,7 @@ static void add_scalar(struct building *b, struct fy_event *event, struct place 
     attach(b, node);
 }
 
-/* Anchors, aliases and tags: what a file says must stand where it is read. */
+/* Rejects anchors, aliases and tags: a value is written where it is used. */
 static void refuse_magic(struct building *b, struct fy_event *event, struct place at)
 {
     struct fy_token *anchor = NULL, *tag = NULL;

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The only door to libfyaml.  What makes YAML hard to trust is refused here: anchors, aliases,
- * tags, directives, several documents, keys twice, keys that are no text, and depth beyond
- * NODE_DEPTH_MAX.
+ * The only user of libfyaml.  Rejects the parts of YAML that make a file hard to trust: anchors,
+ * aliases, tags, directives, several documents, duplicate keys, keys that are not text, and depth
+ * beyond NODE_DEPTH_MAX.
  */
 #ifndef DEFINITION_NODE_H
 #define DEFINITION_NODE_H
@@ -17,21 +17,21 @@ enum { NODE_DEPTH_MAX = 300 };
 
 enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
-/* What a scalar stands for: YAML's core schema, which is JSON's for JSON. */
+/* The type of a scalar by YAML's core schema, which agrees with JSON. */
 enum scalar_kind { SCALAR_NULL, SCALAR_BOOL, SCALAR_INT, SCALAR_FLOAT, SCALAR_TEXT };
 
 struct node {
     enum node_kind kind;
     enum scalar_kind scalar;
     struct place at;
-    const char *text; /* of a scalar, with a NUL behind */
+    const char *text; /* of a scalar, ends with NUL */
     size_t len;
     struct node *first; /* of a list: its items; of a map: key, value, key, value, ... */
-    struct node *next;  /* behind this one in the same list or map */
+    struct node *next;  /* the next one in the same list or map */
     size_t count;       /* of items, or of keys */
 };
 
-/* Flaws are added; *ret_root is NULL if there is no tree to go on with. */
+/* Adds flaws; *ret_root is NULL if the text cannot be read further. */
 cairn_code node_read(struct arena *arena, const char *text, size_t len, struct flaws *flaws,
                      struct node **ret_root, cairn_error *reterr);
 
@@ -47,7 +47,7 @@ bool node_float(const struct node *scalar, double *ret_value); /* false: beyond 
 
 enum scalar_kind scalar_kind_of(const char *text); /* of a word without quotes */
 
-/* What it is, for messages: "a list", "a number". */
+/* Its type, for messages: "a list", "a number". */
 const char *node_words(const struct node *node);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What may stand in a list. */
+/* The elements of lists. */
 static const char *const kinds[ELEMENT_IN_LIST_COUNT + 1] = {
     [ELEMENT_STEP] = "step",           [ELEMENT_SAVE_POINT] = "save_point",
     [ELEMENT_CONDITION] = "condition", [ELEMENT_FORK] = "fork",
@@ -19,7 +19,7 @@ static const char *const kinds[ELEMENT_IN_LIST_COUNT + 1] = {
 
 static const char *const joins[] = {"all", "any", NULL};
 
-/* What may stand in an element; the first is its kind and holds its name. */
+/* The keys of an element; the first is its kind, whose value is its name. */
 static const char *const known_keys[ELEMENT_IN_LIST_COUNT][12] = {
     [ELEMENT_STEP] = {"step", "handler", "max_attempts", "retry", "timeout", "on_failure",
                       "idempotent", "priority", "compensation", "metadata"},
@@ -169,7 +169,7 @@ static void parse_condition(const struct mapping *mapping, struct element *eleme
         mapping_flaw(mapping, element->at, "neither then nor else has an element");
 }
 
-/* A list that must be there and have an item; NULL: it is not there. */
+/* A required list, which must not be empty; NULL: it is missing. */
 static const struct node *find_items(const struct mapping *mapping, const char *key)
 {
     const struct node *list = mapping_require(mapping, key) ? mapping_list(mapping, key) : NULL;
@@ -269,7 +269,7 @@ static struct element *new_element(struct reading *reading, enum element_kind ki
     return element;
 }
 
-/* The first row too many is the flaw; the rest of the file is not looked at. */
+/* The first row beyond the limit is the flaw; the rest of the file is not read. */
 static bool is_within_limits(struct reading *reading, const struct element *element,
                              int nesting)
 {

@@ -39,7 +39,7 @@ void plan_places(struct workflow *workflow)
     assert(next_place == workflow->rows);
 }
 
-/* What every row of a list shares: the branch it is in, and what comes after the list. */
+/* The branch that the rows of a list are in. */
 struct scope {
     int32_t fork, from, to;
 };
@@ -76,7 +76,7 @@ static struct step_row *new_row(struct planning *planning, int32_t place,
     return row;
 }
 
-/* Keeps what was written to the buf, if anything was. */
+/* Takes the text of the buf; NULL if it is empty. */
 static const char *take_config(struct planning *planning)
 {
     struct buf *buf = &planning->buf;

@@ -1,4 +1,4 @@
-/* definition/scalar.c - what an unquoted word of YAML stands for (its core schema).
+/* definition/scalar.c - the type of an unquoted word of YAML (its core schema).
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -53,8 +53,7 @@ static struct mapping inner_mapping(const struct mapping *mapping, const char *k
     return inner;
 }
 
-/* A limit that is not given is five minutes, or the base if that is longer: a base of an hour
- * means an hour. */
+/* The default of max is five minutes, or the base if that is longer. */
 static void parse_retry(const struct mapping *mapping, struct backoff *retry)
 {
     static const char *const known[] = {"backoff", "base", "max", "jitter", NULL};
@@ -73,7 +72,7 @@ static void parse_retry(const struct mapping *mapping, struct backoff *retry)
     mapping_fraction(&inner, "jitter", &retry->jitter);
 }
 
-/* max_attempts and idempotent belong together: not idempotent means at most one call. */
+/* Without idempotent at most one call is allowed. */
 static void parse_attempts(const struct mapping *mapping, int32_t min, bool *is_idempotent,
                            int32_t *max_attempts)
 {
