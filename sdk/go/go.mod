@@ -1,0 +1,3 @@
+module cairn.invalid/cairn
+
+go 1.22

@@ -1,0 +1,190 @@
+package cairn
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Job is a job as it was when it was read. Times that are not set are zero.
+type Job struct {
+	ID          string          `json:"id"`
+	Type        string          `json:"type"`
+	Status      string          `json:"status"` // pending, leased, succeeded, failed, cancelled
+	Key         string          `json:"idempotency_key"`
+	LeasedBy    string          `json:"leased_by"`
+	LastError   string          `json:"last_error"`
+	Payload     json.RawMessage `json:"payload"`
+	Result      json.RawMessage `json:"result"`
+	Metadata    json.RawMessage `json:"metadata"`
+	Priority    int32           `json:"priority"`
+	Attempt     int32           `json:"attempt"` // calls that ended in an error, a retry or a lost lease
+	MaxAttempts int32           `json:"max_attempts"`
+	RunAt       time.Time       `json:"run_at"`
+	LeaseUntil  time.Time       `json:"lease_until"`
+	CreatedAt   time.Time       `json:"created_at"`
+	UpdatedAt   time.Time       `json:"updated_at"`
+	DeletedAt   time.Time       `json:"deleted_at"`
+}
+
+// Instance is an execution of a workflow or function, as it was when it was read.
+type Instance struct {
+	ID           string          `json:"id"`
+	Workflow     string          `json:"workflow"`
+	Key          string          `json:"key"`
+	Status       string          `json:"status"`
+	Version      int32           `json:"version"`
+	Generation   int32           `json:"generation"` // rises at a restart
+	CurrentSteps []string        `json:"current_steps"`
+	Input        json.RawMessage `json:"input"`
+	Output       json.RawMessage `json:"output"`
+	Metadata     json.RawMessage `json:"metadata"`
+	LastError    *LastError      `json:"last_error"` // nil: no step has failed
+	UndoError    *LastError      `json:"undo_error"` // of the latest compensation that failed
+	CreatedAt    time.Time       `json:"created_at"`
+	StartAt      time.Time       `json:"start_at"`
+	StartedAt    time.Time       `json:"started_at"`
+	FinishedAt   time.Time       `json:"finished_at"`
+}
+
+// LastError is the error of the step of an instance that failed last.
+type LastError struct {
+	Step    string    `json:"step"`
+	Message string    `json:"message"`
+	Attempt int32     `json:"attempt"`
+	At      time.Time `json:"at"`
+}
+
+// StepInfo is a step of an instance.
+type StepInfo struct {
+	ID                   string          `json:"id"` // of its task
+	Seq                  int32           `json:"seq"`
+	Name                 string          `json:"name"`
+	Kind                 string          `json:"kind"`
+	Handler              string          `json:"handler"`
+	Status               string          `json:"status"`
+	Attempts             int32           `json:"attempts"`
+	MaxAttempts          int32           `json:"max_attempts"`
+	Input                json.RawMessage `json:"input"`
+	Output               json.RawMessage `json:"output"`
+	Error                string          `json:"error"`
+	UndoError            string          `json:"undo_error"`
+	NextRunAt            time.Time       `json:"next_run_at"`
+	StartedAt            time.Time       `json:"started_at"`
+	FinishedAt           time.Time       `json:"finished_at"`
+	Priority             int32           `json:"priority"`
+	Metadata             json.RawMessage `json:"metadata"`
+	WaitingEvent         string          `json:"waiting_event"`
+	DeadlineAt           time.Time       `json:"deadline_at"`
+	LockedBy             string          `json:"locked_by"`
+	LockedUntil          time.Time       `json:"locked_until"`
+	CompensationAttempts int32           `json:"compensation_attempts"`
+	CommitNo             int64           `json:"commit_no"` // the order in which steps ended; 0: not yet
+}
+
+// Event is something that happened to a job, an instance or a step.
+type Event struct {
+	ID   int64           `json:"id,string"` // increases
+	Type string          `json:"type"`
+	Step string          `json:"step"` // "": it is about the job or instance itself
+	Data json.RawMessage `json:"data"`
+	At   time.Time       `json:"at"`
+}
+
+// StreamEvent is an event of any job or instance. Its ID, in decimal, is the cursor behind it.
+type StreamEvent struct {
+	Subject string `json:"subject"` // the id of the job or instance
+	Event
+}
+
+// Log is a line that a function has logged.
+type Log struct {
+	ID      int64           `json:"id,string"` // increases
+	Level   string          `json:"level"`     // debug, info, warn, error
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
+	Step    string          `json:"step"`    // "": the function itself
+	Attempt int32           `json:"attempt"` // of the step, from 1
+	At      time.Time       `json:"at"`
+}
+
+// DLQRecord is a failed step or compensation that needs a person's attention.
+type DLQRecord struct {
+	ID         string          `json:"id"`
+	InstanceID string          `json:"instance_id"`
+	WorkflowID string          `json:"workflow_id"` // name and version, such as "order/1"
+	StepID     string          `json:"step_id"`
+	StepName   string          `json:"step_name"`
+	StepType   string          `json:"step_type"`
+	Error      string          `json:"error"`
+	Reason     string          `json:"reason"`
+	Input      json.RawMessage `json:"input"`
+	Open       bool            `json:"is_open"`
+	CreatedAt  time.Time       `json:"created_at"`
+}
+
+// Definition is a deployed workflow.
+type Definition struct {
+	Name       string          `json:"name"`
+	Version    int32           `json:"version"`
+	Hash       string          `json:"hash"`
+	Definition json.RawMessage `json:"definition"`
+	CreatedAt  time.Time       `json:"created_at"`
+}
+
+// Deployed is the answer to a deployment.
+type Deployed struct {
+	Name     string `json:"name"`
+	Hash     string `json:"hash"`
+	Version  int32  `json:"version"`
+	Existing bool   `json:"existing"` // the same content was deployed already
+}
+
+// Signalled is the answer to a signal.
+type Signalled struct {
+	ID       string `json:"id"`
+	Existing bool   `json:"existing"` // the id was known; nothing was written
+	Taken    bool   `json:"taken"`    // a step waited for it and continues
+	Kept     bool   `json:"kept"`     // it was taken, or is kept for a later wait
+}
+
+// RegistryEntry says which runtime executes a type.
+type RegistryEntry struct {
+	WorkflowName string    `json:"workflow_name"` // the type
+	IntentType   string    `json:"intent_type"`
+	Runtime      string    `json:"runtime"`
+	IsEnabled    bool      `json:"is_enabled"` // false: the type is not claimed
+	Description  string    `json:"description"`
+	CreatedAt    time.Time `json:"created_at"`
+	UpdatedAt    time.Time `json:"updated_at"`
+}
+
+// OutboxEvent is an event that a handler has emitted, to be delivered elsewhere.
+type OutboxEvent struct {
+	ID         string          `json:"id"`
+	InstanceID string          `json:"instance_id"`
+	Step       string          `json:"step"`
+	Event      string          `json:"event"`
+	Payload    json.RawMessage `json:"payload"`
+	CreatedAt  time.Time       `json:"created_at"`
+}
+
+// Finding is the result of one check of Doctor.
+type Finding struct {
+	Check  string `json:"check"`
+	Result string `json:"result"` // ok, warning, error
+	Text   string `json:"text"`
+}
+
+// Schedule starts a job or an instance again and again. The engine has no schedules yet.
+type Schedule struct {
+	Name     string          `json:"name"`
+	Cron     string          `json:"cron"`
+	Every    time.Duration   `json:"every"`
+	Task     string          `json:"task"`
+	Workflow string          `json:"workflow"`
+	Input    json.RawMessage `json:"input"`
+	Timezone string          `json:"timezone"`
+	Overlap  string          `json:"overlap"`
+	CatchUp  string          `json:"catch_up"`
+	Paused   bool            `json:"paused"`
+}
