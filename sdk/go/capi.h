@@ -76,3 +76,31 @@ static inline void go_start_init(cairn_start_options *options)
 {
     *options = (cairn_start_options)CAIRN_START_DEFAULTS;
 }
+
+/* A library from before these calls: claims wait for a second at most, and there are no notices. */
+#ifdef CAIRN_ABI
+enum { GO_CAN_WAKE = 1 };
+
+static inline void go_wake(cairn_engine *engine, const char *worker)
+{
+    cairn_wake(engine, worker);
+}
+
+static inline int go_notices(cairn_engine *engine, cairn_response **ret_response)
+{
+    return cairn_notices(engine, ret_response);
+}
+#else
+enum { GO_CAN_WAKE = 0 };
+
+static inline void go_wake(cairn_engine *engine, const char *worker)
+{
+    (void)engine, (void)worker;
+}
+
+static inline int go_notices(cairn_engine *engine, cairn_response **ret_response)
+{
+    (void)engine, (void)ret_response;
+    return 0;
+}
+#endif

@@ -62,7 +62,7 @@ func checkLibrary() error {
 func (l *library) url() string { return l.name }
 
 func (l *library) close() {
-	l.reads.Wait()
+	untilDone(&l.reads, func() { l.wake("") })
 	C.cairn_close(l.engine)
 }
 
@@ -337,29 +337,20 @@ func fillReport(a *arena, r *result, report *C.cairn_report) {
 	report.outbound, report.outbound_count = outbound, C.size_t(len(r.emitted))
 }
 
-func (l *library) heartbeat(ctx context.Context, worker string, beats []*beat) error {
-	name := cText(worker)
-	for _, b := range beats {
-		var until C.int64_t
-		var stop *C.char
-		var why C.cairn_error
-		code := C.cairn_heartbeat(l.engine, name, cText(b.task.task.ID), cText(b.task.token), C.uint32_t(toMS(b.extend)), &until, &stop, &why)
-		b.refused = cError(code, &why)
-		if b.refused == nil {
-			b.leaseUntil = goTime(until)
-			if stop != nil {
-				b.stop = C.GoString(stop)
-			}
-		}
+func (l *library) wake(worker string) { C.go_wake(l.engine, cTextOrNull(worker)) }
+
+func (l *library) canWake() bool { return C.GO_CAN_WAKE != 0 }
+
+func (l *library) notices() []notice {
+	var response *C.cairn_response
+	if C.go_notices(l.engine, &response) <= 0 {
+		return nil
 	}
-	return nil
+	defer C.cairn_response_free(response)
+	var n C.size_t
+	text := C.cairn_response_body(response, &n)
+	return readNotices(C.GoBytes(unsafe.Pointer(text), C.int(n)))
 }
-
-func (l *library) isIdle(ctx context.Context, c *claim) (bool, error) { return true, nil }
-
-func (l *library) wake(worker string) {}
-
-func (l *library) notices() []notice { return nil }
 
 func (l *library) openPassage(worker string, task *leased, byPassage bool, lease time.Duration) (passage.Passage, error) {
 	return openNativePassage(l.engine, worker, task, byPassage, lease)

@@ -243,6 +243,8 @@ func (s *server) addWaiting(worker string, cancel *context.CancelFunc) (remove f
 	}
 }
 
+func (s *server) canWake() bool { return true }
+
 func (s *server) wake(worker string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -267,13 +269,6 @@ type resultBody struct {
 	Event     string             `json:"event,omitempty"`
 	TimeoutMS *int64             `json:"timeout_ms,omitempty"`
 	Outbound  []passage.Outbound `json:"outbound,omitempty"`
-}
-
-func toMS(d time.Duration) int64 {
-	if d <= 0 {
-		return 0
-	}
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
 func resultBodyOf(r *result) *resultBody {
@@ -332,21 +327,6 @@ func (s *server) report(ctx context.Context, worker string, results []*result, c
 	}
 	return tasksOf(answer.Tasks), nil
 }
-
-func (s *server) heartbeat(ctx context.Context, worker string, beats []*beat) error {
-	for _, b := range beats {
-		body := map[string]any{"worker": worker, "token": b.task.token, "extend_ms": toMS(b.extend)}
-		var answer struct {
-			LeaseUntil time.Time `json:"lease_until"`
-			Stop       string    `json:"stop"`
-		}
-		b.refused = asError(s.ask(ctx, "/v1/tasks/"+segment(b.task.task.ID)+"/heartbeat", body, true, 0, &answer))
-		b.leaseUntil, b.stop = answer.LeaseUntil, answer.Stop
-	}
-	return nil
-}
-
-func (s *server) isIdle(ctx context.Context, c *claim) (bool, error) { return true, nil }
 
 func (s *server) notices() []notice { return nil }
 

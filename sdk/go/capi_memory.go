@@ -136,11 +136,3 @@ func goJSON(text *C.char) json.RawMessage {
 	n := C.strlen(text)
 	return C.GoBytes(unsafe.Pointer(text), C.int(n))
 }
-
-// toMS rounds up, so that a short duration does not become none.
-func toMS(d time.Duration) int64 {
-	if d <= 0 {
-		return 0
-	}
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
-}

@@ -84,7 +84,9 @@ type Engine struct {
 	calls      sync.WaitGroup
 	workers    sync.WaitGroup
 	closed     chan struct{}
-	goroutines atomic.Int64 // that the engine has started and that have not ended
+	noWait     atomic.Bool   // the server does not know wait_ms
+	waits      chan struct{} // one for each call that waits in the engine
+	goroutines atomic.Int64  // that the engine has started and that have not ended
 }
 
 // Open opens a store or connects to a server.
@@ -100,7 +102,7 @@ func Open(ctx context.Context, config Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{config: config, link: link, file: sqliteFile(config.URL), closed: make(chan struct{})}
+	e := &Engine{config: config, link: link, file: sqliteFile(config.URL), closed: make(chan struct{}), waits: make(chan struct{}, maxWaits)}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.work, e.stop = context.WithCancel(context.Background())
 	openFiles.add(e.file, config.SharedSQLite)
@@ -127,23 +129,23 @@ func (e *Engine) Close() error {
 	e.isClosed = true
 	e.lock.Unlock()
 	e.cancel(errClosed())
-	e.waitForCalls()
+	untilDone(&e.calls, func() { e.link.wake("") })
 	e.link.close()
 	openFiles.remove(e.file, e.config.SharedSQLite)
 	close(e.closed)
 	return nil
 }
 
-// waitForCalls wakes waiting calls until none is under way: one that has just begun to wait would
-// miss a single wake.
-func (e *Engine) waitForCalls() {
+// untilDone waits for a group and calls wake meanwhile: a call that has just begun to wait would
+// miss a single one.
+func untilDone(group *sync.WaitGroup, wake func()) {
 	done := make(chan struct{})
 	go func() {
-		e.calls.Wait()
+		group.Wait()
 		close(done)
 	}()
 	for {
-		e.link.wake("")
+		wake()
 		select {
 		case <-done:
 			return

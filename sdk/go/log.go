@@ -3,6 +3,7 @@ package cairn
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"time"
 )
@@ -69,16 +70,43 @@ func (e *Engine) watchNotices() {
 }
 
 func (e *Engine) tellNotices() {
-	levels := map[int]slog.Level{1: slog.LevelInfo, 2: slog.LevelWarn, 3: slog.LevelError}
 	for _, n := range e.link.notices() {
-		var facts map[string]any
-		_ = json.Unmarshal([]byte(n.json), &facts)
 		attrs := []slog.Attr{slog.String("url", e.URL())}
-		for name, value := range facts {
-			if name != "text" {
-				attrs = append(attrs, slog.Any(name, value))
-			}
+		for name, value := range n.facts {
+			attrs = append(attrs, slog.Any(name, value))
 		}
-		e.config.Logger.LogAttrs(context.Background(), levels[n.level], n.text, attrs...)
+		e.config.Logger.LogAttrs(context.Background(), n.level, n.text, attrs...)
 	}
+}
+
+// A notice is something that the engine wants an operator to know.
+type notice struct {
+	level slog.Level
+	text  string
+	facts map[string]any
+}
+
+// readNotices reads {"notices": [{"event", "level", "text", ...}]}.
+func readNotices(text []byte) []notice {
+	var answer struct {
+		Notices []map[string]any `json:"notices"`
+	}
+	if json.Unmarshal(text, &answer) != nil {
+		return nil
+	}
+	all := make([]notice, 0, len(answer.Notices))
+	for _, facts := range answer.Notices {
+		n := notice{facts: facts, level: slog.LevelInfo}
+		switch fmt.Sprint(facts["level"]) {
+		case "2", "warning":
+			n.level = slog.LevelWarn
+		case "3", "error":
+			n.level = slog.LevelError
+		}
+		n.text, _ = facts["text"].(string)
+		delete(facts, "text")
+		delete(facts, "level")
+		all = append(all, n)
+	}
+	return all
 }

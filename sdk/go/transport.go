@@ -18,13 +18,12 @@ type transport interface {
 	// Tasks. A claim ends early, and empty, after wake.
 	claim(ctx context.Context, c *claim) ([]*leased, error)
 	report(ctx context.Context, worker string, results []*result, c *claim) ([]*leased, error)
-	heartbeat(ctx context.Context, worker string, beats []*beat) error
-	isIdle(ctx context.Context, c *claim) (bool, error)
 
 	// openPassage begins a run of a function; the task is of the kind "function".
 	openPassage(worker string, task *leased, byPassage bool, lease time.Duration) (passage.Passage, error)
 
 	wake(worker string) // "": every call that waits
+	canWake() bool      // false: a claim must not wait long
 	notices() []notice  // what the engine wants an operator to know
 	close()             // when no call is under way
 }
@@ -112,10 +111,4 @@ type beat struct {
 	refused    *Error
 	leaseUntil time.Time
 	stop       string
-}
-
-type notice struct {
-	level int // of cairn_notice_level
-	text  string
-	json  string
 }

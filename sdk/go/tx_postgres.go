@@ -2,24 +2,32 @@ package cairn
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
 // postgresTx has the statements for PostgreSQL, where triggers write the events.
 type postgresTx struct{}
 
-// One statement records the job or finds the one with its key. The id is given as text, since
-// drivers scan a uuid in different ways.
-const postgresEnqueue = `
-WITH made AS (
-    INSERT INTO workflow.workflow_run (type, payload, idempotency_key, priority, max_attempts, run_at)
-    VALUES ($1::text, $2::text::jsonb, $3::text, $4::int, $5::int,
-            coalesce($6::timestamptz, now() + $7::bigint * interval '1 microsecond'))
-    ON CONFLICT (idempotency_key) DO NOTHING
-    RETURNING id)
-SELECT id::text, false FROM made
-UNION ALL
-SELECT id::text, true FROM workflow.workflow_run WHERE idempotency_key = $3::text AND NOT EXISTS (SELECT FROM made)`
+// One statement records the job; the other finds the job that has its key. Ids go as text, since
+// drivers scan a uuid in different ways. A store from before metadata has no such column, so it is
+// named only if it is used.
+const (
+	postgresEnqueue = `
+INSERT INTO workflow.workflow_run (id, type, payload, idempotency_key, priority, max_attempts, run_at{metadata})
+VALUES ($1::text::uuid, $2::text, $3::text::jsonb, $4::text, $5::int, $6::int,
+        coalesce($7::timestamptz, now() + $8::bigint * interval '1 microsecond'){value})
+ON CONFLICT (idempotency_key) DO NOTHING
+RETURNING id::text`
+
+	postgresFind = `SELECT id::text FROM workflow.workflow_run WHERE idempotency_key = $1::text`
+
+	postgresStart = `
+SELECT workflow.start(workflow => $1::text, input => $2::text::jsonb, key => $3::text, version => $4::int,
+                      start_at => CASE WHEN $6::bigint > 0 THEN now() + $6::bigint * interval '1 microsecond'
+                                       ELSE $5::timestamptz END,
+                      metadata => $7::text::jsonb, id => $8::text::uuid)::text`
+)
 
 // timeOrNull is NULL for the zero time.
 func timeOrNull(at time.Time) any {
@@ -30,19 +38,39 @@ func timeOrNull(at time.Time) any {
 }
 
 func (postgresTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) {
-	var id TxID
-	args := []any{job.taskType, job.payload, nullable(job.key), job.priority, job.maxAttempts, timeOrNull(job.at), job.delay.Microseconds()}
-	err := t.query(ctx, postgresEnqueue, args...).Scan(&id.ID, &id.Existing)
-	return id, err
+	id := TxID{ID: newID(time.Now())}
+	args := []any{id.ID, job.taskType, job.payload, nullable(job.key), job.priority, job.maxAttempts, timeOrNull(job.at), job.delay.Microseconds()}
+	column, value := "", ""
+	if job.metadata != "" {
+		column, value = ", metadata", ", $9::text::jsonb"
+		args = append(args, job.metadata)
+	}
+	statement := strings.NewReplacer("{metadata}", column, "{value}", value).Replace(postgresEnqueue)
+	err := t.query(ctx, statement, args...).Scan(&id.ID)
+	if !isNoRows(err) {
+		return id, err
+	}
+	id.Existing = true
+	return id, t.query(ctx, postgresFind, job.key).Scan(&id.ID)
 }
 
 func (postgresTx) start(ctx context.Context, t *Tx, start *txStart) (TxID, error) {
-	return TxID{}, unsupported("start the instance after the commit, with a key", "this version of the store cannot start an instance in a transaction")
+	own := newID(time.Now())
+	var id TxID
+	err := t.query(ctx, postgresStart, start.workflow, start.input, nullable(start.key), start.version, timeOrNull(start.at),
+		start.delay.Microseconds(), nullable(start.metadata), own).Scan(&id.ID)
+	id.Existing = id.ID != own
+	return id, err
 }
 
 func (postgresTx) explain(err error) error {
-	if isMissingTable(err) {
+	switch {
+	case err == nil:
+		return nil
+	case isMissingTable(err):
 		return schemaOlder(err)
+	case strings.Contains(err.Error(), "23503") || strings.Contains(err.Error(), "workflow \"") && strings.Contains(err.Error(), "does not exist"):
+		return newError(ErrNotFound, "%v", err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -17,17 +18,29 @@ type sqliteTx struct{}
 const (
 	sqliteFileOf = `SELECT file FROM pragma_database_list WHERE name = 'main'`
 
-	// The last migration says which is the oldest version of the library that may write.
-	sqliteFind = `SELECT id FROM workflow_run WHERE idempotency_key = ?`
-
 	sqliteEnqueue = `
-INSERT INTO workflow_run (id, type, payload, idempotency_key, priority, max_attempts, run_at, created_at, updated_at, is_ready)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO workflow_run (id, type, payload, idempotency_key, priority, max_attempts, run_at, created_at, updated_at, is_ready{metadata})
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?{value})
+ON CONFLICT (idempotency_key) DO NOTHING
 RETURNING id`
 
 	sqliteEvent = `
 INSERT INTO workflow_event (workflow_id, event_type, data, created_at) VALUES (?, 'created', '{}', ?)
 RETURNING id`
+
+	sqliteFind = `SELECT id FROM workflow_run WHERE idempotency_key = ?`
+
+	sqliteStart = `
+INSERT INTO workflow_intake (id, workflow, version, input, key, start_at, metadata)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO NOTHING
+RETURNING id`
+
+	sqliteFindStart = `
+SELECT id FROM workflow_instance WHERE workflow = ?1 AND key = ?2
+ UNION ALL
+SELECT id FROM workflow_intake WHERE workflow = ?1 AND key = ?2
+ LIMIT 1`
 )
 
 // check refuses a file that an engine of this process has open with another copy of SQLite, and
@@ -49,40 +62,67 @@ func (s sqliteTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) 
 	if err := s.check(ctx, t); err != nil {
 		return TxID{}, err
 	}
-	if job.key != "" {
-		known := TxID{Existing: true}
-		err := t.query(ctx, sqliteFind, job.key).Scan(&known.ID)
-		if !errors.Is(err, sql.ErrNoRows) {
-			return known, err
-		}
-	}
 	now := time.Now()
-	due := now.Add(job.delay)
-	if !job.at.IsZero() {
-		due = job.at
+	due := dueTime(now, job.at, job.delay)
+	id := TxID{ID: newID(now)}
+	args := []any{id.ID, job.taskType, job.payload, nullable(job.key), job.priority, job.maxAttempts,
+		due.UnixMicro(), now.UnixMicro(), now.UnixMicro(), !due.After(now)}
+	column, value := "", ""
+	if job.metadata != "" {
+		column, value = ", metadata", ", ?"
+		args = append(args, job.metadata)
 	}
-	isReady := 1
-	if due.After(now) {
-		isReady = 0
+	statement := strings.NewReplacer("{metadata}", column, "{value}", value).Replace(sqliteEnqueue)
+	err := t.query(ctx, statement, args...).Scan(&id.ID)
+	if isNoRows(err) {
+		id.Existing = true
+		return id, t.query(ctx, sqliteFind, job.key).Scan(&id.ID)
 	}
-	id := newID(now)
-	args := []any{id, job.taskType, job.payload, nullable(job.key), job.priority, job.maxAttempts,
-		due.UnixMicro(), now.UnixMicro(), now.UnixMicro(), isReady}
-	if err := t.query(ctx, sqliteEnqueue, args...).Scan(&id); err != nil {
+	if err != nil {
 		return TxID{}, err
 	}
 	var event int64
-	err := t.query(ctx, sqliteEvent, id, now.UnixMicro()).Scan(&event)
-	return TxID{ID: id}, err
+	return id, t.query(ctx, sqliteEvent, id.ID, now.UnixMicro()).Scan(&event)
 }
 
-func (sqliteTx) start(ctx context.Context, t *Tx, start *txStart) (TxID, error) {
-	return TxID{}, unsupported("start the instance after the commit, with a key", "this version of the store cannot start an instance in a transaction")
+func dueTime(now, at time.Time, delay time.Duration) time.Time {
+	if at.IsZero() {
+		return now.Add(delay)
+	}
+	return at
+}
+
+func (s sqliteTx) start(ctx context.Context, t *Tx, start *txStart) (TxID, error) {
+	if err := s.check(ctx, t); err != nil {
+		return TxID{}, err
+	}
+	now := time.Now()
+	var at any
+	if !start.at.IsZero() || start.delay > 0 {
+		at = dueTime(now, start.at, start.delay).UnixMicro()
+	}
+	id := TxID{ID: newID(now)}
+	err := t.query(ctx, sqliteStart, id.ID, start.workflow, start.version, start.input, nullable(start.key), at, nullable(start.metadata)).Scan(&id.ID)
+	if isNoRows(err) {
+		id.Existing = true
+		err = t.query(ctx, sqliteFindStart, start.workflow, start.key).Scan(&id.ID)
+	}
+	return id, err
+}
+
+// isNoRows: drivers have their own error for it, with the same text.
+func isNoRows(err error) bool {
+	return errors.Is(err, sql.ErrNoRows) || err != nil && strings.HasSuffix(err.Error(), "no rows in result set")
 }
 
 func (sqliteTx) explain(err error) error {
-	if isMissingTable(err) {
+	switch {
+	case err == nil:
+		return nil
+	case isMissingTable(err):
 		return schemaOlder(err)
+	case strings.Contains(err.Error(), "this version of it, does not exist"):
+		return newError(ErrNotFound, "%v", err)
 	}
 	return err
 }

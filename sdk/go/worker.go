@@ -282,6 +282,7 @@ func (w *Worker) freeSlots() int {
 // How long a claim waits for a task.
 const (
 	claimWait     = 20 * time.Second
+	shortWait     = time.Second // of a library that cannot be woken
 	idleWait      = time.Second // with UntilIdle, while handlers run
 	firstIdleWait = 20 * time.Millisecond
 )
@@ -295,9 +296,12 @@ func (w *Worker) sendClaim() {
 	}
 	c := w.claim
 	c.max, c.wait = slots, claimWait
+	if !w.engine.link.canWake() {
+		c.wait = shortWait
+	}
 	if w.config.UntilIdle {
 		c.wait = w.idlePause
-		if isBusy {
+		if isBusy && w.engine.link.canWake() {
 			c.wait = idleWait
 		}
 	}
@@ -385,7 +389,7 @@ func (w *Worker) checkIdle() {
 	w.isCheckOut = true
 	c := w.claim
 	w.request(func() func() {
-		isIdle, err := w.engine.link.isIdle(context.Background(), &c)
+		isIdle, err := w.engine.isIdle(context.Background(), &c)
 		delivered := err == nil && isIdle && w.drainOutbox()
 		return func() { w.idleAnswered(isIdle && !delivered, err) }
 	})

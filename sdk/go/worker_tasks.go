@@ -206,7 +206,7 @@ func (w *Worker) keepLeases(ctx context.Context) {
 		if len(beats) == 0 {
 			continue
 		}
-		err := w.engine.link.heartbeat(context.Background(), w.config.Name, beats)
+		err := w.engine.heartbeat(context.Background(), w.config.Name, beats)
 		w.hearBeats(calls, beats, err)
 	}
 }
