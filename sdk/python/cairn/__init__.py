@@ -19,11 +19,9 @@ from cairn._rows import (
     Signalled, Step, StreamEvent,
 )
 from cairn._task import Task, current_task
-from cairn._tx import Tx, TxId, tx
 from cairn._types import FunctionType, JobSpec, TaskType, Undo
 from cairn._version import __version__
 from cairn._words import Duration, Json, Time
-from cairn._worker import Worker
 from cairn._workflow import Backoff, Compensation, Condition, Fork, Workflow
 from cairn.errors import (
     BadInput, BadJson, BadPayload, Busy, CairnError, Closed, Conflict, Dead, Ended, Forbidden,
@@ -36,6 +34,8 @@ from cairn.errors import (
 if TYPE_CHECKING:
     from cairn import aio as aio
     from cairn import testing as testing
+    from cairn._tx import Tx, TxId, tx
+    from cairn._worker import Worker
 
 __all__ = [
     "App", "AsyncContext", "Backoff", "BadInput", "BadJson", "BadPayload", "Busy", "CairnError", "Closed", "Codec",
@@ -52,11 +52,14 @@ __all__ = [
 
 
 if not TYPE_CHECKING:
+    _LAZY = {"Tx": "_tx", "TxId": "_tx", "tx": "_tx", "Worker": "_worker"}
 
     def __getattr__(name: str) -> Any:
-        """``cairn.aio`` without an import of its own; asyncio is loaded only then."""
-        if name in ("aio", "testing", "otel"):
-            import importlib
+        """What not every program needs is loaded when it is used: asyncio, ctypes, ..."""
+        import importlib
 
+        if name in ("aio", "testing", "otel"):
             return importlib.import_module(f"cairn.{name}")
+        if name in _LAZY:
+            return getattr(importlib.import_module(f"cairn.{_LAZY[name]}"), name)
         raise AttributeError(f"module 'cairn' has no attribute {name!r}")

@@ -6,13 +6,13 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import sys
 import typing
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 from cairn import _abi, errors
 from cairn._errors import text_of
 from cairn._ffi import RawTask, Report
+from cairn._loops import is_cancellation
 from cairn._rows import decode_value
 from cairn._task import Task, enter_task
 from cairn._types import Signature, TaskType, Undo
@@ -100,12 +100,6 @@ class Bound:
             return self.complete(task, value)
         except BaseException as error:
             return report_of(task, error, self.dead_on)
-
-
-def is_cancellation(error: BaseException) -> bool:
-    """Whether it is asyncio's CancelledError."""
-    asyncio = sys.modules.get("asyncio")
-    return asyncio is not None and isinstance(error, asyncio.CancelledError)
 
 
 def release_of(raw: RawTask, delay_ms: int = -1) -> Report:

@@ -6,19 +6,18 @@ from __future__ import annotations
 import datetime
 import threading
 import typing
-import uuid
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, List, NamedTuple, Optional, Tuple, Type, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, NamedTuple, Optional, Tuple, Type, TypeVar, Union
 
 from cairn import errors
-from cairn._passage import Passage, StepSpec
 from cairn._task import Task
 from cairn._types import FunctionType, TaskType, is_async, type_name
-from cairn._words import UNSET, Duration, Json, Time, Unset, from_us, to_ms, to_us
+from cairn._words import Duration, Json, Time, Unset, from_us, to_ms, to_us
 from cairn._workflow import Backoff, Compensation
 
 if TYPE_CHECKING:
     from cairn._codec import Codec
+    from cairn._passage import Passage
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -42,6 +41,22 @@ def result_of(fn: Callable[..., Any]) -> Any:
         return known[0]
     except Exception:
         return Any
+
+
+class StepSpec(NamedTuple):
+    """The options of a step."""
+
+    key: str
+    input: bytes
+    retries: int
+    backoff: str
+    base_ms: int
+    max_ms: int
+    jitter: float
+    timeout_ms: int
+    compensation: Optional[str]
+    compensation_max_attempts: int
+    compensation_timeout_ms: int
 
 
 class StepCall(Generic[T]):
@@ -143,17 +158,10 @@ class FunctionLog:
         self._frame.write_log("error", message, data)
 
 
-class Child(NamedTuple):
-    """A job or an instance to start."""
-
-    key: Optional[str]
-    spec: Dict[str, Any]
-
-
 class Frame:
     """What Context and AsyncContext share."""
 
-    def __init__(self, passage: Passage, task: Task, codec: "Codec", version: int, state: Any) -> None:
+    def __init__(self, passage: "Passage", task: Task, codec: "Codec", version: int, state: Any) -> None:
         self.passage = passage
         self.task = task
         self.codec = codec
@@ -227,6 +235,3 @@ def moment(us: int) -> datetime.datetime:
     assert found is not None
     return found
 
-
-__all__ = ["BACKOFF", "UNSET", "Frame", "FunctionLog", "List", "StepCall", "check_sync", "moment", "result_of", "step",
-           "uuid"]

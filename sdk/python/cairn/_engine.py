@@ -16,7 +16,6 @@ from typing import (
 
 from cairn import errors
 from cairn._codec import DEFAULT, Codec
-from cairn._ffi import Native
 from cairn._handles import InstanceHandle, JobHandle
 from cairn._loops import refuse_on_loop
 from cairn._request import PAGE, When, body_of, check_metadata, chunks, encode, read, target
@@ -29,6 +28,7 @@ from cairn._words import UNSET, Duration, Json, Time, Unset, from_time, to_ms, t
 
 if TYPE_CHECKING:
     from cairn._app import App
+    from cairn._ffi import Native
     from cairn._worker import Worker
     from cairn._workflow import Workflow
     from cairn.aio import AsyncEngine
@@ -55,6 +55,8 @@ def open(url: Optional[str] = None, *, token: Optional[str] = None, seed: int = 
     ...     db.url
     'memory:'
     """
+    from cairn._ffi import Native
+
     options: Dict[str, Any] = {
         "url": None if url is None else url.encode(), "token": None if token is None else token.encode(),
         "seed": seed, "virtual_clock": virtual_clock, "start_us": 0 if start is None else to_us(start),
@@ -77,7 +79,7 @@ class Engine:
     cairn.errors.Closed: the engine is closed
     """
 
-    def __init__(self, native: Native, codec: Codec, max_batch: int) -> None:
+    def __init__(self, native: "Native", codec: Codec, max_batch: int) -> None:
         self.url: str = native.url
         self.native = native
         self.codec = codec
@@ -95,7 +97,7 @@ class Engine:
         self.close()
 
     def __del__(self) -> None:
-        native: Optional[Native] = getattr(self, "native", None)
+        native: "Optional[Native]" = getattr(self, "native", None)
         if native is not None and not native.is_closed and not native.is_forked:
             warnings.warn(f"unclosed engine {self.url!r}", ResourceWarning, source=self)
             self.close()

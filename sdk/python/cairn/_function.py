@@ -1,28 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Durable functions: the contexts that their code uses, and their runs."""
+"""What the code of a durable function is given: steps, sleeps, waits and values."""
 
 from __future__ import annotations
 
 import contextlib
 import datetime
 import uuid
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, List, Optional, Tuple, Type, TypeVar, Union, cast, overload
+from typing import Any, Awaitable, Callable, Optional, Tuple, Type, TypeVar, Union, cast, overload
 
-from cairn import _abi, errors
-from cairn._call import fail_of, is_cancellation, release_of
+from cairn import errors
 from cairn._context import BACKOFF, Frame, StepCall, Undoer, check_sync, moment
-from cairn._errors import text_of
-from cairn._ffi import Claim
-from cairn._held import Held
-from cairn._passage import NUMBER_OF_CODE, OK, STEP_FAILED, SUSPENDED, Passage, RunEnded
 from cairn._steps import answer, check_shutdown, execute, execute_async, finish, give_up
-from cairn._task import enter_task
 from cairn._types import FunctionType, TaskType
 from cairn._words import UNSET, Duration, Time, to_ms, to_us
 from cairn._workflow import Backoff
-
-if TYPE_CHECKING:
-    from cairn._worker import Worker
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -260,108 +251,3 @@ class AsyncContext(Frame):
         """Starts an instance, exactly once; its id."""
         spec = self.instance(workflow, input, version, key, at)
         return await self._do(step or str(workflow), lambda: self.passage.start_workflow(step, **spec))
-
-
-# ---- runs
-
-
-def check_function(function: FunctionType[Any, Any]) -> None:
-    """Before a worker runs it."""
-    signature = function.signature
-    count = len(signature.parameters)
-    if count not in (1, 2):
-        raise errors.Misuse(f"{signature.name}() takes {count} arguments; a function takes (ctx) or (ctx, input)")
-    if count == 2:
-        signature.type_of(1)
-
-
-def _arguments(held: Held, frame: Frame) -> List[Any]:
-    assert held.function is not None
-    signature = held.function.signature
-    if len(signature.parameters) == 1:
-        return [frame]
-    return [frame, frame.decode(held.raw.input, signature.type_of(1))]
-
-
-def _open(worker: "Worker", held: Held) -> Passage:
-    assert held.function is not None
-    try:
-        return Passage(worker.engine.native, worker.name.encode(), held.raw, held.function.commit, worker.lease_ms)
-    finally:
-        held.drop_page()
-
-
-def run_function(worker: "Worker", held: Held) -> None:
-    """One run of a sync function, and its end."""
-    assert held.function is not None
-    passage = _open(worker, held)
-    enter_task(held.task)
-    frame = Context(passage, held.task, worker.engine.codec, held.raw.version, worker.state)
-    value, error = None, None
-    try:
-        arguments = _arguments(held, frame)
-        with contextlib.ExitStack() as stack:
-            for around in worker.app.arounds:
-                stack.enter_context(around(held.task))
-            value = held.function.fn(*arguments)
-        passage.set_output(frame.codec.encode(value).encode())
-    except BaseException as raised:
-        error = raised
-    _end(worker, held, passage, error)
-
-
-async def run_function_async(worker: "Worker", held: Held) -> None:
-    """One run of an async function, and its end."""
-    assert held.function is not None
-    passage = _open(worker, held)
-    enter_task(held.task)
-    frame = AsyncContext(passage, held.task, worker.engine.codec, held.raw.version, worker.state)
-    value, error = None, None
-    try:
-        arguments = _arguments(held, frame)
-        with contextlib.ExitStack() as stack:
-            for around in worker.app.arounds:
-                stack.enter_context(around(held.task))
-            value = await held.function.fn(*arguments)
-        passage.set_output(frame.codec.encode(value).encode())
-    except BaseException as raised:
-        error = raised
-    await worker.engine.aio.run(lambda: _end(worker, held, passage, error))
-
-
-def _end(worker: "Worker", held: Held, passage: Passage, error: Optional[BaseException]) -> None:
-    is_stop = isinstance(error, errors.Stopped) or (error is not None and is_cancellation(error))
-    if is_stop and (held.task.stop or "shutdown") == "shutdown":
-        _release(worker, held, passage)
-        return
-    failed = passage.end(_code_of(held, passage, error))
-    if failed is not None:
-        held.error = failed
-        held.task.log.warning("the end of %s could not be committed: %s", held.task, failed.message)
-
-
-def _code_of(held: Held, passage: Passage, error: Optional[BaseException]) -> int:
-    """What the run ends with."""
-    if error is None:
-        return OK
-    if isinstance(error, RunEnded):
-        return NUMBER_OF_CODE.get(error.error.code, STEP_FAILED)
-    if isinstance(error, errors.Suspended):
-        return SUSPENDED
-    if error is passage.failure and isinstance(error, errors.CairnError):
-        return NUMBER_OF_CODE.get(error.code, STEP_FAILED)  # passed on: the engine knows its step and its text
-    held.task.log.warning("%s failed: %s", held.task, text_of(error), exc_info=error)
-    passage.set_error(fail_of(held.raw, _abi.CAIRN_FAIL, text_of(error)).error or b"")
-    return STEP_FAILED
-
-
-def _release(worker: "Worker", held: Held, passage: Passage) -> None:
-    """The worker ends: another one goes on from what is committed.  The lease ends before the run does, so that
-    the run's own end is refused and says nothing."""
-    name = worker.name.encode()
-    try:
-        worker.engine.native.report(name, [release_of(held.raw)], Claim(worker.name, [], [], None, 1), 0)
-    except errors.CairnError as error:
-        held.task.log.warning("%s could not be released: %s", held.task, error.message)
-        return
-    passage.end(SUSPENDED)

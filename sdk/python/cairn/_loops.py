@@ -18,3 +18,9 @@ def refuse_on_loop(name: str, instead: str) -> None:
     """A call that blocks would stop every coroutine of the loop."""
     if is_on_loop():
         raise errors.Misuse(f"{name} blocks, and this thread runs an event loop", hint=f"use {instead}")
+
+
+def is_cancellation(error: BaseException) -> bool:
+    """Whether it is asyncio's CancelledError."""
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and isinstance(error, asyncio.CancelledError)

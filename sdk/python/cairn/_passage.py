@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import re
-from typing import Any, List, NamedTuple, NoReturn, Optional, Tuple
+from typing import Any, List, NoReturn, Optional, Tuple
 
 from cairn import _abi, errors
+from cairn._context import StepSpec
 from cairn._ffi import Native, RawTask, error_of, read_task
 
 _REF = ctypes.byref
@@ -33,22 +34,6 @@ class RunEnded(errors.Suspended):
     def __init__(self, error: errors.CairnError) -> None:
         super().__init__(str(error))
         self.error = error
-
-
-class StepSpec(NamedTuple):
-    """The options of a step."""
-
-    key: str
-    input: bytes
-    retries: int
-    backoff: str
-    base_ms: int
-    max_ms: int
-    jitter: float
-    timeout_ms: int
-    compensation: Optional[str]
-    compensation_max_attempts: int
-    compensation_timeout_ms: int
 
 
 class Passage:

@@ -9,8 +9,9 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any, Callable, Deque, List, Optional
 
-from cairn._call import is_cancellation, release_of, report_of
+from cairn._call import release_of, report_of
 from cairn._held import Held
+from cairn._loops import is_cancellation
 
 if TYPE_CHECKING:
     import asyncio

@@ -7,12 +7,15 @@ import contextvars
 import logging
 from typing import Any, List, NamedTuple, Optional, Tuple
 
-from cairn import _abi, errors
-from cairn._call import is_cancellation
+from cairn import errors
 from cairn._context import Frame, StepCall, result_of
 from cairn._errors import text_of
+from cairn._loops import is_cancellation
 from cairn._task import Task, enter_task
 from cairn._words import Duration, to_ms
+
+# The outcomes of a step, as in cairn.h.
+COMPLETE, FAIL, RETRY, DEAD = 1, 2, 3, 4
 
 
 class StepTask(Task):
@@ -55,7 +58,7 @@ def check_shutdown(frame: Frame) -> None:
 
 
 def _completed(frame: Frame, task: StepTask, value: Any) -> StepEnd:
-    return StepEnd(_abi.CAIRN_COMPLETE, frame.codec.encode(value).encode(), outbound=task.outbound)
+    return StepEnd(COMPLETE, frame.codec.encode(value).encode(), outbound=task.outbound)
 
 
 def _bytes(text: str) -> bytes:
@@ -68,17 +71,17 @@ def _failed(call: StepCall[Any], task: StepTask, error: BaseException) -> StepEn
     if isinstance(error, errors.Retry):
         try:
             delay_ms = -1 if error.after is None else to_ms(error.after)
-            return StepEnd(_abi.CAIRN_RETRY, _bytes(error.error), delay_ms, cause=error)
+            return StepEnd(RETRY, _bytes(error.error), delay_ms, cause=error)
         except (ValueError, TypeError) as wrong:
             error = wrong
     if isinstance(error, errors.Dead):
-        return StepEnd(_abi.CAIRN_DEAD, _bytes(error.error), cause=error)
+        return StepEnd(DEAD, _bytes(error.error), cause=error)
     if isinstance(error, (errors.Release, errors.WaitFor)):
         error = errors.Misuse(f"the code of a function's step cannot raise {type(error).__name__}")
     is_dead = isinstance(error, call.dead_on)
     task.log.log(logging.ERROR if is_dead else logging.WARNING, "step %s failed: %s", call.key, text_of(error),
                  exc_info=error)
-    return StepEnd(_abi.CAIRN_DEAD if is_dead else _abi.CAIRN_FAIL, _bytes(text_of(error)), cause=error)
+    return StepEnd(DEAD if is_dead else FAIL, _bytes(text_of(error)), cause=error)
 
 
 def execute(frame: Frame, call: StepCall[Any], work: int) -> StepEnd:
@@ -123,7 +126,7 @@ async def execute_async(frame: Frame, call: StepCall[Any], work: int) -> StepEnd
 def finish(frame: Frame, call: StepCall[Any], work: int, end: StepEnd) -> bytes:
     """Ends the step in the passage; its output as it is remembered.  StepFailed, Suspended."""
     try:
-        if end.outcome == _abi.CAIRN_COMPLETE:
+        if end.outcome == COMPLETE:
             return frame.passage.complete_step(work, end.text, end.outbound)
         return frame.passage.fail_step(work, end.outcome, end.text, end.delay_ms)
     except errors.StepFailed as failed:
@@ -139,6 +142,6 @@ def answer(frame: Frame, call: StepCall[Any], output: bytes) -> Any:
 def give_up(frame: Frame, work: int, reason: str) -> None:
     """A step whose code was stopped, since the instance is not wanted any more: the rest is still committed."""
     try:
-        frame.passage.fail_step(work, _abi.CAIRN_FAIL, f"Stopped: {reason}".encode(), -1)
+        frame.passage.fail_step(work, FAIL, f"Stopped: {reason}".encode(), -1)
     except (errors.CairnError, errors.Suspended):
         pass

@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Dict, List, MutableMapping, Optional, Tuple
 
 from cairn import errors
-from cairn._ffi import RawTask
 from cairn._loops import refuse_on_loop
 from cairn._rows import Signal, decode_value
 from cairn._words import Duration, Json, from_us, to_seconds
@@ -19,6 +18,7 @@ from cairn._words import Duration, Json, from_us, to_seconds
 if TYPE_CHECKING:
     from cairn._codec import Codec
     from cairn._engine import Engine
+    from cairn._ffi import RawTask
 
 _current: "contextvars.ContextVar[Task]" = contextvars.ContextVar("cairn_task")
 
@@ -59,7 +59,7 @@ class Task:
     state: Any
     db: "Engine"
 
-    def __init__(self, raw: RawTask, worker: str, state: Any, db: "Engine", codec: "Codec") -> None:
+    def __init__(self, raw: "RawTask", worker: str, state: Any, db: "Engine", codec: "Codec") -> None:
         self._raw = raw
         self.worker = worker
         self.state = state
@@ -210,7 +210,7 @@ class Task:
             self._stopped.set()
 
     @property
-    def raw(self) -> RawTask:
+    def raw(self) -> "RawTask":
         """For the worker: the task as it was claimed."""
         return self._raw
 

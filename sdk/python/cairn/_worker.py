@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
-import socket
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Dict, Iterator, NoReturn, Optional, Union
@@ -15,10 +13,10 @@ from cairn import errors
 from cairn._call import Bound
 from cairn._dispatch import Dispatcher, bind, may_pass
 from cairn._ffi import Claim, RawTask
-from cairn._function import check_function, run_function, run_function_async
 from cairn._held import Held
 from cairn._loops import is_on_loop, refuse_on_loop
 from cairn._outbox import Outbox
+from cairn._run import check_function, run_function, run_function_async
 from cairn._signals import Signals
 from cairn._words import UNSET, Duration, Unset, to_ms, to_seconds
 
@@ -53,7 +51,7 @@ class Worker:
             raise ValueError(f"concurrency is {concurrency}; it must be from 1")
         if prefetch < 0:
             raise ValueError(f"prefetch is {prefetch}; it must be from 0")
-        self.name = name or f"{socket.gethostname() or 'host'}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.name = name or f"{os.uname().nodename or 'host'}:{os.getpid()}:{os.urandom(4).hex()}"
         self.engine = engine
         self.app = app
         self.runtime = runtime
