@@ -110,7 +110,7 @@ class Context(Frame):
                 at: Optional[Time] = None) -> str:
         """Records a job, exactly once; its id."""
         spec = self.job(task, payload, key, priority, max_attempts, at)
-        return self._do(step or str(task), lambda: self.passage.start_job(step, **spec))
+        return self._do(step or str(task), lambda: self.passage.start_job(step, spec))
 
     @overload
     def start(self, workflow: str, input: Any = ..., *, step: Optional[str] = ..., version: int = ...,
@@ -124,7 +124,7 @@ class Context(Frame):
               version: int = 0, key: Optional[str] = None, at: Optional[Time] = None) -> str:
         """Starts an instance, exactly once; its id."""
         spec = self.instance(workflow, input, version, key, at)
-        return self._do(step or str(workflow), lambda: self.passage.start_workflow(step, **spec))
+        return self._do(step or str(workflow), lambda: self.passage.start_workflow(step, spec))
 
     def _do(self, name: str, call: Callable[[], T]) -> T:
         self.enter_call(name)
@@ -243,11 +243,11 @@ class AsyncContext(Frame):
                       max_attempts: int = 3, at: Optional[Time] = None) -> str:
         """Records a job, exactly once; its id."""
         spec = self.job(task, payload, key, priority, max_attempts, at)
-        return await self._do(step or str(task), lambda: self.passage.start_job(step, **spec))
+        return await self._do(step or str(task), lambda: self.passage.start_job(step, spec))
 
     async def start(self, workflow: Union[str, FunctionType[P, Any]], input: Union[P, Any] = UNSET, *,
                     step: Optional[str] = None, version: int = 0, key: Optional[str] = None,
                     at: Optional[Time] = None) -> str:
         """Starts an instance, exactly once; its id."""
         spec = self.instance(workflow, input, version, key, at)
-        return await self._do(step or str(workflow), lambda: self.passage.start_workflow(step, **spec))
+        return await self._do(step or str(workflow), lambda: self.passage.start_workflow(step, spec))

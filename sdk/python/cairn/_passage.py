@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from typing import Any, List, NoReturn, Optional, Tuple
+from typing import Any, Dict, List, NoReturn, Optional, Tuple
 
 from cairn import _abi, errors
 from cairn._context import StepSpec
@@ -161,14 +161,14 @@ class Passage:
         self._call("cairn_passage_uuid", id)
         return id.value.decode()
 
-    def start_job(self, key: Optional[str], **spec: Any) -> str:
+    def start_job(self, key: Optional[str], spec: Dict[str, Any]) -> str:
         """Records a job with the next commit; its id."""
         id = ctypes.create_string_buffer(_ID)
         options = _abi.new(_abi.cairn_job_spec, **spec)
         self._call("cairn_passage_start_job", None if key is None else key.encode(), _REF(options), id)
         return id.value.decode()
 
-    def start_workflow(self, key: Optional[str], **spec: Any) -> str:
+    def start_workflow(self, key: Optional[str], spec: Dict[str, Any]) -> str:
         """Starts an instance with the next commit; its id."""
         id = ctypes.create_string_buffer(_ID)
         options = _abi.new(_abi.cairn_start_options, **spec)
