@@ -13,7 +13,7 @@ import threading
 import weakref
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from cairn import _abi, _library, errors
+from cairn import _abi, _library, _sqlites, errors
 
 _REF = ctypes.byref
 _WAKE_AGAIN = 0.02  # seconds; a wake ends only calls that wait already
@@ -135,6 +135,7 @@ class Native:
             raise error_of(error)
         self.pointer: int = self._engine.value or 0
         self.url: str = self.lib.cairn_url(self._engine).decode(errors="replace")
+        self.file = _sqlites.file_of(self.url)
         _open_engines.add(self)
 
     # ---- its life
@@ -376,5 +377,5 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def open_files() -> List[str]:
-    """The URLs of the engines that this process has open."""
-    return [native.url for native in list(_open_engines)]
+    """The SQLite files that engines of this process have open."""
+    return [native.file for native in list(_open_engines) if native.file]

@@ -2,40 +2,32 @@
 """One process must not open one file with two copies of SQLite.
 
 POSIX locks belong to the process: when one copy closes the file, the locks of the other are gone, and
-the file can be corrupted.  Engines say here which file they have open, and ``tx`` asks.
+the file can be corrupted.  So ``tx`` asks here before it writes.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-import threading
-from typing import Dict, List, Optional, Tuple
+import sys
+from typing import List, Optional, Tuple
 
 from cairn._errors import Misuse
 
-_lock = threading.Lock()
-_open_files: Dict[int, str] = {}
-_next_ticket = 0
+
+def file_of(url: str) -> Optional[str]:
+    """The absolute path of the file that a URL names; None if it names none.
+
+    >>> file_of("sqlite:/var/lib/shop.db"), file_of("memory:")
+    ('/var/lib/shop.db', None)
+    """
+    return os.path.abspath(url[len("sqlite:"):].split("?")[0]) if url.startswith("sqlite:") else None
 
 
-def engine_opened(url: str) -> Optional[int]:
-    """To be called when an engine is open; the ticket is for ``engine_closed()``."""
-    global _next_ticket
-    if not url.startswith("sqlite:"):
-        return None
-    path = os.path.abspath(url[len("sqlite:"):].split("?")[0])
-    with _lock:
-        _next_ticket += 1
-        _open_files[_next_ticket] = path
-        return _next_ticket
-
-
-def engine_closed(ticket: Optional[int]) -> None:
-    """To be called when it is closed; may be repeated."""
-    if ticket is not None:
-        with _lock:
-            _open_files.pop(ticket, None)
+def _open_files() -> List[str]:
+    """The files that engines of this process have open."""
+    ffi = sys.modules.get("cairn._ffi")
+    return list(ffi.open_files()) if ffi is not None else []
 
 
 def _identity(path: str) -> Optional[Tuple[int, int]]:
@@ -70,9 +62,7 @@ def refuse_second(path: Optional[str]) -> None:
     if path is None:
         return
     wanted = _identity(path)
-    with _lock:
-        files: List[str] = list(_open_files.values())
-    for file in files:
+    for file in _open_files():
         if wanted is not None and _identity(file) == wanted and not is_shared():
             raise Misuse(f"this process has an engine open on {path} with another copy of SQLite",
                          detail="two copies drop each other's locks, and the file can be corrupted",

@@ -102,9 +102,8 @@ def test_an_editable_wheel_points_here(tmp_path: Path) -> None:
 
 
 def test_importing_loads_nothing() -> None:
-    done = python("import sys, cairn; print('cairn._abi' in sys.modules, cairn._library._loaded)",
-                  PYTHONPATH=str(FOLDER), CAIRN_LIBRARY="/nowhere")
-    assert done.stdout.split() == ["False", "None"], done.stderr
+    done = python("import cairn; print(cairn._library._loaded)", PYTHONPATH=str(FOLDER), CAIRN_LIBRARY="/nowhere")
+    assert done.stdout.split() == ["None"], done.stderr
 
 
 def test_a_library_that_is_not_there_names_all_places() -> None:
@@ -132,7 +131,7 @@ def test_a_library_that_is_too_old(tmp_path: Path) -> None:
 
 
 def test_import_is_quick() -> None:
-    """Nothing large is imported: no asyncio, no typing extras, no database driver."""
+    """Nothing large is imported with it."""
     done = python("import sys; before = set(sys.modules); import cairn; print(sorted(set(sys.modules) - before))",
                   PYTHONPATH=str(FOLDER))
-    assert not {"sqlite3", "pydantic", "psycopg", "opentelemetry", "unittest", "http.client"} & set(eval(done.stdout))
+    assert not {"asyncio", "sqlite3", "pydantic", "psycopg", "opentelemetry"} & set(eval(done.stdout)), done.stderr

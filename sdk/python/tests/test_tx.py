@@ -17,7 +17,7 @@ import cairn.aio
 from cairn import _sqlites
 from tx_drivers import ASYNC, POSTGRES, SQLITE, Driver
 
-LATER = datetime(2100, 1, 1, 12, 0, 0, 123456, timezone.utc)
+LATER = datetime(2100, 1, 1, 12, 0, 0, 123000, timezone.utc)
 BOTH = [("postgres", name) for name in POSTGRES] + [("sqlite", name) for name in SQLITE]
 
 
@@ -189,8 +189,10 @@ def test_tables_that_are_too_new(sqlite_url: str) -> None:
 def test_another_schema_of_postgres(postgres_url: str) -> None:
     cairn.open(postgres_url).close()
     driver = POSTGRES["psycopg"](postgres_url)
-    driver.execute('ALTER SCHEMA workflow RENAME TO "odd ""name"')
-    assert cairn.tx(driver.given, schema='odd "name').enqueue("a.v1").id
+    driver.execute('CREATE SCHEMA "odd ""name"')
+    driver.execute('CREATE TABLE "odd ""name".workflow_run (LIKE workflow.workflow_run INCLUDING ALL)')
+    made = cairn.tx(driver.given, schema='odd "name').enqueue("a.v1")
+    assert [str(row[0]) for row in driver.execute('SELECT id FROM "odd ""name".workflow_run')] == [made.id]
     driver.rollback()
     driver.close()
 
@@ -272,7 +274,8 @@ def test_another_file_is_no_matter(sqlite_url: str, tmp_path: Any, monkeypatch: 
 
 def test_which_sqlite_libcairn_uses() -> None:
     """Debian's Python and a libcairn that was built beside it share libsqlite3.so.0."""
-    mapped = {line.split()[-1] for line in open("/proc/self/maps") if "libsqlite3" in line}
+    with open("/proc/self/maps") as maps:
+        mapped = {line.split()[-1] for line in maps if "libsqlite3" in line}
     assert _sqlites.is_shared() == (len(mapped) == 1)
 
 

@@ -96,12 +96,14 @@ def sqlalchemy_session(driver: str) -> Callable[[str], Driver]:
     return make
 
 
-def django(url: str) -> Driver:
+def django_connection(url: str) -> Driver:
+    import django
     from django.conf import settings
     from django.db.utils import ConnectionHandler
 
     if not settings.configured:
         settings.configure(USE_TZ=True)
+        django.setup()
     if url.startswith("sqlite:"):
         database: Dict[str, Any] = {"ENGINE": "django.db.backends.sqlite3", "NAME": url[len("sqlite:"):]}
     else:
@@ -129,10 +131,10 @@ POSTGRES = {
     "psycopg": psycopg3, "psycopg-dicts": psycopg3_dicts, "psycopg-cursor": psycopg3_cursor, "psycopg2": psycopg2,
     "psycopg2-dict-cursor": psycopg2_dict_cursor, "sqlalchemy-psycopg": sqlalchemy_connection("psycopg"),
     "sqlalchemy-psycopg2": sqlalchemy_connection("psycopg2"), "sqlalchemy-session": sqlalchemy_session("psycopg2"),
-    "django": django}
+    "django": django_connection}
 SQLITE = {
     "sqlite3": sqlite_file, "sqlite3-dicts": sqlite_dicts, "sqlalchemy": sqlalchemy_connection("pysqlite"),
-    "sqlalchemy-session": sqlalchemy_session("pysqlite"), "django": django}
+    "sqlalchemy-session": sqlalchemy_session("pysqlite"), "django": django_connection}
 
 
 # ---- asyncio --------------------------------------------------------------------------------------
