@@ -167,13 +167,15 @@ def _to_str(value: Any) -> str:
 def _to_any_list(value: Any) -> List[Any]:
     if not isinstance(value, list):
         raise _expected("a list", value)
-    return typing.cast(List[Any], value)
+    found: List[Any] = value
+    return found
 
 
 def _to_any_dict(value: Any) -> Dict[str, Any]:
     if not isinstance(value, dict):
         raise _expected("an object", value)
-    return typing.cast(Dict[str, Any], value)
+    found: Dict[str, Any] = value
+    return found
 
 
 def _from_text(name: str, parse: Callable[[str], Any]) -> Callable[[Any], Any]:

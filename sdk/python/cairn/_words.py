@@ -51,8 +51,9 @@ def to_ms(duration: Duration) -> int:
         ...
     ValueError: a duration cannot be negative: -1
     """
-    if isinstance(duration, bool) or not isinstance(duration, (int, float, str, timedelta)):
-        raise TypeError(f"a duration is a number, a text or a timedelta, not {type(duration).__name__}")
+    given: Any = duration
+    if isinstance(given, bool) or not isinstance(given, (int, float, str, timedelta)):
+        raise TypeError(f"a duration is a number, a text or a timedelta, not {type(given).__name__}")
     if isinstance(duration, str):
         ms = _text_to_ms(duration)
     elif isinstance(duration, timedelta):
@@ -116,8 +117,9 @@ def to_datetime(time: Time) -> datetime:
     """
     if isinstance(time, str):
         return _parse(time)
-    if not isinstance(time, datetime):
-        raise TypeError(f"a time is a datetime or a text, not {type(time).__name__}")
+    given: Any = time
+    if not isinstance(given, datetime):
+        raise TypeError(f"a time is a datetime or a text, not {type(given).__name__}")
     if time.tzinfo is None or time.utcoffset() is None:
         raise ValueError(f"{time} has no time zone: use datetime.now(timezone.utc), or .astimezone()")
     return time.astimezone(timezone.utc)

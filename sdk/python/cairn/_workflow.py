@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Literal, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Generator, List, Literal, Optional, Tuple, Union
 
 from cairn import _check
 from cairn._errors import Misuse
@@ -136,7 +136,7 @@ class Condition:
         return self._list("else")
 
     @contextlib.contextmanager
-    def _list(self, key: str) -> Iterator[None]:
+    def _list(self, key: str) -> Generator[None, None, None]:
         if key in self._element:
             raise Misuse(f"condition {self._element['condition']!r} has its {key!r} list already")
         self._element[key] = []
@@ -152,7 +152,7 @@ class Fork:
         self._element = element
 
     @contextlib.contextmanager
-    def branch(self) -> Iterator[None]:
+    def branch(self) -> Generator[None, None, None]:
         """The elements of one more branch."""
         elements: List[Element] = []
         self._element["branches"].append(elements)
@@ -224,7 +224,7 @@ class Workflow:
         self._add({"save_point": name})
 
     @contextlib.contextmanager
-    def condition(self, name: str, when: str) -> Iterator[Condition]:
+    def condition(self, name: str, when: str) -> Generator[Condition, None, None]:
         """Takes one of two lists; ``when`` is an expression such as ``{{ gt .count 0 }}``.
 
         >>> import cairn
@@ -242,7 +242,7 @@ class Workflow:
             yield condition
 
     @contextlib.contextmanager
-    def fork(self, name: str, *, join: Optional[Literal["all", "any"]] = "all") -> Iterator[Fork]:
+    def fork(self, name: str, *, join: Optional[Literal["all", "any"]] = "all") -> Generator[Fork, None, None]:
         """Runs branches side by side.
 
         >>> import cairn
@@ -339,7 +339,7 @@ class Workflow:
         elements.append(element)
 
     @contextlib.contextmanager
-    def _inside(self, elements: Optional[List[Element]], owner: Any) -> Iterator[None]:
+    def _inside(self, elements: Optional[List[Element]], owner: Any) -> Generator[None, None, None]:
         if elements is not None and self._open[-1] != (None, owner):
             raise Misuse(f"this {type(owner).__name__.lower()} is not the innermost one that is open")
         self._open.append((elements, owner))

@@ -7,7 +7,7 @@ It needs ``opentelemetry-api`` (the extra ``otel``) and uses nothing but ``App.a
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, Generator, List, Optional
 
 from cairn import errors
 from cairn._errors import text_of
@@ -54,7 +54,7 @@ def instrument(app: "App", tracer_provider: Optional[Any] = None) -> None:
     tracer = trace.get_tracer("cairn", __version__, tracer_provider)
 
     @contextlib.contextmanager
-    def span(task: "Task") -> Iterator[None]:
+    def span(task: "Task") -> Generator[None, None, None]:
         with tracer.start_as_current_span(f"run {task.type}", kind=trace.SpanKind.CONSUMER,
                                           attributes=_attributes(task), links=_links(task),
                                           record_exception=False, set_status_on_exception=False) as current:

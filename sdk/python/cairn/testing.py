@@ -19,7 +19,7 @@ from __future__ import annotations
 import contextlib
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional, Type, Union
+from typing import TYPE_CHECKING, Any, Dict, Generator, Iterable, List, Optional, Type, Union
 
 import cairn
 from cairn import errors
@@ -155,7 +155,7 @@ class Environment:
         return watched
 
     @contextlib.contextmanager
-    def _watch(self, task: "Task") -> Iterator[None]:
+    def _watch(self, task: "Task") -> Generator[None, None, None]:
         try:
             yield
         except _NO_ERRORS:
