@@ -13,26 +13,30 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FULL_NAME = 240, WORD_LIST = 160 };
+enum { FULL_NAME = 240, WORD_LIST = 160, INSTANT_ROOM = 256 };
 
-static const char *kind_of(const json_t *value)
+static bool has_decimals(struct slice number)
 {
-    assert(value);
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
+    return memchr(number.text, '.', number.len) || memchr(number.text, 'e', number.len) ||
+           memchr(number.text, 'E', number.len);
+}
+
+static const char *kind_of(struct slice value)
+{
+    switch (value.text[0]) {
+    case '{':
         return "an object";
-    case JSON_ARRAY:
+    case '[':
         return "an array";
-    case JSON_STRING:
+    case '"':
         return "a string";
-    case JSON_INTEGER:
-        return "a number";
-    case JSON_REAL:
-        return "a number with decimals";
-    case JSON_NULL:
+    case 'n':
         return "null";
-    default:
+    case 't':
+    case 'f':
         return "a truth value";
+    default:
+        return has_decimals(value) ? "a number with decimals" : "a number";
     }
 }
 
@@ -80,7 +84,7 @@ static void refuse_field(struct fields *fields, const char *name, cairn_code cod
 }
 
 static void refuse(struct fields *fields, const char *name, const char *wanted,
-                   const json_t *value)
+                   struct slice value)
 {
     refuse_field(fields, name, CAIRN_E_BAD_INPUT, "must be %s, not %s", wanted, kind_of(value));
 }
@@ -99,84 +103,79 @@ static void refuse_count(struct fields *fields, const char *name, size_t count, 
                  "must have %zu to %zu entries, not %zu", least, most, count);
 }
 
-static void no_memory(struct fields *fields)
+/* What was allocated; NULL is noted. */
+static const void *allocated(struct fields *fields, const void *memory)
 {
-    if (!fields->request->code)
+    if (!memory && !fields->request->code)
         fields->request->code = fail_memory(&fields->request->error);
-}
-
-/* The field as it was sent, null included; NULL: it was not, or there was a mistake before. */
-static const json_t *ask_any(struct fields *fields, const char *name)
-{
-    assert(fields->asked_count < FIELDS_MAX);
-    fields->asked[fields->asked_count++] = name;
-    if (!fields->object || fields->request->code)
-        return NULL;
-    const json_t *value = json_object_get(fields->object, name);
-    if (value)
-        fields->found++;
-    return value;
-}
-
-/* The same, null counting as left out. */
-static const json_t *ask(struct fields *fields, const char *name, enum need need)
-{
-    const json_t *value = ask_any(fields, name);
-    if (value && !json_is_null(value))
-        return value;
-    if (need == REQUIRED)
-        refuse_missing(fields, name);
-    return NULL;
+    return memory;
 }
 
 static bool is_blank(const char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        if (text[i] != ' ' && text[i] != '\t' && text[i] != '\n' && text[i] != '\r')
-            return false;
-    return true;
+    while (len > 0 && memchr(" \t\n\r", text[len - 1], 4))
+        len--;
+    return len == 0;
 }
 
 cairn_code body_read(const char *text, size_t len, struct request *request,
-                     struct fields *ret_fields, json_t **ret_tree)
+                     struct fields *ret_fields)
 {
+    struct slice body;
     *ret_fields = (struct fields){.request = request, .index = -1};
-    *ret_tree = NULL;
     if (!text || is_blank(text, len))
         return CAIRN_OK;
-
-    request->code = json_read(text, len, "body", ret_tree, &request->error);
+    request->code = json_check(text, len, "body", &request->error);
     if (request->code)
         return request->code;
-    if (!json_is_object(*ret_tree)) {
-        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
-                             "body must be a JSON object, not %s", kind_of(*ret_tree));
-        return request->code;
-    }
-    ret_fields->object = *ret_tree;
-    scan_text(text, len, &ret_fields->text);
+    scan_text(text, len, &body);
+    if (body.text[0] != '{')
+        return request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                                    "body must be a JSON object, not %s", kind_of(body));
+    ret_fields->object = body;
     return CAIRN_OK;
 }
 
-static const char *copy_text(struct fields *fields, const json_t *value)
+/* ---- single fields ------------------------------------------------------------------------ */
+
+/* The field as it was sent, null included; none: it was not, or there was a mistake before. */
+static struct slice ask_any(struct fields *fields, const char *name)
 {
-    const char *copy = arena_strndup(&fields->request->arena, json_string_value(value),
-                                     json_string_length(value));
-    if (!copy)
-        no_memory(fields);
-    return copy;
+    assert(fields->asked_count < FIELDS_MAX);
+    fields->asked[fields->asked_count++] = name;
+    return fields->request->code ? (struct slice){0} : scan_find(fields->object, name);
+}
+
+/* The same, null counting as left out.  False: there is none. */
+static bool ask(struct fields *fields, const char *name, enum need need,
+                struct slice *ret_value)
+{
+    *ret_value = ask_any(fields, name);
+    if (ret_value->len && !slice_is(*ret_value, "null"))
+        return true;
+    if (need == REQUIRED)
+        refuse_missing(fields, name);
+    return false;
+}
+
+/* The same, refused if it does not begin as a value of the wanted type does. */
+static bool ask_for(struct fields *fields, const char *name, enum need need, const char *begins,
+                    const char *wanted, struct slice *ret_value)
+{
+    if (!ask(fields, name, need, ret_value))
+        return false;
+    bool is_wanted = strchr(begins, ret_value->text[0]) != NULL;
+    if (!is_wanted)
+        refuse(fields, name, wanted, *ret_value);
+    return is_wanted;
 }
 
 const char *field_text(struct fields *fields, const char *name, enum need need)
 {
-    const json_t *value = ask(fields, name, need);
-    if (!value)
+    struct slice value;
+    if (!ask_for(fields, name, need, "\"", "a string", &value))
         return NULL;
-    if (!json_is_string(value)) {
-        refuse(fields, name, "a string", value);
-        return NULL;
-    }
-    return copy_text(fields, value);
+    return allocated(fields, slice_string(value, &fields->request->arena));
 }
 
 /* "a, b or c" */
@@ -189,8 +188,9 @@ static void list_words(const char *const *words, char room[WORD_LIST])
     }
 }
 
-const char *field_word(struct fields *fields, const char *name, const char *const *words,
-                       enum need need)
+/* One of the words, which end with NULL. */
+static const char *read_word(struct fields *fields, const char *name, const char *const *words,
+                             enum need need)
 {
     char list[WORD_LIST] = "";
     const char *text = field_text(fields, name, need);
@@ -204,147 +204,118 @@ const char *field_word(struct fields *fields, const char *name, const char *cons
     return NULL;
 }
 
-static int64_t to_int(struct fields *fields, const char *name, const json_t *value,
-                      int64_t least, int64_t most, int64_t fallback)
+static int64_t read_int(struct fields *fields, const struct field *field)
 {
-    if (!json_is_integer(value)) {
-        refuse(fields, name, "an integer", value);
-        return fallback;
-    }
-    int64_t number = json_integer_value(value);
-    if (number >= least && number <= most)
+    struct slice value;
+    int64_t most = field->most == MOST_IN_BATCH ? (int64_t)fields->max_batch : field->most;
+    int64_t number = field->fallback;
+    if (!ask(fields, field->name, field->is_needed ? REQUIRED : OPTIONAL, &value))
         return number;
-    refuse_field(fields, name, CAIRN_E_BAD_INPUT,
-                 "must be from %" PRId64 " to %" PRId64 ", not %" PRId64, least, most, number);
-    return fallback;
-}
-
-int64_t field_int(struct fields *fields, const char *name, int64_t least, int64_t most,
-                  int64_t fallback)
-{
-    const json_t *value = ask(fields, name, OPTIONAL);
-    return value ? to_int(fields, name, value, least, most, fallback) : fallback;
-}
-
-int64_t field_int_needed(struct fields *fields, const char *name, int64_t least, int64_t most)
-{
-    const json_t *value = ask(fields, name, REQUIRED);
-    return value ? to_int(fields, name, value, least, most, least) : least;
+    if (!slice_int(value, &number))
+        refuse(fields, field->name, "an integer", value);
+    else if (number < field->least || number > most)
+        refuse_field(fields, field->name, CAIRN_E_BAD_INPUT,
+                     "must be from %" PRId64 " to %" PRId64 ", not %" PRId64, field->least,
+                     most, number);
+    return number;
 }
 
 bool field_bool(struct fields *fields, const char *name, bool fallback)
 {
-    const json_t *value = ask(fields, name, OPTIONAL);
-    if (!value)
-        return fallback;
-    if (!json_is_boolean(value)) {
-        refuse(fields, name, "true or false", value);
-        return fallback;
-    }
-    return json_is_true(value);
+    struct slice value;
+    bool is_given = ask_for(fields, name, OPTIONAL, "tf", "true or false", &value);
+    return is_given ? value.text[0] == 't' : fallback;
 }
 
-int64_t field_time(struct fields *fields, const char *name)
+static int64_t read_time(struct fields *fields, const char *name)
 {
+    static const char wanted[] = "a time such as \"2026-11-15T06:30:00Z\"";
     struct request *request = fields->request;
+    struct slice value;
+    char text[INSTANT_ROOM];
     int64_t us = 0;
-    const json_t *value = ask(fields, name, OPTIONAL);
-    if (!value)
+    if (!ask_for(fields, name, OPTIONAL, "\"", wanted, &value))
         return 0;
-    if (!json_is_string(value)) {
-        refuse(fields, name, "a time such as \"2026-11-15T06:30:00Z\"", value);
-        return 0;
-    }
-    if (instant_parse(json_string_value(value), &us))
+    slice_unescape(value, text, sizeof text);
+    if (instant_parse(text, &us))
         return us;
-    refuse_field(fields, name, CAIRN_E_BAD_INPUT,
-                 "must be a time such as \"2026-11-15T06:30:00Z\"");
-    fail_detail(&request->error, request->code, "it is \"%.64s\"", json_string_value(value));
+    refuse_field(fields, name, CAIRN_E_BAD_INPUT, "must be %s", wanted);
+    fail_detail(&request->error, request->code, "it is \"%.64s\"", text);
     return 0;
 }
 
-const char *field_json(struct fields *fields, const char *name)
+static const char *read_json(struct fields *fields, const char *name)
 {
-    if (!ask_any(fields, name))
+    struct slice value = ask_any(fields, name);
+    if (!value.len)
         return NULL;
-    struct slice value = scan_find(fields->text, name);
-    assert(value.text);
-    const char *copy = slice_json(value, &fields->request->arena);
-    if (!copy)
-        no_memory(fields);
-    return copy;
+    return allocated(fields, slice_json(value, &fields->request->arena));
 }
 
-const char *const *field_texts(struct fields *fields, const char *name, size_t least,
-                               size_t most, size_t *ret_count)
+/* ---- fields that have more inside --------------------------------------------------------- */
+
+static void read_texts(struct fields *fields, const struct field *field, void *to)
 {
-    *ret_count = 0;
-    const json_t *array = ask(fields, name, REQUIRED);
-    if (!array)
-        return NULL;
-    if (!json_is_array(array)) {
-        refuse(fields, name, "an array of strings", array);
-        return NULL;
+    static const char wanted[] = "an array of strings";
+    enum need need = field->is_needed ? REQUIRED : OPTIONAL;
+    struct slice list, entry;
+    struct scan scan;
+    field_put_list(field, to, NULL, 0);
+    if (!ask_for(fields, field->name, need, "[", wanted, &list))
+        return;
+    size_t count = scan_count(list);
+    if (count < (size_t)field->least || count > (size_t)field->most) {
+        refuse_count(fields, field->name, count, (size_t)field->least, (size_t)field->most);
+        return;
     }
-    size_t count = json_array_size(array);
-    if (count < least || count > most) {
-        refuse_count(fields, name, count, least, most);
-        return NULL;
-    }
-    const char **texts = arena_array(&fields->request->arena, count, sizeof *texts);
-    if (!texts) {
-        no_memory(fields);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const json_t *entry = json_array_get(array, i);
-        if (!json_is_string(entry)) {
-            refuse(fields, name, "an array of strings", entry);
-            return NULL;
+    const char **texts = arena_array(&fields->request->arena, count + 1, sizeof *texts);
+    scan_list(list, &scan);
+    for (size_t i = 0; allocated(fields, texts) && scan_item(&scan, &entry); i++) {
+        if (!slice_is_string(entry)) {
+            refuse(fields, field->name, wanted, entry);
+            return;
         }
-        texts[i] = copy_text(fields, entry);
+        texts[i] = allocated(fields, slice_string(entry, &fields->request->arena));
     }
-    *ret_count = count;
-    return texts;
+    field_put_list(field, to, texts, count);
+}
+
+/* The fields of an object within others. */
+static struct fields inner_fields(const struct fields *fields, struct slice object,
+                                  const char *name, long index)
+{
+    return (struct fields){.request = fields->request,
+                           .max_batch = fields->max_batch,
+                           .object = object,
+                           .parent = fields,
+                           .name = name,
+                           .index = index};
 }
 
 bool field_object(struct fields *fields, const char *name, struct fields *ret_inner)
 {
-    const json_t *value = ask(fields, name, OPTIONAL);
-    if (!value)
+    struct slice value;
+    if (!ask_for(fields, name, OPTIONAL, "{", "an object", &value))
         return false;
-    if (!json_is_object(value)) {
-        refuse(fields, name, "an object", value);
-        return false;
-    }
-    *ret_inner = (struct fields){.request = fields->request,
-                                 .max_batch = fields->max_batch,
-                                 .object = value,
-                                 .text = scan_find(fields->text, name),
-                                 .parent = fields,
-                                 .name = name,
-                                 .index = -1};
+    *ret_inner = inner_fields(fields, value, name, -1);
     return true;
 }
+
+static const char objects_wanted[] = "an array of objects";
 
 struct field_items field_items(struct fields *fields, const char *name, size_t most,
                                enum need need)
 {
     struct field_items items = {.name = name};
-    const json_t *array = ask(fields, name, need);
-    if (!array)
+    struct slice list;
+    if (!ask_for(fields, name, need, "[", objects_wanted, &list))
         return items;
-    if (!json_is_array(array)) {
-        refuse(fields, name, "an array of objects", array);
-        return items;
-    }
-    size_t count = json_array_size(array);
+    size_t count = scan_count(list);
     if (count > most) {
         refuse_count(fields, name, count, 1, most);
         return items;
     }
-    scan_list(scan_find(fields->text, name), &items.texts);
-    items.array = array;
+    scan_list(list, &items.left);
     items.count = count;
     return items;
 }
@@ -352,28 +323,20 @@ struct field_items field_items(struct fields *fields, const char *name, size_t m
 bool field_items_next(struct fields *fields, struct field_items *items,
                       struct fields *ret_inner)
 {
-    if (fields->request->code || items->index == items->count)
+    struct slice entry;
+    if (fields->request->code || !scan_item(&items->left, &entry))
         return false;
-    const json_t *entry = json_array_get(items->array, items->index);
-    if (!json_is_object(entry)) {
-        refuse(fields, items->name, "an array of objects", entry);
+    if (entry.text[0] != '{') {
+        refuse(fields, items->name, objects_wanted, entry);
         return false;
     }
-    *ret_inner = (struct fields){.request = fields->request,
-                                 .max_batch = fields->max_batch,
-                                 .object = entry,
-                                 .parent = fields,
-                                 .name = items->name,
-                                 .index = (long)items->index};
-    bool is_there = scan_item(&items->texts, &ret_inner->text);
-    assert(is_there);
-    items->index++;
+    *ret_inner = inner_fields(fields, entry, items->name, (long)items->index++);
     return true;
 }
 
 bool field_is_there(const struct fields *fields, const char *name)
 {
-    return fields->object && json_object_get(fields->object, name);
+    return scan_find(fields->object, name).len > 0;
 }
 
 void field_refuse_empty(struct fields *fields, const char *name, size_t most)
@@ -394,28 +357,13 @@ static void read_items(struct fields *fields, const struct field *field, void *t
     struct field_items items =
         field_items(fields, field->name, most, field->is_needed ? REQUIRED : OPTIONAL);
     char *room = arena_array(&fields->request->arena, items.count + 1, size);
-    if (!room) {
-        no_memory(fields);
+    if (!allocated(fields, room))
         return;
-    }
     while (field_items_next(fields, &items, &one)) {
         fields_read(&one, field->inner, room + (items.index - 1) * size);
         fields_end(&one);
     }
     field_put_list(field, to, room, items.count);
-}
-
-static void read_texts(struct fields *fields, const struct field *field, void *to)
-{
-    const char *const *texts = NULL;
-    size_t count = 0;
-    const json_t *value = fields->object ? json_object_get(fields->object, field->name) : NULL;
-    if (field->is_needed || (value && !json_is_null(value)))
-        texts =
-            field_texts(fields, field->name, (size_t)field->least, (size_t)field->most, &count);
-    else
-        ask_any(fields, field->name);
-    field_put_list(field, to, texts, count);
 }
 
 static void read_object(struct fields *fields, const struct field *field, void *to)
@@ -432,16 +380,8 @@ static enum passage_outcome read_outcome(struct fields *fields, const char *name
     const char *words[PASSAGE_OUTCOME_COUNT] = {0};
     for (int i = PASSAGE_NONE + 1; i < PASSAGE_OUTCOME_COUNT; i++)
         words[i - 1] = passage_outcome_name((enum passage_outcome)i);
-    const char *word = field_word(fields, name, words, REQUIRED);
+    const char *word = read_word(fields, name, words, REQUIRED);
     return word ? passage_outcome_from(word) : PASSAGE_NONE;
-}
-
-static int64_t read_int(struct fields *fields, const struct field *field)
-{
-    int64_t most = field->most == MOST_IN_BATCH ? (int64_t)fields->max_batch : field->most;
-    if (field->is_needed)
-        return field_int_needed(fields, field->name, field->least, most);
-    return field_int(fields, field->name, field->least, most, field->fallback);
 }
 
 static void read_value(struct fields *fields, const struct field *field, void *to)
@@ -453,13 +393,13 @@ static void read_value(struct fields *fields, const struct field *field, void *t
         field_put_pointer(field, to, field_text(fields, name, need));
         break;
     case FIELD_JSON:
-        field_put_pointer(field, to, field_json(fields, name));
+        field_put_pointer(field, to, read_json(fields, name));
         break;
     case FIELD_CHOICE:
-        field_put_pointer(field, to, field_word(fields, name, field->words, need));
+        field_put_pointer(field, to, read_word(fields, name, field->words, need));
         break;
     case FIELD_FLAG:
-        word = field_word(fields, name, field->words, need);
+        word = read_word(fields, name, field->words, need);
         field_put_number(field, to, word && word == field->words[0]);
         break;
     case FIELD_INT:
@@ -470,7 +410,7 @@ static void read_value(struct fields *fields, const struct field *field, void *t
         field_put_number(field, to, field_bool(fields, name, field->fallback != 0));
         break;
     case FIELD_TIME:
-        field_put_number(field, to, field_time(fields, name));
+        field_put_number(field, to, read_time(fields, name));
         break;
     case FIELD_OUTCOME:
         field_put_number(field, to, read_outcome(fields, name));
@@ -522,29 +462,28 @@ static void hint_fields(const struct fields *fields)
     fail_hint(&request->error, request->code, "the fields here are: %s", known);
 }
 
-static const char *find_unknown(const struct fields *fields)
+/* The first member that was not asked for; false: there is none. */
+static bool find_unknown(const struct fields *fields, char name[FULL_NAME])
 {
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)fields->object, name, value)
-    {
+    struct scan scan;
+    struct slice key, value;
+    if (!scan_object(fields->object, &scan))
+        return false;
+    while (scan_member(&scan, &key, &value)) {
+        slice_unescape((struct slice){key.text - 1, key.len + 2}, name, FULL_NAME);
         if (!is_asked(fields, name))
-            return name;
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 /* A field is often missing because its name is spelled differently, so both are named. */
 cairn_code fields_end(struct fields *fields)
 {
     struct request *request = fields->request;
-    char unknown[FULL_NAME], missing[FULL_NAME];
-    bool is_failed = request->code != CAIRN_OK;
-    if (!fields->object || (is_failed && (!fields->missing || fields->is_partial)) ||
-        (!is_failed && json_object_size(fields->object) == fields->found))
-        return request->code;
-    const char *name = find_unknown(fields);
-    if (!name)
+    char name[FULL_NAME], unknown[FULL_NAME], missing[FULL_NAME];
+    if ((request->code && (!fields->missing || fields->is_partial)) ||
+        !find_unknown(fields, name))
         return request->code;
     full_name(fields, name, unknown);
     if (fields->missing)

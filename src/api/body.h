@@ -20,47 +20,31 @@ enum { FIELDS_MAX = 16 };
 /* An object being read. */
 struct fields {
     struct request *request;
-    size_t max_batch;     /* of the engine: entries of a list that names no other limit */
-    const json_t *object; /* NULL: nothing was sent */
-    struct slice text;    /* the same as it was sent */
+    size_t max_batch;    /* of the engine: entries of a list that names no other limit */
+    struct slice object; /* as it was sent; none: nothing was */
     const struct fields *parent; /* what it stands in, which outlives it; NULL: nothing */
     const char *name;            /* of the field it stands in; NULL: it is the body itself */
     long index;                  /* in that field's array; -1: it is no array */
     const char *asked[FIELDS_MAX];
-    size_t asked_count, found;
+    size_t asked_count;
     const char *missing; /* the first needed field that was left out; NULL: none was */
     bool is_partial;     /* the reader gave up, so what it did not ask for may still be known */
 };
 
 /* An array of objects being read. */
 struct field_items {
-    const json_t *array;
-    struct scan texts; /* the same as they were sent */
+    struct scan left;
     const char *name;
     size_t index, count;
 };
 
-/* Reads a body.  No bytes, or none but white space: an object without fields.  The tree belongs
- * to the caller (json_decref), outlives the fields, and may be NULL. */
+/* Reads a body, which outlives the fields.  No bytes, or none but white space: an object without
+ * fields. */
 cairn_code body_read(const char *text, size_t len, struct request *request,
-                     struct fields *ret_fields, json_t **ret_tree);
+                     struct fields *ret_fields);
 
 const char *field_text(struct fields *fields, const char *name, enum need need);
-
-/* One of the words, which end with NULL. */
-const char *field_word(struct fields *fields, const char *name, const char *const *words,
-                       enum need need);
-
-int64_t field_int(struct fields *fields, const char *name, int64_t least, int64_t most,
-                  int64_t fallback);
-int64_t field_int_needed(struct fields *fields, const char *name, int64_t least, int64_t most);
 bool field_bool(struct fields *fields, const char *name, bool fallback);
-int64_t field_time(struct fields *fields, const char *name);     /* us; 0: left out */
-const char *field_json(struct fields *fields, const char *name); /* as sent; NULL: left out */
-
-/* An array of texts with `least` to `most` entries, which must be there. */
-const char *const *field_texts(struct fields *fields, const char *name, size_t least,
-                               size_t most, size_t *ret_count);
 
 /* Another object.  False if it was left out. */
 bool field_object(struct fields *fields, const char *name, struct fields *ret_inner);

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "engine/options.h"
 
-#include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 
 static void give_answer(const struct call *call, struct request *request)
@@ -70,18 +70,16 @@ static void read_inputs(struct call *call, struct request *request)
 static cairn_code read_call(struct call *call, const char *body, size_t len,
                             struct request *request)
 {
-    json_t *tree = NULL;
     cairn_code code = target_allow(&call->target, request, call->operation->query);
     if (!code && call->operation->op == OP_DEPLOY)
         code = keep_text(call, body, len, request);
     else if (!code)
-        code = body_read(body, len, request, &call->body, &tree);
+        code = body_read(body, len, request, &call->body);
     if (!code) {
         call->body.max_batch = call->engine->options.max_batch;
         read_inputs(call, request);
         code = fields_end(&call->body);
     }
-    json_decref(tree);
     call->body = (struct fields){0};
     return code;
 }
@@ -134,9 +132,7 @@ static cairn_code copy_request(const cairn_request *from, cairn_request *ret_cop
     *ret_copy = defaults;
     if (!from)
         return fail(reterr, CAIRN_E_BAD_INPUT, "there is no request");
-    cairn_code code = options_take(OPTIONS_REQUEST, ret_copy, from, reterr);
-    if (code)
-        return code;
+    TRY(options_take(OPTIONS_REQUEST, ret_copy, from, reterr));
     if (!ret_copy->method || !ret_copy->target)
         return fail(reterr, CAIRN_E_BAD_INPUT, "the request has no %s",
                     ret_copy->method ? "target" : "method");
@@ -156,42 +152,30 @@ void cairn_call_async(cairn_engine *engine, const cairn_request *request, cairn_
 
 /* A caller that waits for one answer. */
 struct waiter {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool is_done;
+    sem_t is_done;
     cairn_response *response;
 };
 
 static void wake(void *arg, cairn_response *response)
 {
     struct waiter *waiter = arg;
-    pthread_mutex_lock(&waiter->lock);
     waiter->response = response;
-    waiter->is_done = true;
-    pthread_cond_signal(&waiter->changed);
-    pthread_mutex_unlock(&waiter->lock);
+    sem_post(&waiter->is_done);
 }
 
 cairn_code cairn_call(cairn_engine *engine, const cairn_request *request,
                       cairn_response **ret_response, cairn_error *reterr)
 {
     cairn_request copy;
-    cairn_code code = copy_request(request, &copy, reterr);
-    if (code)
-        return code;
-
-    struct waiter waiter = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                            .changed = PTHREAD_COND_INITIALIZER};
+    struct waiter waiter = {.response = NULL};
+    TRY(copy_request(request, &copy, reterr));
     copy.wanted = NULL;
     copy.arg = &waiter;
+    sem_init(&waiter.is_done, 0, 0);
     engine->ops->call(engine, &copy, wake);
-
-    pthread_mutex_lock(&waiter.lock);
-    while (!waiter.is_done)
-        pthread_cond_wait(&waiter.changed, &waiter.lock);
-    pthread_mutex_unlock(&waiter.lock);
-    pthread_mutex_destroy(&waiter.lock);
-    pthread_cond_destroy(&waiter.changed);
+    while (sem_wait(&waiter.is_done) != 0)
+        continue; /* a signal came */
+    sem_destroy(&waiter.is_done);
 
     if (!waiter.response)
         return fail_memory(reterr);

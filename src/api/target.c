@@ -84,9 +84,7 @@ static cairn_code read_query(char *query, struct request *request, struct target
         char *name = strsep(&value, "=");
         if (!*name && !value)
             continue;
-        cairn_code code = add_param(name, value ? value : name + strlen(name), request, target);
-        if (code)
-            return code;
+        TRY(add_param(name, value ? value : name + strlen(name), request, target));
     }
     return CAIRN_OK;
 }
@@ -98,8 +96,8 @@ cairn_code target_read(const char *text, struct request *request, struct target 
     if (!query)
         return request->code = fail_memory(&request->error);
     char *path = strsep(&query, "?");
-    cairn_code code = read_path(path, request, ret_target);
-    return code ? code : read_query(query, request, ret_target);
+    TRY(read_path(path, request, ret_target));
+    return read_query(query, request, ret_target);
 }
 
 const char *target_param(const struct target *target, const char *name)

@@ -47,7 +47,7 @@ void read_definition(struct call *call, struct request *request)
 static bool read_latch(struct fields *fields)
 {
     struct request *request = fields->request;
-    if (!json_is_string(json_object_get(fields->object, "latch")))
+    if (!slice_is_string(scan_find(fields->object, "latch")))
         return field_bool(fields, "latch", true);
     const char *text = field_text(fields, "latch", OPTIONAL);
     bool is_off = text && strcmp(text, "off") == 0;

@@ -72,6 +72,27 @@ void buf_printf(struct buf *buf, const char *format, ...)
     buf->len += (size_t)len;
 }
 
+void buf_url(struct buf *buf, const char *text)
+{
+    for (; *text; text++) {
+        char c = *text;
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                        (c >= '0' && c <= '9') || strchr("-._~", c);
+        if (is_plain)
+            buf_char(buf, c);
+        else
+            buf_printf(buf, "%%%02X", (unsigned char)c);
+    }
+}
+
+void buf_param(struct buf *url, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    buf_printf(url, "%c%s=", strchr(buf_text(url), '?') ? '&' : '?', name);
+    buf_url(url, value);
+}
+
 bool buf_failed(const struct buf *buf)
 {
     return buf->failed;

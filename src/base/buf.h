@@ -26,6 +26,9 @@ void buf_add(struct buf *buf, const char *bytes, size_t len);
 void buf_str(struct buf *buf, const char *text);
 void buf_char(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_url(struct buf *buf, const char *text); /* percent-encoded */
+/* "?name=value", or "&name=value" if there is a "?"; nothing if the value is NULL. */
+void buf_param(struct buf *url, const char *name, const char *value);
 bool buf_failed(const struct buf *buf);
 const char *buf_text(const struct buf *buf);      /* "" when empty */
 char *buf_take(struct buf *buf, size_t *ret_len); /* the text is yours (mem_free); buf empty */

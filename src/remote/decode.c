@@ -84,21 +84,18 @@ static cairn_code read_tasks(struct reader *reader, struct slice answer,
 {
     struct slice list = scan_find(answer, "tasks"), item;
     struct scan scan;
-    void *items;
-    cairn_code code = read_list(reader, list, &task_object, &items, &page->count);
-    if (code)
-        return code;
-    page->items = items;
+    TRY(read_list(reader, list, &task_object, &page->items, &page->count));
     scan_list(list, &scan);
-    for (cairn_task *task = items; !code && scan_item(&scan, &item); task++) {
+    for (cairn_task *task = page->items; scan_item(&scan, &item); task++) {
         if (strcmp(task->kind, "function") != 0)
             continue;
         cairn_memory *memory = arena_zalloc(reader->arena, sizeof *memory);
+        if (!memory)
+            return fail_memory(reader->error);
         task->memory = memory;
-        code = memory ? read_object(reader, item, &memory_object, memory)
-                      : fail_memory(reader->error);
+        TRY(read_object(reader, item, &memory_object, memory));
     }
-    return code;
+    return CAIRN_OK;
 }
 
 static cairn_code read_report(struct reader *reader, struct slice answer,
@@ -112,11 +109,8 @@ static cairn_code read_report(struct reader *reader, struct slice answer,
     request->out.reported = arena_array(reader->arena, count, sizeof(cairn_reported));
     if (!request->out.reported)
         return fail_memory(reader->error);
-    for (size_t i = 0; scan_item(&scan, &item); i++) {
-        cairn_code code = read_reported(reader, item, &request->out.reported[i]);
-        if (code)
-            return code;
-    }
+    for (size_t i = 0; scan_item(&scan, &item); i++)
+        TRY(read_reported(reader, item, &request->out.reported[i]));
     if (!request->in.report.is_claiming)
         return CAIRN_OK;
     return read_tasks(reader, answer, &request->out.page);
@@ -146,10 +140,9 @@ static cairn_code read_started(struct reader *reader, struct slice answer,
     const struct commit_input *in = &request->in.commit;
     void *items;
     size_t count;
-    cairn_code code =
-        read_list(reader, scan_find(answer, "started"), &enqueued_object, &items, &count);
-    if (code || count == 0)
-        return code;
+    TRY(read_list(reader, scan_find(answer, "started"), &enqueued_object, &items, &count));
+    if (count == 0)
+        return CAIRN_OK;
     if (count != in->job_count + in->start_count)
         return not_understood(reader, "it has started another number of jobs");
     request->out.committed.started = items;
@@ -159,12 +152,10 @@ static cairn_code read_started(struct reader *reader, struct slice answer,
 static cairn_code read_committed(struct reader *reader, struct slice answer,
                                  struct request *request)
 {
-    cairn_code code = read_object(reader, answer, &committed_object, &request->out.committed);
-    if (!code)
-        code = read_started(reader, answer, request);
-    if (!code && request->in.commit.is_claiming)
-        code = read_tasks(reader, answer, &request->out.page);
-    return code;
+    TRY(read_object(reader, answer, &committed_object, &request->out.committed));
+    TRY(read_started(reader, answer, request));
+    return request->in.commit.is_claiming ? read_tasks(reader, answer, &request->out.page)
+                                          : CAIRN_OK;
 }
 
 /* The content is what the caller sent. */
@@ -220,9 +211,7 @@ static cairn_code read_page(struct reader *reader, struct slice answer,
 {
     struct slice next = scan_find(answer, "next");
     struct slice list = scan_find(answer, operation->list ? operation->list : "items");
-    cairn_code code = read_list(reader, list, operation->answer, &page->items, &page->count);
-    if (code)
-        return code;
+    TRY(read_list(reader, list, operation->answer, &page->items, &page->count));
     if (slice_is_string(next)) {
         page->next = slice_string(next, reader->arena);
         return page->next ? CAIRN_OK : fail_memory(reader->error);

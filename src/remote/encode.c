@@ -16,19 +16,6 @@
 
 /* ---- targets ------------------------------------------------------------------------------ */
 
-static void add_escaped(struct buf *url, const char *text)
-{
-    for (const char *at = text; *at; at++) {
-        char c = *at;
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                        (c >= '0' && c <= '9') || strchr("-._~", c);
-        if (is_plain)
-            buf_char(url, c);
-        else
-            buf_printf(url, "%%%02X", (unsigned char)c);
-    }
-}
-
 static const char *text_at(const struct request *request, uint32_t place)
 {
     const char *text;
@@ -48,22 +35,12 @@ static void add_path(const struct operation *operation, const struct request *re
         }
         uint32_t place = operation->params[params++];
         if (place)
-            add_escaped(url, text_at(request, place));
+            buf_url(url, text_at(request, place));
         else
             buf_printf(url, "%" PRId32,
                        *(const int32_t *)((const char *)request + operation->number));
         at = strchr(at, '}');
     }
-}
-
-static void add_param(struct buf *url, const char *name, const char *value)
-{
-    if (!value)
-        return;
-    buf_char(url, strchr(buf_text(url), '?') ? '&' : '?');
-    buf_str(url, name);
-    buf_char(url, '=');
-    add_escaped(url, value);
 }
 
 static void add_query(const struct object *query, const void *from, struct buf *url)
@@ -72,12 +49,12 @@ static void add_query(const struct object *query, const void *from, struct buf *
         const struct field *field = &query->fields[i];
         char number[24];
         if (field->kind == FIELD_TEXT) {
-            add_param(url, field->name, field_pointer(field, from));
+            buf_param(url, field->name, field_pointer(field, from));
         } else if (field->kind == FIELD_FLAG) {
-            add_param(url, field->name, field_number(field, from) ? field->words[0] : NULL);
+            buf_param(url, field->name, field_number(field, from) ? field->words[0] : NULL);
         } else {
             snprintf(number, sizeof number, "%" PRId64, field_number(field, from));
-            add_param(url, field->name, number);
+            buf_param(url, field->name, number);
         }
     }
 }

@@ -97,9 +97,7 @@ static cairn_code read_items(struct reader *reader, const struct field *field,
 {
     void *items = NULL;
     size_t count = 0;
-    cairn_code code = read_list(reader, list, field->inner, &items, &count);
-    if (code)
-        return code;
+    TRY(read_list(reader, list, field->inner, &items, &count));
     if (field->kind == FIELD_POINTERS)
         items = arena_pointers(reader->arena, items, count, field->inner->size);
     field_put_list(field, to, items, count);
@@ -165,13 +163,10 @@ static cairn_code check_needed(struct reader *reader, const struct object *objec
 {
     for (size_t i = 0; i < object->count; i++) {
         const struct field *field = &object->fields[i];
-        cairn_code code = CAIRN_OK;
         if (field->kind == FIELD_FIELDS)
-            code = check_needed(reader, field->inner, from + field->offset);
+            TRY(check_needed(reader, field->inner, from + field->offset));
         else if (field->is_needed && !field->is_echo && is_missing(field, from))
-            code = about_field(reader, field, "is missing");
-        if (code)
-            return code;
+            return about_field(reader, field, "is missing");
     }
     return CAIRN_OK;
 }
@@ -200,10 +195,8 @@ cairn_code read_object(struct reader *reader, struct slice value, const struct o
     while (scan_member(&scan, &key, &inner)) {
         size_t offset = 0;
         const struct field *field = field_named(object, key.text, key.len, &offset);
-        cairn_code code =
-            field ? read_field(reader, field, inner, (char *)ret + offset) : CAIRN_OK;
-        if (code)
-            return code;
+        if (field)
+            TRY(read_field(reader, field, inner, (char *)ret + offset));
     }
     fill_codes(object, ret);
     return check_needed(reader, object, ret);
@@ -221,10 +214,7 @@ cairn_code read_list(struct reader *reader, struct slice list, const struct obje
         return fail_memory(reader->error);
     *ret_items = items;
     *ret_count = 0;
-    for (; scan_item(&scan, &item); (*ret_count)++) {
-        cairn_code code = read_object(reader, item, object, items + *ret_count * object->size);
-        if (code)
-            return code;
-    }
+    for (; scan_item(&scan, &item); (*ret_count)++)
+        TRY(read_object(reader, item, object, items + *ret_count * object->size));
     return CAIRN_OK;
 }

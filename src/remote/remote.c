@@ -17,8 +17,7 @@
 /* How long opening waits for a server to answer. */
 enum { OPEN_MS = 2000 };
 
-/* ---- typed requests -----------------------------------------------------------------------
- */
+/* ---- typed requests -------------------------------------------------------------------- */
 
 static void request_fail(struct request *request, cairn_code code, const cairn_error *why)
 {
@@ -79,8 +78,7 @@ static void remote_submit(cairn_engine *base, struct request *request)
     transfer = NULL;
 }
 
-/* ---- the JSON face ------------------------------------------------------------------------
- */
+/* ---- the JSON face --------------------------------------------------------------------- */
 
 /* NULL: memory ran out. */
 static cairn_response *take_response(struct transfer *transfer)
@@ -180,8 +178,7 @@ static void remote_call(cairn_engine *base, const cairn_request *request, cairn_
         loop_add(transfer);
 }
 
-/* ---- opening and closing ------------------------------------------------------------------
- */
+/* ---- opening and closing --------------------------------------------------------------- */
 
 static void remote_close(cairn_engine *base)
 {

@@ -92,8 +92,7 @@ struct remote_engine {
     int64_t lost_us; /* monotonic: since when the server does not answer; 0: it does */
 };
 
-/* ---- transfer.c ----------------------------------------------------------------------------
- */
+/* ---- transfer.c ------------------------------------------------------------------------ */
 
 struct transfer *transfer_new(struct remote_engine *engine); /* NULL: memory ran out */
 void transfer_free(struct transfer *transfer);
@@ -102,8 +101,7 @@ void transfer_freep(struct transfer **transfer);
 /* Sets the handle up to carry the transfer. */
 cairn_code transfer_prepare(struct transfer *transfer, CURL *easy);
 
-/* ---- loop.c: the thread --------------------------------------------------------------------
- */
+/* ---- loop.c: the thread ---------------------------------------------------------------- */
 
 cairn_code loop_start(struct remote_engine *engine, cairn_error *reterr);
 void loop_stop(struct remote_engine *engine); /* ends every transfer, joins the thread */
@@ -111,8 +109,7 @@ void loop_add(struct transfer *transfer);     /* takes it */
 /* From its `done`: sends it again after a while, and at this time at the latest (monotonic). */
 void loop_again(struct transfer *transfer, int64_t latest_us);
 
-/* ---- encode.c, decode.c --------------------------------------------------------------------
- */
+/* ---- encode.c, decode.c ---------------------------------------------------------------- */
 
 /* Writes method, target (after the URL's own text) and body. */
 cairn_code encode_request(const struct request *request, struct transfer *transfer,
