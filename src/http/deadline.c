@@ -14,12 +14,10 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum part { PART_NONE, PART_HEAD, PART_BODY, PART_COUNT };
-
 struct visitor {
     struct deadlines *deadlines;
     int fd;
-    enum part awaited;
+    enum awaited awaited;
     int64_t until_us; /* monotonic */
     struct visitor *before, *behind;
 };
@@ -34,16 +32,15 @@ struct deadlines {
     pthread_mutex_t lock; /* guards everything; a socket is not closed while it is held */
     pthread_cond_t changed;
     pthread_t thread;
-    struct queue queues[PART_COUNT]; /* PART_NONE: not used */
+    struct queue queues[AWAITED_COUNT]; /* AWAIT_NOTHING: not used */
     bool is_stopping;
 };
 
-/* ---- with the lock held ---------------------------------------------------------------------
- */
+/* ---- with the lock held ---------------------------------------------------------------- */
 
 static void leave_queue(struct visitor *visitor)
 {
-    if (visitor->awaited == PART_NONE)
+    if (visitor->awaited == AWAIT_NOTHING)
         return;
     struct queue *queue = &visitor->deadlines->queues[visitor->awaited];
     if (visitor->before)
@@ -55,14 +52,14 @@ static void leave_queue(struct visitor *visitor)
     else
         queue->last = visitor->before;
     visitor->before = visitor->behind = NULL;
-    visitor->awaited = PART_NONE;
+    visitor->awaited = AWAIT_NOTHING;
 }
 
-static void join_queue(struct visitor *visitor, enum part part)
+static void join_queue(struct visitor *visitor, enum awaited awaited)
 {
     struct deadlines *deadlines = visitor->deadlines;
-    struct queue *queue = &deadlines->queues[part];
-    visitor->awaited = part;
+    struct queue *queue = &deadlines->queues[awaited];
+    visitor->awaited = awaited;
     visitor->until_us = monotonic_us() + queue->us;
     visitor->before = queue->last;
     if (queue->last)
@@ -77,8 +74,8 @@ static void join_queue(struct visitor *visitor, enum part part)
 /* The visitor whose deadline is the earliest; NULL: there is none. */
 static struct visitor *find_earliest(struct deadlines *deadlines)
 {
-    struct visitor *head = deadlines->queues[PART_HEAD].first;
-    struct visitor *body = deadlines->queues[PART_BODY].first;
+    struct visitor *head = deadlines->queues[AWAIT_HEAD].first;
+    struct visitor *body = deadlines->queues[AWAIT_BODY].first;
     if (!head || !body)
         return head ? head : body;
     return head->until_us <= body->until_us ? head : body;
@@ -91,8 +88,7 @@ static void wait_until(struct deadlines *deadlines, int64_t until_us)
     pthread_cond_timedwait(&deadlines->changed, &deadlines->lock, &until);
 }
 
-/* ---- the thread -----------------------------------------------------------------------------
- */
+/* ---- the thread ------------------------------------------------------------------------ */
 
 static void *watch(void *arg)
 {
@@ -113,6 +109,13 @@ static void *watch(void *arg)
     return NULL;
 }
 
+static void deadlines_free(struct deadlines *deadlines)
+{
+    pthread_mutex_destroy(&deadlines->lock);
+    pthread_cond_destroy(&deadlines->changed);
+    mem_free(deadlines);
+}
+
 cairn_code deadlines_start(int64_t head_ms, int64_t body_ms, struct deadlines **ret_deadlines,
                            cairn_error *reterr)
 {
@@ -120,22 +123,20 @@ cairn_code deadlines_start(int64_t head_ms, int64_t body_ms, struct deadlines **
     pthread_condattr_t monotonic;
     if (!deadlines)
         return fail_memory(reterr);
-    deadlines->queues[PART_HEAD].us = head_ms * US_PER_MS;
-    deadlines->queues[PART_BODY].us = body_ms * US_PER_MS;
+    deadlines->queues[AWAIT_HEAD].us = head_ms * US_PER_MS;
+    deadlines->queues[AWAIT_BODY].us = body_ms * US_PER_MS;
     pthread_mutex_init(&deadlines->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&deadlines->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     int failed = pthread_create(&deadlines->thread, NULL, watch, deadlines);
-    if (!failed) {
-        *ret_deadlines = deadlines;
-        return CAIRN_OK;
+    if (failed) {
+        deadlines_free(deadlines);
+        return fail(reterr, CAIRN_E_TOO_MANY, "could not start a thread: %s", strerror(failed));
     }
-    pthread_mutex_destroy(&deadlines->lock);
-    pthread_cond_destroy(&deadlines->changed);
-    mem_free(deadlines);
-    return fail(reterr, CAIRN_E_TOO_MANY, "could not start a thread: %s", strerror(failed));
+    *ret_deadlines = deadlines;
+    return CAIRN_OK;
 }
 
 void deadlines_stop(struct deadlines *deadlines)
@@ -147,38 +148,20 @@ void deadlines_stop(struct deadlines *deadlines)
     pthread_cond_signal(&deadlines->changed);
     pthread_mutex_unlock(&deadlines->lock);
     pthread_join(deadlines->thread, NULL);
-    pthread_mutex_destroy(&deadlines->lock);
-    pthread_cond_destroy(&deadlines->changed);
-    mem_free(deadlines);
+    deadlines_free(deadlines);
 }
 
-/* ---- what the server says -------------------------------------------------------------------
- */
+/* ---- what the server says -------------------------------------------------------------- */
 
-static void await(struct visitor *visitor, enum part part)
+void deadline_await(struct visitor *visitor, enum awaited awaited)
 {
     if (!visitor)
         return;
     pthread_mutex_lock(&visitor->deadlines->lock);
     leave_queue(visitor);
-    if (part != PART_NONE)
-        join_queue(visitor, part);
+    if (awaited != AWAIT_NOTHING)
+        join_queue(visitor, awaited);
     pthread_mutex_unlock(&visitor->deadlines->lock);
-}
-
-void deadline_await_head(struct visitor *visitor)
-{
-    await(visitor, PART_HEAD);
-}
-
-void deadline_await_body(struct visitor *visitor)
-{
-    await(visitor, PART_BODY);
-}
-
-void deadline_await_nothing(struct visitor *visitor)
-{
-    await(visitor, PART_NONE);
 }
 
 /* libmicrohttpd says that a connection is closed before it closes the socket, so the number of
@@ -187,7 +170,7 @@ void deadline_notify(void *cls, struct MHD_Connection *connection, void **held,
                      enum MHD_ConnectionNotificationCode what)
 {
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-        deadline_await_nothing(*held);
+        deadline_await(*held, AWAIT_NOTHING);
         mem_free(*held);
         *held = NULL;
         return;
@@ -199,7 +182,7 @@ void deadline_notify(void *cls, struct MHD_Connection *connection, void **held,
     visitor->deadlines = cls;
     visitor->fd =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    deadline_await_head(visitor);
+    deadline_await(visitor, AWAIT_HEAD);
 }
 
 struct visitor *deadline_visitor(struct MHD_Connection *connection)

@@ -34,8 +34,7 @@ void deadline_notify(void *cls, struct MHD_Connection *connection, void **visito
 struct visitor *deadline_visitor(struct MHD_Connection *connection);
 
 /* What is awaited from now on.  The visitor may be NULL. */
-void deadline_await_head(struct visitor *visitor);
-void deadline_await_body(struct visitor *visitor);
-void deadline_await_nothing(struct visitor *visitor);
+enum awaited { AWAIT_NOTHING, AWAIT_HEAD, AWAIT_BODY, AWAITED_COUNT };
+void deadline_await(struct visitor *visitor, enum awaited awaited);
 
 #endif

@@ -90,7 +90,7 @@ void exchange_over(void *cls, struct MHD_Connection *connection, void **held,
             pthread_cond_signal(&http->idle);
         pthread_mutex_unlock(&http->lock);
     }
-    deadline_await_head(exchange->visitor); /* of the next request */
+    deadline_await(exchange->visitor, AWAIT_HEAD); /* of the next request */
     intake_drop(&exchange->intake);
     stream_leave(exchange->client);
     cairn_response_free(exchange->response);
@@ -98,8 +98,7 @@ void exchange_over(void *cls, struct MHD_Connection *connection, void **held,
     mem_free(exchange);
 }
 
-/* ---- what comes in --------------------------------------------------------------------------
- */
+/* ---- what comes in --------------------------------------------------------------------- */
 
 static const char *header(struct exchange *exchange, const char *name)
 {
@@ -190,8 +189,7 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *bytes, s
     return !exchange->refusal.code || intake_discard(intake, len) ? MHD_YES : MHD_NO;
 }
 
-/* ---- what goes out --------------------------------------------------------------------------
- */
+/* ---- what goes out --------------------------------------------------------------------- */
 
 static void free_response(void *response)
 {
@@ -287,8 +285,7 @@ static enum MHD_Result send_options(struct exchange *exchange)
     return send_refusal(exchange);
 }
 
-/* ---- the call -------------------------------------------------------------------------------
- */
+/* ---- the call -------------------------------------------------------------------------- */
 
 /* In a thread of the engine's, or in ours before cairn_call_async() returns. */
 static void on_done(void *arg, cairn_response *response)
@@ -349,8 +346,7 @@ static enum MHD_Result call(struct exchange *exchange, const char *method)
     return MHD_YES;
 }
 
-/* ---- the stream -----------------------------------------------------------------------------
- */
+/* ---- the stream ------------------------------------------------------------------------ */
 
 static bool is_stream(const struct exchange *exchange, const char *method)
 {
@@ -407,10 +403,10 @@ enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, con
     if (!exchange->is_begun) {
         exchange->is_begun = true;
         if (check_head(exchange, method, url, version)) {
-            deadline_await_nothing(exchange->visitor);
+            deadline_await(exchange->visitor, AWAIT_NOTHING);
             return send_refusal(exchange);
         }
-        deadline_await_body(exchange->visitor);
+        deadline_await(exchange->visitor, AWAIT_BODY);
         return MHD_YES;
     }
     if (*len) {
@@ -418,7 +414,7 @@ enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, con
         *len = 0;
         return result;
     }
-    deadline_await_nothing(exchange->visitor);
+    deadline_await(exchange->visitor, AWAIT_NOTHING);
     if (exchange->is_called)
         return send_answer(exchange);
     if (exchange->client)

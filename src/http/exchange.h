@@ -22,7 +22,7 @@
 /* What exchanges share. */
 struct http {
     struct MHD_Daemon *daemon;
-    int listen_fd; /* ours again after http_quiesce(); -1 before */
+    int listen_fd; /* -1 while it is the daemon's, until http_quiesce() */
     cairn_engine *engine;
     const struct tokens *tokens;
     struct stream *stream;

@@ -26,8 +26,7 @@ enum {
 
 #define KEEP_ALIVE_US (15 * US_PER_SEC)
 
-/* ---- asking the engine ----------------------------------------------------------------------
- */
+/* ---- asking the engine ----------------------------------------------------------------- */
 
 static void on_answer(void *arg, cairn_response *response)
 {
@@ -115,8 +114,7 @@ static bool find_present(struct stream *stream)
     return true;
 }
 
-/* ---- giving ---------------------------------------------------------------------------------
- */
+/* ---- giving ---------------------------------------------------------------------------- */
 
 /* "id", "event" and "data", each in one line. */
 static void write_event(const json_t *event, struct buf *text)
@@ -218,8 +216,7 @@ static bool give_missed(struct stream *stream)
     return is_more;
 }
 
-/* ---- the thread -----------------------------------------------------------------------------
- */
+/* ---- the thread ------------------------------------------------------------------------ */
 
 /* Those who wanted the present have it now; all who waited for their place go on. */
 static void place_clients(struct stream *stream)

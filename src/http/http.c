@@ -25,6 +25,8 @@ static void http_free(struct http *http)
     pthread_cond_destroy(&http->idle);
     stream_free(http->stream);
     deadlines_stop(http->deadlines);
+    if (http->listen_fd >= 0)
+        close(http->listen_fd);
     mem_free(http);
 }
 
@@ -38,9 +40,11 @@ static cairn_code start_deadlines(struct http *http, const struct http_config *c
     return deadlines_start(idle_ms + request_ms, request_ms, &http->deadlines, reterr);
 }
 
-static struct MHD_Daemon *start_daemon(struct http *http, const struct http_config *config)
+/* The socket is libmicrohttpd's from then on. */
+static cairn_code start_daemon(struct http *http, const struct http_config *config,
+                               cairn_error *reterr)
 {
-    return MHD_start_daemon(
+    http->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, exchange_go_on,
         http, MHD_OPTION_LISTEN_SOCKET, config->listen_fd, MHD_OPTION_URI_LOG_CALLBACK,
         exchange_new, http, MHD_OPTION_NOTIFY_COMPLETED, exchange_over, http,
@@ -48,41 +52,38 @@ static struct MHD_Daemon *start_daemon(struct http *http, const struct http_conf
         MHD_OPTION_CONNECTION_LIMIT, config->max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
         config->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
         MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK, MHD_OPTION_END);
+    if (!http->daemon)
+        return fail(reterr, CAIRN_E_INTERNAL, "could not start the HTTP server: %s",
+                    strerror(errno));
+    http->listen_fd = -1;
+    return CAIRN_OK;
 }
 
 cairn_code http_start(const struct http_config *config, struct http **ret_http,
                       cairn_error *reterr)
 {
     struct http *http = mem_zalloc(sizeof *http);
-    struct stream *stream = http ? stream_new(http) : NULL;
-    if (!stream) {
-        mem_free(http);
+    if (!http) {
         close(config->listen_fd);
         return fail_memory(reterr);
     }
-    http->stream = stream;
-    http->listen_fd = -1;
+    http->listen_fd = config->listen_fd;
     http->engine = config->engine;
     http->tokens = config->tokens;
     http->budget.max = config->large_bodies ? config->large_bodies : LARGE_BODIES_MAX;
+    http->stream = stream_new(http);
     pthread_mutex_init(&http->gate, NULL);
     pthread_mutex_init(&http->lock, NULL);
     pthread_cond_init(&http->idle, NULL);
-    cairn_code code = start_deadlines(http, config, reterr);
-    if (code) {
-        close(config->listen_fd);
+    cairn_code code =
+        http->stream ? start_deadlines(http, config, reterr) : fail_memory(reterr);
+    if (!code)
+        code = start_daemon(http, config, reterr);
+    if (code)
         http_free(http);
-        return code;
-    }
-    http->daemon = start_daemon(http, config);
-    if (!http->daemon) {
-        fail(reterr, CAIRN_E_INTERNAL, "could not start the HTTP server: %s", strerror(errno));
-        close(config->listen_fd);
-        http_free(http);
-        return CAIRN_E_INTERNAL;
-    }
-    *ret_http = http;
-    return CAIRN_OK;
+    else
+        *ret_http = http;
+    return code;
 }
 
 void http_quiesce(struct http *http)
@@ -105,7 +106,5 @@ void http_stop(struct http *http)
     }
     pthread_mutex_unlock(&http->lock);
     MHD_stop_daemon(http->daemon);
-    if (http->listen_fd >= 0)
-        close(http->listen_fd); /* not before: the server's thread may still be using it */
-    http_free(http);
+    http_free(http); /* not before: the server's thread may still be using the socket */
 }

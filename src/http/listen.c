@@ -109,10 +109,7 @@ cairn_code listen_open(const char *address, bool is_loopback_only, int *ret_fd,
 {
     char host[HOST_MAX];
     const char *port = NULL;
-    cairn_code code = split(address, host, &port, reterr);
-    if (code)
-        return code;
-
+    TRY(split(address, host, &port, reterr));
     cleanup(free_addresses) struct addrinfo *found = NULL;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     int why = getaddrinfo(host, port, &hints, &found);
@@ -126,8 +123,7 @@ cairn_code listen_open(const char *address, bool is_loopback_only, int *ret_fd,
         return fail_hint(reterr, CAIRN_E_FORBIDDEN,
                          "give --token-file, or listen on 127.0.0.1");
     }
-    code = bind_one(found, address, ret_fd, reterr);
-    if (!code)
-        describe(*ret_fd, ret_text);
-    return code;
+    TRY(bind_one(found, address, ret_fd, reterr));
+    describe(*ret_fd, ret_text);
+    return CAIRN_OK;
 }

@@ -60,8 +60,7 @@ void stream_close(struct stream *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* ---- joining --------------------------------------------------------------------------------
- */
+/* ---- joining --------------------------------------------------------------------------- */
 
 static cairn_code read_place(const char *after, int64_t *ret_after, cairn_error *reterr)
 {
@@ -103,9 +102,7 @@ cairn_code stream_join(struct stream *stream, struct MHD_Connection *connection,
                        cairn_error *reterr)
 {
     int64_t place;
-    cairn_code code = read_place(after, &place, reterr);
-    if (code)
-        return code;
+    TRY(read_place(after, &place, reterr));
     struct stream_client *client = mem_zalloc(sizeof *client);
     if (!client)
         return fail_memory(reterr);
@@ -113,7 +110,7 @@ cairn_code stream_join(struct stream *stream, struct MHD_Connection *connection,
         .stream = stream, .connection = connection, .fd = fd, .after = place};
     buf_str(&client->unsent, ": cairn\n\n");
     pthread_mutex_lock(&stream->lock);
-    code = add_client(stream, client, reterr);
+    cairn_code code = add_client(stream, client, reterr);
     pthread_mutex_unlock(&stream->lock);
     if (code) {
         buf_done(&client->unsent);
@@ -140,8 +137,7 @@ void stream_leave(struct stream_client *client)
     mem_free(client);
 }
 
-/* ---- sending --------------------------------------------------------------------------------
- */
+/* ---- sending --------------------------------------------------------------------------- */
 
 /* Asked by the server for more.  One that has nothing is suspended: answering 0 alone would have
  * it asked again at once. */

@@ -130,16 +130,11 @@ cairn_code tokens_read(const char *path, struct tokens **ret_tokens, cairn_error
     if (!file)
         return fail(reterr, CAIRN_E_BAD_INPUT, "could not open token file \"%s\": %s", path,
                     strerror(errno));
-    cairn_code code = check_mode(file, path, reterr);
-    if (code)
-        return code;
-
+    TRY(check_mode(file, path, reterr));
     cleanup(tokens_freep) struct tokens *tokens = mem_zalloc(sizeof *tokens);
     if (!tokens)
         return fail_memory(reterr);
-    code = read_lines(file, path, tokens, reterr);
-    if (code)
-        return code;
+    TRY(read_lines(file, path, tokens, reterr));
     *ret_tokens = tokens;
     tokens = NULL;
     return CAIRN_OK;
