@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-const struct command *const command_tables[] = {bench_commands, NULL};
-
 static int measure(const struct args *args)
 {
     static const struct {

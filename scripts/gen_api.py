@@ -681,4 +681,5 @@ def main():
             fail(f"{path.relative_to(ROOT)} is stale; run scripts/gen_api.py write")
 
 
-main()
+if __name__ == "__main__":
+    main()

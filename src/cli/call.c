@@ -5,9 +5,9 @@
 #include "cli/call.h"
 
 #include "base/clock.h"
+#include "base/scan.h"
 #include "cli/say.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -132,92 +132,25 @@ void print_ids(const json_t *items, const char *key)
     fflush(stdout);
 }
 
-void target_part(struct buf *target, const char *part)
-{
-    for (const unsigned char *at = (const unsigned char *)part; *at; at++) {
-        if (isalnum(*at) || strchr("-._~", *at))
-            buf_char(target, (char)*at);
-        else
-            buf_printf(target, "%%%02X", *at);
-    }
-}
-
-void target_add(struct buf *target, const char *name, const char *value)
-{
-    if (!value)
-        return;
-    buf_char(target, strchr(buf_text(target), '?') ? '&' : '?');
-    buf_str(target, name);
-    buf_char(target, '=');
-    target_part(target, value);
-}
-
 void target_path(struct buf *target, const char *path, const char *first,
                  const char *const *others)
 {
     const char *gap;
-    for (; (gap = strstr(path, "{}")); path = gap + 2) {
+    for (; (gap = strchr(path, '{')); path = strchr(gap, '}') + 1) {
         buf_add(target, path, (size_t)(gap - path));
-        target_part(target, first ? first : *others++);
+        buf_url(target, first ? first : *others++);
         first = NULL;
     }
     buf_str(target, path);
 }
 
-/* The end of the JSON value at `at`; the text is known to be JSON. */
-static const char *skip_value(const char *at, const char *end)
-{
-    int depth = 0;
-    bool is_string = false;
-    for (; at < end; at++) {
-        if (is_string) {
-            if (*at == '\\')
-                at++;
-            else if (*at == '"')
-                is_string = false;
-        } else if (*at == '"') {
-            is_string = true;
-        } else if (*at == '{' || *at == '[') {
-            depth++;
-        } else if (*at == '}' || *at == ']') {
-            if (depth-- == 0)
-                return at;
-        } else if ((*at == ',' || *at == ':') && depth == 0) {
-            return at;
-        }
-    }
-    return end;
-}
-
-static const char *skip_space(const char *at, const char *end)
-{
-    while (at < end && isspace((unsigned char)*at))
-        at++;
-    return at;
-}
-
 const char *body_member(const struct answer *answer, const char *key, size_t *ret_len)
 {
-    const char *at = answer->body, *end = answer->body + answer->len;
-    size_t key_len = strlen(key);
-    at = skip_space(at, end);
-    if (at == end || *at != '{')
-        return NULL;
-    while (at < end && *at != '}') {
-        const char *name = skip_space(at + 1, end);
-        const char *colon = skip_value(name, end);
-        const char *value = skip_space(colon + 1, end);
-        if (colon >= end)
-            return NULL;
-        at = skip_value(value, end);
-        if (strncmp(name + 1, key, key_len) == 0 && name[1 + key_len] == '"') {
-            while (at > value && isspace((unsigned char)at[-1]))
-                at--;
-            *ret_len = (size_t)(at - value);
-            return value;
-        }
-    }
-    return NULL;
+    struct slice whole = {0};
+    scan_text(answer->body, answer->len, &whole);
+    struct slice member = scan_find(whole, key);
+    *ret_len = member.len;
+    return member.text;
 }
 
 const char *text_of(const json_t *object, const char *key)

@@ -47,11 +47,7 @@ void print_created(const struct args *args, const struct answer *answer);
 void print_items(const struct answer *answer, bool *is_continued);
 void print_ids(const json_t *items, const char *key); /* a line for each */
 
-/* Appends "?name=value" or "&name=value", escaped, if there is a value. */
-void target_add(struct buf *target, const char *name, const char *value);
-void target_part(struct buf *target, const char *part); /* a part of the path, escaped */
-
-/* Appends a path such as "/v1/instances/{}", with `first`, then the others, in place of each {}. */
+/* Appends a path such as "/v1/instances/{id}", with `first`, then the others, in place of each {}. */
 void target_path(struct buf *target, const char *path, const char *first,
                  const char *const *others);
 

@@ -7,28 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct command_group command_groups[] = {
-    {"dlq", "list steps that have failed permanently, and retry them"},
-    {"job", "add, list, show and control jobs"},
-    {"registry", "set which runtime owns a type"},
-    {"bench", "measure the speed of this machine"},
-    {0},
-};
-
 /* Options that many commands share. */
-static const struct option url_option = {
-    "url", OPTION_TEXT, "URL",
-    .help = "the store: sqlite:FILE, postgres://... or http://... (default: $CAIRN_URL, else "
-            "sqlite:cairn.db)"};
-
-static const struct option output_options[] = {
-    {"output", OPTION_CHOICE, "FORM", .letter = 'o', .choices = "table json ids",
-     .help = "human-readable table (default), json, or ids, one on each line"},
-    {"output", OPTION_CHOICE, "FORM", .letter = 'o', .choices = "table json",
-     .help = "human-readable table (default), or json"},
-};
-
-static const struct option help_option = {"help", .letter = 'h', .help = "print this help"};
+extern const struct option options_every[];
+enum { EVERY_URL, EVERY_OUTPUT_IDS, EVERY_OUTPUT, EVERY_HELP };
 
 const struct option *command_option(const struct command *command, size_t index)
 {
@@ -37,21 +18,12 @@ const struct option *command_option(const struct command *command, size_t index)
         for (const struct option *option = tables[i]; option && option->name; option++)
             if (index-- == 0)
                 return option;
-    if ((command->has_url || command->route.method) && index-- == 0)
-        return &url_option;
+    if (command->has_url && index-- == 0)
+        return &options_every[EVERY_URL];
     if (command->outputs && index-- == 0)
-        return strcmp(command->outputs, "table json") == 0 ? &output_options[1]
-                                                           : &output_options[0];
-    return index == 0 ? &help_option : NULL;
-}
-
-const struct command *command_at(size_t index)
-{
-    for (size_t i = 0; command_tables[i]; i++)
-        for (const struct command *command = command_tables[i]; command->name; command++)
-            if (index-- == 0)
-                return command;
-    return NULL;
+        return &options_every[word_in(command->outputs, "ids") ? EVERY_OUTPUT_IDS
+                                                               : EVERY_OUTPUT];
+    return index == 0 ? &options_every[EVERY_HELP] : NULL;
 }
 
 void command_operands(const struct command *command, int *ret_min, int *ret_max)
@@ -73,8 +45,7 @@ bool command_takes_many(const struct command *command)
 
 const struct command *command_find(const char *name)
 {
-    const struct command *command;
-    for (size_t i = 0; (command = command_at(i)); i++)
+    for (const struct command *command = commands; command->name; command++)
         if (strcmp(command->name, name) == 0)
             return command;
     return NULL;
@@ -127,8 +98,7 @@ static const char *last_word(const char *name)
 
 static const char *find_alias(const char *word)
 {
-    const struct command *command;
-    for (size_t i = 0; (command = command_at(i)); i++)
+    for (const struct command *command = commands; command->name; command++)
         if (command->aliases && word_in(command->aliases, word))
             return command->name;
     return NULL;
@@ -167,14 +137,14 @@ static void consider(struct search *search, const char *text, const char *name)
 static const char *nearest(const char *name)
 {
     struct search search = {.wanted = name, .best = strlen(name) / 3 + 2};
-    const struct command *command;
     for (size_t i = 0; command_groups[i].name; i++)
         consider(&search, command_groups[i].name, command_groups[i].name);
-    for (size_t i = 0; (command = command_at(i)); i++)
+    for (const struct command *command = commands; command->name; command++)
         consider(&search, command->name, command->name);
     /* "lsit" may be meant as "job list". */
-    for (size_t i = 0; !strchr(name, ' ') && (command = command_at(i)); i++)
-        consider(&search, last_word(command->name), command->name);
+    for (const struct command *command = commands; command->name; command++)
+        if (!strchr(name, ' '))
+            consider(&search, last_word(command->name), command->name);
     return search.near;
 }
 

@@ -1,7 +1,9 @@
-/* cli/command.h - a command is an entry of a table, from which its parsing, its help, the manual,
- * docs/cli.md and the completion are made.
+/* cli/command.h - a command is an entry of a table, by which its command line is read.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * The table is made from spec/commands.txt, as are the help, the manual, docs/cli.md and the words
+ * of the completion.
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -34,8 +36,7 @@ enum option_kind {
 struct option {
     const char *name; /* without the dashes; NULL ends a table */
     enum option_kind kind;
-    const char *value; /* how help calls it, such as "N" */
-    const char *help;
+    const char *value;   /* how help calls it, such as "N" */
     const char *choices; /* separated by spaces */
     int64_t min, max;
     const char *excludes; /* another option that cannot be given with it */
@@ -53,18 +54,18 @@ struct args;
 struct column;
 
 /* What is printed of an answer; with -o json it is printed as it came. */
-enum route_answer {
-    ANSWER_LINE,   /* an object, on a line: the first operand, then the columns */
-    ANSWER_OBJECT, /* an object, a line for each column */
-    ANSWER_LIST,   /* pages of items, as a table; the command has page_options */
-    ANSWER_FEED    /* pages of entries, a line for each, that may be followed; feed_options */
+enum printing {
+    PRINT_LINE,   /* an object, on a line: the first operand, then the columns */
+    PRINT_OBJECT, /* an object, a line for each column */
+    PRINT_LIST,   /* pages of items, as a table; the command has page_options */
+    PRINT_FEED    /* pages of entries, a line for each, that may be followed; feed_options */
 };
 
 /* A route of the HTTP interface, and where the operands go; an option names its own field. */
 struct route {
     const char *method; /* NULL: the command has no route */
-    const char *path;   /* "/v1/instances/{}/events": each {} takes an operand */
-    enum route_answer answer;
+    const char *path;   /* "/v1/instances/{id}/events": each {} takes an operand */
+    enum printing prints;
     const struct column *columns; /* NULL: the status */
     const char *field;  /* of the body, for the operand after those of the path; NULL: none */
     const char *fixed;  /* a member of the body that is always the same, as JSON; NULL: none */
@@ -72,43 +73,39 @@ struct route {
 };
 
 struct command {
-    const char *name;     /* "job add"; NULL ends a table */
+    const char *name;     /* "job add"; NULL ends the table */
     const char *operands; /* "ID EVENT"; "ID...": one or more; "[COMMAND...]": any number */
-    const char *summary;  /* one line, lower case, no full stop */
-    const char *about;    /* paragraphs; NULL: the summary is enough */
     const char *aliases;  /* words of other tools for it, to suggest it; not accepted */
-    const char *example;  /* lines of shell */
-    const struct option *options;      /* its own; NULL: none */
-    const struct option *more_options; /* that it shares with others, listed after its own */
+    const struct option *options, *more_options; /* without those that all commands share */
     const char *outputs; /* choices of -o: "table json ids", "table json"; NULL: no -o */
-    bool has_url;        /* takes --url, as does every command with a route */
+    bool has_url;        /* takes --url */
     bool creates_store;  /* if there is none yet; other commands report that it is missing */
-    int (*run)(const struct args *args); /* NULL: route_run() calls the route */
     struct route route;
 };
 
-/* The tables of the program's commands, in the order of the overview; NULL ends the list.  Each
- * program that reads its command line with such tables has its own list. */
-extern const struct command *const command_tables[];
+extern const struct command commands[]; /* in the order of the overview */
 
-extern const struct command serve_commands[], work_commands[], workflow_commands[],
-    start_commands[], instance_commands[], dlq_commands[], job_commands[], registry_commands[],
-    store_commands[], bench_commands[], version_commands[], completion_commands[],
-    help_commands[];
-
-/* Functions of commands whose entries are in the tables of others. */
-int deploy_run(const struct args *args);
-int validate_run(const struct args *args);
-int show_run(const struct args *args);
-int job_add_run(const struct args *args);
-
-/* The first word of several commands ("job"), and a summary of them. */
+/* The first word of several commands ("job"), and their summary and help. */
 struct command_group {
-    const char *name, *summary;
+    const char *name, *summary, *help;
 };
 extern const struct command_group command_groups[];
 
-const struct command *command_at(size_t index); /* in all tables; NULL: no more */
+/* Commands that do more than call a route. */
+int run_bench(const struct args *args);
+int run_completion(const struct args *args);
+int run_deploy(const struct args *args);
+int run_doctor(const struct args *args);
+int run_graph(const struct args *args);
+int run_help(const struct args *args);
+int run_job_add(const struct args *args);
+int run_migrate(const struct args *args);
+int run_serve(const struct args *args);
+int run_show(const struct args *args);
+int run_start(const struct args *args);
+int run_validate(const struct args *args);
+int run_version(const struct args *args);
+int run_work(const struct args *args);
 
 /* The option at this index: the command's own first, then those that it shares; NULL: no more. */
 const struct option *command_option(const struct command *command, size_t index);

@@ -7,6 +7,7 @@
  */
 #include "base/mem.h"
 #include "cli/call.h"
+#include "cli/help.h"
 #include "cli/say.h"
 
 #include <string.h>
@@ -17,68 +18,39 @@ struct shell {
 };
 
 static const struct shell shells[] = {
-    {.name = "bash",
-     .script = "# bash completion for cairn; in ~/.bashrc: eval \"$(cairn completion bash)\"\n"
-               "_cairn() {\n"
-               "    local words IFS=$'\\n"
-               "'\n"
-               "    words=$(\"${COMP_WORDS[0]}\" completion bash -- "
-               "\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
-               "    COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
-               "}\n"
-               "complete -o bashdefault -o default -F _cairn cairn\n"},
-    {.name = "zsh",
-     .script = "#compdef cairn\n"
-               "# zsh completion for cairn; put this into a file _cairn in a folder of "
-               "$fpath\n"
-               "_cairn() {\n"
-               "    local -a items\n"
-               "    items=(\"${(@f)$(\"$words[1]\" completion zsh -- "
-               "\"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
-               "    if [[ -n $items[1] ]]; then _describe cairn items; else _files; fi\n"
-               "}\n"
-               "if [[ $funcstack[1] == _cairn ]]; then _cairn \"$@\"; else compdef _cairn "
-               "cairn; fi\n",
-     .before_help = ":"},
-    {.name = "fish",
-     .script = "# fish completion for cairn; cairn completion fish | source\n"
-               "function __cairn_words\n"
-               "    cairn completion fish -- (commandline -opc)[2..-1] (commandline -ct) "
-               "2>/dev/null\n"
-               "end\n"
-               "complete -c cairn -f -n 'count (__cairn_words) >/dev/null' -a "
-               "'(__cairn_words)'\n",
-     .before_help = "\t"},
+    {"bash", bash_completion, NULL},
+    {"zsh", zsh_completion, ":"},
+    {"fish", fish_completion, "\t"},
 };
 
-/* A word that may stand there.  Words have no colon, which would end them in zsh. */
-static void offer(const struct shell *shell, const char *word, const char *help)
+/* A word of this length that may stand there, and the first line of its help.  Words have no colon,
+ * which would end them in zsh. */
+static void offer(const struct shell *shell, const char *word, size_t len, const char *help)
 {
-    fputs(word, stdout);
+    printf("%.*s", (int)len, word);
     if (shell->before_help)
-        printf("%s%s", shell->before_help, help);
+        printf("%s%.*s", shell->before_help, (int)strcspn(help, "\n"), help);
     putchar('\n');
 }
 
 /* What may follow the words `before` ("" or a group). */
 static void offer_words(const struct shell *shell, const char *before)
 {
-    const struct command *command;
-    for (size_t i = 0; (command = command_at(i)); i++) {
-        if (*before ? command_is_in(command, before) : !strchr(command->name, ' '))
-            offer(shell, command->name + (*before ? strlen(before) + 1 : 0), command->summary);
+    for (size_t i = 0; commands[i].name; i++) {
+        const char *word = commands[i].name + (*before ? strlen(before) + 1 : 0);
+        if (*before ? command_is_in(&commands[i], before) : !strchr(word, ' '))
+            offer(shell, word, strlen(word), command_texts[i].summary);
     }
-    for (size_t i = 0; !*before && command_groups[i].name; i++)
-        offer(shell, command_groups[i].name, command_groups[i].summary);
+    for (const struct command_group *group = command_groups; !*before && group->name; group++)
+        offer(shell, group->name, strlen(group->name), group->summary);
 }
 
 static void offer_options(const struct shell *shell, const struct command *command)
 {
-    const struct option *option;
-    for (size_t i = 0; (option = command_option(command, i)); i++) {
-        char name[64];
-        snprintf(name, sizeof name, "--%s", option->name);
-        offer(shell, name, option->help);
+    const char *line = text_of_command(command)->options;
+    for (; *line; line = strchr(line, '\n') + 1) {
+        size_t len = strcspn(line, "\t");
+        offer(shell, line, len, line + len + 1);
     }
 }
 
@@ -99,10 +71,8 @@ static const struct option *option_of(const struct command *command, const char 
 static void offer_choices(const struct shell *shell, const struct option *option)
 {
     for (const char *at = option->choices; at && *at;) {
-        char word[64];
         size_t len = strcspn(at, " ");
-        snprintf(word, sizeof word, "%.*s", (int)len, at);
-        offer(shell, word, option->value);
+        offer(shell, at, len, option->value);
         at += len + (at[len] == ' ');
     }
 }
@@ -130,7 +100,7 @@ static void complete(const struct shell *shell, const char **words, size_t count
         offer_words(shell, buf_text(&name));
 }
 
-static int run_completion(const struct args *args)
+int run_completion(const struct args *args)
 {
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
         if (strcmp(args->operands[0], shells[i].name) != 0)
@@ -144,14 +114,3 @@ static int run_completion(const struct args *args)
     say_error("cannot complete for \"%s\": it takes bash, zsh or fish", args->operands[0]);
     return EXIT_USAGE;
 }
-
-const struct command completion_commands[] = {
-    {"completion", "bash|zsh|fish [WORD...]", "print a script that completes command lines",
-     .about = "With words it prints what may stand in place of the last one; the scripts "
-              "call it in this way.",
-     .example = "eval \"$(cairn completion bash)\"\n"
-                "cairn completion zsh > ~/.zfunc/_cairn\n"
-                "cairn completion fish | source",
-     .run = run_completion},
-    {0},
-};

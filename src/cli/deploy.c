@@ -77,7 +77,7 @@ static void print_checked(const char *file, const struct checked *checked)
     json_decref(all);
 }
 
-int validate_run(const struct args *args)
+int run_validate(const struct args *args)
 {
     int whole = EXIT_DONE;
     bool is_json = args_wants(args, "json");
@@ -129,7 +129,7 @@ static int deploy_one(const struct args *args, cairn_engine *engine, size_t inde
     cleanup(buf_donep) struct buf target = {0};
     cleanup(answer_done) struct answer answer = {0};
     buf_str(&target, "/v1/workflows");
-    target_add(&target, "file", name_of(args->operands[index]));
+    buf_param(&target, "file", name_of(args->operands[index]));
     TRY(call(engine, "POST", buf_text(&target), buf_text(text), &answer));
     if (args_wants(args, "json")) {
         fputs(index ? "," : "", stdout);
@@ -156,7 +156,7 @@ static int deploy_all(const struct args *args, const struct buf *texts)
     return exit_code;
 }
 
-int deploy_run(const struct args *args)
+int run_deploy(const struct args *args)
 {
     struct buf *texts = mem_zalloc(args->operand_count * sizeof *texts);
     if (!texts) {

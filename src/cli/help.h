@@ -1,4 +1,4 @@
-/* cli/help.h - help, made from the tables.
+/* cli/help.h - the texts of the help, which the build makes from spec/commands.txt.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,27 +9,23 @@
 
 #include <stdio.h>
 
-void help_overview(FILE *out);
-void help_group(FILE *out, const char *group);
-void help_command(FILE *out, const struct command *command);
-void help_manual(FILE *out);   /* all commands: the man page, as roff */
-void help_markdown(FILE *out); /* all commands: the last part of docs/cli.md */
+struct command_text {
+    const char *summary;  /* one line */
+    const char *options;  /* a line for each: the option, a tab, its help */
+    const char *help;     /* for the terminal */
+    const char *manual;   /* its part of the man page, as roff */
+    const char *markdown; /* its part of docs/cli.md */
+};
+extern const struct command_text command_texts[]; /* in the order of commands[] */
+
+extern const char overview_text[];
+extern const char manual_begin[], manual_end[]; /* of the man page, around the commands */
+extern const char bash_completion[], zsh_completion[], fish_completion[]; /* scripts */
+
+const struct command_text *text_of_command(const struct command *command);
 
 /* Prints to standard error that there is no such command, and which one may be meant.  `before` is
  * the beginning of the suggestion, such as "help ". */
 void help_unknown(const char *name, const char *before);
-
-/* ---- parts of all forms of help ---------------------------------------------------------- */
-
-enum { OPTION_SYNTAX = 96, OPTION_HELP = 512 };
-void option_syntax(const struct option *option,
-                   char text[OPTION_SYNTAX]);                          /* "-o, --output FORM" */
-void option_help(const struct option *option, char text[OPTION_HELP]); /* with its choices */
-
-void print_usage(FILE *out, const struct command *command); /* "cairn job add TYPE [options]" */
-void print_indented(FILE *out, const char *lines, const char *before);
-
-/* Prints text in lines of at most `width`, the first beginning at `column`, the others indented. */
-void print_wrapped(FILE *out, const char *text, int width, int column, int indent);
 
 #endif

@@ -156,7 +156,7 @@ static int add_many(const struct adding *adding)
 
 /* ---- the command ------------------------------------------------------------------------ */
 
-int job_add_run(const struct args *args)
+int run_job_add(const struct args *args)
 {
     cleanup(store_closep) cairn_engine *engine = NULL;
     TRY(store_open_for(args, &engine));

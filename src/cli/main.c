@@ -1,4 +1,4 @@
-/* cli/main.c - the program: the list of its commands; finds one of them, and runs it.
+/* cli/main.c - the program: finds the command, and runs it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,34 +8,44 @@
 #include "cli/route.h"
 #include "cli/say.h"
 
-const struct command *const command_tables[] = {
-    serve_commands,   work_commands,       workflow_commands, start_commands, instance_commands,
-    dlq_commands,     job_commands,        registry_commands, store_commands, bench_commands,
-    version_commands, completion_commands, help_commands,     NULL,
+#include <string.h>
+
+static const struct {
+    const char *command;
+    int (*run)(const struct args *args);
+} programs[] = {
+    {"bench functions", run_bench}, {"bench jobs", run_bench},
+    {"bench workflows", run_bench}, {"completion", run_completion},
+    {"deploy", run_deploy},         {"doctor", run_doctor},
+    {"graph", run_graph},           {"help", run_help},
+    {"job add", run_job_add},       {"migrate", run_migrate},
+    {"serve", run_serve},           {"show", run_show},
+    {"start", run_start},           {"validate", run_validate},
+    {"version", run_version},       {"work", run_work},
 };
 
+/* A command that has no function of its own only calls its route. */
 static int run(const struct args *args)
 {
-    return args->command->run ? args->command->run(args) : route_run(args);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(programs[i].command, args->command->name) == 0)
+            return programs[i].run(args);
+    return route_run(args);
 }
 
 static int dispatch(const struct args *args)
 {
     if (args->command && args->wants_help)
-        help_command(stdout, args->command);
+        fputs(text_of_command(args->command)->help, stdout);
     else if (args->command)
         return run(args);
     else if (args->wants_version)
-        return version_commands[0].run(args);
-    else if (args->group && args->wants_help)
-        help_group(stdout, args->group);
-    else if (args->group) {
-        help_group(stderr, args->group);
-        return EXIT_USAGE;
-    } else {
-        help_overview(stdout);
-    }
-    return EXIT_DONE;
+        return run_version(args);
+    else if (args->group)
+        fputs(command_group(args->group)->help, args->wants_help ? stdout : stderr);
+    else
+        fputs(overview_text, stdout);
+    return args->group && !args->wants_help ? EXIT_USAGE : EXIT_DONE;
 }
 
 int main(int argc, char **argv)

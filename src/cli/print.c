@@ -133,6 +133,21 @@ void both_times(int64_t at_us, int64_t now_us, char text[BOTH_TEXT])
     snprintf(text, BOTH_TEXT, "%s (%s)", instant, relative);
 }
 
+void duration_text(int64_t us, struct buf *text)
+{
+    long long ms = us > 0 ? us / US_PER_MS : 0, sec = ms / 1000;
+    if (sec < 1)
+        buf_printf(text, "%lldms", ms);
+    else if (sec < 60)
+        buf_printf(text, "%lld.%llds", sec, ms % 1000 / 100);
+    else if (sec < 3600)
+        buf_printf(text, "%lldm %llds", sec / 60, sec % 60);
+    else if (sec < 86400)
+        buf_printf(text, "%lldh %lldm", sec / 3600, sec % 3600 / 60);
+    else
+        buf_printf(text, "%lldd %lldh", sec / 86400, sec % 86400 / 3600);
+}
+
 void print_field(const char *name, const char *value, size_t len)
 {
     if (len == 0)
@@ -212,66 +227,4 @@ void print_parts(const struct column *columns, const struct item *item, const ch
     while (clean.len && clean.text[clean.len - 1] == ' ')
         clean.text[--clean.len] = '\0';
     puts(buf_text(&clean));
-}
-
-/* ---- cells ------------------------------------------------------------------------------ */
-
-void cell_int(const struct item *item, const char *key, struct buf *text)
-{
-    buf_printf(text, "%" PRId64, int_of(item->tree, key));
-}
-
-void cell_yes(const struct item *item, const char *key, struct buf *text)
-{
-    buf_str(text, is_true(item->tree, key) ? "yes" : "no");
-}
-
-void cell_ago(const struct item *item, const char *key, struct buf *text)
-{
-    char relative[RELATIVE_TEXT];
-    relative_time(time_of(item->tree, key), item->now_us, relative);
-    buf_str(text, relative);
-}
-
-void cell_time(const struct item *item, const char *key, struct buf *text)
-{
-    char both[BOTH_TEXT];
-    int64_t at_us = time_of(item->tree, key);
-    if (!at_us)
-        return;
-    both_times(at_us, item->now_us, both);
-    buf_str(text, both);
-}
-
-void cell_names(const struct item *item, const char *key, struct buf *text)
-{
-    size_t i;
-    json_t *name;
-    json_array_foreach(json_object_get(item->tree, key), i, name)
-    {
-        buf_printf(text, "%s%s", i ? "," : "", json_string_value(name));
-    }
-    buf_str(text, text->len ? "" : "-");
-}
-
-void cell_data(const struct item *item, const char *key, struct buf *text)
-{
-    const json_t *data = json_object_get(item->tree, key);
-    char *json = json_dumps(data, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    buf_str(text, json && !json_is_null(data) ? json : "");
-    free(json);
-}
-
-void cell_json(const struct item *item, const char *key, struct buf *text)
-{
-    size_t len = 0;
-    const char *json = body_member(item->answer, key, &len);
-    if (json)
-        buf_add(text, json, len);
-}
-
-void cell_json_if_set(const struct item *item, const char *key, struct buf *text)
-{
-    if (!json_is_null(json_object_get(item->tree, key)))
-        cell_json(item, key, text);
 }

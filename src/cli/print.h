@@ -41,6 +41,9 @@ void relative_time(int64_t at_us, int64_t now_us, char text[RELATIVE_TEXT]);
 /* "2026-11-15T06:30:00.000Z (2m ago)" */
 void both_times(int64_t at_us, int64_t now_us, char text[BOTH_TEXT]);
 
+/* "412ms", "3m 12s" */
+void duration_text(int64_t us, struct buf *text);
+
 /* "1/3": how often a handler was called, of how often it may be.  The columns count calls that
  * failed; `is_called` adds the one that is under way, or that succeeded. */
 enum { CALLS_TEXT = 48 };
@@ -78,15 +81,5 @@ void print_rows(const struct column *columns, const json_t *items, int64_t now_u
 void print_object(const struct column *columns, const struct item *item);
 /* Prints the cells on one line, after `start` if that is not NULL. */
 void print_parts(const struct column *columns, const struct item *item, const char *start);
-
-void cell_int(const struct item *item, const char *key, struct buf *text);
-void cell_yes(const struct item *item, const char *key, struct buf *text);   /* yes or no */
-void cell_ago(const struct item *item, const char *key, struct buf *text);   /* "2m ago" */
-void cell_time(const struct item *item, const char *key, struct buf *text);  /* both forms */
-void cell_names(const struct item *item, const char *key, struct buf *text); /* "a,b" or "-" */
-void cell_data(const struct item *item, const char *key, struct buf *text); /* JSON; not null */
-void cell_json(const struct item *item, const char *key, struct buf *text); /* its own bytes */
-/* The same, nothing for null. */
-void cell_json_if_set(const struct item *item, const char *key, struct buf *text);
 
 #endif

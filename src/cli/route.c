@@ -25,7 +25,7 @@ struct calling {
 static size_t path_operands(const struct route *route)
 {
     size_t count = 0;
-    for (const char *at = route->path; (at = strstr(at, "{}")); at += 2)
+    for (const char *at = route->path; (at = strchr(at, '{')); at++)
         count++;
     return count;
 }
@@ -43,9 +43,9 @@ static void write_query(const struct calling *calling, const char *cursor, struc
     write_path(calling, args->operand_count ? args->operands[0] : NULL, target);
     for (size_t i = 0; (option = command_option(args->command, i)); i++)
         if (option->field)
-            target_add(target, option->field, args->options[i].text);
-    target_add(target, "limit", args_has(args, "all") ? "1000" : args_text(args, "limit"));
-    target_add(target, "cursor", cursor);
+            buf_param(target, option->field, args->options[i].text);
+    buf_param(target, "limit", args_has(args, "all") ? "1000" : args_text(args, "limit"));
+    buf_param(target, "cursor", cursor);
 }
 
 /* JSON goes into the body as it is, so it must be JSON before it gets there. */
@@ -146,7 +146,7 @@ static void print_answer(struct calling *calling, const char *id, const struct a
 {
     const struct route *route = calling->route;
     struct item item = {.tree = answer->tree, .answer = answer, .now_us = calling->now_us};
-    bool is_object = route->answer == ANSWER_OBJECT;
+    bool is_object = route->prints == PRINT_OBJECT;
     bool is_next = calling->count++ > 0;
     if (args_wants(calling->args, "ids")) {
         puts(is_object ? text_of(answer->tree, "id") : id);
@@ -211,7 +211,7 @@ static void print_page(const struct calling *calling, const struct answer *answe
     const json_t *items = json_object_get(answer->tree, "items");
     if (args_wants(calling->args, "json"))
         print_items(answer, is_continued);
-    else if (args_wants(calling->args, "ids") || calling->route->answer == ANSWER_FEED)
+    else if (args_wants(calling->args, "ids") || calling->route->prints == PRINT_FEED)
         print_lines(calling, items);
     else
         print_rows(calling->route->columns, items, calling->now_us, is_first);
@@ -261,8 +261,8 @@ static int has_ended(const struct calling *calling, bool *ret_ended)
     cleanup(buf_donep) struct buf target = {0};
     cleanup(answer_done) struct answer answer = {0};
     const char *path = calling->route->path;
-    buf_add(&target, path, (size_t)(strstr(path, "{}") - path));
-    target_part(&target, calling->args->operands[0]);
+    buf_add(&target, path, (size_t)(strchr(path, '{') - path));
+    buf_url(&target, calling->args->operands[0]);
     int exit_code = call(calling->engine, "GET", buf_text(&target), NULL, &answer);
     *ret_ended = status_is_final(text_of(answer.tree, "status"));
     return exit_code;
@@ -325,20 +325,20 @@ static bool is_input_free(const struct args *args)
 static int run_calling(struct calling *calling)
 {
     const struct args *args = calling->args;
-    enum route_answer answer = calling->route->answer;
-    if ((answer == ANSWER_OBJECT || answer == ANSWER_LIST) && args_wants(args, "table"))
+    enum printing prints = calling->route->prints;
+    if ((prints == PRINT_OBJECT || prints == PRINT_LIST) && args_wants(args, "table"))
         cairn_clock_now(calling->engine, &calling->now_us, NULL);
-    if (answer == ANSWER_FEED && args_has(args, "follow"))
+    if (prints == PRINT_FEED && args_has(args, "follow"))
         return follow(calling);
-    return answer == ANSWER_LIST || answer == ANSWER_FEED ? run_list(calling)
-                                                          : run_objects(calling);
+    return prints == PRINT_LIST || prints == PRINT_FEED ? run_list(calling)
+                                                        : run_objects(calling);
 }
 
 int route_run(const struct args *args)
 {
     const struct route *route = &args->command->route;
     cleanup(buf_donep) struct buf body = {0};
-    if (route->answer == ANSWER_FEED && args_has(args, "follow") && args_wants(args, "json")) {
+    if (route->prints == PRINT_FEED && args_has(args, "follow") && args_wants(args, "json")) {
         say_error("--follow cannot print one JSON document: leave one of them out");
         return EXIT_USAGE;
     }
@@ -353,16 +353,3 @@ int route_run(const struct args *args)
                               .body = body.len > strlen("{}") ? buf_text(&body) : NULL};
     return run_calling(&calling);
 }
-
-const struct option page_options[] = {
-    {"limit", OPTION_INT, "N", .min = 1, .max = 1000,
-     .help = "print at most N items, 1 to 1000 (default 100)"},
-    {"cursor", OPTION_TEXT, "CURSOR", .help = "continue after a page: its \"next\""},
-    {"all", OPTION_FLAG, .help = "print all pages, not only the first"},
-    {0},
-};
-
-const struct option feed_options[] = {
-    {"follow", OPTION_FLAG, .letter = 'f', .help = "print new entries until it has ended"},
-    {0},
-};

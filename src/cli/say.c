@@ -15,17 +15,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NOTE_ROOM = 2048 };
+static void make_line(struct buf *line, const char *before, const char *format, va_list list)
+{
+    char text[2048];
+    vsnprintf(text, sizeof text, format, list);
+    buf_str(line, before);
+    buf_clean(line, text, strlen(text));
+    buf_char(line, '\n');
+}
 
 /* One write per line, so that lines of several threads do not mix. */
 static void say(const char *before, const char *format, va_list list)
 {
-    char text[2048];
     cleanup(buf_donep) struct buf line = {0};
-    vsnprintf(text, sizeof text, format, list);
-    buf_str(&line, before);
-    buf_clean(&line, text, strlen(text));
-    buf_char(&line, '\n');
+    make_line(&line, before, format, list);
     fputs(buf_text(&line), stderr);
 }
 
@@ -76,15 +79,11 @@ bool say_line(const char *line, size_t len, int wait_ms)
 
 void say_note(const char *format, ...)
 {
-    char text[NOTE_ROOM];
     cleanup(buf_donep) struct buf line = {0};
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    make_line(&line, "cairn: ", format, list);
     va_end(list);
-    buf_str(&line, "cairn: ");
-    buf_clean(&line, text, strlen(text));
-    buf_char(&line, '\n');
     say_line(buf_text(&line), line.len, 0);
 }
 

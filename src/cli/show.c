@@ -49,8 +49,8 @@ static int read_list(cairn_engine *engine, const char *path, const char *id, str
         cleanup(answer_done) struct answer answer = {0};
         size_t len = 0;
         target_path(&target, path, id, NULL);
-        target_add(&target, "limit", "1000");
-        target_add(&target, "cursor", *cursor ? cursor : NULL);
+        buf_param(&target, "limit", "1000");
+        buf_param(&target, "cursor", *cursor ? cursor : NULL);
         TRY(call(engine, "GET", buf_text(&target), NULL, &answer));
         const char *items = body_member(&answer, "items", &len);
         if (items && len > 2) {
@@ -228,7 +228,7 @@ static int show_one(const char *id, void *arg)
     return exit_code;
 }
 
-int show_run(const struct args *args)
+int run_show(const struct args *args)
 {
     bool is_json = args_wants(args, "json"), is_many = ids_are_many(args);
     if (args_has(args, "follow") && is_many) {

@@ -11,7 +11,7 @@
  *     ○ close                     pending
  */
 #include "base/mem.h"
-#include "cli/print.h"
+#include "cli/cells.h"
 #include "cli/show.h"
 
 #include <inttypes.h>
@@ -39,58 +39,11 @@ static void head_line(struct pen *pen, const char *name, const char *value)
     pen_end(pen);
 }
 
-static void cell_workflow(const struct item *item, const char *key, struct buf *text)
-{
-    buf_printf(text, "%s, version %" PRId64, text_of(item->tree, key),
-               int_of(item->tree, "version"));
-}
-
-/* Only if it was restarted. */
-static void cell_generation(const struct item *item, const char *key, struct buf *text)
-{
-    if (int_of(item->tree, key) > 1)
-        cell_int(item, key, text);
-}
-
-static void cell_took(const struct item *item, const char *key, struct buf *text)
-{
-    int64_t from_us = time_of(item->tree, "started_at"), to_us = time_of(item->tree, key);
-    if (from_us && to_us)
-        duration_text(to_us - from_us, text);
-}
-
-static void cell_error(const struct item *item, const char *key, struct buf *text)
-{
-    const json_t *error = json_object_get(item->tree, key);
-    if (json_is_object(error))
-        buf_printf(text, "%s: %s", text_of(error, "step"), text_of(error, "message"));
-    if (int_of(error, "attempt"))
-        buf_printf(text, " (call %" PRId64 ")", int_of(error, "attempt"));
-}
-
-static const struct column head_columns[] = {
-    {"id", .key = "id"},
-    {"workflow", .key = "workflow", .write = cell_workflow},
-    {"status", .key = "status"},
-    {"key", .key = "key"},
-    {"generation", .key = "generation", .write = cell_generation},
-    {"created_at", .key = "created_at", .write = cell_time},
-    {"start_at", .key = "start_at", .write = cell_time},
-    {"started_at", .key = "started_at", .write = cell_time},
-    {"finished_at", .key = "finished_at", .write = cell_time},
-    {"took", .key = "finished_at", .write = cell_took},
-    {"last_error", .key = "last_error", .write = cell_error},
-    {"undo_error", .key = "undo_error", .write = cell_error},
-    {"input", .key = "input", .write = cell_json_if_set},
-    {"output", .key = "output", .write = cell_json_if_set},
-    {0},
-};
-
 static void draw_head(struct drawing *drawing)
 {
     const struct show_state *state = drawing->state;
     struct item item = {state->instance.tree, &state->instance, state->now_us};
-    for (const struct column *column = head_columns; column->head; column++) {
+    for (const struct column *column = columns_instance; column->head; column++) {
         cleanup(buf_donep) struct buf text = {0};
         write_cell(column, &item, &text);
         head_line(&drawing->pen, column->head, buf_text(&text));

@@ -114,21 +114,6 @@ void shown_name(const struct show_node *node, struct buf *text)
 
 /* ---- duration ---------------------------------------------------------------------------- */
 
-void duration_text(int64_t us, struct buf *text)
-{
-    long long ms = us > 0 ? us / US_PER_MS : 0, sec = ms / 1000;
-    if (sec < 1)
-        buf_printf(text, "%lldms", ms);
-    else if (sec < 60)
-        buf_printf(text, "%lld.%llds", sec, ms % 1000 / 100);
-    else if (sec < 3600)
-        buf_printf(text, "%lldm %llds", sec / 60, sec % 60);
-    else if (sec < 86400)
-        buf_printf(text, "%lldh %lldm", sec / 3600, sec % 3600 / 60);
-    else
-        buf_printf(text, "%lldd %lldh", sec / 86400, sec % 86400 / 3600);
-}
-
 /* How long it took, or takes until now; nothing for what takes no time. */
 void shown_took(const struct show_state *state, const json_t *step, struct buf *text)
 {

@@ -9,7 +9,7 @@
 #include "cli/show.h"
 
 /* What was given is checked before the store is opened, which may create it. */
-static int run_start(const struct args *args)
+int run_start(const struct args *args)
 {
     cleanup(store_closep) cairn_engine *engine = NULL;
     cleanup(buf_donep) struct buf body = {0};
@@ -33,40 +33,3 @@ static int run_start(const struct args *args)
     fflush(stdout);
     return is_waiting ? wait_for_instance(args, engine, text_of(answer.tree, "id")) : EXIT_DONE;
 }
-
-static const struct option start_options[] = {
-    {"version", OPTION_INT, "N", .field = "version", .min = 1, .max = INT32_MAX,
-     .help = "start this version of the workflow (default: the highest)"},
-    {"input", OPTION_JSON, "JSON|@FILE|-", .field = "input",
-     .help = "input of the instance (default {})"},
-    {"key", OPTION_TEXT, "KEY", .field = "key",
-     .help = "if an instance of the workflow has this key, print its id and start nothing"},
-    {"at", OPTION_INSTANT, "TIME", .field = "start_at", .excludes = "in",
-     .help = "start not before this time, in RFC 3339"},
-    {"in", OPTION_DURATION, "DURATION", .min = 0, .max = INSTANT_MAX / US_PER_MS,
-     .help = "start not before this much time has passed, such as 90s or 1h30m"},
-    {"wait", OPTION_FLAG,
-     .help = "wait until the instance has ended; exit code 0 if it completed, else 1"},
-    {"timeout", OPTION_DURATION, "DURATION", .needs = "wait", .min = 0,
-     .max = INT64_MAX / 1000000,
-     .help =
-         "with --wait: stop waiting after this much time, with exit code 4 (default: never)"},
-    {0},
-};
-
-const struct command start_commands[] = {
-    {"start", "WORKFLOW", "start an instance of a workflow, and print its id",
-     .aliases = "create exec execute launch run trigger",
-     .about =
-         "Once the id is printed the instance is stored and will run to its end, even if the "
-         "processes on this machine crash. With -o json it prints {\"id\", \"existing\"}; with "
-         "--wait the instance as it ended.\n\n"
-         "--wait prints to standard error what the instance is waiting for, after 3 seconds "
-         "and whenever that changes. --timeout ends the waiting, not the instance: exit code "
-         "4.",
-     .example = "cairn start order --input '{\"order\": 17}' --key order-17\n"
-                "cairn start order --input @order.json --wait --timeout 1m30s",
-     .options = start_options, .outputs = "table json ids", .creates_store = true,
-     .run = run_start, .route = {"POST", "/v1/instances", .field = "workflow"}},
-    {0},
-};

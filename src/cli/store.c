@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/mem.h"
-#include "cli/print.h"
+#include "cli/cells.h"
 #include "cli/say.h"
 
 #include <libpq-fe.h>
@@ -37,7 +37,7 @@ static void print_migrated(const char *url, const cairn_schema *schema)
         printf("  applied %s\n", schema->applied[i]);
 }
 
-static int run_migrate(const struct args *args)
+int run_migrate(const struct args *args)
 {
     cleanup(store_closep) cairn_engine *engine = NULL;
     cleanup(answer_done) struct answer answer = {0};
@@ -55,14 +55,7 @@ static int run_migrate(const struct args *args)
 
 /* ---- doctor ----------------------------------------------------------------------------- */
 
-static const struct column doctor_columns[] = {
-    {"CHECK", .key = "check"},
-    {"RESULT", .key = "result"},
-    {"FINDING", .key = "text"},
-    {0},
-};
-
-static int run_doctor(const struct args *args)
+int run_doctor(const struct args *args)
 {
     cleanup(store_closep) cairn_engine *engine = NULL;
     cleanup(answer_done) struct answer answer = {0};
@@ -72,7 +65,7 @@ static int run_doctor(const struct args *args)
     if (args_wants(args, "json"))
         print_body(&answer);
     else
-        print_rows(doctor_columns, json_object_get(answer.tree, "items"), 0, true);
+        print_rows(columns_doctor, json_object_get(answer.tree, "items"), 0, true);
 
     size_t i;
     json_t *item;
@@ -84,31 +77,9 @@ static int run_doctor(const struct args *args)
     return exit_code;
 }
 
-const struct command store_commands[] = {
-    {"migrate", NULL, "create or update the tables of the store",
-     .aliases = "init setup upgrade",
-     .about = "Creates the file and the tables if there are none, updates older tables, and "
-              "prints the versions before and after and the migrations that were applied; with "
-              "-o json {\"url\", \"from\", \"to\", \"applied\"}. Every command updates older "
-              "tables when it opens a store. A store written by a newer Cairn is rejected and "
-              "not changed.",
-     .example = "cairn migrate --url postgres://localhost/orders", .outputs = "table json",
-     .has_url = true, .creates_store = true, .run = run_migrate},
-    {"doctor", NULL, "check the store and report problems", .aliases = "diagnose health",
-     .about =
-         "Checks the store, its version, clock skew, leases, the registry and the names of "
-         "types; overdue timers, steps that no worker claims, decisions that have been pending "
-         "for long, open DLQ records, paused instances and failed compensations. Of running, "
-         "paused and failed instances the newest 100 are read. The exit code is 1 if there is "
-         "an error.",
-     .example = "cairn doctor --url postgres://localhost/orders", .outputs = "table json",
-     .has_url = true, .run = run_doctor},
-    {0},
-};
-
 /* ---- version ---------------------------------------------------------------------------- */
 
-static int run_version(const struct args *args)
+int run_version(const struct args *args)
 {
     char libpq[32];
     int version = PQlibVersion();
@@ -126,14 +97,3 @@ static int run_version(const struct args *args)
     fputs(is_json ? "}\n" : "", stdout);
     return EXIT_DONE;
 }
-
-const struct command version_commands[] = {
-    {
-        .name = "version",
-        .summary = "print the versions of the program and of its libraries",
-        .example = "cairn version -o json",
-        .outputs = "table json",
-        .run = run_version,
-    },
-    {0},
-};

@@ -7,21 +7,6 @@
 
 #include <stdlib.h>
 
-const struct option tuning_options[] = {
-    {"aging-rate", OPTION_TEXT, "POINTS",
-     .help = "points of priority that a waiting step gains in a second (default 0.5; 0: none)"},
-    {"missing-cooldown", OPTION_DURATION, "DURATION", .min = 0, .max = UINT32_MAX,
-     .help = "how long a step waits after a worker without a handler for it has claimed it "
-             "(default 5s; 0s: it can be claimed again at once)"},
-    {"missing-jitter", OPTION_TEXT, "PART",
-     .help = "vary that time at random by up to this part of it (default 0.2)"},
-    {"missing-throttle", OPTION_DURATION, "DURATION", .min = 0, .max = UINT32_MAX,
-     .help =
-         "write at most one event about a missing handler per type in this time (default 1m; "
-         "0s: one each time)"},
-    {0},
-};
-
 /* A number from 0 to `most`, if it was given. */
 static bool read_number(const struct args *args, const char *name, double most,
                         double *ret_number)

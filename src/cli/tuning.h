@@ -8,8 +8,6 @@
 #include "cairn.h"
 #include "cli/args.h"
 
-extern const struct option tuning_options[];
-
 /* Fills in the given values; false: one is wrong, and an error was printed. */
 bool tuning_read(const struct args *args, cairn_open_options *options);
 

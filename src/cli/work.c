@@ -219,7 +219,7 @@ static int run_with(struct working *working, struct handling *handlings)
     return exit_code;
 }
 
-static int run_work(const struct args *args)
+int run_work(const struct args *args)
 {
     if (args->many_count == 0) {
         say_error("work needs a handler: --handle TYPE=COMMAND");
@@ -238,52 +238,3 @@ static int run_work(const struct args *args)
     mem_free(handlings);
     return exit_code;
 }
-
-static const struct option work_options[] = {
-    {"handle", OPTION_MANY, "TYPE=COMMAND",
-     .help = "run COMMAND for jobs of TYPE and steps with that handler, or of a prefix such as "
-             "billing.%; may be repeated"},
-    {"concurrency", OPTION_INT, "N", .min = 1, .max = GUARD_MAX,
-     .help = "run up to N handlers in parallel (default 4)"},
-    {"until-idle", OPTION_FLAG,
-     .help = "end when there is no task to claim and none is leased; work scheduled for later "
-             "does not count"},
-    {"output", OPTION_CHOICE, "FORM", .choices = "json text",
-     .help = "output of the handlers: json (default), or text, which becomes a JSON string"},
-    {"lease", OPTION_DURATION, "DURATION", .min = 1, .max = UINT32_MAX,
-     .help = "a worker that is silent for this long loses its task (default 30s)"},
-    {"name", OPTION_TEXT, "NAME",
-     .help = "name of this worker (default: host, process id and a random suffix)"},
-    {"runtime", OPTION_TEXT, "RUNTIME",
-     .help = "do not claim types that the registry gives to another runtime"},
-    {"quiet", OPTION_FLAG, .letter = 'q', .excludes = "verbose",
-     .help = "print nothing about tasks; standard error of the handlers is still passed on"},
-    {"verbose", OPTION_FLAG, .letter = 'v',
-     .help = "print how each task ended, not only failures"},
-    {0},
-};
-
-const struct command work_commands[] = {
-    {"work", NULL, "execute tasks with shell commands", .aliases = "worker workers",
-     .about =
-         "COMMAND is run by /bin/sh in its own process group. It gets the input on standard "
-         "input; its standard output is the output: JSON, or nothing for null (--output text: "
-         "any text). Exit code 0: completed; 75: retry later; 65: failed permanently; any "
-         "other: a failed attempt, with the last line of standard error as its error.\n\n"
-         "The environment has CAIRN_TASK, CAIRN_TYPE, CAIRN_ATTEMPT, CAIRN_KEY and CAIRN_KIND "
-         "(job, step or compensation); for a step also CAIRN_INSTANCE, CAIRN_STEP, "
-         "CAIRN_REASON and, after a wait, the signal that ended it as JSON: CAIRN_SIGNAL_FILE "
-         "names a file with it, which is removed when the command has ended; CAIRN_SIGNAL has "
-         "the text itself if it is not longer than 64 KiB. CAIRN_TOKEN is not passed on.\n\n"
-         "The lease is renewed while the command runs. If its task is cancelled, the command "
-         "gets SIGTERM, and SIGKILL after 5 seconds. Ctrl-C, SIGTERM or a closed terminal "
-         "(SIGHUP, unless ignored as with nohup) let handlers finish; a second Ctrl-C or "
-         "SIGTERM kills them. If this process is killed, its handlers and all processes in "
-         "their groups are killed, too.",
-     .example =
-         "cairn work --handle 'mail.%=./send-mail' --handle 'pdf.make.v1=./make-pdf' \\\n"
-         "    --concurrency 8",
-     .options = work_options, .more_options = tuning_options, .has_url = true,
-     .creates_store = true, .run = run_work},
-    {0},
-};

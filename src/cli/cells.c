@@ -1,0 +1,168 @@
+/* cli/cells.c - the cells of tables: what is printed of a member of an answer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cells.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+CELL(int)
+{
+    buf_printf(text, "%" PRId64, int_of(item->tree, key));
+}
+
+CELL(yes)
+{
+    buf_str(text, is_true(item->tree, key) ? "yes" : "no");
+}
+
+CELL(ago)
+{
+    char relative[RELATIVE_TEXT];
+    relative_time(time_of(item->tree, key), item->now_us, relative);
+    buf_str(text, relative);
+}
+
+CELL(time)
+{
+    char both[BOTH_TEXT];
+    int64_t at_us = time_of(item->tree, key);
+    if (!at_us)
+        return;
+    both_times(at_us, item->now_us, both);
+    buf_str(text, both);
+}
+
+CELL(names)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach(json_object_get(item->tree, key), i, name)
+    {
+        buf_printf(text, "%s%s", i ? "," : "", json_string_value(name));
+    }
+    buf_str(text, text->len ? "" : "-");
+}
+
+CELL(data)
+{
+    const json_t *data = json_object_get(item->tree, key);
+    char *json = json_dumps(data, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    buf_str(text, json && !json_is_null(data) ? json : "");
+    free(json);
+}
+
+CELL(json)
+{
+    size_t len = 0;
+    const char *json = body_member(item->answer, key, &len);
+    if (json)
+        buf_add(text, json, len);
+}
+
+CELL(json_if_set)
+{
+    if (!json_is_null(json_object_get(item->tree, key)))
+        cell_json(item, key, text);
+}
+
+/* "1/3": calls of those that are allowed.  The column counts calls that failed; one that is under
+ * way, or that succeeded, is added. */
+CELL(calls)
+{
+    char calls[CALLS_TEXT];
+    const json_t *job = item->tree;
+    bool is_called =
+        strcmp(text_of(job, "status"), "succeeded") == 0 || *text_of(job, "leased_by");
+    calls_text(int_of(job, key), is_called, int_of(job, "max_attempts"), calls);
+    buf_str(text, calls);
+}
+
+/* When a pending job will be due. */
+CELL(due)
+{
+    if (strcmp(text_of(item->tree, "status"), "pending") != 0)
+        buf_str(text, "-");
+    else if (time_of(item->tree, key) <= item->now_us)
+        buf_str(text, "now");
+    else
+        cell_ago(item, key, text);
+}
+
+CELL(deleted)
+{
+    (void)item, (void)key;
+    buf_str(text, "deleted");
+}
+
+/* The step whose code wrote the line, and the number of the call if it was not the first. */
+CELL(caller)
+{
+    long long attempt = (long long)int_of(item->tree, "attempt");
+    buf_str(text, text_of(item->tree, key));
+    if (attempt > 1)
+        buf_printf(text, ", call %lld", attempt);
+}
+
+CELL(signal)
+{
+    static const char *const words[] = {"existing", "taken", "kept"};
+    (void)key;
+    for (size_t i = 0; i < sizeof words / sizeof *words && !text->len; i++)
+        buf_str(text, is_true(item->tree, words[i]) ? words[i] : "");
+    buf_str(text, text->len ? "" : "dropped");
+}
+
+CELL(reason)
+{
+    bool is_undo = strncmp(text_of(item->tree, key), "compensation", 12) == 0;
+    buf_str(text, is_undo ? "not undone" : "failed");
+}
+
+CELL(enabled)
+{
+    buf_str(text, is_true(item->tree, key) ? "enabled" : "disabled");
+}
+
+/* A function is code that workers have; a workflow has its steps in the file. */
+CELL(kind)
+{
+    const json_t *definition = json_object_get(item->tree, key);
+    buf_str(text, json_object_get(definition, "function") ? "function" : "workflow");
+}
+
+CELL(hash)
+{
+    buf_printf(text, "%.12s", text_of(item->tree, key));
+}
+
+CELL(workflow)
+{
+    buf_printf(text, "%s, version %" PRId64, text_of(item->tree, key),
+               int_of(item->tree, "version"));
+}
+
+/* Only if it was restarted. */
+CELL(generation)
+{
+    if (int_of(item->tree, key) > 1)
+        cell_int(item, key, text);
+}
+
+CELL(took)
+{
+    int64_t from_us = time_of(item->tree, "started_at"), to_us = time_of(item->tree, key);
+    if (from_us && to_us)
+        duration_text(to_us - from_us, text);
+}
+
+CELL(error)
+{
+    const json_t *error = json_object_get(item->tree, key);
+    if (json_is_object(error))
+        buf_printf(text, "%s: %s", text_of(error, "step"), text_of(error, "message"));
+    if (int_of(error, "attempt"))
+        buf_printf(text, " (call %" PRId64 ")", int_of(error, "attempt"));
+}

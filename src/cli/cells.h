@@ -1,0 +1,45 @@
+/* cli/cells.h - the cells of tables: what is printed of a member of an answer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * spec/commands.txt names them in its lists of columns.
+ */
+#ifndef CLI_CELLS_H
+#define CLI_CELLS_H
+
+#include "cli/print.h"
+
+#define CELL(name) void cell_##name(const struct item *item, const char *key, struct buf *text)
+
+CELL(int);
+CELL(yes);         /* yes or no */
+CELL(ago);         /* "2m ago" */
+CELL(time);        /* both forms */
+CELL(names);       /* "a,b" or "-" */
+CELL(data);        /* JSON; not null */
+CELL(json);        /* its own bytes */
+CELL(json_if_set); /* the same, nothing for null */
+
+/* Of jobs. */
+CELL(calls);
+CELL(due);
+CELL(deleted);
+
+/* Of instances, their logs and signals, and of records of the dead letter queue. */
+CELL(workflow);
+CELL(generation);
+CELL(took);
+CELL(error);
+CELL(caller);
+CELL(signal);
+CELL(reason);
+
+/* Of workflows and of the registry. */
+CELL(kind);
+CELL(hash);
+CELL(enabled);
+
+/* Columns that commands with code print. */
+extern const struct column columns_doctor[], columns_instance[];
+
+#endif
