@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# tests/sdk/test_quickstart.py - docs/guides/quickstart.md, followed as it is written.
+#
+# SPDX-License-Identifier: Apache-2.0
+"""
+  test_quickstart.py BUILD [python] [go] [c] [curl]
+
+BUILD is a build folder of this tree.  Each part is followed in a folder of its own: its files are
+written, its commands are executed, the program is killed with SIGKILL after its first step and
+started again.  The lines that the guide promises must come, and the card must not be charged
+twice.  The output is TAP.
+"""
+import glob
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
+GUIDE = os.path.join(ROOT, "docs", "guides", "quickstart.md")
+BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```", re.M | re.S)
+FIRST_STEP = "charge the card for a book"
+
+
+def read_part(name):
+    """The files, the commands and the promised lines of one part of the guide."""
+    with open(GUIDE, encoding="utf-8") as file:
+        text = file.read()
+    part = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", text, re.M | re.S | re.I).group(1)
+    files, commands, lines = {}, [], []
+    for kind, path, body in BLOCK.findall(part):
+        if path:
+            files[path] = body
+        elif kind == "sh":
+            commands.append(body)
+        elif kind == "text":
+            lines += body.splitlines()
+    return files, commands, lines
+
+
+class Folder:
+    """A place that looks like a clone in which `./run --build` was called."""
+
+    def __init__(self, build):
+        self.path = tempfile.mkdtemp(prefix="cairn-quickstart-", dir="/tmp")
+        for name in ("include", "sdk"):
+            os.symlink(os.path.join(ROOT, name), os.path.join(self.path, name))
+        os.symlink(os.path.abspath(build), os.path.join(self.path, "build"))
+        os.mkdir(os.path.join(self.path, "quickstart"))
+
+    def write(self, files):
+        for path, body in files.items():
+            path = os.path.join(self.path, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(body)
+
+    def start(self, script):
+        """What needs root is done by scripts/needs before the tests."""
+        script = "\n".join(line for line in script.splitlines() if not line.startswith("apt-get "))
+        return subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=self.path, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+
+    def run(self, script):
+        process = self.start(script)
+        said, _ = process.communicate(timeout=300)
+        if process.returncode:
+            raise AssertionError(f"status {process.returncode} of\n{script}\n{said}")
+        return said
+
+    def wait_for_sleep(self, process):
+        """Until the charge is on disk: a step that was killed before that is executed again."""
+        asked = "SELECT count(*) FROM workflow_step WHERE kind = 'sleep' AND status = 'waiting'"
+        while process.poll() is None:
+            for path in glob.glob(self.path + "/quickstart/**/*.db", recursive=True):
+                connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
+                is_waiting = connection.execute(asked).fetchone()[0] > 0
+                connection.close()
+                if is_waiting:
+                    return
+            time.sleep(0.05)
+
+    def remove(self):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def follow_program(folder, name):
+    """A part whose last command is the program: it is killed after its first step."""
+    files, commands, lines = read_part(name)
+    before, last = "".join(commands[:-1]), commands[-1].rstrip().splitlines()
+    # The folders of the commands come before the files, and what builds the program after them.
+    setup = [line for line in before.splitlines() if not line.startswith("apt-get ")]
+    folder.run("\n".join(setup) or "true")
+    folder.write(files)
+    moves = "\n".join(line for line in setup if line.startswith(("cd ", "export ")))
+    folder.run("\n".join([moves, *last[:-1]]) or "true")
+    program = f"{moves}\nexec {last[-1]}"
+    first = folder.start(program)
+    said = ""
+    for line in first.stdout:
+        said += line
+        if line.strip() == FIRST_STEP:
+            break
+    folder.wait_for_sleep(first)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.communicate()
+    assert said.strip().endswith(FIRST_STEP), said
+    again = folder.run(program)
+    assert FIRST_STEP not in again, "the card was charged twice:\n" + again
+    for line in lines:
+        assert line in again.splitlines(), f"{line!r} is not in\n{again}"
+
+
+def follow_curl(folder):
+    """The commands as they are, on a free port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{probe.getsockname()[1]}"
+    files, commands, _ = read_part("curl")
+    folder.write(files)
+    script = "".join(commands).replace("127.0.0.1:22476", place) \
+        .replace("build/cairn serve", f"build/cairn serve --listen {place}")
+    said = folder.run("trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + script)
+    assert '"status":"completed"' in said, said
+
+
+def main():
+    build, parts = sys.argv[1], sys.argv[2:] or ["python", "go", "c", "curl"]
+    failed = 0
+    print(f"1..{len(parts)}", flush=True)
+    for number, part in enumerate(parts, 1):
+        folder = Folder(build)
+        try:
+            if part == "curl":
+                follow_curl(folder)
+            else:
+                follow_program(folder, part)
+            print(f"ok {number} - the_quickstart_in_{part}", flush=True)
+        except (AssertionError, subprocess.TimeoutExpired) as error:
+            failed += 1
+            print(f"not ok {number} - the_quickstart_in_{part}", flush=True)
+            print("\n".join("# " + line for line in str(error).splitlines()), flush=True)
+        finally:
+            folder.remove()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
