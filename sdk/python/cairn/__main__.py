@@ -68,8 +68,11 @@ def _supervise(options: argparse.Namespace) -> int:
     command += ["--url", options.url] if options.url else []
     command += ["--until-idle"] if options.until_idle else []
     children: List["subprocess.Popen[bytes]"] = []
+    is_stopped = False
 
     def pass_on(number: int, frame: Optional[FrameType]) -> None:
+        nonlocal is_stopped
+        is_stopped = True
         for child in children:
             if child.poll() is None:
                 child.send_signal(signal.SIGTERM)
@@ -78,7 +81,9 @@ def _supervise(options: argparse.Namespace) -> int:
     signal.signal(signal.SIGINT, pass_on)
     # In a process group of their own, so that Ctrl-C reaches them once: from here.
     children.extend(subprocess.Popen(command, start_new_session=True) for _ in range(options.processes))
-    return max(abs(child.wait()) for child in children)
+    codes = [child.wait() for child in children]
+    # A process that was stopped before it had begun to work has ended as it should.
+    return max(abs(code) if code != -signal.SIGTERM or not is_stopped else 0 for code in codes)
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:

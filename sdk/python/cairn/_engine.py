@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import builtins
 import json
 import os
@@ -39,6 +40,16 @@ Row = TypeVar("Row")
 
 _FOLLOW = 0.25  # seconds between looks for new events
 _NO_SCHEDULES = "this engine has no schedules yet"
+
+
+_open_engines: "weakref.WeakSet[Engine]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """When the program ends: no worker may keep it from ending, and no task may wait for its lease to end."""
+    for engine in list(_open_engines):
+        engine.close_within(0)
 
 
 def open(url: Optional[str] = None, *, token: Optional[str] = None, seed: int = 0, virtual_clock: bool = False,
@@ -87,6 +98,7 @@ class Engine:
         self._workers: "weakref.WeakSet[Worker]" = weakref.WeakSet()
         self._is_closing = threading.Event()
         self._aio: "Optional[AsyncEngine]" = None
+        _open_engines.add(self)
 
     # ---- its life
 
@@ -119,11 +131,15 @@ class Engine:
 
     def close(self) -> None:
         """Stops the engine's workers, waits for calls under way, and closes the store.  Idempotent."""
+        self.close_within(UNSET)
+
+    def close_within(self, grace: "Union[None, Duration, Unset]") -> None:
+        """For the package: the same with another grace for handlers."""
         if self.native.is_forked:
             return
         self._is_closing.set()
         for worker in list(self._workers):
-            worker.stop()
+            worker.stop(grace)
         self.native.close()
         if self._aio is not None:
             self._aio.shut_down()

@@ -10,6 +10,7 @@ from typing import Any, Awaitable, Callable, Optional, Tuple, Type, TypeVar, Uni
 
 from cairn import errors
 from cairn._context import BACKOFF, Frame, StepCall, Undoer, check_sync, moment
+from cairn._gather import gather, gather_async
 from cairn._steps import answer, check_shutdown, execute, execute_async, finish, give_up
 from cairn._types import FunctionType, TaskType
 from cairn._words import UNSET, Duration, Time, to_ms, to_us
@@ -126,6 +127,15 @@ class Context(Frame):
         spec = self.instance(workflow, input, version, key, at)
         return self._do(step or str(workflow), lambda: self.passage.start_workflow(step, spec))
 
+    def gather(self, *steps: StepCall[Any]) -> Tuple[Any, ...]:
+        """Executes steps side by side, each made by ``cairn.step()``; their results in the order written.
+
+        Their keys are used in the order written, whichever ends first.  All end before this returns or raises.
+        """
+        for call in steps:
+            check_sync(call)
+        return gather(self, steps)
+
     def _do(self, name: str, call: Callable[[], T]) -> T:
         self.enter_call(name)
         try:
@@ -151,8 +161,8 @@ class AsyncContext(Frame):
     4
     """
 
-    async def _off_loop(self, call: Callable[[], T]) -> T:
-        """Makes a request in a thread; a cancellation waits for its end, since the run is not shared."""
+    async def off_loop(self, call: Callable[[], T]) -> T:
+        """For the package: makes a request in a thread; a cancellation waits for its end, since the run is not shared."""
         import asyncio
 
         future = asyncio.ensure_future(self.task.db.aio.run(call))
@@ -169,7 +179,7 @@ class AsyncContext(Frame):
     async def _do(self, name: str, call: Callable[[], T]) -> T:
         self.enter_call(name)
         try:
-            return await self._off_loop(call)
+            return await self.off_loop(call)
         finally:
             self.leave_call()
 
@@ -191,7 +201,7 @@ class AsyncContext(Frame):
         spec = call.spec(self.codec)
         self.enter_call(key)
         try:
-            work, output = await self._off_loop(lambda: self.passage.begin_step(spec))
+            work, output = await self.off_loop(lambda: self.passage.begin_step(spec))
             if work is not None:
                 check_shutdown(self)
                 output = await self._execute(call, work)
@@ -207,7 +217,7 @@ class AsyncContext(Frame):
             if stop is not None and stop != "shutdown":
                 give_up(self, work, stop)
             raise
-        return await self._off_loop(lambda: finish(self, call, work, end))
+        return await self.off_loop(lambda: finish(self, call, work, end))
 
     async def sleep(self, duration: Duration, *, step: str = "sleep") -> None:
         """Suspends for so long; the worker does other things meanwhile."""
@@ -251,3 +261,7 @@ class AsyncContext(Frame):
         """Starts an instance, exactly once; its id."""
         spec = self.instance(workflow, input, version, key, at)
         return await self._do(step or str(workflow), lambda: self.passage.start_workflow(step, spec))
+
+    async def gather(self, *steps: StepCall[Any]) -> Tuple[Any, ...]:
+        """Executes steps side by side, each made by ``cairn.step()``; see ``Context.gather``."""
+        return await gather_async(self, steps)

@@ -18,7 +18,7 @@ from typing import (
     Union, cast, overload,
 )
 
-from cairn import _engine
+from cairn import _engine, errors
 from cairn._aio_handles import AsyncInstanceHandle, AsyncJobHandle
 from cairn._codec import Codec
 from cairn._handles import deadline, timed_out
@@ -71,8 +71,13 @@ class AsyncEngine:
 
     async def run(self, call: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """For the package: a call on a thread of the engine's own."""
+        self._check()
         return await asyncio.get_running_loop().run_in_executor(
             self._calls, functools.partial(call, *args, **kwargs))
+
+    def _check(self) -> None:
+        if self.sync.native.is_closed:
+            raise errors.Closed("the engine is closed")
 
     async def until_ended(self, look: Callable[[int], T], is_ended: Callable[[T], bool],
                           timeout: Optional[Duration], what: str) -> T:
@@ -91,6 +96,7 @@ class AsyncEngine:
                 pause = min(_LONGEST_LOOK, pause * 2)
 
     async def _look(self, look: Callable[[int], T], left: Optional[float]) -> T:
+        self._check()
         if self._waiting >= _WAIT_THREADS:
             return await self.run(look, 0)
         ms = _WAIT_MS if left is None else max(0, min(_WAIT_MS, round(left * 1000)))
