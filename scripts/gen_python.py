@@ -329,7 +329,7 @@ def abi_py():
     yield ""
     yield "def bind(library: ctypes.CDLL) -> List[str]:"
     yield '    """Tells ctypes the prototypes; answers the names that this library does not have."""'
-    yield "    missing = []"
+    yield "    missing: List[str] = []"
     yield "    for name, (result, arguments) in PROTOTYPES.items():"
     yield "        try:"
     yield "            function = getattr(library, name)"

@@ -1181,7 +1181,7 @@ def new(struct: Type[S], **members: Any) -> S:
 
 def bind(library: ctypes.CDLL) -> List[str]:
     """Tells ctypes the prototypes; answers the names that this library does not have."""
-    missing = []
+    missing: List[str] = []
     for name, (result, arguments) in PROTOTYPES.items():
         try:
             function = getattr(library, name)

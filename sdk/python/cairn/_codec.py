@@ -8,7 +8,6 @@ import datetime
 import decimal
 import enum
 import json
-import sys
 import uuid
 from typing import Any, Callable, Dict, List, Protocol
 
@@ -100,28 +99,24 @@ def to_json(value: Any) -> Any:
     >>> to_json((1, uuid.UUID(int=1), decimal.Decimal("1.10")))
     [1, '00000000-0000-0000-0000-000000000001', '1.10']
     """
-    exact = _EXACT.get(type(value))
+    exact = _EXACT.get(value.__class__)
     if exact is not None:
         return exact(value)
     if isinstance(value, enum.Enum):
         return to_json(value.value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type) and not _is_pydantic(value):
+    if _is_pydantic(value):
+        return pydantic_adapter(value.__class__).dump_python(value, mode="json")
+    if dataclasses.is_dataclass(value.__class__):
         return _from_dataclass(value)
-    pydantic = sys.modules.get("pydantic")
-    if pydantic is not None:
-        if hasattr(pydantic, "BaseModel") and isinstance(value, pydantic.BaseModel):
-            return value.model_dump(mode="json")
-        if _is_pydantic(value):
-            return pydantic_adapter(type(value)).dump_python(value, mode="json")
     for known, convert_it in _EXACT.items():
         if isinstance(value, known):
             return convert_it(value)
-    raise _refuse(value, f"{type(value).__name__} has no form in JSON")
+    raise _refuse(value, f"{value.__class__.__name__} has no form in JSON")
 
 
 def _is_pydantic(value: Any) -> bool:
-    """Also of dataclasses that pydantic has made."""
-    return hasattr(type(value), "__pydantic_validator__")
+    """Whether it is a model of pydantic 2, or a dataclass that pydantic has made."""
+    return hasattr(value.__class__, "__pydantic_validator__")
 
 
 class JsonCodec:

@@ -43,8 +43,13 @@ class Mismatch(Exception):
         return self
 
 
+def _is(value: Any, kind: type) -> bool:
+    """``isinstance`` that leaves the value an Any for type checkers."""
+    return isinstance(value, kind)
+
+
 def _expected(name: str, value: Any) -> Mismatch:
-    return Mismatch(f"expected {name}, got {_KINDS.get(type(value), type(value).__name__)}")
+    return Mismatch(f"expected {name}, got {_KINDS.get(value.__class__, value.__class__.__name__)}")
 
 
 def convert(value: Any, annotation: Any) -> Any:
@@ -84,7 +89,7 @@ def _make(annotation: Any) -> Converter:
         annotation = type(None)
     if _has_model(annotation, set()):
         return _through_pydantic(annotation)
-    simple = _SIMPLE.get(annotation) if isinstance(annotation, type) else None
+    simple = _SIMPLE.get(annotation) if _is(annotation, type) else None
     if simple is not None:
         return simple
     origin = typing.get_origin(annotation)
@@ -93,7 +98,7 @@ def _make(annotation: Any) -> Converter:
         return made if made is not _UNKNOWN else _anything_else(annotation)
     if hasattr(annotation, "__supertype__"):  # NewType
         return _converter(annotation.__supertype__)
-    if isinstance(annotation, type):
+    if _is(annotation, type):
         if issubclass(annotation, enum.Enum):
             return functools.partial(_to_enum, annotation)
         if _is_typed_dict(annotation):
@@ -165,14 +170,14 @@ def _to_str(value: Any) -> str:
 
 
 def _to_any_list(value: Any) -> List[Any]:
-    if not isinstance(value, list):
+    if not _is(value, list):
         raise _expected("a list", value)
     found: List[Any] = value
     return found
 
 
 def _to_any_dict(value: Any) -> Dict[str, Any]:
-    if not isinstance(value, dict):
+    if not _is(value, dict):
         raise _expected("an object", value)
     found: Dict[str, Any] = value
     return found
@@ -297,7 +302,7 @@ def _to_union(args: Tuple[Any, ...]) -> Converter:
 
 
 def _is_typed_dict(annotation: Any) -> bool:
-    return issubclass(annotation, dict) and hasattr(annotation, "__total__")
+    return dict in annotation.__mro__ and hasattr(annotation, "__total__")
 
 
 def _to_typed_dict(cls: Any) -> Callable[[Any], Any]:
@@ -371,12 +376,12 @@ def _has_model(annotation: Any, seen: "set[int]") -> bool:
     if "pydantic" not in sys.modules or id(annotation) in seen:
         return False
     seen.add(id(annotation))
-    if isinstance(annotation, type) and hasattr(annotation, "__pydantic_validator__"):
+    if _is(annotation, type) and hasattr(annotation, "__pydantic_validator__"):
         return True
     if any(_has_model(arg, seen) for arg in typing.get_args(annotation)):
         return True
     cls = typing.get_origin(annotation) or annotation
-    if isinstance(cls, type) and dataclasses.is_dataclass(cls):
+    if _is(cls, type) and dataclasses.is_dataclass(cls):
         try:
             hints = typing.get_type_hints(cls)
         except Exception:  # a name that is not known here; it is found when it is used
