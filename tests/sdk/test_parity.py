@@ -156,16 +156,18 @@ def run_once(options, stores, name, runner, command, kind):
     scenario = os.path.join(HERE, "scenarios", name + ".json")
     server = Server(options.cairn, store) if kind == "http" or runner in SERVED else None
     start = server.now() if server else EPOCH
-    done = subprocess.run([*command, scenario, server.url if server else store], check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
-    said = done.stdout.strip()
     try:
+        done = subprocess.run([*command, scenario, server.url if server else store], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        said = done.stdout.strip()
         if done.returncode:
             return said or f"status {done.returncode}"
         if said.startswith("skipped"):
             return said
         server = server or Server(options.cairn, store)
         return compare(options, name, as_plain(read_rows(server), start))
+    except subprocess.TimeoutExpired as expired:
+        return f"it did not end in 120 s: {(expired.stdout or b'').decode(errors='replace')}"
     finally:
         if server:
             server.stop()
