@@ -126,6 +126,14 @@ typedef struct cairn_error {
 /* The version of the library that is loaded, such as "0.1.0". */
 CAIRN_API const char *cairn_version(void);
 
+/* For bindings, which describe structs in another language: whether the library that is loaded fits.
+ * CAIRN_ABI rises when a program that was compiled against an older header could not run with the
+ * library.  cairn_sizeof() is the size of a struct of this header in the library, such as that of
+ * "cairn_task"; 0: it has none of that name. */
+#define CAIRN_ABI 1
+CAIRN_API int cairn_abi(void);
+CAIRN_API size_t cairn_sizeof(const char *struct_name);
+
 /* The word for a code as it stands in HTTP answers ("lease_lost"), the HTTP status that it is
  * sent with, and a sentence that explains it.  An unknown code answers as CAIRN_E_INTERNAL. */
 CAIRN_API const char *cairn_code_name(cairn_code code);
@@ -133,7 +141,7 @@ CAIRN_API int cairn_code_http_status(cairn_code code);
 CAIRN_API const char *cairn_code_meaning(cairn_code code);
 
 /* Something that an operator wants to know, for the program's own log.  `level` is a
- * cairn_notice_level, `text` one line, `json` an object with "event", "text" and numbers:
+ * cairn_notice_level, `text` one line, `json` an object with "event", "level", "text" and numbers:
  *
  *     event            level    numbers          meaning
  *     store_lost       error                     the database or server does not answer
@@ -213,6 +221,13 @@ CAIRN_API cairn_code cairn_open(const cairn_open_options *options, cairn_engine 
  * engine.  Pages may be freed before or after.  engine may be NULL. */
 CAIRN_API void cairn_close(cairn_engine *engine);
 
+/* In a forked process, where the threads of the engine do not exist: forgets an engine that the
+ * parent has opened, without touching its threads, locks or files.  It is the only call that a
+ * forked process may make with such an engine; what the engine had allocated is mostly lost.  The
+ * parent's engine goes on, and the forked process may open its own on the same URL.  engine may be
+ * NULL. */
+CAIRN_API void cairn_abandon(cairn_engine *engine);
+
 /* The URL that was opened, without its password. */
 CAIRN_API const char *cairn_url(const cairn_engine *engine);
 
@@ -286,6 +301,12 @@ CAIRN_API cairn_code cairn_clock_now(cairn_engine *engine, int64_t *ret_now_us,
  * time, before the call returns.  CAIRN_E_WRONG_STATE if the clock is real. */
 CAIRN_API cairn_code cairn_clock_advance(cairn_engine *engine, int64_t ms, int64_t *ret_now_us,
                                          cairn_error *reterr);
+
+/* When the next thing becomes due: a job for later, a retry, a timer, the end of a lease; 0: nothing
+ * is.  Rounded up to a millisecond, so that cairn_clock_advance() reaches it.  May be in the past,
+ * if it has not been applied yet. */
+CAIRN_API cairn_code cairn_clock_next(cairn_engine *engine, int64_t *ret_due_us,
+                                      cairn_error *reterr);
 
 /* ---- Jobs -------------------------------------------------------------------------------- */
 
@@ -489,6 +510,19 @@ CAIRN_DEFAULTS_(cairn_claim_options, CAIRN_CLAIM_VALUES_)
 CAIRN_API cairn_code cairn_claim(cairn_engine *engine, const cairn_claim_options *options,
                                  cairn_page **ret_tasks, cairn_error *reterr);
 
+/* Whether nothing is left to do for a worker that claims `types`; ask it when a claim has brought
+ * nothing.  It is not idle while something of these types can be claimed, while a job of these
+ * types is leased, since it may fail, or while any step is leased, since the next step may be of
+ * these types.  What is planned for later does not count.  *ret_is_idle is 1 or 0. */
+CAIRN_API cairn_code cairn_idle(cairn_engine *engine, const char *const *types, size_t count,
+                                int *ret_is_idle, cairn_error *reterr);
+
+/* Ends the waiting claims of a worker: those under way in this engine answer at once, with what
+ * they have, which may be nothing.  worker NULL: every waiting call of this engine; a call that
+ * waits for the end of a job or an instance answers as if its time were over.  A call that is
+ * made later waits as usual.  May be called from any thread, and does not wait itself. */
+CAIRN_API void cairn_wake(cairn_engine *engine, const char *worker);
+
 typedef enum cairn_outcome {
     CAIRN_COMPLETE = 1, /* done; `output` is the result */
     CAIRN_FAIL,         /* failed; called again after the backoff while attempts are left */
@@ -569,6 +603,28 @@ CAIRN_API cairn_code cairn_heartbeat(cairn_engine *engine, const char *worker,
                                      int64_t *ret_lease_until_us, const char **ret_stop,
                                      cairn_error *reterr);
 
+/* A heartbeat of one task, among many. */
+typedef struct cairn_beat {
+    size_t size;
+    const char *task_id;
+    const char *token;
+    uint32_t extend_ms; /* the lease now ends this long from now; 0: it stays as it is */
+
+    /* Written by the call. */
+    cairn_code ret_code; /* CAIRN_OK or CAIRN_E_LEASE_LOST; the others are not affected */
+    int64_t ret_lease_until_us;
+    const char *ret_stop; /* as that of cairn_heartbeat() */
+} cairn_beat;
+
+#define CAIRN_BEAT_VALUES_(SET) SET(size, sizeof(cairn_beat)), SET(extend_ms, 30000)
+CAIRN_DEFAULTS_(cairn_beat, CAIRN_BEAT_VALUES_)
+#define CAIRN_BEAT_DEFAULTS CAIRN_INITIAL_(cairn_beat, CAIRN_BEAT_VALUES_)
+
+/* Extends many leases of a worker in one commit.  Unless it returns CAIRN_OK, no ret_ member is
+ * written. */
+CAIRN_API cairn_code cairn_heartbeat_many(cairn_engine *engine, const char *worker,
+                                          cairn_beat *beats, size_t count, cairn_error *reterr);
+
 /* ---- Workers: handlers that are called --------------------------------------------------- */
 
 typedef struct cairn_worker_options {
@@ -578,8 +634,8 @@ typedef struct cairn_worker_options {
     uint32_t concurrency; /* the number of threads that run handlers */
     uint32_t lease_ms;    /* extended automatically while a handler runs */
     uint32_t wait_ms;     /* how long one claim waits; a lower value only makes more requests */
-    bool until_idle; /* cairn_worker_run() returns when nothing is left to do: no job that this
-                      * worker handles, and no step at all, claimable or leased */
+    bool until_idle; /* cairn_worker_run() returns when nothing is left to do for its handlers
+                           * and functions; see cairn_idle() */
 } cairn_worker_options;
 
 #define CAIRN_WORKER_VALUES_(SET)                                                       \
@@ -1196,6 +1252,13 @@ CAIRN_API int cairn_response_status(const cairn_response *response);
 CAIRN_API const char *cairn_response_content_type(const cairn_response *response);
 CAIRN_API const char *cairn_response_body(const cairn_response *response, size_t *ret_len);
 CAIRN_API void cairn_response_free(cairn_response *response); /* response may be NULL */
+
+/* The same as the notice function of cairn_open_options, for programs that cannot be called back.
+ * Answers how many notices have gathered since the last call, and forgets them.  The body of the
+ * response is {"notices": [...], "dropped": N}, oldest first: the objects that the notice function
+ * gets as `json`.  Only the newest 64 are kept, N is the number of older ones.  0: there is none,
+ * and *ret_response is NULL.  -1: memory ran out, and none is forgotten. */
+CAIRN_API int cairn_notices(cairn_engine *engine, cairn_response **ret_response);
 
 /* ---- Statistics -------------------------------------------------------------------------- */
 

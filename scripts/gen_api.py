@@ -54,6 +54,8 @@ class Field:
         if self.name in ("+", "+?"):
             self.name, self.kind, self.object = None, self.name, self.kind
         self.read_words(rest.split(), where)
+        if self.kind == "limit":
+            self.least, self.most, self.default = 1, "1000", 100
         self.is_needed = not (self.is_nullable or self.is_optional or self.kind == "json")
 
     def read_words(self, words, where):
@@ -192,7 +194,7 @@ def c_number(value):
 
 def c_limits(field):
     said = []
-    if field.kind in ("int32", "int64", "uint32", "uint64"):
+    if field.kind in ("int32", "int64", "uint32", "uint64", "limit"):
         most = c_number(field.most) if field.most else LARGEST.get(field.kind, "INT64_MAX")
         said = [field.least or 0, most]
     elif field.kind in ("texts", "list", "pointers"):
@@ -233,7 +235,7 @@ def c_field(field, owner, objects):
         said.append(f"WORDS({words})")
     if field.coded and owner.role == "answer":
         said.append(f"CODED({owner.struct}, {member}_code, {field.coded})")
-    if owner.role in ("request", "part"):
+    if owner.role in ("request", "part", "query"):
         said += c_limits(field)
     return said
 
@@ -504,7 +506,11 @@ def parameter(field):
         made["required"] = True
     if field.description:
         made["description"] = field.description
-    made["schema"] = {"type": "string"} | ({"enum": field.words} if field.words else {})
+    made["schema"] = schema_of(field)
+    made["schema"].pop("description", None)
+    made["schema"]["type"] = TYPES.get(field.kind, "string")
+    if field.words:
+        made["schema"]["enum"] = field.words
     return made
 
 

@@ -29,23 +29,30 @@ void answer_error(struct answer *answer, const cairn_error *error)
     json_error(&answer->out, error);
 }
 
-cairn_response *answer_finish(struct answer *answer)
+cairn_response *response_of_json(struct buf *body)
 {
     struct cairn_response *response = mem_alloc(sizeof *response);
     size_t len = 0;
-    char *body = buf_failed(&answer->buf) ? NULL : buf_take(&answer->buf, &len);
-    if (!response || !body) {
-        mem_free(response);
-        mem_free(body);
-        buf_done(&answer->buf);
-        return (cairn_response *)&no_memory;
+    char *text = buf_failed(body) ? NULL : buf_take(body, &len);
+    if (response && text) {
+        *response = (struct cairn_response){
+            .status = 200, .content_type = json_mime, .body = text, .len = len};
+        return response;
     }
-    *response = (struct cairn_response){
-        .status = answer->status,
-        .content_type = answer->content_type ? answer->content_type : json_mime,
-        .body = body,
-        .len = len,
-    };
+    mem_free(response);
+    mem_free(text);
+    buf_done(body);
+    return NULL;
+}
+
+cairn_response *answer_finish(struct answer *answer)
+{
+    struct cairn_response *response = response_of_json(&answer->buf);
+    if (!response)
+        return (cairn_response *)&no_memory;
+    response->status = answer->status;
+    if (answer->content_type)
+        response->content_type = answer->content_type;
     return response;
 }
 

@@ -7,7 +7,7 @@
  *     api_call()  ->  operation  ->  read  ->  submit  ->  write  ->  done
  *
  * Reading and writing follow the tables of api/operation.h; the functions below are for what is
- * irregular.  Nothing of the caller's is kept beyond reading; the call lives in the request's arena.
+ * irregular.  Nothing of the caller's is kept beyond reading.
  */
 #ifndef API_API_H
 #define API_API_H
@@ -70,12 +70,15 @@ void read_commit(struct call *call, struct request *request);
 void read_deploy(struct call *call, struct request *request);
 void read_definition(struct call *call, struct request *request);
 void read_signal(struct call *call, struct request *request);
+void read_clock(struct call *call, struct request *request);
 void read_ready(struct call *call, struct request *request);
 
 #define WRITER(name) \
     void name(const struct call *call, const struct request *request, struct answer *answer)
 WRITER(write_enqueued);
 WRITER(write_claimed);
+WRITER(write_woken);
+WRITER(write_heartbeats);
 WRITER(write_report_one);
 WRITER(write_report_many);
 WRITER(write_committed);

@@ -26,7 +26,8 @@ static void give_answer(const struct call *call, struct request *request)
     cairn_response *response = answer_finish(&answer);
     cairn_done done = call->done;
     void *arg = call->arg;
-    request_free(request); /* and the call with it */
+    request_free(request);
+    mem_free((void *)call);
     done(arg, response);
 }
 
@@ -101,7 +102,7 @@ static bool prepare(struct call *call, const cairn_request *from, struct request
 void api_call(cairn_engine *engine, const cairn_request *from, cairn_done done)
 {
     struct request *request = request_new(OP_CLOCK_NOW);
-    struct call *call = request ? arena_zalloc(&request->arena, sizeof *call) : NULL;
+    struct call *call = request ? mem_zalloc(sizeof *call) : NULL;
     if (!call) {
         cairn_error error;
         fail_memory(&error);

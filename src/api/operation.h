@@ -189,7 +189,7 @@ const struct operation *operation_find(const char *method, const char *target);
 
 extern const struct object job_spec_object, job_specs_object, enqueued_object;
 extern const struct object claim_spec_object, claim_besides_object;
-extern const struct object task_object, memory_object;
+extern const struct object task_object, memory_object, beat_object;
 extern const struct object commit_spec_object, committed_object;
 extern const struct object workflow_names_object, signal_spec_object;
 

@@ -118,6 +118,12 @@ void write_health(const struct call *call, const struct request *request, struct
     write_status(answer, "ok");
 }
 
+void read_clock(struct call *call, struct request *request)
+{
+    (void)call;
+    request->in.clock.is_next_wanted = true;
+}
+
 /* A probe is asked every few seconds and wants to know about now. */
 enum { READY_WAIT_MS = 1000 };
 

@@ -108,18 +108,19 @@ const char *target_param(const struct target *target, const char *name)
     return NULL;
 }
 
-static uint32_t read_limit(const char *text, struct request *request)
+static int64_t read_number(const struct field *field, const char *text, struct request *request)
 {
     if (!text)
-        return 100;
+        return field->fallback;
     size_t digits = strspn(text, "0123456789");
-    unsigned long value =
-        digits > 0 && digits <= 6 && !text[digits] ? strtoul(text, NULL, 10) : 0;
-    if (value < 1 || value > 1000)
-        request->code = fail(
-            &request->error, CAIRN_E_BAD_INPUT,
-            "query parameter \"limit\" must be an integer from 1 to 1000, not \"%.64s\"", text);
-    return (uint32_t)value;
+    long long value =
+        digits > 0 && digits <= 18 && !text[digits] ? strtoll(text, NULL, 10) : -1;
+    if (value < field->least || value > field->most)
+        request->code =
+            fail(&request->error, CAIRN_E_BAD_INPUT,
+                 "query parameter \"%s\" must be an integer from %lld to %lld, not \"%.64s\"",
+                 field->name, (long long)field->least, (long long)field->most, text);
+    return value;
 }
 
 static bool read_flag(const struct field *field, const char *text, struct request *request)
@@ -142,7 +143,7 @@ void target_read_query(const struct target *target, struct request *request,
         else if (field->kind == FIELD_FLAG)
             field_put_number(field, to, read_flag(field, text, request));
         else
-            field_put_number(field, to, read_limit(text, request));
+            field_put_number(field, to, read_number(field, text, request));
     }
 }
 

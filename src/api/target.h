@@ -32,7 +32,7 @@ const char *target_param(const struct target *target, const char *name);
 cairn_code target_allow(const struct target *target, struct request *request,
                         const struct object *query);
 
-/* Reads the parameters that the object names; `limit` is 1 to 1000, 100 if not given. */
+/* Reads the parameters that the object names. */
 void target_read_query(const struct target *target, struct request *request,
                        const struct object *query, void *to);
 

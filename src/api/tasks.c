@@ -87,6 +87,23 @@ void write_claimed(const struct call *call, const struct request *request,
     json_close(&answer->out, '}');
 }
 
+/* Here, and not before, the whole request is known to be good. */
+void write_woken(const struct call *call, const struct request *request, struct answer *answer)
+{
+    const char *worker = request->in.wake.worker;
+    cairn_error error;
+    if (!*worker) {
+        fail(&error, CAIRN_E_BAD_INPUT, "worker is empty");
+        answer_error(answer, &error);
+        return;
+    }
+    call->engine->ops->wake(call->engine, worker);
+    json_open(&answer->out, '{');
+    json_key(&answer->out, "worker");
+    json_str(&answer->out, worker);
+    json_close(&answer->out, '}');
+}
+
 /* ---- reports ------------------------------------------------------------------------------ */
 
 static const cairn_report defaults = CAIRN_REPORT_DEFAULTS;
@@ -198,6 +215,33 @@ void write_report_many(const struct call *call, const struct request *request,
     json_close(&answer->out, ']');
     write_tasks(&answer->out, &request->out.page);
     json_close(&answer->out, '}');
+}
+
+void write_heartbeats(const struct call *call, const struct request *request,
+                      struct answer *answer)
+{
+    (void)call;
+    const struct heartbeats_input *in = &request->in.heartbeats;
+    struct json_out *out = &answer->out;
+    json_open(out, '{');
+    json_key(out, "tasks");
+    json_open(out, '[');
+    for (size_t i = 0; i < in->count; i++) {
+        const cairn_beat *beat = &in->beats[i];
+        if (!beat->ret_code) {
+            object_write(out, &beat_object, beat, WRITE_ANSWER);
+            continue;
+        }
+        json_open(out, '{');
+        json_key(out, "id");
+        json_str(out, beat->task_id);
+        json_key(out, "code");
+        json_str(out, cairn_code_name(beat->ret_code));
+        json_error_text(out, "message", request->out.whys[i]);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    json_close(out, '}');
 }
 
 /* ---- commits, and what a handler may read ------------------------------------------------- */

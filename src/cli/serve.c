@@ -79,6 +79,15 @@ static void wait_for_stop(void)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* Called by threads of the engine. */
+static void tell_notice(void *arg, int level, const char *text, const char *json)
+{
+    const struct args *args = arg;
+    (void)json;
+    if (level == CAIRN_NOTICE_ERROR || !args_has(args, "quiet"))
+        say_error("%s", text);
+}
+
 /* With the socket open: the store, the server, the end. */
 static int serve(const struct args *args, const cairn_open_options *open, const char *where,
                  struct http_config *config)
@@ -119,6 +128,8 @@ int run_serve(const struct args *args)
     };
     open.url = args_text(args, "url");
     open.virtual_clock = args_has(args, "virtual-clock");
+    open.notice = tell_notice;
+    open.notice_arg = (void *)args;
     if (!tuning_read(args, &open) || !is_store_url(open.url))
         return EXIT_USAGE;
     if (token_file && tokens_read(token_file, &tokens, &error)) {

@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum {
-    LOOK_MS = 200,  /* how often the instance is read */
     HINT_MS = 3000, /* how often its steps are read, which may be many */
     HINT_STEPS = 5  /* at most this many are named */
 };
@@ -179,9 +178,18 @@ static int tell_timeout(struct wait *wait, const struct answer *answer)
     return EXIT_LATE;
 }
 
-int wait_for_instance(const struct args *args, cairn_engine *engine, const char *id)
+/* The instance, when it has ended or after a while. */
+static int read_instance(const struct wait *wait, int64_t left_us, struct answer *ret_answer)
 {
     cleanup(buf_donep) struct buf target = {0};
+    int64_t wait_ms = left_us <= 0 ? 0 : left_us / US_PER_MS + 1;
+    target_path(&target, "/v1/instances/{}", wait->id, NULL);
+    buf_printf(&target, "?wait_ms=%" PRId64, wait_ms > HINT_MS ? HINT_MS : wait_ms);
+    return call(wait->source.engine, "GET", buf_text(&target), NULL, ret_answer);
+}
+
+int wait_for_instance(const struct args *args, cairn_engine *engine, const char *id)
+{
     int64_t begin_us = monotonic_us();
     cleanup(wait_done) struct wait wait = {
         .args = args,
@@ -192,17 +200,15 @@ int wait_for_instance(const struct args *args, cairn_engine *engine, const char 
     };
     if (args_has(args, "timeout"))
         wait.deadline_us = instant_add(begin_us, args_number(args, "timeout", 0) * US_PER_MS);
-    target_path(&target, "/v1/instances/{}", id, NULL);
     for (;;) {
         cleanup(answer_done) struct answer answer = {0};
-        TRY(call(engine, "GET", buf_text(&target), NULL, &answer));
+        int64_t left_us = wait.deadline_us - monotonic_us();
+        TRY(read_instance(&wait, left_us, &answer));
         const char *status = text_of(answer.tree, "status");
         if (status_is_final(status))
             return tell_end(args, &answer);
-        int64_t left_us = wait.deadline_us - monotonic_us();
         if (left_us <= 0)
             return tell_timeout(&wait, &answer);
         tell_hint(&wait, status);
-        pause_ms(left_us < LOOK_MS * US_PER_MS ? (int)(left_us / US_PER_MS) + 1 : LOOK_MS);
     }
 }

@@ -13,7 +13,7 @@
 
 void await_begin(struct request *request, int64_t now_us)
 {
-    if (!request->is_awaiting_end)
+    if (!request->await_ms)
         return;
     request->wait_until_us =
         request->await_ms < 0 ? INT64_MAX : instant_add(now_us, request->await_ms * US_PER_MS);
@@ -28,27 +28,14 @@ static bool has_ended(const struct request *request)
     return instance_is_final((enum instance_status)request->out.page.instances[0].status_code);
 }
 
-static void time_out(struct request *request)
-{
-    bool is_job = request->op == OP_JOB_GET;
-    request->code =
-        fail(&request->error, CAIRN_E_TIMED_OUT, "%s \"%s\" has not ended: it is %s",
-             is_job ? "job" : "instance", request->await_id,
-             is_job ? request->out.page.jobs[0].status : request->out.page.instances[0].status);
-}
-
 bool await_goes_on(struct request *request, int64_t now_us)
 {
-    if (!request->is_awaiting_end)
+    if (!request->await_ms)
         return false;
     bool is_store_away = request->code == CAIRN_E_UNREACHABLE || request->code == CAIRN_E_BUSY;
     if (request->code ? !is_store_away : has_ended(request))
         return false;
-    if (now_us < request->wait_until_us)
-        return true;
-    if (!request->code)
-        time_out(request);
-    return false;
+    return now_us < request->wait_until_us;
 }
 
 void await_again(struct request *request)

@@ -6,7 +6,7 @@
  * the request waits, without a thread, until there is a reason to read it again.  The local engine
  * has one when a commit of its own has ended that very job or instance, when another process has
  * changed the store, and twice a second on a store that does not tell of every change.  The remote
- * engine asks the server again after a while.
+ * engine lets the server wait, and asks again when the server has waited for as long as it may.
  */
 #ifndef ENGINE_AWAIT_H
 #define ENGINE_AWAIT_H
@@ -18,8 +18,8 @@ enum { AWAIT_FIRST_US = 5 * 1000, AWAIT_LONGEST_US = 500 * 1000 }; /* between tw
 /* When it is submitted. */
 void await_begin(struct request *request, int64_t now_us);
 
-/* After it was read: whether it must be read again, later.  If its time is over, the answer is
- * CAIRN_E_TIMED_OUT, or the reason why it could not be read. */
+/* After it was read: whether it must be read again, later.  If its time is over, the answer is what
+ * was read, or the reason why it could not be read. */
 bool await_goes_on(struct request *request, int64_t now_us);
 
 /* Forgets what was read. */

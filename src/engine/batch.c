@@ -208,7 +208,7 @@ static void wake_waits(const struct batch *batch)
 /* What an operator wants to know of a commit. */
 static void tell_commit(const struct batch *batch, uint64_t took_us)
 {
-    const struct cairn_engine *engine = &batch->engine->base;
+    struct cairn_engine *engine = &batch->engine->base;
     const struct tally *tally = &batch->tally;
     const struct {
         bool is_so;

@@ -162,11 +162,16 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
 
 cairn_code batch_report(struct batch *batch, struct request *request);
 cairn_code batch_heartbeat(struct batch *batch, struct request *request);
+cairn_code batch_heartbeats(struct batch *batch, struct request *request);
 /* The step that a task's id names; NULL: there is none. */
 cairn_code batch_find_step(struct batch *batch, const char *task_id,
                            struct workset_instance **ret_instance, struct flow_step **ret_step);
 /* Answers a heartbeat of a step, which may be NULL.  Whether its lease was extended. */
-bool heartbeat_answer(struct request *request, struct flow_step *step, int64_t now_us);
+bool heartbeat_answer(const char *worker, cairn_beat *beat, struct flow_step *step,
+                      int64_t now_us, cairn_error *why);
+/* The heartbeat of a request about one task, and its answer. */
+cairn_beat request_beat(const struct request *request);
+void request_give_beat(struct request *request, const cairn_beat *beat);
 /* The task was ended by this very token, but with another outcome. */
 cairn_code ended_otherwise(cairn_error *error, const char *id, const char *ended_outcome);
 cairn_code step_lease_lost(cairn_error *error, const char *id, const char *worker,
@@ -236,6 +241,8 @@ const cairn_claim_options *request_claim(const struct request *request);
 /* All that a claim names: types, then functions. */
 size_t claim_name_count(const cairn_claim_options *claim);
 const char *claim_name(const cairn_claim_options *claim, size_t index);
+/* Whether it asks for tasks of this type; version: of a function, else 0.  park.c */
+bool claim_names(const cairn_claim_options *claim, const char *type, int32_t version);
 cairn_code batch_claim(struct batch *batch);
 
 #endif

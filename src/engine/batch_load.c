@@ -25,11 +25,16 @@ static cairn_code name_row(struct batch *batch, struct request *request, const c
     return id_is_valid(id) ? add_name(batch, &name) : CAIRN_OK;
 }
 
+static bool is_heartbeat(const struct request *request)
+{
+    return request->op == OP_HEARTBEAT || request->op == OP_HEARTBEATS;
+}
+
 /* A heartbeat changes nothing but the step, whose instance need not be locked. */
 static cairn_code name_task(struct batch *batch, struct request *request, const char *task_id)
 {
     char id[ID_TEXT];
-    struct row_name name = {.request = request, .is_bare = request->op == OP_HEARTBEAT};
+    struct row_name name = {.request = request, .is_bare = is_heartbeat(request)};
     if (!is_step_id(task_id))
         return request->op == OP_COMMIT ? CAIRN_OK : name_row(batch, request, task_id, true);
     if (!step_id_split(task_id, id, &name.seq))
@@ -48,6 +53,14 @@ static cairn_code name_reported(struct batch *batch, struct request *request)
     return CAIRN_OK;
 }
 
+static cairn_code name_beaten(struct batch *batch, struct request *request)
+{
+    const struct heartbeats_input *in = &request->in.heartbeats;
+    for (size_t i = 0; i < in->count; i++)
+        TRY(name_task(batch, request, in->beats[i].task_id));
+    return CAIRN_OK;
+}
+
 static cairn_code name_rows_of(struct batch *batch, struct request *request)
 {
     switch (request->op) {
@@ -57,6 +70,8 @@ static cairn_code name_rows_of(struct batch *batch, struct request *request)
         return name_task(batch, request, request->in.commit.task_id);
     case OP_HEARTBEAT:
         return name_task(batch, request, request->in.heartbeat.task_id);
+    case OP_HEARTBEATS:
+        return name_beaten(batch, request);
     case OP_JOB_CANCEL:
     case OP_JOB_DELETE:
     case OP_JOB_RETRY:

@@ -207,73 +207,100 @@ cairn_code batch_report(struct batch *batch, struct request *request)
 
 /* ---- heartbeats ----------------------------------------------------------------------------- */
 
-static cairn_code heartbeat_job(struct batch *batch, struct request *request)
+static cairn_code beat_job(struct batch *batch, const char *worker, cairn_beat *beat,
+                           cairn_error *why)
 {
-    const struct heartbeat_input *in = &request->in.heartbeat;
     struct job_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
     struct job_input input = {.action = JOB_HEARTBEAT,
-                              .worker = in->worker,
-                              .token = in->token,
-                              .extend_us = in->extend_ms * US_PER_MS};
+                              .worker = worker,
+                              .token = beat->token,
+                              .extend_us = beat->extend_ms * US_PER_MS};
     struct workset_job *job;
-    TRY(workset_take_job(batch, in->task_id, &job));
+    TRY(workset_take_job(batch, beat->task_id, &job));
     if (job)
         TRY(batch_apply_job(batch, job, &input, &verdict));
     if (verdict.code) {
-        batch->tally.late_reports++;
-        request->code = job_lease_lost(&request->error, in->task_id, in->worker, job);
+        beat->ret_code = job_lease_lost(why, beat->task_id, worker, job);
         return CAIRN_OK;
     }
-    request->out.heartbeat.lease_until_us = job->row.lease_until_us;
-    request->out.heartbeat.stop = verdict.stop;
+    beat->ret_lease_until_us = job->row.lease_until_us;
+    beat->ret_stop = verdict.stop;
     return CAIRN_OK;
 }
 
 /* Whether the lease was extended: not if the worker is to stop, or only checks its lease. */
-static bool extend(struct flow_step *step, const struct heartbeat_input *in, int64_t now_us,
-                   struct flow_verdict *ret_verdict)
+static bool extend(struct flow_step *step, const char *worker, const cairn_beat *beat,
+                   int64_t now_us, struct flow_verdict *ret_verdict)
 {
     bool was_dirty = step->is_dirty;
     step->is_dirty = false;
     *ret_verdict =
-        flow_heartbeat(step, in->worker, in->token, in->extend_ms * US_PER_MS, now_us);
+        flow_heartbeat(step, worker, beat->token, beat->extend_ms * US_PER_MS, now_us);
     bool is_extended = step->is_dirty;
     step->is_dirty |= was_dirty;
     return is_extended;
 }
 
-bool heartbeat_answer(struct request *request, struct flow_step *step, int64_t now_us)
+bool heartbeat_answer(const char *worker, cairn_beat *beat, struct flow_step *step,
+                      int64_t now_us, cairn_error *why)
 {
-    const struct heartbeat_input *in = &request->in.heartbeat;
     struct flow_verdict verdict = {.code = CAIRN_E_LEASE_LOST};
-    bool is_extended = step && extend(step, in, now_us, &verdict);
+    bool is_extended = step && extend(step, worker, beat, now_us, &verdict);
     if (verdict.code) {
-        request->code =
-            step_lease_lost(&request->error, in->task_id, in->worker, step ? &step->row : NULL);
+        beat->ret_code = step_lease_lost(why, beat->task_id, worker, step ? &step->row : NULL);
         return false;
     }
-    request->out.heartbeat.lease_until_us = step->row.locked_until_us;
-    request->out.heartbeat.stop = verdict.stop;
+    beat->ret_lease_until_us = step->row.locked_until_us;
+    beat->ret_stop = verdict.stop;
     return is_extended;
 }
 
 /* Changes the lease and nothing else, so the instance need not be locked.  The step was read with
  * all others that the batch names, and is written with them. */
-static void heartbeat_step(struct batch *batch, struct request *request)
+static void beat_step(struct batch *batch, const char *worker, cairn_beat *beat,
+                      cairn_error *why)
 {
     char id[ID_TEXT];
     int32_t seq;
     struct flow_step *step = NULL;
-    if (step_id_split(request->in.heartbeat.task_id, id, &seq))
+    if (step_id_split(beat->task_id, id, &seq))
         step = workset_find_step(batch, id, seq);
-    batch->tally.heartbeats += heartbeat_answer(request, step, batch->tx->now_us);
-    batch->tally.late_reports += request->code != CAIRN_OK;
+    batch->tally.heartbeats += heartbeat_answer(worker, beat, step, batch->tx->now_us, why);
+}
+
+static cairn_code beat_task(struct batch *batch, const char *worker, cairn_beat *beat,
+                            cairn_error *why)
+{
+    beat->ret_code = CAIRN_OK;
+    beat->ret_stop = NULL;
+    beat->ret_lease_until_us = 0;
+    if (is_step_id(beat->task_id))
+        beat_step(batch, worker, beat, why);
+    else
+        TRY(beat_job(batch, worker, beat, why));
+    batch->tally.late_reports += beat->ret_code != CAIRN_OK;
+    return CAIRN_OK;
 }
 
 cairn_code batch_heartbeat(struct batch *batch, struct request *request)
 {
-    if (!is_step_id(request->in.heartbeat.task_id))
-        return heartbeat_job(batch, request);
-    heartbeat_step(batch, request);
+    cairn_beat beat = request_beat(request);
+    TRY(beat_task(batch, request->in.heartbeat.worker, &beat, &request->error));
+    request_give_beat(request, &beat);
+    return CAIRN_OK;
+}
+
+cairn_code batch_heartbeats(struct batch *batch, struct request *request)
+{
+    const struct heartbeats_input *in = &request->in.heartbeats;
+    const char **whys = arena_array(&request->arena, in->count, sizeof *whys);
+    NEED(whys, batch->error);
+    for (size_t i = 0; i < in->count; i++) {
+        cairn_error why = {0};
+        TRY(beat_task(batch, in->worker, &in->beats[i], &why));
+        if (in->beats[i].ret_code && !(whys[i] = arena_strdup(&request->arena, why.message)))
+            return fail_memory(batch->error);
+    }
+    request->out.whys = whys;
     return CAIRN_OK;
 }

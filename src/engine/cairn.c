@@ -15,6 +15,25 @@ const char *cairn_version(void)
     return CAIRN_VERSION;
 }
 
+int cairn_abi(void)
+{
+    return CAIRN_ABI;
+}
+
+size_t cairn_sizeof(const char *struct_name)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+    } structs[] = {
+#include "cairn_sizes.h"
+    };
+    for (size_t i = 0; struct_name && i < sizeof structs / sizeof *structs; i++)
+        if (strcmp(structs[i].name, struct_name) == 0)
+            return structs[i].size;
+    return 0;
+}
+
 /* ---- opening ------------------------------------------------------------------------------- */
 
 static const char *choose_url(const char *url)
@@ -55,6 +74,12 @@ void cairn_close(cairn_engine *engine)
         engine->ops->close(engine);
 }
 
+void cairn_abandon(cairn_engine *engine)
+{
+    if (engine)
+        engine->ops->abandon(engine);
+}
+
 const char *cairn_url(const cairn_engine *engine)
 {
     return engine->url;
@@ -82,6 +107,15 @@ cairn_code cairn_clock_now(cairn_engine *engine, int64_t *ret_now_us, cairn_erro
     SCOPED_REQUEST(request, OP_CLOCK_NOW);
     TRY(run_request(engine, request, reterr));
     *ret_now_us = request->out.now_us;
+    return CAIRN_OK;
+}
+
+cairn_code cairn_clock_next(cairn_engine *engine, int64_t *ret_due_us, cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, OP_CLOCK_NOW);
+    request->in.clock.is_next_wanted = true;
+    TRY(run_request(engine, request, reterr));
+    *ret_due_us = request->out.next_us;
     return CAIRN_OK;
 }
 

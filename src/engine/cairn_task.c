@@ -24,6 +24,21 @@ cairn_code cairn_claim(cairn_engine *engine, const cairn_claim_options *options,
     return run_for_page(engine, &request, PAGE_TASK, ret_tasks, reterr);
 }
 
+void cairn_wake(cairn_engine *engine, const char *worker)
+{
+    engine->ops->wake(engine, worker);
+}
+
+cairn_code cairn_idle(cairn_engine *engine, const char *const *types, size_t count,
+                      int *ret_is_idle, cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, OP_IDLE);
+    request->in.claim = (cairn_claim_options){.types = types, .type_count = count};
+    TRY(run_request(engine, request, reterr));
+    *ret_is_idle = request->out.is_idle;
+    return CAIRN_OK;
+}
+
 /* With the events of each. */
 static cairn_code take_reports(struct arena *arena, const cairn_report *from,
                                struct report_input *to, cairn_error *reterr)
@@ -113,5 +128,18 @@ cairn_code cairn_heartbeat(cairn_engine *engine, const char *worker, const char 
         *ret_lease_until_us = request->out.heartbeat.lease_until_us;
     if (ret_stop)
         *ret_stop = request->out.heartbeat.stop;
+    return CAIRN_OK;
+}
+
+cairn_code cairn_heartbeat_many(cairn_engine *engine, const char *worker, cairn_beat *beats,
+                                size_t count, cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, OP_HEARTBEATS);
+    struct heartbeats_input *in = &request->in.heartbeats;
+    *in = (struct heartbeats_input){.worker = worker, .count = count};
+    TRY(options_take_many(OPTIONS_BEAT, &request->arena, beats, count, &in->beats, reterr));
+    TRY(run_request(engine, request, reterr));
+    for (size_t i = 0; i < count; i++)
+        TRY(options_give(OPTIONS_BEAT, (char *)beats + i * beats->size, &in->beats[i], reterr));
     return CAIRN_OK;
 }

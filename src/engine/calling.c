@@ -4,6 +4,9 @@
  */
 #include "engine/calling.h"
 
+#include "core/instance.h"
+#include "core/job.h"
+
 #include <semaphore.h>
 
 static void post(struct request *request)
@@ -69,15 +72,33 @@ cairn_code run_page(cairn_engine *engine, enum request_op op, enum page_kind kin
     return run_for_page(engine, &request, kind, ret_page, reterr);
 }
 
+static cairn_code check_ended(const char *id, const cairn_page *page, cairn_error *reterr)
+{
+    const cairn_job *job = cairn_page_job(page, 0);
+    const cairn_instance *instance = cairn_page_instance(page, 0);
+    if (job ? job_is_final((enum job_status)job->status_code)
+            : instance_is_final((enum instance_status)instance->status_code))
+        return CAIRN_OK;
+    return fail(reterr, CAIRN_E_TIMED_OUT, "%s \"%s\" has not ended: it is %s",
+                job ? "job" : "instance", id, job ? job->status : instance->status);
+}
+
 cairn_code run_wait(cairn_engine *engine, enum request_op op, const char *id,
                     int64_t timeout_ms, enum page_kind kind, cairn_page **ret_page,
                     cairn_error *reterr)
 {
     SCOPED_REQUEST(request, op);
+    cleanup(page_freep) cairn_page *page = NULL;
     if (timeout_ms < -1)
         return fail(reterr, CAIRN_E_BAD_INPUT, "timeout_ms must be -1 or more");
     request->in.id = id;
-    request->is_awaiting_end = true;
     request->await_ms = timeout_ms;
-    return run_for_page(engine, &request, kind, ret_page, reterr);
+    cairn_code code = run_for_page(engine, &request, kind, &page, reterr);
+    if (!code)
+        code = check_ended(id, page, reterr);
+    if (code)
+        return code;
+    *ret_page = page;
+    page = NULL;
+    return CAIRN_OK;
 }

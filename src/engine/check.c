@@ -84,16 +84,21 @@ static cairn_code check_function(struct check *check, const cairn_function_code 
     return check_range(check, "from_version", function->from_version, 0, function->version);
 }
 
-cairn_code check_claim_options(struct check *check, const cairn_claim_options *claim)
+static cairn_code check_served(struct check *check, const cairn_claim_options *claim)
 {
-    TRY(check_name(check, "worker", claim->worker));
     TRY(check_count(check, "types", claim->type_count, claim->function_count == 0));
     for (size_t i = 0; i < claim->type_count; i++)
         TRY(check_pattern(check, "type", claim->types[i]));
     TRY(check_count(check, "functions", claim->function_count, 0));
     for (size_t i = 0; i < claim->function_count; i++)
         TRY(check_function(check, &claim->functions[i]));
-    TRY(check_optional(check, "runtime", claim->runtime));
+    return check_optional(check, "runtime", claim->runtime);
+}
+
+cairn_code check_claim_options(struct check *check, const cairn_claim_options *claim)
+{
+    TRY(check_name(check, "worker", claim->worker));
+    TRY(check_served(check, claim));
     TRY(check_range(check, "max", claim->max, 1, (int64_t)check->limits->max_batch));
     return check_range(check, "lease_ms", claim->lease_ms, 1, UINT32_MAX);
 }
@@ -101,6 +106,11 @@ cairn_code check_claim_options(struct check *check, const cairn_claim_options *c
 cairn_code check_claim(struct check *check)
 {
     return check_claim_options(check, &check->request->in.claim);
+}
+
+cairn_code check_idle(struct check *check)
+{
+    return check_served(check, &check->request->in.claim);
 }
 
 cairn_code check_outbound(struct check *check, const cairn_outbound *events, size_t count)
@@ -146,6 +156,16 @@ cairn_code check_heartbeat(struct check *check)
 {
     const struct heartbeat_input *in = &check->request->in.heartbeat;
     return check_lease(check, in->worker, in->task_id, in->token);
+}
+
+cairn_code check_heartbeats(struct check *check)
+{
+    const struct heartbeats_input *in = &check->request->in.heartbeats;
+    TRY(check_name(check, "worker", in->worker));
+    TRY(check_count(check, "tasks", in->count, 1));
+    for (size_t i = 0; i < in->count; i++)
+        TRY(check_lease(check, in->worker, in->beats[i].task_id, in->beats[i].token));
+    return CAIRN_OK;
 }
 
 cairn_code check_context(struct check *check)

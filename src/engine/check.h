@@ -44,8 +44,10 @@ cairn_code check_nothing(struct check *check);
 cairn_code check_id(struct check *check); /* in.id */
 cairn_code check_enqueue(struct check *check);
 cairn_code check_claim(struct check *check);
+cairn_code check_idle(struct check *check);
 cairn_code check_reports(struct check *check);
 cairn_code check_heartbeat(struct check *check);
+cairn_code check_heartbeats(struct check *check);
 cairn_code check_context(struct check *check);
 cairn_code check_registry(struct check *check);
 cairn_code check_advance(struct check *check);

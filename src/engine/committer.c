@@ -23,6 +23,8 @@ static size_t weight(const struct request *request)
         rows += request->in.enqueue.count;
     if (request->op == OP_REPORT)
         rows += request->in.report.count;
+    if (request->op == OP_HEARTBEATS)
+        rows += request->in.heartbeats.count;
     if (request->op == OP_COMMIT)
         rows += request->in.commit.step_count;
     if (request_is_claiming(request))
@@ -89,13 +91,16 @@ int64_t committer_next_us(const struct committer *committer)
 /* ---- after a commit ------------------------------------------------------------------------ */
 
 /* Parks a claim that found nothing, unless something has become claimable since it looked. */
-static void settle_empty(struct local_engine *engine, struct request *request, bool has_news)
+static void settle_empty(struct local_engine *engine, struct request *request, bool has_news,
+                         struct request_queue *ret_woken)
 {
     const cairn_claim_options *claim = request_claim(request);
     int64_t now_us = clock_monotonic_us(&engine->clock);
     if (request->wait_until_us == 0)
         request->wait_until_us = now_us + claim->wait_ms * US_PER_MS;
-    if (has_news)
+    if (request->wakes != park_wakes(engine, request))
+        queue_push(ret_woken, request);
+    else if (has_news)
         queue_push(&engine->writes, request);
     else
         park_add(engine, request);
@@ -111,6 +116,7 @@ static void settle(struct committer *committer, const struct known *before,
                    struct batch_result *result)
 {
     struct local_engine *engine = committer->engine;
+    struct request_queue woken = {0};
     struct request *request;
     committer->backoff_us = 0;
     committer->rest_until_us = 0;
@@ -123,10 +129,11 @@ static void settle(struct committer *committer, const struct known *before,
         park_wake(engine, &result->ready);
     }
     while ((request = queue_pop(&result->empty)) != NULL)
-        settle_empty(engine, request, has_news);
+        settle_empty(engine, request, has_news, &woken);
     if (engine->committer_count > 1 && engine->parked.count)
         pthread_cond_broadcast(&engine->write_work);
     pthread_mutex_unlock(&engine->lock);
+    queue_end(&woken, NULL);
 }
 
 /* ---- when it failed ------------------------------------------------------------------------ */

@@ -121,7 +121,7 @@ static cairn_code look_at_types(struct question *q)
     const char *example = NULL, *off = NULL;
     const char **types = arena_array(q->arena, TYPES_MAX, sizeof *types);
     NEED(types, q->error);
-    cairn_code code = q->ops->list_types(q->tx, types, TYPES_MAX, &count, q->error);
+    cairn_code code = q->ops->list_types(q->tx, false, types, TYPES_MAX, &count, q->error);
     for (size_t i = 0; i < count && !code; i++) {
         struct registry_row entry;
         if (!is_versioned(types[i]) && plain++ == 0)

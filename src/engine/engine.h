@@ -6,6 +6,7 @@
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
+#include "base/buf.h"
 #include "cairn.h"
 #include "engine/request.h"
 
@@ -29,7 +30,20 @@ struct engine_ops {
      */
     void (*call)(cairn_engine *engine, const cairn_request *request, cairn_done done);
 
+    /* cairn_wake(); does not wait. */
+    void (*wake)(cairn_engine *engine, const char *worker);
+
     void (*close)(cairn_engine *engine);
+
+    /* cairn_abandon() */
+    void (*abandon)(cairn_engine *engine);
+};
+
+/* Notices that wait for cairn_notices(), in a ring; notice.c. */
+enum { NOTICES_KEPT = 64 };
+struct notices {
+    char *json[NOTICES_KEPT]; /* mem_free */
+    size_t first, count, dropped;
 };
 
 /* Each kind's own struct begins with this. */
@@ -38,6 +52,7 @@ struct cairn_engine {
     char *url;                         /* without password */
     const struct store_schema *schema; /* NULL: a server's */
     cairn_open_options options;        /* limits; texts in it are not kept */
+    struct notices notices;
 };
 
 /* For how long a task is given back whose handler is missing; `unit` is a random number below 1. */
@@ -59,6 +74,9 @@ cairn_code remote_engine_open(const cairn_open_options *options, const char *url
 /* The JSON face of a local engine (api/): finds the route, reads the body into a request,
  * submits it, writes the answer. */
 void api_call(cairn_engine *engine, const cairn_request *request, cairn_done done);
+
+/* The answer with this body, which is emptied; NULL: memory ran out. */
+cairn_response *response_of_json(struct buf *body);
 
 /* The response of a call that failed before a request could be made of it; never NULL. */
 cairn_response *response_of_error(const cairn_error *error);

@@ -15,6 +15,19 @@ bool request_is_lease_check(const struct request *request)
            is_step_id(request->in.heartbeat.task_id);
 }
 
+cairn_beat request_beat(const struct request *request)
+{
+    const struct heartbeat_input *in = &request->in.heartbeat;
+    return (cairn_beat){.task_id = in->task_id, .token = in->token, .extend_ms = in->extend_ms};
+}
+
+void request_give_beat(struct request *request, const cairn_beat *beat)
+{
+    request->code = beat->ret_code;
+    request->out.heartbeat.lease_until_us = beat->ret_lease_until_us;
+    request->out.heartbeat.stop = beat->ret_stop;
+}
+
 /* The places of the steps, and the rows that are there. */
 struct places {
     struct step_ref *refs;
@@ -60,7 +73,10 @@ cairn_code lease_checks_run(struct local_engine *engine, struct store_session *s
     size_t at = 0;
     for (struct request *check = checks->first; check && !code; check = check->next, at++) {
         struct flow_step step = {.row = places.rows[at]};
-        heartbeat_answer(check, places.is_found[at] ? &step : NULL, now_us);
+        cairn_beat beat = request_beat(check);
+        heartbeat_answer(check->in.heartbeat.worker, &beat, places.is_found[at] ? &step : NULL,
+                         now_us, &check->error);
+        request_give_beat(check, &beat);
     }
     return code;
 }

@@ -61,6 +61,7 @@ static void submit(cairn_engine *base, struct request *request)
     bool is_refused = engine->is_stopping;
     bool is_answered = !is_refused && is_hopeless(engine, request);
     bool is_taken = !is_refused && !is_answered;
+    request->wakes = park_wakes(engine, request);
     if (is_taken && is_for_reader(engine, request)) {
         queue_push(&engine->reads, request);
         pthread_cond_signal(&engine->read_work);
@@ -77,6 +78,18 @@ static void submit(cairn_engine *base, struct request *request)
         request->code = CAIRN_E_CLOSED;
         request->done(request);
     }
+}
+
+static void wake(cairn_engine *base, const char *worker)
+{
+    struct local_engine *engine = to_local(base);
+    struct request_queue ended = {0};
+    pthread_mutex_lock(&engine->lock);
+    park_end(engine, worker, &ended);
+    if (!worker)
+        waits_end(engine);
+    pthread_mutex_unlock(&engine->lock);
+    queue_end(&ended, NULL);
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -258,7 +271,7 @@ static bool run_here(cairn_engine *base, struct request *request)
 {
     struct local_engine *engine = to_local(base);
     struct request_queue one = {0};
-    if (!engine->has_reader || !is_for_reader(engine, request) || request->is_awaiting_end ||
+    if (!engine->has_reader || !is_for_reader(engine, request) || request->await_ms ||
         has_reads(engine) || pthread_mutex_trylock(&engine->read_lock))
         return false;
     cairn_code code = request_check(&base->options, request);
@@ -380,14 +393,35 @@ static void close_engine(cairn_engine *base)
     pthread_cond_destroy(&engine->watch_work);
     pthread_mutex_destroy(&engine->lock);
     pthread_mutex_destroy(&engine->read_lock);
+    notices_done(base);
+    mem_free(engine->base.url);
+    mem_free(engine);
+}
+
+/* In a forked process. */
+static void abandon(cairn_engine *base)
+{
+    struct local_engine *engine = to_local(base);
+    const struct store_ops *ops = engine->store->ops;
+    for (int i = 0; i < engine->committer_count; i++)
+        if (engine->committers[i].session)
+            ops->forget(engine->store, engine->committers[i].session);
+    if (engine->read_session)
+        ops->forget(engine->store, engine->read_session);
+    ops->forget(engine->store, NULL);
+    close(engine->stop_fd);
     mem_free(engine->base.url);
     mem_free(engine);
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static const struct engine_ops local_ops = {
-    .submit = submit, .run_here = run_here, .call = api_call, .close = close_engine};
+static const struct engine_ops local_ops = {.submit = submit,
+                                            .run_here = run_here,
+                                            .call = api_call,
+                                            .wake = wake,
+                                            .close = close_engine,
+                                            .abandon = abandon};
 
 static void init_locks(struct local_engine *engine)
 {
@@ -472,7 +506,7 @@ static char *without_password(const char *url)
     return copy;
 }
 
-static void tell_migration(const struct local_engine *engine)
+static void tell_migration(struct local_engine *engine)
 {
     const struct store_schema *schema = &engine->store->schema;
     if (schema->from == schema->to)

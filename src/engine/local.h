@@ -57,6 +57,9 @@ enum { MISSING_NOTED = 256 };
 /* Claims that are alike share a turn; others do, too, if chance will have it. */
 enum { TURNS = 64 };
 
+/* Wake-ups are counted by hash of the worker's name; the first count is that of waits for an end. */
+enum { WAKE_COUNTS = 64 };
+
 enum { WRITERS_MAX = 4, BATCH_MAX = 1000 };
 
 /* Owns one connection and commits what waits.  The thread only calls committer_run_once(), so a
@@ -107,6 +110,7 @@ struct local_engine {
     uint64_t ready_epoch; /* rises whenever something may have become claimable */
     int64_t
         park_deadline_us; /* monotonic: when the first parked claim's time is over; 0: none */
+    uint32_t wakes[WAKE_COUNTS]; /* so that a call that a thread works on learns of it, too */
     struct timer_watch timers;
     struct end_waits waits;
     bool is_foreign_news; /* another process may have changed the store */
@@ -163,6 +167,9 @@ void park_take(struct local_engine *engine, const struct ready_types *ready, siz
                struct request_queue *ret_taken);
 void park_wake(struct local_engine *engine, const struct ready_types *ready); /* NULL: all */
 void park_expire(struct local_engine *engine, struct request_queue *ret_expired);
+/* cairn_wake(): takes the claims that wait, and counts so that those under way do not begin to. */
+void park_end(struct local_engine *engine, const char *worker, struct request_queue *ret_ended);
+uint32_t park_wakes(const struct local_engine *engine, const struct request *request);
 
 /* batch.c: applies requests in one transaction and commits.  Those that are refused carry their
  * own code; the answer is the whole batch's. */

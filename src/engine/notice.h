@@ -14,9 +14,12 @@ struct notice_fact {
     int64_t value;
 };
 
-/* Calls the program's notice function, if it has one.  `event` is a word of the list in cairn.h.
- * Call it without holding a lock. */
-void notice_tell(const struct cairn_engine *engine, cairn_notice_level level, const char *event,
+/* Calls the program's notice function, if it has one, and keeps the notice for cairn_notices().
+ * `event` is a word of the list in cairn.h.  Call it without holding a lock. */
+void notice_tell(struct cairn_engine *engine, cairn_notice_level level, const char *event,
                  const struct notice_fact *facts, const char *format, ...) format_like(5, 6);
+
+/* When the engine closes. */
+void notices_done(struct cairn_engine *engine);
 
 #endif

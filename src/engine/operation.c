@@ -16,6 +16,7 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_CLAIM] = {"claim", check_claim},                   /* batch_claim() */
     [OP_REPORT] = {"report", check_reports, batch_report}, /* and batch_claim() */
     [OP_HEARTBEAT] = {"heartbeat", check_heartbeat, batch_heartbeat},
+    [OP_HEARTBEATS] = {"heartbeats", check_heartbeats, batch_heartbeats},
     [OP_JOB_CANCEL] = {"cancel", check_id, batch_control_job, answer_job},
     [OP_JOB_DELETE] = {"delete", check_id, batch_control_job, answer_job},
     [OP_JOB_RETRY] = {"retry", check_id, batch_control_job, answer_job},
@@ -41,6 +42,7 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_JOB_EVENTS] = {"events", check_part_list, .answer = answer_list},
     [OP_REGISTRY_LIST] = {"registry list", check_text_list, .answer = answer_list},
     [OP_CLOCK_NOW] = {"clock", check_nothing, .answer = answer_clock},
+    [OP_IDLE] = {"idle", check_idle, .answer = answer_idle},
     [OP_STATS] = {"stats", check_nothing, .answer = answer_stats},
     [OP_DOCTOR] = {"doctor", check_nothing, .answer = answer_doctor},
     [OP_DEFINITION_GET] = {"definition get", check_definition, .answer = answer_definition},

@@ -22,6 +22,7 @@
     X(FUNCTION_CODE, cairn_function_code, CAIRN_FUNCTION_CODE_DEFAULTS)       \
     X(OUTBOUND, cairn_outbound, CAIRN_OUTBOUND_DEFAULTS)                      \
     X(REPORT, cairn_report, CAIRN_REPORT_DEFAULTS)                            \
+    X(BEAT, cairn_beat, CAIRN_BEAT_DEFAULTS)                                  \
     X(WORKER, cairn_worker_options, CAIRN_WORKER_DEFAULTS)                    \
     X(START, cairn_start_options, CAIRN_START_DEFAULTS)                       \
     X(INSTANCE_FILTER, cairn_instance_filter, CAIRN_INSTANCE_FILTER_DEFAULTS) \

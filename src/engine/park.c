@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/hash.h"
 #include "core/pattern.h"
 #include "engine/batch.h"
 
@@ -27,12 +28,16 @@ static bool has_code_for(const cairn_claim_options *claim, const char *name, int
     return false;
 }
 
+bool claim_names(const cairn_claim_options *claim, const char *type, int32_t version)
+{
+    return pattern_matches_any(claim->types, claim->type_count, type) ||
+           has_code_for(claim, type, version);
+}
+
 static bool is_waiting_for(const struct request *request, const struct ready_types *ready)
 {
-    const cairn_claim_options *claim = request_claim(request);
     for (size_t i = 0; i < ready->count; i++)
-        if (pattern_matches_any(claim->types, claim->type_count, ready->names[i]) ||
-            has_code_for(claim, ready->names[i], ready->versions[i]))
+        if (claim_names(request_claim(request), ready->names[i], ready->versions[i]))
             return true;
     return false;
 }
@@ -61,6 +66,52 @@ void park_wake(struct local_engine *engine, const struct ready_types *ready)
     if (woken.count)
         pthread_cond_broadcast(&engine->write_work);
     queue_append(&engine->writes, &woken);
+}
+
+/* ---- cairn_wake() --------------------------------------------------------------------------- */
+
+static size_t wake_index(const char *worker)
+{
+    return 1 + hash_text(HASH_START, worker) % (WAKE_COUNTS - 1);
+}
+
+uint32_t park_wakes(const struct local_engine *engine, const struct request *request)
+{
+    if (!request_is_claiming(request))
+        return engine->wakes[0];
+    return engine->wakes[wake_index(request_claim(request)->worker)];
+}
+
+/* A claim that has found nothing, or cannot look because the store is away.  One whose commit may
+ * have succeeded goes on: it may have tasks. */
+static bool is_to_end(const struct local_engine *engine, const struct request *request,
+                      const char *worker)
+{
+    if (!request_is_claiming(request) || request->was_unsure ||
+        (request->op != OP_CLAIM && !request->is_reported))
+        return false;
+    return (request->wait_until_us || engine->is_in_trouble) &&
+           (!worker || strcmp(request_claim(request)->worker, worker) == 0);
+}
+
+static void take_ended(const struct local_engine *engine, struct request_queue *queue,
+                       const char *worker, struct request_queue *ret_ended)
+{
+    struct request_queue rest = {0};
+    struct request *request;
+    while ((request = queue_pop(queue)) != NULL)
+        queue_push(is_to_end(engine, request, worker) ? ret_ended : &rest, request);
+    *queue = rest;
+}
+
+void park_end(struct local_engine *engine, const char *worker, struct request_queue *ret_ended)
+{
+    for (size_t i = 0; !worker && i < WAKE_COUNTS; i++)
+        engine->wakes[i]++;
+    if (worker)
+        engine->wakes[wake_index(worker)]++;
+    take_ended(engine, &engine->parked, worker, ret_ended);
+    take_ended(engine, &engine->writes, worker, ret_ended);
 }
 
 void park_expire(struct local_engine *engine, struct request_queue *ret_expired)

@@ -6,9 +6,26 @@
 
 #include "engine/operation.h"
 
+cairn_code question_next_due(struct question *q, int64_t *ret_due_us)
+{
+    int64_t flow_us = 0;
+    *ret_due_us = 0;
+    TRY(q->ops->next_due(q->tx, ret_due_us, q->error));
+    TRY(q->ops->next_flow_due(q->tx, &flow_us, q->error));
+    if (flow_us && (!*ret_due_us || flow_us < *ret_due_us))
+        *ret_due_us = flow_us;
+    return CAIRN_OK;
+}
+
+/* The next due time is rounded up: clocks are moved by milliseconds. */
 cairn_code answer_clock(struct question *q)
 {
+    int64_t due_us;
     q->request->out.now_us = q->tx->now_us;
+    if (!q->request->in.clock.is_next_wanted)
+        return CAIRN_OK;
+    TRY(question_next_due(q, &due_us));
+    q->request->out.next_us = (due_us + US_PER_MS - 1) / US_PER_MS * US_PER_MS;
     return CAIRN_OK;
 }
 

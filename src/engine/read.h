@@ -24,7 +24,10 @@ struct question {
 cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct request *request);
 
 cairn_code answer_clock(struct question *q);
+/* When the next timer of the store is due; 0: never. */
+cairn_code question_next_due(struct question *q, int64_t *ret_due_us);
 cairn_code answer_stats(struct question *q);
+cairn_code answer_idle(struct question *q); /* idle.c */
 
 /* doctor.c */
 cairn_code answer_doctor(struct question *q);

@@ -37,6 +37,16 @@ struct heartbeat_input {
     uint32_t extend_ms; /* 0: only look */
 };
 
+struct heartbeats_input {
+    const char *worker;
+    cairn_beat *beats; /* also the answers */
+    size_t count;
+};
+
+struct wake_input {
+    const char *worker;
+};
+
 struct context_input {
     const char *worker, *task_id, *token;
     const char *step; /* whose output; NULL: those of all */
@@ -204,7 +214,9 @@ struct request {
         cairn_claim_options claim;
         struct report_input report;
         struct heartbeat_input heartbeat;
+        struct heartbeats_input heartbeats;
         struct context_input context;
+        struct wake_input wake;
         const char *id; /* also that of `page`, `control` and `decide`, which begin with it */
         cairn_job_filter job_list;
         struct page_input page;
@@ -222,6 +234,9 @@ struct request {
         struct {
             int64_t ms;
         } advance;
+        struct {
+            bool is_next_wanted;
+        } clock;
     } in;
 
     struct {
@@ -232,12 +247,14 @@ struct request {
             int64_t lease_until_us;
             const char *stop; /* NULL or a constant text */
         } heartbeat;
+        const char **whys; /* heartbeats: why they were refused; NULL: they were not */
+        bool is_idle;
         bool is_existing; /* deploy: it was there */
         cairn_signalled signalled;
         struct committed_output committed;
         struct context_output context;
         cairn_stats stats;
-        int64_t now_us;
+        int64_t now_us, next_us;
     } out;
 
     cairn_code code; /* how it ended, and why */
@@ -251,9 +268,8 @@ struct request {
      * NULL: always wanted. */
     bool (*is_wanted)(struct request *request);
 
-    /* OP_JOB_GET and OP_INSTANCE_GET: it is answered when the job or instance has ended, or with
-     * CAIRN_E_TIMED_OUT after await_ms (-1: without limit); see engine/await.h. */
-    bool is_awaiting_end;
+    /* OP_JOB_GET and OP_INSTANCE_GET: it is answered when the job or instance has ended, or after
+     * this time as it is then.  0: at once; -1: without limit.  See engine/await.h. */
     int64_t await_ms;
 
     /* A question whether the store answers: it waits this long, and not at all while the engine
@@ -263,13 +279,14 @@ struct request {
     /* The engine's own, while it has the request. */
     struct request *next;
     int64_t give_up_us;    /* monotonic: until when an unreachable store is tried again */
-    int64_t wait_until_us; /* monotonic: until when a claim, or is_awaiting_end, waits; 0: it
+    int64_t wait_until_us; /* monotonic: until when a claim, or await_ms, waits; 0: it
                             * does not */
-    char await_id[40];     /* what is_awaiting_end waits for, kept while the arena is emptied */
+    char await_id[40];     /* what await_ms waits for, kept while the arena is emptied */
     char token[24];        /* of the claim, kept over tries */
     struct demand *demand; /* of the claim, in this batch */
     char signal_id[40];    /* of a signal that was given none, kept over tries */
     char instance_id[40];  /* of a requeue: its record's instance, which the answer shows */
+    uint32_t wakes;        /* wake-ups before it was submitted; see park.c */
     bool is_reported;      /* its reports are committed; only its claim still waits */
     bool was_unsure;       /* the result of an earlier commit is unknown */
 };

@@ -29,7 +29,10 @@ static void read_again(struct local_engine *engine, struct request *request)
 void waits_add(struct local_engine *engine, struct request *request, uint64_t epoch)
 {
     struct end_waits *waits = &engine->waits;
-    if (waits->epoch != epoch) {
+    bool is_woken = request->wakes != park_wakes(engine, request);
+    if (is_woken)
+        request->wait_until_us = 0;
+    if (waits->epoch != epoch || is_woken) {
         read_again(engine, request);
         return;
     }
@@ -77,6 +80,21 @@ void waits_look(struct local_engine *engine)
     waits->look_us = waits->first_us = 0;
     for (size_t i = 0; i < WAIT_BUCKETS && waits->count; i++)
         take(engine, &waits->buckets[i], NULL, INT64_MAX);
+}
+
+static void set_over(struct request_queue *queue)
+{
+    for (struct request *it = queue->first; it; it = it->next)
+        if (it->await_ms)
+            it->wait_until_us = 0;
+}
+
+void waits_end(struct local_engine *engine)
+{
+    for (size_t i = 0; i < WAIT_BUCKETS; i++)
+        set_over(&engine->waits.buckets[i]);
+    set_over(&engine->reads);
+    waits_look(engine);
 }
 
 int64_t waits_next_us(const struct local_engine *engine)

@@ -33,6 +33,7 @@ void waits_add(struct local_engine *engine, struct request *request, uint64_t ep
 /* Ids of what has ended; they are read again. */
 void waits_ended(struct local_engine *engine, const char *const *ids, size_t count);
 void waits_look(struct local_engine *engine); /* at all */
+void waits_end(struct local_engine *engine);  /* their time is over */
 
 /* When waits_run() has something to do: monotonic; INT64_MAX: nothing in sight. */
 int64_t waits_next_us(const struct local_engine *engine);

@@ -116,6 +116,23 @@ static cairn_code read_report(struct reader *reader, struct slice answer,
     return read_tasks(reader, answer, &request->out.page);
 }
 
+static cairn_code read_heartbeats(struct reader *reader, struct slice answer,
+                                  struct request *request)
+{
+    const struct heartbeats_input *in = &request->in.heartbeats;
+    struct slice tasks = scan_find(answer, "tasks"), item;
+    struct scan scan;
+    if (!scan_list(tasks, &scan) || scan_count(tasks) != in->count)
+        return not_understood(reader, "it has another number of tasks");
+    for (size_t i = 0; scan_item(&scan, &item); i++) {
+        cairn_error why;
+        in->beats[i].ret_code = read_error(item, &why);
+        if (!in->beats[i].ret_code)
+            TRY(read_object(reader, item, &beat_object, &in->beats[i]));
+    }
+    return CAIRN_OK;
+}
+
 /* One or as many as were asked for, which a table does not know. */
 static cairn_code read_enqueued(struct reader *reader, struct slice answer,
                                 struct request *request)
@@ -243,6 +260,8 @@ static cairn_code read_answer(struct reader *reader, struct slice answer,
         return read_tasks(reader, answer, &request->out.page);
     case OP_REPORT:
         return read_report(reader, answer, request);
+    case OP_HEARTBEATS:
+        return read_heartbeats(reader, answer, request);
     case OP_COMMIT:
         return read_committed(reader, answer, request);
     case OP_DEPLOY:

@@ -52,7 +52,7 @@ static void add_query(const struct object *query, const void *from, struct buf *
             buf_param(url, field->name, field_pointer(field, from));
         } else if (field->kind == FIELD_FLAG) {
             buf_param(url, field->name, field_number(field, from) ? field->words[0] : NULL);
-        } else {
+        } else if (field_number(field, from) != field->fallback) {
             snprintf(number, sizeof number, "%" PRId64, field_number(field, from));
             buf_param(url, field->name, number);
         }
@@ -176,7 +176,7 @@ static uint32_t wait_of(const struct operation *operation, const struct request 
         return request->in.report.claim.wait_ms;
     if (request->op == OP_COMMIT && request->in.commit.is_claiming)
         return request->in.commit.claim.wait_ms;
-    return operation->wait_ms;
+    return request->await_ms ? (uint32_t)request->await_ms : operation->wait_ms;
 }
 
 static void add_body(const struct operation *operation, const struct request *request,

@@ -88,6 +88,12 @@ static void begin(struct remote_engine *engine, struct transfer *transfer)
     list_push(&engine->active, transfer);
 }
 
+void loop_restart(struct transfer *transfer)
+{
+    leave(transfer->engine, transfer);
+    begin(transfer->engine, transfer);
+}
+
 static cairn_code unreachable(struct transfer *transfer, CURLcode result)
 {
     const char *words =
@@ -239,7 +245,7 @@ static bool take_queue(struct remote_engine *engine)
         oldest->next = NULL;
         if (is_closing)
             list_push(&engine->delayed, oldest);
-        else
+        else if (!oldest->is_wake || wake_begin(oldest))
             begin(engine, oldest);
         oldest = next;
     }
@@ -358,6 +364,7 @@ void loop_add(struct transfer *transfer)
     pthread_mutex_lock(&engine->lock);
     bool is_closing = engine->is_closing;
     if (!is_closing) {
+        transfer->number = ++engine->last_number;
         list_push(&engine->queue, transfer);
         curl_multi_wakeup(engine->multi); /* within the lock: later it may be gone */
     }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "engine/await.h"
 #include "engine/local.h"
+#include "engine/notice.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -26,6 +27,33 @@ static void request_fail(struct request *request, cairn_code code, const cairn_e
     request->done(request);
 }
 
+/* How long the server waits for the end of a job or an instance, at most. */
+enum { AWAIT_MS = 30000 };
+
+static cairn_code encode(struct transfer *transfer, struct request *request,
+                         cairn_error *reterr)
+{
+    int64_t left_ms = (request->wait_until_us - monotonic_us()) / US_PER_MS + 1;
+    if (request->await_ms)
+        request->await_ms = left_ms < 1 ? 1 : left_ms > AWAIT_MS ? AWAIT_MS : left_ms;
+    return encode_request(request, transfer, reterr);
+}
+
+/* Sends it again: it has not ended, or the server could not look. */
+static void ask_again(struct transfer *transfer, struct request *request)
+{
+    await_again(request);
+    buf_reset(&transfer->url);
+    buf_str(&transfer->url, transfer->engine->base.url);
+    request->code = encode(transfer, request, &request->error);
+    if (!request->code) {
+        loop_again(transfer, request->wait_until_us);
+        return;
+    }
+    transfer_free(transfer);
+    request->done(request);
+}
+
 static void request_answered(struct transfer *transfer)
 {
     struct request *request = transfer->request;
@@ -36,8 +64,7 @@ static void request_answered(struct transfer *transfer)
         decode_answer(transfer, request);
     }
     if (await_goes_on(request, monotonic_us())) {
-        await_again(request);
-        loop_again(transfer, request->wait_until_us);
+        ask_again(transfer, request);
         return;
     }
     transfer_free(transfer);
@@ -64,13 +91,12 @@ static void remote_submit(cairn_engine *base, struct request *request)
     }
     cleanup(transfer_freep) struct transfer *transfer =
         transfer_new((struct remote_engine *)base);
-    cairn_code code =
-        transfer ? encode_request(request, transfer, &error) : fail_memory(&error);
+    await_begin(request, monotonic_us());
+    cairn_code code = transfer ? encode(transfer, request, &error) : fail_memory(&error);
     if (code) {
         request_fail(request, code, &error);
         return;
     }
-    await_begin(request, monotonic_us());
     assert(transfer);
     transfer->request = request;
     transfer->done = request_answered;
@@ -83,16 +109,12 @@ static void remote_submit(cairn_engine *base, struct request *request)
 /* NULL: memory ran out. */
 static cairn_response *take_response(struct transfer *transfer)
 {
-    struct cairn_response *response = mem_zalloc(sizeof *response);
-    if (!response)
-        return NULL;
-    response->status = (int)transfer->status;
-    response->content_type = transfer->content_type;
-    response->body = buf_take(&transfer->answer, &response->len);
-    if (response->body)
-        return response;
-    mem_free(response);
-    return NULL;
+    struct cairn_response *response = response_of_json(&transfer->answer);
+    if (response) {
+        response->status = (int)transfer->status;
+        response->content_type = transfer->content_type;
+    }
+    return response;
 }
 
 /* Without a server's answer, what it would have said. */
@@ -115,11 +137,15 @@ static bool is_clean(const char *text)
     return true;
 }
 
-/* How long the server may hold back its answer stands in the body of a claim. */
-static uint32_t wait_of_body(const struct transfer *transfer)
+/* How long the server may hold back its answer stands in the body of a claim, or in the query. */
+static uint32_t wait_of_call(const struct transfer *transfer, const char *target)
 {
+    static const char name[] = "wait_ms=";
     struct slice body;
     uint64_t wait_ms = 0;
+    const char *query = strstr(target, name);
+    if (query)
+        return (uint32_t)strtoul(query + strlen(name), NULL, 10);
     if (!scan_text(transfer->body.text, transfer->body.len, &body))
         return 0;
     struct slice claim = scan_find(body, "claim");
@@ -136,7 +162,7 @@ static void set_patience(struct transfer *transfer, const char *target)
         operation ? operation->repeat == REPEAT_ALWAYS : strcmp(transfer->method, "POST") != 0;
     transfer->wait_ms = operation ? operation->wait_ms : 0;
     if (!transfer->wait_ms)
-        transfer->wait_ms = wait_of_body(transfer);
+        transfer->wait_ms = wait_of_call(transfer, target);
 }
 
 static cairn_code fill_call(struct transfer *transfer, const cairn_request *request)
@@ -188,12 +214,22 @@ static void remote_close(cairn_engine *base)
         mem_free(engine->words[i]);
     curl_slist_free_all(engine->headers);
     pthread_mutex_destroy(&engine->lock);
+    notices_done(base);
     mem_free(engine->base.url);
     mem_free(engine);
 }
 
-static const struct engine_ops remote_ops = {
-    .submit = remote_submit, .call = remote_call, .close = remote_close};
+static void remote_abandon(cairn_engine *base)
+{
+    mem_free(base->url);
+    mem_free(base);
+}
+
+static const struct engine_ops remote_ops = {.submit = remote_submit,
+                                             .call = remote_call,
+                                             .wake = remote_wake,
+                                             .close = remote_close,
+                                             .abandon = remote_abandon};
 
 static void start_curl(void)
 {

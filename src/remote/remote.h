@@ -40,11 +40,14 @@ struct transfer {
     struct buf url;
     struct buf body;
     bool has_body;
+    bool is_wake;       /* wake.c: asks the server to end the claims of a worker */
     bool is_repeatable; /* carrying it out twice does no harm */
     uint32_t wait_ms;   /* how long the server may hold its answer back on purpose */
     uint32_t retry_ms;  /* how long a server that cannot be reached is tried again, and how long
                             one that does not answer is waited for */
     uint32_t connect_ms; /* how long one connecting may take */
+
+    uint64_t number; /* in the order in which they were handed in */
 
     /* The thread's, while it is under way. */
     CURL *easy;
@@ -79,8 +82,9 @@ struct remote_engine {
     CURLM *multi;
     pthread_t thread;
 
-    pthread_mutex_t lock; /* guards the two below */
+    pthread_mutex_t lock; /* guards the three below */
     struct transfer *queue;
+    uint64_t last_number;
     bool is_closing;
 
     /* The thread's. */
@@ -106,8 +110,15 @@ cairn_code transfer_prepare(struct transfer *transfer, CURL *easy);
 cairn_code loop_start(struct remote_engine *engine, cairn_error *reterr);
 void loop_stop(struct remote_engine *engine); /* ends every transfer, joins the thread */
 void loop_add(struct transfer *transfer);     /* takes it */
+void loop_restart(struct transfer *transfer); /* drops the answer of one under way */
 /* From its `done`: sends it again after a while, and at this time at the latest (monotonic). */
 void loop_again(struct transfer *transfer, int64_t latest_us);
+
+/* ---- wake.c ---------------------------------------------------------------------------- */
+
+void remote_wake(cairn_engine *base, const char *worker); /* of struct engine_ops */
+/* Before it is sent.  False: there is nothing to send, and it was freed. */
+bool wake_begin(struct transfer *wake);
 
 /* ---- encode.c, decode.c ---------------------------------------------------------------- */
 

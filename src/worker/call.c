@@ -245,26 +245,16 @@ bool send_heartbeat(struct cairn_worker *worker, struct cairn_work *work)
     return true;
 }
 
-bool send_stats(struct cairn_worker *worker)
+bool send_idle(struct cairn_worker *worker)
 {
-    struct call *call = call_new(worker, CALL_STATS, OP_STATS);
+    struct call *call = call_new(worker, CALL_IDLE, OP_IDLE);
     if (!call)
         return false;
-    worker->is_check_out = true;
-    submit(call);
-    return true;
-}
-
-bool send_leased(struct cairn_worker *worker, const char *pattern)
-{
-    struct call *call = call_new(worker, CALL_LEASED, OP_JOB_LIST);
-    if (!call)
+    struct request *request = call->request;
+    if (!fill_claim(worker, &request->arena, 0, 0, &request->in.claim)) {
+        call_free(call);
         return false;
-    cairn_job_filter *filter = &call->request->in.job_list;
-    *filter = (cairn_job_filter)CAIRN_JOB_FILTER_DEFAULTS;
-    filter->status = "leased";
-    filter->type = pattern;
-    filter->limit = 1;
+    }
     worker->is_check_out = true;
     submit(call);
     return true;

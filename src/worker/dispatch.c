@@ -84,10 +84,8 @@ static void tasks_came(struct cairn_worker *worker, struct call *call)
     if (call->request->code || call->slots == 0)
         return;
     worker->is_empty = page->count == 0;
-    if (page->count) {
-        worker->is_quiet = false;
+    if (page->count)
         worker->pause_ms = 0;
-    }
     for (size_t i = 0; i < page->count && i < call->slots; i++)
         start_task(worker, &page->tasks[i]);
 }
@@ -142,57 +140,22 @@ static void grow_pause(struct cairn_worker *worker)
         worker->pause_ms = IDLE_WAIT_MS;
 }
 
-/* No worker holds a task that could come back: one more empty claim, and this worker is done. */
-static void be_quiet(struct cairn_worker *worker)
-{
-    worker->is_quiet = true;
-    worker->is_empty = false;
-    worker->pause_ms = 0;
-}
-
 static void ask_again(struct cairn_worker *worker)
 {
     worker->is_empty = false;
     grow_pause(worker);
 }
 
-static void look_for_leased(struct cairn_worker *worker)
+static void idle_answered(struct cairn_worker *worker, struct call *call)
 {
-    if (worker->leased_next == worker->handler_count)
-        be_quiet(worker);
-    else if (!send_leased(worker, worker->handlers[worker->leased_next++].pattern))
-        ask_again(worker);
-}
-
-static void stats_answered(struct cairn_worker *worker, struct call *call)
-{
-    const cairn_stats *stats = &call->request->out.stats;
+    cairn_code code = call->request->code;
     worker->is_check_out = false;
-    if (code_is_retryable(call->request->code)) {
-        ask_again(worker);
-    } else if (call->request->code) {
-        be_quiet(worker); /* a token that may not ask: the claims must do */
-    } else if (stats->steps_leased) {
-        ask_again(worker); /* whatever its type: the step after it may be ours */
-    } else if (stats->leased == 0 && stats->ready == 0 && stats->steps_ready == 0) {
+    if (code && !code_is_retryable(code))
+        worker_fail(worker, code, &call->request->error);
+    else if (!code && call->request->out.is_idle)
         worker->is_ending = true;
-    } else if (stats->leased == 0) {
-        be_quiet(worker);
-    } else {
-        worker->leased_next = 0;
-        look_for_leased(worker);
-    }
-}
-
-/* Leased tasks of types that we do not run are no business of ours. */
-static void leased_answered(struct cairn_worker *worker, struct call *call)
-{
-    worker->is_check_out = false;
-    if (!call->request->code && call->request->out.page.count == 0) {
-        look_for_leased(worker);
-        return;
-    }
-    ask_again(worker);
+    else
+        ask_again(worker);
 }
 
 /* After a claim that brought nothing, with nothing in our own hands. */
@@ -207,9 +170,7 @@ static void check_idle(struct cairn_worker *worker)
             abandon_claim(worker);
         return;
     }
-    if (worker->is_empty && worker->is_quiet)
-        worker->is_ending = true;
-    else if (worker->is_empty && !send_stats(worker))
+    if (worker->is_empty && !send_idle(worker))
         ask_again(worker);
 }
 
@@ -229,11 +190,8 @@ static void take_answer(struct cairn_worker *worker, struct call *call)
     case CALL_HEARTBEAT:
         heartbeat_answered(worker, call);
         break;
-    case CALL_STATS:
-        stats_answered(worker, call);
-        break;
-    case CALL_LEASED:
-        leased_answered(worker, call);
+    case CALL_IDLE:
+        idle_answered(worker, call);
         break;
     }
     call_free(call);

@@ -140,7 +140,7 @@ cairn_code cairn_worker_handle(cairn_worker *worker, const char *type, cairn_han
 static void begin_anew(struct cairn_worker *worker)
 {
     worker->claim_rest = worker->report_rest = (struct rest){0};
-    worker->is_empty = worker->is_quiet = worker->is_ending = false;
+    worker->is_empty = worker->is_ending = false;
     worker->pause_ms = 0;
     worker->code = CAIRN_OK;
     error_clear(&worker->error);

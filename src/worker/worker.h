@@ -82,7 +82,7 @@ struct work_list {
     size_t count;
 };
 
-enum call_kind { CALL_CLAIM, CALL_REPORT, CALL_HEARTBEAT, CALL_STATS, CALL_LEASED };
+enum call_kind { CALL_CLAIM, CALL_REPORT, CALL_HEARTBEAT, CALL_IDLE };
 enum call_state { CALL_WAITING, CALL_ANSWERED, CALL_ABANDONED };
 
 /* A request that is under way. */
@@ -138,10 +138,8 @@ struct cairn_worker {
     struct rest claim_rest, report_rest;
     int64_t wake_at_us; /* the next timer */
 
-    bool is_empty;      /* the latest claim brought nothing */
-    bool is_quiet;      /* and nothing that we could run was leased before it */
-    uint32_t pause_ms;  /* until_idle: how long the next claim waits */
-    size_t leased_next; /* the handler whose leased tasks are looked for */
+    bool is_empty;     /* the latest claim brought nothing */
+    uint32_t pause_ms; /* until_idle: how long the next claim waits */
 
     bool is_ending; /* nothing more is claimed */
     cairn_code code;
@@ -171,8 +169,7 @@ void pool_run(struct cairn_worker *worker, struct cairn_work *work); /* starts a
 bool send_claim(struct cairn_worker *worker, uint32_t slots, uint32_t wait_ms);
 bool send_report(struct cairn_worker *worker, struct work_list *works, uint32_t slots);
 bool send_heartbeat(struct cairn_worker *worker, struct cairn_work *work);
-bool send_stats(struct cairn_worker *worker);
-bool send_leased(struct cairn_worker *worker, const char *pattern);
+bool send_idle(struct cairn_worker *worker);
 
 /* Leaves the waiting claim to itself: should it still bring tasks, they are given back. */
 void abandon_claim(struct cairn_worker *worker);

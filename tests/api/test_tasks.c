@@ -493,3 +493,15 @@ TEST(a_context_beyond_sixteen_mebibytes_is_read_step_by_step)
     free(text);
     caller_close(&caller);
 }
+
+TEST(a_wake_names_its_worker)
+{
+    struct caller caller;
+    caller_open(&caller);
+    call_for(&caller, 200, "POST", "/v1/tasks/wake", "{\"worker\":\"w\"}");
+    CHECK_STR(text_at(&caller, "worker"), "w");
+    call_for(&caller, 400, "POST", "/v1/tasks/wake", "{}");
+    call_for(&caller, 400, "POST", "/v1/tasks/wake", "{\"worker\":\"\"}");
+    call_for(&caller, 400, "POST", "/v1/tasks/wake", "{\"worker\":\"w\",\"max\":1}");
+    caller_close(&caller);
+}

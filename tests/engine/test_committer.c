@@ -445,3 +445,66 @@ TEST(memory_that_runs_out_leaves_nothing_half_written)
     }
     rig_done(&rig);
 }
+
+/* ---- cairn_wake() --------------------------------------------------------------------------- */
+
+static void wake(struct rig *rig, const char *worker)
+{
+    rig->engine->base.ops->wake(&rig->engine->base, worker);
+}
+
+TEST(a_claim_that_is_woken_before_it_waits_does_not_begin_to)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *mine = rig_claim(&rig, "a.v1", 60000);
+    struct request *theirs = rig_claim(&rig, "a.v1", 60000);
+    theirs->in.claim.worker = "v";
+    rig_submit(&rig, mine);
+    rig_submit(&rig, theirs);
+    wake(&rig, "w");
+    CHECK(!rig_is_done(mine), "it has not looked yet");
+    rig_run(&rig);
+    CHECK(rig_is_done(mine) && !mine->code && !mine->out.page.count, "code %d", mine->code);
+    CHECK(!rig_is_done(theirs), "nobody has woken it");
+
+    struct request *later = rig_claim(&rig, "a.v1", 60000);
+    rig_submit(&rig, later);
+    rig_run(&rig);
+    CHECK(!rig_is_done(later), "a claim that is made later waits");
+    wake(&rig, NULL);
+    CHECK(rig_is_done(later) && rig_is_done(theirs), "all that wait are woken");
+    rig_done(&rig);
+}
+
+TEST(a_claim_that_is_woken_before_it_looks_is_given_what_there_is)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    rig_do(&rig, rig_enqueue(&rig, "a.v1", NULL));
+    struct request *claim = rig_claim(&rig, "a.v1", 60000);
+    rig_submit(&rig, claim);
+    wake(&rig, "w");
+    rig_run(&rig);
+    CHECK(rig_is_done(claim), "it has something");
+    CHECK_INT(claim->out.page.count, 1);
+    rig_done(&rig);
+}
+
+TEST(a_claim_that_may_have_tasks_is_not_woken)
+{
+    struct rig rig;
+    rig_init(&rig, 60000);
+    struct request *claim = rig_claim(&rig, "a.v1", 60000);
+    rig_submit(&rig, claim);
+    rig_run(&rig);
+    lose_answer(&rig);
+    rig_submit(&rig, rig_enqueue(&rig, "a.v1", NULL)); /* the claim joins its commit */
+    rig_run(&rig);
+    wake(&rig, "w");
+    CHECK(!rig_is_done(claim), "its commit may have succeeded");
+    while (!rig_is_done(claim))
+        rig_run(&rig);
+    CHECK_INT(claim->out.page.count, 1);
+    rig_done(&rig);
+}

@@ -149,6 +149,12 @@ void faulty_session_close(struct store_session *base)
     mem_free(session);
 }
 
+void faulty_forget(struct store *store, struct store_session *base)
+{
+    struct store *inner = faulty(store)->inner;
+    inner->ops->forget(inner, base ? ((struct faulty_session *)base)->inner : NULL);
+}
+
 /* ---- transactions ------------------------------------------------------------------------ */
 
 cairn_code faulty_begin(struct store_session *base, struct arena *arena,

@@ -39,6 +39,7 @@ store_open_fn faulty_open;
 store_close_fn faulty_close;
 store_session_open_fn faulty_session_open;
 store_session_close_fn faulty_session_close;
+store_forget_fn faulty_forget;
 store_begin_fn faulty_begin;
 store_commit_fn faulty_commit;
 store_rollback_fn faulty_rollback;

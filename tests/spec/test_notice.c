@@ -240,3 +240,59 @@ TEST(a_server_that_is_lost_and_found_again_is_told)
     cairn_close(engine);
     server_stop(&server);
 }
+
+/* ---- pulled ---------------------------------------------------------------------------------- */
+
+static const char *body_of(const cairn_response *response)
+{
+    const char *body = response ? cairn_response_body(response, NULL) : NULL;
+    return body ? body : "";
+}
+
+static size_t count_in(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
+        count++;
+    return count;
+}
+
+TEST(notices_are_pulled_once)
+{
+    cairn_open_options open = CAIRN_OPEN_DEFAULTS;
+    cairn_engine *engine = NULL;
+    cairn_response *response = NULL;
+    cairn_error error;
+    open.url = scratch_store_of(scratch_kind()); /* without tables: a migration is told */
+    CHECK_OK(cairn_open(&open, &engine, &error));
+    CHECK_INT(cairn_notices(engine, &response), 1);
+    CHECK_INT(cairn_response_status(response), 200);
+    const char *body = body_of(response);
+    const char *migrated =
+        "{\"notices\":[{\"event\":\"migrated\",\"level\":\"info\",\"from\":0";
+    CHECK(strncmp(body, migrated, strlen(migrated)) == 0, "%s", body);
+    CHECK(strstr(body, "],\"dropped\":0}"), "%s", body);
+    cairn_response_free(response);
+    CHECK_INT(cairn_notices(engine, &response), 0);
+    CHECK(!response, "there is none");
+    cairn_close(engine);
+}
+
+TEST(the_newest_notices_are_kept)
+{
+    enum { LATE = 70, KEPT = 64 };
+    struct told told;
+    cairn_response *response;
+    cairn_engine *engine = open_told(&told, scratch_store());
+    cairn_task task = {.id = "00000000-0000-4000-8000-000000000000", .token = "t"};
+    if (cairn_notices(engine, &response) > 0) /* of the migration */
+        cairn_response_free(response);
+    for (int i = 0; i < LATE; i++)
+        CHECK_INT(cairn_task_complete(engine, "w", &task, "{}", NULL), CAIRN_E_LEASE_LOST);
+    CHECK_INT(cairn_notices(engine, &response), KEPT);
+    const char *body = body_of(response);
+    CHECK_INT(count_in(body, "\"event\":\"late_reports\""), KEPT);
+    CHECK(strstr(body, "],\"dropped\":6}"), "%s", body);
+    cairn_response_free(response);
+    cairn_close(engine);
+}

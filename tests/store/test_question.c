@@ -345,7 +345,7 @@ TEST(an_empty_store_counts_nothing)
     MUST(rig, rig->ops->count_jobs(rig->tx, &counts, &rig->error));
     CHECK(!counts.pending && !counts.ready && !counts.leased && !counts.oldest_ready_us,
           "something is counted");
-    MUST(rig, rig->ops->list_types(rig->tx, types, 4, &count, &rig->error));
+    MUST(rig, rig->ops->list_types(rig->tx, false, types, 4, &count, &rig->error));
     CHECK_INT(count, 0);
 }
 
@@ -394,16 +394,20 @@ TEST(types_of_unfinished_jobs_and_of_the_registry_are_listed_in_order)
     MUST(rig, rig->ops->put_registry(rig->tx, &entry, &rig->error));
     commit(rig);
     begin_read(rig);
-    MUST(rig, rig->ops->list_types(rig->tx, types, 9, &count, &rig->error));
+    MUST(rig, rig->ops->list_types(rig->tx, false, types, 9, &count, &rig->error));
     CHECK_INT(count, 5);
     CHECK_STR(types[0], "READY");
     CHECK_STR(types[1], "known");
     CHECK_STR(types[2], "later");
     CHECK_STR(types[3], "ready");
     CHECK_STR(types[4], "taken");
-    MUST(rig, rig->ops->list_types(rig->tx, types, 2, &count, &rig->error));
+    MUST(rig, rig->ops->list_types(rig->tx, false, types, 2, &count, &rig->error));
     CHECK_INT(count, 2);
     CHECK_STR(types[1], "known");
+    MUST(rig, rig->ops->list_types(rig->tx, true, types, 9, &count, &rig->error));
+    CHECK_INT(count, 2);
+    CHECK_STR(types[0], "READY");
+    CHECK_STR(types[1], "ready");
 }
 
 TEST(inspection_finds_a_sound_store_and_expired_leases)

@@ -9,6 +9,8 @@ header, in_c, in_cpp = (open(name, encoding="utf-8").read() for name in sys.argv
 structs = re.findall(r"typedef struct (\w+) \{\s*size_t size;", header)
 macros = re.findall(r"#define (CAIRN_\w+_DEFAULTS)\b", header)
 missing = [name for name in structs if f"sizeof({name})" not in in_c]
+missing += [name for name in re.findall(r"^(?:typedef )?struct (cairn_\w+) \{", header, re.M)
+            if f"SIZE({name})" not in in_c]
 missing += [name for name in macros if name not in in_cpp]
 print("1..1")
 if missing or len(structs) != len(macros) or not structs:

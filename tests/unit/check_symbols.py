@@ -18,8 +18,9 @@ def declared():
 def listed():
     text = open(script, encoding="utf-8").read()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    exported, hidden = re.search(r"global:(.*?)local:\s*(\S+);", text, re.S).groups()
-    return set(re.findall(r"[\w*]+", exported)), hidden
+    exported = re.findall(r"global:(.*?)(?:local:|\})", text, re.S)
+    hidden = re.findall(r"local:\s*(\S+);", text)
+    return set(re.findall(r"[\w*]+", " ".join(exported))), hidden
 
 
 def defined(*args):
@@ -44,7 +45,7 @@ def compare(number, what, seen, wanted):
 print("1..3")
 names = declared()
 exported, hidden = listed()
-is_good = compare(1, "cairn.map lists what cairn.h declares", exported, names) and hidden == "*"
+is_good = compare(1, "cairn.map lists what cairn.h declares", exported, names) and hidden == ["*"]
 is_good &= compare(2, "the shared library exports it", defined("--dynamic", shared), names)
 is_good &= compare(3, "the static library defines it, and nothing else", defined(static), names)
 sys.exit(0 if is_good else 1)

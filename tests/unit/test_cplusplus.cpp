@@ -51,6 +51,7 @@ int main()
     CHECK_SIZE(cairn_claim_options, CAIRN_CLAIM_DEFAULTS);
     CHECK_SIZE(cairn_outbound, CAIRN_OUTBOUND_DEFAULTS);
     CHECK_SIZE(cairn_report, CAIRN_REPORT_DEFAULTS);
+    CHECK_SIZE(cairn_beat, CAIRN_BEAT_DEFAULTS);
     CHECK_SIZE(cairn_worker_options, CAIRN_WORKER_DEFAULTS);
     CHECK_SIZE(cairn_start_options, CAIRN_START_DEFAULTS);
     CHECK_SIZE(cairn_instance_filter, CAIRN_INSTANCE_FILTER_DEFAULTS);

@@ -99,7 +99,7 @@ static cairn_code use_every_verb(struct fixture *f)
         !(code = ops->get_registry(f->tx, "z.v1", &entry, &error)) &&
         !(code = ops->list_registry(f->tx, NULL, &entry, 1, &count, &error)) &&
         !(code = ops->count_jobs(f->tx, &counts, &error)) &&
-        !(code = ops->list_types(f->tx, types, 4, &count, &error)) &&
+        !(code = ops->list_types(f->tx, false, types, 4, &count, &error)) &&
         !(code = ops->inspect(f->tx, &facts, &error));
     if (is_done)
         return ops->commit(f->tx, true, &error);

@@ -149,6 +149,16 @@ static cairn_code call_report(struct bench *bench, size_t size)
     return report(bench, &given);
 }
 
+/* cairn_beat */
+static cairn_code call_heartbeat_many(struct bench *bench, size_t size)
+{
+    cairn_beat beat = CAIRN_BEAT_DEFAULTS;
+    beat.task_id = "00000000-0000-4000-8000-000000000000";
+    beat.token = "t";
+    beat.size = size;
+    return cairn_heartbeat_many(bench->engine, "w", &beat, 1, &bench->error);
+}
+
 /* cairn_outbound */
 static cairn_code call_outbound(struct bench *bench, size_t size)
 {
@@ -332,6 +342,7 @@ static const struct {
     {"cairn_report_many, its claim", sizeof(cairn_claim_options), call_report_claim},
     {"cairn_claim, its functions", sizeof(cairn_function_code), call_claim_function},
     {"cairn_report_many", sizeof(cairn_report), call_report},
+    {"cairn_heartbeat_many", sizeof(cairn_beat), call_heartbeat_many},
     {"cairn_report_many, its events", sizeof(cairn_outbound), call_outbound},
     {"cairn_worker_new", sizeof(cairn_worker_options), call_worker_new},
     {"cairn_worker_function", sizeof(cairn_function_options), call_worker_function},
@@ -457,4 +468,67 @@ TEST(entries_of_an_array_have_one_size)
     CHECK_INT(cairn_enqueue(bench.engine, specs, 2, enqueued, &bench.error), CAIRN_E_BAD_INPUT);
     CHECK(strstr(bench.error.message, "entry 2"), "%s", bench.error.message);
     close_bench(&bench, tasks);
+}
+
+/* ---- cairn_sizeof() -------------------------------------------------------------------------- */
+
+#define SIZE(name)          \
+    {                       \
+#name, sizeof(name) \
+    }
+
+TEST(the_library_knows_the_size_of_every_struct)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+    } structs[] = {
+        SIZE(cairn_beat),
+        SIZE(cairn_claim_options),
+        SIZE(cairn_decision),
+        SIZE(cairn_dlq_record),
+        SIZE(cairn_effect),
+        SIZE(cairn_enqueued),
+        SIZE(cairn_error),
+        SIZE(cairn_event),
+        SIZE(cairn_finding),
+        SIZE(cairn_flaw),
+        SIZE(cairn_function_code),
+        SIZE(cairn_function_options),
+        SIZE(cairn_instance),
+        SIZE(cairn_instance_filter),
+        SIZE(cairn_job),
+        SIZE(cairn_job_filter),
+        SIZE(cairn_job_spec),
+        SIZE(cairn_log),
+        SIZE(cairn_memory),
+        SIZE(cairn_open_options),
+        SIZE(cairn_outbound),
+        SIZE(cairn_outbox_event),
+        SIZE(cairn_passage_costs),
+        SIZE(cairn_received),
+        SIZE(cairn_registry_entry),
+        SIZE(cairn_registry_spec),
+        SIZE(cairn_report),
+        SIZE(cairn_reported),
+        SIZE(cairn_request),
+        SIZE(cairn_schema),
+        SIZE(cairn_signal_options),
+        SIZE(cairn_signalled),
+        SIZE(cairn_start_options),
+        SIZE(cairn_stats),
+        SIZE(cairn_step),
+        SIZE(cairn_step_options),
+        SIZE(cairn_task),
+        SIZE(cairn_worker_options),
+        SIZE(cairn_workflow),
+    };
+    for (size_t i = 0; i < sizeof structs / sizeof *structs; i++)
+        CHECK(cairn_sizeof(structs[i].name) == structs[i].size, "%s: %zu, not %zu",
+              structs[i].name, cairn_sizeof(structs[i].name), structs[i].size);
+    CHECK_INT(cairn_sizeof("cairn_engine"), 0); /* a caller never sees what is in it */
+    CHECK_INT(cairn_sizeof("cairn_tas"), 0);
+    CHECK_INT(cairn_sizeof(""), 0);
+    CHECK_INT(cairn_sizeof(NULL), 0);
+    CHECK_INT(cairn_abi(), CAIRN_ABI);
 }

@@ -31,9 +31,9 @@ cairn_code postgres_list_registry(struct store_tx *tx, const char *after,
                               ret_count, reterr);
 }
 
-cairn_code postgres_list_types(struct store_tx *tx, const char **ret_types, size_t room,
-                               size_t *ret_count, cairn_error *reterr)
+cairn_code postgres_list_types(struct store_tx *tx, bool is_ready, const char **ret_types,
+                               size_t room, size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = PARAMS(tx, INT(room));
+    struct postgres_params params = PARAMS(tx, INT(room), TEXT(is_ready ? "true" : "false"));
     return postgres_read_texts(tx, PG_LIST_TYPES, &params, ret_types, ret_count, reterr);
 }

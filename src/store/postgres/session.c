@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static cairn_code connect_session(struct postgres_session *session, cairn_error *reterr)
 {
@@ -51,6 +52,15 @@ void postgres_session_close(struct store_session *session)
         return;
     postgres_lose((struct postgres_session *)session);
     mem_free(session);
+}
+
+/* A socket that stayed open here would keep the parent's session, and its locks, after its end. */
+void postgres_forget(struct store *store, struct store_session *session)
+{
+    PGconn *conn = session ? ((struct postgres_session *)session)->conn
+                           : ((struct postgres_store *)store)->watch.conn;
+    if (conn && PQsocket(conn) >= 0)
+        close(PQsocket(conn));
 }
 
 /* The transaction's time: the database's, unless the engine's clock is virtual. */

@@ -141,6 +141,7 @@ cairn_code sqlite_open(const struct store_config *asked, struct store **ret_stor
     cleanup(close_storep) struct sqlite_store *store = mem_zalloc(sizeof *store);
     if (!store)
         return fail_memory(reterr);
+    sqlite_survive_forks();
     struct store_config config = *asked;
     store->base = (struct store){.ops = &sqlite_store_ops, .clock = config.clock};
     identity_init(store);
@@ -216,6 +217,12 @@ void sqlite_session_close(struct store_session *base)
         return;
     disconnect(session);
     mem_free(session);
+}
+
+/* Closing a file here would drop the locks of connections that this process has opened since. */
+void sqlite_forget(struct store *store, struct store_session *session)
+{
+    (void)store, (void)session;
 }
 
 cairn_code sqlite_session_open(struct store *store, enum session_kind kind,

@@ -71,6 +71,9 @@ cairn_code connection_open(struct sqlite_store *store, enum connection_use use,
 void connection_close(struct connection *connection); /* may be NULL */
 void connection_closep(struct connection **connection);
 
+/* fork.c: before the first connection is opened. */
+void sqlite_survive_forks(void);
+
 /* ---- Whether the files are still in their places (identity.c) ---------------------------- */
 
 void identity_init(struct sqlite_store *store);

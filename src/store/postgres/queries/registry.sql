@@ -38,6 +38,7 @@ SELECT {registry.columns g}
 -- The types of unfinished jobs and of registry entries, in order.
 --
 --   $1  how many at most
+--   $2  only types with jobs that can be claimed
 --
 -- Types with pending work are found by one probe each; leased rows are read.
 WITH RECURSIVE walk (type) AS (
@@ -57,10 +58,18 @@ WITH RECURSIVE walk (type) AS (
             ORDER BY r.type USING ~<~
             LIMIT 1) AS next
 )
-SELECT walk.type FROM walk
+SELECT walk.type
+  FROM walk
+ WHERE NOT $2::boolean
+    OR EXISTS (SELECT 1
+                 FROM workflow.workflow_run AS r
+                WHERE r.status = 'pending' AND r.deleted_at IS NULL
+                  AND r.type = walk.type AND r.is_ready)
 UNION
-SELECT r.type FROM workflow.workflow_run AS r WHERE r.status = 'leased' AND r.deleted_at IS NULL
+SELECT r.type
+  FROM workflow.workflow_run AS r
+ WHERE NOT $2::boolean AND r.status = 'leased' AND r.deleted_at IS NULL
 UNION
-SELECT g.workflow_name FROM workflow.workflow_registry AS g
+SELECT g.workflow_name FROM workflow.workflow_registry AS g WHERE NOT $2::boolean
  ORDER BY 1
  LIMIT $1::bigint

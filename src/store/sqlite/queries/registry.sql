@@ -33,7 +33,8 @@ SELECT {registry.columns}
 -- name: list_types
 -- Types of unfinished jobs and of registry entries, in order.
 --
---   :room  how many at most
+--   :is_ready  1: only types with jobs that can be claimed; 0: all
+--   :room      how many at most
 --
 -- Leaps through idx_workflow_run_claim from type to type.
 WITH RECURSIVE ready (type) AS (
@@ -52,13 +53,14 @@ SELECT type FROM ready WHERE type IS NOT NULL
 UNION
 SELECT type
   FROM workflow_run INDEXED BY idx_workflow_run_scheduled
- WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
+ WHERE NOT :is_ready AND status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
 UNION
 SELECT type
   FROM workflow_run INDEXED BY idx_workflow_run_leased
- WHERE status = 'leased'
+ WHERE NOT :is_ready AND status = 'leased'
 UNION
 SELECT workflow_name
   FROM workflow_registry
+ WHERE NOT :is_ready
  ORDER BY 1
  LIMIT :room;

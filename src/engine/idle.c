@@ -1,0 +1,88 @@
+/* engine/idle.c - whether anything is left to do for a worker.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Not while something can be claimed that the worker serves.  Not while something is leased that may
+ * bring it work: a job of one of its types, which may fail, or any step, since the next one may be
+ * its own.  Nor while a timer is due, which may make something claimable.
+ */
+#include "base/error.h"
+#include "engine/batch.h"
+#include "engine/read.h"
+
+#include <string.h>
+
+/* Types that are looked at; with more of them than that, the answer is "not idle". */
+enum { IDLE_TYPES_MAX = 4096 };
+
+static cairn_code is_job_leased(struct question *q, bool *ret_is_leased)
+{
+    const cairn_claim_options *claim = &q->request->in.claim;
+    for (size_t i = 0; i < claim->type_count; i++) {
+        struct job_row row;
+        struct job_filter filter = {.status = JOB_LEASED, .pattern = claim->types[i]};
+        size_t count = 0;
+        TRY(q->ops->list_jobs(q->tx, &filter, &row, 1, &count, q->error));
+        *ret_is_leased |= count > 0;
+    }
+    return CAIRN_OK;
+}
+
+/* Whether the worker would be given tasks of this type. */
+static cairn_code is_served(struct question *q, const char *type, int32_t version,
+                            bool *ret_is_served)
+{
+    const cairn_claim_options *claim = &q->request->in.claim;
+    struct registry_row entry;
+    if (!claim_names(claim, type, version))
+        return CAIRN_OK;
+    cairn_code code = q->ops->get_registry(q->tx, type, &entry, q->error);
+    if (code == CAIRN_E_NOT_FOUND) {
+        *ret_is_served = true;
+        return CAIRN_OK;
+    }
+    if (!code && entry.is_enabled)
+        *ret_is_served |= !claim->runtime || strcmp(claim->runtime, entry.runtime) == 0;
+    return code;
+}
+
+static cairn_code is_job_ready(struct question *q, bool *ret_is_ready)
+{
+    size_t count = 0;
+    const char **types = arena_array(q->arena, IDLE_TYPES_MAX, sizeof *types);
+    NEED(types, q->error);
+    TRY(q->ops->list_types(q->tx, true, types, IDLE_TYPES_MAX, &count, q->error));
+    *ret_is_ready |= count == IDLE_TYPES_MAX;
+    for (size_t i = 0; i < count && !*ret_is_ready; i++)
+        TRY(is_served(q, types[i], 0, ret_is_ready));
+    return CAIRN_OK;
+}
+
+static cairn_code is_step_ready(struct question *q, bool *ret_is_ready)
+{
+    size_t count = 0;
+    struct ready_type *types = arena_array(q->arena, IDLE_TYPES_MAX, sizeof *types);
+    NEED(types, q->error);
+    TRY(q->ops->list_ready_types(q->tx, types, IDLE_TYPES_MAX, &count, q->error));
+    *ret_is_ready |= count == IDLE_TYPES_MAX;
+    for (size_t i = 0; i < count && !*ret_is_ready; i++)
+        TRY(is_served(q, types[i].name, types[i].version, ret_is_ready));
+    return CAIRN_OK;
+}
+
+cairn_code answer_idle(struct question *q)
+{
+    struct step_counts steps = {0};
+    int64_t due_us;
+    TRY(question_next_due(q, &due_us));
+    TRY(q->ops->count_steps(q->tx, &steps, q->error));
+    bool is_busy = steps.leased || (due_us && due_us <= q->tx->now_us);
+    if (!is_busy)
+        TRY(is_job_leased(q, &is_busy));
+    if (!is_busy)
+        TRY(is_job_ready(q, &is_busy));
+    if (!is_busy && steps.ready)
+        TRY(is_step_ready(q, &is_busy));
+    q->request->out.is_idle = !is_busy;
+    return CAIRN_OK;
+}

@@ -1,0 +1,93 @@
+/* tests/spec/test_next.c - cairn_clock_next(): when the next thing is due, on every URL.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "everywhere.h"
+
+#define SECOND_US (INT64_C(1000) * 1000)
+
+static int64_t next(struct world *world)
+{
+    int64_t due_us = -1;
+    CHECK_DONE(world, cairn_clock_next(world->engine, &due_us, &world->error));
+    return due_us;
+}
+
+static int64_t now(struct world *world)
+{
+    int64_t now_us = 0;
+    CHECK_DONE(world, cairn_clock_now(world->engine, &now_us, &world->error));
+    return now_us;
+}
+
+static void advance(struct world *world, int64_t ms)
+{
+    CHECK_DONE(world, cairn_clock_advance(world->engine, ms, NULL, &world->error));
+}
+
+static void add_job_at(struct world *world, int64_t at_us)
+{
+    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    spec.type = "t.v1";
+    spec.run_at_us = at_us;
+    CHECK_DONE(world, cairn_enqueue(world->engine, &spec, 1, NULL, &world->error));
+}
+
+TEST(nothing_is_due_in_an_empty_store_nor_what_can_be_claimed)
+{
+    struct world world;
+    cairn_enqueued job;
+    open_virtual_world(&world);
+    CHECK_INT(next(&world), 0);
+    add_jobs(&world, &job, 1);
+    CHECK_INT(next(&world), 0);
+    close_world(&world);
+}
+
+TEST(the_earliest_of_jobs_leases_starts_and_sleeps_is_next)
+{
+    struct world world;
+    cairn_enqueued enqueued;
+    cairn_page *tasks;
+    cairn_start_options start = CAIRN_START_DEFAULTS;
+    open_virtual_world(&world);
+    int64_t begin_us = now(&world);
+    add_job_at(&world, begin_us + 90 * SECOND_US);
+    CHECK_INT(next(&world), begin_us + 90 * SECOND_US);
+
+    CHECK_DONE(&world, cairn_workflow_deploy(
+                           world.engine, "s",
+                           "{workflow: s, version: 1, steps: [{sleep: nap, for: 20s}]}", NULL,
+                           &world.error));
+    start.workflow = "s";
+    start.start_at_us = begin_us + 60 * SECOND_US;
+    CHECK_DONE(&world, cairn_instance_start(world.engine, &start, &enqueued, &world.error));
+    CHECK_INT(next(&world), begin_us + 60 * SECOND_US);
+
+    add_jobs(&world, &enqueued, 1);
+    cairn_claim_options claim = claim_by("w", 1, 0);
+    CHECK_DONE(&world, cairn_claim(world.engine, &claim, &tasks, &world.error));
+    cairn_page_free(tasks);
+    CHECK_INT(next(&world), begin_us + 30 * SECOND_US + 1000); /* just after the lease's end */
+
+    advance(&world, 30001);
+    CHECK_INT(next(&world), begin_us + 60 * SECOND_US);
+    advance(&world, (next(&world) - now(&world)) / 1000);
+    CHECK_INT(next(&world), begin_us + 80 * SECOND_US);
+    advance(&world, (next(&world) - now(&world)) / 1000);
+    CHECK_INT(next(&world), begin_us + 90 * SECOND_US);
+    advance(&world, (next(&world) - now(&world)) / 1000);
+    CHECK_INT(next(&world), 0);
+    close_world(&world);
+}
+
+TEST(a_time_between_two_milliseconds_is_rounded_up)
+{
+    struct world world;
+    open_virtual_world(&world);
+    add_job_at(&world, now(&world) + 1500);
+    CHECK_INT(next(&world), now(&world) + 2000);
+    advance(&world, 2);
+    CHECK_INT(next(&world), 0);
+    close_world(&world);
+}
