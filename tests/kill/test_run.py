@@ -196,8 +196,8 @@ def example(section):
 def paste(newcomer, checks):
     os.makedirs(os.path.join(newcomer.folder, 'build'))
     os.symlink('../built/src/cairn', os.path.join(newcomer.folder, 'build', 'cairn'))
-    for section, words in {'A first example': ['succeeded', 'Ada'],
-                           'A first workflow': ['taken', 'completed', 'Lisbon']}.items():
+    for section, words in {'From the shell': ['succeeded', 'Ada'],
+                           'A workflow from the shell': ['taken', 'completed', 'Lisbon']}.items():
         done = subprocess.run(['bash', '-eu', '-c', example(section)], cwd=newcomer.folder,
                               text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=60, check=False)
