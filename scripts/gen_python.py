@@ -205,10 +205,10 @@ class Header:
                     yield plain, self.python_type(match.group(1), stars, f"{struct}.{plain}")
 
     def read_argument(self, function, argument):
-        argument = " ".join(argument.replace("const ", " ").split())
+        argument = " ".join(re.sub(r"\bconst\b", " ", argument).replace("*", " * ").split())
         if re.search(r"\w\[\d+\]$", argument):
             return "c_char_p"
-        match = re.fullmatch(r"(\w+) ?((?:\*|const)*) ?(\w+)", argument.replace("*const ", "*"))
+        match = re.fullmatch(r"(\w+)((?: \*)*) (\w+)", argument)
         if not match:
             raise SystemExit(f"gen_python.py: cannot read an argument of {function}: {argument}")
         return self.python_type(match.group(1), match.group(2).count("*"), f"{function}({argument})")

@@ -6,6 +6,7 @@ Nothing is opened, connected or loaded by importing this package.
 
 from typing import TYPE_CHECKING, Any
 
+from cairn import _interpreter as _interpreter
 from cairn._app import App
 from cairn._check import Flaw, validate
 from cairn._codec import Codec

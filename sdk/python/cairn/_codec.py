@@ -119,6 +119,9 @@ def _is_pydantic(value: Any) -> bool:
     return hasattr(value.__class__, "__pydantic_validator__")
 
 
+_write = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode
+
+
 class JsonCodec:
     """The default codec: plain JSON, no class names.
 
@@ -130,7 +133,7 @@ class JsonCodec:
     def encode(self, value: Any) -> str:
         """The value as JSON text; BadPayload if it has none."""
         try:
-            text = json.dumps(to_json(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+            text = _write(to_json(value))
         except RecursionError:
             raise BadPayload("cannot encode a value that contains itself, or is nested too deeply") from None
         if not text.isascii():

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("cairn.worker")
 
-_WAIT_MS = 1000  # TEMP
-_X = 20_000  # of a claim that waits
+_WAIT_MS = 20_000  # of a claim that waits
 _IDLE_WAIT_MS = 1000  # the same until idle
 _REPORT_BYTES = 256 * 1024  # of one request, beyond its first outcome
 _FIRST_REST, _LONGEST_REST = 0.05, 5.0

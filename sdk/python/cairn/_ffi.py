@@ -8,14 +8,20 @@ Nothing else in the package touches the library's structs, except ``_passage`` (
 from __future__ import annotations
 
 import ctypes
+import json
+import logging
 import os
 import threading
+import time
 import weakref
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from cairn import _abi, _library, _sqlites, errors
 
 _REF = ctypes.byref
+_log = logging.getLogger("cairn.engine")
+_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+_NOTICES = 1.0  # seconds
 _WAKE_AGAIN = 0.02  # seconds; a wake ends only calls that wait already
 
 
@@ -127,7 +133,7 @@ class Native:
         self._is_idle = threading.Condition(self._lock)
         self._users = 0
         self._is_closed = False
-        self._noticed_at = 0.0
+        self._notice_at = 0.0  # when to ask for notices again
         error = _abi.cairn_error()
         given = _abi.new(_abi.cairn_open_options, **options)
         if self.lib.cairn_open(_REF(given), _REF(self._engine), _REF(error)):
@@ -173,15 +179,14 @@ class Native:
             return
         with self._lock:
             while self._users:
-                if hasattr(self.lib, "cairn_wake"):  # TEMP
-                    self.lib.cairn_wake(self._engine, None)
+                self.lib.cairn_wake(self._engine, None)
                 self._is_idle.wait(_WAKE_AGAIN)
         _open_engines.discard(self)
         self.lib.cairn_close(self._engine)
 
     def wake(self, worker: bytes) -> None:
         """Ends the claim of a worker that waits."""
-        if self.is_forked or self._is_closed or not hasattr(self.lib, "cairn_wake"):  # TEMP
+        if self.is_forked or self._is_closed:
             return
         self.enter()
         try:
@@ -202,6 +207,7 @@ class Native:
             code = self.lib.cairn_call(self._engine, _REF(request), _REF(response), _REF(error))
             if code:
                 raise error_of(error)
+            self._tell()
             status: int = self.lib.cairn_response_status(response)
             answer: bytes = self.lib.cairn_response_body(response, None) or b""
         finally:
@@ -221,6 +227,7 @@ class Native:
                 raise error_of(error)
             return self._take_tasks(page)
         finally:
+            self._tell()
             self.leave()
 
     def report(self, worker: bytes, reports: Sequence[Report], claim: Claim, most: int,
@@ -250,13 +257,6 @@ class Native:
         """Extends leases (with 0 ms: only looks).  For each: the code of an error, and why to stop."""
         count = len(beats)
         error = _abi.cairn_error()
-        if not hasattr(_abi, "cairn_beat"):  # TEMP
-            out = []
-            for id, token, ms in beats:
-                stop = ctypes.c_char_p()
-                code = self.lib.cairn_heartbeat(self._engine, worker, id, token, ms, None, _REF(stop), _REF(error))
-                out.append((errors.CODE_OF_NUMBER[code] if code else None, stop.value.decode() if stop.value else None))
-            return out
         given = (_abi.cairn_beat * count)(*[
             _abi.new(_abi.cairn_beat, task_id=id, token=token, extend_ms=extend_ms) for id, token, extend_ms in beats])
         self.enter()
@@ -272,8 +272,6 @@ class Native:
         """Whether nothing that these types match, and no step at all, can be claimed or is leased."""
         error = _abi.cairn_error()
         answer = ctypes.c_int()
-        if not hasattr(self.lib, "cairn_idle"):  # TEMP
-            return True
         types = (ctypes.c_char_p * len(patterns))(*patterns)
         self.enter()
         try:
@@ -282,6 +280,25 @@ class Native:
         finally:
             self.leave()
         return bool(answer.value)
+
+    # ---- notices
+
+    def _tell(self) -> None:
+        """Logs what the library has to tell; asked for with other calls, at most once a second."""
+        now = time.monotonic()
+        if now < self._notice_at:
+            return
+        self._notice_at = now + _NOTICES
+        response = ctypes.c_void_p()
+        if self.lib.cairn_notices(self._engine, _REF(response)) <= 0:
+            return
+        told = json.loads(self.lib.cairn_response_body(response, None))
+        self.lib.cairn_response_free(response)
+        for notice in told["notices"]:
+            level = _LEVELS.get(notice.get("level"), logging.WARNING)
+            _log.log(level, "%s", notice.get("text"), extra={"cairn_notice": notice})
+        if told["dropped"]:
+            _log.warning("%d older notices were dropped", told["dropped"])
 
     # ---- helpers
 
@@ -313,7 +330,7 @@ def read_task(pointer: Any) -> RawTask:
     task.lease_until_us = struct.lease_until_us
     task.instance_id = struct.instance_id
     task.metadata = struct.metadata
-    task.deadline_us = getattr(struct, "deadline_us", 0)  # TEMP
+    task.deadline_us = getattr(struct, "deadline_us", 0)
     task.version = 0
     task.page = None
     task.at = None
@@ -368,8 +385,7 @@ def _after_fork() -> None:
     """In the child, the engine's threads do not exist and its locks may be held by one of them."""
     for native in list(_open_engines):
         native.is_forked = True
-        if hasattr(native.lib, "cairn_abandon"):  # TEMP
-            native.lib.cairn_abandon(native.pointer)
+        native.lib.cairn_abandon(native.pointer)
     _open_engines.clear()
 
 

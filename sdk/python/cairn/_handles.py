@@ -61,10 +61,6 @@ class Handle(Generic[R]):
         return self._type
 
     def _read(self, *path: str, **query: Any) -> Json:
-        if "wait_ms" in query:  # TEMP
-            if query["wait_ms"]:
-                time.sleep(min(0.05, query["wait_ms"] / 1000))
-            query = {}
         return self._engine.ask("GET", target(self._kind, self.id, *path, **query))
 
     def _do(self, *path: str, body: Optional[bytes] = None) -> Json:

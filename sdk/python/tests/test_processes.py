@@ -295,3 +295,21 @@ def test_there_is_no_library(tmp_path: Path) -> None:
     assert re.search(r"ImportError: cannot load libcairn.*/nowhere/lib.so", done.stderr, re.DOTALL)
 
 
+
+
+def test_a_subinterpreter_is_refused() -> None:
+    code = """
+        try:
+            import _interpreters as interpreters
+        except ImportError:
+            import _xxsubinterpreters as interpreters
+        other = interpreters.create()
+        try:
+            failed = interpreters.run_string(other, "import cairn")
+        except Exception as error:
+            failed = error
+        print(failed)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env=environment(), text=True,
+                          capture_output=True, timeout=LONG)
+    assert "cannot be used in a subinterpreter" in done.stdout + done.stderr
