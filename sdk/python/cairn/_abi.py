@@ -203,6 +203,16 @@ class cairn_reported(Structure):
     error: cairn_error
 
 
+class cairn_beat(Structure):
+    size: int
+    task_id: Optional[bytes]
+    token: Optional[bytes]
+    extend_ms: int
+    ret_code: int
+    ret_lease_until_us: int
+    ret_stop: Optional[bytes]
+
+
 class cairn_worker_options(Structure):
     size: int
     name: Optional[bytes]
@@ -636,6 +646,16 @@ cairn_reported._fields_ = [
     ("error", cairn_error),
 ]
 
+cairn_beat._fields_ = [
+    ("size", c_size_t),
+    ("task_id", c_char_p),
+    ("token", c_char_p),
+    ("extend_ms", c_uint32),
+    ("ret_code", c_int),
+    ("ret_lease_until_us", c_int64),
+    ("ret_stop", c_char_p),
+]
+
 cairn_worker_options._fields_ = [
     ("size", c_size_t),
     ("name", c_char_p),
@@ -916,6 +936,7 @@ DEFAULTS: Dict[str, Dict[str, Any]] = {
     "cairn_claim_options": {"max": 1, "lease_ms": 30000},
     "cairn_outbound": {},
     "cairn_report": {"outcome": CAIRN_COMPLETE, "delay_ms": -1, "timeout_ms": -1},
+    "cairn_beat": {"extend_ms": 30000},
     "cairn_worker_options": {"concurrency": 4, "lease_ms": 30000, "wait_ms": 20000},
     "cairn_start_options": {},
     "cairn_instance_filter": {"limit": 100},
@@ -936,11 +957,14 @@ DEFAULTS: Dict[str, Dict[str, Any]] = {
 # name -> (result, arguments)
 PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_version": (c_char_p, []),
+    "cairn_abi": (c_int, []),
+    "cairn_sizeof": (c_size_t, [c_char_p]),
     "cairn_code_name": (c_char_p, [c_int]),
     "cairn_code_http_status": (c_int, [c_int]),
     "cairn_code_meaning": (c_char_p, [c_int]),
     "cairn_open": (c_int, [POINTER(cairn_open_options), POINTER(c_void_p), POINTER(cairn_error)]),
     "cairn_close": (None, [c_void_p]),
+    "cairn_abandon": (None, [c_void_p]),
     "cairn_url": (c_char_p, [c_void_p]),
     "cairn_schema_get": (c_int, [c_void_p, POINTER(cairn_schema), POINTER(cairn_error)]),
     "cairn_page_count": (c_size_t, [c_void_p]),
@@ -961,6 +985,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_page_finding": (POINTER(cairn_finding), [c_void_p, c_size_t]),
     "cairn_clock_now": (c_int, [c_void_p, POINTER(c_int64), POINTER(cairn_error)]),
     "cairn_clock_advance": (c_int, [c_void_p, c_int64, POINTER(c_int64), POINTER(cairn_error)]),
+    "cairn_clock_next": (c_int, [c_void_p, POINTER(c_int64), POINTER(cairn_error)]),
     "cairn_enqueue": (c_int, [
         c_void_p, POINTER(cairn_job_spec), c_size_t, POINTER(cairn_enqueued), POINTER(cairn_error),
     ]),
@@ -984,6 +1009,10 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_claim": (c_int, [
         c_void_p, POINTER(cairn_claim_options), POINTER(c_void_p), POINTER(cairn_error),
     ]),
+    "cairn_idle": (c_int, [
+        c_void_p, POINTER(c_char_p), c_size_t, POINTER(c_int), POINTER(cairn_error),
+    ]),
+    "cairn_wake": (None, [c_void_p, c_char_p]),
     "cairn_report_many": (c_int, [
         c_void_p, c_char_p, POINTER(cairn_report), c_size_t, POINTER(cairn_reported),
         POINTER(cairn_claim_options), POINTER(c_void_p), POINTER(cairn_error),
@@ -997,6 +1026,9 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_heartbeat": (c_int, [
         c_void_p, c_char_p, c_char_p, c_char_p, c_uint32, POINTER(c_int64), POINTER(c_char_p),
         POINTER(cairn_error),
+    ]),
+    "cairn_heartbeat_many": (c_int, [
+        c_void_p, c_char_p, POINTER(cairn_beat), c_size_t, POINTER(cairn_error),
     ]),
     "cairn_worker_new": (c_int, [
         c_void_p, POINTER(cairn_worker_options), POINTER(c_void_p), POINTER(cairn_error),
@@ -1143,6 +1175,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_response_content_type": (c_char_p, [c_void_p]),
     "cairn_response_body": (c_char_p, [c_void_p, POINTER(c_size_t)]),
     "cairn_response_free": (None, [c_void_p]),
+    "cairn_notices": (c_int, [c_void_p, POINTER(c_void_p)]),
     "cairn_stats_get": (c_int, [c_void_p, POINTER(cairn_stats), POINTER(cairn_error)]),
     "cairn_doctor": (c_int, [c_void_p, POINTER(c_void_p), POINTER(cairn_error)]),
 }
@@ -1155,11 +1188,11 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "cairn_registry_spec": cairn_registry_spec, "cairn_task": cairn_task,
     "cairn_function_code": cairn_function_code, "cairn_claim_options": cairn_claim_options,
     "cairn_outbound": cairn_outbound, "cairn_report": cairn_report,
-    "cairn_reported": cairn_reported, "cairn_worker_options": cairn_worker_options,
-    "cairn_workflow": cairn_workflow, "cairn_flaw": cairn_flaw,
-    "cairn_start_options": cairn_start_options, "cairn_instance": cairn_instance,
-    "cairn_instance_filter": cairn_instance_filter, "cairn_step": cairn_step,
-    "cairn_log": cairn_log, "cairn_signal_options": cairn_signal_options,
+    "cairn_reported": cairn_reported, "cairn_beat": cairn_beat,
+    "cairn_worker_options": cairn_worker_options, "cairn_workflow": cairn_workflow,
+    "cairn_flaw": cairn_flaw, "cairn_start_options": cairn_start_options,
+    "cairn_instance": cairn_instance, "cairn_instance_filter": cairn_instance_filter,
+    "cairn_step": cairn_step, "cairn_log": cairn_log, "cairn_signal_options": cairn_signal_options,
     "cairn_signalled": cairn_signalled, "cairn_decision": cairn_decision,
     "cairn_dlq_record": cairn_dlq_record, "cairn_outbox_event": cairn_outbox_event,
     "cairn_function_options": cairn_function_options, "cairn_step_options": cairn_step_options,
