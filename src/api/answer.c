@@ -88,8 +88,6 @@ const char *cairn_response_body(const cairn_response *response, size_t *ret_len)
     return response->body;
 }
 
-/* ---- by tables ---------------------------------------------------------------------------- */
-
 /* 200 if what was to be created was there, else 201. */
 static int status_of_created(const struct object *object, const void *from)
 {

@@ -20,6 +20,7 @@
 /* A claim never waits longer: a client that has silently gone is not waited for without end. */
 enum { WAIT_MS_MAX = 60000, TYPES_MAX = 100 };
 
+/* request->arg is its call. */
 struct call {
     cairn_engine *engine;
     const struct operation *operation;
@@ -73,8 +74,7 @@ void read_signal(struct call *call, struct request *request);
 void read_clock(struct call *call, struct request *request);
 void read_ready(struct call *call, struct request *request);
 
-#define WRITER(name) \
-    void name(const struct call *call, const struct request *request, struct answer *answer)
+#define WRITER(name) void name(const struct request *request, struct answer *answer)
 WRITER(write_enqueued);
 WRITER(write_claimed);
 WRITER(write_woken);
@@ -87,7 +87,6 @@ WRITER(write_deployed);
 WRITER(write_stream);
 WRITER(write_metrics);
 WRITER(write_health);
-WRITER(write_ready);
 WRITER(write_openapi);
 
 #endif

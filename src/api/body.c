@@ -301,37 +301,32 @@ bool field_object(struct fields *fields, const char *name, struct fields *ret_in
     return true;
 }
 
-static const char objects_wanted[] = "an array of objects";
-
-struct field_items field_items(struct fields *fields, const char *name, size_t most,
-                               enum need need)
+void *field_list(struct fields *fields, const char *name, enum need need, size_t most,
+                 const struct list_reader *reader, size_t *ret_count)
 {
-    struct field_items items = {.name = name};
-    struct slice list;
-    if (!ask_for(fields, name, need, "[", objects_wanted, &list))
-        return items;
+    static const char wanted[] = "an array of objects";
+    struct slice list = {0}, entry;
+    struct scan scan = {0};
+    if (ask_for(fields, name, need, "[", wanted, &list))
+        scan_list(list, &scan);
     size_t count = scan_count(list);
     if (count > most) {
         refuse_count(fields, name, count, 1, most);
-        return items;
+        count = 0;
     }
-    scan_list(list, &items.left);
-    items.count = count;
+    char *items = arena_array(&fields->request->arena, count + 1, reader->size);
+    allocated(fields, items);
+    for (long i = 0; !fields->request->code && scan_item(&scan, &entry); i++) {
+        if (entry.text[0] == '{') {
+            struct fields one = inner_fields(fields, entry, name, i);
+            reader->read(&one, reader->object, items + (size_t)i * reader->size);
+            fields_end(&one);
+        } else {
+            refuse(fields, name, wanted, entry);
+        }
+    }
+    *ret_count = count;
     return items;
-}
-
-bool field_items_next(struct fields *fields, struct field_items *items,
-                      struct fields *ret_inner)
-{
-    struct slice entry;
-    if (fields->request->code || !scan_item(&items->left, &entry))
-        return false;
-    if (entry.text[0] != '{') {
-        refuse(fields, items->name, objects_wanted, entry);
-        return false;
-    }
-    *ret_inner = inner_fields(fields, entry, items->name, (long)items->index++);
-    return true;
 }
 
 bool field_is_there(const struct fields *fields, const char *name)
@@ -352,18 +347,11 @@ void field_refuse_empty(struct fields *fields, const char *name, size_t most)
 static void read_items(struct fields *fields, const struct field *field, void *to)
 {
     size_t most = field->most == MOST_IN_BATCH ? fields->max_batch : (size_t)field->most;
-    size_t size = field->inner->size;
-    struct fields one;
-    struct field_items items =
-        field_items(fields, field->name, most, field->is_needed ? REQUIRED : OPTIONAL);
-    char *room = arena_array(&fields->request->arena, items.count + 1, size);
-    if (!allocated(fields, room))
-        return;
-    while (field_items_next(fields, &items, &one)) {
-        fields_read(&one, field->inner, room + (items.index - 1) * size);
-        fields_end(&one);
-    }
-    field_put_list(field, to, room, items.count);
+    struct list_reader reader = {field->inner->size, fields_read, field->inner};
+    size_t count;
+    const void *items = field_list(fields, field->name, field->is_needed ? REQUIRED : OPTIONAL,
+                                   most, &reader, &count);
+    field_put_list(field, to, items, count);
 }
 
 static void read_object(struct fields *fields, const struct field *field, void *to)

@@ -31,11 +31,11 @@ struct fields {
     bool is_partial;     /* the reader gave up, so what it did not ask for may still be known */
 };
 
-/* An array of objects being read. */
-struct field_items {
-    struct scan left;
-    const char *name;
-    size_t index, count;
+/* How the objects of an array are read, into structs of this size. */
+struct list_reader {
+    size_t size;
+    void (*read)(struct fields *fields, const struct object *object, void *to);
+    const struct object *object;
 };
 
 /* Reads a body, which outlives the fields.  No bytes, or none but white space: an object without
@@ -49,11 +49,9 @@ bool field_bool(struct fields *fields, const char *name, bool fallback);
 /* Another object.  False if it was left out. */
 bool field_object(struct fields *fields, const char *name, struct fields *ret_inner);
 
-/* An array of objects, at most `most`; none if it was left out. */
-struct field_items field_items(struct fields *fields, const char *name, size_t most,
-                               enum need need);
-bool field_items_next(struct fields *fields, struct field_items *items,
-                      struct fields *ret_inner);
+/* An array of objects, at most `most`; none if it was left out.  NULL: memory ran out. */
+void *field_list(struct fields *fields, const char *name, enum need need, size_t most,
+                 const struct list_reader *reader, size_t *ret_count);
 
 /* Whether the object has a field of this name; does not count as asking for it. */
 bool field_is_there(const struct fields *fields, const char *name);

@@ -19,7 +19,7 @@ static void give_answer(const struct call *call, struct request *request)
         if (call->operation && call->operation->failed_status && answer.status >= 500)
             answer.status = call->operation->failed_status;
     } else if (call->operation->write) {
-        call->operation->write(call, request, &answer);
+        call->operation->write(request, &answer);
     } else {
         answer_write(call->operation, request, &answer);
     }

@@ -23,9 +23,9 @@ void read_enqueue(struct call *call, struct request *request)
         request->code = fail_memory(&request->error);
 }
 
-void write_enqueued(const struct call *call, const struct request *request,
-                    struct answer *answer)
+void write_enqueued(const struct request *request, struct answer *answer)
 {
+    const struct call *call = request->arg;
     const cairn_enqueued *enqueued = request->out.enqueued;
     answer->status = call->is_many || !enqueued->existing ? 201 : 200;
     if (!call->is_many) {

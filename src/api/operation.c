@@ -175,11 +175,11 @@ static void write_items(struct json_out *out, const struct object *object, const
 }
 
 static void write_pointers(struct json_out *out, const struct object *object,
-                           const void *const *items, size_t count, enum writing writing)
+                           const void *const *items, size_t count)
 {
     json_open(out, '[');
     for (size_t i = 0; i < count; i++)
-        object_write(out, object, items[i], writing);
+        object_write(out, object, items[i], WRITE_ANSWER);
     json_close(out, ']');
 }
 
@@ -226,8 +226,7 @@ static void write_value(struct json_out *out, const struct field *field, const v
                     writing);
         break;
     case FIELD_POINTERS:
-        write_pointers(out, field->inner, field_pointer(field, from), field_count(field, from),
-                       writing);
+        write_pointers(out, field->inner, field_pointer(field, from), field_count(field, from));
         break;
     default:
         assert(field->kind == FIELD_OBJECT);

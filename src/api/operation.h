@@ -158,8 +158,7 @@ struct operation {
     void (*read)(struct call *call, struct request *request);
 
     /* Writes what the request brought; not called if it failed.  NULL: by the table. */
-    void (*write)(const struct call *call, const struct request *request,
-                  struct answer *answer);
+    void (*write)(const struct request *request, struct answer *answer);
 };
 
 #define ROUTE(a_method, a_path, an_op, the_roles, may_repeat)            \
@@ -184,6 +183,9 @@ const struct operation *operation_at(const char *target, const struct operation 
 
 /* The same, of this method. */
 const struct operation *operation_find(const char *method, const char *target);
+
+/* The response of a call that failed before a request could be made of it; never NULL. */
+cairn_response *response_of_error(const cairn_error *error);
 
 /* ---- objects that are also used by hand --------------------------------------------------- */
 

@@ -78,18 +78,17 @@ static void write_tasks(struct json_out *out, const struct page_output *page)
     json_close(out, ']');
 }
 
-void write_claimed(const struct call *call, const struct request *request,
-                   struct answer *answer)
+void write_claimed(const struct request *request, struct answer *answer)
 {
-    (void)call;
     json_open(&answer->out, '{');
     write_tasks(&answer->out, &request->out.page);
     json_close(&answer->out, '}');
 }
 
 /* Here, and not before, the whole request is known to be good. */
-void write_woken(const struct call *call, const struct request *request, struct answer *answer)
+void write_woken(const struct request *request, struct answer *answer)
 {
+    const struct call *call = request->arg;
     const char *worker = request->in.wake.worker;
     cairn_error error;
     if (!*worker) {
@@ -126,28 +125,50 @@ void read_report_one(struct call *call, struct request *request)
     fields_read(&call->body, outcome->fields, report);
 }
 
-void write_report_one(const struct call *call, const struct request *request,
-                      struct answer *answer)
+/* An entry of a batch that was refused. */
+static void write_refused(struct json_out *out, const char *id, cairn_code code,
+                          const char *why)
 {
-    (void)call;
+    json_open(out, '{');
+    json_key(out, "id");
+    json_str(out, id);
+    json_key(out, "code");
+    json_str(out, cairn_code_name(code));
+    json_error_text(out, "message", why);
+    json_close(out, '}');
+}
+
+static void write_reported(struct json_out *out, const char *id, const cairn_reported *reported)
+{
+    if (reported->code) {
+        write_refused(out, id, reported->code, reported->error.message);
+        return;
+    }
+    json_open(out, '{');
+    json_key(out, "id");
+    json_str(out, id);
+    json_key(out, "status");
+    json_str(out, reported->status);
+    json_close(out, '}');
+}
+
+void write_report_one(const struct request *request, struct answer *answer)
+{
     const cairn_reported *reported = request->out.reported;
     if (reported->code) {
         cairn_error error = reported->error;
         error.code = reported->code;
         answer_error(answer, &error);
-        return;
+    } else {
+        write_reported(&answer->out, request->in.report.reports[0].task_id, reported);
     }
-    json_open(&answer->out, '{');
-    json_key(&answer->out, "id");
-    json_str(&answer->out, request->in.report.reports[0].task_id);
-    json_key(&answer->out, "status");
-    json_str(&answer->out, reported->status);
-    json_close(&answer->out, '}');
 }
 
-static void read_result(struct fields *fields, cairn_report *report)
+static void read_result(struct fields *fields, const struct object *object, void *to)
 {
+    (void)object; /* it depends on the outcome */
     struct request *request = fields->request;
+    cairn_report *report = to;
     *report = defaults;
     report->task_id = field_text(fields, "id", REQUIRED);
     report->token = field_text(fields, "token", REQUIRED);
@@ -168,44 +189,16 @@ static void read_result(struct fields *fields, cairn_report *report)
 
 void read_report_many(struct call *call, struct request *request)
 {
+    static const struct list_reader reader = {sizeof(cairn_report), read_result, NULL};
     struct report_input *in = &request->in.report;
-    struct fields one;
     in->worker = field_text(&call->body, "worker", REQUIRED);
-    struct field_items items =
-        field_items(&call->body, "results", call->body.max_batch, REQUIRED);
-    in->count = items.count;
-    in->reports = arena_array(&request->arena, items.count + 1, sizeof *in->reports);
-    if (!in->reports) {
-        request->code = fail_memory(&request->error);
-        return;
-    }
-    while (field_items_next(&call->body, &items, &one)) {
-        read_result(&one, &in->reports[items.index - 1]);
-        fields_end(&one);
-    }
+    in->reports =
+        field_list(&call->body, "results", REQUIRED, call->body.max_batch, &reader, &in->count);
     in->is_claiming = read_claim_beside(call, in->worker, &in->claim);
 }
 
-static void write_reported(struct json_out *out, const char *id, const cairn_reported *reported)
+void write_report_many(const struct request *request, struct answer *answer)
 {
-    json_open(out, '{');
-    json_key(out, "id");
-    json_str(out, id);
-    if (reported->code) {
-        json_key(out, "code");
-        json_str(out, cairn_code_name(reported->code));
-        json_error_text(out, "message", reported->error.message);
-    } else {
-        json_key(out, "status");
-        json_str(out, reported->status);
-    }
-    json_close(out, '}');
-}
-
-void write_report_many(const struct call *call, const struct request *request,
-                       struct answer *answer)
-{
-    (void)call;
     const struct report_input *in = &request->in.report;
     json_open(&answer->out, '{');
     json_key(&answer->out, "results");
@@ -217,10 +210,8 @@ void write_report_many(const struct call *call, const struct request *request,
     json_close(&answer->out, '}');
 }
 
-void write_heartbeats(const struct call *call, const struct request *request,
-                      struct answer *answer)
+void write_heartbeats(const struct request *request, struct answer *answer)
 {
-    (void)call;
     const struct heartbeats_input *in = &request->in.heartbeats;
     struct json_out *out = &answer->out;
     json_open(out, '{');
@@ -228,17 +219,10 @@ void write_heartbeats(const struct call *call, const struct request *request,
     json_open(out, '[');
     for (size_t i = 0; i < in->count; i++) {
         const cairn_beat *beat = &in->beats[i];
-        if (!beat->ret_code) {
+        if (beat->ret_code)
+            write_refused(out, beat->task_id, beat->ret_code, request->out.whys[i]);
+        else
             object_write(out, &beat_object, beat, WRITE_ANSWER);
-            continue;
-        }
-        json_open(out, '{');
-        json_key(out, "id");
-        json_str(out, beat->task_id);
-        json_key(out, "code");
-        json_str(out, cairn_code_name(beat->ret_code));
-        json_error_text(out, "message", request->out.whys[i]);
-        json_close(out, '}');
     }
     json_close(out, ']');
     json_close(out, '}');
@@ -254,10 +238,8 @@ void read_commit(struct call *call, struct request *request)
 }
 
 /* What a commit started is not known any more if the commit had been taken before. */
-void write_committed(const struct call *call, const struct request *request,
-                     struct answer *answer)
+void write_committed(const struct request *request, struct answer *answer)
 {
-    (void)call;
     const struct commit_input *in = &request->in.commit;
     const cairn_enqueued *started = request->out.committed.started;
     json_open(&answer->out, '{');
@@ -269,10 +251,8 @@ void write_committed(const struct call *call, const struct request *request,
     json_close(&answer->out, '}');
 }
 
-void write_context(const struct call *call, const struct request *request,
-                   struct answer *answer)
+void write_context(const struct request *request, struct answer *answer)
 {
-    (void)call;
     const struct context_output *context = &request->out.context;
     json_open(&answer->out, '{');
     json_key(&answer->out, "input");

@@ -16,10 +16,8 @@ void read_deploy(struct call *call, struct request *request)
 }
 
 /* Whether it was there is not part of the definition. */
-void write_deployed(const struct call *call, const struct request *request,
-                    struct answer *answer)
+void write_deployed(const struct request *request, struct answer *answer)
 {
-    (void)call;
     answer->status = request->out.is_existing ? 200 : 201;
     json_open(&answer->out, '{');
     fields_write(&answer->out, &workflow_names_object, request->out.page.items, WRITE_ANSWER);

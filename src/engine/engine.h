@@ -78,7 +78,4 @@ void api_call(cairn_engine *engine, const cairn_request *request, cairn_done don
 /* The answer with this body, which is emptied; NULL: memory ran out. */
 cairn_response *response_of_json(struct buf *body);
 
-/* The response of a call that failed before a request could be made of it; never NULL. */
-cairn_response *response_of_error(const cairn_error *error);
-
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "http/deadline.h"
 #include "http/framing.h"
@@ -207,20 +206,6 @@ static struct MHD_Response *wrap(cairn_response *response)
     return wrapped;
 }
 
-/* What http/ itself refuses looks like what the engine refuses. */
-static struct MHD_Response *error_body(const cairn_error *error)
-{
-    struct buf buf = {0};
-    struct json_out out = {.buf = &buf};
-    json_error(&out, error);
-    struct MHD_Response *response =
-        buf_failed(&buf)
-            ? NULL
-            : MHD_create_response_from_buffer(buf.len, buf.text, MHD_RESPMEM_MUST_COPY);
-    buf_done(&buf);
-    return response;
-}
-
 static void count_answering(struct exchange *exchange)
 {
     struct http *http = exchange->http;
@@ -257,12 +242,6 @@ static enum MHD_Result send_response(struct exchange *exchange, int status,
     return result;
 }
 
-static enum MHD_Result send_refusal(struct exchange *exchange)
-{
-    return send_response(exchange, cairn_code_http_status(exchange->refusal.code),
-                         "application/json", error_body(&exchange->refusal));
-}
-
 static enum MHD_Result send_answer(struct exchange *exchange)
 {
     cairn_response *response = exchange->response;
@@ -272,6 +251,13 @@ static enum MHD_Result send_answer(struct exchange *exchange)
     int status = cairn_response_status(response);
     const char *content_type = cairn_response_content_type(response);
     return send_response(exchange, status, content_type, wrap(response));
+}
+
+/* What http/ itself refuses looks like what the engine refuses. */
+static enum MHD_Result send_refusal(struct exchange *exchange)
+{
+    exchange->response = response_of_error(&exchange->refusal);
+    return send_answer(exchange);
 }
 
 static enum MHD_Result send_options(struct exchange *exchange)
@@ -306,10 +292,9 @@ static bool is_wanted(void *arg)
     return poll(&client, 1, 0) == 0;
 }
 
-/* False: the engine is being closed. */
-static bool start_call(struct exchange *exchange, const char *method)
+static enum MHD_Result call(struct exchange *exchange, const char *method)
 {
-    struct http *http = exchange->http;
+    enum phase calling = CALLING;
     cairn_request request = CAIRN_REQUEST_DEFAULTS;
     request.method = strcmp(method, "HEAD") == 0 ? "GET" : method;
     request.target = exchange->target;
@@ -317,21 +302,9 @@ static bool start_call(struct exchange *exchange, const char *method)
     request.body_len = exchange->intake.body.len;
     request.wanted = is_wanted;
     request.arg = exchange;
-
-    pthread_mutex_lock(&http->gate);
-    bool is_open = !http->is_closed;
-    if (is_open)
-        cairn_call_async(http->engine, &request, on_done);
-    pthread_mutex_unlock(&http->gate);
-    return is_open;
-}
-
-static enum MHD_Result call(struct exchange *exchange, const char *method)
-{
-    enum phase calling = CALLING;
     count_answering(exchange);
     exchange->is_called = true;
-    if (!start_call(exchange, method)) {
+    if (!http_call(exchange->http, &request, on_done)) {
         fail(&exchange->refusal, CAIRN_E_CLOSED, "the server is stopping");
         return send_refusal(exchange);
     }

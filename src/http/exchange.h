@@ -38,6 +38,9 @@ struct http {
     size_t answering; /* exchanges that were read whole and are not over */
 };
 
+/* Hands a call to the engine; false: that is being closed. */
+bool http_call(struct http *http, const cairn_request *request, cairn_done done);
+
 /* Callbacks of libmicrohttpd, whose cls is the struct http. */
 void *exchange_new(void *cls, const char *target, struct MHD_Connection *connection);
 enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, const char *url,

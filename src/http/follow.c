@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,41 +29,34 @@ enum {
 
 /* ---- asking the engine ----------------------------------------------------------------- */
 
+struct question {
+    sem_t is_answered;
+    cairn_response *response;
+};
+
 static void on_answer(void *arg, cairn_response *response)
 {
-    struct stream *stream = arg;
-    pthread_mutex_lock(&stream->lock);
-    stream->response = response;
-    stream->is_answered = true;
-    pthread_cond_broadcast(&stream->changed);
-    pthread_mutex_unlock(&stream->lock);
+    struct question *question = arg;
+    question->response = response;
+    sem_post(&question->is_answered);
 }
 
-/* As an exchange does: never once the engine is being closed.  Closing it answers what waits. */
+/* Closing the engine answers what waits. */
 static cairn_response *ask(struct stream *stream, const char *target)
 {
-    struct http *http = stream->http;
     cairn_request request = CAIRN_REQUEST_DEFAULTS;
+    struct question question = {.response = NULL};
     request.target = target;
-    request.arg = stream;
-    stream->is_answered = false;
-
-    pthread_mutex_lock(&http->gate);
-    bool is_open = !http->is_closed;
-    if (is_open)
-        cairn_call_async(http->engine, &request, on_answer);
-    pthread_mutex_unlock(&http->gate);
-    if (!is_open)
-        return NULL;
-
-    pthread_mutex_lock(&stream->lock);
-    while (!stream->is_answered)
-        pthread_cond_wait(&stream->changed, &stream->lock);
-    pthread_mutex_unlock(&stream->lock);
-    return stream->response;
+    request.arg = &question;
+    sem_init(&question.is_answered, 0, 0);
+    if (http_call(stream->http, &request, on_answer))
+        while (sem_wait(&question.is_answered) != 0)
+            continue; /* a signal came */
+    sem_destroy(&question.is_answered);
+    return question.response;
 }
 
-/* A page of events; NULL: there was no answer, it is tried again later. */
+/* The items of a page of events; NULL: there was no answer, it is tried again later. */
 static json_t *fetch(struct stream *stream, int64_t after, int limit)
 {
     char target[80];
@@ -72,10 +66,11 @@ static json_t *fetch(struct stream *stream, int64_t after, int limit)
     if (!response)
         return NULL;
     const char *body = cairn_response_body(response, &len);
-    json_t *page =
-        cairn_response_status(response) == 200 ? json_loadb(body, len, 0, NULL) : NULL;
+    json_t *page = json_loadb(body, len, 0, NULL);
+    json_t *items = json_incref(json_object_get(page, "items")); /* an error has none */
+    json_decref(page);
     cairn_response_free(response);
-    return page;
+    return items;
 }
 
 static int64_t id_of(const json_t *event)
@@ -87,11 +82,11 @@ static int64_t id_of(const json_t *event)
 /* The first event after this one; 0: there is none.  False: no answer. */
 static bool look_after(struct stream *stream, int64_t after, int64_t *ret_id)
 {
-    json_t *page = fetch(stream, after, 1);
-    if (!page)
+    json_t *items = fetch(stream, after, 1);
+    if (!items)
         return false;
-    *ret_id = id_of(json_array_get(json_object_get(page, "items"), 0));
-    json_decref(page);
+    *ret_id = id_of(json_array_get(items, 0));
+    json_decref(items);
     return true;
 }
 
@@ -164,14 +159,13 @@ static void give_page(struct stream *stream, const json_t *items, int64_t from, 
 /* A page of new events, to all clients that have caught up.  True: there may be more. */
 static bool give_news(struct stream *stream)
 {
-    json_t *page = fetch(stream, stream->after, PAGE);
-    const json_t *items = json_object_get(page, "items");
+    json_t *items = fetch(stream, stream->after, PAGE);
     int64_t from = stream->after;
     size_t count = json_array_size(items);
     if (count)
         stream->after = id_of(json_array_get(items, count - 1));
     give_page(stream, items, from, 0);
-    json_decref(page);
+    json_decref(items);
     return count == PAGE;
 }
 
@@ -208,11 +202,10 @@ static bool give_missed(struct stream *stream)
     uint64_t number = find_behind(stream, &after);
     if (!number)
         return false;
-    json_t *page = fetch(stream, after, PAGE);
-    const json_t *items = json_object_get(page, "items");
+    json_t *items = fetch(stream, after, PAGE);
     bool is_more = json_array_size(items) > 0;
     give_page(stream, items, 0, number);
-    json_decref(page);
+    json_decref(items);
     return is_more;
 }
 
@@ -234,15 +227,18 @@ static void place_clients(struct stream *stream)
 
 /* A comment now and then shows both sides that the other is there.  One who has hung up is not
  * noticed while suspended. */
-static void look_after_clients(struct stream *stream, bool is_keep_alive)
+static void look_after_clients(struct stream *stream, int64_t *comment_us)
 {
+    bool is_due = monotonic_us() >= *comment_us;
+    if (is_due)
+        *comment_us = monotonic_us() + KEEP_ALIVE_US;
     pthread_mutex_lock(&stream->lock);
     for (struct stream_client *at = stream->clients; at; at = at->next) {
         struct pollfd client = {.fd = at->fd, .events = POLLRDHUP};
         if (poll(&client, 1, 0) != 0) {
             at->is_over = true;
             client_wake(at);
-        } else if (is_keep_alive) {
+        } else if (is_due) {
             give(at, ":\n\n", 3);
         }
     }
@@ -273,21 +269,12 @@ static bool rest(struct stream *stream)
     return is_going;
 }
 
-/* A comment to every client when it is time for one. */
-static void keep_alive(struct stream *stream, int64_t *due_us)
-{
-    bool is_due = monotonic_us() >= *due_us;
-    if (is_due)
-        *due_us = monotonic_us() + KEEP_ALIVE_US;
-    look_after_clients(stream, is_due);
-}
-
 /* Turns are short: a page of news, then a page for one client that is behind.  So those who
  * follow the present never wait for those who catch up, nor these for each other. */
 void *stream_follow(void *arg)
 {
     struct stream *stream = arg;
-    int64_t keep_alive_us = monotonic_us() + KEEP_ALIVE_US;
+    int64_t comment_us = monotonic_us() + KEEP_ALIVE_US;
     do {
         if (!stream->is_placed)
             stream->is_placed = find_present(stream);
@@ -298,7 +285,7 @@ void *stream_follow(void *arg)
             place_clients(stream);
             is_more = give_news(stream);
             is_more |= give_missed(stream);
-            keep_alive(stream, &keep_alive_us);
+            look_after_clients(stream, &comment_us);
         } while (is_more);
     } while (rest(stream));
     return NULL;

@@ -41,9 +41,6 @@ struct stream {
     int64_t after;      /* how far the thread has followed; the thread's own */
     bool is_placed;     /* it has found the newest event since the first client came */
     uint64_t last_turn; /* the number of the client that was last given what it missed */
-
-    bool is_answered; /* the thread's question */
-    cairn_response *response;
 };
 
 /* The thread: its arg is the stream. */

@@ -86,6 +86,16 @@ cairn_code http_start(const struct http_config *config, struct http **ret_http,
     return code;
 }
 
+bool http_call(struct http *http, const cairn_request *request, cairn_done done)
+{
+    pthread_mutex_lock(&http->gate);
+    bool is_open = !http->is_closed;
+    if (is_open)
+        cairn_call_async(http->engine, request, done);
+    pthread_mutex_unlock(&http->gate);
+    return is_open;
+}
+
 void http_quiesce(struct http *http)
 {
     http->listen_fd = MHD_quiesce_daemon(http->daemon);

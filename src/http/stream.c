@@ -60,8 +60,6 @@ void stream_close(struct stream *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* ---- joining --------------------------------------------------------------------------- */
-
 static cairn_code read_place(const char *after, int64_t *ret_after, cairn_error *reterr)
 {
     *ret_after = FROM_THE_PRESENT;
@@ -136,8 +134,6 @@ void stream_leave(struct stream_client *client)
     buf_done(&client->unsent);
     mem_free(client);
 }
-
-/* ---- sending --------------------------------------------------------------------------- */
 
 /* Asked by the server for more.  One that has nothing is suspended: answering 0 alone would have
  * it asked again at once. */

@@ -4,7 +4,7 @@
  *
  * By the operation's table, except where the answer depends on what was asked for.
  */
-#include "remote/fields.h"
+#include "remote/remote.h"
 
 #include "base/error.h"
 #include "base/mem.h"

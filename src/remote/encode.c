@@ -5,7 +5,6 @@
  * By the operation's table, except for what depends on more: many jobs or one, reports, a claim
  * beside something else, a workflow's text.
  */
-#include "api/operation.h"
 #include "base/error.h"
 #include "remote/remote.h"
 

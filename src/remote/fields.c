@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "remote/fields.h"
+#include "remote/remote.h"
 
 #include "base/clock.h"
 #include "base/error.h"

@@ -4,7 +4,6 @@
  */
 #include "remote/remote.h"
 
-#include "api/operation.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "engine/await.h"
@@ -19,13 +18,6 @@
 enum { OPEN_MS = 2000 };
 
 /* ---- typed requests -------------------------------------------------------------------- */
-
-static void request_fail(struct request *request, cairn_code code, const cairn_error *why)
-{
-    request->code = code;
-    request->error = *why;
-    request->done(request);
-}
 
 /* How long the server waits for the end of a job or an instance, at most. */
 enum { AWAIT_MS = 30000 };
@@ -84,24 +76,22 @@ static cairn_code check_form(struct request *request)
 
 static void remote_submit(cairn_engine *base, struct request *request)
 {
-    cairn_error error;
-    if (check_form(request)) {
+    struct transfer *transfer = NULL;
+    request->code = check_form(request);
+    if (!request->code) {
+        transfer = transfer_new((struct remote_engine *)base);
+        await_begin(request, monotonic_us());
+        request->code = transfer ? encode(transfer, request, &request->error)
+                                 : fail_memory(&request->error);
+    }
+    if (request->code) {
+        transfer_free(transfer);
         request->done(request);
         return;
     }
-    cleanup(transfer_freep) struct transfer *transfer =
-        transfer_new((struct remote_engine *)base);
-    await_begin(request, monotonic_us());
-    cairn_code code = transfer ? encode(transfer, request, &error) : fail_memory(&error);
-    if (code) {
-        request_fail(request, code, &error);
-        return;
-    }
-    assert(transfer);
     transfer->request = request;
     transfer->done = request_answered;
     loop_add(transfer);
-    transfer = NULL;
 }
 
 /* ---- the JSON face --------------------------------------------------------------------- */

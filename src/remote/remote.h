@@ -13,6 +13,7 @@
 #ifndef REMOTE_REMOTE_H
 #define REMOTE_REMOTE_H
 
+#include "api/operation.h"
 #include "base/buf.h"
 #include "base/scan.h"
 #include "engine/engine.h"
@@ -100,7 +101,6 @@ struct remote_engine {
 
 struct transfer *transfer_new(struct remote_engine *engine); /* NULL: memory ran out */
 void transfer_free(struct transfer *transfer);
-void transfer_freep(struct transfer **transfer);
 
 /* Sets the handle up to carry the transfer. */
 cairn_code transfer_prepare(struct transfer *transfer, CURL *easy);
@@ -132,6 +132,26 @@ cairn_code decode_answer(struct transfer *transfer, struct request *request);
 /* The server's error; for one that is none of Cairn's, an error that says so. */
 cairn_code decode_error(const struct remote_engine *engine, long status, const char *text,
                         size_t len, cairn_error *reterr);
+
+/* ---- fields.c: objects of an answer, read by the tables of api/operation.h ---------------- */
+
+/* Fields that a table does not name are passed over, so that a newer server can say more than this
+ * library knows.  All structs begin zeroed. */
+struct reader {
+    struct remote_engine *engine;
+    struct arena *arena;
+    cairn_error *error;
+};
+
+/* The answer is not what a server of ours would send. */
+cairn_code not_understood(struct reader *reader, const char *what);
+
+cairn_code read_object(struct reader *reader, struct slice value, const struct object *object,
+                       void *ret);
+
+/* A list of objects, in the arena. */
+cairn_code read_list(struct reader *reader, struct slice list, const struct object *object,
+                     void **ret_items, size_t *ret_count);
 
 /* A text that lives as long as the engine; for the few words that callers keep pointers to. */
 const char *remote_word(struct remote_engine *engine, const char *text);

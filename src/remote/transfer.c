@@ -51,11 +51,6 @@ void transfer_free(struct transfer *transfer)
     mem_free(transfer);
 }
 
-void transfer_freep(struct transfer **transfer)
-{
-    transfer_free(*transfer);
-}
-
 /* Hands out the body.  That curl asks for it here, instead of having it all, is what tells us
  * whether any of it can have reached the server. */
 static size_t read_body(char *to, size_t size, size_t count, void *arg)
