@@ -26,6 +26,10 @@ int store_open_for(const struct args *args, cairn_engine **ret_engine);
 int store_open_as(const struct args *args, cairn_open_options *options,
                   cairn_engine **ret_engine); /* with these options beside */
 
+/* Takes what the options of commands that run an engine for long say; false: a value is wrong, and
+ * an error was printed. */
+bool tuning_read(const struct args *args, cairn_open_options *options);
+
 /* Prints why a store could not be opened.  The answer is EXIT_STORE, or EXIT_USAGE if the URL is
  * not valid. */
 int say_unopened(const char *url, const cairn_error *error);

@@ -65,8 +65,6 @@ bool command_is_in(const struct command *command, const char *group)
     return strncmp(command->name, group, len) == 0 && command->name[len] == ' ';
 }
 
-/* ---- suggestions ------------------------------------------------------------------------ */
-
 enum { WORD_MAX = 64 };
 
 size_t edit_distance(const char *one, const char *other)

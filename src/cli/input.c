@@ -68,8 +68,6 @@ bool source_read(const char *given, struct buf *ret_text)
     return !buf_failed(ret_text);
 }
 
-/* ---- ids -------------------------------------------------------------------------------- */
-
 bool ids_are_many(const struct args *args)
 {
     return args->operand_count > 1 || strcmp(args->operands[0], "-") == 0;

@@ -41,8 +41,6 @@ static int write_job(const struct adding *adding, const char *payload, struct js
     return exit_code;
 }
 
-/* ---- one -------------------------------------------------------------------------------- */
-
 static int add_one(const struct adding *adding)
 {
     cleanup(buf_donep) struct buf body = {0};
@@ -53,8 +51,6 @@ static int add_one(const struct adding *adding)
     print_created(adding->args, &answer);
     return EXIT_DONE;
 }
-
-/* ---- many ------------------------------------------------------------------------------- */
 
 struct batch {
     const struct adding *adding;
@@ -153,8 +149,6 @@ static int add_many(const struct adding *adding)
     buf_done(&batch.body);
     return exit_code;
 }
-
-/* ---- the command ------------------------------------------------------------------------ */
 
 int run_job_add(const struct args *args)
 {

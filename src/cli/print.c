@@ -163,8 +163,6 @@ void calls_text(int64_t failed, bool is_called, int64_t max, char text[CALLS_TEX
     snprintf(text, CALLS_TEXT, "%" PRId64 "/%" PRId64, failed + is_called, max);
 }
 
-/* ---- columns ---------------------------------------------------------------------------- */
-
 void write_cell(const struct column *column, const struct item *item, struct buf *text)
 {
     if (column->write)

@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/mem.h"
-#include "cli/args.h"
+#include "cli/call.h"
 #include "cli/say.h"
-#include "cli/tuning.h"
 #include "http/http.h"
 #include "http/listen.h"
 

@@ -74,6 +74,12 @@ static int read_decisions(struct show_source *source, const char *id, struct sho
     return EXIT_DONE;
 }
 
+int say_undrawn(void)
+{
+    say_error("could not draw the instance: out of memory");
+    return EXIT_STORE;
+}
+
 int show_state_read(struct show_source *source, const char *id, struct show_state *state)
 {
     cleanup(buf_donep) struct buf target = {0};
@@ -170,15 +176,10 @@ void show_state_complete(struct show_source *source, struct show_state *state)
 
 struct showing {
     const struct args *args;
-    struct show_source source;
+    struct show_source *source;
     struct screen screen;
     size_t count; /* shown so far */
 };
-
-static void showing_done(struct showing *showing)
-{
-    show_source_done(&showing->source);
-}
 
 /* approval: confirmed by ann, 2026-11-15T07:10:47.589Z: looks fine */
 static void print_decisions(const struct show_state *state)
@@ -198,22 +199,19 @@ static void print_decisions(const struct show_state *state)
 static int print_picture(struct showing *showing, struct show_state *state)
 {
     struct picture picture = {0};
-    show_state_complete(&showing->source, state);
+    show_state_complete(showing->source, state);
     bool is_drawn = show_draw(state, &showing->screen, &picture);
     fwrite(buf_text(&picture.text), 1, picture.text.len, stdout);
     buf_done(&picture.text);
     print_decisions(state);
-    if (is_drawn)
-        return EXIT_DONE;
-    say_error("could not draw the instance: out of memory");
-    return EXIT_STORE;
+    return is_drawn ? EXIT_DONE : say_undrawn();
 }
 
 static int show_one(const char *id, void *arg)
 {
     struct showing *showing = arg;
     cleanup(show_state_done) struct show_state state = {0};
-    TRY(show_state_read(&showing->source, id, &state));
+    TRY(show_state_read(showing->source, id, &state));
     int exit_code = EXIT_DONE;
     bool is_next = showing->count++ > 0;
     if (args_wants(showing->args, "json")) {
@@ -237,9 +235,10 @@ int run_show(const struct args *args)
     }
     cleanup(store_closep) cairn_engine *engine = NULL;
     TRY(store_open_for(args, &engine));
-    cleanup(showing_done) struct showing showing = {.args = args, .source.engine = engine};
+    cleanup(show_source_done) struct show_source source = {.engine = engine};
+    struct showing showing = {.args = args, .source = &source};
     if (args_has(args, "follow"))
-        return show_follow(&showing.source, args->operands[0], is_json);
+        return show_follow(&source, args->operands[0], is_json);
     screen_look(&showing.screen);
     fputs(is_json && is_many ? "{\"items\":[" : "", stdout);
     int exit_code = ids_each(args, show_one, &showing);

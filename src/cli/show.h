@@ -8,7 +8,6 @@
  *   show_step.c    the line of a step; what is special for functions
  *   show_draw.c    the head and the tree
  *   show_follow.c  drawn again whenever it changes
- *   wait.c         waits until it has ended
  */
 #ifndef CLI_SHOW_H
 #define CLI_SHOW_H
@@ -128,17 +127,13 @@ const char *function_error(const struct show_state *state, const json_t *step); 
 
 /* ---- drawing ----------------------------------------------------------------------------- */
 
+int say_undrawn(void); /* memory has run out; the answer is the exit code */
+
 /* False: memory has run out. */
 bool show_draw(const struct show_state *state, const struct screen *screen,
                struct picture *picture);
 
 /* Shows it until it has ended: EXIT_DONE if it completed, EXIT_NO if not, or another error. */
 int show_follow(struct show_source *source, const char *id, bool is_json);
-
-/* ---- waiting ----------------------------------------------------------------------------- */
-
-/* Waits until the instance has ended or --timeout has passed.  EXIT_DONE: it completed; EXIT_NO: it
- * ended otherwise; EXIT_LATE: the timeout passed. */
-int wait_for_instance(const struct args *args, cairn_engine *engine, const char *id);
 
 #endif

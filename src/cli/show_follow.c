@@ -34,12 +34,6 @@ static void following_done(struct following *following)
     json_decref(following->steps);
 }
 
-static int say_out_of_memory(void)
-{
-    say_error("could not draw the instance: out of memory");
-    return EXIT_STORE;
-}
-
 /* ---- in place ---------------------------------------------------------------------------- */
 
 static const char *skip_lines(const char *text, size_t count)
@@ -114,7 +108,7 @@ static int follow_in_place(struct following *following, const struct show_state 
         was.columns != following->screen.columns || was.rows != following->screen.rows;
     if (!show_draw(state, &following->screen, &picture)) {
         buf_done(&picture.text);
-        return say_out_of_memory();
+        return say_undrawn();
     }
     bool is_same = strcmp(buf_text(&picture.text), buf_text(&following->before.text)) == 0;
     if (is_last || is_resized || !is_same)
@@ -187,7 +181,7 @@ static int follow_lines(struct following *following, struct show_state *state)
     cleanup(arena_done) struct arena arena = {0};
     const struct show_node *root = show_plan(&arena, state->steps, state->contents);
     if (!root)
-        return say_out_of_memory();
+        return say_undrawn();
     print_changed(following, state, root);
     if (strcmp(following->status, show_status(state)) != 0)
         print_change(state, following->id, show_status(state), "", "");

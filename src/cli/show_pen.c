@@ -20,8 +20,6 @@ enum {
     CHARACTER_MAX = 4 /* bytes, in UTF-8 */
 };
 
-/* ---- the screen -------------------------------------------------------------------------- */
-
 /* Makes the user's character set that of this thread, so that widths are known. */
 static bool use_locale(void)
 {
@@ -53,8 +51,6 @@ void screen_look(struct screen *screen)
         screen->is_utf8 = use_locale();
     look_at_size(screen);
 }
-
-/* ---- widths ------------------------------------------------------------------------------ */
 
 /* The bytes of the next character, and the columns that it takes. */
 static size_t next_character(const struct screen *screen, const char *text, size_t *ret_columns)
@@ -95,8 +91,6 @@ static size_t bytes_within(const struct screen *screen, const char *text, size_t
     }
     return len;
 }
-
-/* ---- the pen ----------------------------------------------------------------------------- */
 
 static void put(struct pen *pen, const char *colour, const char *text, size_t len)
 {

@@ -53,8 +53,6 @@ int run_migrate(const struct args *args)
     return EXIT_DONE;
 }
 
-/* ---- doctor ----------------------------------------------------------------------------- */
-
 int run_doctor(const struct args *args)
 {
     cleanup(store_closep) cairn_engine *engine = NULL;
@@ -76,8 +74,6 @@ int run_doctor(const struct args *args)
     }
     return exit_code;
 }
-
-/* ---- version ---------------------------------------------------------------------------- */
 
 int run_version(const struct args *args)
 {

@@ -11,9 +11,7 @@
 #include "cli/call.h"
 #include "cli/process.h"
 #include "cli/say.h"
-#include "cli/tuning.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,6 +23,8 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+#define WHITE_SPACE " \t\n\v\f\r"
 
 void work_tell(const struct working *working, const char *format, ...)
 {
@@ -155,18 +155,11 @@ static int work_on(struct working *working, cairn_engine *engine, struct handlin
     return run_worker(working);
 }
 
-static bool is_blank(const char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    return *text == '\0';
-}
-
 /* Splits TYPE=COMMAND. */
 static bool read_handling(struct working *working, const char *given, struct handling *ret)
 {
     const char *equals = strchr(given, '=');
-    if (!equals || equals == given || is_blank(equals + 1)) {
+    if (!equals || equals == given || !equals[1 + strspn(equals + 1, WHITE_SPACE)]) {
         say_error("--handle cannot be \"%s\": it takes TYPE=COMMAND", given);
         return false;
     }

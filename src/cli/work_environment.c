@@ -71,8 +71,6 @@ static bool make_entries(struct task_environment *environment, const char *const
     return is_made;
 }
 
-/* ---- the signal ------------------------------------------------------------------------- */
-
 /* Only this user can read it. */
 static bool write_file(const char *path, const char *text)
 {

@@ -30,8 +30,6 @@ static bool is_unwanted(void *arg)
     return cairn_work_stop(arg) != NULL;
 }
 
-/* ---- the output ------------------------------------------------------------------------- */
-
 static struct verdict failed(const char *reason)
 {
     struct verdict verdict = {.outcome = CAIRN_FAIL};
@@ -103,8 +101,6 @@ static struct verdict complete(const struct args *args, cairn_work *work,
                                              : take_json(work, &end->output);
 }
 
-/* ---- the end ---------------------------------------------------------------------------- */
-
 static struct verdict judge_status(const struct process_end *end)
 {
     struct verdict verdict = {.outcome = end->exit_status == EXIT_TRY_AGAIN ? CAIRN_RETRY
@@ -158,8 +154,6 @@ static struct verdict run_command(const struct handling *handling, cairn_work *w
     buf_done(&end.output);
     return verdict;
 }
-
-/* ---- telling ---------------------------------------------------------------------------- */
 
 static const char *word_for(cairn_outcome outcome)
 {
