@@ -52,12 +52,12 @@ cairn_code batch_deploy(struct batch *batch, struct request *request)
                                  .hash = definition.hash,
                                  .content = definition.content,
                                  .created_at_us = batch->tx->now_us};
-    TRY(STORE(batch, put_definition, &row, &result));
+    TRY(batch->ops->put_definition(batch->tx, &row, &result, batch->error));
     if (result == PUT_OTHER) {
         request->code =
             fail(&request->error, CAIRN_E_CONFLICT,
-                 "cannot deploy workflow \"%.64s\" version %d: it is already deployed with "
-                 "different content",
+                 "cannot deploy workflow \"%.64s\" version %d: other content stands "
+                 "under this version",
                  definition.name, (int)definition.version);
         fail_hint(&request->error, request->code, "raise the version to %d",
                   (int)definition.version + 1);
@@ -128,7 +128,8 @@ static cairn_code find_plan(struct batch *batch, struct plan **plans, struct req
         return CAIRN_OK;
     }
     struct definition_row row;
-    cairn_code code = STORE(batch, get_definition, in->workflow, in->version, &row);
+    cairn_code code =
+        batch->ops->get_definition(batch->tx, in->workflow, in->version, &row, batch->error);
     if (code == CAIRN_E_NOT_FOUND) {
         no_such_workflow(request, in);
         return CAIRN_OK;
@@ -230,7 +231,7 @@ static cairn_code insert_starting(struct batch *batch, const struct starting *st
         return CAIRN_OK;
     for (size_t i = 0; i < count; i++)
         rows[i] = starting->instances[i]->row;
-    TRY(STORE(batch, insert_instances, rows, count, results));
+    TRY(batch->ops->insert_instances(batch->tx, rows, count, results, batch->error));
     for (size_t i = 0; i < count; i++)
         TRY(settle_started(batch, starting, i, &rows[i], results[i]));
     return CAIRN_OK;

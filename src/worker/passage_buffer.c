@@ -1,4 +1,4 @@
-/* worker/passage_buffer.c - what a run has to write, until it is committed.
+/* worker/passage_buffer.c - what a passage has to write, until it is committed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +63,7 @@ void buffer_clear(struct buffer *buffer, size_t logs_sent)
         weigh_log(buffer, &logs[i]);
 }
 
-/* Nothing is started: the steps that would have started something fail with this error. */
+/* Nothing is started: the rows that say so say why. */
 void buffer_drop_starts(struct cairn_passage *passage, const char *why)
 {
     struct buffer *buffer = &passage->buffer;
@@ -124,7 +124,7 @@ static cairn_code log_it(struct cairn_passage *passage, const char *level, const
                     message ? "not UTF-8" : "missing");
     TRY(passage_check_json(passage, data, "data"));
     if (!passage->call.work && !memory_is_passed(passage))
-        return CAIRN_OK; /* an earlier run has kept it */
+        return CAIRN_OK; /* an earlier passage has kept it */
     TRY(passage_make_room(passage));
     return add_log(passage, known, message, data);
 }

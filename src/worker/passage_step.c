@@ -130,7 +130,7 @@ cairn_code passage_step_failed(struct cairn_passage *passage, const char *key,
                        (int)calls);
 }
 
-/* The engine starts a run when the retry is due; a run that began for another reason suspends. */
+/* The engine starts a passage when the retry is due; one that runs for another reason waits. */
 static cairn_code check_due(struct cairn_passage *passage, const cairn_step *row)
 {
     int64_t now_us;
@@ -250,7 +250,7 @@ cairn_code cairn_passage_begin_step(cairn_passage *passage, const cairn_step_opt
 
 /* ---- ending -------------------------------------------------------------------------------- */
 
-/* Why the output or an event of a call cannot be kept, or NULL. */
+/* Why what a call gave cannot be kept, or NULL. */
 static const char *find_excess(struct cairn_passage *passage, const struct cairn_work *work)
 {
     const char *text = NULL;
@@ -297,7 +297,7 @@ static const char *find_fault(struct cairn_passage *passage, cairn_outcome *outc
     return "the handler returned no outcome";
 }
 
-/* A call that took too long has failed; its output is not used. */
+/* Longer than it may take: what it gave is not used. */
 static cairn_code measure(struct cairn_passage *passage, cairn_outcome *outcome,
                           const char **fault)
 {
@@ -416,7 +416,7 @@ cairn_code cairn_passage_end_step(cairn_passage *passage, cairn_work *work,
     work_free(work);
     passage->call.work = NULL;
     if (!code)
-        code = passage->over; /* a log of its code may have ended the run */
+        code = passage->over; /* a log of its code may have heard that it is */
     if (!code && ret_output)
         *ret_output = output;
     return passage_tell(passage, code, reterr);

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cairn.testing and the fixtures of pytest."""
 
-import subprocess
-import sys
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
 from typing import Any, List
 
 import pytest
@@ -14,7 +11,6 @@ from cairn.testing import Environment, assert_enqueued
 from conftest import serve
 
 START = datetime(2030, 1, 1, tzinfo=timezone.utc)
-FOLDER = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres", "http"])
@@ -221,19 +217,3 @@ def test_assert_enqueued() -> None:
 
 def test_fixtures(cairn_env: Environment, cairn_db: cairn.Engine) -> None:
     assert cairn_env.db is cairn_db and cairn_env.now() == START
-
-
-def test_example_10() -> None:
-    """As a user's own test: pytest finds the fixtures by itself."""
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "cairn._pytest", "-p", "no:cacheprovider",
-                           "-c", "/dev/null", "--rootdir", "/", str(FOLDER / "examples/10_test_reminder.py")],
-                          capture_output=True, text=True, cwd="/tmp")
-    assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout
-
-
-def test_example_09(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, str(FOLDER / "examples/09_transaction.py")], capture_output=True, text=True,
-                          cwd=tmp_path)
-    assert done.stdout == "invoice 17\n1\n", done.stderr
-
-
