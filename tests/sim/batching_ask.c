@@ -255,8 +255,29 @@ static void ask_report(struct batching *batching, const char *focus)
     }
 }
 
+/* Some tasks at once, perhaps the same one twice. */
+static void ask_heartbeats(struct batching *batching, const char *focus)
+{
+    struct request *model = add_ask(batching, OP_HEARTBEATS);
+    const struct batching_task *task = some_task(batching, focus);
+    struct heartbeats_input *in = &model->in.heartbeats;
+    in->worker = text(model, "%s", task->worker);
+    in->count = (size_t)(1 + below(batching, 3));
+    in->beats = room(model, in->count, sizeof *in->beats);
+    for (size_t i = 0; i < in->count; i++, task = some_task(batching, focus))
+        in->beats[i] = (cairn_beat){
+            .task_id = text(model, "%s", task->id),
+            .token = text(model, "%s", task->token),
+            .extend_ms = (uint32_t)below(batching, 9000),
+        };
+}
+
 static void ask_heartbeat(struct batching *batching, const char *focus)
 {
+    if (below(batching, 3) == 0) {
+        ask_heartbeats(batching, focus);
+        return;
+    }
     struct request *model = add_ask(batching, OP_HEARTBEAT);
     const struct batching_task *task = some_task(batching, focus);
     model->in.heartbeat = (struct heartbeat_input){
@@ -505,6 +526,12 @@ struct request *batching_clone(const struct batching *batching, const struct ask
         size_t count = given_ids(model);
         request->out.enqueued = room(request, count, sizeof(cairn_enqueued));
         memcpy(request->out.enqueued, model->out.enqueued, count * sizeof(cairn_enqueued));
+    }
+    if (model->op == OP_HEARTBEATS) { /* the answers stand in it */
+        size_t count = model->in.heartbeats.count;
+        request->in.heartbeats.beats = room(request, count, sizeof(cairn_beat));
+        memcpy(request->in.heartbeats.beats, model->in.heartbeats.beats,
+               count * sizeof(cairn_beat));
     }
     if (model->op == OP_DLQ_REQUEUE) {
         char id[24] = "0";

@@ -144,6 +144,13 @@ void batching_dump_answer(const struct request *request, struct buf *out)
         add(out, request->out.heartbeat.stop);
         add_time(out, request->out.heartbeat.lease_until_us);
         return;
+    case OP_HEARTBEATS:
+        for (size_t i = 0; i < request->in.heartbeats.count; i++) {
+            const cairn_beat *beat = &request->in.heartbeats.beats[i];
+            add(out, beat->ret_code ? request->out.whys[i] : beat->ret_stop);
+            add_time(out, beat->ret_lease_until_us);
+        }
+        return;
     case OP_SIGNAL:
         buf_printf(out, " existing %d taken %d kept %d", request->out.signalled.existing,
                    request->out.signalled.taken, request->out.signalled.kept);

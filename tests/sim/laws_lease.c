@@ -67,6 +67,13 @@ void lease_asked(struct sim *sim, const struct request *request)
         if (beat->extend_ms)
             shorten_lease(sim, beat->task_id, beat->token, beat->extend_ms);
         return;
+    case OP_HEARTBEATS:
+        for (size_t i = 0; i < request->in.heartbeats.count; i++)
+            if (request->in.heartbeats.beats[i].extend_ms)
+                shorten_lease(sim, request->in.heartbeats.beats[i].task_id,
+                              request->in.heartbeats.beats[i].token,
+                              request->in.heartbeats.beats[i].extend_ms);
+        return;
     default:
         return;
     }
@@ -120,6 +127,11 @@ void lease_answered(struct sim *sim, const struct request *request)
     if (request->op == OP_HEARTBEAT)
         confirm_lease(sim, request->in.heartbeat.task_id, request->in.heartbeat.token,
                       request->out.heartbeat.lease_until_us);
+    for (size_t i = 0; request->op == OP_HEARTBEATS && i < request->in.heartbeats.count; i++) {
+        const cairn_beat *beat = &request->in.heartbeats.beats[i];
+        if (!beat->ret_code)
+            confirm_lease(sim, beat->task_id, beat->token, beat->ret_lease_until_us);
+    }
     if (request->op == OP_COMMIT && request->out.committed.lease_until_us)
         renew_lease(sim, request->in.commit.task_id, request->in.commit.token,
                     request->out.committed.lease_until_us);
