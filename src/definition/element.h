@@ -78,7 +78,6 @@ struct workflow {
     int32_t version;
     bool is_function;
     bool is_dlq;
-    bool has_compensation;
     struct element_list elements;
     int32_t rows; /* in the plan */
 };

@@ -7,10 +7,11 @@
 #include "base/json.h"
 #include "definition/node.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define DIGITS "0123456789"
 
 static bool is_one_of(const char *text, const char *const *words)
 {
@@ -18,13 +19,6 @@ static bool is_one_of(const char *text, const char *const *words)
         if (strcmp(text, *words) == 0)
             return true;
     return false;
-}
-
-static const char *skip_digits(const char *at)
-{
-    while (isdigit((unsigned char)*at))
-        at++;
-    return at;
 }
 
 static const char *skip_sign(const char *at)
@@ -39,7 +33,7 @@ static bool is_int(const char *text)
     if (text[0] == '0' && text[1] == 'o')
         return text[2] && text[2 + strspn(text + 2, "01234567")] == '\0';
     const char *digits = skip_sign(text);
-    return *digits && *skip_digits(digits) == '\0';
+    return *digits && digits[strspn(digits, DIGITS)] == '\0';
 }
 
 static bool is_float(const char *text)
@@ -48,22 +42,18 @@ static bool is_float(const char *text)
     const char *at = skip_sign(text);
     if (is_one_of(at, words))
         return true;
-    const char *after = skip_digits(at);
-    bool has_digits = after > at;
-    if (*after == '.') {
-        at = after + 1;
-        after = skip_digits(at);
-        has_digits = has_digits || after > at;
+    size_t whole = strspn(at, DIGITS), part = 0;
+    at += whole;
+    if (*at == '.') {
+        part = strspn(at + 1, DIGITS);
+        at += part + 1;
     }
-    if (!has_digits)
+    if (whole + part == 0)
         return false;
-    if (*after == 'e' || *after == 'E') {
-        at = skip_sign(after + 1);
-        after = skip_digits(at);
-        if (after == at)
-            return false;
-    }
-    return *after == '\0';
+    if (*at != 'e' && *at != 'E')
+        return *at == '\0';
+    at = skip_sign(at + 1);
+    return *at && at[strspn(at, DIGITS)] == '\0';
 }
 
 enum scalar_kind scalar_kind_of(const char *text)

@@ -27,7 +27,7 @@ STORE_FUNCTIONS(PROTOTYPE)
 PROTOTYPE(send_step_claim)
 #undef PROTOTYPE
 
-/* ---- waiting (await.c) ------------------------------------------------------------------- */
+/* ---- waiting (connection.c) -------------------------------------------------------------- */
 
 /* Until when to wait for the database. */
 struct postgres_patience {

@@ -340,7 +340,6 @@ static cairn_code find_claimed(struct store_tx *tx, enum query_number number,
     cleanup(query_end) struct query query = query_begin(tx, number, reterr);
     bind_text(&query, ":worker", worker);
     bind_text(&query, ":token", token);
-    bind_size(&query, ":room", room);
     return rows_read(&query, type, ret_rows, room, ret_count);
 }
 

@@ -13,6 +13,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -61,26 +62,21 @@ int connection_exec(struct connection *connection, const char *sql)
 
 int64_t connection_int(struct connection *connection, const char *sql, int64_t otherwise)
 {
-    sqlite3_stmt *statement = NULL;
-    int64_t value = otherwise;
-    if (sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
+    char text[32];
+    connection_text(connection, sql, text, sizeof text);
+    return text[0] ? strtoll(text, NULL, 10) : otherwise;
 }
 
-bool connection_answers(struct connection *connection, const char *sql, const char *text)
+void connection_text(struct connection *connection, const char *sql, char *ret_text,
+                     size_t room)
 {
     sqlite3_stmt *statement = NULL;
-    bool is_so = false;
+    const char *text = NULL;
     if (sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW) {
-        const char *answer = (const char *)sqlite3_column_text(statement, 0);
-        is_so = answer && strcmp(answer, text) == 0;
-    }
+        sqlite3_step(statement) == SQLITE_ROW)
+        text = (const char *)sqlite3_column_text(statement, 0);
+    snprintf(ret_text, room, "%s", text ? text : "");
     sqlite3_finalize(statement);
-    return is_so;
 }
 
 static int configure(const struct sqlite_store *store, enum connection_use use,

@@ -16,6 +16,6 @@ cairn_code sqlite_list_decisions(struct store_tx *tx, const char *instance_id, i
                                  cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(tx, Q_LIST_DECISIONS, reterr);
-    bind_page(&query, instance_id, after, room);
+    bind_page(&query, instance_id, after);
     return rows_read(&query, &decision_row_type, ret_rows, room, ret_count);
 }

@@ -44,6 +44,5 @@ cairn_code sqlite_list_definitions(struct store_tx *tx, const char *after_name,
     cleanup(query_end) struct query query = query_begin(tx, Q_LIST_DEFINITIONS, reterr);
     bind_text(&query, ":after_name", after_name ? after_name : ""); /* names are not empty */
     bind_int(&query, ":after_version", after_name ? after_version : 0);
-    bind_size(&query, ":room", room);
     return rows_read(&query, &definition_row_type, ret_rows, room, ret_count);
 }

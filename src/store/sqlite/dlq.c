@@ -28,7 +28,6 @@ cairn_code sqlite_list_dlq(struct store_tx *tx, const char *instance_id, int64_t
         query_begin(tx, instance_id ? Q_LIST_DLQ_OF_INSTANCE : Q_LIST_DLQ, reterr);
     bind_text(&query, ":instance_id", instance_id);
     bind_int(&query, ":before", before_id ? before_id : INT64_MAX);
-    bind_size(&query, ":room", room);
     return rows_read(&query, &dlq_row_type, ret_rows, room, ret_count);
 }
 

@@ -37,6 +37,6 @@ cairn_code sqlite_list_events(struct store_tx *tx, const char *subject_id, int64
 {
     cleanup(query_end) struct query query =
         query_begin(tx, subject_id ? Q_LIST_EVENTS : Q_LIST_ALL_EVENTS, reterr);
-    bind_page(&query, subject_id, after, room);
+    bind_page(&query, subject_id, after);
     return rows_read(&query, &event_row_type, ret_rows, room, ret_count);
 }

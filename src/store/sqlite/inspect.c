@@ -19,34 +19,27 @@ static cairn_code find_number(struct store_tx *tx, enum query_number number, int
     return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
 }
 
-/* The text that a pragma answers. */
-static void pragma_text(sqlite3 *db, const char *sql, char *ret_text, size_t room)
-{
-    sqlite3_stmt *statement = NULL;
-    snprintf(ret_text, room, "unknown");
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        snprintf(ret_text, room, "%s", (const char *)sqlite3_column_text(statement, 0));
-    sqlite3_finalize(statement);
-}
-
 static void describe_settings(struct connection *connection, struct store_facts *facts)
 {
     static const char *const levels[] = {"off", "normal", "full", "extra"};
     char journal_mode[32];
     int64_t level = connection_int(connection, "PRAGMA synchronous", -1);
-    pragma_text(connection->db, "PRAGMA journal_mode", journal_mode, sizeof journal_mode);
+    connection_text(connection, "PRAGMA journal_mode", journal_mode, sizeof journal_mode);
     snprintf(facts->settings, sizeof facts->settings, "journal_mode=%s synchronous=%s",
-             journal_mode, level >= 0 && level < 4 ? levels[level] : "unknown");
+             *journal_mode ? journal_mode : "unknown",
+             level >= 0 && level < 4 ? levels[level] : "unknown");
 }
 
 /* One finding is enough to know. */
 static void check_damage(struct connection *connection, struct store_facts *facts)
 {
-    pragma_text(connection->db, "PRAGMA quick_check(1)", facts->damage, sizeof facts->damage);
-    facts->is_intact = strcmp(facts->damage, "ok") == 0;
+    char *damage = facts->damage;
+    connection_text(connection, "PRAGMA quick_check(1)", damage, sizeof facts->damage);
+    facts->is_intact = strcmp(damage, "ok") == 0;
     if (facts->is_intact)
-        facts->damage[0] = '\0';
+        damage[0] = '\0';
+    else if (!*damage)
+        snprintf(damage, sizeof facts->damage, "unknown");
 }
 
 cairn_code sqlite_inspect(struct store_tx *tx, struct store_facts *ret_facts,

@@ -87,7 +87,6 @@ cairn_code sqlite_list_instances(struct store_tx *tx, const struct instance_filt
         bind_text(&query, ":workflow", filter->workflow);
     bind_text(&query, ":status", instance_status_name(filter->status));
     bind_int(&query, ":before", filter->before_seq ? filter->before_seq : INT64_MAX);
-    bind_size(&query, ":room", room);
     return rows_read(&query, &instance_row_type, ret_rows, room, ret_count);
 }
 

@@ -42,7 +42,6 @@ cairn_code sqlite_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_row
                                     size_t *ret_count, cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(tx, Q_LOCK_EXPIRED_JOBS, reterr);
-    bind_size(&query, ":room", room);
     return rows_read(&query, &job_row_type, ret_rows, room, ret_count);
 }
 
@@ -120,7 +119,6 @@ cairn_code sqlite_list_jobs(struct store_tx *tx, const struct job_filter *filter
         bind_text(&query, ":key", filter->key);
     bind_types(&query, filter->pattern);
     bind_int(&query, ":before", filter->before_seq ? filter->before_seq : INT64_MAX);
-    bind_size(&query, ":room", room);
     return rows_read(&query, &job_row_type, ret_rows, room, ret_count);
 }
 
@@ -142,6 +140,5 @@ cairn_code sqlite_list_types(struct store_tx *tx, bool is_ready, const char **re
 {
     cleanup(query_end) struct query query = query_begin(tx, Q_LIST_TYPES, reterr);
     bind_int(&query, ":is_ready", is_ready);
-    bind_size(&query, ":room", room);
     return texts_read(&query, ret_types, room, ret_count);
 }

@@ -16,6 +16,6 @@ cairn_code sqlite_list_logs(struct store_tx *tx, const char *instance_id, int64_
                             cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(tx, Q_LIST_LOGS, reterr);
-    bind_page(&query, instance_id, after, room);
+    bind_page(&query, instance_id, after);
     return rows_read(&query, &log_row_type, ret_rows, room, ret_count);
 }

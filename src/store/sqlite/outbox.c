@@ -21,7 +21,6 @@ cairn_code sqlite_claim_outbox(struct store_tx *tx, const char *worker, int64_t 
     if (!own_worker)
         return fail_memory(reterr);
     cleanup(query_end) struct query query = query_begin(tx, Q_FIND_OUTBOX, reterr);
-    bind_size(&query, ":room", room);
     TRY(rows_read(&query, &outbox_row_type, ret_rows, room, ret_count));
     for (size_t i = 0; i < *ret_count; i++) {
         ret_rows[i].claimed_by = own_worker;

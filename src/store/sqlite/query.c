@@ -162,11 +162,10 @@ void bind_place(struct query *query, const char *name, int32_t place)
         bind_int(query, name, place);
 }
 
-void bind_page(struct query *query, const char *owner, int64_t after, size_t room)
+void bind_page(struct query *query, const char *owner, int64_t after)
 {
     bind_text(query, ":instance_id", owner);
     bind_int(query, ":after", after);
-    bind_size(query, ":room", room);
 }
 
 const char *result_text(struct query *query, int column)
@@ -185,6 +184,7 @@ cairn_code texts_read(struct query *query, const char **ret_texts, size_t room,
                       size_t *ret_count)
 {
     size_t count = 0;
+    bind_size(query, ":room", room);
     while (count < room && query_step(query) == SQLITE_ROW)
         ret_texts[count++] = result_text(query, 0);
     *ret_count = count;

@@ -29,6 +29,5 @@ cairn_code sqlite_list_registry(struct store_tx *tx, const char *after,
 {
     cleanup(query_end) struct query query = query_begin(tx, Q_LIST_REGISTRY, reterr);
     bind_text(&query, ":after", after ? after : ""); /* names are not empty */
-    bind_size(&query, ":room", room);
     return rows_read(&query, &registry_row_type, ret_rows, room, ret_count);
 }

@@ -96,6 +96,7 @@ cairn_code rows_read(struct query *query, const struct row_type *type, void *ret
                      size_t room, size_t *ret_count)
 {
     size_t count = 0;
+    bind_size(query, ":room", room);
     while (count < room && query_step(query) == SQLITE_ROW)
         row_read(query, type, (char *)ret_rows + type->size * count++);
     *ret_count = count;

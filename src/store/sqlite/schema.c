@@ -40,6 +40,13 @@ int schema_version(struct connection *connection)
                                "SELECT coalesce(max(number), 0) FROM workflow_migration", -1);
 }
 
+static bool answers(struct connection *connection, const char *sql, const char *wanted)
+{
+    char text[16];
+    connection_text(connection, sql, text, sizeof text);
+    return strcmp(text, wanted) == 0;
+}
+
 static cairn_code refused(const struct sqlite_store *store, struct connection *connection,
                           const char *what, cairn_error *reterr)
 {
@@ -116,7 +123,7 @@ static cairn_code check_file(const struct sqlite_store *store, struct connection
     TRY(check_version(store, version, config, reterr));
     if (version == 0)
         TRY(check_names(store, connection, reterr));
-    if (!connection_answers(connection, "PRAGMA encoding", "UTF-8"))
+    if (!answers(connection, "PRAGMA encoding", "UTF-8"))
         return fail(reterr, CAIRN_E_CONFLICT,
                     "cannot use \"%s\": its texts are UTF-16, and Cairn needs UTF-8",
                     store->path);
@@ -126,7 +133,7 @@ static cairn_code check_file(const struct sqlite_store *store, struct connection
 
 static bool is_wal(struct connection *connection)
 {
-    return connection_answers(connection, "PRAGMA journal_mode", "wal");
+    return answers(connection, "PRAGMA journal_mode", "wal");
 }
 
 /* The change to WAL wants the file for itself for a moment, and SQLite does not always wait

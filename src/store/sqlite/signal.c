@@ -72,7 +72,7 @@ cairn_code sqlite_list_signals(struct store_tx *tx, const char *const *ids, size
     cairn_code code = CAIRN_OK;
     for (size_t i = 0; i < count && found < room && !code; i++, after = 0, found += more) {
         cleanup(query_end) struct query query = query_begin(tx, Q_LIST_SIGNALS, reterr);
-        bind_page(&query, ids[i], after, room - found);
+        bind_page(&query, ids[i], after);
         code = rows_read(&query, &signal_row_type, ret_rows + found, room - found, &more);
     }
     *ret_count = found;

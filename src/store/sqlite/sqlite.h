@@ -95,8 +95,9 @@ int connection_exec(struct connection *connection, const char *sql);
 /* The integer that a statement answers; `otherwise` if it answers none. */
 int64_t connection_int(struct connection *connection, const char *sql, int64_t otherwise);
 
-/* Whether a statement answers this text. */
-bool connection_answers(struct connection *connection, const char *sql, const char *text);
+/* The text that a statement answers; "": none. */
+void connection_text(struct connection *connection, const char *sql, char *ret_text,
+                     size_t room);
 
 /* What a refusal by SQLite means, told as "could not `what`". */
 cairn_code sqlite_refused(const char *path, sqlite3 *db, int rc, const char *what,
@@ -180,8 +181,8 @@ void bind_int(struct query *query, const char *name, int64_t value);
 void bind_size(struct query *query, const char *name, size_t size);
 void bind_place(struct query *query, const char *name, int32_t place); /* -1 is NULL */
 
-/* :instance_id, if there is one, :after and :room. */
-void bind_page(struct query *query, const char *instance_id, int64_t after, size_t room);
+/* :instance_id, if there is one, and :after. */
+void bind_page(struct query *query, const char *instance_id, int64_t after);
 
 /* By number, from 1.  Looking up many names takes longer than many a statement. */
 void bind_text_at(struct query *query, int parameter, const char *text);
@@ -190,7 +191,7 @@ void bind_int_at(struct query *query, int parameter, int64_t value);
 /* A result, copied into the arena; NULL stays NULL. */
 const char *result_text(struct query *query, int column);
 
-/* Reads rows that are one text each. */
+/* Binds :room, and reads rows that are one text each. */
 cairn_code texts_read(struct query *query, const char **ret_texts, size_t room,
                       size_t *ret_count);
 
@@ -217,6 +218,8 @@ void row_bind(struct query *query, const struct row_type *type, const void *row)
 /* Reads the row that the query has stepped to; results are named like columns. */
 void row_read(struct query *query, const struct row_type *type, void *ret_row);
 cairn_code row_find(struct query *query, const struct row_type *type, void *ret_row);
+
+/* Binds :room, and reads all rows. */
 cairn_code rows_read(struct query *query, const struct row_type *type, void *ret_rows,
                      size_t room, size_t *ret_count);
 

@@ -92,7 +92,6 @@ static cairn_code read_steps_of(struct query *query, const char *instance_id,
                                 struct step_row *ret_rows, size_t room, size_t *ret_count)
 {
     bind_text(query, ":instance_id", instance_id);
-    bind_size(query, ":room", room);
     cairn_code code = rows_read(query, &step_row_type, ret_rows, room, ret_count);
     if (code || *ret_count == 0)
         return code;

@@ -43,7 +43,6 @@ cairn_code sqlite_find_due_instances(struct store_tx *tx, const char **ret_ids, 
                                      size_t *ret_count, cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(tx, Q_FIND_DUE_INSTANCES, reterr);
-    bind_size(&query, ":room", room);
     return texts_read(&query, ret_ids, room, ret_count);
 }
 

@@ -125,35 +125,29 @@ static bool sleep_until(struct watch *watch, int stop_fd, int64_t wait_us)
     return true;
 }
 
-/* Without a connection of its own: now and then is all that can be said. */
-static bool poll_only(int stop_fd, int timeout_ms)
+/* False: told to stop. */
+static bool wait_only(int stop_fd, int wait_ms)
 {
     struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
-    int wait_ms = (int)(POLL_US / US_PER_MS);
-    if (timeout_ms >= 0 && timeout_ms < wait_ms)
-        wait_ms = timeout_ms;
     return poll(&stop, 1, wait_ms) == 0;
-}
-
-/* A store in memory has no other process. */
-static bool wait_for_stop(int stop_fd, int timeout_ms)
-{
-    struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
-    poll(&stop, 1, timeout_ms);
-    return false;
 }
 
 bool sqlite_watch(struct store *base, int stop_fd, int timeout_ms)
 {
     struct sqlite_store *store = (struct sqlite_store *)base;
-    if (is_in_memory(store))
-        return wait_for_stop(stop_fd, timeout_ms);
+    if (is_in_memory(store)) { /* it has no other process */
+        wait_only(stop_fd, timeout_ms);
+        return false;
+    }
     int64_t end_us = timeout_ms < 0 ? INT64_MAX : monotonic_us() + timeout_ms * US_PER_MS;
     if (!store->watch)
         store->watch = watch_new(store);
     struct watch *watch = store->watch;
-    if (!watch)
-        return poll_only(stop_fd, timeout_ms);
+    if (!watch) { /* without a connection of its own the store is read from time to time */
+        int poll_ms = (int)(POLL_US / US_PER_MS);
+        return wait_only(stop_fd,
+                         timeout_ms >= 0 && timeout_ms < poll_ms ? timeout_ms : poll_ms);
+    }
 
     for (;;) {
         find_log(watch);
