@@ -319,6 +319,8 @@ typedef struct cairn_job_spec {
     int32_t priority;     /* jobs with a lower number go first */
     int32_t max_attempts; /* handler calls in all, including the first; at least 1 */
     int64_t run_at_us;    /* not before this time; 0: now */
+    const char *metadata; /* a JSON object of at most 8 KiB that goes to the handler beside the
+                           * payload, such as {"traceparent": "..."}; NULL: none */
 } cairn_job_spec;
 
 #define CAIRN_JOB_VALUES_(SET) \
@@ -352,6 +354,7 @@ struct cairn_job {
     int32_t attempt; /* calls that ended in an error, a retry or a lost lease */
     int32_t max_attempts;
     int64_t run_at_us, lease_until_us, created_at_us, updated_at_us, deleted_at_us;
+    const char *metadata; /* JSON */
 };
 
 typedef struct cairn_job_filter {
@@ -458,14 +461,16 @@ struct cairn_task {
     int32_t max_attempts;
     int64_t lease_until_us;
 
-    /* NULL for jobs. */
+    /* NULL for jobs, except metadata. */
     const char *instance_id;
     const char *step;     /* its name */
-    const char *metadata; /* JSON; NULL: none */
+    const char *metadata; /* JSON; NULL: none.  Of a step its instance's, with the
+                           * members of its own, or its compensation's, over it */
     const char *reason;   /* "WAITING_TIMEOUT" if the wait of the call before has timed out */
     const char *signal;   /* JSON {id, event, payload}: the signal that ended that wait */
 
     const cairn_memory *memory; /* of functions; otherwise NULL */
+    int64_t deadline_us;        /* when this call times out; 0: never */
 };
 
 /* Code of a function that a worker has, and the versions that it can continue. */
@@ -780,6 +785,8 @@ typedef struct cairn_start_options {
     const char *input;   /* JSON; NULL: {} */
     const char *key;     /* a second instance with this key is not started; NULL: no key */
     int64_t start_at_us; /* pending until this time; 0: now */
+    const char *metadata; /* a JSON object of at most 8 KiB that goes to the handlers of its
+                           * steps and compensations; NULL: none */
 } cairn_start_options;
 
 #define CAIRN_START_VALUES_(SET) SET(size, sizeof(cairn_start_options))
@@ -804,6 +811,7 @@ struct cairn_instance {
     int32_t generation;     /* increases with each restart */
     int64_t created_at_us, started_at_us, finished_at_us, start_at_us;
     const char *undo_error; /* the same as last_error, of the last compensation that failed */
+    const char *metadata;   /* JSON */
 };
 
 typedef struct cairn_instance_filter {

@@ -87,6 +87,22 @@ cairn_code json_check(const char *text, size_t len, const char *what, cairn_erro
     return code;
 }
 
+cairn_code metadata_check(const char *text, cairn_error *reterr)
+{
+    size_t len = text ? strlen(text) : 0;
+    if (!text)
+        return CAIRN_OK;
+    if (len > METADATA_MAX) {
+        fail(reterr, CAIRN_E_TOO_LARGE, "metadata is too large");
+        return fail_detail(reterr, CAIRN_E_TOO_LARGE, "%zu bytes, %d are allowed", len,
+                           METADATA_MAX);
+    }
+    TRY(json_check(text, len, "metadata", reterr));
+    if (text[strspn(text, " \t\r\n")] != '{')
+        return fail(reterr, CAIRN_E_BAD_INPUT, "metadata is not a JSON object");
+    return CAIRN_OK;
+}
+
 bool utf8_is_valid(const char *text, size_t len)
 {
     const unsigned char *s = (const unsigned char *)text;

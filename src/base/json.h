@@ -27,6 +27,10 @@ cairn_code json_read(const char *text, size_t len, const char *what, json_t **re
 /* The same, only to know that it can be stored. */
 cairn_code json_check(const char *text, size_t len, const char *what, cairn_error *reterr);
 
+/* Metadata of a job or an instance: NULL, or an object of at most METADATA_MAX bytes. */
+enum { METADATA_MAX = 8192 };
+cairn_code metadata_check(const char *text, cairn_error *reterr);
+
 /* Broken UTF-8 or a NUL inside? */
 bool utf8_is_valid(const char *text, size_t len);
 

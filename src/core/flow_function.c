@@ -144,6 +144,7 @@ static cairn_code insert_memo(struct flow *flow, const struct memo *memo,
         .next = is_waking ? 0 : -1,
         .scope_fork = -1,
         .config = memo->config,
+        .instance_metadata = memo->has_compensation ? flow->instance->metadata : NULL,
         .status = STEP_PENDING,
         .input = memo->input ? memo->input : "null",
         .past_effects =

@@ -127,6 +127,7 @@ static struct job_row new_row(const struct batch *batch, const cairn_job_spec *s
         .id = id,
         .type = spec->type,
         .payload = spec->payload,
+        .metadata = spec->metadata,
         .key = spec->key,
         .status = JOB_PENDING,
         .priority = spec->priority,

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/json.h"
+#include "base/scan.h"
 #include "core/effect.h"
 #include "core/rows.h"
 #include "definition/definition.h"
@@ -81,6 +82,7 @@ cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_
             .attempt = row->attempt + 1,
             .max_attempts = row->max_attempts,
             .lease_until_us = row->lease_until_us,
+            .metadata = row->metadata,
         };
         if (!request->was_unsure)
             code = note_job(batch, request_claim(request)->worker, row);
@@ -168,6 +170,44 @@ static const char *undo_input(struct arena *arena, const struct step_row *row)
     return buf_keep(&buf, arena);
 }
 
+/* The members of an object, but for those that another one has. */
+static bool write_members(struct json_out *out, struct arena *arena, struct slice from,
+                          struct slice but)
+{
+    struct slice key, value;
+    struct scan members;
+    bool is_good = scan_object(from, &members);
+    while (is_good && scan_member(&members, &key, &value)) {
+        const char *name = slice_string((struct slice){key.text - 1, key.len + 2}, arena);
+        const char *json = slice_json(value, arena);
+        is_good = name && json;
+        if (is_good && !scan_find(but, name).text) {
+            json_key(out, name);
+            json_raw(out, json);
+        }
+    }
+    return is_good;
+}
+
+/* An object with the members of another over it; either may be NULL. */
+static bool lay_over(struct arena *arena, const char *base, const char *over, const char **ret)
+{
+    struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    struct slice below, above;
+    *ret = base ? base : over;
+    if (!base || !over)
+        return true;
+    json_open(&out, '{');
+    bool is_good = scan_text(base, strlen(base), &below) &&
+                   scan_text(over, strlen(over), &above) &&
+                   write_members(&out, arena, below, above) &&
+                   write_members(&out, arena, above, (struct slice){0});
+    json_close(&out, '}');
+    *ret = buf_keep(&buf, arena);
+    return is_good && *ret;
+}
+
 static cairn_code fill_task(struct batch *batch, struct request *request,
                             const struct flow_step *step, cairn_task *ret_task)
 {
@@ -192,12 +232,16 @@ static cairn_code fill_task(struct batch *batch, struct request *request,
         .lease_until_us = row->locked_until_us,
         .instance_id = row->instance_id,
         .step = row->name,
-        .metadata = is_undo ? step->config->compensation.metadata : row->metadata,
         .reason = row->is_timed_out && !is_undo ? "WAITING_TIMEOUT" : NULL,
         .signal = is_undo ? NULL : row->signal,
+        .deadline_us = row->call_until_us,
     };
-    return ret_task->id && ret_task->input && ret_task->key ? CAIRN_OK
-                                                            : fail_memory(batch->error);
+    bool is_laid = lay_over(arena, row->instance_metadata,
+                            is_undo ? step->config->compensation.metadata : row->metadata,
+                            &ret_task->metadata);
+    return is_laid && ret_task->id && ret_task->input && ret_task->key
+               ? CAIRN_OK
+               : fail_memory(batch->error);
 }
 
 /* A step that the claim has brought: its limit, its event, its timer. */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "core/instance.h"
 #include "core/job.h"
 #include "engine/task_id.h"
@@ -43,6 +44,7 @@ cairn_code check_job_spec(struct check *check, cairn_job_spec *spec)
     TRY(check_name(check, "type", spec->type));
     TRY(check_json(check, "payload", spec->payload));
     TRY(check_optional(check, "key", spec->key));
+    TRY(metadata_check(spec->metadata, check->error));
     TRY(check_range(check, "priority", spec->priority, 0, INT32_MAX));
     TRY(check_range(check, "max_attempts", spec->max_attempts, 1, INT32_MAX));
     return check_range(check, "run_at", spec->run_at_us, 0, INSTANT_MAX);
@@ -203,6 +205,7 @@ cairn_code check_start_options(struct check *check, cairn_start_options *in)
     TRY(check_range(check, "version", in->version, 0, INT32_MAX));
     TRY(check_json(check, "input", in->input));
     TRY(check_optional(check, "key", in->key));
+    TRY(metadata_check(in->metadata, check->error));
     return check_range(check, "start_at", in->start_at_us, 0, INSTANT_MAX);
 }
 

@@ -27,6 +27,8 @@ static const struct {
 static const size_t earlier[OPTIONS_COUNT][EARLIER_MAX] = {
     [OPTIONS_OPEN] = {offsetof(cairn_open_options, notice)},
     [OPTIONS_CLAIM] = {offsetof(cairn_claim_options, functions)},
+    [OPTIONS_JOB_SPEC] = {offsetof(cairn_job_spec, metadata)},
+    [OPTIONS_START] = {offsetof(cairn_start_options, metadata)},
 };
 
 static bool is_known(enum options_kind kind, size_t size)

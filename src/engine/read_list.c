@@ -81,6 +81,7 @@ static cairn_code show_job(struct question *q, const void *from, void *ret)
         .created_at_us = row->created_at_us,
         .updated_at_us = row->updated_at_us,
         .deleted_at_us = row->deleted_at_us,
+        .metadata = row->metadata,
     };
     return CAIRN_OK;
 }
@@ -226,6 +227,7 @@ static cairn_code show_instance(struct question *q, const void *from, void *ret)
         .finished_at_us = row->finished_at_us,
         .start_at_us = row->start_at_us,
         .undo_error = row->undo_error,
+        .metadata = row->metadata,
     };
     return instance_is_final(row->status) ? CAIRN_OK : add_current(q, instance);
 }

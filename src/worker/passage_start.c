@@ -85,6 +85,7 @@ static cairn_code add_job(struct cairn_passage *passage, const cairn_job_spec *s
     TRY(passage_copy(passage, spec->type, &job->spec.type));
     TRY(passage_copy(passage, spec->payload, &job->spec.payload));
     TRY(passage_copy(passage, spec->key, &job->spec.key));
+    TRY(passage_copy(passage, spec->metadata, &job->spec.metadata));
     buffer_weigh(&passage->buffer, spec->payload);
     return CAIRN_OK;
 }
@@ -99,6 +100,7 @@ static cairn_code start_job(struct cairn_passage *passage, const char *key,
     if (!spec.type || !spec.type[0])
         return fail(&passage->last, CAIRN_E_BAD_INPUT, "type is empty");
     TRY(passage_check_json(passage, spec.payload, "payload"));
+    TRY(metadata_check(spec.metadata, &passage->last));
     TRY(remember_start(passage, key ? key : spec.type, ret_id, &seq));
     if (!seq)
         return CAIRN_OK;
@@ -130,6 +132,7 @@ static cairn_code add_start(struct cairn_passage *passage, const cairn_start_opt
     TRY(passage_copy(passage, options->workflow, &start->options.workflow));
     TRY(passage_copy(passage, options->input, &start->options.input));
     TRY(passage_copy(passage, options->key, &start->options.key));
+    TRY(passage_copy(passage, options->metadata, &start->options.metadata));
     buffer_weigh(&passage->buffer, options->input);
     return CAIRN_OK;
 }
@@ -145,6 +148,7 @@ static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
     if (!options.workflow || !options.workflow[0])
         return fail(&passage->last, CAIRN_E_BAD_INPUT, "workflow is empty");
     TRY(passage_check_json(passage, options.input, "input"));
+    TRY(metadata_check(options.metadata, &passage->last));
     TRY(remember_start(passage, key ? key : options.workflow, ret_id, &seq));
     if (!seq)
         return CAIRN_OK;

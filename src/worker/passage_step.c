@@ -190,6 +190,10 @@ static struct cairn_work *make_work(struct cairn_passage *passage, const struct 
         .lease_until_us = task->lease_until_us,
         .instance_id = task->instance_id,
         .step = call->key,
+        .metadata = task->metadata,
+        .deadline_us = call->timeout_ms
+                           ? instant_add(call->began_us, ms_to_us(call->timeout_ms))
+                           : 0,
     };
     struct cairn_work *work = step.id && step.key ? work_new(&step) : NULL;
     arena_done(&arena);

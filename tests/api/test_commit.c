@@ -28,7 +28,7 @@ TEST(a_functions_task_brings_what_is_remembered)
     CHECK(json_is_false(part(&caller, "tasks.0.forced")), "%s", caller.text);
     CHECK_INT(json_array_size(part(&caller, "tasks.0.steps")), 0);
     CHECK_INT(json_array_size(part(&caller, "tasks.0.events")), 0);
-    CHECK_INT(json_object_size(part(&caller, "tasks.0")), 22);
+    CHECK_INT(json_object_size(part(&caller, "tasks.0")), 23);
 
     call_for(&caller, 201, "POST", about(&passage, "/signal"),
              "{\"event\":\"paid\",\"id\":\"s1\",\"payload\":{\"a\": 0.1}}");

@@ -171,9 +171,9 @@ TEST(deployed_workflows_are_listed_by_name_and_version_and_shown_whole)
 TEST(an_instance_has_the_fields_of_the_design)
 {
     static const char *const names[] = {
-        "id",         "workflow", "version",    "status",      "current_steps",
-        "input",      "output",   "last_error", "key",         "generation",
-        "created_at", "start_at", "started_at", "finished_at", "undo_error"};
+        "id",         "workflow",    "version",    "status",     "current_steps", "input",
+        "output",     "last_error",  "key",        "generation", "created_at",    "start_at",
+        "started_at", "finished_at", "undo_error", "metadata"};
     struct caller caller;
     caller_open(&caller);
     deploy_for(&caller, 201, two_steps);
@@ -241,7 +241,7 @@ TEST(the_task_of_a_step_says_where_it_belongs)
     deploy_for(&caller, 201, two_steps);
     const char *id = start(&caller, "order", ",\"input\":{\"n\":1}");
     struct task_held held = take(&caller, "billing.%");
-    CHECK_INT(json_object_size(part(&caller, "tasks.0")), 14);
+    CHECK_INT(json_object_size(part(&caller, "tasks.0")), 15);
     CHECK_STR(text_at(&caller, "tasks.0.kind"), "step");
     CHECK_STR(text_at(&caller, "tasks.0.type"), "billing.reserve.v1");
     CHECK_STR(text_at(&caller, "tasks.0.instance_id"), id);

@@ -37,7 +37,9 @@ TEST(a_task_says_what_to_do_and_until_when)
                  "{\"worker\":\"w\",\"types\":[\"x\",\"a.%%\"],\"max\":10,\"lease_ms\":5000,"
                  "\"wait_ms\":99999999999,\"runtime\":null}");
     CHECK_INT(json_array_size(json_object_get(answer, "tasks")), 1);
-    CHECK_INT(json_object_size(part(&caller, "tasks.0")), 9);
+    CHECK_INT(json_object_size(part(&caller, "tasks.0")), 11);
+    CHECK(json_is_null(part(&caller, "tasks.0.metadata")), "%s", caller.text);
+    CHECK(json_is_null(part(&caller, "tasks.0.deadline")), "%s", caller.text);
     CHECK_STR(text_at(&caller, "tasks.0.kind"), "job");
     CHECK_STR(text_at(&caller, "tasks.0.type"), "a.b");
     CHECK_INT(int_at(&caller, "tasks.0.input.n"), 1);

@@ -50,3 +50,9 @@ $ cairn job add "$(head -c 300 /dev/zero | tr '\0' x)"
 !     300 bytes, 256 are allowed
 [2]
 $ cairn job list --type 'bad.%' -o ids
+# Metadata goes to the handler beside the payload.
+$ id=$(cairn job add meta.v1 --metadata '{"tenant": 7}'); cairn job show $id | grep -o '{"tenant".*'
+{"tenant": 7}
+$ cairn job add bad.v1 --metadata '[7]'
+! cairn: metadata is not a JSON object
+[2]

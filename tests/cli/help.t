@@ -32,6 +32,9 @@ Options:
   --payloads-from FILE|-  add a job for each line, with the line as its payload;
                           500 in a commit
   --key KEY               if a job has this key, print its id and add nothing
+  --metadata JSON|@FILE|-
+                          object that goes to the handler beside the payload, at
+                          most 8 KiB (default none)
   --priority N            jobs with a lower number go first (default 100)
   --at TIME               run not before this time, in RFC 3339
   --in DURATION           run not before this much time has passed, such as 90s
@@ -69,4 +72,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ grep -c '^--' words
-222
+224

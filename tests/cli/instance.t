@@ -132,3 +132,6 @@ $ cairn list --limit 1 -o ids
 ! There are more: add --cursor <*> or --all
 $ cairn list --all -o json | look '[d["next"], len(d["items"])]'
 [null, 5]
+# Metadata goes to the handlers of its steps.
+$ cairn show $(cairn start order --metadata '{"tenant": 7}' --in 1h) | grep -o '{"tenant".*'
+{"tenant": 7}

@@ -67,6 +67,7 @@ void check_instance_fixed(const struct instance_row *seen, const struct instance
     CHECK_TEXT(seen->workflow, wanted->workflow);
     CHECK_INT(seen->version, wanted->version);
     CHECK_TEXT(seen->key, wanted->key);
+    CHECK_JSON(seen->metadata, wanted->metadata);
     CHECK_JSON(seen->input, wanted->input);
     CHECK_INT(seen->created_at_us, wanted->created_at_us);
 }
@@ -201,6 +202,7 @@ void check_step_planned(const struct step_row *seen, const struct step_row *want
     CHECK_INT(seen->scope_to, wanted->scope_to);
     CHECK_JSON(seen->config, wanted->config);
     CHECK_JSON(seen->metadata, wanted->metadata);
+    CHECK_JSON(seen->instance_metadata, wanted->instance_metadata);
 }
 
 void check_step_changing(const struct step_row *seen, const struct step_row *wanted)

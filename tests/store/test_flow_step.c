@@ -21,6 +21,7 @@ static struct step_row full_step(const struct instance_row *instance, int32_t se
                              .scope_to = INT32_MAX,
                              .config = "{\"timeout_ms\":5}",
                              .metadata = "{\"team\":\"\xC3\xA9\"}",
+                             .instance_metadata = "{\"tenant\":7}",
                              .status = STEP_RUNNING,
                              .attempts = INT32_MAX,
                              .compensation_attempts = 2,
