@@ -35,6 +35,9 @@ bool await_goes_on(struct request *request, int64_t now_us)
     bool is_store_away = request->code == CAIRN_E_UNREACHABLE || request->code == CAIRN_E_BUSY;
     if (request->code ? !is_store_away : has_ended(request))
         return false;
+    if (!request->code && request->op == OP_INSTANCE_GET) /* that of its key, perhaps */
+        snprintf(request->await_id, sizeof request->await_id, "%s",
+                 request->out.page.instances[0].id);
     return now_us < request->wait_until_us;
 }
 

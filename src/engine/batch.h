@@ -221,6 +221,9 @@ cairn_code batch_plan_children(struct batch *batch, struct request *request,
 cairn_code batch_start_children(struct batch *batch, struct child *children, size_t count,
                                 cairn_enqueued *ret_started);
 
+/* Starts what plain SQL has written. */
+cairn_code batch_take_intake(struct batch *batch);
+
 /* ---- batch_passage.c, batch_memory.c -------------------------------------------------------- */
 
 cairn_code batch_commit_passage(struct batch *batch, struct request *request);

@@ -165,6 +165,16 @@ static void put_busy_aside(struct batch *batch, struct request_queue *busy)
     *batch->requests = rest;
 }
 
+/* An id that is not found may be one that plain SQL has just written. */
+static bool is_any_absent(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->names.count; i++)
+        if (!batch->names.items[i].is_job && !batch->names.items[i].is_bare &&
+            !workset_find(batch, batch->names.items[i].id))
+            return true;
+    return false;
+}
+
 cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)
 {
     for_each_request (request, batch)
@@ -176,6 +186,8 @@ cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)
     NEED(ids, batch->error);
     TRY(workset_load_jobs(batch, ids, gather_ids(batch, true, ids)));
     TRY(workset_load(batch, ids, gather_ids(batch, false, ids)));
+    if (is_any_absent(batch))
+        TRY(batch_take_intake(batch));
     TRY(prefetch(batch));
     put_busy_aside(batch, ret_busy);
     return CAIRN_OK;

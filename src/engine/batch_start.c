@@ -99,7 +99,7 @@ static cairn_code no_such_workflow(struct request *request, const cairn_start_op
 }
 
 static cairn_code read_plan(struct batch *batch, const struct definition_row *row,
-                            const struct definition **ret_definition)
+                            const struct definition **ret_definition, cairn_error *reterr)
 {
     struct plans *plans = &batch->committer->plans;
     size_t count;
@@ -107,15 +107,16 @@ static cairn_code read_plan(struct batch *batch, const struct definition_row *ro
     if (*ret_definition)
         return CAIRN_OK;
     struct definition *definition = arena_zalloc(&batch->arena, sizeof *definition);
-    NEED(definition, batch->error);
+    NEED(definition, reterr);
     TRY(definition_read(&batch->arena, row->name, row->content, strlen(row->content),
-                        definition, NULL, 0, &count, batch->error));
+                        definition, NULL, 0, &count, reterr));
     plans_keep(plans, definition, row->hash);
     *ret_definition = definition;
     return CAIRN_OK;
 }
 
-/* NULL: there is no such workflow, and the request is refused. */
+/* NULL: there is no such workflow, or this version of the library cannot read it; the request is
+ * refused. */
 static cairn_code find_plan(struct batch *batch, struct plan **plans, struct request *request,
                             const cairn_start_options *in,
                             const struct definition **ret_definition)
@@ -137,7 +138,14 @@ static cairn_code find_plan(struct batch *batch, struct plan **plans, struct req
     struct plan *plan = code ? NULL : arena_zalloc(&batch->arena, sizeof *plan);
     if (!plan)
         return code ? code : fail_memory(batch->error);
-    TRY(read_plan(batch, &row, ret_definition));
+    code = read_plan(batch, &row, ret_definition, &request->error);
+    if (code == CAIRN_E_OUT_OF_MEMORY)
+        return fail_memory(batch->error);
+    if (code) {
+        *ret_definition = NULL;
+        request->code = code;
+        return CAIRN_OK;
+    }
     *plan = (struct plan){.definition = *ret_definition,
                           .name = in->workflow,
                           .version = in->version,
@@ -311,4 +319,53 @@ cairn_code batch_start_children(struct batch *batch, struct child *children, siz
         if (starting.instances[i]->is_adopted)
             TRY(workset_write_parked(starting.instances[i]));
     return CAIRN_OK;
+}
+
+/* ---- what plain SQL has written ------------------------------------------------------------- */
+
+/* An instance that has the intake's id; or why there can be none, in row->error. */
+static cairn_code plan_intake(struct batch *batch, struct plan **plans, struct intake_row *row,
+                              struct child *ret_child)
+{
+    struct request *request = arena_zalloc(&batch->arena, sizeof *request);
+    struct commit_start *start = arena_zalloc(&batch->arena, sizeof *start);
+    NEED(request && start, batch->error);
+    *request = (struct request){.op = OP_START,
+                                .in.start = {.workflow = row->workflow,
+                                             .version = row->version,
+                                             .input = row->input,
+                                             .key = row->key,
+                                             .start_at_us = row->start_at_us,
+                                             .metadata = row->metadata}};
+    if (!id_is_valid(row->id))
+        request->code = fail(&request->error, CAIRN_E_BAD_INPUT, "its id is not a UUID");
+    else if (!request_check(&batch->engine->base.options, request))
+        TRY(find_plan(batch, plans, request, &request->in.start, &ret_child->definition));
+    *start = (struct commit_start){.id = row->id, .options = request->in.start};
+    ret_child->start = start;
+    row->error = request->code ? request->error.message : NULL;
+    return CAIRN_OK;
+}
+
+cairn_code batch_take_intake(struct batch *batch)
+{
+    enum { AT_ONCE = 256 };
+    size_t count = 0, good = 0;
+    struct plan *plans = NULL;
+    struct intake_row *rows = arena_array(&batch->arena, AT_ONCE, sizeof *rows);
+    struct child *children = arena_array(&batch->arena, AT_ONCE, sizeof *children);
+    cairn_enqueued *started = arena_array(&batch->arena, AT_ONCE, sizeof *started);
+    NEED(rows && children && started, batch->error);
+    TRY(batch->ops->find_intake(batch->tx, rows, AT_ONCE, &count, batch->error));
+    if (count == 0)
+        return CAIRN_OK;
+    for (size_t i = 0; i < count; i++) {
+        TRY(plan_intake(batch, &plans, &rows[i], &children[good]));
+        good += !rows[i].error;
+    }
+    TRY(batch_start_children(batch, children, good, started));
+    for (size_t i = 0, at = 0; i < count; i++)
+        if (!rows[i].error && started[at++].existing)
+            rows[i].instance_id = started[at - 1].id;
+    return batch->ops->settle_intake(batch->tx, rows, count, batch->error);
 }

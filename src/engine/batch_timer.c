@@ -100,6 +100,7 @@ static cairn_code apply_flow(struct batch *batch)
     TRY(batch->ops->promote_steps(batch->tx, PROMOTE_AT_ONCE, &count, batch->error));
     if (count)
         batch_note_ready(batch, NULL, 0);
+    TRY(batch_take_intake(batch));
     TRY(apply_starts(batch));
     TRY(apply_steps(batch));
     return workset_write_rows(batch);

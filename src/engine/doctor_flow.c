@@ -70,6 +70,23 @@ static cairn_code look_at_dlq(struct flow_doctor *doctor)
     return find(doctor->q, "dlq", "ok", "no record is open");
 }
 
+static cairn_code look_at_intake(struct flow_doctor *doctor)
+{
+    size_t count = 0;
+    struct intake_row *rows = arena_array(doctor->q->tx->arena, SAMPLE, sizeof *rows);
+    NEED(rows, doctor->q->error);
+    TRY(doctor->q->ops->list_stuck_intake(doctor->q->tx, rows, SAMPLE, &count,
+                                          doctor->q->error));
+    if (count)
+        return find(
+            doctor->q, "intake", "warning",
+            "%zu%s starts written by SQL cannot be made, the oldest %s of \"%.64s\": "
+            "%.128s; mend the cause and set error to NULL in workflow_intake, or delete "
+            "the row",
+            count, or_more(count), rows[0].id, rows[0].workflow, rows[0].error);
+    return find(doctor->q, "intake", "ok", "every start written by SQL was made");
+}
+
 static cairn_code look_at_paused(struct flow_doctor *doctor)
 {
     size_t mismatched = 0;
@@ -277,6 +294,7 @@ cairn_code doctor_flow(struct question *q)
     TRY(look_at_ready(&doctor));
     TRY(look_at_waits(&doctor));
     TRY(look_at_dlq(&doctor));
+    TRY(look_at_intake(&doctor));
     TRY(look_at_paused(&doctor));
     return look_at_undone(&doctor);
 }

@@ -153,11 +153,36 @@ static cairn_code show_definition(struct question *q, const void *from, void *re
 
 /* ---- instances ------------------------------------------------------------------------------ */
 
+/* A start that plain SQL has written: pending, or the instance that has its key. */
+static cairn_code find_intake(struct question *q, const char *id, struct instance_row *ret_row)
+{
+    struct intake_row row;
+    struct definition_row definition;
+    TRY(q->ops->get_intake(q->tx, id, &row, q->error));
+    if (row.instance_id)
+        return q->ops->get_instance(q->tx, row.instance_id, ret_row, q->error);
+    *ret_row = (struct instance_row){.id = row.id,
+                                     .workflow = row.workflow,
+                                     .version = row.version,
+                                     .key = row.key,
+                                     .status = INSTANCE_PENDING,
+                                     .generation = 1,
+                                     .start_at_us = row.start_at_us,
+                                     .created_at_us = row.created_at_us,
+                                     .metadata = row.metadata,
+                                     .input = row.input};
+    if (!row.version && !q->ops->get_definition(q->tx, row.workflow, 0, &definition, q->error))
+        ret_row->version = definition.version;
+    return CAIRN_OK;
+}
+
 cairn_code question_instance(struct question *q, const char *id, struct instance_row *ret_row)
 {
     cairn_code code = CAIRN_E_NOT_FOUND;
     if (id_is_valid(id))
         code = q->ops->get_instance(q->tx, id, ret_row, q->error);
+    if (code == CAIRN_E_NOT_FOUND && id_is_valid(id))
+        code = find_intake(q, id, ret_row);
     if (code == CAIRN_E_NOT_FOUND)
         return fail(q->error, code, "instance \"%.64s\" does not exist", id);
     return code;

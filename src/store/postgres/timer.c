@@ -204,6 +204,8 @@ static cairn_code read_due(struct store_tx *tx, struct postgres_due *due,
         due_us = one_us < due_us ? one_us : due_us;
         before_us = took_us;
     }
+    if (query == PG_NEXT_FLOW_DUE && value_bool(&reader, 2 * (last - first + 1)))
+        due_us = tx->now_us; /* a start that plain SQL has written */
     *ret_due_us = due_us == INT64_MAX ? 0 : due_us;
     atomic_store(&due->due_us, due_us);
     atomic_store(&due->read_us, monotonic_us());

@@ -89,7 +89,7 @@ static cairn_code check_names(const struct sqlite_store *store, struct connectio
                        " ('workflow_run', 'workflow_event', 'workflow_registry',"
                        " 'workflow_definition', 'workflow_instance', 'workflow_step',"
                        " 'workflow_signal', 'workflow_outbox', 'workflow_human_decision',"
-                       " 'workflow_dlq', 'workflow_log')",
+                       " 'workflow_dlq', 'workflow_log', 'workflow_intake')",
                        0) == 0)
         return CAIRN_OK;
     fail(reterr, CAIRN_E_CONFLICT,

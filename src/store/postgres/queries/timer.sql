@@ -143,7 +143,7 @@ SELECT (SELECT r.run_at
 --   $1..$8  which times to look at, from and to: of retries, leases, waits, delayed starts
 --
 -- One row: the earliest of each, NULL for none, followed by the microseconds since the statement
--- began.  One look at the head of each index of timers, whose conditions are repeated here word for
+-- began; at last, whether plain SQL has written a start.  One look at the head of each index of timers, whose conditions are repeated here word for
 -- word.
 SELECT (SELECT s.due_at
           FROM workflow.workflow_step AS s
@@ -174,7 +174,10 @@ SELECT (SELECT s.due_at
            AND i.start_at >= $7::timestamptz AND i.start_at <= $8::timestamptz
          ORDER BY i.start_at
          LIMIT 1),
-       (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
+       (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint,
+       EXISTS (SELECT
+                 FROM workflow.workflow_intake AS n
+                WHERE n.instance_id IS NULL AND n.error IS NULL)
 
 
 -- name: check_timers

@@ -100,7 +100,9 @@ SELECT min(due)
 
 -- name: next_flow_due
 -- doing: find the next timer
--- When the next timer of a workflow is due.
+-- When the next timer of a workflow is due; a start that plain SQL has written is due now.
+--
+--   :now  microseconds since 1970
 --
 -- One row: an instant, or NULL for never.  One probe of each index of timers.
 SELECT min(due)
@@ -128,6 +130,11 @@ SELECT min(due)
                   FROM workflow_instance INDEXED BY idx_workflow_instance_start
                  WHERE status = 'pending' AND start_at IS NOT NULL
                  ORDER BY start_at
+                 LIMIT 1)
+        UNION ALL
+        SELECT (SELECT :now
+                  FROM workflow_intake INDEXED BY idx_workflow_intake_untried
+                 WHERE instance_id IS NULL AND error IS NULL
                  LIMIT 1));
 
 
