@@ -781,10 +781,10 @@ CAIRN_API void cairn_builder_free(cairn_builder *builder); /* builder may be NUL
 typedef struct cairn_start_options {
     size_t size;
     const char *workflow;
-    int32_t version;     /* 0: the highest */
-    const char *input;   /* JSON; NULL: {} */
-    const char *key;     /* a second instance with this key is not started; NULL: no key */
-    int64_t start_at_us; /* pending until this time; 0: now */
+    int32_t version;      /* 0: the highest */
+    const char *input;    /* JSON; NULL: {} */
+    const char *key;      /* a second instance with this key is not started; NULL: no key */
+    int64_t start_at_us;  /* pending until this time; 0: now */
     const char *metadata; /* a JSON object of at most 8 KiB that goes to the handlers of its
                            * steps and compensations; NULL: none */
 } cairn_start_options;
@@ -1097,7 +1097,12 @@ CAIRN_API cairn_code cairn_passage_step(cairn_passage *passage,
 
 /* The same in two halves, for callers that cannot be called back; options->run is not
  * used.  If *ret_work is NULL, the answer is that of cairn_passage_step().  Otherwise execute
- * the step now and call cairn_passage_end_step() once. */
+ * the step now and call cairn_passage_end_step() once.
+ *
+ * Several steps may have begun before they end, and so are executed side by side.  They are
+ * stored in the order in which they began, so begin them in the same order in each run.  A step
+ * is committed when all that began before it have ended.  Until all have ended, no other call
+ * of the passage is possible, except for logs and cairn_passage_end(). */
 CAIRN_API cairn_code cairn_passage_begin_step(cairn_passage *passage,
                                               const cairn_step_options *options,
                                               cairn_work **ret_work, const char **ret_output,

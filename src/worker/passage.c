@@ -52,7 +52,8 @@ static bool take_task(struct cairn_passage *passage, const struct passage_option
 
 void passage_free(struct cairn_passage *passage)
 {
-    work_free(passage->call.work);
+    for (struct step_call *call = passage->calls; call; call = call->next)
+        work_free(call->work);
     arena_done(&passage->arena);
     mem_free(passage);
 }
@@ -72,6 +73,7 @@ cairn_code passage_new(const struct passage_options *options,
     passage->max_name = options->max_name ? options->max_name : limits.max_name;
     passage->max_payload = options->max_payload ? options->max_payload : limits.max_payload;
     passage->extended_at_us = monotonic_us();
+    passage->last_call = &passage->calls;
     passage->costs.size = sizeof passage->costs;
     if (!take_task(passage, options) || memory_fill(passage)) {
         passage_free(passage);
@@ -155,15 +157,26 @@ cairn_code passage_look(struct cairn_passage *passage)
                         stop);
 }
 
-cairn_code passage_enter(struct cairn_passage *passage)
+static cairn_code enter(struct cairn_passage *passage, bool is_busy)
 {
     error_clear(&passage->last);
     passage->last_text = passage->last_step = NULL;
-    if (passage->call.work)
-        return fail(&passage->last, CAIRN_E_WRONG_STATE,
-                    "step \"%.100s\" is being executed; its code cannot ask for another one",
-                    passage->call.key);
+    if (is_busy)
+        return fail(
+            &passage->last, CAIRN_E_WRONG_STATE,
+            "step \"%.100s\" is being executed; end it before anything else is asked for",
+            passage->calls->key);
     return passage_look(passage);
+}
+
+cairn_code passage_enter(struct cairn_passage *passage)
+{
+    return enter(passage, passage->calls != NULL);
+}
+
+cairn_code passage_enter_step(struct cairn_passage *passage)
+{
+    return enter(passage, passage->is_calling);
 }
 
 cairn_code passage_tell(struct cairn_passage *passage, cairn_code code, cairn_error *reterr)
@@ -284,8 +297,8 @@ static cairn_code end_early(struct cairn_passage *passage)
 static cairn_code end_passage(struct cairn_passage *passage, cairn_code code)
 {
     cairn_code ended = CAIRN_OK;
-    work_free(passage->call.work); /* begun, and never ended: it will be called again */
-    passage->call.work = NULL;
+    if (passage->calls && passage_settle_calls(passage))
+        return CAIRN_E_OUT_OF_MEMORY;
     if (!passage->is_released)
         ended = passage->over ? end_early(passage) : commit_end(passage, code);
     if (passage->is_released)

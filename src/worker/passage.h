@@ -45,9 +45,13 @@ struct key {
     bool is_visited;       /* the code has asked for it in this passage */
 };
 
-/* The step whose code is being executed. */
+/* A step that has begun.  Those that have ended wait here until all that began before them have: then
+ * they are buffered, in the order of their places. */
 struct step_call {
-    struct cairn_work *work; /* NULL: none is */
+    struct step_call *next;
+    struct cairn_work *work; /* NULL: it has ended */
+    struct commit_step result;
+    bool is_ended; /* result is set */
     const char *key, *input;
     int32_t seq;
     int32_t attempts; /* calls that failed before this one */
@@ -98,7 +102,8 @@ struct cairn_passage {
     LIST(const char *) taken;
 
     struct buffer buffer;
-    struct step_call call;
+    struct step_call *calls, **last_call; /* in the order in which they began */
+    bool is_calling;                      /* the code of one, from cairn_passage_step() */
     char *
         started_id; /* where the commit under way tells what the latest start became; or NULL */
     bool is_started_job; /* that is a job */
@@ -157,8 +162,9 @@ cairn_code passage_open(cairn_engine *engine, struct passage_options *options,
 /* Without a word to the engine: cairn_passage_end() is the end. */
 void passage_free(struct cairn_passage *passage);
 
-/* What every call begins with: CAIRN_OK, or why it can do nothing. */
+/* What every call begins with: CAIRN_OK, or why it can do nothing.  A step may begin beside others. */
 cairn_code passage_enter(struct cairn_passage *passage);
+cairn_code passage_enter_step(struct cairn_passage *passage);
 
 /* What every call ends with: tells the caller, and remembers a failure. */
 cairn_code passage_tell(struct cairn_passage *passage, cairn_code code, cairn_error *reterr);
@@ -244,6 +250,10 @@ cairn_code passage_boundary(struct cairn_passage *passage);
 cairn_code passage_make_room(struct cairn_passage *passage);
 
 /* ---- passage_step.c ------------------------------------------------------------------------ */
+
+/* At the end of the passage: what has ended is buffered, behind what began before it, which is to be
+ * called again. */
+cairn_code passage_settle_calls(struct cairn_passage *passage);
 
 cairn_code passage_check_key(struct cairn_passage *passage, const char *key);
 /* JSON, or NULL, that the engine can keep. */

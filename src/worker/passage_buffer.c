@@ -1,4 +1,4 @@
-/* worker/passage_buffer.c - what a passage has to write, until it is committed.
+/* worker/passage_buffer.c - what a run has to write, until it is committed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +63,7 @@ void buffer_clear(struct buffer *buffer, size_t logs_sent)
         weigh_log(buffer, &logs[i]);
 }
 
-/* Nothing is started: the rows that say so say why. */
+/* Nothing is started: the steps that would have started something fail with this error. */
 void buffer_drop_starts(struct cairn_passage *passage, const char *why)
 {
     struct buffer *buffer = &passage->buffer;
@@ -93,9 +93,10 @@ static cairn_code add_log(struct cairn_passage *passage, const char *level, cons
                           const char *data)
 {
     struct commit_log log = {.level = level};
-    if (passage->call.work) {
-        log.step = passage->call.key;
-        log.attempt = passage->call.attempts + 1;
+    const struct step_call *call = passage->calls;
+    if (call && !call->next) { /* of several it cannot be told */
+        log.step = call->key;
+        log.attempt = call->attempts + 1;
     }
     TRY(passage_copy(passage, message, &log.message));
     TRY(passage_copy(passage, data, &log.data));
@@ -123,8 +124,8 @@ static cairn_code log_it(struct cairn_passage *passage, const char *level, const
         return fail(&passage->last, CAIRN_E_BAD_INPUT, "the log's message is %s",
                     message ? "not UTF-8" : "missing");
     TRY(passage_check_json(passage, data, "data"));
-    if (!passage->call.work && !memory_is_passed(passage))
-        return CAIRN_OK; /* an earlier passage has kept it */
+    if (!passage->calls && !memory_is_passed(passage))
+        return CAIRN_OK; /* an earlier run has kept it */
     TRY(passage_make_room(passage));
     return add_log(passage, known, message, data);
 }

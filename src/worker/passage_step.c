@@ -130,7 +130,7 @@ cairn_code passage_step_failed(struct cairn_passage *passage, const char *key,
                        (int)calls);
 }
 
-/* The engine starts a passage when the retry is due; one that runs for another reason waits. */
+/* The engine starts a run when the retry is due; a run that began for another reason suspends. */
 static cairn_code check_due(struct cairn_passage *passage, const cairn_step *row)
 {
     int64_t now_us;
@@ -191,9 +191,8 @@ static struct cairn_work *make_work(struct cairn_passage *passage, const struct 
         .instance_id = task->instance_id,
         .step = call->key,
         .metadata = task->metadata,
-        .deadline_us = call->timeout_ms
-                           ? instant_add(call->began_us, ms_to_us(call->timeout_ms))
-                           : 0,
+        .deadline_us =
+            call->timeout_ms ? instant_add(call->began_us, ms_to_us(call->timeout_ms)) : 0,
     };
     struct cairn_work *work = step.id && step.key ? work_new(&step) : NULL;
     arena_done(&arena);
@@ -202,18 +201,24 @@ static struct cairn_work *make_work(struct cairn_passage *passage, const struct 
     return work;
 }
 
-static cairn_code begin_call(struct cairn_passage *passage, struct step_call *call,
-                             const cairn_step_options *options)
+/* Copied, since the caller's options are gone when it ends. */
+static cairn_code begin_call(struct cairn_passage *passage, const struct step_call *given,
+                             const cairn_step_options *options, struct cairn_work **ret_work)
 {
     TRY(passage_boundary(passage));
+    struct step_call *call = arena_alloc(&passage->arena, sizeof *call);
+    if (!call)
+        return passage_no_memory(passage);
+    *call = *given;
     TRY(passage_copy(passage, options->input, &call->input));
     TRY(passage_copy(passage, options->compensation, &call->compensation));
     if (call->timeout_ms)
         TRY(passage_clock(passage, &call->began_us));
-    call->work = make_work(passage, call);
+    call->work = *ret_work = make_work(passage, call);
     if (!call->work)
         return passage_no_memory(passage);
-    passage->call = *call;
+    *passage->last_call = call;
+    passage->last_call = &call->next;
     return CAIRN_OK;
 }
 
@@ -225,7 +230,7 @@ static cairn_code begin_step(struct cairn_passage *passage, const cairn_step_opt
     struct asked asked;
     bool is_answered = false;
     *ret_work = NULL;
-    TRY(passage_enter(passage));
+    TRY(passage_enter_step(passage));
     TRY(read_options(passage, given, &options, &call));
     TRY(memory_ask(passage, options.key, "task", &asked));
     call.key = asked.key;
@@ -234,11 +239,7 @@ static cairn_code begin_step(struct cairn_passage *passage, const cairn_step_opt
         call.attempts = asked.row->attempts;
         TRY(answer_step(passage, &call, asked.row, &is_answered, ret_output));
     }
-    if (is_answered)
-        return CAIRN_OK;
-    TRY(begin_call(passage, &call, &options));
-    *ret_work = passage->call.work;
-    return CAIRN_OK;
+    return is_answered ? CAIRN_OK : begin_call(passage, &call, &options, ret_work);
 }
 
 cairn_code cairn_passage_begin_step(cairn_passage *passage, const cairn_step_options *options,
@@ -254,7 +255,7 @@ cairn_code cairn_passage_begin_step(cairn_passage *passage, const cairn_step_opt
 
 /* ---- ending -------------------------------------------------------------------------------- */
 
-/* Why what a call gave cannot be kept, or NULL. */
+/* Why the output or an event of a call cannot be kept, or NULL. */
 static const char *find_excess(struct cairn_passage *passage, const struct cairn_work *work)
 {
     const char *text = NULL;
@@ -275,9 +276,9 @@ static const char *find_excess(struct cairn_passage *passage, const struct cairn
 }
 
 /* Why a call did not complete, or NULL; *outcome becomes the failure that it is. */
-static const char *find_fault(struct cairn_passage *passage, cairn_outcome *outcome)
+static const char *find_fault(struct cairn_passage *passage, const struct cairn_work *work,
+                              cairn_outcome *outcome)
 {
-    const struct cairn_work *work = passage->call.work;
     const char *fault;
     switch (*outcome) {
     case CAIRN_COMPLETE:
@@ -301,11 +302,10 @@ static const char *find_fault(struct cairn_passage *passage, cairn_outcome *outc
     return "the handler returned no outcome";
 }
 
-/* Longer than it may take: what it gave is not used. */
-static cairn_code measure(struct cairn_passage *passage, cairn_outcome *outcome,
-                          const char **fault)
+/* A call that took too long has failed; its output is not used. */
+static cairn_code measure(struct cairn_passage *passage, const struct step_call *call,
+                          cairn_outcome *outcome, const char **fault)
 {
-    const struct step_call *call = &passage->call;
     int64_t now_us;
     if (!call->timeout_ms)
         return CAIRN_OK;
@@ -317,9 +317,9 @@ static cairn_code measure(struct cairn_passage *passage, cairn_outcome *outcome,
     return CAIRN_OK;
 }
 
-static int64_t retry_delay_ms(struct cairn_passage *passage, cairn_outcome outcome)
+static int64_t retry_delay_ms(struct cairn_passage *passage, const struct step_call *call,
+                              cairn_outcome outcome)
 {
-    const struct step_call *call = &passage->call;
     if (outcome == CAIRN_RETRY && call->work->delay_ms >= 0)
         return call->work->delay_ms;
     int64_t delay_us =
@@ -327,26 +327,27 @@ static int64_t retry_delay_ms(struct cairn_passage *passage, cairn_outcome outco
     return delay_us / US_PER_MS;
 }
 
-static struct commit_step *buffer_call(struct cairn_passage *passage, const char *status)
+static struct commit_step result_of(const struct step_call *call, const char *status)
 {
-    const struct step_call *call = &passage->call;
-    struct commit_step *step = buffer_step(passage, call->key, "task", status, call->seq);
-    if (!step)
-        return NULL;
-    step->input = call->input;
-    step->attempts = call->attempts;
-    step->max_attempts = call->max_attempts;
-    step->compensation = call->compensation;
-    step->compensation_max_attempts = call->compensation_max_attempts;
-    step->compensation_timeout_ms = call->compensation_timeout_ms;
-    buffer_weigh(&passage->buffer, call->input);
-    return step;
+    return (struct commit_step){
+        .seq = call->seq,
+        .key = call->key,
+        .kind = "task",
+        .status = status,
+        .timeout_ms = -1,
+        .input = call->input,
+        .attempts = call->attempts,
+        .max_attempts = call->max_attempts,
+        .compensation = call->compensation,
+        .compensation_max_attempts = call->compensation_max_attempts,
+        .compensation_timeout_ms = call->compensation_timeout_ms,
+    };
 }
 
 /* Copied, since the work goes at the end of the call. */
-static cairn_code copy_outbound(struct cairn_passage *passage, struct commit_step *step)
+static cairn_code copy_outbound(struct cairn_passage *passage, const struct cairn_work *work,
+                                struct commit_step *step)
 {
-    const struct cairn_work *work = passage->call.work;
     cairn_outbound *copies = arena_array(&passage->arena, work->outbound.count, sizeof *copies);
     if (!copies)
         return passage_no_memory(passage);
@@ -354,55 +355,101 @@ static cairn_code copy_outbound(struct cairn_passage *passage, struct commit_ste
         copies[i] = work->outbound.items[i];
         TRY(passage_copy(passage, work->outbound.items[i].event, &copies[i].event));
         TRY(passage_copy(passage, work->outbound.items[i].payload, &copies[i].payload));
-        buffer_weigh(&passage->buffer, copies[i].payload);
     }
     step->outbound = copies;
     step->outbound_count = work->outbound.count;
     return CAIRN_OK;
 }
 
-static cairn_code complete(struct cairn_passage *passage, const char **ret_output)
+static cairn_code complete(struct cairn_passage *passage, struct step_call *call,
+                           const char **ret_output)
 {
-    const char *output;
-    TRY(passage_copy(passage, passage->call.work->output, &output));
-    struct commit_step *step = buffer_call(passage, "completed");
-    if (!step)
-        return passage->over;
-    TRY(copy_outbound(passage, step));
-    step->output = output;
-    buffer_weigh(&passage->buffer, output);
-    *ret_output = output ? output : "null";
+    struct commit_step *result = &call->result;
+    *result = result_of(call, "completed");
+    TRY(passage_copy(passage, call->work->output, &result->output));
+    TRY(copy_outbound(passage, call->work, result));
+    call->is_ended = true;
+    *ret_output = result->output ? result->output : "null";
     return CAIRN_OK;
 }
 
-static cairn_code fail_call(struct cairn_passage *passage, cairn_outcome outcome,
-                            const char *fault)
+static cairn_code fail_call(struct cairn_passage *passage, struct step_call *call,
+                            cairn_outcome outcome, const char *fault)
 {
-    const struct step_call *call = &passage->call;
+    struct commit_step *result = &call->result;
     int32_t attempts = call->attempts + 1;
     bool is_last = outcome == CAIRN_DEAD || attempts >= call->max_attempts;
-    const char *error;
-    TRY(passage_copy(passage, fault, &error));
-    struct commit_step *step = buffer_call(passage, is_last ? "failed" : "ready");
-    if (!step)
-        return passage->over;
-    step->attempts = attempts;
-    step->error = error;
-    buffer_weigh(&passage->buffer, error);
+    *result = result_of(call, is_last ? "failed" : "ready");
+    result->attempts = attempts;
+    TRY(passage_copy(passage, fault, &result->error));
+    call->is_ended = true;
     if (is_last)
-        return passage_step_failed(passage, call->key, error, attempts);
-    step->delay_ms = retry_delay_ms(passage, outcome);
+        return passage_step_failed(passage, call->key, result->error, attempts);
+    result->delay_ms = retry_delay_ms(passage, call, outcome);
     return passage_over(passage, CAIRN_E_SUSPENDED, "step \"%.100s\" is called again later",
                         call->key);
 }
 
-static cairn_code end_call(struct cairn_passage *passage, cairn_outcome outcome,
-                           const char **ret_output)
+static bool buffer_result(struct cairn_passage *passage, const struct commit_step *result)
 {
-    const char *fault = find_fault(passage, &outcome);
-    TRY(measure(passage, &outcome, &fault));
+    struct buffer *buffer = &passage->buffer;
+    struct commit_step *step =
+        buffer_step(passage, result->key, result->kind, result->status, result->seq);
+    if (!step)
+        return false;
+    *step = *result;
+    buffer_weigh(buffer, step->input);
+    buffer_weigh(buffer, step->output);
+    buffer_weigh(buffer, step->error);
+    for (size_t i = 0; i < step->outbound_count; i++)
+        buffer_weigh(buffer, step->outbound[i].payload);
+    return true;
+}
+
+/* The first one leaves the list. */
+static bool settle_first(struct cairn_passage *passage)
+{
+    struct step_call *call = passage->calls;
+    passage->calls = call->next;
+    if (!passage->calls)
+        passage->last_call = &passage->calls;
+    work_free(call->work);
+    call->work = NULL;
+    return buffer_result(passage, &call->result);
+}
+
+cairn_code passage_settle_calls(struct cairn_passage *passage)
+{
+    const struct step_call *last = NULL;
+    for (const struct step_call *call = passage->calls; call; call = call->next)
+        last = call->is_ended ? call : last;
+    for (bool is_left = last; is_left;) {
+        struct step_call *call = passage->calls;
+        is_left = call != last;
+        if (!call->is_ended) {
+            call->result = result_of(call, "ready");
+            call->result.error = "its call was not ended";
+        }
+        if (!settle_first(passage))
+            return passage->over;
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code end_call(struct cairn_passage *passage, struct step_call *call,
+                           cairn_outcome outcome, const char **ret_output)
+{
+    const char *fault = find_fault(passage, call->work, &outcome);
+    TRY(measure(passage, call, &outcome, &fault));
     passage->has_run = true;
-    return fault ? fail_call(passage, outcome, fault) : complete(passage, ret_output);
+    cairn_code code =
+        fault ? fail_call(passage, call, outcome, fault) : complete(passage, call, ret_output);
+    work_free(call->work);
+    call->work = NULL;
+    while (passage->calls && passage->calls->is_ended)
+        if (!settle_first(passage))
+            return passage->over;
+    return code;
 }
 
 cairn_code cairn_passage_end_step(cairn_passage *passage, cairn_work *work,
@@ -410,17 +457,18 @@ cairn_code cairn_passage_end_step(cairn_passage *passage, cairn_work *work,
                                   cairn_error *reterr)
 {
     const char *output = NULL;
+    struct step_call *call = passage->calls;
     error_clear(&passage->last);
     passage->last_text = passage->last_step = NULL;
-    if (!work || work != passage->call.work)
+    while (call && (!work || call->work != work))
+        call = call->next;
+    if (!call)
         return passage_tell(
             passage, fail(&passage->last, CAIRN_E_BAD_INPUT, "this step is not being executed"),
             reterr);
-    cairn_code code = end_call(passage, outcome, &output);
-    work_free(work);
-    passage->call.work = NULL;
+    cairn_code code = end_call(passage, call, outcome, &output);
     if (!code)
-        code = passage->over; /* a log of its code may have heard that it is */
+        code = passage->over; /* a log of its code may have ended the run */
     if (!code && ret_output)
         *ret_output = output;
     return passage_tell(passage, code, reterr);
@@ -431,7 +479,7 @@ cairn_code cairn_passage_step(cairn_passage *passage, const cairn_step_options *
 {
     cairn_work *work;
     if (!options->run) {
-        cairn_code refused = passage_enter(passage);
+        cairn_code refused = passage_enter_step(passage);
         if (!refused)
             refused = fail(&passage->last, CAIRN_E_BAD_INPUT, "step \"%.100s\" has no code",
                            options->key ? options->key : "");
@@ -440,6 +488,8 @@ cairn_code cairn_passage_step(cairn_passage *passage, const cairn_step_options *
     cairn_code code = cairn_passage_begin_step(passage, options, &work, ret_output, reterr);
     if (code || !work)
         return code;
+    passage->is_calling = true;
     cairn_outcome outcome = options->run(work, options->arg);
+    passage->is_calling = false;
     return cairn_passage_end_step(passage, work, outcome, ret_output, reterr);
 }

@@ -329,9 +329,6 @@ TEST(a_step_can_be_executed_in_two_halves)
     CHECK_STR(cairn_work_task(work)->step, "b");
     CHECK_STR(cairn_work_task(work)->input, "null");
     CHECK_INT(cairn_passage_sleep(passage, NULL, 1, &error), CAIRN_E_WRONG_STATE);
-    CHECK_INT(cairn_passage_begin_step(passage, &options, &work, &output, NULL),
-              CAIRN_E_WRONG_STATE);
-    work = passage->call.work;
     cairn_work_set_output(work, "[3]");
     CHECK_OK(cairn_passage_end_step(passage, work, CAIRN_COMPLETE, &output, &error));
     CHECK_STR(output, "[3]");
@@ -343,4 +340,104 @@ TEST(a_step_can_be_executed_in_two_halves)
               "failed"); /* c was never ended: it is not remembered */
     CHECK_STR(fake.said, "go_on 2.b task completed [3];\nfail error the function returned "
                          "suspended, but nothing suspends it\n");
+}
+
+/* ---- steps side by side ---------------------------------------------------------------------
+ */
+
+static cairn_work *begin(cairn_passage *passage, const char *key)
+{
+    struct code none = {0};
+    cairn_step_options options = options_of(key, &none);
+    cairn_work *work = NULL;
+    cairn_error error;
+    CHECK_OK(cairn_passage_begin_step(passage, &options, &work, NULL, &error));
+    return work;
+}
+
+static cairn_code end(cairn_passage *passage, cairn_work *work, cairn_outcome outcome,
+                      const char *output)
+{
+    cairn_work_set_output(work, output);
+    return cairn_passage_end_step(passage, work, outcome, NULL, NULL);
+}
+
+TEST(steps_side_by_side_are_committed_in_the_order_in_which_they_began)
+{
+    struct fake_engine fake;
+    fake_init(&fake);
+    cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_STEP);
+    cairn_work *a = begin(passage, "a"), *b = begin(passage, "b"), *c = begin(passage, "a");
+    CHECK_STR(cairn_work_task(b)->step, "b");
+    CHECK_STR(cairn_work_task(c)->step, "a#2");
+    CHECK_INT(cairn_passage_now(passage, &fake.now_us, NULL), CAIRN_E_WRONG_STATE);
+    CHECK_INT(end(passage, c, CAIRN_COMPLETE, "3"), CAIRN_OK);
+    CHECK_INT(end(passage, b, CAIRN_COMPLETE, "2"), CAIRN_OK);
+    CHECK_INT(cairn_passage_end_step(passage, b, CAIRN_COMPLETE, NULL, NULL),
+              CAIRN_E_BAD_INPUT);
+    cairn_work *d = begin(passage, "d");
+    CHECK_STR(fake.said, "look\n"); /* what has ended waits for a */
+    CHECK_INT(end(passage, a, CAIRN_COMPLETE, "1"), CAIRN_OK);
+    CHECK_INT(end(passage, begin(passage, "e"), CAIRN_COMPLETE, "5"), CAIRN_OK);
+    CHECK_STR(
+        fake.said,
+        "look\ngo_on 1.a task completed 1; 2.b task completed 2; 3.a#2 task completed 3;\n");
+    CHECK_INT(end(passage, d, CAIRN_COMPLETE, "4"), CAIRN_OK);
+    check_end(passage, CAIRN_OK, "completed");
+    CHECK(strstr(fake.said, "complete 4.d task completed 4; 5.e task completed 5;\n"), "%s",
+          fake.said);
+}
+
+TEST(a_step_that_is_called_again_suspends_when_its_neighbours_have_ended)
+{
+    struct fake_engine fake;
+    fake_init(&fake);
+    cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_PASSAGE);
+    cairn_work *a = begin(passage, "a"), *b = begin(passage, "b");
+    CHECK_INT(end(passage, a, CAIRN_FAIL, "0"), CAIRN_E_SUSPENDED);
+    struct code none = {0};
+    CHECK_INT(do_step(passage, "c", &none, NULL, NULL), CAIRN_E_SUSPENDED);
+    CHECK_INT(end(passage, b, CAIRN_COMPLETE, "2"), CAIRN_E_SUSPENDED);
+    check_end(passage, CAIRN_E_SUSPENDED, "waiting");
+    CHECK(strstr(fake.said, "1.a task ready attempts 1/3"), "%s", fake.said);
+    CHECK(strstr(fake.said, "2.b task completed 2;"), "%s", fake.said);
+    CHECK_INT(none.calls, 0);
+}
+
+TEST(a_step_that_was_not_ended_is_called_again_if_a_later_one_has_ended)
+{
+    struct fake_engine fake;
+    fake_init(&fake);
+    fake_remember(&fake, "a", "task", "completed", "1");
+    cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_STEP);
+    CHECK(!begin(passage, "a"), "a is remembered");
+    begin(passage, "b");
+    cairn_work *c = begin(passage, "c");
+    begin(passage, "d");
+    CHECK_INT(end(passage, c, CAIRN_COMPLETE, "3"), CAIRN_OK);
+    check_end(passage, CAIRN_E_INTERNAL, "failed");
+    CHECK(strstr(fake.said, "2.b task ready"), "%s", fake.said);
+    CHECK(strstr(fake.said, "3.c task completed 3;"), "%s", fake.said);
+    CHECK(!strstr(fake.said, "4.d"), "%s", fake.said);
+}
+
+static cairn_outcome begin_inside(cairn_work *work, void *arg)
+{
+    struct code none = {0};
+    (void)work;
+    CHECK_INT(do_step(arg, "inner", &none, NULL, NULL), CAIRN_E_WRONG_STATE);
+    return CAIRN_COMPLETE;
+}
+
+TEST(the_code_of_a_step_cannot_ask_for_another_one)
+{
+    struct fake_engine fake;
+    fake_init(&fake);
+    cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_STEP);
+    cairn_step_options outer = CAIRN_STEP_DEFAULTS;
+    outer.key = "outer";
+    outer.run = begin_inside;
+    outer.arg = passage;
+    CHECK_INT(cairn_passage_step(passage, &outer, NULL, NULL), CAIRN_OK);
+    check_end(passage, CAIRN_OK, "completed");
 }
