@@ -242,6 +242,13 @@ static cairn_code do_statement(cairn_passage *passage, const json_t *statement,
         cairn_start_options options = start_of(what);
         return cairn_passage_start_workflow(passage, NULL, &options, id, NULL);
     }
+    if (json_object_get(statement, "uuid")) {
+        cairn_code code = cairn_passage_uuid(passage, id, NULL);
+        json_t *text = json_string(code ? "" : id);
+        *ret_value = dump(text);
+        json_decref(text);
+        return code;
+    }
     if ((what = json_object_get(statement, "value"))) {
         *ret_value = dump(what);
         return CAIRN_OK;
@@ -539,7 +546,8 @@ static cairn_code do_control(const char *verb, const json_t *action, cairn_error
     if (strcmp(verb, "pause") == 0)
         return cairn_instance_pause(engine, at->id, reterr);
     if (strcmp(verb, "resume") == 0)
-        return cairn_instance_resume(engine, at->id, false, reterr);
+        return cairn_instance_resume(engine, at->id,
+                                     json_is_true(json_object_get(action, "force")), reterr);
     if (strcmp(verb, "restart") == 0)
         return cairn_instance_restart(engine, at->id, reterr);
     bool is_confirmed = strcmp(text_of(action, "decision"), "confirmed") == 0;
@@ -564,6 +572,11 @@ static cairn_code act(const char *verb, const json_t *action, json_t *ret_answer
         return cairn_clock_advance(engine, int_of(action, verb, 0), NULL, reterr);
     if (strcmp(verb, "signal") == 0)
         return do_signal(action, ret_answer, reterr);
+    if (strcmp(verb, "code") == 0)
+        return json_object_update(json_object_get(scenario, "functions"),
+                                  json_object_get(action, verb))
+                   ? CAIRN_E_OUT_OF_MEMORY
+                   : CAIRN_OK;
     if (strcmp(verb, "requeue") == 0)
         return do_requeue(action, reterr);
     if (strcmp(verb, "result") == 0)

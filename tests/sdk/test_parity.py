@@ -25,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 EPOCH = datetime(2030, 1, 1, tzinfo=timezone.utc)       # where a runner's own clock starts
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+FOLDERS = ("scenarios", "passage")
 SERVED = {"http", "go-http"}        # runners that need a server, whatever the store
 
 
@@ -153,7 +154,7 @@ def is_same_error(where, expected, found):
 def run_once(options, stores, name, runner, command, kind):
     """None, or what went wrong."""
     store = stores.make("sqlite" if kind == "http" else kind)
-    scenario = os.path.join(HERE, "scenarios", name + ".json")
+    scenario = os.path.join(HERE, name + ".json")
     server = Server(options.cairn, store) if kind == "http" or runner in SERVED else None
     start = server.now() if server else EPOCH
     try:
@@ -174,7 +175,7 @@ def run_once(options, stores, name, runner, command, kind):
 
 
 def compare(options, name, rows):
-    path = os.path.join(HERE, "rows", name + ".json")
+    path = os.path.join(HERE, "rows", name.replace("scenarios/", "") + ".json")
     if options.write:
         with open(path, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1, ensure_ascii=False, sort_keys=True)
@@ -193,8 +194,8 @@ def main():
     parser.add_argument("--store", action="append", default=[], choices=["sqlite", "postgres", "http"])
     parser.add_argument("--write", action="store_true")
     options = parser.parse_intermixed_args()
-    every = sorted(file[:-5] for file in os.listdir(os.path.join(HERE, "scenarios")))
-    names = options.names or every
+    every = sorted(f"{folder}/{file[:-5]}" for folder in FOLDERS for file in os.listdir(os.path.join(HERE, folder)))
+    names = [name for name in every if not options.names or name.partition("/")[2] in options.names or name in options.names]
     runners = dict(given.split("=", 1) for given in options.runner) or \
         {"http": shlex.join([sys.executable, os.path.join(HERE, "run_http.py")])}
     kinds = options.store or ["sqlite", "postgres", "http"]

@@ -49,10 +49,10 @@ class Story:
     def make_function(self, name, spec):
         def run(ctx: cairn.Context, input):
             value = None
-            for statement in spec["do"]:
+            for statement in self.scenario["functions"][name]["do"]:
                 value = self.do_statement(ctx, statement)
             return value
-        return self.app.function(name, version=spec["version"])(run)
+        return self.app.function(name, version=spec["version"], commit=spec.get("commit", "step"))(run)
 
     def step_code(self, ctx, statement):
         def run(*_input):
@@ -91,6 +91,8 @@ class Story:
             return ctx.call(what["workflow"], what.get("input", {}))
         if verb == "log":
             return ctx.log.info(what)
+        if verb == "uuid":
+            return str(ctx.uuid())
         if verb == "value":
             return what
         raise RuntimeError(what)
@@ -164,8 +166,11 @@ class Story:
         if "error" in action or result != action["is"]:
             raise Wrong(f"it ended with {result!r}")
 
+    def do_code(self, action):
+        self.scenario["functions"].update(action["code"])
+
     def do_control(self, verb, action):
-        who = {name: action[name] for name in ("by", "reason") if name in action}
+        who = {name: action[name] for name in ("by", "reason", "force") if name in action}
         return getattr(self.named[action[verb]], verb)(**who)
 
     def act(self, action):

@@ -52,13 +52,16 @@ func (c *call) UnmarshalJSON(data []byte) error {
 type statement map[string]json.RawMessage
 
 type scenario struct {
-	Needs     []string          `json:"needs"`
-	Handlers  map[string][]call `json:"handlers"`
-	Functions map[string]struct {
-		Version int32       `json:"version"`
-		Do      []statement `json:"do"`
-	} `json:"functions"`
-	Do []json.RawMessage `json:"do"`
+	Needs     []string            `json:"needs"`
+	Handlers  map[string][]call   `json:"handlers"`
+	Functions map[string]function `json:"functions"`
+	Do        []json.RawMessage   `json:"do"`
+}
+
+type function struct {
+	Version int32       `json:"version"`
+	Commit  string      `json:"commit"`
+	Do      []statement `json:"do"`
 }
 
 // job has the fields of a job or of a start.
@@ -76,37 +79,39 @@ type job struct {
 }
 
 type action struct {
-	Enqueue     *job            `json:"enqueue"`
-	EnqueueMany []job           `json:"enqueue_many"`
-	Deploy      *file           `json:"deploy"`
-	Start       *job            `json:"start"`
-	Work        *int            `json:"work"`
-	AdvanceMS   int64           `json:"advance_ms"`
-	Signal      string          `json:"signal"`
-	Decide      string          `json:"decide"`
-	Cancel      string          `json:"cancel"`
-	Retry       string          `json:"retry"`
-	Delete      string          `json:"delete"`
-	Abort       string          `json:"abort"`
-	Pause       string          `json:"pause"`
-	Resume      string          `json:"resume"`
-	Restart     string          `json:"restart"`
-	Requeue     string          `json:"requeue"`
-	Result      string          `json:"result"`
-	As          json.RawMessage `json:"as"`
-	Gives       map[string]bool `json:"gives"`
-	Error       string          `json:"error"`
-	Is          json.RawMessage `json:"is"`
-	Event       string          `json:"event"`
-	Payload     json.RawMessage `json:"payload"`
-	ID          string          `json:"id"`
-	Latch       string          `json:"latch"`
-	Step        string          `json:"step"`
-	Decision    string          `json:"decision"`
-	By          string          `json:"by"`
-	Comment     string          `json:"comment"`
-	Reason      string          `json:"reason"`
-	Input       json.RawMessage `json:"input"`
+	Enqueue     *job                `json:"enqueue"`
+	EnqueueMany []job               `json:"enqueue_many"`
+	Deploy      *file               `json:"deploy"`
+	Start       *job                `json:"start"`
+	Work        *int                `json:"work"`
+	AdvanceMS   int64               `json:"advance_ms"`
+	Signal      string              `json:"signal"`
+	Decide      string              `json:"decide"`
+	Cancel      string              `json:"cancel"`
+	Retry       string              `json:"retry"`
+	Delete      string              `json:"delete"`
+	Abort       string              `json:"abort"`
+	Pause       string              `json:"pause"`
+	Resume      string              `json:"resume"`
+	Force       bool                `json:"force"`
+	Code        map[string]function `json:"code"`
+	Restart     string              `json:"restart"`
+	Requeue     string              `json:"requeue"`
+	Result      string              `json:"result"`
+	As          json.RawMessage     `json:"as"`
+	Gives       map[string]bool     `json:"gives"`
+	Error       string              `json:"error"`
+	Is          json.RawMessage     `json:"is"`
+	Event       string              `json:"event"`
+	Payload     json.RawMessage     `json:"payload"`
+	ID          string              `json:"id"`
+	Latch       string              `json:"latch"`
+	Step        string              `json:"step"`
+	Decision    string              `json:"decision"`
+	By          string              `json:"by"`
+	Comment     string              `json:"comment"`
+	Reason      string              `json:"reason"`
+	Input       json.RawMessage     `json:"input"`
 }
 
 type raw = json.RawMessage
@@ -262,6 +267,9 @@ func (s *story) do(ctx *cairn.Context, st statement) (raw, error) {
 	case st["log"] != nil:
 		ctx.Log(0, read[string](st["log"]))
 		return nil, nil
+	case st["uuid"] != nil:
+		id, err := ctx.UUID()
+		return raw(strconv.Quote(id)), err
 	case st["value"] != nil:
 		return st["value"], nil
 	}
@@ -273,10 +281,10 @@ func (s *story) register(ctx context.Context) error {
 		cairn.Handle(s.app, taskType, s.handler(script))
 	}
 	for name, function := range s.Functions {
-		statements := function.Do
-		cairn.NewFunction[raw, raw](name, function.Version, nil).Handle(s.app, func(ctx *cairn.Context, _ raw) (raw, error) {
+		options := &cairn.FunctionOptions{CommitPassage: function.Commit == "passage"}
+		cairn.NewFunction[raw, raw](name, function.Version, options).Handle(s.app, func(ctx *cairn.Context, _ raw) (raw, error) {
 			var value raw = raw("null")
-			for _, st := range statements {
+			for _, st := range s.Functions[name].Do {
 				var err error
 				if value, err = s.do(ctx, st); err != nil {
 					return nil, err
@@ -418,7 +426,7 @@ func (s *story) control(ctx context.Context, a *action) error {
 	case a.Pause != "":
 		return s.named[a.Pause].instance.Pause(ctx)
 	case a.Resume != "":
-		return s.named[a.Resume].instance.Resume(ctx, false)
+		return s.named[a.Resume].instance.Resume(ctx, a.Force)
 	case a.Restart != "":
 		return s.named[a.Restart].instance.Restart(ctx)
 	case a.Decision == "confirmed":
@@ -447,6 +455,11 @@ func (s *story) dispatch(ctx context.Context, a *action) (any, error) {
 		return s.advance(ctx, a)
 	case a.Signal != "":
 		return s.signal(ctx, a)
+	case a.Code != nil:
+		for name, code := range a.Code {
+			s.Functions[name] = code
+		}
+		return nil, nil
 	case a.Requeue != "":
 		return s.requeue(ctx, a)
 	case a.Result != "":
