@@ -31,7 +31,15 @@ import (
 
 var background = context.Background()
 
-var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+// CAIRN_TEST_LOG=1 shows what the engines log.
+var quiet = slog.New(slog.NewTextHandler(logWriter(), nil))
+
+func logWriter() io.Writer {
+	if os.Getenv("CAIRN_TEST_LOG") != "" {
+		return os.Stderr
+	}
+	return io.Discard
+}
 
 func unique() string {
 	var b [6]byte

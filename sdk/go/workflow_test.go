@@ -1,0 +1,64 @@
+package cairn_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"cairn.invalid/cairn"
+)
+
+func number[T any](n T) *T { return &n }
+
+func TestTheTextOfAWorkflow(t *testing.T) {
+	wf := cairn.NewWorkflow("order", 2).DLQ().
+		Step("a", &cairn.StepSpec{Handler: "a", MaxAttempts: 3, Priority: number[int32](50)}). // all defaults
+		Step("b", &cairn.StepSpec{Handler: "b.v1", MaxAttempts: 5, Timeout: 90 * time.Second, Once: false, Priority: number[int32](0),
+			Retry: &cairn.Backoff{Kind: "linear", Base: 250 * time.Millisecond, Max: time.Minute, Jitter: 0.5}, OnFailure: "continue",
+			Compensation: &cairn.Compensation{Handler: "undo.v1", MaxAttempts: number[int32](0), Once: true, Timeout: 48 * time.Hour},
+			Metadata:     map[string]any{"team": "x"}}).
+		Parallel("p", "m", "n").
+		Fork("f", "", func(w *cairn.Workflow) { w.Step("g", nil) }, func(w *cairn.Workflow) { w.Step("h", nil) })
+	text, err := wf.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"workflow":"order","version":2,"dlq":true,"steps":[{"step":"a"},` +
+		`{"step":"b","handler":"b.v1","max_attempts":5,"retry":{"backoff":"linear","base":"250ms","max":"1m","jitter":0.5},"timeout":"90s",` +
+		`"priority":0,"on_failure":"continue","compensation":{"handler":"undo.v1","max_attempts":0,"timeout":"2d","idempotent":false},"metadata":{"team":"x"}},` +
+		`{"parallel":"p","steps":[{"step":"m"},{"step":"n"}]},` +
+		`{"fork":"f","branches":[[{"step":"g"}],[{"step":"h"}]]}]}`
+	equal(t, "text", text, want)
+}
+
+func TestMistakesAreToldTogether(t *testing.T) {
+	_, err := cairn.NewWorkflow("order", 1).Step("a", &cairn.StepSpec{Timeout: -time.Second}).Sleep("b", time.Microsecond).Text()
+	if !errors.Is(err, cairn.ErrBadInput) || !strings.Contains(err.Error(), `"a"`) || !strings.Contains(err.Error(), `"b"`) {
+		t.Error(err)
+	}
+}
+
+func TestValidateAndDraw(t *testing.T) {
+	if cairn.LibraryVersion() == "" {
+		if _, err := cairn.NewWorkflow("order", 1).Step("a", nil).Draw("dot"); !errors.Is(err, cairn.ErrUnsupported) {
+			t.Error(err)
+		}
+		equal(t, "flaws", len(cairn.Validate("f", "")), 1)
+		return
+	}
+	equal(t, "flaws", len(cairn.Validate("f", `{"workflow": "w", "version": 1, "steps": [{"step": "a"}]}`)), 0)
+	flaws := cairn.Validate("f", "workflow: w\nversion: 1\nsteps:\n  - stp: a\n  - step: b\n    timeout: never\n")
+	if len(flaws) != 2 || flaws[0].Line != 4 || flaws[1].Line != 6 || flaws[0].Message == "" {
+		t.Error(flaws)
+	}
+	for _, form := range []string{"terminal", "dot", "mermaid"} {
+		drawn, err := cairn.NewWorkflow("order", 1).Step("reserve", nil).Draw(form)
+		if err != nil || !strings.Contains(drawn, "reserve") {
+			t.Error(form, drawn, err)
+		}
+	}
+	if _, err := cairn.NewWorkflow("order", 1).Draw("dot"); !errors.Is(err, cairn.ErrBadInput) {
+		t.Error(err)
+	}
+}
