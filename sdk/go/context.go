@@ -108,6 +108,9 @@ func (g *guard) setOver(err error) {
 	}
 }
 
+// survivable are the errors after which a run goes on: the function may handle them or fail.
+var survivable = []error{ErrStepFailed, ErrTimedOut, ErrBadInput, ErrBadJSON, ErrTooLarge, ErrWrongState, ErrNotFound, ErrConflict, ErrUnsupported}
+
 // exchange makes a call of the passage. Suspension and its like end the run for good.
 func (r *functionRun) exchange(call func(p passage.Passage) error) error {
 	if over := r.guard.suspended(); over != nil {
@@ -130,7 +133,7 @@ func (r *functionRun) exchangeAnyway(call func(p passage.Passage) error) error {
 	if errors.As(err, &own) {
 		err = errorOfCode(own.Code, own.Message, own.Detail, "", 500)
 	}
-	if err != nil && !isCode(err, ErrStepFailed, ErrTimedOut, ErrBadInput, ErrBadJSON, ErrTooLarge, ErrWrongState) {
+	if err != nil && !isCode(err, survivable...) {
 		r.guard.setOver(err)
 	}
 	return err
