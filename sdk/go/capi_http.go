@@ -331,7 +331,66 @@ func (s *server) report(ctx context.Context, worker string, results []*result, c
 func (s *server) notices() []notice { return nil }
 
 func (s *server) openPassage(worker string, task *leased, byPassage bool, lease time.Duration) (passage.Passage, error) {
-	return nil, unsupported("build with cgo and libcairn", "this program was built without libcairn, so it cannot run functions")
+	return passage.New(passage.Options{InstanceID: task.task.InstanceID, Memory: task.memory, ByPassage: byPassage, Lease: lease,
+		MaxName: maxName, MaxPayload: s.config.MaxPayload}, &passageExchange{s, worker, task}), nil
+}
+
+// maxName is the server's limit for keys and types.
+const maxName = 256
+
+// passageExchange is how a run of a function meets the server.
+type passageExchange struct {
+	server *server
+	worker string
+	task   *leased
+}
+
+func (x *passageExchange) path(verb string) string {
+	return "/v1/tasks/" + segment(x.task.task.ID) + "/" + verb
+}
+
+func (x *passageExchange) Commit(c *passage.Commit) (*passage.Committed, error) {
+	body := struct {
+		Worker string `json:"worker"`
+		Token  string `json:"token"`
+		*passage.Commit
+	}{x.worker, x.task.token, c}
+	var answer passage.Committed
+	// A commit that goes on without a step that has ended cannot be told from its repetition.
+	repeat := c.Outcome != "go_on" || len(c.Steps) > 0
+	if err := x.server.ask(context.Background(), x.path("commit"), body, repeat, 0, &answer); err != nil {
+		return nil, passageError(err)
+	}
+	return &answer, nil
+}
+
+func (x *passageExchange) Heartbeat(extend time.Duration) (string, error) {
+	body := map[string]any{"worker": x.worker, "token": x.task.token, "extend_ms": toMS(extend)}
+	var answer beatAnswer
+	err := x.server.ask(context.Background(), x.path("heartbeat"), body, true, 0, &answer)
+	return answer.Stop, passageError(err)
+}
+
+func (x *passageExchange) Now() (time.Time, error) {
+	status, text, err := x.server.call(context.Background(), request{method: "GET", target: "/v1/clock", isRead: true, repeat: true})
+	if err == nil && status >= 400 {
+		err = errorOfAnswer(status, text)
+	}
+	var answer clock
+	if err == nil {
+		err = json.Unmarshal(text, &answer)
+	}
+	return answer.Now, passageError(err)
+}
+
+func (x *passageExchange) NewID(now time.Time) string { return newID(now) }
+
+func passageError(err error) error {
+	if err == nil {
+		return nil
+	}
+	known := asError(err)
+	return &passage.Error{Code: known.Code, Message: known.Message, Detail: known.Detail}
 }
 
 // ---- workflow files
