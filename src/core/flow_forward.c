@@ -145,40 +145,39 @@ static cairn_code stop_losers(struct flow *flow, const struct flow_step *join)
     return CAIRN_OK;
 }
 
-/* A branch has arrived.  What arrives after a join has been completed changes nothing. */
-static cairn_code arrive(struct flow *flow, struct flow_step *join)
+/* A branch has arrived; *ret_is_complete: the last one that the join needs. */
+static cairn_code arrive(struct flow *flow, struct flow_step *join, bool *ret_is_complete)
 {
-    if (join->row.status != STEP_PENDING)
-        return CAIRN_OK;
     join->row.remaining--;
     step_touch(flow, join);
+    *ret_is_complete = join->config->is_any || join->row.remaining <= 0;
+    return join->config->is_any ? stop_losers(flow, join) : CAIRN_OK;
+}
+
+/* What arrives after a join has been completed changes nothing. */
+static cairn_code run_join(struct flow *flow, struct flow_step *join)
+{
+    bool is_complete;
+    if (join->row.status != STEP_PENDING)
+        return CAIRN_OK;
     if (!join->row.started_at_us)
         join->row.started_at_us = flow->now_us;
-    if (join->config->is_any)
-        TRY(stop_losers(flow, join));
-    else if (join->row.remaining > 0)
-        return CAIRN_OK;
-    return fire_join(flow, join);
+    TRY(arrive(flow, join, &is_complete));
+    return is_complete ? fire_join(flow, join) : CAIRN_OK;
 }
 
 cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join)
 {
-    struct flow_step *join;
-    *ret_is_join = false;
-    if (step->row.next < 0)
-        return CAIRN_OK;
-    TRY(flow->source->step(flow, step->row.next, &join));
-    if (!join || join->row.kind != KIND_JOIN)
-        return CAIRN_OK;
-    *ret_is_join = true;
-    if (join->row.status != STEP_PENDING)
+    struct flow_step *join = NULL;
+    bool is_complete;
+    if (step->row.next >= 0)
+        TRY(flow->source->step(flow, step->row.next, &join));
+    *ret_is_join = join && join->row.kind == KIND_JOIN;
+    if (!*ret_is_join || join->row.status != STEP_PENDING)
         return CAIRN_OK;
     TRY(flow->source->config(flow, join));
-    join->row.remaining--;
-    step_touch(flow, join);
-    if (join->config->is_any)
-        TRY(stop_losers(flow, join));
-    else if (join->row.remaining > 0)
+    TRY(arrive(flow, join, &is_complete));
+    if (!is_complete)
         return CAIRN_OK;
     join->row.is_held = true;
     step_set(flow, join, STEP_PAUSED);
@@ -268,7 +267,7 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token)
         return function_wake(flow, step, token->input);
     TRY(flow->source->config(flow, step));
     if (step->row.kind == KIND_JOIN)
-        return arrive(flow, step);
+        return run_join(flow, step);
     if (step->row.status != STEP_PENDING)
         return CAIRN_OK; /* its branch was lost while the token was on its way */
 

@@ -40,16 +40,14 @@ static void add_text(struct json_out *out, const char *key, const char *text)
 {
     if (!text)
         return;
-    json_key(out, key);
-    json_str(out, text);
+    json_str(json_key(out, key), text);
 }
 
 static void add_time(struct json_out *out, const char *key, int64_t at_us)
 {
     if (!at_us)
         return;
-    json_key(out, key);
-    json_time(out, at_us);
+    json_time(json_key(out, key), at_us);
 }
 
 static const char *job_data(struct batch *batch, const struct job_facts *facts)
@@ -58,18 +56,15 @@ static const char *job_data(struct batch *batch, const struct job_facts *facts)
     struct json_out out = {.buf = &buf};
     json_open(&out, '{');
     add_text(&out, "worker", facts->worker);
-    if (facts->attempt) {
-        json_key(&out, "attempt");
-        json_int(&out, facts->attempt);
-    }
+    if (facts->attempt)
+        json_int(json_key(&out, "attempt"), facts->attempt);
     add_text(&out, "error", facts->error);
     add_text(&out, "reason", facts->reason);
     add_time(&out, "run_at", facts->run_at_us);
     if (facts->extend_us) {
         char seconds[32];
         snprintf(seconds, sizeof seconds, "%g", (double)facts->extend_us / (double)US_PER_SEC);
-        json_key(&out, "extended_by_seconds");
-        json_raw(&out, seconds);
+        json_raw(json_key(&out, "extended_by_seconds"), seconds);
     }
     json_close(&out, '}');
     return buf_keep(&buf, &batch->arena);
@@ -82,10 +77,8 @@ static const char *flow_data(struct batch *batch, const struct flow_facts *facts
     json_open(&out, '{');
     add_text(&out, "step_name", facts->step_name);
     add_text(&out, "status", facts->status);
-    if (facts->has_retry_count) {
-        json_key(&out, "retry_count");
-        json_int(&out, facts->retry_count);
-    }
+    if (facts->has_retry_count)
+        json_int(json_key(&out, "retry_count"), facts->retry_count);
     add_text(&out, "error", facts->error);
     add_text(&out, "worker", facts->worker);
     add_text(&out, facts->decision ? "decided_by" : "requested_by", facts->by);

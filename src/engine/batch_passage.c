@@ -15,16 +15,11 @@ static const char *compensation_config(struct batch *batch, const struct commit_
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
     json_open(&out, '{');
-    json_key(&out, "compensation");
-    json_open(&out, '{');
-    json_key(&out, "handler");
-    json_str(&out, step->compensation);
-    json_key(&out, "max_attempts");
-    json_int(&out, step->compensation_max_attempts);
-    if (step->compensation_timeout_ms) {
-        json_key(&out, "timeout_ms");
-        json_int(&out, step->compensation_timeout_ms);
-    }
+    json_open(json_key(&out, "compensation"), '{');
+    json_str(json_key(&out, "handler"), step->compensation);
+    json_int(json_key(&out, "max_attempts"), step->compensation_max_attempts);
+    if (step->compensation_timeout_ms)
+        json_int(json_key(&out, "timeout_ms"), step->compensation_timeout_ms);
     json_close(&out, '}');
     json_close(&out, '}');
     return buf_keep(&buf, &batch->arena);

@@ -162,10 +162,8 @@ static const char *undo_input(struct arena *arena, const struct step_row *row)
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
     json_open(&out, '{');
-    json_key(&out, "input");
-    json_raw(&out, row->input);
-    json_key(&out, "output");
-    json_raw(&out, row->output);
+    json_raw(json_key(&out, "input"), row->input);
+    json_raw(json_key(&out, "output"), row->output);
     json_close(&out, '}');
     return buf_keep(&buf, arena);
 }

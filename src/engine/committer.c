@@ -136,6 +136,15 @@ static void settle(struct committer *committer, const struct known *before,
     queue_end(&woken, NULL);
 }
 
+/* Anything may have changed: what waits looks again.  With the lock held. */
+static void look_at_all(struct local_engine *engine)
+{
+    engine->ready_epoch++;
+    timers_ask(engine);
+    park_wake(engine, NULL);
+    waits_look(engine);
+}
+
 /* ---- when it failed ------------------------------------------------------------------------ */
 
 static void rest(struct committer *committer)
@@ -175,13 +184,8 @@ static void try_later(struct committer *committer, struct request_queue *request
     }
     if (is_news)
         engine->trouble_us = now_us;
-    if (is_unsure) { /* it may have made anything claimable, or set a timer, and a second try will
-                        not say so */
-        engine->ready_epoch++;
-        timers_ask(engine);
-        park_wake(engine, NULL);
-        waits_look(engine);
-    }
+    if (is_unsure) /* it may have changed anything, and a second try will not say so */
+        look_at_all(engine);
     queue_prepend(&engine->writes, &later);
     pthread_mutex_unlock(&engine->lock);
     if (is_news)
@@ -289,10 +293,7 @@ static void note_foreign_commit(struct committer *committer)
         !engine->store->ops->is_changed_elsewhere(committer->session))
         return;
     pthread_mutex_lock(&engine->lock);
-    engine->ready_epoch++;
-    timers_ask(engine);
-    park_wake(engine, NULL);
-    waits_look(engine);
+    look_at_all(engine);
     pthread_mutex_unlock(&engine->lock);
 }
 

@@ -85,8 +85,7 @@ static cairn_code collect(struct flow *flow, const struct flow_step *join,
 
 static void write_names(struct json_out *out, const char *key, const struct step_list *steps)
 {
-    json_key(out, key);
-    json_open(out, '[');
+    json_open(json_key(out, key), '[');
     for (size_t i = 0; i < steps->count; i++)
         json_str(out, steps->items[i]->row.name);
     json_close(out, ']');
@@ -96,18 +95,14 @@ static void write_output(struct json_out *out, const struct flow_step *join,
                          const struct arrivals *arrivals)
 {
     json_open(out, '{');
-    json_key(out, "status");
-    json_str(out, "success"); /* a join that has failed passes nothing on */
-    json_key(out, "strategy");
-    json_str(out, join->config->is_any ? "any" : "all");
+    json_str(json_key(out, "status"), "success"); /* a join that has failed passes nothing on */
+    json_str(json_key(out, "strategy"), join->config->is_any ? "any" : "all");
     write_names(out, "completed", &arrivals->completed);
     write_names(out, "failed", &arrivals->failed);
-    json_key(out, "outputs");
-    json_open(out, '{');
-    for (size_t i = 0; i < arrivals->completed.count; i++) {
-        json_key(out, arrivals->completed.items[i]->row.name);
-        json_raw(out, arrivals->completed.items[i]->row.output);
-    }
+    json_open(json_key(out, "outputs"), '{');
+    for (size_t i = 0; i < arrivals->completed.count; i++)
+        json_raw(json_key(out, arrivals->completed.items[i]->row.name),
+                 arrivals->completed.items[i]->row.output);
     json_close(out, '}');
     json_close(out, '}');
 }

@@ -22,16 +22,11 @@ static void write_json(struct buf *buf, cairn_notice_level level, const char *ev
                                          [CAIRN_NOTICE_ERROR] = "error"};
     struct json_out out = {.buf = buf};
     json_open(&out, '{');
-    json_key(&out, "event");
-    json_str(&out, event);
-    json_key(&out, "level");
-    json_str(&out, levels[level]);
-    for (const struct notice_fact *fact = facts; fact->name; fact++) {
-        json_key(&out, fact->name);
-        json_int(&out, fact->value);
-    }
-    json_key(&out, "text");
-    json_str(&out, text);
+    json_str(json_key(&out, "event"), event);
+    json_str(json_key(&out, "level"), levels[level]);
+    for (const struct notice_fact *fact = facts; fact->name; fact++)
+        json_int(json_key(&out, fact->name), fact->value);
+    json_str(json_key(&out, "text"), text);
     json_close(&out, '}');
 }
 

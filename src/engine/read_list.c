@@ -399,42 +399,38 @@ static cairn_code show_record(struct question *q, const void *from, void *ret)
 /* ---- pages ---------------------------------------------------------------------------------- */
 
 struct list {
-    size_t row_size, item_size;
+    const struct row_type *rows;
+    size_t item_size;
     enum { OF_ALL, OF_JOB, OF_INSTANCE } parent; /* what the items belong to: it must exist */
     cairn_code (*fetch)(struct question *q, void *rows, size_t room, size_t *ret_count);
     cairn_code (*show)(struct question *q, const void *row, void *ret_item);
 
-    /* The cursor behind a row: a text, or else the number at an offset. */
+    /* The cursor behind a row: a text, or else the number in this column. */
     const char *(*cursor)(struct question *q, const void *row);
-    size_t number_offset, number_size;
+    const char *number;
 };
 
-#define SIZES(row, item) .row_size = sizeof(struct row), .item_size = sizeof(item)
-#define NUMBER(row, member)                        \
-    .number_offset = offsetof(struct row, member), \
-    .number_size = sizeof(((struct row *)NULL)->member)
-
 static const struct list lists[OP_COUNT] = {
-    [OP_JOB_LIST] = {SIZES(job_row, cairn_job), OF_ALL, fetch_jobs, show_job,
-                     NUMBER(job_row, seq)},
-    [OP_JOB_EVENTS] = {SIZES(event_row, cairn_event), OF_JOB, fetch_events, show_event,
-                       NUMBER(event_row, id)},
-    [OP_REGISTRY_LIST] = {SIZES(registry_row, cairn_registry_entry), OF_ALL, fetch_registry,
-                          show_entry, .cursor = entry_cursor},
-    [OP_DEFINITION_LIST] = {SIZES(definition_row, cairn_workflow), OF_ALL, fetch_definitions,
-                            show_definition, .cursor = definition_cursor},
-    [OP_INSTANCE_LIST] = {SIZES(instance_row, cairn_instance), OF_ALL, fetch_instances,
-                          show_instance, NUMBER(instance_row, seq)},
-    [OP_STEP_LIST] = {SIZES(step_row, cairn_step), OF_INSTANCE, fetch_steps, show_step,
-                      NUMBER(step_row, seq)},
-    [OP_INSTANCE_EVENTS] = {SIZES(event_row, cairn_event), OF_INSTANCE, fetch_events,
-                            show_event, NUMBER(event_row, id)},
-    [OP_LOG_LIST] = {SIZES(log_row, cairn_log), OF_INSTANCE, fetch_logs, show_log,
-                     NUMBER(log_row, id)},
-    [OP_DECISION_LIST] = {SIZES(decision_row, cairn_decision), OF_INSTANCE, fetch_decisions,
-                          show_decision, NUMBER(decision_row, id)},
-    [OP_DLQ_LIST] = {SIZES(dlq_row, cairn_dlq_record), OF_ALL, fetch_dlq, show_record,
-                     NUMBER(dlq_row, id)},
+    [OP_JOB_LIST] = {&job_row_type, sizeof(cairn_job), OF_ALL, fetch_jobs, show_job,
+                     .number = "seq"},
+    [OP_JOB_EVENTS] = {&event_row_type, sizeof(cairn_event), OF_JOB, fetch_events, show_event,
+                       .number = "id"},
+    [OP_REGISTRY_LIST] = {&registry_row_type, sizeof(cairn_registry_entry), OF_ALL,
+                          fetch_registry, show_entry, .cursor = entry_cursor},
+    [OP_DEFINITION_LIST] = {&definition_row_type, sizeof(cairn_workflow), OF_ALL,
+                            fetch_definitions, show_definition, .cursor = definition_cursor},
+    [OP_INSTANCE_LIST] = {&instance_row_type, sizeof(cairn_instance), OF_ALL, fetch_instances,
+                          show_instance, .number = "seq"},
+    [OP_STEP_LIST] = {&step_row_type, sizeof(cairn_step), OF_INSTANCE, fetch_steps, show_step,
+                      .number = "seq"},
+    [OP_INSTANCE_EVENTS] = {&event_row_type, sizeof(cairn_event), OF_INSTANCE, fetch_events,
+                            show_event, .number = "id"},
+    [OP_LOG_LIST] = {&log_row_type, sizeof(cairn_log), OF_INSTANCE, fetch_logs, show_log,
+                     .number = "id"},
+    [OP_DECISION_LIST] = {&decision_row_type, sizeof(cairn_decision), OF_INSTANCE,
+                          fetch_decisions, show_decision, .number = "id"},
+    [OP_DLQ_LIST] = {&dlq_row_type, sizeof(cairn_dlq_record), OF_ALL, fetch_dlq, show_record,
+                     .number = "id"},
 };
 
 static cairn_code find_parent(struct question *q, const struct list *list)
@@ -447,19 +443,14 @@ static cairn_code find_parent(struct question *q, const struct list *list)
     return list->parent == OF_INSTANCE ? question_instance(q, id, &instance) : CAIRN_OK;
 }
 
-static const char *cursor_behind(struct question *q, const struct list *list, const char *row)
+static const char *cursor_behind(struct question *q, const struct list *list, const void *row)
 {
-    int64_t number = 0;
-    int32_t place;
+    const struct column *column = list->rows->columns;
     if (list->cursor)
         return list->cursor(q, row);
-    if (list->number_size == sizeof number) {
-        memcpy(&number, row + list->number_offset, sizeof number);
-    } else {
-        memcpy(&place, row + list->number_offset, sizeof place);
-        number = place;
-    }
-    return arena_printf(q->arena, "%lld", (long long)number);
+    while (strcmp(column->name, list->number) != 0)
+        column++;
+    return arena_printf(q->arena, "%lld", (long long)member_int(column, row));
 }
 
 /* One more than the page holds is read, to know whether another page follows. */
@@ -469,16 +460,16 @@ cairn_code answer_list(struct question *q)
     size_t limit = page_of(q->request).limit, room = limit + 1, count = 0;
     struct page_output *page = &q->request->out.page;
     TRY(find_parent(q, list));
-    char *rows = arena_array(q->arena, room, list->row_size);
+    char *rows = arena_array(q->arena, room, list->rows->size);
     char *items = arena_array(q->arena, room, list->item_size);
     NEED(rows && items, q->error);
     TRY(list->fetch(q, rows, room, &count));
     *page = (struct page_output){.items = items, .count = count < room ? count : limit};
     for (size_t i = 0; i < page->count; i++)
-        TRY(list->show(q, rows + i * list->row_size, items + i * list->item_size));
+        TRY(list->show(q, rows + i * list->rows->size, items + i * list->item_size));
     if (count < room)
         return CAIRN_OK;
-    page->next = cursor_behind(q, list, rows + (limit - 1) * list->row_size);
+    page->next = cursor_behind(q, list, rows + (limit - 1) * list->rows->size);
     return page->next ? CAIRN_OK : fail_memory(q->error);
 }
 

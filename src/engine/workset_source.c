@@ -226,12 +226,9 @@ static const char *signal_to_json(struct batch *batch, const struct signal_row *
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
     json_open(&out, '{');
-    json_key(&out, "id");
-    json_str(&out, signal->id);
-    json_key(&out, "event");
-    json_str(&out, signal->event);
-    json_key(&out, "payload");
-    json_raw(&out, signal->payload);
+    json_str(json_key(&out, "id"), signal->id);
+    json_str(json_key(&out, "event"), signal->event);
+    json_raw(json_key(&out, "payload"), signal->payload);
     json_close(&out, '}');
     return buf_keep(&buf, &batch->arena);
 }
@@ -321,14 +318,10 @@ static cairn_code source_set_error(struct flow *flow, const char **error, const 
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
     json_open(&out, '{');
-    json_key(&out, "step");
-    json_str(&out, step_name);
-    json_key(&out, "message");
-    json_str(&out, message);
-    json_key(&out, "attempt");
-    json_int(&out, attempt);
-    json_key(&out, "at");
-    json_time(&out, flow->now_us);
+    json_str(json_key(&out, "step"), step_name);
+    json_str(json_key(&out, "message"), message);
+    json_int(json_key(&out, "attempt"), attempt);
+    json_time(json_key(&out, "at"), flow->now_us);
     json_close(&out, '}');
     flow->is_dirty = true;
     *error = buf_keep(&buf, flow->arena);

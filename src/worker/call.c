@@ -99,25 +99,25 @@ static void submit(struct call *call)
 static bool fill_types(const struct cairn_worker *worker, struct arena *arena,
                        cairn_claim_options *claim)
 {
-    const char **types = arena_array(arena, worker->handler_count, sizeof *types);
+    const char **types = arena_array(arena, worker->handlers.count, sizeof *types);
     if (!types)
         return false;
-    for (size_t i = 0; i < worker->handler_count; i++)
-        if (!(types[i] = arena_strdup(arena, worker->handlers[i].pattern)))
+    for (size_t i = 0; i < worker->handlers.count; i++)
+        if (!(types[i] = arena_strdup(arena, worker->handlers.items[i].pattern)))
             return false;
     claim->types = types;
-    claim->type_count = worker->handler_count;
+    claim->type_count = worker->handlers.count;
     return true;
 }
 
 static bool fill_functions(const struct cairn_worker *worker, struct arena *arena,
                            cairn_claim_options *claim)
 {
-    cairn_function_code *codes = arena_array(arena, worker->function_count, sizeof *codes);
+    cairn_function_code *codes = arena_array(arena, worker->functions.count, sizeof *codes);
     if (!codes)
         return false;
-    for (size_t i = 0; i < worker->function_count; i++) {
-        const struct function *function = &worker->functions[i];
+    for (size_t i = 0; i < worker->functions.count; i++) {
+        const struct function *function = &worker->functions.items[i];
         codes[i] = (cairn_function_code)CAIRN_FUNCTION_CODE_DEFAULTS;
         codes[i].name = arena_strdup(arena, function->name);
         codes[i].version = function->version;
@@ -126,7 +126,7 @@ static bool fill_functions(const struct cairn_worker *worker, struct arena *aren
             return false;
     }
     claim->functions = codes;
-    claim->function_count = worker->function_count;
+    claim->function_count = worker->functions.count;
     return true;
 }
 

@@ -33,8 +33,8 @@ static cairn_code check_function(const struct cairn_worker *worker,
         return fail(reterr, CAIRN_E_BAD_INPUT,
                     "from_version is %d; it must be from 1 to the version, %d",
                     (int)options->from_version, (int)options->version);
-    for (size_t i = 0; i < worker->function_count; i++) {
-        const struct function *known = &worker->functions[i];
+    for (size_t i = 0; i < worker->functions.count; i++) {
+        const struct function *known = &worker->functions.items[i];
         if (known->version == options->version && strcmp(known->name, options->name) == 0)
             return fail(reterr, CAIRN_E_CONFLICT,
                         "function \"%.128s\", version %d, is registered already", options->name,
@@ -49,14 +49,10 @@ static char *make_file(const cairn_function_options *options)
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
     json_open(&out, '{');
-    json_key(&out, "function");
-    json_str(&out, options->name);
-    json_key(&out, "version");
-    json_int(&out, options->version);
-    json_key(&out, "dlq");
-    json_bool(&out, options->dlq != 0);
-    json_key(&out, "max_attempts");
-    json_int(&out, options->max_attempts);
+    json_str(json_key(&out, "function"), options->name);
+    json_int(json_key(&out, "version"), options->version);
+    json_bool(json_key(&out, "dlq"), options->dlq != 0);
+    json_int(json_key(&out, "max_attempts"), options->max_attempts);
     json_close(&out, '}');
     char *text = buf_take(&buf, NULL);
     buf_done(&buf);
@@ -81,31 +77,20 @@ cairn_code cairn_worker_function(cairn_worker *worker, const cairn_function_opti
     error_clear(reterr);
     TRY(options_take(OPTIONS_FUNCTION, &known, options, reterr));
     TRY(check_function(worker, &known, reterr));
-    size_t size = (worker->function_count + 1) * sizeof *worker->functions;
-    struct function *more = mem_realloc(worker->functions, size);
-    NEED(more, reterr);
-    worker->functions = more;
-    char *name = mem_strdup(known.name);
-    cairn_code code = name ? deploy(worker, &known, reterr) : fail_memory(reterr);
-    if (code) {
-        mem_free(name);
-        return code;
-    }
-    more[worker->function_count++] = (struct function){
-        .name = name,
-        .version = known.version,
-        .from_version = known.from_version ? known.from_version : known.version,
-        .run = known.run,
-        .arg = known.arg,
-        .commit = known.commit};
+    if (!known.from_version)
+        known.from_version = known.version;
+    const char *name = arena_strdup(&worker->arena, known.name);
+    NEED(name, reterr);
+    TRY(deploy(worker, &known, reterr));
+    struct function *added = list_add(&worker->arena, &worker->functions);
+    NEED(added, reterr);
+    *added = (struct function){.name = name,
+                               .version = known.version,
+                               .from_version = known.from_version,
+                               .run = known.run,
+                               .arg = known.arg,
+                               .commit = known.commit};
     return CAIRN_OK;
-}
-
-void functions_free(struct cairn_worker *worker)
-{
-    for (size_t i = 0; i < worker->function_count; i++)
-        mem_free(worker->functions[i].name);
-    mem_free(worker->functions);
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -115,8 +100,8 @@ const struct function *worker_find_function(const struct cairn_worker *worker,
 {
     const struct function *best = NULL;
     int32_t version = task->memory ? task->memory->version : 0;
-    for (size_t i = 0; i < worker->function_count; i++) {
-        const struct function *function = &worker->functions[i];
+    for (size_t i = 0; i < worker->functions.count; i++) {
+        const struct function *function = &worker->functions.items[i];
         if (strcmp(function->name, task->type) != 0)
             continue;
         if (function->version == version)

@@ -4,7 +4,6 @@
  */
 #include "worker/worker.h"
 
-#include "base/buf.h"
 #include "core/pattern.h"
 #include "engine/options.h"
 
@@ -25,8 +24,8 @@ void worker_wake(struct cairn_worker *worker)
 const struct handler *worker_find(const struct cairn_worker *worker, const char *type)
 {
     const struct handler *best = NULL;
-    for (size_t i = 0; i < worker->handler_count; i++) {
-        const struct handler *handler = &worker->handlers[i];
+    for (size_t i = 0; i < worker->handlers.count; i++) {
+        const struct handler *handler = &worker->handlers.items[i];
         if (!pattern_matches(handler->pattern, type))
             continue;
         if (!pattern_is_prefix(handler->pattern))
@@ -38,18 +37,12 @@ const struct handler *worker_find(const struct cairn_worker *worker, const char 
 }
 
 /* "host:4711:1f0c22aa" */
-static char *make_name(void)
+static const char *make_name(struct cairn_worker *worker)
 {
     char host[65] = "";
-    struct rng rng;
-    struct buf name = {0};
     gethostname(host, sizeof host - 1);
-    rng_init(&rng, 0);
-    buf_printf(&name, "%s:%ld:%08x", host[0] ? host : "host", (long)getpid(),
-               (unsigned)rng_next(&rng));
-    char *text = buf_take(&name, NULL);
-    buf_done(&name);
-    return text;
+    return arena_printf(&worker->arena, "%s:%ld:%08x", host[0] ? host : "host", (long)getpid(),
+                        (unsigned)rng_next(&worker->rng));
 }
 
 static cairn_code check_options(const cairn_worker_options *options, cairn_error *reterr)
@@ -72,11 +65,10 @@ static cairn_code fill_worker(struct cairn_worker *worker, const cairn_worker_op
     worker->wait_ms = options->wait_ms;
     worker->is_until_idle = options->until_idle;
     rng_init(&worker->rng, 0);
-    worker->name = options->name ? mem_strdup(options->name) : make_name();
-    if (options->runtime)
-        worker->runtime = mem_strdup(options->runtime);
-    if (!worker->name || (options->runtime && !worker->runtime))
-        return fail_memory(reterr);
+    worker->name =
+        options->name ? arena_strdup(&worker->arena, options->name) : make_name(worker);
+    worker->runtime = arena_strdup(&worker->arena, options->runtime);
+    NEED(worker->name && (worker->runtime || !options->runtime), reterr);
     worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (worker->wake_fd < 0)
         return fail(reterr, CAIRN_E_TOO_MANY, "could not open an event descriptor: %s",
@@ -120,19 +112,15 @@ cairn_code cairn_worker_handle(cairn_worker *worker, const char *type, cairn_han
     }
     if (!handler)
         return fail(reterr, CAIRN_E_BAD_INPUT, "type \"%.128s\" has no handler", type);
-    for (size_t i = 0; i < worker->handler_count; i++)
-        if (strcmp(worker->handlers[i].pattern, type) == 0)
+    for (size_t i = 0; i < worker->handlers.count; i++)
+        if (strcmp(worker->handlers.items[i].pattern, type) == 0)
             return fail(reterr, CAIRN_E_CONFLICT, "type \"%.128s\" already has a handler",
                         type);
 
-    size_t size = (worker->handler_count + 1) * sizeof *worker->handlers;
-    struct handler *more = mem_realloc(worker->handlers, size);
-    NEED(more, reterr);
-    worker->handlers = more;
-    char *pattern = mem_strdup(type);
-    NEED(pattern, reterr);
-    more[worker->handler_count++] =
-        (struct handler){.pattern = pattern, .run = handler, .arg = arg};
+    const char *pattern = arena_strdup(&worker->arena, type);
+    struct handler *added = pattern ? list_add(&worker->arena, &worker->handlers) : NULL;
+    NEED(added, reterr);
+    *added = (struct handler){.pattern = pattern, .run = handler, .arg = arg};
     return CAIRN_OK;
 }
 
@@ -149,7 +137,7 @@ static void begin_anew(struct cairn_worker *worker)
 cairn_code cairn_worker_run(cairn_worker *worker, cairn_error *reterr)
 {
     error_clear(reterr);
-    if (worker->handler_count == 0 && worker->function_count == 0) {
+    if (worker->handlers.count == 0 && worker->functions.count == 0) {
         fail(reterr, CAIRN_E_BAD_INPUT, "the worker has no handlers");
         return fail_hint(reterr, CAIRN_E_BAD_INPUT,
                          "call cairn_worker_handle() or cairn_worker_function() before");
@@ -181,12 +169,7 @@ void cairn_worker_free(cairn_worker *worker)
         return;
     if (worker->wake_fd >= 0)
         close(worker->wake_fd);
-    for (size_t i = 0; i < worker->handler_count; i++)
-        mem_free(worker->handlers[i].pattern);
-    mem_free(worker->handlers);
-    functions_free(worker);
-    mem_free(worker->name);
-    mem_free(worker->runtime);
+    arena_done(&worker->arena);
     pthread_cond_destroy(&worker->has_waiting);
     pthread_mutex_destroy(&worker->lock);
     mem_free(worker);

@@ -31,14 +31,14 @@
 #include <stdint.h>
 
 struct handler {
-    char *pattern;
+    const char *pattern;
     cairn_handler run;
     void *arg;
 };
 
 /* A durable function, in one version. */
 struct function {
-    char *name;
+    const char *name;
     int32_t version, from_version; /* the highest and the lowest that its code accepts */
     cairn_function run;
     void *arg;
@@ -106,14 +106,13 @@ struct rest {
 
 struct cairn_worker {
     cairn_engine *engine;
-    char *name, *runtime; /* runtime NULL: any */
+    struct arena arena;         /* of names, handlers and functions */
+    const char *name, *runtime; /* runtime NULL: any */
     uint32_t concurrency, lease_ms, wait_ms;
     bool is_until_idle;
     struct rng rng; /* jitter */
-    struct handler *handlers;
-    size_t handler_count;
-    struct function *functions;
-    size_t function_count;
+    LIST(struct handler) handlers;
+    LIST(struct function) functions;
 
     int wake_fd;             /* readable: there is something to look at */
     atomic_bool is_stopping; /* set by any thread */
@@ -191,7 +190,6 @@ const struct handler *worker_find(const struct cairn_worker *worker, const char 
 const struct function *worker_find_function(const struct cairn_worker *worker,
                                             const cairn_task *task);
 void run_function(struct cairn_worker *worker, struct cairn_work *work);
-void functions_free(struct cairn_worker *worker);
 
 /* ---- outcome.c: what an answer to a report means ------------------------------------------- */
 
