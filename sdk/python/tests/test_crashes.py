@@ -71,7 +71,7 @@ def test_workers_that_are_killed(request: pytest.FixtureRequest, tmp_path: Path,
             for _ in range(KILLS):
                 victim = dice.randrange(PROCESSES)
                 os.kill(processes[victim].pid, signal.SIGKILL)
-                processes[victim].wait()
+                processes[victim].communicate()
                 for job in dice.sample(jobs, 3):
                     try:
                         job.cancel()
