@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 
 def is_main() -> bool:
@@ -17,8 +18,9 @@ def is_main() -> bool:
             module = importlib.import_module(name)
         except ImportError:
             continue
-        here, main = module.get_current(), module.get_main()
-        return bool(here == main or (isinstance(here, tuple) and here[0] == main[0]))
+        here: Any = module.get_current()
+        main: Any = module.get_main()
+        return str(here) == str(main) or (name == "_interpreters" and here[0] == main[0])
     return True
 
 
