@@ -257,14 +257,21 @@ static size_t count_in(const char *text, const char *part)
     return count;
 }
 
-TEST(notices_are_pulled_once)
+static cairn_engine *open_plain(const char *url)
 {
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
     cairn_engine *engine = NULL;
-    cairn_response *response = NULL;
     cairn_error error;
-    open.url = scratch_store_of(scratch_kind()); /* without tables: a migration is told */
+    open.url = url;
     CHECK_OK(cairn_open(&open, &engine, &error));
+    return engine;
+}
+
+TEST(notices_are_pulled_once)
+{
+    cairn_response *response = NULL;
+    cairn_engine *engine =
+        open_plain(scratch_store_of(scratch_kind())); /* without tables: a migration is told */
     CHECK_INT(cairn_notices(engine, &response), 1);
     CHECK_INT(cairn_response_status(response), 200);
     const char *body = body_of(response);
@@ -278,21 +285,22 @@ TEST(notices_are_pulled_once)
     cairn_close(engine);
 }
 
+/* A commit that is slow is told, too, so there may be more than one notice for each report. */
 TEST(the_newest_notices_are_kept)
 {
     enum { LATE = 70, KEPT = 64 };
-    struct told told;
     cairn_response *response;
-    cairn_engine *engine = open_told(&told, scratch_store());
+    cairn_engine *engine = open_plain(scratch_store());
     cairn_task task = {.id = "00000000-0000-4000-8000-000000000000", .token = "t"};
-    if (cairn_notices(engine, &response) > 0) /* of the migration */
-        cairn_response_free(response);
+    int dropped = 0;
     for (int i = 0; i < LATE; i++)
         CHECK_INT(cairn_task_complete(engine, "w", &task, "{}", NULL), CAIRN_E_LEASE_LOST);
     CHECK_INT(cairn_notices(engine, &response), KEPT);
     const char *body = body_of(response);
-    CHECK_INT(count_in(body, "\"event\":\"late_reports\""), KEPT);
-    CHECK(strstr(body, "],\"dropped\":6}"), "%s", body);
+    const char *end = strstr(body, "],\"dropped\":");
+    CHECK_INT(count_in(body, "\"event\":"), KEPT);
+    CHECK(end && sscanf(end, "],\"dropped\":%d}", &dropped) == 1, "%s", body);
+    CHECK(dropped >= LATE - KEPT, "%d were dropped", dropped);
     cairn_response_free(response);
     cairn_close(engine);
 }
