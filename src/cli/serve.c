@@ -78,12 +78,18 @@ static void wait_for_stop(void)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* That a new store has got its tables is no news. */
+static bool is_new_store(const char *json)
+{
+    return strstr(json, "\"event\":\"migrated\"") && strstr(json, "\"from\":0,");
+}
+
 /* Called by threads of the engine. */
 static void tell_notice(void *arg, int level, const char *text, const char *json)
 {
     const struct args *args = arg;
-    (void)json;
-    if (level == CAIRN_NOTICE_ERROR || !args_has(args, "quiet"))
+    bool is_wanted = !args_has(args, "quiet") && !is_new_store(json);
+    if (level == CAIRN_NOTICE_ERROR || is_wanted)
         say_error("%s", text);
 }
 
