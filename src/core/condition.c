@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "core/condition_inside.h"
 
-#include <assert.h>
 #include <string.h>
 
 struct evaluation {
@@ -24,25 +23,12 @@ static cairn_code evaluate(const struct evaluation *evaluation, const struct nod
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static const char *kind_name(enum value_kind kind)
-{
-    switch (kind) {
-    case VALUE_MISSING:
-        return "a missing field";
-    case VALUE_BOOL:
-        return "a boolean";
-    case VALUE_INTEGER:
-    case VALUE_REAL:
-        return "a number";
-    case VALUE_TEXT:
-        return "a string";
-    case VALUE_OBJECT:
-        return "an object";
-    case VALUE_ARRAY:
-        return "an array";
-    }
-    return "a value";
-}
+static const char *const kind_names[] = {
+    [VALUE_MISSING] = "a missing field", [VALUE_BOOL] = "a boolean",
+    [VALUE_INTEGER] = "a number",        [VALUE_REAL] = "a number",
+    [VALUE_TEXT] = "a string",           [VALUE_OBJECT] = "an object",
+    [VALUE_ARRAY] = "an array",
+};
 
 static struct value value_of_bool(bool is_true)
 {
@@ -158,7 +144,7 @@ static bool is_mixed(const struct value *a, const struct value *b)
     return (is_number(a) && b->kind == VALUE_TEXT) || (a->kind == VALUE_TEXT && is_number(b));
 }
 
-/* The string is no number: so they differ, and neither comes first. */
+/* The string is not a number: they are different, and have no order. */
 static cairn_code compare_unlike(const struct evaluation *evaluation, const struct node *call,
                                  const struct value *a, const struct value *b, int *ret_order)
 {
@@ -184,8 +170,8 @@ static cairn_code compare(const struct evaluation *evaluation, const struct node
         return compare_unlike(evaluation, call, &a, &b, ret_order);
     if (!is_comparable(&a, &b))
         return fail(evaluation->reterr, CAIRN_E_BAD_INPUT,
-                    "cannot compare %s with %s: \"%s\" at column %zu", kind_name(left),
-                    kind_name(right), function_name(call->function), call->column);
+                    "cannot compare %s with %s: \"%s\" at column %zu", kind_names[left],
+                    kind_names[right], function_name(call->function), call->column);
     bool is_order = call->function != FUNCTION_EQ && call->function != FUNCTION_NE;
     if (a.kind == VALUE_BOOL && is_order)
         return fail(evaluation->reterr, CAIRN_E_BAD_INPUT,
@@ -197,30 +183,14 @@ static cairn_code compare(const struct evaluation *evaluation, const struct node
     return CAIRN_OK;
 }
 
-static bool is_so(enum function function, int order)
-{
-    switch (function) {
-    case FUNCTION_EQ:
-        return order == 0;
-    case FUNCTION_NE:
-        return order != 0;
-    case FUNCTION_GT:
-        return order > 0;
-    case FUNCTION_LT:
-        return order < 0;
-    case FUNCTION_GE:
-        return order >= 0;
-    case FUNCTION_LE:
-        return order <= 0;
-    default:
-        assert(!"a comparison");
-        return false;
-    }
-}
+/* Whether a comparison holds if a is less than b, equal to it, greater. */
+static const bool is_so[FUNCTION_COUNT][3] = {
+    [FUNCTION_EQ] = {0, 1, 0}, [FUNCTION_NE] = {1, 0, 1}, [FUNCTION_GT] = {0, 0, 1},
+    [FUNCTION_LT] = {1, 0, 0}, [FUNCTION_GE] = {0, 1, 1}, [FUNCTION_LE] = {1, 1, 0},
+};
 
 /* The first argument with each of the others, until one fits (only eq takes several).  The rest
- * are worked out all the same, as Go does, so that their errors do not come and go with the
- * input. */
+ * are evaluated, too, as Go does, so that errors in them do not depend on the input. */
 static cairn_code evaluate_comparison(const struct evaluation *evaluation,
                                       const struct node *call, bool *ret_is_true)
 {
@@ -233,7 +203,7 @@ static cairn_code evaluate_comparison(const struct evaluation *evaluation,
         if (*ret_is_true)
             continue;
         TRY(compare(evaluation, call, first, other, &order));
-        *ret_is_true = is_so(call->function, order);
+        *ret_is_true = is_so[call->function][(order > 0) - (order < 0) + 1];
     }
     return CAIRN_OK;
 }
@@ -248,7 +218,7 @@ static cairn_code evaluate_truth(const struct evaluation *evaluation, const stru
     if (value.kind != VALUE_BOOL && value.kind != VALUE_MISSING)
         return fail(evaluation->reterr, CAIRN_E_BAD_INPUT,
                     "\"%s\" takes booleans, not %s at column %zu",
-                    function_name(call->function), kind_name(value.kind), argument->column);
+                    function_name(call->function), kind_names[value.kind], argument->column);
     *ret_is_true = value.kind == VALUE_BOOL && value.is_true;
     return CAIRN_OK;
 }
@@ -324,7 +294,7 @@ cairn_code condition_evaluate(const char *expression, const char *input,
     TRY(evaluate(&evaluation, tree, &value));
     if (value.kind != VALUE_BOOL && value.kind != VALUE_MISSING)
         return fail(reterr, CAIRN_E_BAD_INPUT, "the condition yields %s, not a boolean",
-                    kind_name(value.kind));
+                    kind_names[value.kind]);
     *ret_is_true = value.kind == VALUE_BOOL && value.is_true;
     return CAIRN_OK;
 }

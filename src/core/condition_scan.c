@@ -148,24 +148,24 @@ int scan_quotable(const struct scanner *scanner, const struct token *token)
 
 static cairn_code refuse_character(const struct scanner *scanner)
 {
+    static const struct {
+        uint32_t code;
+        const char *why;
+    } known[] = {
+        {'|', "pipes are not supported: found \"|\""},
+        {'$', "variables are not supported: found \"$\""},
+        {'\'', "strings stand in \" or ` quotes: found a single quote"},
+        {'"', "unexpected quote"},
+    };
     const char *text = scanner->text + scanner->at;
     uint32_t code = character_code(text);
-    switch (code) {
-    case '|':
-        return scan_refuse(scanner, scanner->at, "pipes are not supported: found \"|\"");
-    case '$':
-        return scan_refuse(scanner, scanner->at, "variables are not supported: found \"$\"");
-    case '\'':
-        return scan_refuse(scanner, scanner->at,
-                           "strings stand in \" or ` quotes: found a single quote");
-    case '"':
-        return scan_refuse(scanner, scanner->at, "unexpected quote");
-    default:
-        if (code < 0x20 || (code >= 0x7F && !is_foreign_letter(code)))
-            return scan_refuse(scanner, scanner->at, "unexpected character U+%04X", code);
-        return scan_refuse(scanner, scanner->at, "unexpected \"%.*s\"",
-                           (int)character_size(*text), text);
-    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].code == code)
+            return scan_refuse(scanner, scanner->at, "%s", known[i].why);
+    if (code < 0x20 || (code >= 0x7F && !is_foreign_letter(code)))
+        return scan_refuse(scanner, scanner->at, "unexpected character U+%04X", code);
+    return scan_refuse(scanner, scanner->at, "unexpected \"%.*s\"", (int)character_size(*text),
+                       text);
 }
 
 /* ---- tokens --------------------------------------------------------------------------------- */

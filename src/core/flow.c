@@ -133,7 +133,7 @@ cairn_code instance_turn(struct flow *flow, enum instance_status to, const char 
 
 /* ---- ready ---------------------------------------------------------------------------------- */
 
-/* What a function remembers has no type: it is called within a passage, never claimed. */
+/* What a function remembers has no type: it is called within a run, never claimed. */
 static void make_claimable(struct flow *flow, struct flow_step *step)
 {
     struct step_row *row = &step->row;
@@ -253,7 +253,8 @@ static cairn_code follow_counts(struct flow *flow)
     return CAIRN_OK;
 }
 
-/* Stopped on its way: who sent it holds it, or the step that is to have it; a goal makes it moot. */
+/* A token that is stopped: the step that sent it holds it, else the step that would receive it.  With
+ * a goal it is dropped. */
 static cairn_code token_stop(struct flow *flow, const struct flow_token *token)
 {
     struct flow_step *step = token->from;

@@ -159,7 +159,7 @@ cairn_code flow_report(struct flow *flow, struct flow_step *step,
 struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
                                    const char *token, int64_t extend_us, int64_t now_us);
 
-/* flow_function.c: what a passage has done, and how it goes on.  verdict->stop: why the passage is
+/* flow_function.c: what a run has done, and how it goes on.  verdict->stop: why the run is
  * to end, if it does not end with this. */
 cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
                        const struct passage_commit *commit, struct flow_verdict *ret_verdict);
@@ -170,8 +170,7 @@ void flow_claimed(struct flow_step *step, int64_t now_us);
 /* The step's due time has come: a lease, a wait, a sleep or a decision is over. */
 cairn_code flow_timer(struct flow *flow, struct flow_step *step);
 
-/* flow_control.c: each answers CAIRN_E_WRONG_STATE in the verdict where the state does not allow
- * it. */
+/* flow_control.c: each sets the verdict to CAIRN_E_WRONG_STATE where the status does not allow it. */
 cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict);
 /* is_forced: a function goes on with whatever code it has now. */
 cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdict);

@@ -77,9 +77,8 @@ cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict)
     struct step_list steps;
     bool is_refused =
         instance->status == INSTANCE_PENDING || instance->status == INSTANCE_COMPENSATING;
-    *ret_verdict = is_refused ? CAIRN_E_WRONG_STATE : CAIRN_OK;
     if (is_refused)
-        return CAIRN_OK;
+        return flow_refuse(ret_verdict);
 
     if (instance->is_function)
         TRY(function_forget(flow, true));
@@ -212,9 +211,8 @@ static cairn_code retry_function(struct flow *flow)
 cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict)
 {
     struct retrial trial = {0};
-    *ret_verdict = flow->instance->status == INSTANCE_FAILED ? CAIRN_OK : CAIRN_E_WRONG_STATE;
-    if (*ret_verdict)
-        return CAIRN_OK;
+    if (flow->instance->status != INSTANCE_FAILED)
+        return flow_refuse(ret_verdict);
     if (flow->instance->is_function)
         return retry_function(flow);
 

@@ -19,9 +19,8 @@ cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict)
 {
     enum instance_status status = flow->instance->status;
     bool is_going = status == INSTANCE_RUNNING || status == INSTANCE_WAITING_SIGNAL;
-    *ret_verdict = is_going && !flow->instance->goal ? CAIRN_OK : CAIRN_E_WRONG_STATE;
-    if (*ret_verdict)
-        return CAIRN_OK;
+    if (!is_going || flow->instance->goal)
+        return flow_refuse(ret_verdict);
     instance_set(flow, INSTANCE_PAUSED, false);
     TRY(flow_note_status(flow, "workflow_paused"));
     return flow_freeze(flow);
@@ -29,9 +28,8 @@ cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict)
 
 cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdict)
 {
-    *ret_verdict = flow->instance->status == INSTANCE_PAUSED ? CAIRN_OK : CAIRN_E_WRONG_STATE;
-    if (*ret_verdict)
-        return CAIRN_OK;
+    if (flow->instance->status != INSTANCE_PAUSED)
+        return flow_refuse(ret_verdict);
     instance_set(flow, INSTANCE_RUNNING, false);
     bool is_accepting = is_forced && flow->instance->is_function;
     if (is_accepting)
@@ -43,12 +41,6 @@ cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdic
 }
 
 /* ---- cancel and abort ----------------------------------------------------------------------- */
-
-static bool may_stop(const struct flow *flow)
-{
-    return !instance_is_final(flow->instance->status) &&
-           flow->instance->status != INSTANCE_COMPENSATING;
-}
 
 static void remember_who(struct flow *flow, const char *by, const char *reason)
 {
@@ -68,10 +60,10 @@ static cairn_code note_stopping(struct flow *flow, const char *type, enum instan
 cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
                        cairn_code *ret_verdict)
 {
-    *ret_verdict = may_stop(flow) ? CAIRN_OK : CAIRN_E_WRONG_STATE;
-    if (*ret_verdict)
-        return CAIRN_OK;
-    bool is_begun = flow->instance->status != INSTANCE_PENDING;
+    enum instance_status status = flow->instance->status;
+    bool is_begun = status != INSTANCE_PENDING;
+    if (instance_is_final(status) || status == INSTANCE_COMPENSATING)
+        return flow_refuse(ret_verdict);
     remember_who(flow, by, reason);
     TRY(note_stopping(flow, "cancellation_started",
                       is_begun ? INSTANCE_COMPENSATING : INSTANCE_CANCELLED));
@@ -82,28 +74,24 @@ cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
     return flow_finish(flow, INSTANCE_CANCELLED);
 }
 
+static cairn_code abort_now(struct flow *flow)
+{
+    TRY(flow->source->unpark(flow, -1));
+    TRY(flow_stop_for_abort(flow));
+    return flow_finish(flow, INSTANCE_ABORTED);
+}
+
 cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
                       cairn_code *ret_verdict)
 {
-    *ret_verdict = instance_is_final(flow->instance->status) ? CAIRN_E_WRONG_STATE : CAIRN_OK;
-    if (*ret_verdict)
-        return CAIRN_OK;
+    if (instance_is_final(flow->instance->status))
+        return flow_refuse(ret_verdict);
     remember_who(flow, by, reason);
     TRY(note_stopping(flow, "abort_started", INSTANCE_ABORTED));
-    TRY(flow->source->unpark(flow, -1));
-    TRY(flow_stop_for_abort(flow));
-    return flow_finish(flow, INSTANCE_ABORTED);
+    return abort_now(flow);
 }
 
 /* ---- decisions ------------------------------------------------------------------------------ */
-
-static cairn_code reject(struct flow *flow, const char *by, const char *comment)
-{
-    remember_who(flow, by, comment);
-    TRY(flow->source->unpark(flow, -1));
-    TRY(flow_stop_for_abort(flow));
-    return flow_finish(flow, INSTANCE_ABORTED);
-}
 
 cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confirmed,
                        const char *by, const char *comment, cairn_code *ret_verdict)
@@ -111,18 +99,17 @@ cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confir
     struct step_row *row = &step->row;
     bool is_late = row->deadline_at_us && flow->now_us > row->deadline_at_us;
     bool is_open = row->status == STEP_WAITING_DECISION && !is_late;
-    *ret_verdict = is_open ? CAIRN_OK : CAIRN_E_WRONG_STATE;
     if (!is_open)
-        return CAIRN_OK;
-    row->deadline_at_us = 0;
-    row->due_at_us = 0;
-    row->is_held = false;
+        return flow_refuse(ret_verdict);
+    step_stop_waiting(step);
     step_set(flow, step, is_confirmed ? STEP_CONFIRMED : STEP_REJECTED);
     TRY(flow_note(flow, "human_decision", step,
                   FACTS(.decision = is_confirmed ? "confirmed" : "rejected", .by = by,
                         .comment = comment)));
-    if (!is_confirmed)
-        return reject(flow, by, comment);
+    if (!is_confirmed) {
+        remember_who(flow, by, comment);
+        return abort_now(flow);
+    }
     TRY(step_complete(flow, step, row->input, row->signal));
     return flow_settle(flow);
 }
@@ -160,9 +147,8 @@ static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const 
 cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
                         const char *input, cairn_code *ret_verdict)
 {
-    *ret_verdict = may_requeue(flow, step, is_undo) ? CAIRN_OK : CAIRN_E_WRONG_STATE;
-    if (*ret_verdict)
-        return CAIRN_OK;
+    if (!may_requeue(flow, step, is_undo))
+        return flow_refuse(ret_verdict);
     TRY(flow->source->unpark(flow, step->row.seq));
     TRY(flow_note(flow, "dlq_requeued", step,
                   FACTS(.status = step_status_name(is_undo ? STEP_COMPENSATION : STEP_PENDING),

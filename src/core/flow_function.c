@@ -1,4 +1,4 @@
-/* core/flow_function.c - a function: what its passages leave behind, and when the next one begins.
+/* core/flow_function.c - a function: what its runs leave behind, and when the next one begins.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -26,7 +26,7 @@ cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char
         return step_make_ready(flow, runner, flow->now_us, "woken");
     case STEP_WAITING:
         return step_make_ready(flow, runner, flow->now_us, "woken");
-    case STEP_RUNNING: /* the passage may have read its memory before: another one will see it */
+    case STEP_RUNNING: /* the run may have read its memory before: another one will see it */
         flow->instance->is_woken = true;
         flow->is_dirty = true;
         return CAIRN_OK;
@@ -94,7 +94,7 @@ static cairn_code remember_failed(struct flow *flow, struct flow_step *step,
     return note_ended(flow, step, STEP_FAILED);
 }
 
-/* It will be called again, in a passage that begins then. */
+/* It will be called again, in a run that begins then. */
 static cairn_code remember_retry(struct flow *flow, struct flow_step *step,
                                  const struct memo *memo)
 {
@@ -337,7 +337,7 @@ static cairn_code go_on(struct flow *flow, struct flow_step *runner,
     case PASSAGE_FAIL:
         TRY(step_fail(flow, runner, commit->error, 1));
         return blame(flow, commit);
-    case PASSAGE_AGAIN: /* whatever else waits: there is work left */
+    case PASSAGE_AGAIN: /* there is work left, whatever else it waits for */
         flow->instance->is_woken = false;
         return step_make_ready(flow, runner, flow->now_us, "again");
     case PASSAGE_MISMATCH:
@@ -359,7 +359,7 @@ static cairn_code remember_all(struct flow *flow, const struct passage_commit *c
         struct memo memo = commit->memos[i];
         bool is_news;
         if (is_last && memo.status == STEP_WAITING) {
-            news += memo.seq >= flow->instance->places; /* heard, no more */
+            news += memo.seq >= flow->instance->places; /* new, but not remembered */
             continue;
         }
         if (memo.seq >= flow->instance->places)

@@ -31,6 +31,13 @@ cairn_code instance_turn(struct flow *flow, enum instance_status to, const char 
 bool step_has_lease(const struct flow_step *step);
 void step_stop_waiting(struct flow_step *step); /* for a worker, a signal or its time */
 
+/* What was asked for does not go with the status: nothing was changed. */
+static inline cairn_code flow_refuse(cairn_code *ret_verdict)
+{
+    *ret_verdict = CAIRN_E_WRONG_STATE;
+    return CAIRN_OK;
+}
+
 cairn_code flow_note(struct flow *flow, const char *type, const struct flow_step *step,
                      const struct flow_facts *facts);
 
@@ -116,7 +123,7 @@ cairn_code step_skip(struct flow *flow, struct flow_step *step, enum step_stop s
 cairn_code function_runner(struct flow *flow, struct flow_step **ret_runner);
 /* Something has come for a function, or it begins. */
 cairn_code function_wake(struct flow *flow, struct flow_step *runner, const char *input);
-/* Cancelled, and its last passage is over: nothing is called again. */
+/* Cancelled, and its last run is over: nothing is called again. */
 cairn_code function_skip_retries(struct flow *flow);
 /* It has completed: whatever it had begun to wait for is skipped. */
 cairn_code function_leave(struct flow *flow);

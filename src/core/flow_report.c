@@ -86,25 +86,35 @@ void lease_end(struct flow *flow, struct flow_step *step, const char *worker, co
 
 /* ---- a step --------------------------------------------------------------------------------- */
 
-/* One more call has failed: another later, or the end. */
+/* One more call of a step, or of its compensation, has failed: another later, or the end. */
 static cairn_code spend_attempt(struct flow *flow, struct flow_step *step, const char *error,
                                 int64_t delay_us, bool is_last)
 {
     struct step_row *row = &step->row;
+    struct instance_row *instance = flow->instance;
+    bool is_undo = row->status == STEP_COMPENSATION;
     TRY(flow->source->config(flow, step));
-    row->attempts++;
-    if (is_last || row->attempts >= row->max_attempts || !step->config->is_idempotent)
-        return step_fail(flow, step, error, row->attempts);
+    const struct compensation_config *undo = &step->config->compensation;
+    int32_t attempts = is_undo ? ++row->compensation_attempts : ++row->attempts;
+    int32_t most = is_undo ? undo->max_attempts : row->max_attempts;
+    bool is_repeatable = is_undo ? undo->is_idempotent : step->config->is_idempotent;
+    is_last |= attempts >= most || !is_repeatable;
+    if (is_last && !is_undo)
+        return step_fail(flow, step, error, attempts);
 
+    *(is_undo ? &row->undo_error : &row->error) = error;
+    TRY(flow->source->set_error(flow, is_undo ? &instance->undo_error : &instance->last_error,
+                                row->name, error, attempts));
+    step_touch(flow, step);
+    if (is_last)
+        return undo_exhausted(flow, step);
     if (delay_us < 0)
-        delay_us = backoff_delay_us(&step->config->retry, row->attempts, rng_unit(flow->rng));
-    row->error = error;
-    TRY(flow->source->set_error(flow, &flow->instance->last_error, row->name, error,
-                                row->attempts));
+        delay_us = backoff_delay_us(is_undo ? &undo->retry : &step->config->retry, attempts,
+                                    rng_unit(flow->rng));
     TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL));
-    return flow_note(flow, "step_retry", step,
-                     FACTS(.error = error, .has_retry_count = true,
-                           .retry_count = row->attempts, .run_at_us = row->next_run_at_us));
+    return flow_note(flow, is_undo ? "compensation_retry" : "step_retry", step,
+                     FACTS(.error = error, .has_retry_count = true, .retry_count = attempts,
+                           .run_at_us = row->next_run_at_us));
 }
 
 static cairn_code release(struct flow *flow, struct flow_step *step,
@@ -145,6 +155,8 @@ static cairn_code apply_report(struct flow *flow, struct flow_step *step,
 {
     switch (report->outcome) {
     case CAIRN_COMPLETE:
+        if (step->row.status == STEP_COMPENSATION)
+            return undo_succeeded(flow, step);
         step->row.is_timed_out = false;
         step->row.signal = NULL;
         return step_complete(flow, step, report->output, NULL);
@@ -156,47 +168,6 @@ static cairn_code apply_report(struct flow *flow, struct flow_step *step,
         return spend_attempt(flow, step, report->error,
                              report->outcome == CAIRN_RETRY ? report->delay_us : -1,
                              report->outcome == CAIRN_DEAD);
-    }
-}
-
-/* ---- a compensation ------------------------------------------------------------------------- */
-
-static cairn_code spend_undo(struct flow *flow, struct flow_step *step, const char *error,
-                             int64_t delay_us, bool is_last)
-{
-    struct step_row *row = &step->row;
-    TRY(flow->source->config(flow, step));
-    const struct compensation_config *config = &step->config->compensation;
-    row->compensation_attempts++;
-    row->undo_error = error;
-    TRY(flow->source->set_error(flow, &flow->instance->undo_error, row->name, error,
-                                row->compensation_attempts));
-    step_touch(flow, step);
-    if (is_last || row->compensation_attempts >= config->max_attempts || !config->is_idempotent)
-        return undo_exhausted(flow, step);
-
-    if (delay_us < 0)
-        delay_us =
-            backoff_delay_us(&config->retry, row->compensation_attempts, rng_unit(flow->rng));
-    TRY(step_make_ready(flow, step, instant_add(flow->now_us, delay_us), NULL));
-    return flow_note(flow, "compensation_retry", step,
-                     FACTS(.error = error, .has_retry_count = true,
-                           .retry_count = row->compensation_attempts,
-                           .run_at_us = row->next_run_at_us));
-}
-
-static cairn_code apply_undo_report(struct flow *flow, struct flow_step *step,
-                                    const struct flow_report *report)
-{
-    switch (report->outcome) {
-    case CAIRN_COMPLETE:
-        return undo_succeeded(flow, step);
-    case CAIRN_RELEASE:
-        return release(flow, step, report);
-    default:
-        return spend_undo(flow, step, report->error,
-                          report->outcome == CAIRN_RETRY ? report->delay_us : -1,
-                          report->outcome == CAIRN_DEAD);
     }
 }
 
@@ -274,9 +245,7 @@ cairn_code flow_report(struct flow *flow, struct flow_step *step,
         return flow_settle(flow);
     }
     lease_end(flow, step, report->worker, report->token, outcome);
-    if (row->status == STEP_COMPENSATION)
-        TRY(apply_undo_report(flow, step, report));
-    else if (flow->instance->goal)
+    if (flow->instance->goal && row->status != STEP_COMPENSATION)
         TRY(record_awaited(flow, step,
                            report->outcome == CAIRN_COMPLETE ? report->output : NULL,
                            is_failure(report) ? report->error : NULL));
@@ -301,8 +270,6 @@ static cairn_code lease_over(struct flow *flow, struct flow_step *step)
     step_drop_lease(step);
     step_touch(flow, step);
     int64_t delay_us = is_timeout ? -1 : 0; /* a lost lease is ready at once */
-    if (step->row.status == STEP_COMPENSATION)
-        return spend_undo(flow, step, error, delay_us, false);
     return spend_attempt(flow, step, error, delay_us, false);
 }
 

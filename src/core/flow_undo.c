@@ -49,7 +49,7 @@ static cairn_code abort_undo(struct flow *flow, struct flow_step *step)
                            .step_name = step->row.name));
 }
 
-/* A passage that is cancelled may just be calling a step again: its last commit tells. */
+/* A cancelled run may be calling a step again right now: its last commit says so. */
 static cairn_code is_in_passage(struct flow *flow, const struct flow_step *step, bool *ret_is)
 {
     struct flow_step *runner;
@@ -200,7 +200,7 @@ cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step)
 static cairn_code undo_begin(struct flow *flow, struct flow_step *step)
 {
     if (step->row.status != STEP_COMPLETED)
-        step->row.output = NULL; /* called, but it gave nothing */
+        step->row.output = NULL; /* it was called, but has no output */
     step_set(flow, step, STEP_COMPENSATION);
     step->row.compensation_attempts = 0;
     step->row.task_type = step->config->compensation.handler;

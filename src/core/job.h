@@ -45,8 +45,7 @@ struct job_verdict {
     const char *stop;          /* heartbeat: why the work is no longer wanted; NULL: go on */
 };
 
-/* The cell of the transition table: where `action` leads from `status` when attempts are left;
- * JOB_NONE: not allowed there. */
+/* The status that follows `action` while attempts are left; JOB_NONE: not allowed. */
 enum job_status job_next(enum job_status status, enum job_action action);
 
 struct job_verdict job_apply(struct job_row *row, const struct job_input *input, int64_t now_us,

@@ -1,8 +1,8 @@
-/* core/passage.h - what a passage of a function says in a commit.
+/* core/passage.h - what a run of a function says in a commit.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A passage runs a function's code from the top.  What it has done since its last commit comes in
+ * A run executes a function's code from the top.  What it has done since its last commit comes in
  * one piece: steps to remember, and how it goes on.
  */
 #ifndef CORE_PASSAGE_H

@@ -48,7 +48,7 @@ int word_from(const struct words *words, const char *word); /* 0: NULL, or no su
 enum column_kind {
     TEXT_COLUMN,
     JSON_COLUMN,
-    EXACTJSON_COLUMN, /* JSON that must keep its very bytes */
+    EXACTJSON_COLUMN, /* JSON that is kept byte for byte */
     UUID_COLUMN,
     INT32_COLUMN,
     INT64_COLUMN,

@@ -19,7 +19,6 @@
 #include "engine/batch.h"
 
 #include "engine/notice.h"
-#include "engine/operation.h"
 #include "engine/workset.h"
 
 #include <string.h>
@@ -110,8 +109,7 @@ static cairn_code apply_in_order(struct batch *batch)
         TRY(apply_one(batch, request));
     TRY(workset_write_jobs(batch));
     TRY(batch_append_outbox(batch));
-    return batch->logs.count ? batch->ops->append_logs(batch->tx, batch->logs.items,
-                                                       batch->logs.count, batch->error)
+    return batch->logs.count ? STORE(batch, append_logs, batch->logs.items, batch->logs.count)
                              : CAIRN_OK;
 }
 
@@ -272,7 +270,7 @@ cairn_code batch_end(struct batch *batch, cairn_code code)
     if (code)
         batch->ops->rollback(batch->tx);
     else
-        code = batch->ops->commit(batch->tx, has_made_ready(batch), batch->error);
+        code = STORE(batch, commit, has_made_ready(batch));
     if (!code) {
         count(batch);
         wake_waits(batch);

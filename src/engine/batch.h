@@ -97,6 +97,14 @@ struct batch {
 #define for_each_request(request, batch) \
     for (struct request *request = (batch)->requests->first; request; request = request->next)
 
+/* What operations do to rows, each at its turn; operation.c says which does what. */
+typedef cairn_code batch_operation(struct batch *batch, struct request *request);
+batch_operation batch_control_job, batch_control_instance, batch_report, batch_heartbeat,
+    batch_heartbeats, batch_decide, batch_requeue, batch_signal, batch_claim_outbox,
+    batch_ack_outbox, batch_put_registry, batch_deploy, batch_commit_passage;
+/* What a request inserts, and in the same statement what the requests behind it insert. */
+batch_operation batch_enqueue, batch_start;
+
 /* ---- batch.c -------------------------------------------------------------------------------- */
 
 /* Begins a transaction without requests; ends it, by a commit if there is no code. */
@@ -147,22 +155,16 @@ bool batch_may_tell_missing(struct batch *batch, const char *task_type);
 
 /* ---- batch_job.c ---------------------------------------------------------------------------- */
 
-/* The jobs of a request, and in the same statement those of the requests behind it. */
-cairn_code batch_enqueue(struct batch *batch, struct request *first);
 bool request_enqueues_children(const struct request *request);
 /* The jobs that a function starts in its commit. */
 cairn_code batch_insert_children(struct batch *batch, const struct commit_job *children,
                                  size_t count, cairn_enqueued *ret_enqueued);
-cairn_code batch_control_job(struct batch *batch, struct request *request);
 /* Decides about one job, adds the event, and notes what it means for timers and workers. */
 cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
                            const struct job_input *input, struct job_verdict *ret_verdict);
 
 /* ---- batch_report.c ------------------------------------------------------------------------- */
 
-cairn_code batch_report(struct batch *batch, struct request *request);
-cairn_code batch_heartbeat(struct batch *batch, struct request *request);
-cairn_code batch_heartbeats(struct batch *batch, struct request *request);
 /* The step that a task's id names; NULL: there is none. */
 cairn_code batch_find_step(struct batch *batch, const char *task_id,
                            struct workset_instance **ret_instance, struct flow_step **ret_step);
@@ -180,9 +182,6 @@ cairn_code step_lease_lost(cairn_error *error, const char *id, const char *worke
 /* ---- batch_control.c ------------------------------------------------------------------------ */
 
 bool request_is_about_instance(enum request_op op); /* a signal, a decision; operation.c */
-cairn_code batch_control_instance(struct batch *batch, struct request *request);
-cairn_code batch_decide(struct batch *batch, struct request *request);
-cairn_code batch_requeue(struct batch *batch, struct request *request);
 /* Finds the instance that a requeue is about, so that it can be locked with all others. */
 cairn_code batch_find_record_instance(struct batch *batch, struct request *request);
 /* The instance that a request is about; NULL, and the request is refused, if there is none. */
@@ -191,24 +190,16 @@ cairn_code batch_take_instance(struct batch *batch, struct request *request,
 
 /* ---- batch_signal.c, batch_outbox.c, batch_registry.c --------------------------------------- */
 
-cairn_code batch_signal(struct batch *batch, struct request *request);
-
 cairn_code batch_emit(struct batch *batch, const struct workset_instance *instance,
                       const char *step, const cairn_outbound *events, size_t count);
-cairn_code batch_claim_outbox(struct batch *batch, struct request *request);
-cairn_code batch_ack_outbox(struct batch *batch, struct request *request);
 /* Writes the events that were emitted and are not yet in the store. */
 cairn_code batch_append_outbox(struct batch *batch);
 
-cairn_code batch_put_registry(struct batch *batch, struct request *request);
 /* Refuses a request whose claim names a type that another runtime owns. */
 cairn_code batch_check_runtime(struct batch *batch, struct request *request);
 
 /* ---- batch_start.c -------------------------------------------------------------------------- */
 
-cairn_code batch_deploy(struct batch *batch, struct request *request);
-/* The instance of a request, and in the same statement those of the requests behind it. */
-cairn_code batch_start(struct batch *batch, struct request *request);
 bool request_starts_children(const struct request *request);
 
 struct child {
@@ -225,8 +216,6 @@ cairn_code batch_start_children(struct batch *batch, struct child *children, siz
 cairn_code batch_take_intake(struct batch *batch);
 
 /* ---- batch_passage.c, batch_memory.c -------------------------------------------------------- */
-
-cairn_code batch_commit_passage(struct batch *batch, struct request *request);
 
 /* Memory for a function that was claimed; batch_read_memories() fills it in, for all at once. */
 cairn_code batch_add_passage(struct batch *batch, struct request *request,

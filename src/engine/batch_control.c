@@ -101,8 +101,7 @@ static cairn_code find_human(struct batch *batch, struct workset_instance *insta
     struct step_row row;
     *ret_step = NULL;
     TRY(workset_flush(instance));
-    cairn_code code =
-        batch->ops->get_step(batch->tx, instance->row.id, in->step, &row, batch->error);
+    cairn_code code = STORE(batch, get_step, instance->row.id, in->step, &row);
     if (code == CAIRN_E_NOT_FOUND)
         return REFUSE(request, code, "instance \"%s\" has no step \"%.64s\"", instance->row.id,
                       in->step);
@@ -137,7 +136,7 @@ cairn_code batch_decide(struct batch *batch, struct request *request)
                                .decision = in->is_confirmed ? "confirmed" : "rejected",
                                .comment = in->comment,
                                .decided_at_us = batch->tx->now_us};
-    return batch->ops->insert_decision(batch->tx, &row, batch->error);
+    return STORE(batch, insert_decision, &row);
 }
 
 /* ---- the DLQ -------------------------------------------------------------------------------- */
@@ -149,7 +148,7 @@ static cairn_code get_record(struct batch *batch, struct request *request,
     int64_t number;
     if (!number_id_read(request->in.requeue.record, &number))
         return CAIRN_E_NOT_FOUND;
-    TRY(batch->ops->get_dlq(batch->tx, number, ret_record, batch->error));
+    TRY(STORE(batch, get_dlq, number, ret_record));
     snprintf(request->instance_id, sizeof request->instance_id, "%s", ret_record->instance_id);
     return CAIRN_OK;
 }

@@ -26,7 +26,7 @@ cairn_code batch_append_events(struct batch *batch)
         return CAIRN_OK;
     events->count = 0;
     batch->has_told = true;
-    return batch->ops->append_events(batch->tx, events->items, count, batch->error);
+    return STORE(batch, append_events, events->items, count);
 }
 
 bool batch_has_events(const struct batch *batch)

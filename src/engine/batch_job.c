@@ -184,7 +184,7 @@ static cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
 {
     enum insert_result *results = arena_array(&batch->arena, jobs->count, sizeof *results);
     NEED(results, batch->error);
-    TRY(batch->ops->insert_jobs(batch->tx, jobs->rows, jobs->count, results, batch->error));
+    TRY(STORE(batch, insert_jobs, jobs->rows, jobs->count, results));
     for (size_t i = 0; i < jobs->count; i++)
         TRY(note_inserted(batch, &jobs->rows[i], results[i], jobs->enqueued[i]));
     return CAIRN_OK;

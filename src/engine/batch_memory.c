@@ -19,7 +19,7 @@ struct reading {
     struct batch *batch;
     struct passage *passages;
     size_t count;
-    const char **ids; /* of the passages, in their order */
+    const char **ids; /* of the runs, in their order */
     bool is_copied; /* rows are read into the batch's arena, since several requests get them */
     struct arena *into; /* where rows are read to */
 };
@@ -63,7 +63,7 @@ static cairn_code read_instances(struct reading *reading)
     struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
     bool *is_found = arena_array(&batch->arena, count, sizeof *is_found);
     NEED(rows && is_found, batch->error);
-    TRY(batch->ops->read_instances(batch->tx, missing, count, rows, is_found, batch->error));
+    TRY(STORE(batch, read_instances, missing, count, rows, is_found));
     for (size_t i = 0; i < count; i++) {
         if (!is_found[i])
             return fail(batch->error, CAIRN_E_INTERNAL, "a passage without instance");
@@ -111,7 +111,7 @@ static struct reading those_with_steps(const struct reading *reading)
     return some;
 }
 
-/* The passage, from `at` on, that a row belongs to: rows come in the order of the ids. */
+/* The run, from `at` on, that a row belongs to: rows come in the order of the ids. */
 static size_t find_passage(const struct reading *reading, size_t at, const char *instance_id)
 {
     while (at < reading->count && strcmp(reading->ids[at], instance_id) != 0)
@@ -140,8 +140,8 @@ static cairn_code read_steps(const struct reading *all)
     NEED(rows, batch->error);
     int32_t after = 0;
     for (size_t at = 0, count = portion; count == portion && at < reading.count;) {
-        TRY(batch->ops->list_memos(batch->tx, reading.ids + at, reading.count - at, after, rows,
-                                   portion, &count, batch->error));
+        TRY(STORE(batch, list_memos, reading.ids + at, reading.count - at, after, rows, portion,
+                  &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
             at = find_passage(&reading, at, rows[i].instance_id);
@@ -181,8 +181,8 @@ static cairn_code read_events(const struct reading *reading)
     int64_t after = 0;
     for (size_t at = 0, count = EVENTS_AT_ONCE;
          count == EVENTS_AT_ONCE && at < reading->count;) {
-        TRY(batch->ops->list_signals(batch->tx, reading->ids + at, reading->count - at, after,
-                                     rows, EVENTS_AT_ONCE, &count, batch->error));
+        TRY(STORE(batch, list_signals, reading->ids + at, reading->count - at, after, rows,
+                  EVENTS_AT_ONCE, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
             at = find_passage(reading, at, rows[i].instance_id);

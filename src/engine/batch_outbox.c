@@ -54,19 +54,17 @@ cairn_code batch_append_outbox(struct batch *batch)
 {
     size_t count = batch->outbox.count;
     batch->outbox.count = 0;
-    return count
-               ? batch->ops->append_outbox(batch->tx, batch->outbox.items, count, batch->error)
-               : CAIRN_OK;
+    return count ? STORE(batch, append_outbox, batch->outbox.items, count) : CAIRN_OK;
 }
 
 /* One that is not in the store may have been emitted by a request of this batch. */
 static cairn_code ack_one(struct batch *batch, int64_t id, int64_t *ret_earlier)
 {
-    cairn_code code = batch->ops->ack_outbox(batch->tx, id, ret_earlier, batch->error);
+    cairn_code code = STORE(batch, ack_outbox, id, ret_earlier);
     if (code != CAIRN_E_NOT_FOUND || !batch->outbox.count)
         return code;
     code = batch_append_outbox(batch);
-    return code ? code : batch->ops->ack_outbox(batch->tx, id, ret_earlier, batch->error);
+    return code ? code : STORE(batch, ack_outbox, id, ret_earlier);
 }
 
 cairn_code batch_ack_outbox(struct batch *batch, struct request *request)

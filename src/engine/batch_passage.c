@@ -1,4 +1,4 @@
-/* engine/batch_passage.c - a passage's commit: steps, logs, what it starts, and how it goes on.
+/* engine/batch_passage.c - a run's commit: steps, logs, what it starts, and how it goes on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

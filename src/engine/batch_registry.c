@@ -19,8 +19,8 @@ cairn_code batch_put_registry(struct batch *batch, struct request *request)
                                  .created_at_us = batch->tx->now_us,
                                  .updated_at_us = batch->tx->now_us,
                              };
-    TRY(batch->ops->put_registry(batch->tx, &row, batch->error));
-    TRY(batch->ops->get_registry(batch->tx, in->workflow_name, &now, batch->error));
+    TRY(STORE(batch, put_registry, &row));
+    TRY(STORE(batch, get_registry, in->workflow_name, &now));
     cairn_registry_entry *entry = arena_zalloc(&request->arena, sizeof *entry);
     NEED(entry, batch->error);
     *entry = (cairn_registry_entry){
@@ -46,7 +46,7 @@ cairn_code batch_check_runtime(struct batch *batch, struct request *request)
         const char *name = claim_name(claim, i);
         if (i < claim->type_count && pattern_is_prefix(name))
             continue;
-        cairn_code code = batch->ops->get_registry(batch->tx, name, &entry, batch->error);
+        cairn_code code = STORE(batch, get_registry, name, &entry);
         if (code && code != CAIRN_E_NOT_FOUND)
             return code;
         if (code || strcmp(entry.runtime, claim->runtime) == 0)

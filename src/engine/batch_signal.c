@@ -28,8 +28,7 @@ static cairn_code find_known(struct batch *batch, struct request *request, bool 
     *ret_is_known = false;
     if (!in->id && !request->was_unsure)
         return CAIRN_OK;
-    cairn_code code = batch->ops->get_signal(batch->tx, in->instance_id, signal_id(request),
-                                             &known, batch->error);
+    cairn_code code = STORE(batch, get_signal, in->instance_id, signal_id(request), &known);
     if (code == CAIRN_E_NOT_FOUND)
         return CAIRN_OK;
     if (!code) {
@@ -53,7 +52,7 @@ static cairn_code insert_signal(struct batch *batch, struct workset_instance *in
                                    .payload = in->payload ? in->payload : "null",
                                    .received_at_us = batch->tx->now_us,
                                    .taken_by = -1};
-    TRY(batch->ops->insert_signal(batch->tx, ret_row, ret_result, batch->error));
+    TRY(STORE(batch, insert_signal, ret_row, ret_result));
     if (*ret_result != INSERT_DONE)
         return CAIRN_OK;
     facts.event = in->event;
@@ -97,9 +96,7 @@ static cairn_code signal_arrives(struct batch *batch, struct workset_instance *i
     workset_revise(instance);
     TRY(flow_signal(&instance->flow, request->in.signal.event, &is_taken));
     request->out.signalled = (cairn_signalled){.kept = 1, .taken = is_taken};
-    return is_taken ? batch->ops->keep_signal_taken(batch->tx, row.instance_id, row.seq,
-                                                    batch->error)
-                    : CAIRN_OK;
+    return is_taken ? STORE(batch, keep_signal_taken, row.instance_id, row.seq) : CAIRN_OK;
 }
 
 cairn_code batch_signal(struct batch *batch, struct request *request)

@@ -52,12 +52,12 @@ cairn_code batch_deploy(struct batch *batch, struct request *request)
                                  .hash = definition.hash,
                                  .content = definition.content,
                                  .created_at_us = batch->tx->now_us};
-    TRY(batch->ops->put_definition(batch->tx, &row, &result, batch->error));
+    TRY(STORE(batch, put_definition, &row, &result));
     if (result == PUT_OTHER) {
         request->code =
             fail(&request->error, CAIRN_E_CONFLICT,
-                 "cannot deploy workflow \"%.64s\" version %d: other content stands "
-                 "under this version",
+                 "cannot deploy workflow \"%.64s\" version %d: it is already deployed with "
+                 "different content",
                  definition.name, (int)definition.version);
         fail_hint(&request->error, request->code, "raise the version to %d",
                   (int)definition.version + 1);
@@ -129,8 +129,7 @@ static cairn_code find_plan(struct batch *batch, struct plan **plans, struct req
         return CAIRN_OK;
     }
     struct definition_row row;
-    cairn_code code =
-        batch->ops->get_definition(batch->tx, in->workflow, in->version, &row, batch->error);
+    cairn_code code = STORE(batch, get_definition, in->workflow, in->version, &row);
     if (code == CAIRN_E_NOT_FOUND) {
         no_such_workflow(request, in);
         return CAIRN_OK;
@@ -240,7 +239,7 @@ static cairn_code insert_starting(struct batch *batch, const struct starting *st
         return CAIRN_OK;
     for (size_t i = 0; i < count; i++)
         rows[i] = starting->instances[i]->row;
-    TRY(batch->ops->insert_instances(batch->tx, rows, count, results, batch->error));
+    TRY(STORE(batch, insert_instances, rows, count, results));
     for (size_t i = 0; i < count; i++)
         TRY(settle_started(batch, starting, i, &rows[i], results[i]));
     return CAIRN_OK;
@@ -356,7 +355,7 @@ cairn_code batch_take_intake(struct batch *batch)
     struct child *children = arena_array(&batch->arena, AT_ONCE, sizeof *children);
     cairn_enqueued *started = arena_array(&batch->arena, AT_ONCE, sizeof *started);
     NEED(rows && children && started, batch->error);
-    TRY(batch->ops->find_intake(batch->tx, rows, AT_ONCE, &count, batch->error));
+    TRY(STORE(batch, find_intake, rows, AT_ONCE, &count));
     if (count == 0)
         return CAIRN_OK;
     for (size_t i = 0; i < count; i++) {
@@ -367,5 +366,5 @@ cairn_code batch_take_intake(struct batch *batch)
     for (size_t i = 0, at = 0; i < count; i++)
         if (!rows[i].error && started[at++].existing)
             rows[i].instance_id = started[at - 1].id;
-    return batch->ops->settle_intake(batch->tx, rows, count, batch->error);
+    return STORE(batch, settle_intake, rows, count);
 }

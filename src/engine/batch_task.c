@@ -51,9 +51,8 @@ static cairn_code lease_jobs(struct batch *batch, const struct request *request,
 {
     struct job_claim claim = to_store_claim(batch, request);
     if (request->was_unsure)
-        return batch->ops->find_claimed(batch->tx, claim.worker, claim.token, rows, room,
-                                        ret_count, batch->error);
-    return batch->ops->claim_jobs(batch->tx, &claim, rows, room, ret_count, batch->error);
+        return STORE(batch, find_claimed, claim.worker, claim.token, rows, room, ret_count);
+    return STORE(batch, claim_jobs, &claim, rows, room, ret_count);
 }
 
 cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room)
@@ -138,20 +137,20 @@ static cairn_code lease_steps(struct batch *batch, const struct claim_group *gro
     struct step_claim wanted = {.base = to_store_claim(batch, request),
                                 .aging_rate = batch->engine->base.options.aging_rate};
     if (request->was_unsure)
-        return batch->ops->find_claimed_steps(batch->tx, claim->worker, request->token, rows,
-                                              room, ret_count, batch->error);
+        return STORE(batch, find_claimed_steps, claim->worker, request->token, rows, room,
+                     ret_count);
     if (group->count > 1)
         TRY(make_holders(batch, group, &wanted.holders));
     if (claim->function_count)
         TRY(join_functions(batch, claim, &wanted));
     if (batch->ops->send_step_claim) {
-        TRY(batch->ops->send_step_claim(batch->tx, &wanted, room, batch->error));
+        TRY(STORE(batch, send_step_claim, &wanted, room));
         /* While the store is at it.  Events of jobs alone wait for those of the jobs that this
          * claim brings: one statement in place of two. */
         if (batch->instances.count > 0)
             TRY(workset_write(batch));
     }
-    return batch->ops->claim_steps(batch->tx, &wanted, rows, room, ret_count, batch->error);
+    return STORE(batch, claim_steps, &wanted, rows, room, ret_count);
 }
 
 /* ---- steps: the answer ---------------------------------------------------------------------- */

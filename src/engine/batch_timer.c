@@ -14,7 +14,7 @@ static cairn_code expire_jobs(struct batch *batch)
     size_t count = 0;
     struct job_row *rows = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *rows);
     NEED(rows, batch->error);
-    TRY(batch->ops->lock_expired_jobs(batch->tx, rows, DUE_AT_ONCE, &count, batch->error));
+    TRY(STORE(batch, lock_expired_jobs, rows, DUE_AT_ONCE, &count));
     for (size_t i = 0; i < count; i++) {
         struct workset_job *job;
         struct job_input input = {.action = JOB_EXPIRE};
@@ -29,7 +29,7 @@ static cairn_code apply_jobs(struct batch *batch)
 {
     size_t count = 0;
     TRY(expire_jobs(batch));
-    TRY(batch->ops->promote_jobs(batch->tx, PROMOTE_AT_ONCE, &count, batch->error));
+    TRY(STORE(batch, promote_jobs, PROMOTE_AT_ONCE, &count));
     if (count)
         batch_note_ready(batch, NULL, 0);
     return CAIRN_OK;
@@ -42,7 +42,7 @@ static cairn_code apply_starts(struct batch *batch)
     size_t count = 0;
     const char **ids = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *ids);
     NEED(ids, batch->error);
-    TRY(batch->ops->find_due_instances(batch->tx, ids, DUE_AT_ONCE, &count, batch->error));
+    TRY(STORE(batch, find_due_instances, ids, DUE_AT_ONCE, &count));
     TRY(workset_load(batch, ids, count));
     for (size_t i = 0; i < count; i++) {
         struct workset_instance *instance = workset_find(batch, ids[i]);
@@ -73,7 +73,7 @@ static cairn_code apply_steps(struct batch *batch)
     struct step_ref *refs = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *refs);
     const char **ids = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *ids);
     NEED(refs && ids, batch->error);
-    TRY(batch->ops->find_due_steps(batch->tx, refs, DUE_AT_ONCE, &count, batch->error));
+    TRY(STORE(batch, find_due_steps, refs, DUE_AT_ONCE, &count));
     for (size_t i = 0; i < count; i++)
         ids[i] = refs[i].instance_id;
     TRY(workset_load(batch, ids, count));
@@ -97,7 +97,7 @@ static cairn_code apply_flow(struct batch *batch)
 {
     size_t count = 0;
     /* First, since it changes rows in the store and not in the workset. */
-    TRY(batch->ops->promote_steps(batch->tx, PROMOTE_AT_ONCE, &count, batch->error));
+    TRY(STORE(batch, promote_steps, PROMOTE_AT_ONCE, &count));
     if (count)
         batch_note_ready(batch, NULL, 0);
     TRY(batch_take_intake(batch));

@@ -264,7 +264,7 @@ static cairn_code check_page(struct check *check, const char *cursor, uint32_t l
 {
     TRY(check_range(check, "limit", limit, 1, 1000));
     if (cursor && strlen(cursor) > check->limits->max_name)
-        return check_bad(check, "cursor", "is not one of ours");
+        return check_bad(check, "cursor", "is invalid");
     return CAIRN_OK;
 }
 
@@ -274,7 +274,7 @@ static cairn_code check_number_page(struct check *check, const char *cursor, uin
     int64_t number;
     TRY(check_page(check, cursor, limit));
     if (cursor && !number_id_read(cursor, &number))
-        return check_bad(check, "cursor", "is not one of ours");
+        return check_bad(check, "cursor", "is invalid");
     return CAIRN_OK;
 }
 

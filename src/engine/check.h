@@ -14,15 +14,12 @@ struct check {
 };
 
 /* check_field.c: each names the field that it has checked. */
-cairn_code check_bad(struct check *check, const char *field, const char *why);
+typedef cairn_code check_of_text(struct check *check, const char *field, const char *text);
+check_of_text check_bad; /* with the reason */
+check_of_text check_name, check_pattern, check_present;
+check_of_text check_optional, check_comment, check_json; /* may be NULL */
 cairn_code check_text(struct check *check, const char *field, const char *text, size_t max);
-cairn_code check_name(struct check *check, const char *field, const char *text);
-cairn_code check_optional(struct check *check, const char *field, const char *text);
-cairn_code check_comment(struct check *check, const char *field, const char *text);
-cairn_code check_present(struct check *check, const char *field, const char *text);
-cairn_code check_pattern(struct check *check, const char *field, const char *text);
 cairn_code check_size(struct check *check, const char *field, size_t len);
-cairn_code check_json(struct check *check, const char *field, const char *text); /* or NULL */
 cairn_code check_count(struct check *check, const char *field, size_t count, size_t least);
 cairn_code check_entries(struct check *check, const char *field, size_t count, size_t most);
 cairn_code check_range(struct check *check, const char *field, int64_t value, int64_t least,
@@ -39,31 +36,14 @@ cairn_code check_outbound(struct check *check, const cairn_outbound *events, siz
 cairn_code check_lease(struct check *check, const char *worker, const char *task_id,
                        const char *token);
 
-/* check.c: one for each operation, or for several of the same input. */
-cairn_code check_nothing(struct check *check);
-cairn_code check_id(struct check *check); /* in.id */
-cairn_code check_enqueue(struct check *check);
-cairn_code check_claim(struct check *check);
-cairn_code check_idle(struct check *check);
-cairn_code check_reports(struct check *check);
-cairn_code check_heartbeat(struct check *check);
-cairn_code check_heartbeats(struct check *check);
-cairn_code check_context(struct check *check);
-cairn_code check_registry(struct check *check);
-cairn_code check_advance(struct check *check);
-cairn_code check_deploy(struct check *check);
-cairn_code check_definition(struct check *check);
-cairn_code check_start(struct check *check);
-cairn_code check_signal(struct check *check);
-cairn_code check_stop(struct check *check);
-cairn_code check_decide(struct check *check);
-cairn_code check_requeue(struct check *check);
-cairn_code check_outbox_claim(struct check *check);
-cairn_code check_commit(struct check *check); /* check_commit.c */
-cairn_code check_job_list(struct check *check);
-cairn_code check_instance_list(struct check *check);
-cairn_code check_text_list(struct check *check);   /* whose cursors are texts */
-cairn_code check_number_list(struct check *check); /* whose cursors are numbers */
-cairn_code check_part_list(struct check *check);   /* of something that has an id */
+/* One for each operation, or for several of the same input: check.c, check_commit.c. */
+typedef cairn_code check_of_request(struct check *check);
+check_of_request check_nothing, check_enqueue, check_claim, check_reports, check_heartbeat,
+    check_heartbeats, check_idle, check_context, check_commit, check_registry, check_advance,
+    check_deploy, check_definition, check_start, check_signal, check_stop, check_decide,
+    check_requeue, check_outbox_claim, check_job_list, check_instance_list;
+check_of_request check_id;                           /* in.id */
+check_of_request check_text_list;                    /* whose cursors are texts */
+check_of_request check_number_list, check_part_list; /* numbers; of something that has an id */
 
 #endif

@@ -205,7 +205,7 @@ static bool is_store_lost(struct local_engine *engine)
     return is_lost;
 }
 
-/* The database refused the batch for the sake of one: each by itself, so that only that one
+/* The database rejected the batch because of one request: each is tried alone, so that only that one
  * fails.  If the store is lost on the way, the others wait for it together. */
 static void commit_each(struct committer *committer, struct request_queue *requests)
 {

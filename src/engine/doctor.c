@@ -121,12 +121,12 @@ static cairn_code look_at_types(struct question *q)
     const char *example = NULL, *off = NULL;
     const char **types = arena_array(q->arena, TYPES_MAX, sizeof *types);
     NEED(types, q->error);
-    cairn_code code = q->ops->list_types(q->tx, false, types, TYPES_MAX, &count, q->error);
+    cairn_code code = STORE(q, list_types, false, types, TYPES_MAX, &count);
     for (size_t i = 0; i < count && !code; i++) {
         struct registry_row entry;
         if (!is_versioned(types[i]) && plain++ == 0)
             example = types[i];
-        code = q->ops->get_registry(q->tx, types[i], &entry, q->error);
+        code = STORE(q, get_registry, types[i], &entry);
         if (!code && !entry.is_enabled && disabled++ == 0)
             off = types[i];
         if (code == CAIRN_E_NOT_FOUND)
@@ -159,9 +159,9 @@ cairn_code answer_doctor(struct question *q)
     *out = (struct page_output){.items =
                                     arena_array(q->arena, FINDINGS_MAX, sizeof(cairn_finding))};
     NEED(out->items, q->error);
-    TRY(q->ops->inspect(q->tx, &facts, q->error));
-    TRY(q->ops->count_jobs(q->tx, &counts, q->error));
-    TRY(q->ops->count_steps(q->tx, &steps, q->error));
+    TRY(STORE(q, inspect, &facts));
+    TRY(STORE(q, count_jobs, &counts));
+    TRY(STORE(q, count_steps, &steps));
     look_at_store(q, &facts);
     look_at_clock(q, &facts);
     look_at_work(q, &facts, &counts, &steps);

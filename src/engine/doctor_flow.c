@@ -34,15 +34,15 @@ static const char *or_more(size_t count)
 static cairn_code read_instances(struct flow_doctor *doctor, enum instance_status status)
 {
     struct instance_filter filter = {.status = status};
-    return doctor->q->ops->list_instances(doctor->q->tx, &filter, doctor->instances, SAMPLE,
-                                          &doctor->instance_count, doctor->q->error);
+    return STORE(doctor->q, list_instances, &filter, doctor->instances, SAMPLE,
+                 &doctor->instance_count);
 }
 
 static cairn_code look_at_timers(struct flow_doctor *doctor)
 {
     int64_t job_us = 0, flow_us = 0, now_us = doctor->q->tx->now_us;
-    TRY(doctor->q->ops->next_due(doctor->q->tx, &job_us, doctor->q->error));
-    TRY(doctor->q->ops->next_flow_due(doctor->q->tx, &flow_us, doctor->q->error));
+    TRY(STORE(doctor->q, next_due, &job_us));
+    TRY(STORE(doctor->q, next_flow_due, &flow_us));
     int64_t first_us = !job_us || (flow_us && flow_us < job_us) ? flow_us : job_us;
     if (first_us && now_us - first_us > TIMER_LATE_US)
         return find(doctor->q, "timers", "warning",
@@ -58,8 +58,7 @@ static cairn_code look_at_dlq(struct flow_doctor *doctor)
     size_t count = 0;
     struct dlq_row *rows = arena_array(doctor->q->tx->arena, SAMPLE, sizeof *rows);
     NEED(rows, doctor->q->error);
-    TRY(doctor->q->ops->list_dlq(doctor->q->tx, NULL, 0, rows, SAMPLE, &count,
-                                 doctor->q->error));
+    TRY(STORE(doctor->q, list_dlq, NULL, 0, rows, SAMPLE, &count));
     if (count)
         return find(doctor->q, "dlq", "warning",
                     "%zu%s records are open, the newest %" PRId64
@@ -75,8 +74,7 @@ static cairn_code look_at_intake(struct flow_doctor *doctor)
     size_t count = 0;
     struct intake_row *rows = arena_array(doctor->q->tx->arena, SAMPLE, sizeof *rows);
     NEED(rows, doctor->q->error);
-    TRY(doctor->q->ops->list_stuck_intake(doctor->q->tx, rows, SAMPLE, &count,
-                                          doctor->q->error));
+    TRY(STORE(doctor->q, list_stuck_intake, rows, SAMPLE, &count));
     if (count)
         return find(
             doctor->q, "intake", "warning",
@@ -175,8 +173,7 @@ static cairn_code look_at_ready(struct flow_doctor *doctor)
     struct late_types steps = {0}, functions = {0};
     struct ready_type *types = arena_array(doctor->q->tx->arena, TYPES_SAMPLE, sizeof *types);
     NEED(types, doctor->q->error);
-    TRY(doctor->q->ops->list_ready_types(doctor->q->tx, types, TYPES_SAMPLE, &count,
-                                         doctor->q->error));
+    TRY(STORE(doctor->q, list_ready_types, types, TYPES_SAMPLE, &count));
     for (size_t i = 0; i < count; i++) {
         int64_t waited_us = doctor->q->tx->now_us - types[i].since_us;
         if (types[i].version && waited_us > FUNCTION_LATE_US)
@@ -212,8 +209,8 @@ static cairn_code find_first_event(struct flow_doctor *doctor, const struct step
 {
     size_t count = 0;
     *ret_us = 0;
-    TRY(doctor->q->ops->list_events(doctor->q->tx, row->instance_id, 0, doctor->events,
-                                    EVENTS_SAMPLE, &count, doctor->q->error));
+    TRY(STORE(doctor->q, list_events, row->instance_id, 0, doctor->events, EVENTS_SAMPLE,
+              &count));
     for (size_t i = 0; i < count && !*ret_us; i++)
         if (doctor->events[i].step && strcmp(doctor->events[i].step, row->name) == 0)
             *ret_us = doctor->events[i].at_us;
@@ -267,8 +264,8 @@ static cairn_code look_at_waits(struct flow_doctor *doctor)
     TRY(read_instances(doctor, INSTANCE_RUNNING));
     for (size_t i = 0; i < doctor->instance_count; i++) {
         size_t count = 0;
-        TRY(doctor->q->ops->list_steps(doctor->q->tx, doctor->instances[i].id, -1, true,
-                                       doctor->steps, STEPS_SAMPLE, &count, doctor->q->error));
+        TRY(STORE(doctor->q, list_steps, doctor->instances[i].id, -1, true, doctor->steps,
+                  STEPS_SAMPLE, &count));
         for (size_t k = 0; k < count; k++) {
             const struct step_row *row = &doctor->steps[k];
             if (row->status == STEP_WAITING_DECISION)

@@ -22,7 +22,7 @@ static cairn_code is_job_leased(struct question *q, bool *ret_is_leased)
         struct job_row row;
         struct job_filter filter = {.status = JOB_LEASED, .pattern = claim->types[i]};
         size_t count = 0;
-        TRY(q->ops->list_jobs(q->tx, &filter, &row, 1, &count, q->error));
+        TRY(STORE(q, list_jobs, &filter, &row, 1, &count));
         *ret_is_leased |= count > 0;
     }
     return CAIRN_OK;
@@ -36,7 +36,7 @@ static cairn_code is_served(struct question *q, const char *type, int32_t versio
     struct registry_row entry;
     if (!claim_names(claim, type, version))
         return CAIRN_OK;
-    cairn_code code = q->ops->get_registry(q->tx, type, &entry, q->error);
+    cairn_code code = STORE(q, get_registry, type, &entry);
     if (code == CAIRN_E_NOT_FOUND) {
         *ret_is_served = true;
         return CAIRN_OK;
@@ -51,7 +51,7 @@ static cairn_code is_job_ready(struct question *q, bool *ret_is_ready)
     size_t count = 0;
     const char **types = arena_array(q->arena, IDLE_TYPES_MAX, sizeof *types);
     NEED(types, q->error);
-    TRY(q->ops->list_types(q->tx, true, types, IDLE_TYPES_MAX, &count, q->error));
+    TRY(STORE(q, list_types, true, types, IDLE_TYPES_MAX, &count));
     *ret_is_ready |= count == IDLE_TYPES_MAX;
     for (size_t i = 0; i < count && !*ret_is_ready; i++)
         TRY(is_served(q, types[i], 0, ret_is_ready));
@@ -63,7 +63,7 @@ static cairn_code is_step_ready(struct question *q, bool *ret_is_ready)
     size_t count = 0;
     struct ready_type *types = arena_array(q->arena, IDLE_TYPES_MAX, sizeof *types);
     NEED(types, q->error);
-    TRY(q->ops->list_ready_types(q->tx, types, IDLE_TYPES_MAX, &count, q->error));
+    TRY(STORE(q, list_ready_types, types, IDLE_TYPES_MAX, &count));
     *ret_is_ready |= count == IDLE_TYPES_MAX;
     for (size_t i = 0; i < count && !*ret_is_ready; i++)
         TRY(is_served(q, types[i].name, types[i].version, ret_is_ready));
@@ -75,7 +75,7 @@ cairn_code answer_idle(struct question *q)
     struct step_counts steps = {0};
     int64_t due_us;
     TRY(question_next_due(q, &due_us));
-    TRY(q->ops->count_steps(q->tx, &steps, q->error));
+    TRY(STORE(q, count_steps, &steps));
     bool is_busy = steps.leased || (due_us && due_us <= q->tx->now_us);
     if (!is_busy)
         TRY(is_job_leased(q, &is_busy));

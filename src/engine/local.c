@@ -265,8 +265,8 @@ static bool has_reads(struct local_engine *engine)
 /* How long a caller's own thread waits for the answer of a store, before the reader does. */
 enum { RUN_HERE_PATIENCE_MS = 1000 };
 
-/* Spares the caller two switches of threads.  A store that cannot be reached, or a reader that is
- * busy or about to be, is the reader's business, who has patience. */
+/* Saves the caller two switches of threads.  If the store cannot be reached, or the reader thread is
+ * busy or about to be, the request is left to the reader thread, which retries. */
 static bool run_here(cairn_engine *base, struct request *request)
 {
     struct local_engine *engine = to_local(base);

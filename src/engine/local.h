@@ -171,6 +171,29 @@ void park_expire(struct local_engine *engine, struct request_queue *ret_expired)
 void park_end(struct local_engine *engine, const char *worker, struct request_queue *ret_ended);
 uint32_t park_wakes(const struct local_engine *engine, const struct request *request);
 
+/* operation.c: what the engine does with each kind of request. */
+struct batch;
+struct check;
+struct question;
+struct engine_operation {
+    const char *name; /* as messages say it */
+
+    /* Whether the request keeps within the limits; also cuts error texts and fills in defaults. */
+    cairn_code (*check)(struct check *check);
+
+    /* Changes rows, at the request's turn in a batch.  A refusal is request->code; a code that is
+     * returned ends the transaction.  NULL: a read; or a claim, which comes after all others. */
+    cairn_code (*apply)(struct batch *batch, struct request *request);
+
+    /* Answers the request, in a transaction: a read, or a control after its change was written. */
+    cairn_code (*answer)(struct question *question);
+};
+
+const struct engine_operation *engine_operation_of(enum request_op op);
+
+/* A verb of the store, in the transaction of a batch or a question. */
+#define STORE(of, verb, ...) ((of)->ops->verb((of)->tx, __VA_ARGS__, (of)->error))
+
 /* batch.c: applies requests in one transaction and commits.  Those that are refused carry their
  * own code; the answer is the whole batch's. */
 struct batch_result {
@@ -189,7 +212,6 @@ cairn_code batch_commit(struct committer *committer, struct request_queue *reque
 
 /* batch_timer.c: applies what is due in one bounded portion.  *ret_due_us: when the next is (0:
  * never). */
-struct batch;
 cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us);
 
 /* advance.c: OP_CLOCK_ADVANCE, which has its own transactions. */

@@ -5,8 +5,6 @@
  * A request with `apply` needs a commit, as do claims and moving the clock; one that has only `answer`
  * is a question for the reader.
  */
-#include "engine/operation.h"
-
 #include "engine/batch.h"
 #include "engine/check.h"
 #include "engine/read.h"

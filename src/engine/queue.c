@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/queue.h"
+#include "engine/request.h"
 
 void queue_push(struct request_queue *queue, struct request *request)
 {

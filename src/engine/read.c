@@ -4,14 +4,12 @@
  */
 #include "engine/read.h"
 
-#include "engine/operation.h"
-
 cairn_code question_next_due(struct question *q, int64_t *ret_due_us)
 {
     int64_t flow_us = 0;
     *ret_due_us = 0;
-    TRY(q->ops->next_due(q->tx, ret_due_us, q->error));
-    TRY(q->ops->next_flow_due(q->tx, &flow_us, q->error));
+    TRY(STORE(q, next_due, ret_due_us));
+    TRY(STORE(q, next_flow_due, &flow_us));
     if (flow_us && (!*ret_due_us || flow_us < *ret_due_us))
         *ret_due_us = flow_us;
     return CAIRN_OK;
@@ -37,9 +35,9 @@ cairn_code answer_stats(struct question *q)
     struct job_counts jobs = {0};
     struct step_counts steps = {0};
     uint64_t instances[INSTANCE_STATUS_COUNT] = {0};
-    TRY(q->ops->count_jobs(q->tx, &jobs, q->error));
-    TRY(q->ops->count_steps(q->tx, &steps, q->error));
-    TRY(q->ops->count_instances(q->tx, instances, q->error));
+    TRY(STORE(q, count_jobs, &jobs));
+    TRY(STORE(q, count_steps, &steps));
+    TRY(STORE(q, count_instances, instances));
     int64_t waited_us = jobs.oldest_ready_us ? q->tx->now_us - jobs.oldest_ready_us : 0;
     *stats = (cairn_stats){
         .size = sizeof(cairn_stats),

@@ -28,7 +28,7 @@ static cairn_code check_holder(struct question *q, char ret_id[ID_TEXT])
         return fail(q->error, CAIRN_E_BAD_INPUT, "task \"%.64s\" belongs to no instance",
                     in->task_id);
     if (step_id_split(in->task_id, ret_id, &ref.seq))
-        TRY(q->ops->read_steps(q->tx, &ref, 1, &step.row, &is_found, q->error));
+        TRY(STORE(q, read_steps, &ref, 1, &step.row, &is_found));
     if (is_found && !flow_heartbeat(&step, in->worker, in->token, 0, q->tx->now_us).code)
         return CAIRN_OK;
     return step_lease_lost(q->error, in->task_id, in->worker, is_found ? &step.row : NULL);
@@ -56,8 +56,7 @@ static cairn_code read_all(struct question *q, const char *id)
     struct step_row rows[CONTEXT_PORTION];
     size_t count = CONTEXT_PORTION, bytes = strlen(q->request->out.context.input);
     for (int32_t after = -1; count == CONTEXT_PORTION;) {
-        TRY(q->ops->list_steps(q->tx, id, after, false, rows, CONTEXT_PORTION, &count,
-                               q->error));
+        TRY(STORE(q, list_steps, id, after, false, rows, CONTEXT_PORTION, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
             if (!is_finished(&rows[i]))
@@ -72,7 +71,7 @@ static cairn_code read_all(struct question *q, const char *id)
 static cairn_code read_one(struct question *q, const char *id, const char *name)
 {
     struct step_row row;
-    cairn_code code = q->ops->get_step(q->tx, id, name, &row, q->error);
+    cairn_code code = STORE(q, get_step, id, name, &row);
     if (code == CAIRN_E_NOT_FOUND)
         return fail(q->error, code, "instance \"%s\" has no step \"%.64s\"", id, name);
     return code || !is_finished(&row) ? code : add_output(q, &row);

@@ -35,13 +35,16 @@ static int64_t cursor_number(const struct question *q)
     return cursor ? strtoll(cursor, NULL, 10) : 0;
 }
 
+/* In a function that shows a row: the item's member of the same name. */
+#define SAME(member) item->member = row->member
+
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
 static cairn_code find_job(struct question *q, const char *id, struct job_row *ret_row)
 {
     cairn_code code = CAIRN_E_NOT_FOUND;
     if (id_is_valid(id))
-        code = q->ops->get_job(q->tx, id, ret_row, q->error);
+        code = STORE(q, get_job, id, ret_row);
     if (code == CAIRN_E_NOT_FOUND)
         return fail(q->error, code, "job \"%.64s\" does not exist", id);
     return code;
@@ -56,33 +59,21 @@ static cairn_code fetch_jobs(struct question *q, void *rows, size_t room, size_t
         .key = in->key,
         .before_seq = cursor_number(q),
     };
-    return q->ops->list_jobs(q->tx, &filter, rows, room, ret_count, q->error);
+    return STORE(q, list_jobs, &filter, rows, room, ret_count);
 }
 
 static cairn_code show_job(struct question *q, const void *from, void *ret)
 {
     const struct job_row *row = from;
+    cairn_job *item = ret;
     (void)q;
-    *(cairn_job *)ret = (cairn_job){
-        .id = row->id,
-        .type = row->type,
-        .payload = row->payload,
-        .status = job_status_name(row->status),
-        .status_code = (cairn_job_status)row->status,
-        .idempotency_key = row->key,
-        .leased_by = row->leased_by,
-        .last_error = row->last_error,
-        .result = row->result,
-        .priority = row->priority,
-        .attempt = row->attempt,
-        .max_attempts = row->max_attempts,
-        .run_at_us = row->run_at_us,
-        .lease_until_us = row->lease_until_us,
-        .created_at_us = row->created_at_us,
-        .updated_at_us = row->updated_at_us,
-        .deleted_at_us = row->deleted_at_us,
-        .metadata = row->metadata,
-    };
+    SAME(id), SAME(type), SAME(payload), SAME(leased_by), SAME(last_error), SAME(result),
+        SAME(priority), SAME(attempt), SAME(max_attempts), SAME(run_at_us),
+        SAME(lease_until_us), SAME(created_at_us), SAME(updated_at_us), SAME(deleted_at_us),
+        SAME(metadata);
+    item->status = job_status_name(row->status);
+    item->status_code = (cairn_job_status)row->status;
+    item->idempotency_key = row->key;
     return CAIRN_OK;
 }
 
@@ -90,23 +81,17 @@ static cairn_code show_job(struct question *q, const void *from, void *ret)
 
 static cairn_code fetch_registry(struct question *q, void *rows, size_t room, size_t *ret_count)
 {
-    return q->ops->list_registry(q->tx, q->request->in.page.cursor, rows, room, ret_count,
-                                 q->error);
+    return STORE(q, list_registry, q->request->in.page.cursor, rows, room, ret_count);
 }
 
 static cairn_code show_entry(struct question *q, const void *from, void *ret)
 {
     const struct registry_row *row = from;
+    cairn_registry_entry *item = ret;
     (void)q;
-    *(cairn_registry_entry *)ret = (cairn_registry_entry){
-        .workflow_name = row->name,
-        .intent_type = row->intent_type,
-        .runtime = row->runtime,
-        .description = row->description,
-        .is_enabled = row->is_enabled,
-        .created_at_us = row->created_at_us,
-        .updated_at_us = row->updated_at_us,
-    };
+    SAME(intent_type), SAME(runtime), SAME(description), SAME(is_enabled), SAME(created_at_us),
+        SAME(updated_at_us);
+    item->workflow_name = row->name;
     return CAIRN_OK;
 }
 
@@ -125,10 +110,9 @@ static cairn_code fetch_definitions(struct question *q, void *rows, size_t room,
     const char *cursor = q->request->in.page.cursor;
     const char *slash = cursor ? strchr(cursor, '/') : NULL;
     if (cursor && !slash)
-        return fail(q->error, CAIRN_E_BAD_INPUT, "cursor is not one of ours");
-    return q->ops->list_definitions(q->tx, slash ? slash + 1 : NULL,
-                                    slash ? (int32_t)strtol(cursor, NULL, 10) : 0, rows, room,
-                                    ret_count, q->error);
+        return fail(q->error, CAIRN_E_BAD_INPUT, "cursor is invalid");
+    return STORE(q, list_definitions, slash ? slash + 1 : NULL,
+                 slash ? (int32_t)strtol(cursor, NULL, 10) : 0, rows, room, ret_count);
 }
 
 static const char *definition_cursor(struct question *q, const void *from)
@@ -140,14 +124,9 @@ static const char *definition_cursor(struct question *q, const void *from)
 static cairn_code show_definition(struct question *q, const void *from, void *ret)
 {
     const struct definition_row *row = from;
+    cairn_workflow *item = ret;
     (void)q;
-    *(cairn_workflow *)ret = (cairn_workflow){
-        .name = row->name,
-        .version = row->version,
-        .hash = row->hash,
-        .content = row->content,
-        .created_at_us = row->created_at_us,
-    };
+    SAME(name), SAME(version), SAME(hash), SAME(content), SAME(created_at_us);
     return CAIRN_OK;
 }
 
@@ -158,9 +137,9 @@ static cairn_code find_intake(struct question *q, const char *id, struct instanc
 {
     struct intake_row row;
     struct definition_row definition;
-    TRY(q->ops->get_intake(q->tx, id, &row, q->error));
+    TRY(STORE(q, get_intake, id, &row));
     if (row.instance_id)
-        return q->ops->get_instance(q->tx, row.instance_id, ret_row, q->error);
+        return STORE(q, get_instance, row.instance_id, ret_row);
     *ret_row = (struct instance_row){.id = row.id,
                                      .workflow = row.workflow,
                                      .version = row.version,
@@ -171,7 +150,7 @@ static cairn_code find_intake(struct question *q, const char *id, struct instanc
                                      .created_at_us = row.created_at_us,
                                      .metadata = row.metadata,
                                      .input = row.input};
-    if (!row.version && !q->ops->get_definition(q->tx, row.workflow, 0, &definition, q->error))
+    if (!row.version && !STORE(q, get_definition, row.workflow, 0, &definition))
         ret_row->version = definition.version;
     return CAIRN_OK;
 }
@@ -180,7 +159,7 @@ cairn_code question_instance(struct question *q, const char *id, struct instance
 {
     cairn_code code = CAIRN_E_NOT_FOUND;
     if (id_is_valid(id))
-        code = q->ops->get_instance(q->tx, id, ret_row, q->error);
+        code = STORE(q, get_instance, id, ret_row);
     if (code == CAIRN_E_NOT_FOUND && id_is_valid(id))
         code = find_intake(q, id, ret_row);
     if (code == CAIRN_E_NOT_FOUND)
@@ -203,8 +182,7 @@ static cairn_code add_current(struct question *q, cairn_instance *instance)
     LIST(const char *) names = {0};
     size_t count = CURRENT_PORTION;
     for (int32_t after = -1; count == CURRENT_PORTION && names.count < CURRENT_MAX;) {
-        TRY(q->ops->list_steps(q->tx, instance->id, after, true, rows, CURRENT_PORTION, &count,
-                               q->error));
+        TRY(STORE(q, list_steps, instance->id, after, true, rows, CURRENT_PORTION, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
             if (!is_shown(&rows[i]))
@@ -229,74 +207,56 @@ static cairn_code fetch_instances(struct question *q, void *rows, size_t room,
         .key = in->key,
         .before_seq = cursor_number(q),
     };
-    return q->ops->list_instances(q->tx, &filter, rows, room, ret_count, q->error);
+    return STORE(q, list_instances, &filter, rows, room, ret_count);
 }
 
 static cairn_code show_instance(struct question *q, const void *from, void *ret)
 {
     const struct instance_row *row = from;
-    cairn_instance *instance = ret;
-    *instance = (cairn_instance){
-        .id = row->id,
-        .workflow = row->workflow,
-        .key = row->key,
-        .input = row->input,
-        .output = row->output,
-        .version = row->version,
-        .status = instance_status_name(row->status),
-        .status_code = (cairn_instance_status)row->status,
-        .last_error = row->last_error,
-        .generation = row->generation,
-        .created_at_us = row->created_at_us,
-        .started_at_us = row->started_at_us,
-        .finished_at_us = row->finished_at_us,
-        .start_at_us = row->start_at_us,
-        .undo_error = row->undo_error,
-        .metadata = row->metadata,
-    };
-    return instance_is_final(row->status) ? CAIRN_OK : add_current(q, instance);
+    cairn_instance *item = ret;
+    SAME(id), SAME(workflow), SAME(key), SAME(input), SAME(output), SAME(version),
+        SAME(last_error), SAME(generation), SAME(created_at_us), SAME(started_at_us),
+        SAME(finished_at_us), SAME(start_at_us), SAME(undo_error), SAME(metadata);
+    item->status = instance_status_name(row->status);
+    item->status_code = (cairn_instance_status)row->status;
+    return instance_is_final(row->status) ? CAIRN_OK : add_current(q, item);
 }
 
 /* ---- what belongs to an instance ------------------------------------------------------------ */
+
+/* Lists whose cursors are numbers; the list of open DLQ records belongs to nothing, so id is NULL. */
+#define FETCH(name, verb)                                                                  \
+    static cairn_code name(struct question *q, void *rows, size_t room, size_t *ret_count) \
+    {                                                                                      \
+        const char *id = q->request->in.page.id;                                           \
+        return STORE(q, verb, id, cursor_number(q), rows, room, ret_count);                \
+    }
+FETCH(fetch_events, list_events)
+FETCH(fetch_logs, list_logs)
+FETCH(fetch_decisions, list_decisions)
+FETCH(fetch_dlq, list_dlq)
 
 static cairn_code fetch_steps(struct question *q, void *rows, size_t room, size_t *ret_count)
 {
     const struct page_input *in = &q->request->in.page;
     int32_t after = in->cursor ? (int32_t)cursor_number(q) : -1;
-    return q->ops->list_steps(q->tx, in->id, after, false, rows, room, ret_count, q->error);
+    return STORE(q, list_steps, in->id, after, false, rows, room, ret_count);
 }
 
-cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn_step *ret,
+cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn_step *item,
                           cairn_error *reterr)
 {
-    *ret = (cairn_step){
-        .id = step_id_make(arena, row->instance_id, row->seq),
-        .name = row->name,
-        .kind = step_kind_name(row->kind),
-        .kind_code = (cairn_step_kind)row->kind,
-        .handler = row->handler,
-        .status = step_status_name(row->status),
-        .status_code = (cairn_step_status)row->status,
-        .input = row->input,
-        .output = row->output,
-        .error = row->error,
-        .metadata = row->metadata,
-        .waiting_event = row->waiting_event,
-        .locked_by = row->locked_by,
-        .seq = row->seq,
-        .attempts = row->attempts,
-        .max_attempts = row->max_attempts,
-        .compensation_attempts = row->compensation_attempts,
-        .priority = row->priority,
-        .commit_no = row->commit_no,
-        .next_run_at_us = row->next_run_at_us,
-        .started_at_us = row->started_at_us,
-        .finished_at_us = row->finished_at_us,
-        .deadline_at_us = row->deadline_at_us,
-        .locked_until_us = row->locked_until_us,
-        .undo_error = row->undo_error,
-    };
-    return ret->id ? CAIRN_OK : fail_memory(reterr);
+    *item = (cairn_step){.id = step_id_make(arena, row->instance_id, row->seq),
+                         .kind = step_kind_name(row->kind),
+                         .kind_code = (cairn_step_kind)row->kind,
+                         .status = step_status_name(row->status),
+                         .status_code = (cairn_step_status)row->status};
+    SAME(name), SAME(handler), SAME(input), SAME(output), SAME(error), SAME(metadata),
+        SAME(waiting_event), SAME(locked_by), SAME(seq), SAME(attempts), SAME(max_attempts),
+        SAME(compensation_attempts), SAME(priority), SAME(commit_no), SAME(next_run_at_us),
+        SAME(started_at_us), SAME(finished_at_us), SAME(deadline_at_us), SAME(locked_until_us),
+        SAME(undo_error);
+    return item->id ? CAIRN_OK : fail_memory(reterr);
 }
 
 static cairn_code show_step(struct question *q, const void *row, void *ret)
@@ -304,96 +264,48 @@ static cairn_code show_step(struct question *q, const void *row, void *ret)
     return step_to_public(q->arena, row, ret, q->error);
 }
 
-static cairn_code fetch_events(struct question *q, void *rows, size_t room, size_t *ret_count)
-{
-    return q->ops->list_events(q->tx, q->request->in.page.id, cursor_number(q), rows, room,
-                               ret_count, q->error);
-}
-
 static cairn_code show_event(struct question *q, const void *from, void *ret)
 {
     const struct event_row *row = from;
+    cairn_event *item = ret;
     (void)q;
-    *(cairn_event *)ret = (cairn_event){
-        .id = row->id,
-        .type = row->type,
-        .step = row->step,
-        .data = row->data,
-        .at_us = row->at_us,
-    };
+    SAME(id), SAME(type), SAME(step), SAME(data), SAME(at_us);
     return CAIRN_OK;
-}
-
-static cairn_code fetch_logs(struct question *q, void *rows, size_t room, size_t *ret_count)
-{
-    return q->ops->list_logs(q->tx, q->request->in.page.id, cursor_number(q), rows, room,
-                             ret_count, q->error);
 }
 
 static cairn_code show_log(struct question *q, const void *from, void *ret)
 {
     const struct log_row *row = from;
+    cairn_log *item = ret;
     (void)q;
-    *(cairn_log *)ret = (cairn_log){
-        .id = row->id,
-        .level = row->level,
-        .message = row->message,
-        .data = row->data,
-        .step = row->step,
-        .attempt = row->attempt,
-        .at_us = row->at_us,
-    };
+    SAME(id), SAME(level), SAME(message), SAME(data), SAME(step), SAME(attempt), SAME(at_us);
     return CAIRN_OK;
-}
-
-static cairn_code fetch_decisions(struct question *q, void *rows, size_t room,
-                                  size_t *ret_count)
-{
-    return q->ops->list_decisions(q->tx, q->request->in.page.id, cursor_number(q), rows, room,
-                                  ret_count, q->error);
 }
 
 static cairn_code show_decision(struct question *q, const void *from, void *ret)
 {
     const struct decision_row *row = from;
+    cairn_decision *item = ret;
     (void)q;
-    *(cairn_decision *)ret = (cairn_decision){
-        .id = row->id,
-        .step = row->step_name,
-        .decision = row->decision,
-        .by = row->decided_by,
-        .comment = row->comment,
-        .at_us = row->decided_at_us,
-    };
+    SAME(id), SAME(decision), SAME(comment);
+    item->step = row->step_name;
+    item->by = row->decided_by;
+    item->at_us = row->decided_at_us;
     return CAIRN_OK;
 }
 
 /* ---- the DLQ -------------------------------------------------------------------------------- */
 
-static cairn_code fetch_dlq(struct question *q, void *rows, size_t room, size_t *ret_count)
-{
-    return q->ops->list_dlq(q->tx, NULL, cursor_number(q), rows, room, ret_count, q->error);
-}
-
 static cairn_code show_record(struct question *q, const void *from, void *ret)
 {
     const struct dlq_row *row = from;
-    cairn_dlq_record *record = ret;
-    *record = (cairn_dlq_record){
-        .id = arena_printf(q->arena, "%lld", (long long)row->id),
-        .instance_id = row->instance_id,
-        .workflow_id = arena_printf(q->arena, "%s/%d", row->workflow, (int)row->version),
-        .step_id = step_id_make(q->arena, row->instance_id, row->step_seq),
-        .step_name = row->step_name,
-        .step_type = row->step_type,
-        .input = row->input,
-        .error = row->error,
-        .reason = row->reason,
-        .is_open = row->is_open,
-        .created_at_us = row->created_at_us,
-    };
-    return record->id && record->workflow_id && record->step_id ? CAIRN_OK
-                                                                : fail_memory(q->error);
+    cairn_dlq_record *item = ret;
+    SAME(instance_id), SAME(step_name), SAME(step_type), SAME(input), SAME(error), SAME(reason),
+        SAME(is_open), SAME(created_at_us);
+    item->id = arena_printf(q->arena, "%lld", (long long)row->id);
+    item->workflow_id = arena_printf(q->arena, "%s/%d", row->workflow, (int)row->version);
+    item->step_id = step_id_make(q->arena, row->instance_id, row->step_seq);
+    return item->id && item->workflow_id && item->step_id ? CAIRN_OK : fail_memory(q->error);
 }
 
 /* ---- pages ---------------------------------------------------------------------------------- */
@@ -481,7 +393,7 @@ cairn_code answer_stream(struct question *q)
     struct stream_event *items = arena_array(q->arena, in->limit, sizeof *items);
     NEED(rows && items, q->error);
     int64_t last = cursor_number(q);
-    TRY(q->ops->list_events(q->tx, NULL, last, rows, in->limit, &count, q->error));
+    TRY(STORE(q, list_events, NULL, last, rows, in->limit, &count));
     for (size_t i = 0; i < count; i++) {
         items[i].subject = rows[i].subject_id;
         show_event(q, &rows[i], &items[i].event);
@@ -516,7 +428,7 @@ cairn_code answer_definition(struct question *q)
 {
     const struct definition_input *in = &q->request->in.definition;
     struct definition_row row;
-    cairn_code code = q->ops->get_definition(q->tx, in->name, in->version, &row, q->error);
+    cairn_code code = STORE(q, get_definition, in->name, in->version, &row);
     if (code == CAIRN_E_NOT_FOUND && in->version == 0)
         return fail(q->error, code, "workflow \"%.64s\" does not exist", in->name);
     if (code == CAIRN_E_NOT_FOUND)
@@ -539,7 +451,7 @@ cairn_code answer_dlq_record(struct question *q)
     struct dlq_row row;
     cairn_code code = CAIRN_E_NOT_FOUND;
     if (number_id_read(id, &number))
-        code = q->ops->get_dlq(q->tx, number, &row, q->error);
+        code = STORE(q, get_dlq, number, &row);
     if (code == CAIRN_E_NOT_FOUND)
         return fail(q->error, code, "DLQ record \"%.64s\" does not exist", id);
     return code ? code : answer_one(q, &row, OP_DLQ_LIST);

@@ -93,7 +93,7 @@ struct outbox_input {
 
 /* ---- a function's commit -------------------------------------------------------------------- */
 
-/* What a passage wants remembered of a step, new or changed. */
+/* What a run wants remembered of a step, new or changed. */
 struct commit_step {
     int32_t seq;        /* its place: a known one, or the next free one, in order */
     const char *key;    /* with its "#2" */
@@ -123,7 +123,7 @@ struct commit_log {
 };
 
 struct commit_job {
-    const char *id; /* made by the passage */
+    const char *id; /* made by the run */
     int32_t seq; /* the step that remembers it; its output is put right if the key is known */
     cairn_job_spec spec;
 };
@@ -295,6 +295,21 @@ struct request *request_new(enum request_op op);                /* NULL: memory 
 void request_free(struct request *request);                     /* may be NULL */
 void request_freep(struct request **request);                   /* for cleanup() */
 const char *request_instance_id(const struct request *request); /* of one about an instance */
+
+/* Requests in order (queue.c).  A zeroed struct is empty. */
+struct request_queue {
+    struct request *first, *last;
+    size_t count;
+};
+
+void queue_push(struct request_queue *queue, struct request *request);
+struct request *queue_pop(struct request_queue *queue); /* NULL: empty */
+void queue_append(struct request_queue *queue,
+                  struct request_queue *more); /* more is emptied */
+void queue_prepend(struct request_queue *queue, struct request_queue *more); /* likewise */
+
+/* Ends the requests: with the code and error that they have, or with this one. */
+void queue_end(struct request_queue *queue, const cairn_error *why); /* NULL: their own */
 
 /* operation.c */
 const char *request_op_name(enum request_op op);

@@ -4,6 +4,7 @@
  */
 #include "engine/waits.h"
 
+#include "base/hash.h"
 #include "engine/await.h"
 #include "engine/local.h"
 
@@ -11,10 +12,7 @@
 
 static struct request_queue *bucket_of(struct end_waits *waits, const char *id)
 {
-    uint32_t hash = 2166136261u;
-    for (; *id; id++)
-        hash = (hash ^ (unsigned char)*id) * 16777619u;
-    return &waits->buckets[hash % WAIT_BUCKETS];
+    return &waits->buckets[hash_text(HASH_START, id) % WAIT_BUCKETS];
 }
 
 static void read_again(struct local_engine *engine, struct request *request)

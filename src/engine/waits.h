@@ -13,7 +13,7 @@
 #ifndef ENGINE_WAITS_H
 #define ENGINE_WAITS_H
 
-#include "engine/queue.h"
+#include "engine/request.h"
 
 enum { WAIT_BUCKETS = 512 };
 

@@ -101,8 +101,8 @@ cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t
     if (missing.count == 0)
         return CAIRN_OK;
     struct job_row *rows = missing.rows;
-    TRY(batch->ops->lock_jobs(batch->tx, missing.ids, missing.count, batch->is_alone, rows,
-                              missing.results, batch->error));
+    TRY(STORE(batch, lock_jobs, missing.ids, missing.count, batch->is_alone, rows,
+              missing.results));
     for (size_t i = 0; i < missing.count; i++) {
         struct workset_job *job = NULL;
         bool is_busy = missing.results[i] == LOCK_BUSY;
@@ -130,7 +130,7 @@ static cairn_code write_jobs(struct batch *batch, const struct workset_job *only
         rows[count++] = job->row;
         job->is_dirty = false;
     }
-    return count ? batch->ops->update_jobs(batch->tx, rows, count, batch->error) : CAIRN_OK;
+    return count ? STORE(batch, update_jobs, rows, count) : CAIRN_OK;
 }
 
 /* Children are jobs that were inserted after the others were locked. */
@@ -253,8 +253,8 @@ cairn_code workset_load(struct batch *batch, const char *const *ids, size_t coun
     if (missing.count == 0)
         return CAIRN_OK;
     struct instance_row *rows = missing.rows;
-    TRY(batch->ops->lock_instances(batch->tx, missing.ids, missing.count, batch->is_alone, rows,
-                                   missing.results, batch->error));
+    TRY(STORE(batch, lock_instances, missing.ids, missing.count, batch->is_alone, rows,
+              missing.results));
     for (size_t i = 0; i < missing.count; i++) {
         bool is_busy = missing.results[i] == LOCK_BUSY;
         if (missing.results[i] == LOCK_ABSENT)
@@ -306,8 +306,7 @@ static cairn_code write_instances(struct batch *batch, const struct workset_inst
         if (instance_is_final(at->row.status))
             TRY(batch_note_ended(batch, at->row.id));
     }
-    return count ? batch->ops->update_instances(batch->tx, rows, count, batch->error)
-                 : CAIRN_OK;
+    return count ? STORE(batch, update_instances, rows, count) : CAIRN_OK;
 }
 
 cairn_code workset_write_parked(struct workset_instance *instance)

@@ -216,7 +216,7 @@ static cairn_code source_forget(struct flow *flow, struct flow_step **steps, siz
             refs[written++] = (struct step_ref){flow->instance->id, steps[i]->row.seq};
         steps[i]->is_gone = true;
     }
-    return written ? batch->ops->delete_steps(batch->tx, refs, written, flow->error) : CAIRN_OK;
+    return written ? STORE(batch, delete_steps, refs, written) : CAIRN_OK;
 }
 
 /* ---- signals -------------------------------------------------------------------------------- */
@@ -244,12 +244,10 @@ static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
     *ret_signal = (struct taken_signal){0};
     if (instance->is_new)
         return CAIRN_OK;
-    cairn_code code = batch->ops->find_signal(batch->tx, instance->row.id, event, until_us,
-                                              &signal, flow->error);
+    cairn_code code = STORE(batch, find_signal, instance->row.id, event, until_us, &signal);
     if (code)
         return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
-    TRY(batch->ops->mark_signal(batch->tx, instance->row.id, signal.seq, step->row.seq,
-                                flow->error));
+    TRY(STORE(batch, mark_signal, instance->row.id, signal.seq, step->row.seq));
     *ret_signal = (struct taken_signal){
         .json = signal_to_json(batch, &signal), .id = signal.id, .payload = signal.payload};
     NEED(ret_signal->json, flow->error);
@@ -261,8 +259,7 @@ static cairn_code source_take_signal(struct flow *flow, struct flow_step *step,
 static cairn_code source_untake_signals(struct flow *flow, const struct flow_step *step)
 {
     struct batch *batch = to_workset(flow)->batch;
-    return batch->ops->mark_signal(batch->tx, flow->instance->id, 0, step ? step->row.seq : -1,
-                                   flow->error);
+    return STORE(batch, mark_signal, flow->instance->id, 0, step ? step->row.seq : -1);
 }
 
 /* ---- failures ------------------------------------------------------------------------------- */
@@ -287,7 +284,7 @@ static cairn_code source_park(struct flow *flow, const struct flow_step *step,
         .is_open = true,
     };
     if (!instance->is_new)
-        return batch->ops->append_dlq(batch->tx, &row, 1, flow->error);
+        return STORE(batch, append_dlq, &row, 1);
     struct dlq_row *parked = list_add(&batch->arena, &instance->parked);
     NEED(parked, flow->error);
     *parked = row;
@@ -297,7 +294,7 @@ static cairn_code source_park(struct flow *flow, const struct flow_step *step,
 static cairn_code source_unpark(struct flow *flow, int32_t seq)
 {
     struct batch *batch = to_workset(flow)->batch;
-    return batch->ops->close_dlq(batch->tx, flow->instance->id, seq, flow->error);
+    return STORE(batch, close_dlq, flow->instance->id, seq);
 }
 
 static cairn_code source_has_parked(struct flow *flow, bool *ret_has)
@@ -305,8 +302,7 @@ static cairn_code source_has_parked(struct flow *flow, bool *ret_has)
     struct batch *batch = to_workset(flow)->batch;
     struct dlq_row row;
     size_t count = 0;
-    cairn_code code =
-        batch->ops->list_dlq(batch->tx, flow->instance->id, 0, &row, 1, &count, flow->error);
+    cairn_code code = STORE(batch, list_dlq, flow->instance->id, 0, &row, 1, &count);
     *ret_has = count > 0;
     return code;
 }

@@ -109,7 +109,7 @@ cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, si
     NEED(chosen && rows && is_found, batch->error);
     count = choose_refs(batch, refs, count, chosen);
     if (count)
-        TRY(batch->ops->lock_steps(batch->tx, chosen, count, rows, is_found, batch->error));
+        TRY(STORE(batch, lock_steps, chosen, count, rows, is_found));
     for (size_t i = 0; i < count; i++)
         if (is_found[i] && !workset_keep(find_any(batch, chosen[i].instance_id), &rows[i]))
             return fail_memory(batch->error);
@@ -214,6 +214,6 @@ cairn_code workset_write_changed(struct batch *batch, struct workset_instance *o
             count += take_changed(batch->instances.entries[i].value, is_new, rows + count);
     qsort(rows, count, sizeof *rows, compare_places);
     if (is_new)
-        return batch->ops->insert_steps(batch->tx, rows, count, batch->error);
-    return batch->ops->update_steps(batch->tx, rows, count, batch->error);
+        return STORE(batch, insert_steps, rows, count);
+    return STORE(batch, update_steps, rows, count);
 }

@@ -47,7 +47,7 @@ static void give_back(struct call *call)
     call->engine->ops->submit(call->engine, request);
 }
 
-/* In a thread of the engine's, or in our own before submit() returns. */
+/* Called in a thread of the engine, or in the caller's own before submit() returns. */
 static void answered(struct request *request)
 {
     struct call *call = request->arg;
@@ -168,7 +168,7 @@ void abandon_claim(struct cairn_worker *worker)
     struct call *call = worker->claim_out;
     uint32_t slots = call->slots;
     if (atomic_exchange(&call->state, CALL_ABANDONED) != CALL_WAITING)
-        return; /* its answer is on the way to us */
+        return; /* it was answered meanwhile */
     worker->claim_out = NULL;
     worker->slots_promised -= slots;
 }

@@ -8,7 +8,7 @@
 
 #include "engine/engine.h"
 
-/* Of a function's step the lease is its passage's. */
+/* A function's step is covered by the lease of its run. */
 static const struct cairn_work *leased_work(const struct cairn_work *work)
 {
     return work->host ? work->host : work;
@@ -42,7 +42,7 @@ static cairn_code keep(struct cairn_work *work, const char *text, const char **r
     return CAIRN_OK;
 }
 
-/* Asks with the step that is being executed: it has no output yet, so none travels. */
+/* Names the step that is being executed, which has no output yet, so that no output is sent. */
 cairn_code cairn_work_instance_input(cairn_work *work, const char **ret_input,
                                      cairn_error *reterr)
 {

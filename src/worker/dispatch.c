@@ -51,7 +51,7 @@ static void expect_heartbeat(struct cairn_worker *worker, struct cairn_work *wor
 
 /* ---- what has come ------------------------------------------------------------------------- */
 
-/* No handler here can execute it: other workers get the chance, not all at the same moment. */
+/* No handler here can execute it: it is offered to other workers after a random delay. */
 static void release_task(struct cairn_worker *worker, struct cairn_work *work)
 {
     work->outcome = CAIRN_RELEASE;
@@ -64,7 +64,7 @@ static void start_task(struct cairn_worker *worker, const cairn_task *task)
 {
     struct cairn_work *work = work_new(task);
     if (!work)
-        return; /* memory ran out: the lease will, too */
+        return; /* memory ran out: the lease will expire */
     work->worker = worker;
     if (strcmp(task->kind, "function") == 0)
         work->function = worker_find_function(worker, task);
@@ -104,7 +104,7 @@ static void claim_answered(struct cairn_worker *worker, struct call *call)
     }
 }
 
-/* A pause is no end: what runs may finish, and may be resumed, or stopped for good, meanwhile. */
+/* After a pause a handler may finish; the instance may also be resumed or stopped meanwhile. */
 static bool is_final_stop(const char *stop)
 {
     return stop && strcmp(stop, "paused") != 0;
@@ -158,7 +158,7 @@ static void idle_answered(struct cairn_worker *worker, struct call *call)
         ask_again(worker);
 }
 
-/* After a claim that brought nothing, with nothing in our own hands. */
+/* After a claim without tasks, when this worker has nothing to do. */
 static void check_idle(struct cairn_worker *worker)
 {
     bool is_busy = worker->running_count || worker->unreported.count || worker->is_report_out ||
@@ -217,7 +217,7 @@ static void take_all(struct cairn_worker *worker)
 {
     struct work_list finished = {0};
     eventfd_t count;
-    eventfd_read(worker->wake_fd, &count); /* before the look, so that none is missed */
+    eventfd_read(worker->wake_fd, &count); /* before looking, so that nothing is missed */
 
     pthread_mutex_lock(&worker->lock);
     struct call *answered = worker->answered;
@@ -247,7 +247,7 @@ static size_t report_size(const struct cairn_work *work)
     return bytes;
 }
 
-/* As many as fit; one that was refused together with others goes by itself. */
+/* As many as fit; a report that was rejected together with others is sent alone. */
 static void take_unreported(struct cairn_worker *worker, struct work_list *ret_works)
 {
     size_t bytes = 0;

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A passage waits for its own commits in the thread that runs it; the dispatcher keeps its lease
+ * A run waits for its own commits in the thread that executes it; the dispatcher keeps its lease
  * alive meanwhile and tells it to stop, as for any task.
  */
 #include "worker/worker.h"
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { UNABLE_REST_MS = 1000 }; /* before a passage that could not begin is offered again */
+enum { UNABLE_REST_MS = 1000 }; /* before a run that could not begin is offered again */
 
 /* ---- registering --------------------------------------------------------------------------- */
 

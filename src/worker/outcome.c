@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * An outcome is lost only if its lease is: what may pass is tried again until then, and what is
- * refused (an output beyond the limit) becomes a failed attempt that says so.
+ * An outcome is lost only with its lease.  Until then a report is repeated after errors that may
+ * pass; one that is rejected (its output is too large) becomes a failed attempt with that error.
  */
 #include "worker/worker.h"
 
@@ -28,7 +28,7 @@ bool code_is_retryable(cairn_code code)
            code == CAIRN_E_STORE_FULL || code == CAIRN_E_OUT_OF_MEMORY;
 }
 
-/* Nothing that is sent with this engine will be accepted. */
+/* The server or engine accepts nothing from this worker any more. */
 static bool is_shut_out(cairn_code code)
 {
     return code == CAIRN_E_UNAUTHORIZED || code == CAIRN_E_FORBIDDEN || code == CAIRN_E_CLOSED;
@@ -63,7 +63,8 @@ static void work_end(struct cairn_work *work)
         work_free(work);
 }
 
-/* A lost passage begins anew when its lease has run out; only being shut out concerns us all. */
+/* A lost run begins anew when its lease has run out; only a rejected token or a closed
+ * engine ends the worker. */
 void passage_ended(struct cairn_worker *worker, struct cairn_work *work)
 {
     if (work->end_error && is_shut_out(work->end_error->code))
@@ -90,7 +91,7 @@ static bool settle(struct cairn_worker *worker, struct cairn_work *work, cairn_c
     return !is_bad(code);
 }
 
-/* One bad outcome, or the claim beside it, had the whole call refused: each by itself. */
+/* One bad outcome, or the claim, made the whole call fail: each is sent alone. */
 static bool is_to_be_split(const struct call *call)
 {
     cairn_code code = call->request->code;

@@ -1,4 +1,4 @@
-/* worker/passage.c - a passage: opening it, and what ends it early.
+/* worker/passage.c - a run: opening it, and what ends it early.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ static cairn_code check_options(const struct passage_options *options, cairn_err
     return CAIRN_OK;
 }
 
-/* A seed makes the same claim of the same run of the program give the same values. */
+/* With a seed, the same claim in the same run of the program gets the same values. */
 static uint64_t mix_seed(uint64_t seed, const char *token)
 {
     if (seed == 0)
@@ -140,8 +140,8 @@ static const char *stop_word(const struct cairn_passage *passage)
     return stop;
 }
 
-/* Whoever pauses, cancels or ends the worker still takes what is finished; to all others
- * nothing more can be said. */
+/* After a pause, a cancellation or the end of the worker, finished steps are still committed; after
+ * anything else nothing is. */
 cairn_code passage_look(struct cairn_passage *passage)
 {
     const char *stop = stop_word(passage);
@@ -209,17 +209,14 @@ const char *cairn_passage_stop(const cairn_passage *passage)
 cairn_code cairn_passage_set_output(cairn_passage *passage, const char *json,
                                     cairn_error *reterr)
 {
-    cairn_error why;
-    error_clear(&why);
-    cairn_code code = json ? json_check(json, strlen(json), "output", &why) : CAIRN_OK;
-    const char *copy = NULL;
-    if (!code && passage_copy(passage, json, &copy))
-        code = fail_memory(&why);
-    if (!code)
-        passage->output = copy;
-    if (reterr)
-        *reterr = why;
-    return code;
+    const char *copy;
+    error_clear(reterr);
+    if (json)
+        TRY(json_check(json, strlen(json), "output", reterr));
+    if (passage_copy(passage, json, &copy))
+        return fail_memory(reterr);
+    passage->output = copy;
+    return CAIRN_OK;
 }
 
 cairn_code cairn_passage_set_error(cairn_passage *passage, const char *text)
@@ -240,7 +237,7 @@ cairn_code cairn_passage_costs_get(const cairn_passage *passage, cairn_passage_c
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-/* Why the function failed: what it said itself, else what the call said that it passed on. */
+/* Why the function failed: the error that it set, else that of the call whose code it returned. */
 static const char *tell_failure(const struct cairn_passage *passage, cairn_code code,
                                 const char **ret_step)
 {
@@ -273,7 +270,7 @@ static cairn_code commit_end(struct cairn_passage *passage, cairn_code code)
     return passage_commit(passage, &end);
 }
 
-/* What has suspended it, or does not match, is told to the engine; all else has ended it already. */
+/* The engine is told that it is suspended or does not match; anything else has ended it already. */
 static cairn_code end_early(struct cairn_passage *passage)
 {
     char text[sizeof passage->over_error.message + 32];
@@ -302,7 +299,8 @@ static cairn_code end_passage(struct cairn_passage *passage, cairn_code code)
     if (!passage->is_released)
         ended = passage->over ? end_early(passage) : commit_end(passage, code);
     if (passage->is_released)
-        ended = CAIRN_OK; /* told, if only that it failed because the rest was refused */
+        ended =
+            CAIRN_OK; /* the engine knows, if only that it failed because the rest was rejected */
     return ended;
 }
 
@@ -323,7 +321,7 @@ cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
 {
     cairn_claim_options known = CAIRN_CLAIM_DEFAULTS;
     cairn_error why = {0};
-    cairn_code refused = CAIRN_OK; /* of the claim; the passage ends all the same */
+    cairn_code refused = CAIRN_OK; /* of the claim; the run ends all the same */
     cairn_page *tasks = NULL;
     if (claim && ret_tasks) {
         tasks = page_new(PAGE_TASK);

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A passage has everything in memory: the claimed instance (task), what it remembers (keys), the
+ * A run has everything in memory: the claimed instance (task), what it remembers (keys), the
  * signals that have not been taken (events), what is to be written (the buffer), and what the engine
  * has last said about it (the remote state).  It meets the engine only through `exchange`, with
  * OP_COMMIT, OP_HEARTBEAT and OP_CLOCK_NOW, so that a single thread can drive both sides.
@@ -16,7 +16,7 @@
  *                                              v
  *                              execute, buffer, answer or suspend
  *
- * Once a call has ended the passage it is `over`: every later call answers the same code and does
+ * Once a call has ended the run it is `over`: every later call answers the same code and does
  * nothing, and so does the end, whatever the function returns.
  */
 #ifndef WORKER_PASSAGE_H
@@ -40,9 +40,9 @@ enum { BUFFER_STEPS = 500, BUFFER_LOGS = 500, BUFFER_BYTES = 1 << 20 };
 /* A key of a step, and what is remembered under it. */
 struct key {
     const char *text;
-    uint32_t uses;         /* in this passage, of keys without "#" */
+    uint32_t uses;         /* in this run, of keys without "#" */
     const cairn_step *row; /* NULL: nothing */
-    bool is_visited;       /* the code has asked for it in this passage */
+    bool is_visited;       /* the code has asked for it in this run */
 };
 
 /* A step that has begun.  Those that have ended wait here until all that began before them have: then
@@ -107,17 +107,17 @@ struct cairn_passage {
     char *
         started_id; /* where the commit under way tells what the latest start became; or NULL */
     bool is_started_job; /* that is a job */
-    bool has_run;        /* a step's code, since the engine was last spoken to */
+    bool has_run;        /* a step's code, since the last request to the engine */
 
     /* The remote state. */
     const char *stop;               /* as commits and heartbeats told; NULL: go on */
     const struct cairn_work *host;  /* whose stop the dispatcher writes; NULL: none */
     const atomic_bool *is_stopping; /* the worker is asked to end; NULL: no worker */
     int64_t extended_at_us;         /* monotonic: when the lease was last extended */
-    bool is_cut_short; /* stopped while there was work left: another passage goes on */
-    bool is_dismissed; /* nothing of it is wanted, but its lease still stands */
-    bool is_released;  /* the lease has ended: nothing more is sent */
-    char status[24];   /* of the function, as the latest commit told */
+    bool is_cut_short;              /* stopped while there was work left: another run goes on */
+    bool is_dismissed;              /* nothing more is accepted, but its lease has not ended */
+    bool is_released;               /* the lease has ended: nothing more is sent */
+    char status[24];                /* of the function, as the latest commit told */
 
     cairn_code over; /* 0: it goes on */
     cairn_error over_error;
@@ -143,7 +143,7 @@ struct passage_options {
     void *exchange_arg;
     const char *worker;
     const cairn_task *task; /* of the kind "function", with its memory */
-    bool is_borrowed;       /* worker and task outlive the passage: they are not copied */
+    bool is_borrowed;       /* worker and task outlive the run: they are not copied */
     cairn_commit_mode commit;
     uint32_t lease_ms;
     uint64_t seed;                /* of the engine; 0: the system's randomness */
@@ -159,7 +159,7 @@ cairn_code passage_new(const struct passage_options *options,
 cairn_code passage_open(cairn_engine *engine, struct passage_options *options,
                         struct cairn_passage **ret_passage, cairn_error *reterr);
 
-/* Without a word to the engine: cairn_passage_end() is the end. */
+/* Tells the engine nothing; cairn_passage_end() does. */
 void passage_free(struct cairn_passage *passage);
 
 /* What every call begins with: CAIRN_OK, or why it can do nothing.  A step may begin beside others. */
@@ -195,7 +195,7 @@ cairn_code memory_ask(struct cairn_passage *passage, const char *key, const char
 
 /* Of code that may take another way than the one remembered (it was accepted though it does not
  * match, or a retry has forgotten some): a call that was to be repeated, and that the code has not
- * asked for before it suspends, would have the next passage begin at once, for ever. */
+ * asked for before it suspends, would have the next run begin at once, for ever. */
 cairn_code memory_forget_retries(struct cairn_passage *passage);
 
 /* Effects of a step that were undone, or left behind by a restart: its key counts them. */
@@ -205,7 +205,7 @@ int32_t memory_past_effects(const struct cairn_passage *passage, const char *key
  * something that is remembered. */
 cairn_code memory_check_complete(struct cairn_passage *passage);
 
-/* Whether the code has left behind what earlier passages have done. */
+/* Whether the code has passed everything that earlier runs have done. */
 bool memory_is_passed(const struct cairn_passage *passage);
 
 /* Takes the oldest signal of that type that has not been taken; NULL: none. */
@@ -216,15 +216,15 @@ cairn_code memory_replace_events(struct cairn_passage *passage,
 
 /* ---- passage_buffer.c ---------------------------------------------------------------------- */
 
-/* Makes room for a step; NULL: memory ran out, and the passage is over. */
+/* Makes room for a step; NULL: memory ran out, and the run is over. */
 struct commit_step *buffer_step(struct cairn_passage *passage, const char *key,
                                 const char *kind, const char *status, int32_t seq);
-void buffer_weigh(struct buffer *buffer, const char *text); /* NULL weighs nothing */
+void buffer_weigh(struct buffer *buffer, const char *text); /* NULL counts as empty */
 bool buffer_is_full(const struct buffer *buffer);
 void buffer_clear(struct buffer *buffer, size_t logs_sent);
 void buffer_drop_starts(struct cairn_passage *passage, const char *why);
 
-/* A copy that lives as long as the passage; NULL for NULL.  A code: over, memory ran out. */
+/* A copy that lives as long as the run; NULL for NULL.  A code: over, memory ran out. */
 cairn_code passage_copy(struct cairn_passage *passage, const char *text, const char **ret_copy);
 
 /* ---- passage_commit.c ---------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ struct passage_end {
 
 cairn_code passage_commit(struct cairn_passage *passage, const struct passage_end *end);
 
-/* Ends the lease of a passage of which nothing is wanted: others may wait for that. */
+/* Ends the lease of a run whose results are not accepted: others may wait for that. */
 void passage_leave(struct cairn_passage *passage);
 cairn_code passage_clock(struct cairn_passage *passage, int64_t *ret_now_us);
 

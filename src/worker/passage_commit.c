@@ -1,4 +1,4 @@
-/* worker/passage_commit.c - what a passage says to the engine, and what it hears.
+/* worker/passage_commit.c - commits of a run, and the answers to them.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -23,8 +23,7 @@ static cairn_code exchange(struct cairn_passage *passage, struct request *reques
     return passage->exchange(passage->exchange_arg, request);
 }
 
-/* Whatever the engine has waited for by itself is waited for no longer: the lease will run out,
- * and another passage begins. */
+/* The engine has retried by itself for long enough: the lease will expire, and another run begins. */
 static cairn_code give_up(struct cairn_passage *passage, const struct request *request)
 {
     return passage_over(passage, request->code, "%s",
@@ -37,7 +36,7 @@ static cairn_code give_up(struct cairn_passage *passage, const struct request *r
 /* How much of the buffer goes along. */
 enum parts { ALL, NO_STARTS, NOTHING };
 
-/* Those that no step follows would be logged again by the next passage, if there is one. */
+/* Those that no step follows would be logged again by the next run, if there is one. */
 static size_t logs_to_send(const struct cairn_passage *passage, enum passage_outcome outcome)
 {
     const struct buffer *buffer = &passage->buffer;
@@ -111,7 +110,7 @@ static cairn_code hear_events(struct cairn_passage *passage,
                                                            : CAIRN_OK;
 }
 
-/* Its key was known, perhaps: then it is another than the one that was to be started. */
+/* If its key was known, the id is that of the existing job or instance. */
 static void hear_started(struct cairn_passage *passage, const struct request *request)
 {
     const cairn_enqueued *started = request->out.committed.started;
@@ -195,8 +194,8 @@ static bool save_step(struct cairn_passage *passage, struct commit_step *step, c
     return !code && !passage->is_released;
 }
 
-/* Something in the buffer is rejected, and the error does not say what: each step is committed alone, as far as
- * that is possible.  What has been executed must be known, or it would never be undone. */
+/* Something in the buffer was rejected, and the error does not say what: each step is committed
+ * alone.  Steps that were executed must be recorded, or they would never be undone. */
 static void save_steps(struct cairn_passage *passage, const char *why)
 {
     struct buffer *buffer = &passage->buffer;
@@ -264,7 +263,7 @@ cairn_code passage_flush(struct cairn_passage *passage)
     return CAIRN_OK;
 }
 
-/* Only looks while the lease is fresh: that writes nothing. */
+/* While the lease is fresh it only asks, which writes nothing. */
 static cairn_code heartbeat(struct cairn_passage *passage)
 {
     int64_t now_us = monotonic_us();

@@ -105,7 +105,7 @@ static cairn_code mismatch(struct cairn_passage *passage, const cairn_step *row,
         kind_word(row->kind), row->name, kind_word(kind), key);
 }
 
-/* The code was accepted as it is: the row goes, and its key is remembered anew. */
+/* The new code was accepted: the row is deleted, and its key may be remembered again. */
 static cairn_code forget(struct cairn_passage *passage, struct key *key)
 {
     const cairn_step *row = key->row;
@@ -207,7 +207,7 @@ static bool was_taken(const struct cairn_passage *passage, const char *id)
     return false;
 }
 
-/* The texts of those that are kept must live as long as the passage. */
+/* The texts of those that are kept must live as long as the run. */
 cairn_code memory_replace_events(struct cairn_passage *passage,
                                  const cairn_received *const *events, size_t count)
 {

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The id is made here and remembered; the job or instance itself is written in the commit that
- * remembers it.  One with a key may be there already, and then has another id: who wants to know
- * it is told after that commit, which is made at once.
+ * remembers it.  One with a key may exist already, with another id: if the caller asks for the id,
+ * the commit is made at once.
  */
 #include "worker/passage.h"
 

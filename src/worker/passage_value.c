@@ -110,32 +110,35 @@ static cairn_code find_value(struct cairn_passage *passage, const struct value *
                 remembered);
 }
 
+/* *ret_value is written on success only. */
+static cairn_code give_value(struct cairn_passage *passage, const struct value *value,
+                             void *ret_value, size_t size, cairn_error *reterr)
+{
+    union {
+        int64_t now_us;
+        double number;
+        char id[ID_TEXT];
+    } found;
+    cairn_code code = find_value(passage, value, &found);
+    if (!code)
+        memcpy(ret_value, &found, size);
+    return passage_tell(passage, code, reterr);
+}
+
 cairn_code cairn_passage_now(cairn_passage *passage, int64_t *ret_now_us, cairn_error *reterr)
 {
     static const struct value now = {"now", make_now, read_now};
-    int64_t now_us;
-    cairn_code code = find_value(passage, &now, &now_us);
-    if (!code)
-        *ret_now_us = now_us;
-    return passage_tell(passage, code, reterr);
+    return give_value(passage, &now, ret_now_us, sizeof *ret_now_us, reterr);
 }
 
 cairn_code cairn_passage_random(cairn_passage *passage, double *ret_value, cairn_error *reterr)
 {
     static const struct value random = {"random", make_random, read_random};
-    double number;
-    cairn_code code = find_value(passage, &random, &number);
-    if (!code)
-        *ret_value = number;
-    return passage_tell(passage, code, reterr);
+    return give_value(passage, &random, ret_value, sizeof *ret_value, reterr);
 }
 
 cairn_code cairn_passage_uuid(cairn_passage *passage, char ret_id[40], cairn_error *reterr)
 {
     static const struct value uuid = {"uuid", make_uuid, read_uuid};
-    char id[ID_TEXT];
-    cairn_code code = find_value(passage, &uuid, id);
-    if (!code)
-        memcpy(ret_id, id, sizeof id);
-    return passage_tell(passage, code, reterr);
+    return give_value(passage, &uuid, ret_id, ID_TEXT, reterr);
 }

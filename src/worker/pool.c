@@ -19,7 +19,7 @@ static const char *find_fault(const struct cairn_work *work, cairn_outcome outco
     return NULL;
 }
 
-/* Whatever a handler did, what comes out of here can be reported. */
+/* Whatever the handler did, the outcome can then be reported. */
 static void run_handler(struct cairn_work *work)
 {
     cairn_outcome outcome = work->handler->run(work, work->handler->arg);

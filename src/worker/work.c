@@ -171,7 +171,7 @@ static cairn_code keep_text(char **kept, const char *text)
     return CAIRN_OK;
 }
 
-/* The whole story in one line, for last_error. */
+/* Message and detail in one line, for last_error. */
 static char *tell(const cairn_error *error)
 {
     struct buf text = {0};

@@ -1,5 +1,5 @@
-/* worker/worker.h - the callback style: handlers, the threads that run them, and who feeds
- * them.
+/* worker/worker.h - the callback style: handlers, the threads that run them, and the
+ * dispatcher.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -45,17 +45,16 @@ struct function {
     cairn_commit_mode commit;
 };
 
-/* A task in our hands. */
+/* A task that this worker holds. */
 struct cairn_work {
     struct cairn_work *next;
     struct arena arena; /* the task's texts */
     cairn_task task;
     const struct handler *handler;
-    const struct function *function; /* instead of handler: the task is a passage of it */
-    const struct cairn_work
-        *host;                   /* of a function's step: the passage; its stop is ours, too */
-    struct cairn_worker *worker; /* whose it is; NULL: of a passage outside a worker */
-    _Atomic(const char *) stop;  /* written by the dispatcher, read by the handler */
+    const struct function *function; /* instead of handler: the task is a run of it */
+    const struct cairn_work *host;   /* of a function's step: the run; its stop is ours, too */
+    struct cairn_worker *worker;     /* whose it is; NULL: of a run outside a worker */
+    _Atomic(const char *) stop;      /* written by the dispatcher, read by the handler */
 
     /* The handler's while it runs, then the dispatcher's. */
     cairn_outcome outcome;
@@ -67,7 +66,7 @@ struct cairn_work {
     LIST(cairn_outbound) outbound;
 
     bool is_missing_handler;
-    bool is_settled;        /* a passage, which has made its commits itself: no report */
+    bool is_settled;        /* a run, which has made its commits itself: no report */
     cairn_error *end_error; /* why those were not accepted; in the arena; NULL: they were */
     int64_t lease_until_us; /* monotonic, as far as we know */
     int64_t heartbeat_at_us;
@@ -164,13 +163,13 @@ void pool_run(struct cairn_worker *worker, struct cairn_work *work); /* starts a
 
 /* ---- call.c -------------------------------------------------------------------------------- */
 
-/* What a worker sends, without waiting.  Answers come to dispatch.c by call_taken(). */
+/* What a worker sends, without waiting.  Answers come to dispatch.c. */
 bool send_claim(struct cairn_worker *worker, uint32_t slots, uint32_t wait_ms);
 bool send_report(struct cairn_worker *worker, struct work_list *works, uint32_t slots);
 bool send_heartbeat(struct cairn_worker *worker, struct cairn_work *work);
 bool send_idle(struct cairn_worker *worker);
 
-/* Leaves the waiting claim to itself: should it still bring tasks, they are given back. */
+/* Stops waiting for the claim: tasks that it may still bring are given back. */
 void abandon_claim(struct cairn_worker *worker);
 void call_free(struct call *call);
 

@@ -23,7 +23,7 @@ $ next=$(cairn job list --limit 2 -o json | python3 -c 'import json,sys; print(j
 $ cairn job list --limit 2 --cursor "$next" -o ids
 <id3>
 $ cairn job list --cursor nonsense
-! cairn: cursor is not one of ours
+! cairn: cursor is invalid
 [2]
 # JSON is one document, whatever the number of pages.
 $ seq 1 1500 | cairn job add c.v1 --payloads-from - >/dev/null

@@ -43,7 +43,7 @@ $ cairn deploy order.yaml
 order version 1  existing
 $ sed 's/ship/send/' order.yaml > other.yaml
 $ cairn deploy other.yaml
-! cairn: cannot deploy workflow "order" version 1: other content stands under this version
+! cairn: cannot deploy workflow "order" version 1: it is already deployed with different content
 !     raise the version to 2
 [1]
 $ sed 's/version: 1/version: 2/' other.yaml | cairn deploy - -o json
