@@ -104,10 +104,8 @@ static void write_list(const struct operation *operation, const struct request *
     json_open(out, '{');
     list_write(out, is_page ? "items" : operation->list, operation->answer,
                request->out.page.items, request->out.page.count, WRITE_ANSWER);
-    if (is_page) {
-        json_key(out, "next");
-        json_str(out, request->out.page.next);
-    }
+    if (is_page)
+        json_str(json_key(out, "next"), request->out.page.next);
     json_close(out, '}');
 }
 

@@ -106,8 +106,7 @@ void write_metrics(const struct request *request, struct answer *answer)
 void write_health(const struct request *request, struct answer *answer)
 {
     json_open(&answer->out, '{');
-    json_key(&answer->out, "status");
-    json_str(&answer->out, request->op == OP_COUNT ? "ok" : "ready");
+    json_str(json_key(&answer->out, "status"), request->op == OP_COUNT ? "ok" : "ready");
     json_close(&answer->out, '}');
 }
 

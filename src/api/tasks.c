@@ -65,8 +65,7 @@ static bool read_claim_beside(struct call *call, const char *worker, cairn_claim
 
 static void write_tasks(struct json_out *out, const struct page_output *page)
 {
-    json_key(out, "tasks");
-    json_open(out, '[');
+    json_open(json_key(out, "tasks"), '[');
     for (size_t i = 0; i < page->count; i++) {
         const cairn_task *task = &page->tasks[i];
         json_open(out, '{');
@@ -98,8 +97,7 @@ void write_woken(const struct request *request, struct answer *answer)
     }
     call->engine->ops->wake(call->engine, worker);
     json_open(&answer->out, '{');
-    json_key(&answer->out, "worker");
-    json_str(&answer->out, worker);
+    json_str(json_key(&answer->out, "worker"), worker);
     json_close(&answer->out, '}');
 }
 
@@ -130,10 +128,8 @@ static void write_refused(struct json_out *out, const char *id, cairn_code code,
                           const char *why)
 {
     json_open(out, '{');
-    json_key(out, "id");
-    json_str(out, id);
-    json_key(out, "code");
-    json_str(out, cairn_code_name(code));
+    json_str(json_key(out, "id"), id);
+    json_str(json_key(out, "code"), cairn_code_name(code));
     json_error_text(out, "message", why);
     json_close(out, '}');
 }
@@ -145,10 +141,8 @@ static void write_reported(struct json_out *out, const char *id, const cairn_rep
         return;
     }
     json_open(out, '{');
-    json_key(out, "id");
-    json_str(out, id);
-    json_key(out, "status");
-    json_str(out, reported->status);
+    json_str(json_key(out, "id"), id);
+    json_str(json_key(out, "status"), reported->status);
     json_close(out, '}');
 }
 
@@ -201,8 +195,7 @@ void write_report_many(const struct request *request, struct answer *answer)
 {
     const struct report_input *in = &request->in.report;
     json_open(&answer->out, '{');
-    json_key(&answer->out, "results");
-    json_open(&answer->out, '[');
+    json_open(json_key(&answer->out, "results"), '[');
     for (size_t i = 0; i < in->count; i++)
         write_reported(&answer->out, in->reports[i].task_id, &request->out.reported[i]);
     json_close(&answer->out, ']');
@@ -215,8 +208,7 @@ void write_heartbeats(const struct request *request, struct answer *answer)
     const struct heartbeats_input *in = &request->in.heartbeats;
     struct json_out *out = &answer->out;
     json_open(out, '{');
-    json_key(out, "tasks");
-    json_open(out, '[');
+    json_open(json_key(out, "tasks"), '[');
     for (size_t i = 0; i < in->count; i++) {
         const cairn_beat *beat = &in->beats[i];
         if (beat->ret_code)
@@ -255,14 +247,10 @@ void write_context(const struct request *request, struct answer *answer)
 {
     const struct context_output *context = &request->out.context;
     json_open(&answer->out, '{');
-    json_key(&answer->out, "input");
-    json_raw(&answer->out, context->input);
-    json_key(&answer->out, "outputs");
-    json_open(&answer->out, '{');
-    for (size_t i = 0; i < context->count; i++) {
-        json_key(&answer->out, context->items[i].step);
-        json_raw(&answer->out, context->items[i].output);
-    }
+    json_raw(json_key(&answer->out, "input"), context->input);
+    json_open(json_key(&answer->out, "outputs"), '{');
+    for (size_t i = 0; i < context->count; i++)
+        json_raw(json_key(&answer->out, context->items[i].step), context->items[i].output);
     json_close(&answer->out, '}');
     json_close(&answer->out, '}');
 }

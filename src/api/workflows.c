@@ -21,8 +21,7 @@ void write_deployed(const struct request *request, struct answer *answer)
     answer->status = request->out.is_existing ? 200 : 201;
     json_open(&answer->out, '{');
     fields_write(&answer->out, &workflow_names_object, request->out.page.items, WRITE_ANSWER);
-    json_key(&answer->out, "existing");
-    json_bool(&answer->out, request->out.is_existing);
+    json_bool(json_key(&answer->out, "existing"), request->out.is_existing);
     json_close(&answer->out, '}');
 }
 

@@ -29,14 +29,10 @@ static int write_job(const struct adding *adding, const char *payload, struct js
 {
     json_open(out, '{');
     int exit_code = write_members(adding->args, out);
-    if (payload) {
-        json_key(out, "payload");
-        json_raw(out, payload);
-    }
-    if (adding->run_at_us) {
-        json_key(out, "run_at");
-        json_time(out, adding->run_at_us);
-    }
+    if (payload)
+        json_raw(json_key(out, "payload"), payload);
+    if (adding->run_at_us)
+        json_time(json_key(out, "run_at"), adding->run_at_us);
     json_close(out, '}');
     return exit_code;
 }
@@ -67,8 +63,7 @@ static void batch_begin(struct batch *batch)
     batch->out = (struct json_out){.buf = &batch->body};
     batch->count = 0;
     json_open(&batch->out, '{');
-    json_key(&batch->out, "jobs");
-    json_open(&batch->out, '[');
+    json_open(json_key(&batch->out, "jobs"), '[');
 }
 
 static void print_batch(struct batch *batch, const struct answer *answer)

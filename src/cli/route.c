@@ -89,10 +89,8 @@ int write_members(const struct args *args, struct json_out *out)
     const struct route *route = &args->command->route;
     const struct option *option;
     int exit_code = EXIT_DONE;
-    if (route->field) {
-        json_key(out, route->field);
-        json_str(out, args->operands[path_operands(route)]);
-    }
+    if (route->field)
+        json_str(json_key(out, route->field), args->operands[path_operands(route)]);
     for (size_t i = 0; !exit_code && (option = command_option(args->command, i)); i++) {
         if (!option->field || !args->options[i].text)
             continue;

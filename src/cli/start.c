@@ -224,10 +224,8 @@ int run_start(const struct args *args)
     TRY(write_members(args, &out));
     TRY(store_open_for(args, &engine));
     TRY(read_delay(args, engine, &start_at_us));
-    if (start_at_us) {
-        json_key(&out, "start_at");
-        json_time(&out, start_at_us);
-    }
+    if (start_at_us)
+        json_time(json_key(&out, "start_at"), start_at_us);
     json_close(&out, '}');
     TRY(call(engine, "POST", "/v1/instances", buf_text(&body), &answer));
     bool is_waiting = args_has(args, "wait");

@@ -70,8 +70,7 @@ static void add_enqueue(const struct enqueue_input *in, struct json_out *out)
 
 static void add_claim(const cairn_claim_options *claim, struct json_out *out)
 {
-    json_key(out, "claim");
-    object_write(out, &claim_besides_object, claim, WRITE_REQUEST);
+    object_write(json_key(out, "claim"), &claim_besides_object, claim, WRITE_REQUEST);
 }
 
 static void add_result(const cairn_report *report, struct json_out *out)
@@ -80,12 +79,9 @@ static void add_result(const cairn_report *report, struct json_out *out)
     while (outcome->outcome != report->outcome)
         outcome++;
     json_open(out, '{');
-    json_key(out, "id");
-    json_str(out, report->task_id);
-    json_key(out, "token");
-    json_str(out, report->token);
-    json_key(out, "outcome");
-    json_str(out, outcome->name);
+    json_str(json_key(out, "id"), report->task_id);
+    json_str(json_key(out, "token"), report->token);
+    json_str(json_key(out, "outcome"), outcome->name);
     fields_write(out, outcome->fields, report, WRITE_REQUEST);
     json_close(out, '}');
 }
@@ -93,10 +89,8 @@ static void add_result(const cairn_report *report, struct json_out *out)
 static void add_report(const struct report_input *in, struct json_out *out)
 {
     json_open(out, '{');
-    json_key(out, "worker");
-    json_str(out, in->worker);
-    json_key(out, "results");
-    json_open(out, '[');
+    json_str(json_key(out, "worker"), in->worker);
+    json_open(json_key(out, "results"), '[');
     for (size_t i = 0; i < in->count; i++)
         add_result(&in->reports[i], out);
     json_close(out, ']');
@@ -118,10 +112,8 @@ static void add_signal(const cairn_signal_options *in, struct json_out *out)
 {
     json_open(out, '{');
     fields_write(out, &signal_spec_object, in, WRITE_REQUEST);
-    if (in->no_latch) {
-        json_key(out, "latch");
-        json_str(out, "off");
-    }
+    if (in->no_latch)
+        json_str(json_key(out, "latch"), "off");
     json_close(out, '}');
 }
 
