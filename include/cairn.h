@@ -787,6 +787,14 @@ typedef struct cairn_start_options {
     int64_t start_at_us;  /* pending until this time; 0: now */
     const char *metadata; /* a JSON object of at most 8 KiB that goes to the handlers of its
                            * steps and compensations; NULL: none */
+
+    /* Makes it a child of another instance, which must not have ended.  When the child ends, a
+     * signal of the event goes to its parent, with the payload {id, status, output,
+     * last_error}; the signal's id is the child's.  It is sent in the commit that ends the child
+     * or in one right after it, and once: not again if the child is restarted.  Cancelling the
+     * parent cancels the child and waits for its undo, aborting the parent aborts it; pausing
+     * does not concern it.  Not if the key was known.  NULL: no parent. */
+    const char *tell_instance, *tell_event;
 } cairn_start_options;
 
 #define CAIRN_START_VALUES_(SET) SET(size, sizeof(cairn_start_options))
@@ -812,6 +820,7 @@ struct cairn_instance {
     int64_t created_at_us, started_at_us, finished_at_us, start_at_us;
     const char *undo_error; /* the same as last_error, of the last compensation that failed */
     const char *metadata;   /* JSON */
+    const char *parent;     /* the instance that is told of its end; NULL: none */
 };
 
 typedef struct cairn_instance_filter {
@@ -1142,6 +1151,16 @@ CAIRN_API cairn_code cairn_passage_start_job(cairn_passage *passage, const char 
 CAIRN_API cairn_code cairn_passage_start_workflow(cairn_passage *passage, const char *key,
                                                   const cairn_start_options *options,
                                                   char ret_id[40], cairn_error *reterr);
+
+/* Starts an instance as a child of this one and suspends until it has ended: exactly once, however
+ * often the function is run again.  The options have no key.  timeout_ms -1: without limit.
+ *
+ * CAIRN_OK             it completed; *ret_output is its output.
+ * CAIRN_E_STEP_FAILED  it failed, with its error, or was "cancelled" or "aborted".
+ * CAIRN_E_TIMED_OUT    it has not ended in time; it goes on. */
+CAIRN_API cairn_code cairn_passage_call(cairn_passage *passage, const char *key,
+                                        const cairn_start_options *options, int64_t timeout_ms,
+                                        const char **ret_output, cairn_error *reterr);
 
 /* Logs a line, which is stored with the next commit.  Not repeated during a replay.  level:
  * debug, info, warn, error.  data is JSON; NULL: none. */

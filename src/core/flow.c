@@ -224,6 +224,9 @@ cairn_code flow_finish(struct flow *flow, enum instance_status status)
     instance_set(flow, status, false);
     instance->goal = GOAL_NONE;
     instance->finished_at_us = flow->now_us;
+    bool is_stopped = status == INSTANCE_CANCELLED || status == INSTANCE_ABORTED;
+    instance->is_telling |=
+        (instance->parent && !instance->is_told) || (is_stopped && instance->child_count);
     return flow_note(flow, end_event(status), NULL,
                      FACTS(.by = instance->stop_by, .reason = instance->stop_reason));
 }

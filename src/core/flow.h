@@ -181,6 +181,9 @@ cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
 cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
                       cairn_code *ret_verdict);
 
+/* flow_undo.c: a child has ended, which a cancel may wait for. */
+cairn_code flow_child_ended(struct flow *flow);
+
 /* A signal of this event was recorded: wakes the step that waits for it. */
 cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken);
 

@@ -170,6 +170,22 @@ cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_st
     else if (goal != GOAL_FAIL)
         TRY(instance_turn(flow, INSTANCE_COMPENSATING, "workflow_compensating"));
     TRY(stop_all(flow, goal, failed, stop));
+    if (goal == GOAL_CANCEL && instance->child_count) {
+        instance->awaited_count +=
+            instance->child_count; /* they are cancelled, and undone first */
+        instance->is_telling = true;
+    }
+    return goal_go_on(flow);
+}
+
+cairn_code flow_child_ended(struct flow *flow)
+{
+    struct instance_row *instance = flow->instance;
+    instance->child_count--;
+    flow->is_dirty = true;
+    if (instance->goal != GOAL_CANCEL || instance->awaited_count == 0)
+        return CAIRN_OK;
+    instance->awaited_count--;
     return goal_go_on(flow);
 }
 

@@ -190,6 +190,10 @@ cairn_code batch_take_instance(struct batch *batch, struct request *request,
 
 /* ---- batch_signal.c, batch_outbox.c, batch_registry.c --------------------------------------- */
 
+/* Keeps a signal; unless its id is known, what waits for it is woken. */
+cairn_code batch_put_signal(struct workset_instance *instance, struct signal_row *row,
+                            enum insert_result *ret_result, bool *ret_is_taken);
+
 cairn_code batch_emit(struct batch *batch, const struct workset_instance *instance,
                       const char *step, const cairn_outbound *events, size_t count);
 /* Writes the events that were emitted and are not yet in the store. */
@@ -211,6 +215,10 @@ cairn_code batch_plan_children(struct batch *batch, struct request *request,
                                struct child *children, size_t count);
 cairn_code batch_start_children(struct batch *batch, struct child *children, size_t count,
                                 cairn_enqueued *ret_started);
+
+/* batch_family.c: an end is told to the parent, a cancel or abort to the children.  Writes what has
+ * changed. */
+cairn_code batch_tell_relatives(struct batch *batch);
 
 /* Starts what plain SQL has written. */
 cairn_code batch_take_intake(struct batch *batch);

@@ -76,6 +76,10 @@ static cairn_code name_rows_of(struct batch *batch, struct request *request)
     case OP_JOB_DELETE:
     case OP_JOB_RETRY:
         return name_row(batch, request, request->in.id, true);
+    case OP_START:
+        return request->in.start.tell_instance
+                   ? name_row(batch, request, request->in.start.tell_instance, false)
+                   : CAIRN_OK;
     case OP_DLQ_REQUEUE:
         TRY(batch_find_record_instance(batch, request));
         return name_row(batch, request, request->instance_id, false);

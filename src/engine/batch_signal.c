@@ -38,26 +38,20 @@ static cairn_code find_known(struct batch *batch, struct request *request, bool 
     return code;
 }
 
-static cairn_code insert_signal(struct batch *batch, struct workset_instance *instance,
-                                struct request *request, struct signal_row *ret_row,
-                                enum insert_result *ret_result)
+cairn_code batch_put_signal(struct workset_instance *instance, struct signal_row *row,
+                            enum insert_result *ret_result, bool *ret_is_taken)
 {
-    const cairn_signal_options *in = &request->in.signal;
-    struct flow_facts facts = NO_FACTS;
-    if (!in->id && !request->signal_id[0])
-        id_make(&batch->committer->rng, batch->tx->now_us, request->signal_id);
-    *ret_row = (struct signal_row){.instance_id = instance->row.id,
-                                   .id = signal_id(request),
-                                   .event = in->event,
-                                   .payload = in->payload ? in->payload : "null",
-                                   .received_at_us = batch->tx->now_us,
-                                   .taken_by = -1};
-    TRY(STORE(batch, insert_signal, ret_row, ret_result));
+    struct batch *batch = instance->batch;
+    *ret_is_taken = false;
+    TRY(STORE(batch, insert_signal, row, ret_result));
     if (*ret_result != INSERT_DONE)
         return CAIRN_OK;
-    facts.event = in->event;
-    facts.signal_id = ret_row->id;
-    return workset_source.note(&instance->flow, "signal_received", NULL, &facts);
+    TRY(workset_source.note(&instance->flow, "signal_received", NULL,
+                            FACTS(.event = row->event, .signal_id = row->id)));
+    workset_revise(instance);
+    TRY(flow_signal(&instance->flow, row->event, ret_is_taken));
+    return *ret_is_taken ? STORE(batch, keep_signal_taken, row->instance_id, row->seq)
+                         : CAIRN_OK;
 }
 
 /* The instance has ended, but the id of a signal may be known from before. */
@@ -85,18 +79,23 @@ static cairn_code signal_unwanted(struct batch *batch, struct request *request)
 static cairn_code signal_arrives(struct batch *batch, struct workset_instance *instance,
                                  struct request *request)
 {
-    struct signal_row row;
+    const cairn_signal_options *in = &request->in.signal;
     enum insert_result result;
-    bool is_taken = false;
-    TRY(insert_signal(batch, instance, request, &row, &result));
-    if (result != INSERT_DONE) {
+    bool is_taken;
+    if (!in->id && !request->signal_id[0])
+        id_make(&batch->committer->rng, batch->tx->now_us, request->signal_id);
+    struct signal_row row = {.instance_id = instance->row.id,
+                             .id = signal_id(request),
+                             .event = in->event,
+                             .payload = in->payload ? in->payload : "null",
+                             .received_at_us = batch->tx->now_us,
+                             .taken_by = -1};
+    TRY(batch_put_signal(instance, &row, &result, &is_taken));
+    if (result == INSERT_DONE)
+        request->out.signalled = (cairn_signalled){.kept = 1, .taken = is_taken};
+    else
         answer_known(request, &row);
-        return CAIRN_OK;
-    }
-    workset_revise(instance);
-    TRY(flow_signal(&instance->flow, request->in.signal.event, &is_taken));
-    request->out.signalled = (cairn_signalled){.kept = 1, .taken = is_taken};
-    return is_taken ? STORE(batch, keep_signal_taken, row.instance_id, row.seq) : CAIRN_OK;
+    return CAIRN_OK;
 }
 
 cairn_code batch_signal(struct batch *batch, struct request *request)

@@ -8,6 +8,7 @@
 #include "definition/definition.h"
 #include "engine/workset.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -188,6 +189,8 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
         .status = INSTANCE_PENDING,
         .input = in->input ? in->input : "{}",
         .metadata = in->metadata,
+        .parent = in->tell_instance,
+        .parent_event = in->tell_event,
         .generation = 1,
         .start_at_us = in->start_at_us > now_us ? in->start_at_us : 0,
         .created_at_us = now_us,
@@ -208,6 +211,17 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
     return row.start_at_us ? CAIRN_OK : flow_start(&instance->flow);
 }
 
+/* Its parent is in the workset; one that was cancelled meanwhile cancels the child as well. */
+static void count_child(struct batch *batch, const char *parent_id)
+{
+    struct workset_instance *parent = workset_find(batch, parent_id);
+    assert(parent);
+    parent->row.child_count++;
+    parent->row.is_telling |=
+        parent->row.goal == GOAL_CANCEL || instance_is_final(parent->row.status);
+    parent->flow.is_dirty = true;
+}
+
 static cairn_code settle_started(struct batch *batch, const struct starting *starting,
                                  size_t index, const struct instance_row *row,
                                  enum insert_result result)
@@ -225,6 +239,10 @@ static cairn_code settle_started(struct batch *batch, const struct starting *sta
     instance->flow.is_dirty = false; /* inserted as it has become */
     if (row->start_at_us)
         batch_note_due(batch, row->start_at_us);
+    if (row->is_telling)
+        batch_note_due(batch, batch->tx->now_us);
+    if (row->parent)
+        count_child(batch, row->parent);
     batch->tally.started++;
     return workset_adopt(batch, instance);
 }
@@ -250,11 +268,34 @@ bool request_starts_children(const struct request *request)
     return request->op == OP_COMMIT && request->in.commit.start_count;
 }
 
+/* Whether an instance has a parent, which may have been stopped by a request before it. */
+static bool is_child(const struct request *request)
+{
+    return request->op == OP_START && request->in.start.tell_instance;
+}
+
+/* The parent of a child must be there, and go on; else the request is refused. */
+static bool has_parent(struct batch *batch, struct request *request)
+{
+    const char *id = request->in.start.tell_instance;
+    const struct workset_instance *parent = id ? workset_find(batch, id) : NULL;
+    if (id && !parent)
+        request->code =
+            fail(&request->error, CAIRN_E_NOT_FOUND, "instance \"%.64s\" does not exist", id);
+    else if (id && (parent->row.goal || instance_is_final(parent->row.status)))
+        request->code =
+            fail(&request->error, CAIRN_E_WRONG_STATE,
+                 "cannot start a child of instance \"%s\": it is %s", id,
+                 parent->row.goal ? "ending" : instance_status_name(parent->row.status));
+    return !request->code;
+}
+
 /* The next request that starts an instance, from `at` on; NULL: none before a deployment, which may
- * bring another version, or a commit that starts instances, which come first. */
+ * bring another version, or a commit that starts instances, which come first, or a child. */
 static struct request *next_start(struct request *at)
 {
-    for (; at && at->op != OP_DEPLOY && !request_starts_children(at); at = at->next)
+    for (; at && at->op != OP_DEPLOY && !request_starts_children(at) && !is_child(at);
+         at = at->next)
         if (at->op == OP_START && !at->code)
             return at;
     return NULL;
@@ -271,7 +312,7 @@ static cairn_code start_ahead(struct batch *batch, struct request *first)
     for (struct request *one = first; one; one = next_start(one->next)) {
         const struct definition *definition;
         TRY(find_plan(batch, &plans, one, &one->in.start, &definition));
-        if (!definition)
+        if (!definition || !has_parent(batch, one))
             continue;
         TRY(batch_make_ids(batch, one, 1));
         TRY(add_starting(batch, &starting, &one->in.start, one->out.enqueued, definition,
@@ -283,7 +324,7 @@ static cairn_code start_ahead(struct batch *batch, struct request *first)
 /* DLQ records of steps that failed at once are written at the request's own turn. */
 cairn_code batch_start(struct batch *batch, struct request *request)
 {
-    if (!batch->are_starts_ahead)
+    if (!batch->are_starts_ahead || is_child(request))
         TRY(start_ahead(batch, request));
     batch->are_starts_ahead = true;
     struct workset_instance *instance =

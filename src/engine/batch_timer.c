@@ -103,7 +103,7 @@ static cairn_code apply_flow(struct batch *batch)
     TRY(batch_take_intake(batch));
     TRY(apply_starts(batch));
     TRY(apply_steps(batch));
-    return workset_write_rows(batch);
+    return batch_tell_relatives(batch);
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */

@@ -206,6 +206,10 @@ cairn_code check_start_options(struct check *check, cairn_start_options *in)
     TRY(check_json(check, "input", in->input));
     TRY(check_optional(check, "key", in->key));
     TRY(metadata_check(in->metadata, check->error));
+    if (in->tell_instance || in->tell_event) {
+        TRY(check_name(check, "tell_instance", in->tell_instance));
+        TRY(check_name(check, "tell_event", in->tell_event));
+    }
     return check_range(check, "start_at", in->start_at_us, 0, INSTANT_MAX);
 }
 

@@ -110,6 +110,9 @@ static cairn_code check_children(struct check *check, struct commit_input *in)
     for (size_t i = 0; i < in->start_count; i++) {
         TRY(check_child_id(check, in->starts[i].id, in->starts[i].seq));
         TRY(check_start_options(check, &in->starts[i].options));
+        const char *parent = in->starts[i].options.tell_instance;
+        if (parent && strncmp(in->task_id, parent, strlen(parent)) != 0)
+            return check_bad(check, "tell_instance", "is not the function's own instance");
     }
     return CAIRN_OK;
 }

@@ -216,7 +216,7 @@ static cairn_code show_instance(struct question *q, const void *from, void *ret)
     cairn_instance *item = ret;
     SAME(id), SAME(workflow), SAME(key), SAME(input), SAME(output), SAME(version),
         SAME(last_error), SAME(generation), SAME(created_at_us), SAME(started_at_us),
-        SAME(finished_at_us), SAME(start_at_us), SAME(undo_error), SAME(metadata);
+        SAME(finished_at_us), SAME(start_at_us), SAME(undo_error), SAME(metadata), SAME(parent);
     item->status = instance_status_name(row->status);
     item->status_code = (cairn_instance_status)row->status;
     return instance_is_final(row->status) ? CAIRN_OK : add_current(q, item);

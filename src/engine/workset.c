@@ -303,6 +303,8 @@ static cairn_code write_instances(struct batch *batch, const struct workset_inst
         at->row.updated_at_us = batch->tx->now_us;
         rows[count++] = at->row;
         at->flow.is_dirty = at->is_changed = false;
+        if (at->row.is_telling)
+            batch_note_due(batch, batch->tx->now_us);
         if (instance_is_final(at->row.status))
             TRY(batch_note_ended(batch, at->row.id));
     }

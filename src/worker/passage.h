@@ -263,6 +263,11 @@ cairn_code passage_check_json(struct cairn_passage *passage, const char *text,
 cairn_code passage_step_failed(struct cairn_passage *passage, const char *key,
                                const char *error, int32_t calls);
 
+/* ---- passage_wait.c ------------------------------------------------------------------------ */
+
+cairn_code passage_wait_event(struct cairn_passage *passage, const char *key, const char *event,
+                              int64_t timeout_ms, const char **ret_payload);
+
 /* ---- passage_value.c ----------------------------------------------------------------------- */
 
 cairn_code passage_make_id(struct cairn_passage *passage, char ret_id[ID_TEXT]);

@@ -11,6 +11,7 @@
 #include "engine/options.h"
 
 #include "base/json.h"
+#include "base/scan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -133,12 +134,20 @@ static cairn_code add_start(struct cairn_passage *passage, const cairn_start_opt
     TRY(passage_copy(passage, options->input, &start->options.input));
     TRY(passage_copy(passage, options->key, &start->options.key));
     TRY(passage_copy(passage, options->metadata, &start->options.metadata));
+    TRY(passage_copy(passage, options->tell_instance, &start->options.tell_instance));
+    TRY(passage_copy(passage, options->tell_event, &start->options.tell_event));
     buffer_weigh(&passage->buffer, options->input);
     return CAIRN_OK;
 }
 
+/* One for each child, since a child whose call has timed out may end later. */
+static const char *call_event(struct cairn_passage *passage, const char *id)
+{
+    return arena_printf(&passage->arena, "call:%s", id);
+}
+
 static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
-                                 const cairn_start_options *given, bool is_asked,
+                                 const cairn_start_options *given, bool is_asked, bool is_call,
                                  char ret_id[ID_TEXT])
 {
     int32_t seq = 0;
@@ -147,11 +156,18 @@ static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
     TRY(options_take(OPTIONS_START, &options, given, &passage->last));
     if (!options.workflow || !options.workflow[0])
         return fail(&passage->last, CAIRN_E_BAD_INPUT, "workflow is empty");
+    if (is_call && (options.key || options.tell_instance || options.tell_event))
+        return fail(&passage->last, CAIRN_E_BAD_INPUT,
+                    "a call has no key, and tells its own function");
     TRY(passage_check_json(passage, options.input, "input"));
     TRY(metadata_check(options.metadata, &passage->last));
     TRY(remember_start(passage, key ? key : options.workflow, ret_id, &seq));
     if (!seq)
         return CAIRN_OK;
+    if (is_call) {
+        options.tell_instance = passage->task.instance_id;
+        options.tell_event = call_event(passage, ret_id);
+    }
     TRY(add_start(passage, &options, ret_id, seq));
     return options.key && is_asked ? learn_id(passage, false, ret_id) : CAIRN_OK;
 }
@@ -161,8 +177,59 @@ cairn_code cairn_passage_start_workflow(cairn_passage *passage, const char *key,
                                         cairn_error *reterr)
 {
     char id[ID_TEXT] = "";
-    cairn_code code = start_workflow(passage, key, options, ret_id != NULL, id);
+    cairn_code code = start_workflow(passage, key, options, ret_id != NULL, false, id);
     if (!code && ret_id)
         memcpy(ret_id, id, sizeof id);
+    return passage_tell(passage, code, reterr);
+}
+
+/* ---- children that are waited for ---------------------------------------------------------- */
+
+/* What the child's end says: {id, status, output, last_error}. */
+static cairn_code answer_call(struct cairn_passage *passage, const char *key,
+                              const char *payload, const char **ret_output)
+{
+    struct slice end = {0};
+    if (!scan_text(payload, strlen(payload), &end))
+        return fail(&passage->last, CAIRN_E_BAD_JSON, "the end of \"%.80s\" is not JSON", key);
+    struct slice status = scan_find(end, "status");
+    struct slice message = scan_find(scan_find(end, "last_error"), "message");
+    bool is_completed = slice_is(status, "\"completed\"");
+    bool is_failed = slice_is(status, "\"failed\"") && message.text;
+    const char *text = is_completed
+                           ? slice_json(scan_find(end, "output"), &passage->arena)
+                           : slice_string(is_failed ? message : status, &passage->arena);
+    if (!text)
+        return passage_no_memory(passage);
+    if (!is_completed)
+        return passage_step_failed(passage, key, text, 1);
+    *ret_output = text;
+    return CAIRN_OK;
+}
+
+static cairn_code call(struct cairn_passage *passage, const char *key,
+                       const cairn_start_options *options, int64_t timeout_ms,
+                       const char **ret_output)
+{
+    char id[ID_TEXT];
+    const char *payload = NULL;
+    TRY(start_workflow(passage, key, options, false, true, id));
+    const char *name = key ? key : options->workflow;
+    const char *end = arena_printf(&passage->arena, "%s:end", name);
+    const char *event = call_event(passage, id);
+    if (!end || !event)
+        return passage_no_memory(passage);
+    TRY(passage_wait_event(passage, end, event, timeout_ms, &payload));
+    return answer_call(passage, name, payload, ret_output);
+}
+
+cairn_code cairn_passage_call(cairn_passage *passage, const char *key,
+                              const cairn_start_options *options, int64_t timeout_ms,
+                              const char **ret_output, cairn_error *reterr)
+{
+    const char *output = NULL;
+    cairn_code code = call(passage, key, options, timeout_ms, &output);
+    if (!code && ret_output)
+        *ret_output = output;
     return passage_tell(passage, code, reterr);
 }

@@ -115,8 +115,8 @@ static cairn_code wait_anew(struct cairn_passage *passage, const struct asked *a
     return CAIRN_OK;
 }
 
-static cairn_code wait_event(struct cairn_passage *passage, const char *given,
-                             const char *event, int64_t timeout_ms, const char **ret_payload)
+cairn_code passage_wait_event(struct cairn_passage *passage, const char *given,
+                              const char *event, int64_t timeout_ms, const char **ret_payload)
 {
     struct asked asked;
     TRY(passage_enter(passage));
@@ -133,7 +133,7 @@ cairn_code cairn_passage_wait_event(cairn_passage *passage, const char *key, con
                                     cairn_error *reterr)
 {
     const char *payload = NULL;
-    cairn_code code = wait_event(passage, key, event, timeout_ms, &payload);
+    cairn_code code = passage_wait_event(passage, key, event, timeout_ms, &payload);
     if (!code && ret_payload)
         *ret_payload = payload;
     return passage_tell(passage, code, reterr);

@@ -173,7 +173,7 @@ TEST(an_instance_has_the_fields_of_the_design)
     static const char *const names[] = {
         "id",         "workflow",    "version",    "status",     "current_steps", "input",
         "output",     "last_error",  "key",        "generation", "created_at",    "start_at",
-        "started_at", "finished_at", "undo_error", "metadata"};
+        "started_at", "finished_at", "undo_error", "metadata",   "parent"};
     struct caller caller;
     caller_open(&caller);
     deploy_for(&caller, 201, two_steps);

@@ -67,6 +67,8 @@ void check_instance_fixed(const struct instance_row *seen, const struct instance
     CHECK_TEXT(seen->workflow, wanted->workflow);
     CHECK_INT(seen->version, wanted->version);
     CHECK_TEXT(seen->key, wanted->key);
+    CHECK_TEXT(seen->parent, wanted->parent);
+    CHECK_TEXT(seen->parent_event, wanted->parent_event);
     CHECK_JSON(seen->metadata, wanted->metadata);
     CHECK_JSON(seen->input, wanted->input);
     CHECK_INT(seen->created_at_us, wanted->created_at_us);
@@ -100,6 +102,9 @@ void check_instance_changing(const struct instance_row *seen, const struct insta
     CHECK_INT(seen->decision_count, wanted->decision_count);
     CHECK_INT(seen->parked_count, wanted->parked_count);
     CHECK_INT(seen->awaited_count, wanted->awaited_count);
+    CHECK_INT(seen->child_count, wanted->child_count);
+    CHECK_INT(seen->is_telling, wanted->is_telling);
+    CHECK_INT(seen->is_told, wanted->is_told);
     CHECK_INT(seen->is_function, wanted->is_function);
     CHECK_INT(seen->revision, wanted->revision);
     CHECK_INT(seen->places, wanted->places);

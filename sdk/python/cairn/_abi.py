@@ -75,6 +75,7 @@ class cairn_job_spec(Structure):
     priority: int
     max_attempts: int
     run_at_us: int
+    metadata: Optional[bytes]
 
 
 class cairn_enqueued(Structure):
@@ -100,6 +101,7 @@ class cairn_job(Structure):
     created_at_us: int
     updated_at_us: int
     deleted_at_us: int
+    metadata: Optional[bytes]
 
 
 class cairn_job_filter(Structure):
@@ -154,6 +156,7 @@ class cairn_task(Structure):
     reason: Optional[bytes]
     signal: Optional[bytes]
     memory: Any
+    deadline_us: int
 
 
 class cairn_function_code(Structure):
@@ -244,6 +247,9 @@ class cairn_start_options(Structure):
     input: Optional[bytes]
     key: Optional[bytes]
     start_at_us: int
+    metadata: Optional[bytes]
+    tell_instance: Optional[bytes]
+    tell_event: Optional[bytes]
 
 
 class cairn_instance(Structure):
@@ -264,6 +270,8 @@ class cairn_instance(Structure):
     finished_at_us: int
     start_at_us: int
     undo_error: Optional[bytes]
+    metadata: Optional[bytes]
+    parent: Optional[bytes]
 
 
 class cairn_instance_filter(Structure):
@@ -518,6 +526,7 @@ cairn_job_spec._fields_ = [
     ("priority", c_int32),
     ("max_attempts", c_int32),
     ("run_at_us", c_int64),
+    ("metadata", c_char_p),
 ]
 
 cairn_enqueued._fields_ = [
@@ -543,6 +552,7 @@ cairn_job._fields_ = [
     ("created_at_us", c_int64),
     ("updated_at_us", c_int64),
     ("deleted_at_us", c_int64),
+    ("metadata", c_char_p),
 ]
 
 cairn_job_filter._fields_ = [
@@ -597,6 +607,7 @@ cairn_task._fields_ = [
     ("reason", c_char_p),
     ("signal", c_char_p),
     ("memory", POINTER(cairn_memory)),
+    ("deadline_us", c_int64),
 ]
 
 cairn_function_code._fields_ = [
@@ -687,6 +698,9 @@ cairn_start_options._fields_ = [
     ("input", c_char_p),
     ("key", c_char_p),
     ("start_at_us", c_int64),
+    ("metadata", c_char_p),
+    ("tell_instance", c_char_p),
+    ("tell_event", c_char_p),
 ]
 
 cairn_instance._fields_ = [
@@ -707,6 +721,8 @@ cairn_instance._fields_ = [
     ("finished_at_us", c_int64),
     ("start_at_us", c_int64),
     ("undo_error", c_char_p),
+    ("metadata", c_char_p),
+    ("parent", c_char_p),
 ]
 
 cairn_instance_filter._fields_ = [
@@ -1149,6 +1165,10 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     ]),
     "cairn_passage_start_workflow": (c_int, [
         c_void_p, c_char_p, POINTER(cairn_start_options), c_char_p, POINTER(cairn_error),
+    ]),
+    "cairn_passage_call": (c_int, [
+        c_void_p, c_char_p, POINTER(cairn_start_options), c_int64, POINTER(c_char_p),
+        POINTER(cairn_error),
     ]),
     "cairn_passage_log": (c_int, [c_void_p, c_char_p, c_char_p, c_char_p, POINTER(cairn_error)]),
     "cairn_passage_task": (POINTER(cairn_task), [c_void_p]),

@@ -115,3 +115,21 @@ cairn_code postgres_count_instances(struct store_tx *tx, uint64_t *ret_counts,
             (uint64_t)value_int(&reader, 1);
     return CAIRN_OK;
 }
+
+/* ---- children ------------------------------------------------------------------------------- */
+
+cairn_code postgres_find_telling(struct store_tx *tx, struct instance_row *ret_rows,
+                                 size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, INT(room));
+    return postgres_read_rows(tx, PG_FIND_TELLING, &params, &instance_row_type, ret_rows, room,
+                              ret_count, reterr);
+}
+
+cairn_code postgres_list_children(struct store_tx *tx, const char *parent, bool is_compensating,
+                                  const char **ret_ids, size_t room, size_t *ret_count,
+                                  cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, TEXT(parent), INT(is_compensating), INT(room));
+    return postgres_read_texts(tx, PG_LIST_CHILDREN, &params, ret_ids, ret_count, reterr);
+}

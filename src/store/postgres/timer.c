@@ -63,6 +63,8 @@ void postgres_note_job(struct store_tx *tx, const void *job)
 void postgres_note_instance(struct store_tx *tx, const void *instance)
 {
     const struct instance_row *row = instance;
+    if (row->is_telling)
+        postgres_note_flow_due(tx, tx->now_us);
     if (row->status != INSTANCE_PENDING || !row->start_at_us)
         return;
     postgres_session_of(tx)->tx.is_news = true;
@@ -205,7 +207,7 @@ static cairn_code read_due(struct store_tx *tx, struct postgres_due *due,
         before_us = took_us;
     }
     if (query == PG_NEXT_FLOW_DUE && value_bool(&reader, 2 * (last - first + 1)))
-        due_us = tx->now_us; /* a start that plain SQL has written */
+        due_us = tx->now_us; /* a start that plain SQL has written, or relatives */
     *ret_due_us = due_us == INT64_MAX ? 0 : due_us;
     atomic_store(&due->due_us, due_us);
     atomic_store(&due->read_us, monotonic_us());

@@ -105,3 +105,22 @@ cairn_code sqlite_count_instances(struct store_tx *tx, uint64_t *ret_counts,
     }
     return query_ended(&query);
 }
+
+/* ---- Children ------------------------------------------------------------------------------ */
+
+cairn_code sqlite_find_telling(struct store_tx *tx, struct instance_row *ret_rows, size_t room,
+                               size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_FIND_TELLING, reterr);
+    return rows_read(&query, &instance_row_type, ret_rows, room, ret_count);
+}
+
+cairn_code sqlite_list_children(struct store_tx *tx, const char *parent, bool is_compensating,
+                                const char **ret_ids, size_t room, size_t *ret_count,
+                                cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_CHILDREN, reterr);
+    bind_text(&query, ":parent", parent);
+    bind_int(&query, ":compensating", is_compensating);
+    return texts_read(&query, ret_ids, room, ret_count);
+}

@@ -187,3 +187,34 @@ SELECT i.status, count(*)
   FROM workflow.workflow_instance AS i
  WHERE i.status IN ('pending', 'running', 'waiting_signal', 'paused', 'compensating', 'dlq')
  GROUP BY i.status
+
+
+-- name: find_telling
+-- doing: find instances to tell of
+-- Instances whose relatives are to be told, oldest first.
+--
+--   $1  how many at most
+--
+-- Walks idx_workflow_instance_telling.
+SELECT {instance.columns i}
+  FROM workflow.workflow_instance AS i
+ WHERE i.is_telling
+ ORDER BY i.seq
+ LIMIT $1::bigint
+
+
+-- name: list_children
+-- Children of an instance that have not ended, oldest first.
+--
+--   $1  whose
+--   $2  1: also those that are compensating
+--   $3  how many at most
+--
+-- Walks idx_workflow_instance_parent.
+SELECT i.id::text
+  FROM workflow.workflow_instance AS i
+ WHERE i.parent = $1::uuid
+   AND (i.status IN ('pending', 'running', 'waiting_signal', 'paused', 'dlq')
+        OR ($2::bigint = 1 AND i.status = 'compensating'))
+ ORDER BY i.seq
+ LIMIT $3::bigint

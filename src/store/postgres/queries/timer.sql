@@ -143,7 +143,7 @@ SELECT (SELECT r.run_at
 --   $1..$8  which times to look at, from and to: of retries, leases, waits, delayed starts
 --
 -- One row: the earliest of each, NULL for none, followed by the microseconds since the statement
--- began; at last, whether plain SQL has written a start.  One look at the head of each index of timers, whose conditions are repeated here word for
+-- began; at last, whether plain SQL has written a start, or relatives are to be told.  One look at the head of each index of timers, whose conditions are repeated here word for
 -- word.
 SELECT (SELECT s.due_at
           FROM workflow.workflow_step AS s
@@ -178,6 +178,7 @@ SELECT (SELECT s.due_at
        EXISTS (SELECT
                  FROM workflow.workflow_intake AS n
                 WHERE n.instance_id IS NULL AND n.error IS NULL)
+       OR EXISTS (SELECT FROM workflow.workflow_instance AS t WHERE t.is_telling)
 
 
 -- name: check_timers

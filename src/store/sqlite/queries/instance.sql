@@ -144,3 +144,34 @@ SELECT status, count(*)
  WHERE status IN ('pending', 'running', 'waiting_signal', 'paused', 'compensating', 'dlq')
    AND status <> 'completed'
  GROUP BY status;
+
+
+-- name: find_telling
+-- doing: find instances to tell of
+-- Instances whose relatives are to be told, oldest first.
+--
+--   :room  how many at most
+--
+-- Walks idx_workflow_instance_telling.
+SELECT {instance.columns}
+  FROM workflow_instance INDEXED BY idx_workflow_instance_telling
+ WHERE is_telling = 1
+ ORDER BY seq
+ LIMIT :room;
+
+
+-- name: list_children
+-- Children of an instance that have not ended, oldest first.
+--
+--   :parent        whose
+--   :compensating  1: also those that are compensating
+--   :room          how many at most
+--
+-- Walks idx_workflow_instance_parent.
+SELECT id
+  FROM workflow_instance INDEXED BY idx_workflow_instance_parent
+ WHERE parent = :parent
+   AND (status IN ('pending', 'running', 'waiting_signal', 'paused', 'dlq')
+        OR (:compensating AND status = 'compensating'))
+ ORDER BY seq
+ LIMIT :room;

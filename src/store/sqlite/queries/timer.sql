@@ -100,7 +100,8 @@ SELECT min(due)
 
 -- name: next_flow_due
 -- doing: find the next timer
--- When the next timer of a workflow is due; a start that plain SQL has written is due now.
+-- When the next timer of a workflow is due; a start that plain SQL has written, and relatives
+-- that are to be told, are due now.
 --
 --   :now  microseconds since 1970
 --
@@ -135,6 +136,11 @@ SELECT min(due)
         SELECT (SELECT :now
                   FROM workflow_intake INDEXED BY idx_workflow_intake_untried
                  WHERE instance_id IS NULL AND error IS NULL
+                 LIMIT 1)
+        UNION ALL
+        SELECT (SELECT :now
+                  FROM workflow_instance INDEXED BY idx_workflow_instance_telling
+                 WHERE is_telling = 1
                  LIMIT 1));
 
 

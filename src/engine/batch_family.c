@@ -1,0 +1,137 @@
+/* engine/batch_family.c - parents and children: an end is told to the parent, a stop to the children.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What ends or stops an instance holds its lock alone.  It leaves a mark (is_telling), which is due at
+ * once: so relatives are locked in a commit of its own, parents before children, and before the next
+ * claim is answered.
+ */
+#include "base/json.h"
+#include "engine/workset.h"
+
+enum { AT_ONCE = 256, ROUNDS = 8 };
+
+/* {id, status, output, last_error} */
+static const char *end_to_json(struct batch *batch, const struct instance_row *row)
+{
+    struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    json_open(&out, '{');
+    json_key(&out, "id");
+    json_str(&out, row->id);
+    json_key(&out, "status");
+    json_str(&out, instance_status_name(row->status));
+    json_key(&out, "output");
+    json_raw(&out, row->output);
+    json_key(&out, "last_error");
+    json_raw(&out, row->last_error);
+    json_close(&out, '}');
+    return buf_keep(&buf, &batch->arena);
+}
+
+static cairn_code tell_parent(struct batch *batch, struct workset_instance *child,
+                              bool *ret_is_done)
+{
+    struct workset_instance *parent = workset_find(batch, child->row.parent);
+    enum insert_result result;
+    bool is_taken;
+    *ret_is_done = !parent || !parent->is_busy;
+    if (!*ret_is_done)
+        return CAIRN_OK;
+    child->row.is_told = true;
+    if (!parent)
+        return CAIRN_OK;
+    struct signal_row signal = {.instance_id = parent->row.id,
+                                .id = child->row.id,
+                                .event = child->row.parent_event,
+                                .payload = end_to_json(batch, &child->row),
+                                .received_at_us = batch->tx->now_us,
+                                .taken_by = -1};
+    NEED(signal.payload, batch->error);
+    if (!instance_is_final(parent->row.status))
+        TRY(batch_put_signal(parent, &signal, &result, &is_taken));
+    TRY(flow_child_ended(&parent->flow));
+    workset_revise(parent);
+    return CAIRN_OK;
+}
+
+static cairn_code stop_children(struct batch *batch, const struct instance_row *parent,
+                                bool *ret_is_done)
+{
+    size_t count = 0;
+    bool is_abort = parent->status == INSTANCE_ABORTED;
+    const char **ids = arena_array(&batch->arena, AT_ONCE, sizeof *ids);
+    NEED(ids, batch->error);
+    TRY(STORE(batch, list_children, parent->id, is_abort, ids, AT_ONCE, &count));
+    TRY(workset_load(batch, ids, count));
+    *ret_is_done = count < AT_ONCE;
+    for (size_t i = 0; i < count; i++) {
+        struct workset_instance *child = workset_find(batch, ids[i]);
+        cairn_code verdict = CAIRN_OK;
+        if (!child || child->is_busy) {
+            *ret_is_done = false;
+            continue;
+        }
+        TRY(is_abort
+                ? flow_abort(&child->flow, parent->stop_by, parent->stop_reason, &verdict)
+                : flow_cancel(&child->flow, parent->stop_by, parent->stop_reason, &verdict));
+        if (!verdict)
+            workset_revise(child);
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code tell(struct batch *batch, struct workset_instance *instance,
+                       bool *ret_is_done)
+{
+    const struct instance_row *row = &instance->row;
+    bool is_ended = instance_is_final(row->status), is_stopped = true;
+    *ret_is_done = true;
+    if (is_ended && row->parent && !row->is_told)
+        TRY(tell_parent(batch, instance, ret_is_done));
+    if (row->child_count && (row->status == INSTANCE_ABORTED || row->goal == GOAL_CANCEL ||
+                             row->status == INSTANCE_CANCELLED))
+        TRY(stop_children(batch, row, &is_stopped));
+    *ret_is_done &= is_stopped;
+    return CAIRN_OK;
+}
+
+/* Parents before those whose end they are told. */
+static cairn_code load(struct batch *batch, const struct instance_row *rows, size_t count)
+{
+    size_t parents = 0;
+    const char **ids = arena_array(&batch->arena, count, sizeof *ids);
+    NEED(ids, batch->error);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].parent)
+            ids[parents++] = rows[i].parent;
+    TRY(workset_load(batch, ids, parents));
+    for (size_t i = 0; i < count; i++)
+        ids[i] = rows[i].id;
+    return workset_load(batch, ids, count);
+}
+
+cairn_code batch_tell_relatives(struct batch *batch)
+{
+    size_t told = 1;
+    for (int round = 0; round < ROUNDS && told; round++) {
+        size_t count = 0;
+        struct instance_row *rows = arena_array(&batch->arena, AT_ONCE, sizeof *rows);
+        NEED(rows, batch->error);
+        TRY(workset_write_rows(batch));
+        TRY(STORE(batch, find_telling, rows, AT_ONCE, &count));
+        TRY(load(batch, rows, count));
+        told = 0;
+        for (size_t i = 0; i < count; i++) {
+            struct workset_instance *instance = workset_find(batch, rows[i].id);
+            bool is_done;
+            if (!instance || instance->is_busy)
+                continue;
+            TRY(tell(batch, instance, &is_done));
+            instance->row.is_telling = !is_done;
+            instance->flow.is_dirty = true;
+            told += is_done;
+        }
+    }
+    return workset_write_rows(batch);
+}

@@ -1,0 +1,296 @@
+/* tests/spec/test_state_flow_call.c - functions that call children: started once, waited for, stopped
+ * with their parent; and steps side by side.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "function_world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CHILD                                                                        \
+    "{workflow: w, version: 1, steps: [{step: a, compensation: {handler: undo.a}}, " \
+    "{step: b, max_attempts: 1}]}"
+
+static int64_t patience_ms;
+
+static cairn_code ask(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    cairn_start_options child = CAIRN_START_DEFAULTS;
+    const char *output = NULL;
+    cairn_error error;
+    child.workflow = "w";
+    child.input = "{\"n\": 2}";
+    PASS_ON(fn_step(world, "first"));
+    cairn_code code = cairn_passage_call(passage, "ask", &child, patience_ms, &output, &error);
+    static char heard[300];
+    snprintf(heard, sizeof heard, "%s", code ? error.message : output);
+    world->heard = heard;
+    if (code == CAIRN_E_TIMED_OUT)
+        return fn_step(world, "late");
+    PASS_ON(code);
+    PASS_ON(fn_step(world, "last"));
+    return cairn_passage_set_output(passage, output, NULL);
+}
+
+static void begin(struct function_world *world, cairn_commit_mode mode)
+{
+    patience_ms = -1;
+    fn_begin(world, ask, mode);
+    CHECK_DONE(&world->flow.world, wf_deploy(&world->flow, CHILD));
+}
+
+/* The id of the only child of the parent. */
+static const char *child_of(struct function_world *world)
+{
+    static char id[40];
+    cairn_page *page = NULL;
+    struct world *w = &world->flow.world;
+    size_t count = 0;
+    CHECK_DONE(w, cairn_instance_list(w->engine, NULL, &page, &w->error));
+    for (size_t i = 0; i < cairn_page_count(page); i++) {
+        const cairn_instance *instance = cairn_page_instance(page, i);
+        if (!instance->parent)
+            continue;
+        CHECK_STR(instance->parent, world->flow.id);
+        snprintf(id, sizeof id, "%s", instance->id);
+        count++;
+    }
+    cairn_page_free(page);
+    CHECK_INT(count, 1);
+    return id;
+}
+
+static void check_child(struct function_world *world, const char *status)
+{
+    cairn_page *page = NULL;
+    struct world *w = &world->flow.world;
+    CHECK_DONE(w, cairn_instance_get(w->engine, child_of(world), &page, &w->error));
+    CHECK_STR(cairn_page_instance(page, 0)->status, status);
+    cairn_page_free(page);
+}
+
+TEST(a_call_answers_with_the_output_of_the_child)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        begin(&world, mode);
+        fn_passage(&world, "waiting");
+        fn_check_status(&world, "waiting_signal");
+        struct task task = wf_take_step(&world.flow, "a");
+        CHECK(is_same_json(task.input, "{\"n\": 2}"), "the input is %s", task.input);
+        CHECK_DONE(&world.flow.world, wf_report(&world.flow, &task, CAIRN_COMPLETE, "1"));
+        fn_check_status(&world, "waiting_signal");
+        wf_do(&world.flow, "b");
+        fn_passage(&world, "completed");
+        CHECK(is_same_json(wf_instance(&world.flow)->output, "{\"by\": \"b\"}"), "%s",
+              wf_instance(&world.flow)->output);
+        check_child(&world, "completed");
+        fn_check_calls(&world, "first:1 last:1");
+        fn_check_steps(&world, "f:completed first:completed ask:completed ask:end:completed "
+                               "last:completed");
+        fn_end(&world);
+    }
+}
+
+TEST(a_child_is_started_once_through_crashes)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        begin(&world, mode);
+        fn_during(&world, "first", fn_crash);
+        fn_passage_crashed(&world);
+        fn_passage_crashed(&world);
+        fn_passage(&world, "waiting");
+        child_of(&world);
+        world_reopen(&world.flow.world);
+        wf_do(&world.flow, "a");
+        wf_do(&world.flow, "b");
+        fn_during(&world, "last", fn_crash);
+        fn_passage_crashed(&world);
+        fn_passage(&world, "completed");
+        child_of(&world);
+        fn_end(&world);
+    }
+}
+
+TEST(a_child_that_fails_fails_the_call)
+{
+    struct function_world world;
+    begin(&world, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    wf_do(&world.flow, "a");
+    wf_do_badly(&world.flow, "b");
+    check_child(&world, "compensating");
+    fn_check_status(&world, "waiting_signal"); /* the child is undone first */
+    wf_undo(&world.flow, "a");
+    check_child(&world, "failed");
+    fn_passage(&world, "failed");
+    CHECK_STR(world.heard, "no good");
+    fn_check_status(&world, "failed");
+    fn_end(&world);
+}
+
+TEST(a_child_that_is_stopped_fails_the_call_with_that_word)
+{
+    struct function_world world;
+    struct world *w = &world.flow.world;
+    begin(&world, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    CHECK_DONE(w, cairn_instance_abort(w->engine, child_of(&world), "me", "why", &w->error));
+    fn_passage(&world, "failed");
+    CHECK_STR(world.heard, "aborted");
+    fn_end(&world);
+    begin(&world, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    CHECK_DONE(w, cairn_instance_cancel(w->engine, child_of(&world), "me", "why", &w->error));
+    fn_passage(&world, "failed");
+    CHECK_STR(world.heard, "cancelled");
+    fn_end(&world);
+}
+
+TEST(cancelling_the_parent_cancels_the_child_and_waits_for_its_undo)
+{
+    struct function_world world;
+    begin(&world, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    wf_do(&world.flow, "a");
+    fn_cancel(&world);
+    fn_check_status(&world, "compensating");
+    struct task task = wf_take_undo(&world.flow, "a");
+    check_child(&world, "compensating");
+    fn_check_status(&world, "compensating");
+    CHECK_DONE(&world.flow.world, wf_report(&world.flow, &task, CAIRN_COMPLETE, NULL));
+    wf_check_nothing_to_take(&world.flow);
+    check_child(&world, "cancelled");
+    fn_check_status(&world, "cancelled");
+    fn_end(&world);
+}
+
+TEST(aborting_the_parent_aborts_the_child)
+{
+    struct function_world world;
+    begin(&world, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    wf_do(&world.flow, "a");
+    fn_abort(&world);
+    wf_check_nothing_to_take(&world.flow);
+    check_child(&world, "aborted");
+    fn_check_status(&world, "aborted");
+    fn_end(&world);
+}
+
+TEST(a_child_goes_on_while_its_parent_is_paused)
+{
+    struct function_world world;
+    begin(&world, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    fn_pause(&world);
+    wf_do(&world.flow, "a");
+    wf_do(&world.flow, "b");
+    fn_check_idle(&world);
+    fn_check_status(&world, "paused");
+    check_child(&world, "completed");
+    CHECK_DONE(&world.flow.world, wf_resume(&world.flow));
+    fn_passage(&world, "completed");
+    fn_end(&world);
+}
+
+TEST(a_call_that_times_out_leaves_the_child_alone)
+{
+    struct function_world world;
+    begin(&world, CAIRN_COMMIT_STEP);
+    patience_ms = 1000;
+    fn_passage(&world, "waiting");
+    wf_advance(&world.flow, 1000);
+    fn_passage(&world, "completed");
+    check_child(&world, "running");
+    wf_do(&world.flow, "a");
+    wf_do(&world.flow, "b");
+    wf_check_nothing_to_take(&world.flow);
+    check_child(&world, "completed");
+    fn_check_status(&world, "completed");
+    fn_end(&world);
+}
+
+static cairn_code listen(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    return cairn_passage_wait_event(passage, NULL, "told", -1, &world->heard, NULL);
+}
+
+TEST(any_start_can_tell_an_instance_of_its_end)
+{
+    struct function_world world;
+    struct world *w = &world.flow.world;
+    cairn_enqueued started;
+    cairn_start_options child = CAIRN_START_DEFAULTS;
+    char parent[40];
+    fn_begin(&world, listen, CAIRN_COMMIT_STEP);
+    CHECK_DONE(w, wf_deploy(&world.flow, "{workflow: w, version: 1, steps: [{step: a}]}"));
+    snprintf(parent, sizeof parent, "%s", world.flow.id);
+    child.workflow = "w";
+    child.tell_instance = parent;
+    CHECK_REFUSED(w, cairn_instance_start(w->engine, &child, &started, &w->error),
+                  CAIRN_E_BAD_INPUT);
+    child.tell_event = "told";
+    CHECK_DONE(w, cairn_instance_start(w->engine, &child, &started, &w->error));
+    fn_passage(&world, "waiting");
+    wf_do(&world.flow, "a");
+    fn_passage(&world, "completed");
+    CHECK_REFUSED(w, cairn_instance_start(w->engine, &child, &started, &w->error),
+                  CAIRN_E_WRONG_STATE);
+    child.tell_instance = "0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e5f";
+    CHECK_REFUSED(w, cairn_instance_start(w->engine, &child, &started, &w->error),
+                  CAIRN_E_NOT_FOUND);
+    fn_end(&world);
+}
+
+/* ---- steps side by side ----------------------------------------------------------------------- */
+
+/* Begins three steps, and ends them in another order. */
+static cairn_code gather(cairn_passage *passage, void *arg)
+{
+    static const char *const keys[] = {"x", "y", "z"};
+    struct function_world *world = arg;
+    cairn_work *works[3];
+    cairn_code code = CAIRN_OK;
+    for (int i = 0; i < 3; i++) {
+        cairn_step_options options = CAIRN_STEP_DEFAULTS;
+        options.key = keys[i];
+        options.base_ms = 1000;
+        PASS_ON(cairn_passage_begin_step(passage, &options, &works[i], NULL, NULL));
+    }
+    for (int i = 2; i >= 0; i--) {
+        if (!works[i])
+            continue;
+        struct fn_step *step = fn_of(world, keys[i]);
+        bool is_failing = step->outcome_count > 0;
+        step->outcome_count -= is_failing;
+        step->calls++;
+        cairn_code ended = cairn_passage_end_step(
+            passage, works[i], is_failing ? step->outcome : CAIRN_COMPLETE, NULL, NULL);
+        code = ended ? ended : code;
+    }
+    return code;
+}
+
+TEST(steps_side_by_side_are_stored_in_their_order_and_retried_alone)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        fn_begin(&world, gather, mode);
+        fn_fails(&world, "y", CAIRN_FAIL, 1);
+        fn_passage(&world, "ready");
+        fn_check_steps(&world, "f:ready x:completed y:ready z:completed");
+        wf_advance(&world.flow, 1000);
+        fn_passage(&world, "completed");
+        fn_check_steps(&world, "f:completed x:completed y:completed z:completed");
+        fn_check_calls(&world, "x:1 y:2 z:1");
+        fn_end(&world);
+    }
+}
