@@ -12,7 +12,7 @@ from cairn import errors
 from cairn._context import BACKOFF, Frame, StepCall, Undoer, check_sync, moment
 from cairn._gather import gather, gather_async
 from cairn._steps import answer, check_shutdown, execute, execute_async, finish, give_up
-from cairn._types import FunctionType, TaskType
+from cairn._types import FunctionType, TaskType, result_type
 from cairn._words import UNSET, Duration, Time, to_ms, to_us
 from cairn._workflow import Backoff
 
@@ -126,6 +126,26 @@ class Context(Frame):
         """Starts an instance, exactly once; its id."""
         spec = self.instance(workflow, input, version, key, at)
         return self._do(step or str(workflow), lambda: self.passage.start_workflow(step, spec))
+
+    @overload
+    def call(self, workflow: str, input: Any = ..., *, step: Optional[str] = ...,
+             timeout: Optional[Duration] = ...) -> Any: ...
+
+    @overload
+    def call(self, workflow: FunctionType[P, R], input: P = ..., *, step: Optional[str] = ...,
+             timeout: Optional[Duration] = ...) -> R: ...
+
+    def call(self, workflow: Union[str, FunctionType[Any, Any]], input: Any = UNSET, *, step: Optional[str] = None,
+             timeout: Optional[Duration] = None) -> Any:
+        """Starts an instance as a child and suspends until it has ended; its output.
+
+        StepFailed if it did not complete, TimedOut if it has not ended in time.  Cancelling or aborting this
+        function does the same to the child.
+        """
+        spec = self.instance(workflow, input, 0, None, None)
+        timeout_ms = -1 if timeout is None else to_ms(timeout)
+        output = self._do(step or str(workflow), lambda: self.passage.call(step, spec, timeout_ms))
+        return self.decode(output, result_type(workflow))
 
     def gather(self, *steps: StepCall[Any]) -> Tuple[Any, ...]:
         """Executes steps side by side, each made by ``cairn.step()``; their results in the order written.
@@ -261,6 +281,22 @@ class AsyncContext(Frame):
         """Starts an instance, exactly once; its id."""
         spec = self.instance(workflow, input, version, key, at)
         return await self._do(step or str(workflow), lambda: self.passage.start_workflow(step, spec))
+
+    @overload
+    async def call(self, workflow: str, input: Any = ..., *, step: Optional[str] = ...,
+                   timeout: Optional[Duration] = ...) -> Any: ...
+
+    @overload
+    async def call(self, workflow: FunctionType[P, R], input: P = ..., *, step: Optional[str] = ...,
+                   timeout: Optional[Duration] = ...) -> R: ...
+
+    async def call(self, workflow: Union[str, FunctionType[Any, Any]], input: Any = UNSET, *,
+                   step: Optional[str] = None, timeout: Optional[Duration] = None) -> Any:
+        """Starts an instance as a child and suspends until it has ended; see ``Context.call``."""
+        spec = self.instance(workflow, input, 0, None, None)
+        timeout_ms = -1 if timeout is None else to_ms(timeout)
+        output = await self._do(step or str(workflow), lambda: self.passage.call(step, spec, timeout_ms))
+        return self.decode(output, result_type(workflow))
 
     async def gather(self, *steps: StepCall[Any]) -> Tuple[Any, ...]:
         """Executes steps side by side, each made by ``cairn.step()``; see ``Context.gather``."""

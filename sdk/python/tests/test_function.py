@@ -13,8 +13,14 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 import pytest
 
 import cairn
+from cairn import _abi
 
 LONG = 30
+
+side_by_side = pytest.mark.skipif(not hasattr(_abi.cairn_job_spec, "metadata"),
+                                  reason="this libcairn executes one step after the other")
+children = pytest.mark.skipif("cairn_passage_call" not in _abi.PROTOTYPES,
+                              reason="this libcairn has no children that are waited for")
 
 
 @pytest.fixture
@@ -456,3 +462,139 @@ def test_a_sync_function_cannot_await(still: cairn.Engine, app: cairn.App) -> No
     run = still.start(mixed)
     work(still, app)
     assert 'the code of step "fetch" is async' in run.get().error
+
+
+# ---- side by side, and children
+
+
+@side_by_side
+def test_steps_side_by_side(db: cairn.Engine, app: cairn.App) -> None:
+    barrier = threading.Barrier(3)
+    calls: List[str] = []
+
+    def meet(name: str) -> str:
+        calls.append(cairn.current_task().step or "")
+        barrier.wait(LONG)  # all three run at the same time
+        return name.upper()
+
+    @app.function("fan")
+    def fan(ctx: cairn.Context) -> List[str]:
+        results = ctx.gather(*[cairn.step(name, meet, name) for name in "abc"])
+        ctx.sleep("1ms")
+        return [*results, ctx.step("d", lambda: "D")]
+
+    run = db.start(fan)
+    with db.worker(app):
+        assert run.result(timeout=LONG) == ["A", "B", "C", "D"]
+    assert sorted(calls) == ["a", "b", "c"]
+    assert [step.name for step in run.steps()] == ["fan", "a", "b", "c", "sleep", "d"]
+
+
+@side_by_side
+def test_async_steps_side_by_side(db: cairn.Engine, app: cairn.App) -> None:
+    started: List[str] = []
+
+    async def meet(name: str) -> str:
+        started.append(name)
+        while len(started) < 3:
+            await asyncio.sleep(0.001)
+        return name.upper()
+
+    @app.function("fan")
+    async def fan(ctx: cairn.AsyncContext) -> List[str]:
+        results = await ctx.gather(*[cairn.step(name, meet, name) for name in "abc"])
+        await ctx.sleep("1ms")
+        return [*results, *await ctx.gather()]
+
+    run = db.start(fan)
+    with db.worker(app):
+        assert run.result(timeout=LONG) == ["A", "B", "C"]
+    assert sorted(started) == ["a", "b", "c"]
+
+
+@side_by_side
+def test_a_step_side_by_side_fails_or_is_tried_again(still: cairn.Engine, app: cairn.App) -> None:
+    calls: List[str] = []
+
+    def good() -> int:
+        calls.append("good")
+        return 1
+
+    def flaky() -> int:
+        calls.append("flaky")
+        if cairn.current_task().attempt == 1:
+            raise OSError("no network")
+        return 2
+
+    def bad() -> int:
+        calls.append("bad")
+        raise ValueError("no")
+
+    @app.function("fan")
+    def fan(ctx: cairn.Context) -> List[Any]:
+        first = ctx.gather(cairn.step("flaky", flaky, backoff=cairn.Backoff("fixed", "1h")), cairn.step("good", good))
+        try:
+            ctx.gather(cairn.step("bad", bad, retries=0), cairn.step("good", good))
+        except cairn.StepFailed as error:
+            return [*first, error.key, error.error]
+        return []
+
+    run = still.start(fan)
+    work(still, app)
+    assert sorted(calls) == ["flaky", "good"]
+    advance(still, 3_600_000)
+    work(still, app)
+    assert run.result(timeout=0) == [2, 1, "bad", "ValueError: no"]
+    assert sorted(calls) == ["bad", "flaky", "flaky", "good", "good"]
+
+
+@children
+def test_children(db: cairn.Engine, app: cairn.App) -> None:
+    @app.function("child")
+    def child(ctx: cairn.Context, n: int) -> Order:
+        if n < 0:
+            raise ValueError("negative")
+        ctx.sleep("1ms")
+        return Order("child", n)
+
+    @app.function("parent")
+    def parent(ctx: cairn.Context, n: int) -> Dict[str, Any]:
+        order = ctx.call(child, n)
+        assert isinstance(order, Order)
+        plain = ctx.call("child", n + 1, step="second")
+        try:
+            ctx.call(child, -1, step="third")
+        except cairn.StepFailed as error:
+            return {"first": order.count, "second": plain["count"], "third": error.error}
+        return {}
+
+    @app.function("other")
+    async def other(ctx: cairn.AsyncContext, n: int) -> int:
+        return (await ctx.call(child, n)).count
+
+    runs = [db.start(parent, 1), db.start(other, 7)]
+    with db.worker(app):
+        assert runs[0].result(timeout=LONG) == {"first": 1, "second": 2, "third": "ValueError: negative"}
+        assert runs[1].result(timeout=LONG) == 7
+    assert {row.parent for row in db.instances(workflow="child")} == {run.id for run in runs}
+
+
+@children
+def test_a_child_that_takes_too_long(still: cairn.Engine, app: cairn.App) -> None:
+    @app.function("child")
+    def child(ctx: cairn.Context) -> None:
+        ctx.sleep("1d")
+
+    @app.function("parent")
+    def parent(ctx: cairn.Context) -> str:
+        try:
+            ctx.call(child, timeout="1h")
+        except cairn.TimedOut:
+            return "too long"
+        return "in time"
+
+    run = still.start(parent)
+    work(still, app)
+    advance(still, 3_600_000)
+    work(still, app)
+    assert run.result(timeout=0) == "too long"
