@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- operations --------------------------------------------------------------------------- */
-
 const struct operation *operation_of(enum request_op op)
 {
     for (size_t i = 0; i < operation_count; i++)
@@ -59,8 +57,6 @@ const struct operation *operation_find(const char *method, const char *target)
         operation = operation_at(target, operation);
     return operation;
 }
-
-/* ---- members of structs ------------------------------------------------------------------- */
 
 const void *field_pointer(const struct field *field, const void *from)
 {
@@ -131,8 +127,6 @@ const struct field *field_named(const struct object *object, const char *name, s
     }
     return NULL;
 }
-
-/* ---- writing ------------------------------------------------------------------------------ */
 
 /* An answer's times have milliseconds.  A request's have all six decimals: cut to milliseconds,
  * something would be due before its time. */

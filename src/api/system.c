@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- metrics ------------------------------------------------------------------------------ */
-
 /* A metric in the text format of Prometheus.  Those that share a name stand together, and their
  * labels tell them apart. */
 struct metric {
@@ -100,8 +98,6 @@ void write_metrics(const struct request *request, struct answer *answer)
     }
 }
 
-/* ---- health ------------------------------------------------------------------------------- */
-
 /* Without the engine it is ok; with its answer it is ready. */
 void write_health(const struct request *request, struct answer *answer)
 {
@@ -124,8 +120,6 @@ void read_ready(struct call *call, struct request *request)
     (void)call;
     request->probe_ms = READY_WAIT_MS;
 }
-
-/* ---- the rest ----------------------------------------------------------------------------- */
 
 /* From openapi.S, which scripts/gen_api.py makes. */
 extern const char openapi_json[], openapi_json_end[];

@@ -34,8 +34,6 @@ static const struct outcome *find_outcome(const char *name)
     return NULL;
 }
 
-/* ---- claims ------------------------------------------------------------------------------- */
-
 static void finish_claim(struct fields *fields, cairn_claim_options *claim)
 {
     if (claim->type_count == 0 && claim->function_count == 0)
@@ -100,8 +98,6 @@ void write_woken(const struct request *request, struct answer *answer)
     json_str(json_key(&answer->out, "worker"), worker);
     json_close(&answer->out, '}');
 }
-
-/* ---- reports ------------------------------------------------------------------------------ */
 
 static const cairn_report defaults = CAIRN_REPORT_DEFAULTS;
 
@@ -219,8 +215,6 @@ void write_heartbeats(const struct request *request, struct answer *answer)
     json_close(out, ']');
     json_close(out, '}');
 }
-
-/* ---- commits, and what a handler may read ------------------------------------------------- */
 
 void read_commit(struct call *call, struct request *request)
 {

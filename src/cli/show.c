@@ -37,8 +37,6 @@ void show_source_done(struct show_source *source)
     mem_free(source->workflow);
 }
 
-/* ---- instance and steps ------------------------------------------------------------------ */
-
 /* All items of a list that belongs to the instance, as a JSON array. */
 static int read_list(cairn_engine *engine, const char *path, const char *id, struct buf *all)
 {
@@ -98,8 +96,6 @@ void show_print_json(const struct show_state *state)
            buf_text(&state->decisions_text));
 }
 
-/* ---- definition -------------------------------------------------------------------------- */
-
 static bool is_known(const struct show_source *source, const char *workflow, int64_t version)
 {
     return source->workflow && source->version == version &&
@@ -123,8 +119,6 @@ static const json_t *read_contents(struct show_source *source, const char *workf
     cairn_page_free(found);
     return source->contents;
 }
-
-/* ---- DLQ --------------------------------------------------------------------------------- */
 
 /* Whether one of the steps may have a record. */
 static bool may_be_parked(const json_t *steps)
@@ -171,8 +165,6 @@ void show_state_complete(struct show_source *source, struct show_state *state)
     if (may_be_parked(state->steps))
         state->dlq = read_dlq(source->engine, text_of(instance, "id"));
 }
-
-/* ---- the command ------------------------------------------------------------------------- */
 
 struct showing {
     const struct args *args;

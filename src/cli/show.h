@@ -4,9 +4,8 @@
  *
  *   show.c         the instance, its steps, its definition and its DLQ records; the command
  *   show_plan.c    the steps as a tree, as the definition nests them; long lists of branches cut
- *   show_pen.c     lines of text: colours, columns, cutting
  *   show_step.c    the line of a step; what is special for functions
- *   show_draw.c    the head and the tree
+ *   show_draw.c    the head and the tree: lines, colours, columns
  *   show_follow.c  drawn again whenever it changes
  */
 #ifndef CLI_SHOW_H
@@ -81,21 +80,6 @@ struct picture {
     size_t lines;
     size_t active; /* the first line of an active step; SIZE_MAX: none */
 };
-
-/* Writes one line at a time.  Whatever is written is cleaned of control characters. */
-struct pen {
-    struct picture *picture;
-    const struct screen *screen;
-    size_t column; /* of the next character */
-    bool is_dim;   /* the whole line, instead of other colours */
-};
-
-void pen_text(struct pen *pen, const char *colour, const char *text);
-void pen_pad(struct pen *pen, size_t column);
-void pen_cut(struct pen *pen, const char *colour, const char *text); /* as much as fits */
-void pen_end(struct pen *pen);
-
-size_t text_columns(const struct screen *screen, const char *text);
 
 /* ---- steps ------------------------------------------------------------------------------- */
 

@@ -34,8 +34,6 @@ static void following_done(struct following *following)
     json_decref(following->steps);
 }
 
-/* ---- in place ---------------------------------------------------------------------------- */
-
 static const char *skip_lines(const char *text, size_t count)
 {
     for (; count > 0 && *text; count--)
@@ -118,8 +116,6 @@ static int follow_in_place(struct following *following, const struct show_state 
     return EXIT_DONE;
 }
 
-/* ---- line by line ------------------------------------------------------------------------ */
-
 static bool is_changed(const json_t *before, const json_t *step)
 {
     static const char *const keys[] = {"status", "attempts",      "compensation_attempts",
@@ -192,8 +188,6 @@ static int follow_lines(struct following *following, struct show_state *state)
     return EXIT_DONE;
 }
 
-/* ---- JSON: one document on a line -------------------------------------------------------- */
-
 static int follow_json(struct following *following, const struct show_state *state)
 {
     cleanup(buf_donep) struct buf now = {0};
@@ -208,8 +202,6 @@ static int follow_json(struct following *following, const struct show_state *sta
     fflush(stdout);
     return EXIT_DONE;
 }
-
-/* ---- until it has ended ------------------------------------------------------------------ */
 
 static int look_once(struct following *following, bool is_json, bool *ret_ended)
 {

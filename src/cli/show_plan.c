@@ -33,8 +33,6 @@ static struct show_node *show_node_add(struct arena *arena, struct show_node *pa
     return node;
 }
 
-/* ---- taking steps ------------------------------------------------------------------------ */
-
 static struct show_node *take_step(struct walk *walk, struct show_node *parent,
                                    const char *name, const char *suffix)
 {
@@ -79,8 +77,6 @@ static const char *element_name(const json_t *element, const char **ret_kind)
     }
     return NULL;
 }
-
-/* ---- the walk ---------------------------------------------------------------------------- */
 
 static void walk_list(struct walk *walk, struct show_node *parent, const json_t *list);
 
@@ -161,8 +157,6 @@ static void walk_list(struct walk *walk, struct show_node *parent, const json_t 
     }
 }
 
-/* ---- the whole --------------------------------------------------------------------------- */
-
 /* Without nesting; the steps of a function are below its first row. */
 static struct show_node *flat(struct arena *arena, const json_t *steps, bool is_function)
 {
@@ -193,8 +187,6 @@ struct show_node *show_plan(struct arena *arena, const json_t *steps, const json
     bool is_whole = !walk.is_unfit && walk.at == json_array_size(steps);
     return is_whole ? root : flat(arena, steps, false);
 }
-
-/* ---- long lists of branches -------------------------------------------------------------- */
 
 enum { BRANCHES_WHOLE = 12, BRANCHES_FIRST = 5, BRANCHES_URGENT = 5, LOOKS_MAX = 32 };
 

@@ -38,8 +38,6 @@ void work_tell(const struct working *working, const char *format, ...)
     say_note("%s", text);
 }
 
-/* ---- signals ---------------------------------------------------------------------------- */
-
 static void make_readable(int fd)
 {
     uint64_t one = 1;
@@ -102,8 +100,6 @@ static void block_signals(struct working *working)
     working->kill_fd = eventfd(0, EFD_CLOEXEC);
     working->over_fd = eventfd(0, EFD_CLOEXEC);
 }
-
-/* ---- the command ------------------------------------------------------------------------ */
 
 static void free_workerp(cairn_worker **worker)
 {

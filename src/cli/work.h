@@ -33,17 +33,4 @@ cairn_outcome work_handle(cairn_work *work, void *arg);
 /* Prints a line unless --quiet is given. */
 void work_tell(const struct working *working, const char *format, ...) format_like(2, 3);
 
-/* The environment of a handler, with variables about its task, and the file with its signal.
- * A zeroed struct is an empty one. */
-struct task_environment {
-    struct arena arena;
-    char **entries;
-    char *signal_file; /* NULL: none */
-};
-
-/* False: `reason` says why. */
-bool task_environment_init(struct task_environment *environment, struct guard *guard,
-                           const cairn_task *task, char *reason, size_t room);
-void task_environment_done(struct task_environment *environment); /* removes the file */
-
 #endif

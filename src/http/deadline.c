@@ -36,8 +36,6 @@ struct deadlines {
     bool is_stopping;
 };
 
-/* ---- with the lock held ---------------------------------------------------------------- */
-
 static void leave_queue(struct visitor *visitor)
 {
     if (visitor->awaited == AWAIT_NOTHING)
@@ -87,8 +85,6 @@ static void wait_until(struct deadlines *deadlines, int64_t until_us)
                              .tv_nsec = until_us % US_PER_SEC * 1000};
     pthread_cond_timedwait(&deadlines->changed, &deadlines->lock, &until);
 }
-
-/* ---- the thread ------------------------------------------------------------------------ */
 
 static void *watch(void *arg)
 {
@@ -150,8 +146,6 @@ void deadlines_stop(struct deadlines *deadlines)
     pthread_join(deadlines->thread, NULL);
     deadlines_free(deadlines);
 }
-
-/* ---- what the server says -------------------------------------------------------------- */
 
 void deadline_await(struct visitor *visitor, enum awaited awaited)
 {

@@ -1,15 +1,341 @@
-/* http/stream.c - the clients of /v1/stream: joining, sending, leaving.
+/* http/stream.c - /v1/stream: its clients, and the thread that follows what happens for all of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "http/stream.h"
 
+#include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/mem.h"
-#include "http/follow.h"
+#include "http/exchange.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { FROM_THE_PRESENT = -1 };
+
+struct stream_client {
+    struct stream_client *next;
+    struct stream *stream;
+    struct MHD_Connection *connection;
+    int fd;
+    uint64_t number; /* tells it from one that came later to the same address */
+    int64_t after;   /* the last event that it was given */
+    bool is_suspended;
+    bool is_over;
+    struct buf unsent;
+    size_t sent; /* of unsent */
+};
+
+struct stream {
+    struct http *http;
+    pthread_mutex_t lock; /* guards everything; not held during a call of the engine */
+    pthread_cond_t changed;
+    struct stream_client *clients;
+    size_t count;
+    uint64_t last_number, last_placed; /* of all that came, of those that have their place */
+    pthread_t thread;
+    bool has_thread, is_stopping;
+
+    int64_t after;      /* how far the thread has followed; the thread's own */
+    bool is_placed;     /* it has found the newest event since the first client came */
+    uint64_t last_turn; /* the number of the client that was last given what it missed */
+};
+
+/* Resumes it if it is suspended; with the lock held. */
+static void client_wake(struct stream_client *client)
+{
+    if (!client->is_suspended)
+        return;
+    client->is_suspended = false;
+    MHD_resume_connection(client->connection);
+}
+
+enum {
+    LOOK_MS = 250, /* how often events are looked for */
+    PAGE = 500,
+    UNSENT_MAX = 1 << 20,  /* of one client; more, and it is cut off */
+    CATCH_UP_MAX = 1 << 18 /* of one that catches up, which is not pressed further */
+};
+
+#define KEEP_ALIVE_US (15 * US_PER_SEC)
+
+/* ---- asking the engine ----------------------------------------------------------------- */
+
+struct question {
+    sem_t is_answered;
+    cairn_response *response;
+};
+
+static void on_answer(void *arg, cairn_response *response)
+{
+    struct question *question = arg;
+    question->response = response;
+    sem_post(&question->is_answered);
+}
+
+/* Closing the engine answers what waits. */
+static cairn_response *ask(struct stream *stream, const char *target)
+{
+    cairn_request request = CAIRN_REQUEST_DEFAULTS;
+    struct question question = {.response = NULL};
+    request.target = target;
+    request.arg = &question;
+    sem_init(&question.is_answered, 0, 0);
+    if (http_call(stream->http, &request, on_answer))
+        while (sem_wait(&question.is_answered) != 0)
+            continue; /* a signal came */
+    sem_destroy(&question.is_answered);
+    return question.response;
+}
+
+/* The items of a page of events; NULL: there was no answer, it is tried again later. */
+static json_t *fetch(struct stream *stream, int64_t after, int limit)
+{
+    char target[80];
+    size_t len;
+    snprintf(target, sizeof target, "/v1/events?cursor=%" PRId64 "&limit=%d", after, limit);
+    cairn_response *response = ask(stream, target);
+    if (!response)
+        return NULL;
+    const char *body = cairn_response_body(response, &len);
+    json_t *page = json_loadb(body, len, 0, NULL);
+    json_t *items = json_incref(json_object_get(page, "items")); /* an error has none */
+    json_decref(page);
+    cairn_response_free(response);
+    return items;
+}
+
+static int64_t id_of(const json_t *event)
+{
+    const char *text = json_string_value(json_object_get(event, "id"));
+    return text ? strtoll(text, NULL, 10) : 0;
+}
+
+/* The first event after this one; 0: there is none.  False: no answer. */
+static bool look_after(struct stream *stream, int64_t after, int64_t *ret_id)
+{
+    json_t *items = fetch(stream, after, 1);
+    if (!items)
+        return false;
+    *ret_id = id_of(json_array_get(items, 0));
+    json_decref(items);
+    return true;
+}
+
+/* Finds the last event without reading the others: by ever larger strides past it, then by
+ * halving what lies between. */
+static bool find_present(struct stream *stream)
+{
+    int64_t low = stream->after, high = -1, stride = PAGE, id;
+    while (high < 0 || low < high) {
+        int64_t at = high < 0 ? low + stride : low + (high - low) / 2;
+        if (!look_after(stream, at, &id))
+            return false;
+        if (id)
+            low = id;
+        else
+            high = at;
+        stride *= 2;
+    }
+    stream->after = low;
+    return true;
+}
+
+/* ---- giving ---------------------------------------------------------------------------- */
+
+/* "id", "event" and "data", each in one line. */
+static void write_event(const json_t *event, struct buf *text)
+{
+    const char *type = json_string_value(json_object_get(event, "type"));
+    char *data = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    buf_reset(text);
+    if (data && type && !strpbrk(type, "\r\n"))
+        buf_printf(text, "id: %" PRId64 "\nevent: %s\ndata: %s\n\n", id_of(event), type, data);
+    free(data);
+}
+
+/* With the lock held. */
+static void give(struct stream_client *client, const char *text, size_t len)
+{
+    if (client->is_over)
+        return;
+    buf_add(&client->unsent, text, len);
+    if (client->unsent.len - client->sent > UNSENT_MAX)
+        client->is_over = true;
+    client_wake(client);
+}
+
+/* Events for those whose place is before them; `only` 0: for all that are not behind `from`. */
+static void give_page(struct stream *stream, const json_t *items, int64_t from, uint64_t only)
+{
+    struct buf text = {0};
+    size_t i;
+    json_t *event;
+    json_array_foreach(items, i, event)
+    {
+        int64_t id = id_of(event);
+        write_event(event, &text);
+        pthread_mutex_lock(&stream->lock);
+        for (struct stream_client *at = stream->clients; at; at = at->next) {
+            bool is_meant = only ? at->number == only : at->after >= from;
+            if (is_meant && at->after < id) {
+                give(at, buf_text(&text), text.len);
+                at->after = id;
+            }
+        }
+        pthread_mutex_unlock(&stream->lock);
+    }
+    buf_done(&text);
+}
+
+/* A page of new events, to all clients that have caught up.  True: there may be more. */
+static bool give_news(struct stream *stream)
+{
+    json_t *items = fetch(stream, stream->after, PAGE);
+    int64_t from = stream->after;
+    size_t count = json_array_size(items);
+    if (count)
+        stream->after = id_of(json_array_get(items, count - 1));
+    give_page(stream, items, from, 0);
+    json_decref(items);
+    return count == PAGE;
+}
+
+/* Whose turn it is among those that are behind and have room for more: the one that joined
+ * after the one that had the last turn, or else the first.  0: there is none. */
+static uint64_t find_behind(struct stream *stream, int64_t *ret_after)
+{
+    const struct stream_client *next = NULL, *first = NULL;
+    pthread_mutex_lock(&stream->lock);
+    for (const struct stream_client *at = stream->clients; at; at = at->next) {
+        bool has_room = !at->is_over && at->unsent.len - at->sent < CATCH_UP_MAX;
+        if (at->after == FROM_THE_PRESENT || at->after >= stream->after || !has_room)
+            continue;
+        if (!first || at->number < first->number)
+            first = at;
+        if (at->number > stream->last_turn && (!next || at->number < next->number))
+            next = at;
+    }
+    if (!next)
+        next = first;
+    if (next) {
+        stream->last_turn = next->number;
+        *ret_after = next->after;
+    }
+    uint64_t number = next ? next->number : 0;
+    pthread_mutex_unlock(&stream->lock);
+    return number;
+}
+
+/* A page to one client that is behind.  True: another may still be. */
+static bool give_missed(struct stream *stream)
+{
+    int64_t after = 0;
+    uint64_t number = find_behind(stream, &after);
+    if (!number)
+        return false;
+    json_t *items = fetch(stream, after, PAGE);
+    bool is_more = json_array_size(items) > 0;
+    give_page(stream, items, 0, number);
+    json_decref(items);
+    return is_more;
+}
+
+/* ---- the thread ------------------------------------------------------------------------ */
+
+/* Those who wanted the present have it now; all who waited for their place go on. */
+static void place_clients(struct stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->last_placed = stream->last_number;
+    for (struct stream_client *at = stream->clients; at; at = at->next) {
+        if (at->after == FROM_THE_PRESENT)
+            at->after = stream->after;
+        if (at->unsent.len > at->sent)
+            client_wake(at);
+    }
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* A comment now and then shows both sides that the other is there.  One who has hung up is not
+ * noticed while suspended. */
+static void look_after_clients(struct stream *stream, int64_t *comment_us)
+{
+    bool is_due = monotonic_us() >= *comment_us;
+    if (is_due)
+        *comment_us = monotonic_us() + KEEP_ALIVE_US;
+    pthread_mutex_lock(&stream->lock);
+    for (struct stream_client *at = stream->clients; at; at = at->next) {
+        struct pollfd client = {.fd = at->fd, .events = POLLRDHUP};
+        if (poll(&client, 1, 0) != 0) {
+            at->is_over = true;
+            client_wake(at);
+        } else if (is_due) {
+            give(at, ":\n\n", 3);
+        }
+    }
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* Until it is time to look again, or a client has come that has no place yet.  False: the server
+ * stops. */
+static bool rest(struct stream *stream)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_mutex_lock(&stream->lock);
+    while (!stream->is_stopping && stream->last_number == stream->last_placed) {
+        if (!stream->clients) {
+            stream->is_placed = false; /* by then the present has moved */
+            pthread_cond_wait(&stream->changed, &stream->lock);
+        } else if (pthread_cond_timedwait(&stream->changed, &stream->lock, &until) ==
+                   ETIMEDOUT) {
+            break;
+        }
+    }
+    bool is_going = !stream->is_stopping;
+    pthread_mutex_unlock(&stream->lock);
+    return is_going;
+}
+
+/* Turns are short: a page of news, then a page for one client that is behind.  So those who
+ * follow the present never wait for those who catch up, nor these for each other. */
+static void *stream_follow(void *arg)
+{
+    struct stream *stream = arg;
+    int64_t comment_us = monotonic_us() + KEEP_ALIVE_US;
+    do {
+        if (!stream->is_placed)
+            stream->is_placed = find_present(stream);
+        if (!stream->is_placed)
+            continue;
+        bool is_more;
+        do {
+            place_clients(stream);
+            is_more = give_news(stream);
+            is_more |= give_missed(stream);
+            look_after_clients(stream, &comment_us);
+        } while (is_more);
+    } while (rest(stream));
+    return NULL;
+}
+
+/* ---- clients --------------------------------------------------------------------------- */
 
 /* At once, and what one of them may have unsent before it is cut off. */
 enum { CLIENTS_MAX = 256, BLOCK = 8 * 1024 };
@@ -32,14 +358,6 @@ void stream_free(struct stream *stream)
     pthread_mutex_destroy(&stream->lock);
     pthread_cond_destroy(&stream->changed);
     mem_free(stream);
-}
-
-void client_wake(struct stream_client *client)
-{
-    if (!client->is_suspended)
-        return;
-    client->is_suspended = false;
-    MHD_resume_connection(client->connection);
 }
 
 void stream_close(struct stream *stream)

@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- targets ------------------------------------------------------------------------------ */
-
 static const char *text_at(const struct request *request, uint32_t place)
 {
     const char *text;
@@ -57,8 +55,6 @@ static void add_query(const struct object *query, const void *from, struct buf *
         }
     }
 }
-
-/* ---- by hand ------------------------------------------------------------------------------ */
 
 static void add_enqueue(const struct enqueue_input *in, struct json_out *out)
 {
@@ -116,8 +112,6 @@ static void add_signal(const cairn_signal_options *in, struct json_out *out)
         json_str(json_key(out, "latch"), "off");
     json_close(out, '}');
 }
-
-/* ---- whether it may be sent again --------------------------------------------------------- */
 
 static bool all_have_keys(const struct enqueue_input *in)
 {

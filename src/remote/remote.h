@@ -133,26 +133,6 @@ cairn_code decode_answer(struct transfer *transfer, struct request *request);
 cairn_code decode_error(const struct remote_engine *engine, long status, const char *text,
                         size_t len, cairn_error *reterr);
 
-/* ---- fields.c: objects of an answer, read by the tables of api/operation.h ---------------- */
-
-/* Fields that a table does not name are passed over, so that a newer server can say more than this
- * library knows.  All structs begin zeroed. */
-struct reader {
-    struct remote_engine *engine;
-    struct arena *arena;
-    cairn_error *error;
-};
-
-/* The answer is not what a server of ours would send. */
-cairn_code not_understood(struct reader *reader, const char *what);
-
-cairn_code read_object(struct reader *reader, struct slice value, const struct object *object,
-                       void *ret);
-
-/* A list of objects, in the arena. */
-cairn_code read_list(struct reader *reader, struct slice list, const struct object *object,
-                     void **ret_items, size_t *ret_count);
-
 /* A text that lives as long as the engine; for the few words that callers keep pointers to. */
 const char *remote_word(struct remote_engine *engine, const char *text);
 
