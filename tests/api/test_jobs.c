@@ -436,3 +436,28 @@ TEST(names_that_are_sql_are_only_names)
     CHECK_INT(json_array_size(part(&caller, "tasks")), 0);
     caller_close(&caller);
 }
+
+TEST(a_wait_answers_at_the_end_or_when_its_time_is_over)
+{
+    struct caller caller;
+    char target[120];
+    caller_open(&caller);
+    const char *id = add_job(&caller, "a");
+    snprintf(target, sizeof target, "/v1/jobs/%s?wait_ms=20", id);
+    call_for(&caller, 200, "GET", target, NULL);
+    CHECK_STR(text_at(&caller, "id"), id);
+    CHECK_STR(text_at(&caller, "status"), "pending");
+    for (int i = 0; i < 3; i++) {
+        const char *bad[] = {"60001", "-1", "soon"};
+        snprintf(target, sizeof target, "/v1/jobs/%s?wait_ms=%s", id, bad[i]);
+        call_for(&caller, 400, "GET", target, NULL);
+    }
+    snprintf(target, sizeof target, "/v1/jobs/%s/cancel", id);
+    call_for(&caller, 200, "POST", target, NULL);
+    snprintf(target, sizeof target, "/v1/jobs/%s?wait_ms=60000", id);
+    call_for(&caller, 200, "GET", target, NULL);
+    CHECK_STR(text_at(&caller, "status"), "cancelled");
+    call_for(&caller, 404, "GET",
+             "/v1/instances/00000000-0000-4000-8000-000000000000?wait_ms=60000", NULL);
+    caller_close(&caller);
+}
