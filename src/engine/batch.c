@@ -18,7 +18,6 @@
  */
 #include "engine/batch.h"
 
-#include "engine/notice.h"
 #include "engine/workset.h"
 
 #include <string.h>

@@ -17,7 +17,6 @@
 #ifndef ENGINE_BATCH_H
 #define ENGINE_BATCH_H
 
-#include "base/error.h"
 #include "core/flow.h"
 #include "engine/id_map.h"
 #include "engine/local.h"
@@ -81,7 +80,7 @@ struct batch {
     LIST(struct log_row) logs;
     LIST(const char *) ended; /* ids of jobs and instances, for the requests that wait for it */
 
-    struct demand *demands; /* batch_claim.h */
+    struct demand *demands; /* of claims */
     LIST(struct passage) passages;
     struct tally tally;
     struct ready_types ready;
@@ -244,5 +243,34 @@ const char *claim_name(const cairn_claim_options *claim, size_t index);
 /* Whether it asks for tasks of this type; version: of a function, else 0.  park.c */
 bool claim_names(const cairn_claim_options *claim, const char *type, int32_t version);
 cairn_code batch_claim(struct batch *batch);
+
+enum claim_kind { CLAIM_JOBS, CLAIM_STEPS, CLAIM_KINDS };
+
+/* The claims that name the same types, functions and runtime ask for the same tasks. */
+struct demand {
+    const cairn_claim_options *claim; /* the first of them */
+    bool is_exhausted[CLAIM_KINDS];   /* the store has no more of this kind for them */
+    bool *is_steps_turn;              /* which kind gets the odd task; kept over batches */
+    struct demand *next;
+};
+
+/* One claim, and the tasks that it has been given.  They live in the request's arena. */
+struct claim_share {
+    struct request *request;
+    size_t room;
+    LIST(cairn_task) of[CLAIM_KINDS];
+};
+
+/* Claims that are answered by the same questions. */
+struct claim_group {
+    struct claim_share *shares; /* of several only steps are asked */
+    size_t count, room;         /* room: of all of them */
+    size_t taken[CLAIM_KINDS];
+};
+
+/* batch_task.c: lease at most `room` tasks of a kind to the claims of a group.  A claim whose commit
+ * had an unknown end finds what is already leased under its token. */
+cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room);
+cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room);
 
 #endif

@@ -20,7 +20,7 @@
  * asked again by claims that ask for the same.  Once jobs are exhausted, equal claims are answered
  * together, by one question for steps.
  */
-#include "engine/batch_claim.h"
+#include "engine/workset.h"
 
 #include "base/hash.h"
 #include "core/pattern.h"

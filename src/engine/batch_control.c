@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/task_id.h"
 #include "engine/workset.h"
 
 #include <stdio.h>

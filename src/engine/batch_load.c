@@ -4,7 +4,6 @@
  *
  * Jobs are locked by one question and instances by another; steps are read ahead by a third.
  */
-#include "engine/task_id.h"
 #include "engine/workset.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */

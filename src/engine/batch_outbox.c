@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/task_id.h"
 #include "engine/workset.h"
 
 cairn_code batch_emit(struct batch *batch, const struct workset_instance *instance,

@@ -7,8 +7,7 @@
 #include "core/effect.h"
 #include "core/rows.h"
 #include "definition/definition.h"
-#include "engine/batch_claim.h"
-#include "engine/task_id.h"
+#include "engine/workset.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #ifndef ENGINE_CALLING_H
 #define ENGINE_CALLING_H
 
-#include "base/error.h"
 #include "base/mem.h"
 #include "engine/engine.h"
 #include "engine/options.h"

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "core/instance.h"
 #include "core/job.h"
-#include "engine/task_id.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/batch.h"
-#include "engine/notice.h"
 
 #include <assert.h>
 

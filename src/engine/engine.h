@@ -7,6 +7,7 @@
 #define ENGINE_ENGINE_H
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "cairn.h"
 #include "engine/request.h"
 
@@ -54,6 +55,18 @@ struct cairn_engine {
     cairn_open_options options;        /* limits; texts in it are not kept */
     struct notices notices;
 };
+
+/* A number of a notice; a list of them ends with one that has no name. */
+struct notice_fact {
+    const char *name;
+    int64_t value;
+};
+
+/* notice.c: calls the program's notice function, if it has one, and keeps the notice for
+ * cairn_notices().  `event` is a word of the list in cairn.h.  Call it without holding a lock. */
+void notice_tell(struct cairn_engine *engine, cairn_notice_level level, const char *event,
+                 const struct notice_fact *facts, const char *format, ...) format_like(5, 6);
+void notices_done(struct cairn_engine *engine); /* when it closes */
 
 /* For how long a task is given back whose handler is missing; `unit` is a random number below 1. */
 static inline int64_t missing_rest_ms(const cairn_open_options *options, double unit)

@@ -6,7 +6,6 @@
  * bring it work: a job of one of its types, which may fail, or any step, since the next one may be
  * its own.  Nor while a timer is due, which may make something claimable.
  */
-#include "base/error.h"
 #include "engine/batch.h"
 #include "engine/read.h"
 

@@ -7,7 +7,6 @@
  */
 #include "base/mem.h"
 #include "engine/batch.h"
-#include "engine/task_id.h"
 
 bool request_is_lease_check(const struct request *request)
 {

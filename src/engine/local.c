@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "engine/await.h"
-#include "engine/notice.h"
 
 #include <assert.h>
 #include <errno.h>

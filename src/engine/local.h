@@ -16,9 +16,8 @@
 #ifndef ENGINE_LOCAL_H
 #define ENGINE_LOCAL_H
 
+#include "definition/definition.h"
 #include "engine/engine.h"
-#include "engine/plans.h"
-#include "engine/waits.h"
 #include "store/store.h"
 
 #include <pthread.h>
@@ -38,6 +37,34 @@
 struct counters {
     COUNTERS(ATOMIC_COUNTER)
     _Atomic uint64_t commits, commit_requests, commit_us, commit_us_max;
+};
+
+/* plans.c: plans of workflows that were started lately.  A zeroed struct is empty. */
+struct plans {
+    struct kept_plan *first;
+    size_t count, rows;
+};
+
+/* Forgets all if the bound is reached.  Between batches only: what was found is used until then. */
+void plans_trim(struct plans *plans);
+void plans_done(struct plans *plans);
+
+/* NULL: not kept.  What comes back has no content and no elements. */
+const struct definition *plans_find(const struct plans *plans, const char *name,
+                                    int32_t version, const char *hash);
+
+/* Keeps a copy under the hash that the store knows, if there is room and memory for it. */
+void plans_keep(struct plans *plans, const struct definition *definition, const char *hash);
+
+enum { WAIT_BUCKETS = 512 };
+
+/* waits.c: requests that wait for the end of a job or an instance. */
+struct end_waits {
+    struct request_queue buckets[WAIT_BUCKETS]; /* by the hash of the id */
+    size_t count;
+    uint64_t epoch;   /* rises whenever something may have ended */
+    int64_t first_us; /* monotonic: no time is over before this; 0: none waits */
+    int64_t look_us;  /* monotonic: when to read all of them again; 0: not by the clock */
 };
 
 enum { READY_TYPES_MAX = 16 };
@@ -159,6 +186,23 @@ static inline bool code_is_transient(cairn_code code)
 {
     return code == CAIRN_E_UNREACHABLE || code == CAIRN_E_BUSY;
 }
+
+/* waits.c; all with the lock held. */
+
+/* A request that was read while the epoch was `epoch` waits, or is read again at once. */
+void waits_add(struct local_engine *engine, struct request *request, uint64_t epoch);
+
+/* Ids of what has ended; they are read again. */
+void waits_ended(struct local_engine *engine, const char *const *ids, size_t count);
+void waits_look(struct local_engine *engine); /* at all */
+void waits_end(struct local_engine *engine);  /* their time is over */
+
+/* When waits_run() has something to do: monotonic; INT64_MAX: nothing in sight. */
+int64_t waits_next_us(const struct local_engine *engine);
+void waits_run(struct local_engine *engine);
+
+/* When the engine closes: takes all. */
+void waits_take(struct local_engine *engine, struct request_queue *ret_all);
 
 /* park.c; all with the lock held. */
 void park_add(struct local_engine *engine, struct request *request);

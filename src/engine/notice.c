@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/notice.h"
+#include "engine/engine.h"
 
 #include "base/json.h"
 #include "base/mem.h"

@@ -1,8 +1,12 @@
 /* engine/plans.c - plans of workflows that were started lately.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * A definition never changes, so name, version and hash say which it is.  The store is asked for
+ * these at every start; only reading the text and making the plan is spared.  Each committer has
+ * its own, and no other thread uses it.
  */
-#include "engine/plans.h"
+#include "engine/local.h"
 
 #include "base/mem.h"
 

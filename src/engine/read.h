@@ -7,7 +7,6 @@
 #ifndef ENGINE_READ_H
 #define ENGINE_READ_H
 
-#include "base/error.h"
 #include "engine/local.h"
 
 /* A request in its transaction. */

@@ -6,7 +6,6 @@
  */
 #include "engine/batch.h"
 #include "engine/read.h"
-#include "engine/task_id.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
  * all of them.
  */
 #include "engine/read.h"
-#include "engine/task_id.h"
 
 #include <stdlib.h>
 #include <string.h>

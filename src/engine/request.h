@@ -11,6 +11,7 @@
 #define ENGINE_REQUEST_H
 
 #include "base/arena.h"
+#include "base/random.h"
 #include "cairn.h"
 #include "core/passage.h"
 #include "request_op.h"
@@ -310,6 +311,16 @@ void queue_prepend(struct request_queue *queue, struct request_queue *more); /* 
 
 /* Ends the requests: with the code and error that they have, or with this one. */
 void queue_end(struct request_queue *queue, const cairn_error *why); /* NULL: their own */
+
+/* task_id.c: a task's id is a job's, or "<instance id>.<place>" of a step. */
+bool is_step_id(const char *task_id); /* ids of jobs have no dot */
+
+/* False: no step can have this id. */
+bool step_id_split(const char *task_id, char instance_id[ID_TEXT], int32_t *ret_seq);
+char *step_id_make(struct arena *arena, const char *instance_id, int32_t seq);
+
+/* The number that an event or record has as its id.  False: none has this one. */
+bool number_id_read(const char *id, int64_t *ret_number);
 
 /* operation.c */
 const char *request_op_name(enum request_op op);

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/task_id.h"
+#include "engine/request.h"
 
 #include <stdlib.h>
 #include <string.h>

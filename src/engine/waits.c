@@ -1,12 +1,19 @@
 /* engine/waits.c - requests of the local engine that wait for the end of a job or an instance.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ *                 read: it has not ended
+ *     reads ---------------------------> waiting
+ *       ^                                   |
+ *       '-----------------------------------'
+ *          it has ended here, news from another process, time to look, its time is over
+ *
+ * All of it with the engine's lock held.
  */
-#include "engine/waits.h"
+#include "engine/local.h"
 
 #include "base/hash.h"
 #include "engine/await.h"
-#include "engine/local.h"
 
 #include <string.h>
 

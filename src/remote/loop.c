@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/await.h"
-#include "engine/notice.h"
 
 #include <assert.h>
 #include <signal.h>

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "engine/await.h"
 #include "engine/local.h"
-#include "engine/notice.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -23,7 +23,6 @@
 #define WORKER_PASSAGE_H
 
 #include "base/error.h"
-#include "base/random.h"
 #include "core/backoff.h"
 #include "engine/id_map.h"
 #include "engine/request.h"

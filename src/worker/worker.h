@@ -20,9 +20,7 @@
 #define WORKER_WORKER_H
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/mem.h"
-#include "base/random.h"
 #include "engine/engine.h"
 
 #include <pthread.h>
