@@ -11,7 +11,7 @@ created_at  <time> (<ago>)
 updated_at  <time> (<ago>)
 payload  {"to": ["ann", "bob"]}
 $ cairn job show $id -o json
-{"id":"<id1>","type":"mail.send.v1","payload":{"to": ["ann", "bob"]},"status":"pending","priority":100,"run_at":"<time>","idempotency_key":"k1","attempt":0,"max_attempts":3,"leased_by":null,"lease_until":null,"last_error":null,"result":null,"created_at":"<time>","updated_at":"<time>","deleted_at":null}
+{"id":"<id1>","type":"mail.send.v1","payload":{"to": ["ann", "bob"]},"status":"pending","priority":100,"run_at":"<time>","idempotency_key":"k1","attempt":0,"max_attempts":3,"leased_by":null,"lease_until":null,"last_error":null,"result":null,"created_at":"<time>","updated_at":"<time>","deleted_at":null,"metadata":null}
 $ cairn job show $id -o ids
 <id1>
 # Several are a list in JSON; what is missing is told, the others are shown, and the exit code is 1.
