@@ -330,7 +330,7 @@ def read_task(pointer: Any) -> RawTask:
     task.lease_until_us = struct.lease_until_us
     task.instance_id = struct.instance_id
     task.metadata = struct.metadata
-    task.deadline_us = getattr(struct, "deadline_us", 0)
+    task.deadline_us = struct.deadline_us
     task.version = 0
     task.page = None
     task.at = None

@@ -13,14 +13,8 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 import pytest
 
 import cairn
-from cairn import _abi
 
 LONG = 30
-
-side_by_side = pytest.mark.skipif(not hasattr(_abi.cairn_job_spec, "metadata"),
-                                  reason="this libcairn executes one step after the other")
-children = pytest.mark.skipif("cairn_passage_call" not in _abi.PROTOTYPES,
-                              reason="this libcairn has no children that are waited for")
 
 
 @pytest.fixture
@@ -467,7 +461,6 @@ def test_a_sync_function_cannot_await(still: cairn.Engine, app: cairn.App) -> No
 # ---- side by side, and children
 
 
-@side_by_side
 def test_steps_side_by_side(db: cairn.Engine, app: cairn.App) -> None:
     barrier = threading.Barrier(3)
     calls: List[str] = []
@@ -490,7 +483,6 @@ def test_steps_side_by_side(db: cairn.Engine, app: cairn.App) -> None:
     assert [step.name for step in run.steps()] == ["fan", "a", "b", "c", "sleep", "d"]
 
 
-@side_by_side
 def test_async_steps_side_by_side(db: cairn.Engine, app: cairn.App) -> None:
     started: List[str] = []
 
@@ -512,7 +504,6 @@ def test_async_steps_side_by_side(db: cairn.Engine, app: cairn.App) -> None:
     assert sorted(started) == ["a", "b", "c"]
 
 
-@side_by_side
 def test_a_step_side_by_side_fails_or_is_tried_again(still: cairn.Engine, app: cairn.App) -> None:
     calls: List[str] = []
 
@@ -548,7 +539,6 @@ def test_a_step_side_by_side_fails_or_is_tried_again(still: cairn.Engine, app: c
     assert sorted(calls) == ["bad", "flaky", "flaky", "good", "good"]
 
 
-@children
 def test_children(db: cairn.Engine, app: cairn.App) -> None:
     @app.function("child")
     def child(ctx: cairn.Context, n: int) -> Order:
@@ -579,7 +569,6 @@ def test_children(db: cairn.Engine, app: cairn.App) -> None:
     assert {row.parent for row in db.instances(workflow="child")} == {run.id for run in runs}
 
 
-@children
 def test_a_child_that_takes_too_long(still: cairn.Engine, app: cairn.App) -> None:
     @app.function("child")
     def child(ctx: cairn.Context) -> None:

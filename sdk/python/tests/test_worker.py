@@ -226,6 +226,25 @@ def test_an_event_that_is_not_delivered_comes_again(app: cairn.App) -> None:
         assert seen == ["first", "first", "second"]
 
 
+def test_deadline_and_metadata(db: cairn.Engine, app: cairn.App) -> None:
+    seen: List[Any] = []
+
+    @app.task("timed")
+    def timed(task: cairn.Task) -> None:
+        seen.append((task.deadline is not None and task.deadline > db.now(), task.metadata))
+
+    @app.task("mail.v1")
+    def mail(task: cairn.Task) -> None:
+        seen.append((task.deadline, task.metadata))
+
+    db.deploy("{workflow: w, version: 1, steps: [{step: timed, timeout: 1h, metadata: {a: 1}}]}")
+    db.start("w", metadata={"b": 2})
+    work(db, app)
+    db.enqueue(mail, metadata={"tenant": "x"})
+    work(db, app)
+    assert seen == [(True, {"a": 1, "b": 2}), (None, {"tenant": "x"})]
+
+
 # ---- leases and stops
 
 
