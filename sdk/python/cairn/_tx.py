@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs and workflows that are recorded in the caller's own transaction.
 
-The statements are the plain SQL of docs/guides/jobs.md.  What to execute is decided here, in
+The statements are the plain SQL of docs/guides/sql.md.  What to execute is decided here, in
 generators that yield statements and receive rows; how a driver executes them is in _tx_drivers.
 """
 
@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Dict, Generator, Iterable, List, Optional
 
 from cairn import _sqlites, _tx_drivers
 from cairn._codec import DEFAULT
-from cairn._errors import Unsupported
 from cairn._tx_drivers import Driver, Statement
 from cairn._words import UNSET, Time, Unset, to_ms, to_time, to_us
-from cairn.errors import BadInput, SchemaNewer, SchemaOlder, TooLarge
+from cairn.errors import BadInput, NotFound, SchemaNewer, SchemaOlder, TooLarge
 
 if TYPE_CHECKING:
     from cairn import FunctionType, JobSpec, TaskType
@@ -28,8 +27,11 @@ T = TypeVar("T")
 Rows = Sequence[Sequence[Any]]
 Plan = Generator[Statement, Rows, T]
 
-# The newest version of SQLite's tables that these statements were written for.
-_SCHEMA = 8
+# The version of SQLite's tables that these statements were written for, and what came with which version.
+_SCHEMA = 9
+_METADATA_SCHEMA = 8
+_INTAKE_SCHEMA = 9
+_OPEN_ONCE = "open the store once: cairn.open(url).close()"
 _MAX_NAME = 256
 _MAX_PAYLOAD = 1 << 20
 _MAX_INT = (1 << 31) - 1
@@ -110,11 +112,11 @@ def _job_of_spec(spec: "JobSpec") -> _Job:
 
 
 # ---- PostgreSQL -----------------------------------------------------------------------------------
-#
-# Casts from text, because drivers differ in how they send JSON, times and UUIDs.
 
 
 class _Postgres:
+    """Values are cast from text, because drivers differ in how they send JSON, times and UUIDs."""
+
     def __init__(self, schema: str) -> None:
         self._schema = '"' + schema.replace('"', '""') + '"'
 
@@ -123,87 +125,128 @@ class _Postgres:
         yield
 
     def enqueue(self, job: _Job) -> Plan[TxId]:
-        columns, values = ["type", "payload", "priority", "max_attempts"], [
-            "CAST(:type AS text)", "CAST(CAST(:payload AS text) AS jsonb)", "CAST(:priority AS integer)",
-            "CAST(:max_attempts AS integer)"]
-        given: Dict[str, Any] = {"type": job.type, "payload": job.payload, "priority": job.priority,
-                                 "max_attempts": job.max_attempts}
-        if job.key is not None:
-            columns.append("idempotency_key")
-            values.append("CAST(:key AS text)")
-            given["key"] = job.key
-        if job.at is not None:
-            columns.append("run_at")
-            values.append("CAST(CAST(:run_at AS text) AS timestamptz)")
-            given["run_at"] = to_time(job.at)
-        if job.delay_ms is not None:
-            columns.append("run_at")
-            values.append("now() + CAST(:delay AS double precision) * interval '1 second'")
-            given["delay"] = job.delay_ms / 1000
-        if job.metadata is not None:
-            columns.append("metadata")
-            values.append("CAST(CAST(:metadata AS text) AS jsonb)")
-            given["metadata"] = job.metadata
-        insert = (f"INSERT INTO {self._schema}.workflow_run ({', '.join(columns)}) VALUES ({', '.join(values)})"
-                  f" ON CONFLICT (idempotency_key) DO NOTHING RETURNING CAST(id AS text)")
-        rows = yield Statement(insert, given, has_rows=True)
+        given = {"id": str(uuid.uuid4()), "type": job.type, "payload": job.payload, "key": job.key,
+                 "priority": job.priority, "max_attempts": job.max_attempts,
+                 "run_at": None if job.at is None else to_time(job.at), "delay": (job.delay_ms or 0) / 1000}
+        column, value = "", ""
+        if job.metadata is not None:  # tables of an older version lack the column
+            column, value, given["metadata"] = ", metadata", ", CAST(CAST(:metadata AS text) AS jsonb)", job.metadata
+        rows = yield Statement(
+            f"INSERT INTO {self._schema}.workflow_run"
+            f" (id, type, payload, idempotency_key, priority, max_attempts, run_at{column})"
+            " VALUES (CAST(CAST(:id AS text) AS uuid), CAST(:type AS text), CAST(CAST(:payload AS text) AS jsonb),"
+            " CAST(:key AS text), CAST(:priority AS integer), CAST(:max_attempts AS integer),"
+            " coalesce(CAST(CAST(:run_at AS text) AS timestamptz),"
+            f" now() + CAST(:delay AS double precision) * interval '1 second'){value})"
+            " ON CONFLICT (idempotency_key) DO NOTHING RETURNING CAST(id AS text)", given, has_rows=True)
         if rows:
             return TxId(str(rows[0][0]), existing=False)
         rows = yield Statement(f"SELECT CAST(id AS text) FROM {self._schema}.workflow_run"
-                               f" WHERE idempotency_key = CAST(:key AS text)", {"key": job.key}, has_rows=True)
+                               " WHERE idempotency_key = CAST(:key AS text)", {"key": job.key}, has_rows=True)
         return TxId(str(rows[0][0]), existing=True)
 
     def start(self, start: _Start) -> Plan[TxId]:
-        raise Unsupported("this version cannot start workflows in your transaction")
-        yield
+        given = {"id": str(uuid.uuid4()), "workflow": start.workflow, "input": start.input, "key": start.key,
+                 "version": start.version, "start_at": None if start.at is None else to_time(start.at)}
+        try:
+            rows = yield Statement(
+                f"SELECT CAST({self._schema}.start(workflow => CAST(:workflow AS text),"
+                " input => CAST(CAST(:input AS text) AS jsonb), key => CAST(:key AS text),"
+                " version => CAST(:version AS integer), start_at => CAST(CAST(:start_at AS text) AS timestamptz),"
+                " id => CAST(CAST(:id AS text) AS uuid)) AS text)", given, has_rows=True)
+        except Exception as error:
+            if _sqlstate(error) == "23503":
+                raise _unknown_workflow(start) from error
+            raise
+        return TxId(str(rows[0][0]), existing=rows[0][0] != given["id"])
+
+
+def _sqlstate(error: BaseException) -> Optional[str]:
+    """Of a driver's error, or of the one that SQLAlchemy or Django has wrapped."""
+    for one in (error, getattr(error, "orig", None), error.__cause__,
+                getattr(getattr(error, "orig", None), "__cause__", None)):
+        state = getattr(one, "sqlstate", None) or getattr(one, "pgcode", None)
+        if state:
+            return str(state)
+    return None
+
+
+def _unknown_workflow(start: _Start) -> NotFound:
+    version = f", version {start.version}," if start.version else ""
+    return NotFound(f'workflow "{start.workflow}"{version} does not exist', hint="deploy it before it is started")
 
 
 # ---- SQLite ---------------------------------------------------------------------------------------
 
 
 class _SQLite:
-    """Does what PostgreSQL's triggers do: the event, and whether the job is due."""
+    """Does what PostgreSQL's triggers do: the event of a job, and whether it is due."""
+
+    _version = 0
 
     def check(self) -> Plan[None]:
         rows = yield Statement("PRAGMA database_list", {}, has_rows=True)
         _sqlites.refuse_second(next((str(row[2]) for row in rows if row[1] == "main" and row[2]), None))
-        rows = yield Statement("SELECT count(*) FROM sqlite_master WHERE name = 'workflow_migration'", {}, has_rows=True)
-        if not rows[0][0]:
-            raise SchemaOlder("the database has no tables of Cairn", hint="open the store once: cairn.open(url).close()")
         rows = yield Statement("PRAGMA table_info(workflow_migration)", {}, has_rows=True)
-        if any(row[1] == "oldest" for row in rows):
+        columns = [row[1] for row in rows]
+        if not columns:
+            raise SchemaOlder("the database has no tables of Cairn", hint=_OPEN_ONCE)
+        rows = yield Statement("SELECT max(number) FROM workflow_migration", {}, has_rows=True)
+        self._version = int(rows[0][0] or 0)
+        if "oldest" in columns:  # a migration may say that older programs must not write any more
             rows = yield Statement("SELECT max(oldest) FROM workflow_migration", {}, has_rows=True)
             if (rows[0][0] or 0) > _SCHEMA:
                 raise SchemaNewer(f"the tables need version {rows[0][0]} or newer, and this package knows {_SCHEMA}",
                                   hint="use a newer cairn-sdk")
 
+    def _need(self, version: int) -> None:
+        if self._version < version:
+            raise SchemaOlder(f"the tables are of version {self._version}, and this needs {version}", hint=_OPEN_ONCE)
+
     def enqueue(self, job: _Job) -> Plan[TxId]:
         now = time.time_ns() // 1000
         run_at = to_us(job.at) if job.at is not None else now + (job.delay_ms or 0) * 1000
-        columns = ["id", "type", "payload", "priority", "max_attempts", "run_at", "is_ready", "idempotency_key",
-                   "created_at", "updated_at"]
-        given: Dict[str, Any] = {
-            "id": str(uuid.uuid4()), "type": job.type, "payload": job.payload, "priority": job.priority,
-            "max_attempts": job.max_attempts, "run_at": run_at, "is_ready": 1 if run_at <= now else 0,
-            "idempotency_key": job.key, "created_at": now, "updated_at": now}
+        id = str(uuid.uuid4())
+        given = {"id": id, "type": job.type, "payload": job.payload, "key": job.key, "priority": job.priority,
+                 "max_attempts": job.max_attempts, "run_at": run_at, "now": now}
+        column, value = "", ""
         if job.metadata is not None:
-            columns.append("metadata")
-            given["metadata"] = job.metadata
-        yield Statement(f"INSERT INTO workflow_run ({', '.join(columns)})"
-                        f" VALUES ({', '.join(':' + column for column in columns)})"
-                        f" ON CONFLICT (idempotency_key) DO NOTHING", given, has_rows=False)
+            self._need(_METADATA_SCHEMA)
+            column, value, given["metadata"] = ", metadata", ", :metadata", job.metadata
+        yield Statement(
+            "INSERT INTO workflow_run"
+            f" (id, type, payload, idempotency_key, priority, max_attempts, run_at, is_ready{column})"
+            f" VALUES (:id, :type, :payload, :key, :priority, :max_attempts, :run_at, :run_at <= :now{value})"
+            " ON CONFLICT (idempotency_key) DO NOTHING", given, has_rows=False)
         if job.key is not None:
             rows = yield Statement("SELECT id FROM workflow_run WHERE idempotency_key = :key", {"key": job.key},
                                    has_rows=True)
-            if rows[0][0] != given["id"]:
+            if rows[0][0] != id:
                 return TxId(str(rows[0][0]), existing=True)
-        yield Statement("INSERT INTO workflow_event (workflow_id, event_type, data, created_at)"
-                        " VALUES (:id, 'created', '{}', :at)", {"id": given["id"], "at": now}, has_rows=False)
-        return TxId(given["id"], existing=False)
+        yield Statement("INSERT INTO workflow_event (workflow_id, event_type, data) VALUES (:id, 'created', '{}')",
+                        {"id": id}, has_rows=False)
+        return TxId(id, existing=False)
 
     def start(self, start: _Start) -> Plan[TxId]:
-        raise Unsupported("this version cannot start workflows in your transaction")
-        yield
+        self._need(_INTAKE_SCHEMA)
+        id = str(uuid.uuid4())
+        try:
+            yield Statement(
+                "INSERT INTO workflow_intake (id, workflow, version, input, key, start_at)"
+                " VALUES (:id, :workflow, :version, :input, :key, :start_at) ON CONFLICT DO NOTHING",
+                {"id": id, "workflow": start.workflow, "version": start.version, "input": start.input,
+                 "key": start.key, "start_at": None if start.at is None else to_us(start.at)}, has_rows=False)
+        except Exception as error:
+            if "the workflow, or this version of it, does not exist" in str(error):
+                raise _unknown_workflow(start) from error
+            raise
+        if start.key is None:
+            return TxId(id, existing=False)
+        rows = yield Statement(
+            "SELECT id FROM workflow_instance WHERE workflow = :workflow AND key = :key"
+            " UNION ALL SELECT id FROM workflow_intake WHERE workflow = :workflow AND key = :key",
+            {"workflow": start.workflow, "key": start.key}, has_rows=True)
+        return TxId(str(rows[0][0]), existing=rows[0][0] != id)
 
 
 class _Plans:
@@ -252,7 +295,12 @@ class Tx(_Plans):
         try:
             statement = next(plan)
             while True:
-                statement = plan.send(self._driver.execute(statement))
+                try:
+                    rows = self._driver.execute(statement)
+                except Exception as error:
+                    statement = plan.throw(error)
+                else:
+                    statement = plan.send(rows)
         except StopIteration as end:
             result: T = end.value
             return result
@@ -291,7 +339,22 @@ class Tx(_Plans):
 
     def start(self, workflow: "Union[str, FunctionType[P, Any]]", input: "Union[P, Unset]" = UNSET, *,
               version: int = 0, key: Optional[str] = None, at: Optional[Time] = None) -> TxId:
-        """Starts an instance of a workflow when your transaction commits."""
+        """Starts an instance of a workflow when your transaction commits; NotFound if there is no such workflow.
+
+        Any engine that has the store open turns it into the instance with this id, within a second.
+
+        >>> import os, sqlite3, tempfile, cairn
+        >>> file = os.path.join(tempfile.mkdtemp(), "shop.db")
+        >>> with cairn.open("sqlite:" + file) as db:
+        ...     _ = db.deploy("{workflow: order, version: 1, steps: [{step: ship}]}")
+        >>> shop = sqlite3.connect(file)
+        >>> with shop:
+        ...     made = cairn.tx(shop).start("order", {"item": "book"}, key="order-17")
+        >>> shop.close()
+        >>> with cairn.open("sqlite:" + file) as db:
+        ...     db.instance(made.id).get().input
+        {'item': 'book'}
+        """
         return self._run(self._start(_start_of(workflow, input, version, key, at)))
 
 
@@ -302,7 +365,12 @@ class AsyncTx(_Plans):
         try:
             statement = next(plan)
             while True:
-                statement = plan.send(await self._driver.execute_async(statement))
+                try:
+                    rows = await self._driver.execute_async(statement)
+                except Exception as error:
+                    statement = plan.throw(error)
+                else:
+                    statement = plan.send(rows)
         except StopIteration as end:
             result: T = end.value
             return result

@@ -27,16 +27,21 @@ def shop(request: pytest.FixtureRequest) -> Iterator[Tuple[str, Driver]]:
     kind, name = request.param
     url = request.getfixturevalue(kind + "_url")
     cairn.open(url).close()
-    driver = (POSTGRES if kind == "postgres" else SQLITE)[name](url)
-    driver.execute("CREATE TABLE orders (id INTEGER)")
-    driver.commit()
-    if "sqlalchemy" in name and "session" not in name:       # a transaction object is used once
-        driver.close()
-        driver = (POSTGRES if kind == "postgres" else SQLITE)[name](url)
+    make = (POSTGRES if kind == "postgres" else SQLITE)[name]
+    drivers = [make(url)]
+    drivers[0].execute("CREATE TABLE orders (id INTEGER)")
+    drivers[0].commit()
+    drivers[0].close()
+
+    def again() -> Driver:
+        drivers.append(make(url))
+        drivers[-1].again = again
+        return drivers[-1]
+
     try:
-        yield url, driver
+        yield url, again()
     finally:
-        driver.close()
+        drivers[-1].close()
 
 
 def jobs_of(url: str) -> List[cairn.Job]:
@@ -139,6 +144,62 @@ def test_metadata_goes_with_it(shop: Tuple[str, Driver]) -> None:
     driver.close()
     with cairn.open(url) as db:
         assert db.job(made[0].id).get().metadata == {"tenant": "é"}
+
+
+ORDER = "{workflow: order, version: 1, steps: [{step: ship}]}"
+
+
+def test_start_in_the_transaction(shop: Tuple[str, Driver]) -> None:
+    url, driver = shop
+    driver.close()
+    with cairn.open(url) as db:
+        db.deploy(ORDER)
+        known = db.start("order", key="known")
+    driver = driver.again()
+    tx = cairn.tx(driver.given)
+    first = tx.start("order", {"n": 1}, key="order-1")
+    second = tx.start("order", {"n": 2}, key="order-1")
+    third = tx.start("order", version=1)
+    old = tx.start("order", key="known")
+    later = tx.start("order", at=LATER)
+    driver.commit()
+    driver.close()
+    assert (first.existing, second.existing, second.id) == (False, True, first.id)
+    assert (third.existing, old.existing, old.id) == (False, True, known.id)
+    app, seen = cairn.App(), []
+
+    @app.task("ship")
+    def ship(task: cairn.Task, order: Dict[str, Any]) -> Dict[str, Any]:
+        seen.append(order)
+        return order
+
+    with cairn.open(url) as db:
+        with db.worker(app):
+            assert db.instance(first.id).result(timeout=30) == {"n": 1}
+            assert db.instance(third.id).result(timeout=30) == {}
+        assert db.instance(later.id).get().status == "pending"
+        assert db.instance(later.id).get().start_at == LATER
+    assert {"n": 2} not in seen
+
+
+def test_a_start_that_is_rolled_back(shop: Tuple[str, Driver]) -> None:
+    url, driver = shop
+    driver.close()
+    with cairn.open(url) as db:
+        db.deploy(ORDER)
+    driver = driver.again()
+    gone = cairn.tx(driver.given).start("order")
+    driver.rollback()
+    driver.close()
+    with cairn.open(url) as db, pytest.raises(cairn.NotFound):
+        db.instance(gone.id).get()
+
+
+def test_an_unknown_workflow(shop: Tuple[str, Driver]) -> None:
+    _, driver = shop
+    with pytest.raises(cairn.NotFound, match='workflow "nothing", version 3, does not exist'):
+        cairn.tx(driver.given).start("nothing", version=3)
+    driver.rollback()
 
 
 @pytest.mark.parametrize("call, error", [
@@ -284,7 +345,8 @@ def test_which_sqlite_libcairn_uses() -> None:
 
 @pytest.mark.parametrize("name", ASYNC)
 def test_async_drivers(name: str, postgres_url: str) -> None:
-    cairn.open(postgres_url).close()
+    with cairn.open(postgres_url) as db:
+        db.deploy(ORDER)
 
     async def main() -> Tuple[Any, Any, List[Any]]:
         driver = await ASYNC[name](postgres_url)
@@ -292,11 +354,15 @@ def test_async_drivers(name: str, postgres_url: str) -> None:
         first = await tx.enqueue("a.v1", {"n": 1}, key="k", at=LATER)
         second = await tx.enqueue("a.v1", {"n": 2}, key="k")
         many = await tx.enqueue_many([cairn.JobSpec("b.v1", n) for n in range(2)])
+        started = await tx.start("order", {"n": 1}, key="o")
+        assert (await tx.start("order", {"n": 2}, key="o")) == cairn.TxId(started.id, existing=True)
         await driver.commit()
         await driver.close()
 
         driver = await ASYNC[name](postgres_url)
         await cairn.aio.tx(driver.given).enqueue("gone.v1")
+        with pytest.raises(cairn.NotFound):
+            await cairn.aio.tx(driver.given).start("nothing")
         await driver.rollback()
         await driver.close()
         return first, second, many

@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 
 class Driver:
-    """`given` is what goes to cairn.tx()."""
+    """`given` is what goes to cairn.tx(); `again` opens another connection of the same kind."""
+
+    again: "Callable[[], Driver]"
 
     def __init__(self, given: Any, execute: Callable[[str], Any], commit: Callable[[], Any],
                  rollback: Callable[[], Any], close: Callable[[], Any]) -> None:
