@@ -193,6 +193,9 @@ def main():
             checks.check("no_order_was_refused", customer.refused is None, customer.refused)
             check(shop, checks)
         finally:
+            if not (checks.is_good and checks.number):
+                for process in shop.processes.values():
+                    stage.Scene.show_log(process)
             shop.stop()
     return 0 if checks.is_good else 1
 
