@@ -220,6 +220,47 @@ static cairn_start_options start_of(const json_t *fields)
     return options;
 }
 
+static cairn_code do_call(cairn_passage *passage, const json_t *fields, char **ret_value)
+{
+    cairn_start_options options = start_of(fields);
+    const char *output = NULL;
+    cairn_code code = cairn_passage_call(passage, NULL, &options, -1, &output, NULL);
+    if (!code)
+        *ret_value = keep_text(strdup(output));
+    return code;
+}
+
+/* All begin, then all end: side by side for the passage, if not for the processor. */
+static cairn_code do_gather(cairn_passage *passage, const json_t *steps, char **ret_value)
+{
+    enum { STEPS_MAX = 8 };
+    cairn_work *works[STEPS_MAX] = {0};
+    const char *outputs[STEPS_MAX] = {0};
+    size_t i, count = json_array_size(steps);
+    cairn_code code = CAIRN_OK;
+    json_t *values = json_array();
+    for (i = 0; i < count && !code; i++) {
+        cairn_step_options options = CAIRN_STEP_DEFAULTS;
+        options.key = text_of(json_array_get(steps, i), "step");
+        code = cairn_passage_begin_step(passage, &options, &works[i], &outputs[i], NULL);
+    }
+    for (i = 0; i < count; i++) {
+        struct step step = {json_object_get(json_array_get(steps, i), "calls"),
+                            text_of(json_array_get(steps, i), "step")};
+        if (works[i]) {
+            cairn_outcome outcome = run_step(works[i], &step);
+            cairn_code ended =
+                cairn_passage_end_step(passage, works[i], outcome, &outputs[i], NULL);
+            code = code ? code : ended;
+        }
+        json_array_append_new(values, outputs[i] ? json_loads(outputs[i], JSON_DECODE_ANY, NULL)
+                                                 : json_null());
+    }
+    *ret_value = dump(values);
+    json_decref(values);
+    return code;
+}
+
 static cairn_code do_statement(cairn_passage *passage, const json_t *statement,
                                char **ret_value)
 {
@@ -242,6 +283,10 @@ static cairn_code do_statement(cairn_passage *passage, const json_t *statement,
         cairn_start_options options = start_of(what);
         return cairn_passage_start_workflow(passage, NULL, &options, id, NULL);
     }
+    if ((what = json_object_get(statement, "call")))
+        return do_call(passage, what, ret_value);
+    if ((what = json_object_get(statement, "gather")))
+        return do_gather(passage, what, ret_value);
     if (json_object_get(statement, "uuid")) {
         cairn_code code = cairn_passage_uuid(passage, id, NULL);
         json_t *text = json_string(code ? "" : id);
@@ -619,21 +664,6 @@ static cairn_code deploy_functions(cairn_error *reterr)
     return CAIRN_OK;
 }
 
-static bool is_able(void)
-{
-    const json_t *need;
-    size_t i;
-    json_array_foreach(json_object_get(scenario, "needs"), i, need)
-    {
-        const char *word = json_string_value(need);
-        if (strcmp(word, "functions") != 0 && strcmp(word, "outbox") != 0) {
-            printf("skipped: needs %s\n", word);
-            return false;
-        }
-    }
-    return true;
-}
-
 int main(int argc, char **argv)
 {
     json_error_t where;
@@ -645,8 +675,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: run_c SCENARIO.json URL\n");
         return 2;
     }
-    if (!is_able())
-        return 0;
     options.url = argv[2];
     options.virtual_clock = strncmp(argv[2], "http", 4) != 0;
     options.start_us = options.virtual_clock ? START_US : 0;
