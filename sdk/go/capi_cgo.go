@@ -229,6 +229,7 @@ func goTask(t *C.cairn_task) *leased {
 	if t.metadata != nil {
 		task.Metadata = goJSON(t.metadata)
 	}
+	task.Deadline = goTime(t.deadline_us)
 	if t.instance_id != nil {
 		goStepTask(t, task)
 	}

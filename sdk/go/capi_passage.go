@@ -153,6 +153,7 @@ func (n *nativePassage) StartJob(key string, job *passage.Job) (string, error) {
 	C.go_job_init(&spec)
 	spec._type, spec.payload, spec.key = a.text(job.Type), a.json(job.Payload), a.textOrNull(job.Key)
 	spec.priority, spec.max_attempts, spec.run_at_us = C.int32_t(job.Priority), C.int32_t(job.MaxAttempts), micros(job.RunAt)
+	spec.metadata = a.json(job.Metadata)
 	var id idText
 	var why C.cairn_error
 	err := cError(C.cairn_passage_start_job(n.p, cText(key), &spec, &id[0], &why), &why)
@@ -163,6 +164,7 @@ func fillStart(a *arena, start *passage.Start, options *C.cairn_start_options) {
 	C.go_start_init(options)
 	options.workflow, options.version = a.text(start.Workflow), C.int32_t(start.Version)
 	options.input, options.key, options.start_at_us = a.json(start.Input), a.textOrNull(start.Key), micros(start.StartAt)
+	options.metadata = a.json(start.Metadata)
 }
 
 func startSize(start *passage.Start) int {

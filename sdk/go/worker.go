@@ -129,6 +129,7 @@ func (w *Worker) Run(ctx context.Context) (int, error) {
 	if err := w.deployFunctions(ctx); err != nil {
 		return 0, err
 	}
+	w.compareClocks(ctx)
 	stop, cancel := context.WithCancel(ctx)
 	defer cancel()
 	unhook := context.AfterFunc(w.engine.work, cancel)
@@ -164,6 +165,14 @@ func (w *Worker) begin(ctx context.Context) error {
 	}
 	w.engine.workers.Add(1)
 	return nil
+}
+
+// compareClocks learns how far the store's clock is from ours, for deadlines. If the store cannot be
+// asked, they are taken to be the same.
+func (w *Worker) compareClocks(ctx context.Context) {
+	if now, err := w.engine.Now(ctx); err == nil {
+		w.offset = time.Until(now)
+	}
 }
 
 // startHelpers starts the goroutines beside the loop; the function that it returns ends them.
