@@ -186,7 +186,17 @@ func (n *nativePassage) StartWorkflow(key string, start *passage.Start) (string,
 }
 
 func (n *nativePassage) Call(key string, start *passage.Start, timeout time.Duration) ([]byte, error) {
-	return nil, unsupported("start it, and wait for a signal that it sends", "this version of libcairn cannot call a workflow from a function")
+	if hasNUL(key, start.Workflow, start.Key) {
+		return nil, errNUL()
+	}
+	a := newArena(startSize(start))
+	defer a.free()
+	var options C.cairn_start_options
+	fillStart(a, start, &options)
+	var output *C.char
+	var why C.cairn_error
+	err := cError(C.cairn_passage_call(n.p, cText(key), &options, delayMS(timeout), &output, &why), &why)
+	return goJSON(output), asErr(err)
 }
 
 func (n *nativePassage) Log(level, message string, data []byte) error {

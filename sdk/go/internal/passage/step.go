@@ -272,8 +272,43 @@ func answerStart(row *Step) (string, *Error) {
 	return said.ID, nil
 }
 
+// Call is two steps: KEY starts a child, and KEY:end waits for the signal that tells of its end.
 func (r *run) Call(key string, start *Start, timeout time.Duration) ([]byte, error) {
-	return nil, failed("unsupported", "this build cannot call a workflow from a function")
+	if start.Key != "" {
+		return nil, r.tell(failed("bad_input", "an instance that is called has no key"), "")
+	}
+	id, seq, err := r.rememberStart(key, start.Workflow, "workflow", start.Input, "input")
+	if err != nil {
+		return nil, r.tell(err, "")
+	}
+	event := "call:" + id
+	if seq > 0 {
+		child := *start
+		child.TellInstance, child.TellEvent = r.InstanceID, event
+		r.buffer.instances = append(r.buffer.instances, &CommitInstance{ID: id, Seq: seq, Start: &child})
+		r.buffer.bytes += len(start.Input)
+	}
+	payload, err := r.waitEvent(key+":end", event, timeout)
+	if err != nil {
+		return nil, r.tell(err, "")
+	}
+	var end struct {
+		Status    string          `json:"status"`
+		Output    json.RawMessage `json:"output"`
+		LastError *struct {
+			Message string `json:"message"`
+		} `json:"last_error"`
+	}
+	if json.Unmarshal(payload, &end) != nil {
+		return nil, r.tell(failed("bad_json", "the end of %q is not JSON", key), "")
+	}
+	switch {
+	case end.Status == "completed":
+		return orNull(end.Output), nil
+	case end.Status == "failed" && end.LastError != nil:
+		return nil, r.tell(stepFailed(key, end.LastError.Message, 1), key)
+	}
+	return nil, r.tell(stepFailed(key, end.Status, 1), key)
 }
 
 // ---- logs

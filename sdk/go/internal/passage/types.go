@@ -92,6 +92,10 @@ type Start struct {
 	Key      string          `json:"key,omitempty"`
 	StartAt  *time.Time      `json:"start_at,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
+
+	// Of a child: the instance that is told of its end, and with which event.
+	TellInstance string `json:"tell_instance,omitempty"`
+	TellEvent    string `json:"tell_event,omitempty"`
 }
 
 // Error is an error with a code of spec/errors.txt.
