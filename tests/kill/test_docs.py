@@ -13,7 +13,7 @@ import sys
 from scene import Checks
 
 OTHER_DOCUMENTS = re.compile(r'(simple-workflow|linear-workflow|state-machine|state-flow|floxy-engine)'
-                             r'(\.md)?|floxy-\d|\brequirement')
+                             r'(\.md)?|floxy-\d|\brequirement(?!s[-\w]*\.txt)')
 
 
 def read(*path):

@@ -36,11 +36,14 @@ class Server:
         self.popen = subprocess.Popen(
             [cairn, "serve", "--url", store, "--listen", "127.0.0.1:0", "--virtual-clock"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        line = self.popen.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+", line)
-        if not found:
-            raise RuntimeError(f"cairn serve said {line!r}")
-        self.url = found.group()
+        self.url, said = None, ""
+        while not self.url:
+            line = self.popen.stdout.readline()
+            said += line
+            if not line:
+                raise RuntimeError(f"cairn serve said {said!r}")
+            found = re.search(r"http://127\.0\.0\.1:\d+", line)
+            self.url = found.group() if found else None
 
     def get(self, path):
         with urllib.request.urlopen(self.url + path, timeout=60) as answer:
