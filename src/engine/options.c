@@ -12,11 +12,11 @@
 
 enum { EARLIER_MAX = 3 };
 
-#define DEFAULT(kind, type, defaults) static const type default_##kind = defaults;
+#define DEFAULT(kind, type, defaults) static const type default_##kind = defaults##_DEFAULTS;
 OPTIONS_KINDS(DEFAULT)
 
 #define KIND(kind, type, defaults) \
-    [OPTIONS_##kind] = {#type, #defaults, sizeof(type), &default_##kind},
+    [OPTIONS_##kind] = {#type, #defaults "_DEFAULTS", sizeof(type), &default_##kind},
 static const struct {
     const char *name, *name_of_defaults;
     size_t size;

@@ -12,27 +12,27 @@
 #include "base/arena.h"
 #include "cairn.h"
 
-/* The name of each of them here, its type and its defaults. */
-#define OPTIONS_KINDS(X)                                                      \
-    X(OPEN, cairn_open_options, CAIRN_OPEN_DEFAULTS)                          \
-    X(JOB_SPEC, cairn_job_spec, CAIRN_JOB_DEFAULTS)                           \
-    X(JOB_FILTER, cairn_job_filter, CAIRN_JOB_FILTER_DEFAULTS)                \
-    X(REGISTRY, cairn_registry_spec, CAIRN_REGISTRY_DEFAULTS)                 \
-    X(CLAIM, cairn_claim_options, CAIRN_CLAIM_DEFAULTS)                       \
-    X(FUNCTION_CODE, cairn_function_code, CAIRN_FUNCTION_CODE_DEFAULTS)       \
-    X(OUTBOUND, cairn_outbound, CAIRN_OUTBOUND_DEFAULTS)                      \
-    X(REPORT, cairn_report, CAIRN_REPORT_DEFAULTS)                            \
-    X(BEAT, cairn_beat, CAIRN_BEAT_DEFAULTS)                                  \
-    X(WORKER, cairn_worker_options, CAIRN_WORKER_DEFAULTS)                    \
-    X(START, cairn_start_options, CAIRN_START_DEFAULTS)                       \
-    X(INSTANCE_FILTER, cairn_instance_filter, CAIRN_INSTANCE_FILTER_DEFAULTS) \
-    X(SIGNAL, cairn_signal_options, CAIRN_SIGNAL_DEFAULTS)                    \
-    X(FUNCTION, cairn_function_options, CAIRN_FUNCTION_DEFAULTS)              \
-    X(STEP, cairn_step_options, CAIRN_STEP_DEFAULTS)                          \
-    X(REQUEST, cairn_request, CAIRN_REQUEST_DEFAULTS)                         \
-    X(COSTS, cairn_passage_costs, CAIRN_PASSAGE_COSTS_DEFAULTS)               \
-    X(STATS, cairn_stats, CAIRN_STATS_DEFAULTS)                               \
-    X(SCHEMA, cairn_schema, CAIRN_SCHEMA_DEFAULTS)
+/* The name of each of them here, its type, and the name of its defaults without _DEFAULTS. */
+#define OPTIONS_KINDS(X)                                             \
+    X(OPEN, cairn_open_options, CAIRN_OPEN)                          \
+    X(JOB_SPEC, cairn_job_spec, CAIRN_JOB)                           \
+    X(JOB_FILTER, cairn_job_filter, CAIRN_JOB_FILTER)                \
+    X(REGISTRY, cairn_registry_spec, CAIRN_REGISTRY)                 \
+    X(CLAIM, cairn_claim_options, CAIRN_CLAIM)                       \
+    X(FUNCTION_CODE, cairn_function_code, CAIRN_FUNCTION_CODE)       \
+    X(OUTBOUND, cairn_outbound, CAIRN_OUTBOUND)                      \
+    X(REPORT, cairn_report, CAIRN_REPORT)                            \
+    X(BEAT, cairn_beat, CAIRN_BEAT)                                  \
+    X(WORKER, cairn_worker_options, CAIRN_WORKER)                    \
+    X(START, cairn_start_options, CAIRN_START)                       \
+    X(INSTANCE_FILTER, cairn_instance_filter, CAIRN_INSTANCE_FILTER) \
+    X(SIGNAL, cairn_signal_options, CAIRN_SIGNAL)                    \
+    X(FUNCTION, cairn_function_options, CAIRN_FUNCTION)              \
+    X(STEP, cairn_step_options, CAIRN_STEP)                          \
+    X(REQUEST, cairn_request, CAIRN_REQUEST)                         \
+    X(COSTS, cairn_passage_costs, CAIRN_PASSAGE_COSTS)               \
+    X(STATS, cairn_stats, CAIRN_STATS)                               \
+    X(SCHEMA, cairn_schema, CAIRN_SCHEMA)
 
 #define OPTIONS_KIND(kind, type, defaults) OPTIONS_##kind,
 enum options_kind { OPTIONS_KINDS(OPTIONS_KIND) OPTIONS_COUNT };

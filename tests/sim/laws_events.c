@@ -96,6 +96,16 @@ static void free_forgotten(struct sim *sim, size_t index, const struct seen_inst
     }
 }
 
+/* And what a step had taken that came and went between two looks. */
+static void free_gone(struct sim *sim, size_t index, const struct seen_instance *now)
+{
+    for (size_t i = 0; i < sim->signal_counts[index]; i++) {
+        struct signal_seen *signal = &sim->signals[index][i];
+        if (signal->is_taken && !seen_key(now, signal->by))
+            signal->is_taken = signal->is_unsure = false;
+    }
+}
+
 static bool is_begun_anew(const struct seen_instance *now)
 {
     return has_event(now, "workflow_restarted", NULL) ||
@@ -140,8 +150,10 @@ void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *b
         bool is_retry = strcmp(event->type, "workflow_retried") == 0;
         if (is_restart || (is_retry && !now->row.is_function))
             forget_taken(sim, index, is_restart);
-        if (is_function && (is_retry || strcmp(event->type, "dlq_requeued") == 0))
+        if (is_function && (is_retry || strcmp(event->type, "dlq_requeued") == 0)) {
             free_forgotten(sim, index, before, now);
+            free_gone(sim, index, now);
+        }
         bool is_undo = strstr(event->data, "\"compensation\"") != NULL;
         if (strcmp(event->type, "dlq_requeued") == 0 && !is_undo)
             free_taken(sim, index, event->step);
