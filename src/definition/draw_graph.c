@@ -112,7 +112,8 @@ static void write_arrows(struct graph *graph, const struct element_list *list)
             write_arrow(graph, from, next, NULL);
         for (size_t i = 0; i < element->list_count; i++) {
             const struct element *first = element->lists[i].first;
-            write_arrow(graph, from, first ? first->place : next, is_fork ? NULL : sides[i]);
+            write_arrow(graph, from, first ? first->place : next,
+                        is_fork || i > 1 ? NULL : sides[i]);
             write_arrows(graph, &element->lists[i]);
         }
         if (is_fork)

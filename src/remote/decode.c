@@ -365,10 +365,12 @@ static cairn_code read_enqueued(struct reader *reader, struct slice answer,
 {
     size_t wanted = request->in.enqueue.count, count = 1;
     void *items = arena_zalloc(reader->arena, sizeof(cairn_enqueued));
-    cairn_code code = items ? CAIRN_OK : fail_memory(reader->error);
-    if (!code && wanted == 1)
+    cairn_code code;
+    if (!items)
+        return fail_memory(reader->error);
+    if (wanted == 1)
         code = read_object(reader, answer, &enqueued_object, items);
-    else if (!code)
+    else
         code = read_list(reader, scan_find(answer, "items"), &enqueued_object, &items, &count);
     if (!code && count != wanted)
         code = not_understood(reader, "it has another number of jobs");
@@ -381,8 +383,8 @@ static cairn_code read_started(struct reader *reader, struct slice answer,
                                struct request *request)
 {
     const struct commit_input *in = &request->in.commit;
-    void *items;
-    size_t count;
+    void *items = NULL;
+    size_t count = 0;
     TRY(read_list(reader, scan_find(answer, "started"), &enqueued_object, &items, &count));
     if (count == 0)
         return CAIRN_OK;

@@ -83,7 +83,7 @@ static void remote_submit(cairn_engine *base, struct request *request)
         request->code = transfer ? encode(transfer, request, &request->error)
                                  : fail_memory(&request->error);
     }
-    if (request->code) {
+    if (request->code || !transfer) { /* NULL with no code: only an analyser believes that */
         transfer_free(transfer);
         request->done(request);
         return;
