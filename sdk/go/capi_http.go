@@ -157,7 +157,7 @@ func (s *server) ask(ctx context.Context, target string, body any, repeat bool, 
 
 // ---- tasks
 
-type nativeTask struct{}
+type nativeTask struct{ memory *passage.Memory }
 
 func (*nativeTask) free() {}
 
@@ -206,7 +206,7 @@ func tasksOf(bodies []*taskBody) []*leased {
 			l.task.Metadata = b.Metadata
 		}
 		if b.Kind == "function" {
-			l.memory, l.version = &b.Memory, b.Memory.Version
+			l.native.memory, l.version = &b.Memory, b.Memory.Version
 		}
 		tasks = append(tasks, l)
 	}
@@ -331,7 +331,7 @@ func (s *server) report(ctx context.Context, worker string, results []*result, c
 func (s *server) notices() []notice { return nil }
 
 func (s *server) openPassage(worker string, task *leased, byPassage bool, lease time.Duration) (passage.Passage, error) {
-	return passage.New(passage.Options{InstanceID: task.task.InstanceID, Memory: task.memory, ByPassage: byPassage, Lease: lease,
+	return passage.New(passage.Options{InstanceID: task.task.InstanceID, Memory: task.native.memory, ByPassage: byPassage, Lease: lease,
 		MaxName: maxName, MaxPayload: s.config.MaxPayload}, &passageExchange{s, worker, task}), nil
 }
 

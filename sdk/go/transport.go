@@ -62,9 +62,8 @@ type leased struct {
 	extendedAt time.Time // the lease, by our clock; the worker's lock guards both
 	lookAt     time.Time // when it is asked next whether it is still wanted
 
-	version int32           // of the function with which the instance was started
-	memory  *passage.Memory // of functions, without cgo
-	native  nativeTask      // of functions, with cgo
+	version int32      // of the function with which the instance was started
+	native  nativeTask // what a run of a function needs, with cgo and without
 }
 
 type outcome int
@@ -94,7 +93,6 @@ type result struct {
 	isMissing bool // of release: this worker has no handler for it
 
 	refused *Error // nil: accepted
-	status  string // of the job or step now
 	isAlone bool   // it was refused together with others, and goes by itself
 }
 

@@ -15,13 +15,12 @@ const leaveAfter = time.Second
 
 // A call is a task that is being executed. The worker's lock guards it.
 type call struct {
-	task    *leased
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	stop    string // why its context has ended; "": it has not
-	isLeft  bool   // it did not return in time: its slot is free, its result unwanted
-	timers  []*time.Timer
-	passage *functionRun // of functions
+	task   *leased
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	stop   string // why its context has ended; "": it has not
+	isLeft bool   // it did not return in time: its slot is free, its result unwanted
+	timers []*time.Timer
 }
 
 // hand executes tasks of the queue until it is empty.
