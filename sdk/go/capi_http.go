@@ -159,8 +159,6 @@ func (s *server) ask(ctx context.Context, target string, body any, repeat bool, 
 
 type nativeTask struct{ memory *passage.Memory }
 
-func (*nativeTask) free() {}
-
 type claimBody struct {
 	Worker    string         `json:"worker,omitempty"`
 	Types     []string       `json:"types,omitempty"`
