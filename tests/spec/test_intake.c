@@ -268,11 +268,9 @@ TEST(a_rollback_leaves_nothing)
 TEST(defaults_are_enough)
 {
     struct world world;
-    char id[64];
     open_world(&world, false);
-    snprintf(id, sizeof id, "%s",
-             do_sql(&world.app,
-                    "INSERT INTO {workflow_intake} (workflow) VALUES ('w') RETURNING id"));
+    const char *id = do_sql(
+        &world.app, "INSERT INTO {workflow_intake} (workflow) VALUES ('w') RETURNING id");
     const cairn_task *task = take(&world);
     CHECK_STR(task->instance_id, id);
     CHECK_STR(task->input, "{}");
@@ -383,16 +381,15 @@ static cairn_enqueued start(struct world *world, const char *key)
 TEST(a_known_key_inserts_nothing)
 {
     struct world world;
-    char wanted[128];
     open_world(&world, true);
     cairn_enqueued started = start(&world, "k");
     CHECK_STR(insert_start(&world.app, ID, "w", "k"), "");
     CHECK(!world.app.is_refused, "%s", world.app.message);
-    snprintf(wanted, sizeof wanted, "%s",
-             do_sql(&world.app, "SELECT id FROM {workflow_instance} WHERE workflow = 'w' AND "
-                                "key = 'k' UNION ALL SELECT id FROM {workflow_intake} "
-                                "WHERE workflow = 'w' AND key = 'k'"));
-    CHECK_STR(wanted, started.id);
+    const char *known =
+        do_sql(&world.app, "SELECT id FROM {workflow_instance} WHERE workflow = 'w' AND "
+                           "key = 'k' UNION ALL SELECT id FROM {workflow_intake} "
+                           "WHERE workflow = 'w' AND key = 'k'");
+    CHECK_STR(known, started.id);
     do_sql(&world.app, "BEGIN");
     CHECK_STR(insert_start(&world.app, ID, "w", "l"), ID);
     CHECK_STR(insert_start(&world.app, OTHER_ID, "w", "l"), "");
@@ -475,7 +472,7 @@ TEST(what_cannot_be_started_stays_and_doctor_names_it)
 TEST(the_function_answers_the_id_of_the_start_or_of_the_known_key)
 {
     struct world world;
-    char id[64];
+    char id[sizeof world.app.answer];
     if (!is_postgres())
         return;
     open_world(&world, true);
