@@ -250,6 +250,7 @@ enum claim_kind { CLAIM_JOBS, CLAIM_STEPS, CLAIM_KINDS };
 struct demand {
     const cairn_claim_options *claim; /* the first of them */
     bool is_exhausted[CLAIM_KINDS];   /* the store has no more of this kind for them */
+    bool is_final;                    /* one of them does not wait */
     bool *is_steps_turn;              /* which kind gets the odd task; kept over batches */
     struct demand *next;
 };

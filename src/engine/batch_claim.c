@@ -102,17 +102,27 @@ static bool *find_turn(struct committer *committer, const cairn_claim_options *c
     return &committer->is_steps_turn[hash_text(hash, claim->runtime) % TURNS];
 }
 
+static struct demand *known_demand(struct batch *batch, const cairn_claim_options *claim)
+{
+    struct demand *demand = batch->demands;
+    while (demand && !is_same_demand(demand->claim, claim))
+        demand = demand->next;
+    return demand;
+}
+
 static cairn_code find_demand(struct batch *batch, struct request *request)
 {
     const cairn_claim_options *claim = request_claim(request);
-    for (struct demand *demand = batch->demands; demand; demand = demand->next) {
-        request->demand = demand;
-        if (is_same_demand(demand->claim, claim))
-            return CAIRN_OK;
+    bool is_final = request->op == OP_CLAIM && claim->wait_ms == 0;
+    struct demand *demand = request->demand = known_demand(batch, claim);
+    if (demand) {
+        demand->is_final |= is_final;
+        return CAIRN_OK;
     }
-    struct demand *demand = request->demand = arena_alloc(&batch->arena, sizeof *demand);
+    demand = request->demand = arena_alloc(&batch->arena, sizeof *demand);
     NEED(demand, batch->error);
     *demand = (struct demand){.claim = claim,
+                              .is_final = is_final,
                               .is_exhausted[CLAIM_JOBS] = claim->type_count == 0,
                               .is_steps_turn = find_turn(batch->committer, claim),
                               .next = batch->demands};

@@ -30,6 +30,7 @@ static struct job_claim to_store_claim(const struct batch *batch, const struct r
         .pattern_count = claim->type_count,
         .runtime = claim->runtime,
         .lease_until_us = instant_add(batch->tx->now_us, claim->lease_ms * US_PER_MS),
+        .is_final = request->demand->is_final,
     };
 }
 

@@ -96,6 +96,7 @@ struct job_claim {
     size_t pattern_count;
     const char *runtime; /* NULL: any */
     int64_t lease_until_us;
+    bool is_final; /* nobody asks again soon: nothing that can be claimed may be overlooked */
 };
 
 struct job_filter {

@@ -5,6 +5,7 @@
  *
  * Marks are forced, since a test's tables are too small to be slow.  Pages are counted, not time.
  */
+#include "engine/local.h"
 #include "foreign.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/postgres_sql.h"
@@ -176,4 +177,65 @@ TEST(new_types_and_priorities_are_found_at_once)
     CHECK_INT(rig->rows[0].priority, 7);
     CHECK_STR(rig->rows[1].type, "ab");
     CHECK_INT(rig->rows[22].priority, 200);
+}
+
+/* Marks in use that are far too high, of types that are looked for once in a while. */
+static void mislead(struct mark_set *set)
+{
+    set->pace = (struct mark_pace){
+        .is_marking = true, .is_in_round = true, .checked_at_us = INT64_MAX / 2};
+    set->gaps_at_us = INT64_MAX;
+    mark_set_add(set, "a", 100)->low = INT64_C(1) << 60;
+}
+
+static void claim_final(struct rig *rig, const char *pattern)
+{
+    struct job_claim claim = {.worker = "w",
+                              .token = "t",
+                              .patterns = &pattern,
+                              .pattern_count = 1,
+                              .lease_until_us = rig->tx->now_us + US_PER_MIN,
+                              .is_final = true};
+    MUST(rig, rig->ops->claim_jobs(rig->tx, &claim, rig->rows, 10, &rig->count, &rig->error));
+}
+
+TEST(a_final_claim_overlooks_nothing)
+{
+    const char *url = scratch_store_of("postgres");
+    cleanup(rig_closep) struct rig *rig = new_rig(url);
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    load(foreign, 1);
+    foreign_run(foreign,
+                "INSERT INTO workflow.workflow_run (type, run_at) VALUES ('b', '2000-01-01')");
+    mislead(marks_of(rig));
+    begin_write(rig);
+    CLAIM(rig, 10, "a", "b%");
+    CHECK_INT(rig->count, 0);
+    claim_final(rig, "a");
+    CHECK_INT(rig->count, 1);
+    claim_final(rig, "b%");
+    CHECK_INT(rig->count, 1);
+    commit(rig);
+}
+
+TEST(a_claim_that_does_not_wait_is_final)
+{
+    const char *url = scratch_store_of("postgres"), *type = "a";
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    cairn_open_options open = CAIRN_OPEN_DEFAULTS;
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    cairn_engine *engine = NULL;
+    cairn_page *tasks = NULL;
+    cairn_error error = {0};
+    open.url = url;
+    CHECK_OK(cairn_open(&open, &engine, &error));
+    mislead(&((struct postgres_store *)((struct local_engine *)engine)->store)->job_marks);
+    load(foreign, 1);
+    claim.worker = "w";
+    claim.types = &type;
+    claim.type_count = 1;
+    CHECK_OK(cairn_claim(engine, &claim, &tasks, &error));
+    CHECK_INT(cairn_page_count(tasks), 1);
+    cairn_page_free(tasks);
+    cairn_close(engine);
 }

@@ -355,3 +355,20 @@ TEST(a_claim_that_was_sent_keeps_its_walk)
     CHECK_INT(steps->rows[0].instance_seq, 301);
     commit(rig);
 }
+
+TEST(a_final_claim_overlooks_no_step)
+{
+    const char *url = scratch_store_of("postgres"), *pattern = "b%";
+    cleanup(rig_closep) struct rig *rig = new_rig(url);
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    load(foreign, 3, "b", 0, 50);
+    marks_of(rig)->pace = (struct mark_pace){
+        .is_marking = true, .is_in_round = true, .checked_at_us = INT64_MAX / 2};
+    marks_of(rig)->gaps_at_us = INT64_MAX;
+    begin_write(rig);
+    CHECK_INT(claim_steps(rig, 5, pattern)->count, 0);
+    struct step_claim claim = {
+        .base = {.patterns = &pattern, .pattern_count = 1, .is_final = true}};
+    CHECK_INT(claim_steps_by(rig, 5, claim)->count, 3);
+    commit(rig);
+}

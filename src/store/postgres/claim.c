@@ -26,6 +26,7 @@ struct taking {
     char *rows;
     size_t room, count;
     size_t served; /* rows whose holders are no longer among the claim's */
+    bool is_whole; /* the walk begins at the beginning, whatever the marks say */
 };
 
 /* How jobs differ from steps. */
@@ -119,7 +120,8 @@ static cairn_code plan_claim(struct store_tx *tx, const struct taking *taking, s
                              struct claim_walk *ret_walk, struct postgres_params *ret_params,
                              cairn_error *reterr)
 {
-    TRY(postgres_plan_walk(tx->arena, taking->marks, &taking->types, ret_walk, reterr));
+    TRY(postgres_plan_walk(tx->arena, taking->marks, taking->is_whole, &taking->types, ret_walk,
+                           reterr));
     *ret_params = (struct postgres_params){.arena = tx->arena};
     param_walk(ret_params, ret_walk);
     param_text(ret_params, taking->claim.base.runtime);
@@ -234,6 +236,15 @@ static cairn_code claim_from_marks(struct store_tx *tx, struct taking *taking,
     return CAIRN_OK;
 }
 
+static bool is_marking(struct mark_set *marks)
+{
+    pthread_mutex_lock(&marks->lock);
+    bool answer = marks->pace.is_marking;
+    pthread_mutex_unlock(&marks->lock);
+    return answer;
+}
+
+/* Claims that follow each other find in time what lies below the marks, or is of an unknown type. */
 static cairn_code claim_all(struct store_tx *tx, struct taking *taking, size_t *ret_count,
                             cairn_error *reterr)
 {
@@ -242,6 +253,10 @@ static cairn_code claim_all(struct store_tx *tx, struct taking *taking, size_t *
         TRY(postgres_check_below(tx, taking->marks, taking->kind->check,
                                  taking->count < taking->room, &is_more, reterr));
         is_more &= taking->count < taking->room;
+    }
+    if (taking->count == 0 && taking->claim.base.is_final && is_marking(taking->marks)) {
+        taking->is_whole = true;
+        TRY(claim_from_marks(tx, taking, reterr));
     }
     if (taking->count > 0)
         taking->kind->note_due(tx, taking->claim.base.lease_until_us + 1);

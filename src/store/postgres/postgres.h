@@ -337,8 +337,8 @@ struct claim_walk {
     bool is_marked, has_gaps;
 };
 
-/* From the marks if they are in use, else from the beginning. */
-cairn_code postgres_plan_walk(struct arena *arena, struct mark_set *set,
+/* From the marks if they are in use and the walk is not to be whole, else from the beginning. */
+cairn_code postgres_plan_walk(struct arena *arena, struct mark_set *set, bool is_whole,
                               const struct postgres_types *types, struct claim_walk *ret_walk,
                               cairn_error *reterr);
 void param_walk(struct postgres_params *params, const struct claim_walk *walk);

@@ -207,12 +207,12 @@ static bool fill_walk(struct arena *arena, const struct mark_set *set,
     return true;
 }
 
-cairn_code postgres_plan_walk(struct arena *arena, struct mark_set *set,
+cairn_code postgres_plan_walk(struct arena *arena, struct mark_set *set, bool is_whole,
                               const struct postgres_types *types, struct claim_walk *ret_walk,
                               cairn_error *reterr)
 {
     pthread_mutex_lock(&set->lock);
-    *ret_walk = (struct claim_walk){.is_marked = set->pace.is_marking};
+    *ret_walk = (struct claim_walk){.is_marked = set->pace.is_marking && !is_whole};
     ret_walk->has_gaps = !ret_walk->is_marked || monotonic_us() >= set->gaps_at_us;
     bool is_done = fill_walk(arena, set, types, ret_walk);
     pthread_mutex_unlock(&set->lock);
