@@ -108,28 +108,24 @@ static cairn_code apply_flow(struct batch *batch)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-/* One kind of timers: what is due is applied, and *due_us becomes the earliest time of all so far. */
-static cairn_code apply_due(struct batch *batch,
-                            cairn_code (*next_due)(struct store_tx *, int64_t *, cairn_error *),
-                            cairn_code (*apply)(struct batch *), int64_t *due_us)
+static bool is_due(const struct batch *batch, int64_t at_us)
 {
-    int64_t next_us = 0;
-    TRY(next_due(batch->tx, &next_us, batch->error));
-    if (next_us && next_us <= batch->tx->now_us) {
-        batch_note_late(batch, next_us);
-        TRY(apply(batch));
-        TRY(next_due(batch->tx, &next_us, batch->error));
-    }
-    if (next_us && (*due_us == 0 || next_us < *due_us))
-        *due_us = next_us;
-    return CAIRN_OK;
+    return at_us && at_us <= batch->tx->now_us;
 }
 
 cairn_code timers_apply(struct batch *batch, int64_t *ret_due_us)
 {
-    int64_t due_us = 0;
-    TRY(apply_due(batch, batch->ops->next_due, apply_jobs, &due_us));
-    TRY(apply_due(batch, batch->ops->next_flow_due, apply_flow, &due_us));
-    *ret_due_us = due_us;
+    struct due_times due = {0};
+    TRY(STORE(batch, next_due, &due));
+    int64_t first_us = due_first(&due);
+    if (is_due(batch, first_us)) {
+        batch_note_late(batch, first_us);
+        if (is_due(batch, due.job_us))
+            TRY(apply_jobs(batch));
+        if (is_due(batch, due.flow_us))
+            TRY(apply_flow(batch));
+        TRY(STORE(batch, next_due, &due));
+    }
+    *ret_due_us = due_first(&due);
     return CAIRN_OK;
 }

@@ -40,10 +40,8 @@ static cairn_code read_instances(struct flow_doctor *doctor, enum instance_statu
 
 static cairn_code look_at_timers(struct flow_doctor *doctor)
 {
-    int64_t job_us = 0, flow_us = 0, now_us = doctor->q->tx->now_us;
-    TRY(STORE(doctor->q, next_due, &job_us));
-    TRY(STORE(doctor->q, next_flow_due, &flow_us));
-    int64_t first_us = !job_us || (flow_us && flow_us < job_us) ? flow_us : job_us;
+    int64_t first_us, now_us = doctor->q->tx->now_us;
+    TRY(question_next_due(doctor->q, &first_us));
     if (first_us && now_us - first_us > TIMER_LATE_US)
         return find(doctor->q, "timers", "warning",
                     "a timer is %" PRId64

@@ -6,12 +6,9 @@
 
 cairn_code question_next_due(struct question *q, int64_t *ret_due_us)
 {
-    int64_t flow_us = 0;
-    *ret_due_us = 0;
-    TRY(STORE(q, next_due, ret_due_us));
-    TRY(STORE(q, next_flow_due, &flow_us));
-    if (flow_us && (!*ret_due_us || flow_us < *ret_due_us))
-        *ret_due_us = flow_us;
+    struct due_times due = {0};
+    TRY(STORE(q, next_due, &due));
+    *ret_due_us = due_first(&due);
     return CAIRN_OK;
 }
 

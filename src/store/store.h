@@ -99,6 +99,17 @@ struct job_claim {
     bool is_final; /* nobody asks again soon: nothing that can be claimed may be overlooked */
 };
 
+/* When the next timer is due; 0: never. */
+struct due_times {
+    int64_t job_us, flow_us;
+};
+
+static inline int64_t due_first(const struct due_times *due)
+{
+    bool is_flow = !due->job_us || (due->flow_us && due->flow_us < due->job_us);
+    return is_flow ? due->flow_us : due->job_us;
+}
+
 struct job_filter {
     enum job_status status; /* JOB_NONE: any */
     const char *pattern;    /* NULL: any */

@@ -215,14 +215,13 @@ const struct seen_job *snapshot_job(const struct snapshot *snapshot, const char 
 int64_t sim_next_due(struct sim *sim)
 {
     struct arena arena = {0};
-    int64_t jobs_us = 0, flows_us = 0;
+    struct due_times due = {0};
     cairn_error error;
     struct store_tx *tx = begin(sim, &arena);
-    must(sim, sim->store->ops->next_due(tx, &jobs_us, &error), &error);
-    must(sim, sim->store->ops->next_flow_due(tx, &flows_us, &error), &error);
+    must(sim, sim->store->ops->next_due(tx, &due, &error), &error);
     finish(sim, tx);
     arena_done(&arena);
-    return !jobs_us || (flows_us && flows_us < jobs_us) ? flows_us : jobs_us;
+    return due_first(&due);
 }
 
 int sim_count_logs(struct sim *sim, const char *instance_id, const char *message)

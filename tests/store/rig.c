@@ -147,6 +147,13 @@ void claim_as(struct rig *rig, size_t room, const char *pattern, const char *run
     claim_by(rig, room, 1, &pattern, runtime);
 }
 
+struct due_times next_due(struct rig *rig)
+{
+    struct due_times due = {-1, -1};
+    MUST(rig, rig->ops->next_due(rig->tx, &due, &rig->error));
+    return due;
+}
+
 void list(struct rig *rig, struct job_filter filter, size_t room)
 {
     CHECK(room <= ROWS_MAX, "room is %zu", room);

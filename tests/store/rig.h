@@ -83,6 +83,8 @@ void check_rows(struct rig *rig, size_t count, const char *const *ids);
 /* The same JSON value, however written: jsonb does not keep the bytes. */
 bool is_same_json(const char *a, const char *b);
 
+struct due_times next_due(struct rig *rig);
+
 #define CLAIM(rig, room, ...)                                                \
     claim(rig, room, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), \
           (const char *[]){__VA_ARGS__})

@@ -350,29 +350,22 @@ TEST(only_pending_jobs_become_ready)
     CHECK_INT(promote(rig, 10), 0);
 }
 
-static int64_t next_due(struct rig *rig)
-{
-    int64_t due_us = -1;
-    MUST(rig, rig->ops->next_due(rig->tx, &due_us, &rig->error));
-    return due_us;
-}
-
 TEST(the_next_timer_is_the_earliest_of_planned_jobs_and_leases)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
     begin_write(rig);
-    CHECK_INT(next_due(rig), 0);
+    CHECK_INT(next_due(rig).job_us, 0);
     add(rig, job_of(rig, "a")); /* ready: no timer */
-    CHECK_INT(next_due(rig), 0);
+    CHECK_INT(next_due(rig).job_us, 0);
     add_planned(rig, "a", 50);
-    CHECK_INT(next_due(rig), RIG_START_US + 50);
+    CHECK_INT(next_due(rig).job_us, RIG_START_US + 50);
     add_leased(rig, 30);
-    CHECK_INT(next_due(rig), RIG_START_US + 31);
+    CHECK_INT(next_due(rig).job_us, RIG_START_US + 31);
     add_planned(rig, "a", 20);
-    CHECK_INT(next_due(rig), RIG_START_US + 20);
+    CHECK_INT(next_due(rig).job_us, RIG_START_US + 20);
     add_leased(rig, -5);
-    CHECK_INT(next_due(rig), RIG_START_US - 4);
+    CHECK_INT(next_due(rig).job_us, RIG_START_US - 4);
     commit(rig);
     begin_read(rig);
-    CHECK_INT(next_due(rig), RIG_START_US - 4);
+    CHECK_INT(next_due(rig).job_us, RIG_START_US - 4);
 }

@@ -88,13 +88,6 @@ static size_t count_due(struct rig *rig)
     return count;
 }
 
-static int64_t next_due(struct rig *rig)
-{
-    int64_t due_us = -1;
-    MUST(rig, rig->ops->next_flow_due(rig->tx, &due_us, &rig->error));
-    return due_us;
-}
-
 static struct step_counts count_steps(struct rig *rig)
 {
     struct step_counts counts = {99, 99};
@@ -295,7 +288,7 @@ TEST(only_the_runner_of_a_function_is_claimed_and_not_what_it_remembers)
     begin_write(rig);
     CHECK_INT(promote(rig), 0);
     CHECK_INT(count_due(rig), 0);
-    CHECK_INT(next_due(rig), 0);
+    CHECK_INT(next_due(rig).flow_us, 0);
     CHECK_INT(count_steps(rig).ready, 1);
     struct steps *claimed = claim_steps(rig, 9, "%");
     CHECK_STEPS(claimed, "s0");
@@ -432,7 +425,7 @@ static void check_busy_steps(struct rig *rig, const struct instance_row *row)
     CHECK_STEPS(lock_current(rig, row->id), "s0", "s1", "s2", "s3", "s4");
     CHECK_STEPS(lock_committed(rig, row->id), "s5");
     CHECK_INT(count_due(rig), 1);
-    CHECK_INT(next_due(rig), RIG_START_US);
+    CHECK_INT(next_due(rig).flow_us, RIG_START_US);
     CHECK_INT(count_steps(rig).ready, 2);
     CHECK_INT(count_steps(rig).leased, 1);
     MUST(rig, rig->ops->find_claimed_steps(rig->tx, "w", "t", claimed->rows, ROWS_MAX,
@@ -449,7 +442,7 @@ static void check_forgotten(struct rig *rig, const struct instance_row *row)
     CHECK_NO_STEPS(lock_committed(rig, row->id));
     CHECK_INT(count_due(rig), 0);
     CHECK_INT(promote(rig), 0);
-    CHECK_INT(next_due(rig), 0);
+    CHECK_INT(next_due(rig).flow_us, 0);
     CHECK_INT(count_steps(rig).ready, 1);
     CHECK_INT(count_steps(rig).leased, 0);
     MUST(rig, rig->ops->find_claimed_steps(rig->tx, "w", "t", claimed->rows, ROWS_MAX,

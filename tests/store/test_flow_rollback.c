@@ -186,7 +186,6 @@ static void check_scene(struct rig *rig, const struct scene *scene)
     struct signal_row signal;
     struct steps steps;
     uint64_t counts[INSTANCE_STATUS_COUNT];
-    int64_t due_us;
     size_t count;
 
     begin_write(rig);
@@ -203,8 +202,7 @@ static void check_scene(struct rig *rig, const struct scene *scene)
     MUST(rig, rig->ops->count_instances(rig->tx, counts, &rig->error));
     CHECK_INT(counts[INSTANCE_RUNNING], 1);
     CHECK_INT(counts[INSTANCE_DLQ], 0);
-    MUST(rig, rig->ops->next_flow_due(rig->tx, &due_us, &rig->error));
-    CHECK_INT(due_us, RIG_START_US);
+    CHECK_INT(next_due(rig).flow_us, RIG_START_US);
     MUST(rig, rig->ops->list_steps(rig->tx, id, -1, false, steps.rows, 9, &steps.count,
                                    &rig->error));
     CHECK_STEPS(&steps, "s0", "s1", "s2");

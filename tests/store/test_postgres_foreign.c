@@ -160,10 +160,8 @@ TEST(a_foreign_lease_that_ran_out_is_found_like_any_other)
     foreign_run(foreign,
                 "INSERT INTO workflow.workflow_run (type, status, leased_by, lease_until)"
                 " VALUES ('a', 'leased', 'x', '2020-01-01 00:00:00.000001Z')");
-    int64_t due_us;
     begin_write(rig);
-    MUST(rig, rig->ops->next_due(rig->tx, &due_us, &rig->error));
-    CHECK_INT(due_us, INT64_C(1577836800000002));
+    CHECK_INT(next_due(rig).job_us, INT64_C(1577836800000002));
     MUST(rig, rig->ops->lock_expired_jobs(rig->tx, rig->rows, 10, &rig->count, &rig->error));
     CHECK_INT(rig->count, 1);
     CHECK_STR(rig->rows[0].leased_by, "x");

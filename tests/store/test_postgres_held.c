@@ -5,7 +5,6 @@
  *
  * Marks are forced, since a test's tables are too small to be slow.  Pages are counted, not time.
  */
-#include "engine/local.h"
 #include "foreign.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/postgres_sql.h"
@@ -216,26 +215,4 @@ TEST(a_final_claim_overlooks_nothing)
     claim_final(rig, "b%");
     CHECK_INT(rig->count, 1);
     commit(rig);
-}
-
-TEST(a_claim_that_does_not_wait_is_final)
-{
-    const char *url = scratch_store_of("postgres"), *type = "a";
-    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
-    cairn_open_options open = CAIRN_OPEN_DEFAULTS;
-    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
-    cairn_engine *engine = NULL;
-    cairn_page *tasks = NULL;
-    cairn_error error = {0};
-    open.url = url;
-    CHECK_OK(cairn_open(&open, &engine, &error));
-    mislead(&((struct postgres_store *)((struct local_engine *)engine)->store)->job_marks);
-    load(foreign, 1);
-    claim.worker = "w";
-    claim.types = &type;
-    claim.type_count = 1;
-    CHECK_OK(cairn_claim(engine, &claim, &tasks, &error));
-    CHECK_INT(cairn_page_count(tasks), 1);
-    cairn_page_free(tasks);
-    cairn_close(engine);
 }

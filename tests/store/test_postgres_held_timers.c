@@ -24,26 +24,11 @@ static struct rig *new_rig(const char *url)
     return rig;
 }
 
-static int64_t next_due(struct rig *rig)
-{
-    int64_t due_us = -1;
-    MUST(rig, rig->ops->next_due(rig->tx, &due_us, &rig->error));
-    return due_us;
-}
-
-static int64_t next_flow_due(struct rig *rig)
-{
-    int64_t due_us = -1;
-    MUST(rig, rig->ops->next_flow_due(rig->tx, &due_us, &rig->error));
-    return due_us;
-}
-
 /* Looks until all marks are a second before now. */
 static void raise_marks(struct rig *rig)
 {
     begin_write(rig);
     next_due(rig);
-    next_flow_due(rig);
     commit(rig);
     for (int i = 0; i < POSTGRES_TIMER_COUNT; i++)
         CHECK_INT(timer_of(rig, (enum postgres_timer)i)->items[0].mark.low,
@@ -53,14 +38,15 @@ static void raise_marks(struct rig *rig)
 /* The pages that a look at the leases of jobs touches from this time on. */
 static long look_pages(PGconn *conn, const char *from)
 {
-    char sql[256];
+    char sql[400];
     long pages = -1;
     const char *wait = "1000ms";
     foreign_run(conn, "BEGIN");
     PQclear(PQexecParams(conn, SQL_BEGIN_SETTINGS, 1, NULL, &wait, NULL, NULL, 0));
     snprintf(sql, sizeof sql,
              "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE next_due('-infinity',"
-             " 'infinity', '%s', 'infinity')",
+             " 'infinity', '%s', 'infinity', '-infinity', 'infinity', '-infinity', 'infinity',"
+             " '-infinity', 'infinity', '-infinity', 'infinity')",
              from);
     PGresult *result = PQexec(conn, sql);
     CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));
@@ -108,8 +94,8 @@ TEST(a_look_goes_no_further_than_a_second_and_wants_to_look_again)
 {
     cleanup(rig_closep) struct rig *rig = new_rig(scratch_store_of("postgres"));
     begin_write(rig);
-    CHECK_INT(next_due(rig), RIG_START_US + US_PER_SEC);
-    CHECK_INT(next_flow_due(rig), RIG_START_US + US_PER_SEC);
+    CHECK_INT(next_due(rig).job_us, RIG_START_US + US_PER_SEC);
+    CHECK_INT(next_due(rig).flow_us, RIG_START_US + US_PER_SEC);
     commit(rig);
 }
 
@@ -125,7 +111,7 @@ TEST(a_lease_that_plain_sql_ends_below_the_mark_is_found)
                 " lease_until) VALUES ('a', 'leased', 'w', 't',"
                 " '2026-11-15 06:00:00 UTC')");
     begin_write(rig);
-    CHECK_INT(next_due(rig), RIG_START_US - 30 * US_PER_MIN + 1);
+    CHECK_INT(next_due(rig).job_us, RIG_START_US - 30 * US_PER_MIN + 1);
     MUST(rig, rig->ops->lock_expired_jobs(rig->tx, rig->rows, ROWS_MAX, &count, &rig->error));
     CHECK_INT(count, 1);
     commit(rig);
@@ -163,7 +149,7 @@ TEST(timers_of_steps_that_plain_sql_sets_below_the_mark_are_found)
         raise_marks(rig);
         put_step(foreign, cases[i][0], cases[i][1]);
         begin_write(rig);
-        CHECK_INT(next_flow_due(rig), RIG_START_US - 30 * US_PER_MIN);
+        CHECK_INT(next_due(rig).flow_us, RIG_START_US - 30 * US_PER_MIN);
         if (i < 2)
             MUST(rig, rig->ops->find_due_steps(rig->tx, refs, 4, &count, &rig->error));
         else
@@ -207,7 +193,7 @@ TEST(a_delayed_start_below_the_mark_is_found)
     foreign_run(foreign,
                 "UPDATE workflow.workflow_instance SET start_at = '2026-11-15 06:00:00 UTC'");
     begin_write(rig);
-    CHECK_INT(next_flow_due(rig), RIG_START_US - 30 * US_PER_MIN);
+    CHECK_INT(next_due(rig).flow_us, RIG_START_US - 30 * US_PER_MIN);
     MUST(rig, rig->ops->find_due_instances(rig->tx, &id, 1, &count, &rig->error));
     CHECK_INT(count, 1);
     commit(rig);

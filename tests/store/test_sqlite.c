@@ -485,14 +485,12 @@ TEST(a_plain_insert_for_later_waits_for_its_time)
     snprintf(sql, sizeof sql, "INSERT INTO workflow_run (type, run_at) VALUES ('a', %lld)",
              (long long)RIG_START_US + 50);
     run_sql(path_of(rig), sql);
-    int64_t due_us;
     size_t count;
     begin_write(rig);
     const char *due = add(rig, job_of(rig, "a"));
     CLAIM(rig, 1, "a");
     CHECK_ROWS(rig, due); /* though the other one is older */
-    MUST(rig, rig->ops->next_due(rig->tx, &due_us, &rig->error));
-    CHECK_INT(due_us, RIG_START_US + 50);
+    CHECK_INT(next_due(rig).job_us, RIG_START_US + 50);
     commit(rig);
     pass_us(rig, 50);
     begin_write(rig);
@@ -506,13 +504,12 @@ TEST(a_lease_without_an_end_has_run_out)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
     struct store_facts facts;
-    int64_t due_us = 0;
     run_sql(path_of(rig), "INSERT INTO workflow_run (type, status, leased_by)"
                           " VALUES ('a', 'leased', 'by hand')");
     begin_write(rig);
     MUST(rig, rig->ops->inspect(rig->tx, &facts, &rig->error));
     CHECK_INT(facts.expired_leases, 1);
-    MUST(rig, rig->ops->next_due(rig->tx, &due_us, &rig->error));
+    int64_t due_us = next_due(rig).job_us;
     CHECK(due_us > 0 && due_us <= rig->tx->now_us, "the timer is due at %lld",
           (long long)due_us);
     MUST(rig, rig->ops->lock_expired_jobs(rig->tx, rig->rows, 10, &rig->count, &rig->error));

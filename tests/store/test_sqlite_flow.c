@@ -89,7 +89,7 @@ TEST(no_query_of_workflows_walks_a_table_without_an_index)
 {
     static const struct {
         const char *name, *sql;
-    } queries[] = {{"next_flow_due", SQL_NEXT_FLOW_DUE},
+    } queries[] = {{"next_due", SQL_NEXT_DUE},
                    {"find_claimed_steps", SQL_FIND_CLAIMED_STEPS},
                    {"find_outbox", SQL_FIND_OUTBOX},
                    {"list_signals", SQL_LIST_SIGNALS},
@@ -150,11 +150,10 @@ static int steps_of_a_round(struct rig *rig)
                                .aging_rate = 0.5};
     struct step_ref refs[10];
     const char *ids[10];
-    int64_t due_us;
     size_t count;
     begin_write(rig);
     steps_taken(rig);
-    MUST(rig, rig->ops->next_flow_due(rig->tx, &due_us, &rig->error));
+    next_due(rig);
     MUST(rig, rig->ops->promote_steps(rig->tx, 10, &count, &rig->error));
     MUST(rig, rig->ops->find_due_steps(rig->tx, refs, 10, &count, &rig->error));
     MUST(rig, rig->ops->find_due_instances(rig->tx, ids, 10, &count, &rig->error));

@@ -110,11 +110,10 @@ static void add_many(struct rig *rig, const char *type, int count, bool is_ready
 /* What one round of a committer asks, in steps. */
 static int steps_of_a_round(struct rig *rig)
 {
-    int64_t due_us;
     size_t count;
     begin_write(rig);
     steps_taken(rig);
-    MUST(rig, rig->ops->next_due(rig->tx, &due_us, &rig->error));
+    next_due(rig);
     MUST(rig, rig->ops->promote_jobs(rig->tx, 10, &count, &rig->error));
     MUST(rig, rig->ops->lock_expired_jobs(rig->tx, rig->rows, 10, &count, &rig->error));
     CLAIM(rig, 10, "a.%", "b", "z");

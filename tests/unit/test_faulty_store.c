@@ -72,7 +72,7 @@ static cairn_code use_every_verb(struct fixture *f)
     enum lock_result lock;
     struct job_counts counts;
     struct store_facts facts;
-    int64_t due_us;
+    struct due_times due;
     size_t count;
 
     cairn_code code = CAIRN_OK;
@@ -92,7 +92,7 @@ static cairn_code use_every_verb(struct fixture *f)
         !(code = ops->find_claimed(f->tx, "w", "t", rows, 2, &count, &error)) &&
         !(code = ops->append_events(f->tx, events, 1, &error)) &&
         !(code = ops->put_registry(f->tx, &entry, &error)) &&
-        !(code = ops->next_due(f->tx, &due_us, &error)) &&
+        !(code = ops->next_due(f->tx, &due, &error)) &&
         !(code = ops->get_job(f->tx, JOB_ID, rows, &error)) &&
         !(code = ops->list_jobs(f->tx, &(struct job_filter){0}, rows, 2, &count, &error)) &&
         !(code = ops->list_events(f->tx, JOB_ID, 0, events, 2, &count, &error)) &&

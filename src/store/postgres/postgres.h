@@ -59,10 +59,10 @@ struct postgres_watch {
     int64_t looked_us;   /* monotonic: when it last said that looking is worth it */
 };
 
-/* The next timer as it was when last read, lowered by what we wrote since; see timer.c. */
+/* The next timers as they were when last read, lowered by what we wrote since; see timer.c. */
 struct postgres_due {
-    _Atomic int64_t due_us;  /* INT64_MAX: none */
-    _Atomic int64_t read_us; /* monotonic; 0: not read */
+    _Atomic int64_t job_us, flow_us; /* INT64_MAX: none */
+    _Atomic int64_t read_us;         /* monotonic; 0: not read */
 };
 
 /* The indexes of timers; the numbers are those of check_timers in timer.sql. */
@@ -83,7 +83,7 @@ struct postgres_store {
     char name[TOKEN_TEXT]; /* says in a notification that it is ours */
     atomic_bool is_pooled; /* a pooler is in between: no session of the server is ours */
     struct postgres_watch watch;
-    struct postgres_due job_due, flow_due;
+    struct postgres_due due;
     struct mark_set job_marks;  /* ranks are priorities, keys are seq >> 8 */
     struct mark_set step_marks; /* step_rank(), next_run_at in microseconds */
     /* One for each index, with one mark without a type: keys are microseconds since 1970. */

@@ -35,8 +35,8 @@ static struct postgres_store *store_new(const struct store_config *config)
     mark_set_init(&store->step_marks);
     for (int i = 0; i < POSTGRES_TIMER_COUNT; i++)
         mark_set_init(&store->timers[i]);
-    atomic_init(&store->job_due.due_us, INT64_MAX);
-    atomic_init(&store->flow_due.due_us, INT64_MAX);
+    atomic_init(&store->due.job_us, INT64_MAX);
+    atomic_init(&store->due.flow_us, INT64_MAX);
     store->lock_wait_ms = config->lock_wait_ms ? config->lock_wait_ms : 1;
     if (store->lock_wait_ms > INT32_MAX)
         store->lock_wait_ms = INT32_MAX;

@@ -19,22 +19,22 @@
 #define HOLDS_US (200 * US_PER_MS)
 #define WINDOW_US US_PER_SEC
 
-static void note(struct postgres_due *due, int64_t due_us)
+static void note(_Atomic int64_t *known, int64_t due_us)
 {
-    int64_t known_us = atomic_load(&due->due_us);
+    int64_t known_us = atomic_load(known);
     while (due_us < known_us)
-        if (atomic_compare_exchange_weak(&due->due_us, &known_us, due_us))
+        if (atomic_compare_exchange_weak(known, &known_us, due_us))
             return;
 }
 
 void postgres_note_due(struct store_tx *tx, int64_t due_us)
 {
-    note(&postgres_store_of(tx->session)->job_due, due_us);
+    note(&postgres_store_of(tx->session)->due.job_us, due_us);
 }
 
 void postgres_note_flow_due(struct store_tx *tx, int64_t due_us)
 {
-    note(&postgres_store_of(tx->session)->flow_due, due_us);
+    note(&postgres_store_of(tx->session)->due.flow_us, due_us);
 }
 
 /* A timer of this transaction that may lie below its mark. */
@@ -102,19 +102,24 @@ void postgres_note_step(struct store_tx *tx, const struct step_row *row)
 
 void postgres_forget_due(struct postgres_store *store)
 {
-    atomic_store(&store->job_due.read_us, 0);
-    atomic_store(&store->flow_due.read_us, 0);
+    atomic_store(&store->due.read_us, 0);
+}
+
+static int64_t or_never(int64_t due_us)
+{
+    return due_us == INT64_MAX ? 0 : due_us;
 }
 
 /* Whether the answer that we have will do.  A timer that is due is always looked for. */
-static bool is_known(struct postgres_due *due, const struct store_tx *tx, int64_t *ret_due_us)
+static bool is_known(struct postgres_due *due, const struct store_tx *tx,
+                     struct due_times *ret_due)
 {
     int64_t read_us = atomic_load(&due->read_us);
-    int64_t due_us = atomic_load(&due->due_us);
+    int64_t job_us = atomic_load(&due->job_us), flow_us = atomic_load(&due->flow_us);
     if (tx->session->store->clock->is_virtual || read_us == 0 ||
-        monotonic_us() - read_us > HOLDS_US || due_us <= tx->now_us)
+        monotonic_us() - read_us > HOLDS_US || job_us <= tx->now_us || flow_us <= tx->now_us)
         return false;
-    *ret_due_us = due_us == INT64_MAX ? 0 : due_us;
+    *ret_due = (struct due_times){or_never(job_us), or_never(flow_us)};
     return true;
 }
 
@@ -174,56 +179,63 @@ static int64_t due_of(const struct window *window, enum postgres_timer timer, in
     return timer == TIMER_JOB_LEASE ? found_us + 1 : found_us;
 }
 
-static cairn_code read_due(struct store_tx *tx, struct postgres_due *due,
-                           enum postgres_query query, enum postgres_timer first,
-                           enum postgres_timer last, int64_t *ret_due_us, cairn_error *reterr)
+/* The windows of all kinds, as parameters. */
+static cairn_code look_below(struct store_tx *tx, struct window *ret_windows,
+                             struct postgres_params *params, cairn_error *reterr)
 {
-    cleanup(reader_done) struct postgres_reader reader = {0};
     struct postgres_store *store = postgres_store_of(tx->session);
-    struct postgres_params params = {.arena = tx->arena};
-    struct window windows[POSTGRES_TIMER_COUNT];
     bool is_below;
-    if (is_known(due, tx, ret_due_us))
-        return CAIRN_OK;
-    for (int timer = first; timer <= (int)last; timer++) {
+    for (int timer = 0; timer < POSTGRES_TIMER_COUNT; timer++) {
         struct mark_set *set = &store->timers[timer];
         TRY(postgres_check_below(tx, set, PG_CHECK_TIMERS, set->pace.is_forced, &is_below,
                                  reterr));
-        windows[timer] = window_of(tx, (enum postgres_timer)timer);
-        param_time_or_ends(&params, windows[timer].from_us);
-        param_time_or_ends(&params, windows[timer].to_us);
+        ret_windows[timer] = window_of(tx, (enum postgres_timer)timer);
+        param_time_or_ends(params, ret_windows[timer].from_us);
+        param_time_or_ends(params, ret_windows[timer].to_us);
     }
-    TRY(postgres_ask(tx, query, &params, &reader, reterr));
-    int64_t due_us = INT64_MAX, before_us = 0;
-    for (int timer = first, column = 0; timer <= (int)last; timer++, column += 2) {
-        bool is_found = !PQgetisnull(reader.result, 0, column);
-        int64_t found_us = value_time(&reader, column);
-        int64_t took_us = value_int(&reader, column + 1);
-        found_us = is_found && found_us < 1 ? 1 : found_us; /* long before our time */
-        note_window(tx, (enum postgres_timer)timer, &windows[timer], found_us,
-                    took_us - before_us);
-        int64_t one_us = due_of(&windows[timer], (enum postgres_timer)timer, found_us);
-        due_us = one_us < due_us ? one_us : due_us;
-        before_us = took_us;
-    }
-    if (query == PG_NEXT_FLOW_DUE && value_bool(&reader, 2 * (last - first + 1)))
-        due_us = tx->now_us; /* a start that plain SQL has written, or relatives */
-    *ret_due_us = due_us == INT64_MAX ? 0 : due_us;
-    atomic_store(&due->due_us, due_us);
-    atomic_store(&due->read_us, monotonic_us());
     return CAIRN_OK;
 }
 
-cairn_code postgres_next_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr)
+/* The earliest of the kinds from `first` to `last`; INT64_MAX: none. */
+static int64_t read_kinds(struct store_tx *tx, struct postgres_reader *reader,
+                          const struct window *windows, enum postgres_timer first,
+                          enum postgres_timer last)
 {
-    return read_due(tx, &postgres_store_of(tx->session)->job_due, PG_NEXT_DUE, TIMER_JOB_LATER,
-                    TIMER_JOB_LEASE, ret_due_us, reterr);
+    int64_t due_us = INT64_MAX;
+    for (int timer = first; timer <= (int)last; timer++) {
+        int column = 2 * timer;
+        bool is_found = !PQgetisnull(reader->result, 0, column);
+        int64_t found_us = value_time(reader, column);
+        int64_t before_us = timer ? value_int(reader, column - 1) : 0;
+        found_us = is_found && found_us < 1 ? 1 : found_us; /* long before our time */
+        note_window(tx, (enum postgres_timer)timer, &windows[timer], found_us,
+                    value_int(reader, column + 1) - before_us);
+        int64_t one_us = due_of(&windows[timer], (enum postgres_timer)timer, found_us);
+        due_us = one_us < due_us ? one_us : due_us;
+    }
+    return due_us;
 }
 
-cairn_code postgres_next_flow_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr)
+cairn_code postgres_next_due(struct store_tx *tx, struct due_times *ret_due,
+                             cairn_error *reterr)
 {
-    return read_due(tx, &postgres_store_of(tx->session)->flow_due, PG_NEXT_FLOW_DUE,
-                    TIMER_STEP_RETRY, TIMER_START, ret_due_us, reterr);
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_due *due = &postgres_store_of(tx->session)->due;
+    struct postgres_params params = {.arena = tx->arena};
+    struct window windows[POSTGRES_TIMER_COUNT];
+    if (is_known(due, tx, ret_due))
+        return CAIRN_OK;
+    TRY(look_below(tx, windows, &params, reterr));
+    TRY(postgres_ask(tx, PG_NEXT_DUE, &params, &reader, reterr));
+    int64_t job_us = read_kinds(tx, &reader, windows, TIMER_JOB_LATER, TIMER_JOB_LEASE);
+    int64_t flow_us = read_kinds(tx, &reader, windows, TIMER_STEP_RETRY, TIMER_START);
+    if (value_bool(&reader, 2 * POSTGRES_TIMER_COUNT))
+        flow_us = tx->now_us; /* a start that plain SQL has written, or relatives */
+    *ret_due = (struct due_times){or_never(job_us), or_never(flow_us)};
+    atomic_store(&due->job_us, job_us);
+    atomic_store(&due->flow_us, flow_us);
+    atomic_store(&due->read_us, monotonic_us());
+    return CAIRN_OK;
 }
 
 /* ---- making ready --------------------------------------------------------------------------- */

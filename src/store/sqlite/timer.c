@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/error.h"
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
@@ -47,19 +48,10 @@ cairn_code sqlite_find_due_instances(struct store_tx *tx, const char **ret_ids, 
 }
 
 /* NULL reads as 0: never. */
-static cairn_code next_due(struct store_tx *tx, enum query_number number, int64_t *ret_due_us,
-                           cairn_error *reterr)
+cairn_code sqlite_next_due(struct store_tx *tx, struct due_times *ret_due, cairn_error *reterr)
 {
-    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
-    return query_int(&query, ret_due_us);
-}
-
-cairn_code sqlite_next_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr)
-{
-    return next_due(tx, Q_NEXT_DUE, ret_due_us, reterr);
-}
-
-cairn_code sqlite_next_flow_due(struct store_tx *tx, int64_t *ret_due_us, cairn_error *reterr)
-{
-    return next_due(tx, Q_NEXT_FLOW_DUE, ret_due_us, reterr);
+    cleanup(query_end) struct query query = query_begin(tx, Q_NEXT_DUE, reterr);
+    TRY(query_int(&query, &ret_due->job_us));
+    ret_due->flow_us = sqlite3_column_int64(query.handle, 1);
+    return CAIRN_OK;
 }

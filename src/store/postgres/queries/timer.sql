@@ -112,14 +112,15 @@ SELECT i.id::text
 
 -- name: next_due
 -- doing: find the next timer
--- When the next timer of a job is due.
+-- When the next timers are due.
 --
---   $1, $2  which run_at to look at: from, to
---   $3, $4  which ends of leases: from, to
+--   $1..$12  which times to look at, from and to: of jobs for later, of their leases, of retries, leases
+--            and waits of steps, of delayed starts
 --
--- One row: the earliest run_at of a job for later, NULL for none; the microseconds that finding it
--- took; the earliest end of a lease (it has run out a microsecond after it); its microseconds.  One
--- look at the head of each index.
+-- One row: the earliest of each, NULL for none, followed by the microseconds since the statement
+-- began; at last, whether plain SQL has written a start, or relatives are to be told.  A job's lease
+-- has run out a microsecond after its end.  One look at the head of each index of timers, whose
+-- conditions are repeated here word for word.
 SELECT (SELECT r.run_at
           FROM workflow.workflow_run AS r
          WHERE r.status = 'pending' AND NOT r.is_ready
@@ -133,30 +134,19 @@ SELECT (SELECT r.run_at
            AND r.lease_until >= $3::timestamptz AND r.lease_until <= $4::timestamptz
          ORDER BY r.lease_until
          LIMIT 1),
-       (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
-
-
--- name: next_flow_due
--- doing: find the next timer
--- When the next timer of a workflow is due.
---
---   $1..$8  which times to look at, from and to: of retries, leases, waits, delayed starts
---
--- One row: the earliest of each, NULL for none, followed by the microseconds since the statement
--- began; at last, whether plain SQL has written a start, or relatives are to be told.  One look at the head of each index of timers, whose conditions are repeated here word for
--- word.
-SELECT (SELECT s.due_at
+       (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint,
+       (SELECT s.due_at
           FROM workflow.workflow_step AS s
          WHERE s.due_at IS NOT NULL AND s.locked_by IS NULL AND NOT s.is_held
            AND s.status IN ('ready', 'compensation')
-           AND s.due_at >= $1::timestamptz AND s.due_at <= $2::timestamptz
+           AND s.due_at >= $5::timestamptz AND s.due_at <= $6::timestamptz
          ORDER BY s.due_at
          LIMIT 1),
        (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint,
        (SELECT s.due_at
           FROM workflow.workflow_step AS s
          WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
-           AND s.due_at >= $3::timestamptz AND s.due_at <= $4::timestamptz
+           AND s.due_at >= $7::timestamptz AND s.due_at <= $8::timestamptz
          ORDER BY s.due_at
          LIMIT 1),
        (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint,
@@ -164,14 +154,14 @@ SELECT (SELECT s.due_at
           FROM workflow.workflow_step AS s
          WHERE s.due_at IS NOT NULL AND s.locked_by IS NULL
            AND (s.is_held OR s.status NOT IN ('ready', 'compensation'))
-           AND s.due_at >= $5::timestamptz AND s.due_at <= $6::timestamptz
+           AND s.due_at >= $9::timestamptz AND s.due_at <= $10::timestamptz
          ORDER BY s.due_at
          LIMIT 1),
        (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint,
        (SELECT i.start_at
           FROM workflow.workflow_instance AS i
          WHERE i.status = 'pending' AND i.start_at IS NOT NULL
-           AND i.start_at >= $7::timestamptz AND i.start_at <= $8::timestamptz
+           AND i.start_at >= $11::timestamptz AND i.start_at <= $12::timestamptz
          ORDER BY i.start_at
          LIMIT 1),
        (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint,

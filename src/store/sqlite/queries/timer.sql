@@ -80,68 +80,61 @@ SELECT id
 
 -- name: next_due
 -- doing: find the next timer
--- When the next timer is due.
---
--- One row: an instant, or NULL for never.  A lease has run out one microsecond after its last,
--- one without an end long ago.  One probe each of idx_workflow_run_scheduled and idx_workflow_run_leased.
-SELECT min(due)
-  FROM (SELECT (SELECT run_at
-                  FROM workflow_run INDEXED BY idx_workflow_run_scheduled
-                 WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
-                 ORDER BY run_at
-                 LIMIT 1) AS due
-        UNION ALL
-        SELECT (SELECT ifnull(lease_until, 0) + 1
-                  FROM workflow_run INDEXED BY idx_workflow_run_leased
-                 WHERE status = 'leased'
-                 ORDER BY lease_until
-                 LIMIT 1));
-
-
--- name: next_flow_due
--- doing: find the next timer
--- When the next timer of a workflow is due; a start that plain SQL has written, and relatives
--- that are to be told, are due now.
+-- When the next timers are due: of jobs, and of workflows.
 --
 --   :now  microseconds since 1970
 --
--- One row: an instant, or NULL for never.  One probe of each index of timers.
-SELECT min(due)
-  FROM (SELECT (SELECT due_at
-                  FROM workflow_step INDEXED BY idx_workflow_step_leased
-                 WHERE locked_by IS NOT NULL AND due_at IS NOT NULL
-                 ORDER BY due_at
-                 LIMIT 1) AS due
-        UNION ALL
-        SELECT (SELECT due_at
-                  FROM workflow_step INDEXED BY idx_workflow_step_scheduled
-                 WHERE due_at IS NOT NULL AND locked_by IS NULL AND is_held = 0
-                   AND status IN ('ready', 'compensation')
-                 ORDER BY due_at
-                 LIMIT 1)
-        UNION ALL
-        SELECT (SELECT due_at
-                  FROM workflow_step INDEXED BY idx_workflow_step_timer
-                 WHERE due_at IS NOT NULL AND locked_by IS NULL
-                   AND (is_held = 1 OR status NOT IN ('ready', 'compensation'))
-                 ORDER BY due_at
-                 LIMIT 1)
-        UNION ALL
-        SELECT (SELECT start_at
-                  FROM workflow_instance INDEXED BY idx_workflow_instance_start
-                 WHERE status = 'pending' AND start_at IS NOT NULL
-                 ORDER BY start_at
-                 LIMIT 1)
-        UNION ALL
-        SELECT (SELECT :now
-                  FROM workflow_intake INDEXED BY idx_workflow_intake_untried
-                 WHERE instance_id IS NULL AND error IS NULL
-                 LIMIT 1)
-        UNION ALL
-        SELECT (SELECT :now
-                  FROM workflow_instance INDEXED BY idx_workflow_instance_telling
-                 WHERE is_telling = 1
-                 LIMIT 1));
+-- One row of two instants, NULL for never.  A job's lease has run out one microsecond after its
+-- last, one without an end long ago.  Of workflows, a start that plain SQL has written and relatives
+-- that are to be told are due now.  One probe of each index of timers.
+SELECT (SELECT min(due)
+          FROM (SELECT (SELECT run_at
+                          FROM workflow_run INDEXED BY idx_workflow_run_scheduled
+                         WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
+                         ORDER BY run_at
+                         LIMIT 1) AS due
+                UNION ALL
+                SELECT (SELECT ifnull(lease_until, 0) + 1
+                          FROM workflow_run INDEXED BY idx_workflow_run_leased
+                         WHERE status = 'leased'
+                         ORDER BY lease_until
+                         LIMIT 1))),
+       (SELECT min(due)
+          FROM (SELECT (SELECT due_at
+                          FROM workflow_step INDEXED BY idx_workflow_step_leased
+                         WHERE locked_by IS NOT NULL AND due_at IS NOT NULL
+                         ORDER BY due_at
+                         LIMIT 1) AS due
+                UNION ALL
+                SELECT (SELECT due_at
+                          FROM workflow_step INDEXED BY idx_workflow_step_scheduled
+                         WHERE due_at IS NOT NULL AND locked_by IS NULL AND is_held = 0
+                           AND status IN ('ready', 'compensation')
+                         ORDER BY due_at
+                         LIMIT 1)
+                UNION ALL
+                SELECT (SELECT due_at
+                          FROM workflow_step INDEXED BY idx_workflow_step_timer
+                         WHERE due_at IS NOT NULL AND locked_by IS NULL
+                           AND (is_held = 1 OR status NOT IN ('ready', 'compensation'))
+                         ORDER BY due_at
+                         LIMIT 1)
+                UNION ALL
+                SELECT (SELECT start_at
+                          FROM workflow_instance INDEXED BY idx_workflow_instance_start
+                         WHERE status = 'pending' AND start_at IS NOT NULL
+                         ORDER BY start_at
+                         LIMIT 1)
+                UNION ALL
+                SELECT (SELECT :now
+                          FROM workflow_intake INDEXED BY idx_workflow_intake_untried
+                         WHERE instance_id IS NULL AND error IS NULL
+                         LIMIT 1)
+                UNION ALL
+                SELECT (SELECT :now
+                          FROM workflow_instance INDEXED BY idx_workflow_instance_telling
+                         WHERE is_telling = 1
+                         LIMIT 1)));
 
 
 -- name: count_expired
