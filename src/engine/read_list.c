@@ -157,10 +157,14 @@ static cairn_code find_intake(struct question *q, const char *id, struct instanc
 cairn_code question_instance(struct question *q, const char *id, struct instance_row *ret_row)
 {
     cairn_code code = CAIRN_E_NOT_FOUND;
-    if (id_is_valid(id))
+    bool is_valid = id_is_valid(id);
+    if (is_valid)
         code = STORE(q, get_instance, id, ret_row);
-    if (code == CAIRN_E_NOT_FOUND && id_is_valid(id))
+    if (code == CAIRN_E_NOT_FOUND && is_valid)
         code = find_intake(q, id, ret_row);
+    if (code == CAIRN_E_NOT_FOUND &&
+        is_valid) /* it may have been started between the two looks */
+        code = STORE(q, get_instance, id, ret_row);
     if (code == CAIRN_E_NOT_FOUND)
         return fail(q->error, code, "instance \"%.64s\" does not exist", id);
     return code;

@@ -508,3 +508,60 @@ TEST(a_claim_that_may_have_tasks_is_not_woken)
     CHECK_INT(claim->out.page.count, 1);
     rig_done(&rig);
 }
+
+/* ---- what the store is asked ---------------------------------------------------------------- */
+
+static const struct store_ops *asked_ops; /* of the store whose claims are seen */
+static bool was_final;
+
+static cairn_code see_claim(struct store_tx *tx, const struct job_claim *claim,
+                            struct job_row *ret_rows, size_t room, size_t *ret_count,
+                            cairn_error *reterr)
+{
+    was_final = claim->is_final;
+    return asked_ops->claim_jobs(tx, claim, ret_rows, room, ret_count, reterr);
+}
+
+TEST(a_claim_that_does_not_wait_overlooks_nothing)
+{
+    struct rig rig;
+    struct store_ops ops;
+    rig_init(&rig, 1000);
+    asked_ops = rig.engine->store->ops;
+    ops = *asked_ops;
+    ops.claim_jobs = see_claim;
+    rig.engine->store->ops = &ops;
+
+    struct request *waits = rig_claim(&rig, "a.v1", 1000);
+    rig_submit(&rig, waits);
+    rig_run(&rig);
+    CHECK(!was_final, "a claim that waits is asked again");
+
+    /* Of equal claims the first one asks for all. */
+    struct request *other = rig_claim(&rig, "a.v1", 1000), *last = rig_claim(&rig, "a.v1", 0);
+    rig_submit(&rig, other);
+    rig_submit(&rig, last);
+    rig_run(&rig);
+    CHECK(was_final && rig_is_done(last), "nobody asks again for a claim that does not wait");
+    rig.engine->store->ops = asked_ops;
+    rig_done(&rig);
+}
+
+/* The second look of a reader is at a later moment than its first. */
+TEST(a_start_by_sql_that_is_made_between_two_looks_is_found)
+{
+    static const char text[] = "{\"workflow\": \"w\", \"version\": 1, \"steps\": "
+                               "[{\"step\": \"s\", \"handler\": \"h\"}]}";
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *deploy = rig_make(OP_DEPLOY), *start = rig_make(OP_START);
+    deploy->in.deploy =
+        (struct deploy_input){.file = "w.json", .text = text, .len = strlen(text)};
+    start->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
+    start->in.start.workflow = "w";
+    CHECK_INT(rig_do(&rig, deploy), CAIRN_OK);
+    CHECK_INT(rig_do(&rig, start), CAIRN_OK);
+    fail_calls(&rig, FAULTY_GET_INSTANCE, 1, CAIRN_E_NOT_FOUND);
+    CHECK_INT(rig_read(&rig, OP_INSTANCE_GET, enqueued_id(start))->code, CAIRN_OK);
+    rig_done(&rig);
+}
