@@ -6,7 +6,7 @@
 import os
 
 import cairn
-import psycopg
+from psycopg_pool import ConnectionPool
 
 URL = os.environ["SHOP_URL"]
 app = cairn.App()
@@ -14,14 +14,15 @@ app = cairn.App()
 
 @app.lifespan
 def database():
-    """One connection for each process; `task.state` in the handlers."""
-    with psycopg.connect(URL, autocommit=True) as connection:
-        yield connection
+    """Connections for the handlers, `task.state`; one that the database has closed is replaced."""
+    with ConnectionPool(URL, kwargs={"autocommit": True}, check=ConnectionPool.check_connection) as pool:
+        yield pool
 
 
 def once(task: cairn.Task, statement: str, *values: object) -> None:
     """Executes a statement that has no second effect: a call may be repeated after a crash."""
-    task.state.execute(statement, values)
+    with task.state.connection() as connection:
+        connection.execute(statement, values)
 
 
 @app.task("shop.reserve.v1")
