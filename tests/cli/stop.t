@@ -1,8 +1,8 @@
 # The first signal lets handlers finish and claims nothing more.
 $ mkfifo started go; a=$(cairn job add slow.v1); b=$(cairn job add slow.v1)
-$ cairn work --concurrency 1 --handle 'slow.v1=echo > started; cat go; echo 1' & worker=$!; read < started; kill -TERM $worker; echo > go; wait $worker
-! cairn: working on <url>: slow.v1; up to 1 at the same time
-! cairn: stopping: handlers may finish; a second signal kills them
+$ cairn work --concurrency 1 --handle 'slow.v1=echo > started; cat go; echo 1' 2>said & worker=$!; read < started; kill -TERM $worker; until grep -q stopping said; do sleep 0.05; done; echo > go; wait $worker; cat said
+cairn: working on <url>: slow.v1; up to 1 at the same time
+cairn: stopping: handlers may finish; a second signal kills them
 $ cairn job list -o json | grep -o '"status":"[a-z]*"'
 "status":"pending"
 "status":"succeeded"
