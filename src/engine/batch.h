@@ -264,7 +264,7 @@ struct claim_share {
 
 /* Claims that are answered by the same questions. */
 struct claim_group {
-    struct claim_share *shares; /* of several only steps are asked */
+    struct claim_share *shares; /* of several only one kind is asked for */
     size_t count, room;         /* room: of all of them */
     size_t taken[CLAIM_KINDS];
 };

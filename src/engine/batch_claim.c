@@ -17,8 +17,8 @@
  *
  * If the number is odd, the kind whose turn it is gets the extra task, and the other kind has the
  * next turn.  A kind that brought less than it was asked for is exhausted: in this batch it is not
- * asked again by claims that ask for the same.  Once jobs are exhausted, equal claims are answered
- * together, by one question for steps.
+ * asked again by claims that ask for the same.  Once one kind is exhausted, equal claims are answered
+ * together, by one question for the other kind.
  */
 #include "engine/workset.h"
 
@@ -158,12 +158,14 @@ static void add_share(struct batch *batch, struct claim_group *group, struct req
     group->room += room;
 }
 
-/* A claim; and if there are no jobs, the equal claims that follow.  None of them overtakes another
+/* A claim; and if only one kind is left, the equal claims that follow.  None of them overtakes another
  * claim that could want the same tasks. */
 static cairn_code make_group(struct batch *batch, struct request *first,
                              struct claim_group *ret_group)
 {
-    bool is_alone = first->was_unsure || !first->demand->is_exhausted[CLAIM_JOBS];
+    const bool *is_exhausted = first->demand->is_exhausted;
+    bool has_choice = !is_exhausted[CLAIM_JOBS] && !is_exhausted[CLAIM_STEPS];
+    bool is_alone = first->was_unsure || has_choice;
     size_t room = is_alone ? 1 : batch->requests->count;
     *ret_group = (struct claim_group){
         .shares = arena_array(&batch->arena, room, sizeof *ret_group->shares)};

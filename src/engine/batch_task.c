@@ -20,10 +20,29 @@ static cairn_task *add_task(struct claim_group *group, struct claim_share *share
     return task;
 }
 
-static struct job_claim to_store_claim(const struct batch *batch, const struct request *request)
+/* A holder for each row that there is room for. */
+static cairn_code make_holders(struct batch *batch, const struct claim_group *group,
+                               const struct claim_holder **ret_holders)
 {
+    size_t at = 0;
+    struct claim_holder *holders = arena_array(&batch->arena, group->room, sizeof *holders);
+    NEED(holders, batch->error);
+    for (size_t i = 0; i < group->count; i++)
+        for (size_t k = 0; k < group->shares[i].room; k++)
+            holders[at++] = (struct claim_holder){
+                .worker = request_claim(group->shares[i].request)->worker,
+                .token = group->shares[i].request->token,
+            };
+    *ret_holders = holders;
+    return CAIRN_OK;
+}
+
+static cairn_code to_store_claim(struct batch *batch, const struct claim_group *group,
+                                 struct job_claim *ret_claim)
+{
+    const struct request *request = group->shares->request;
     const cairn_claim_options *claim = request_claim(request);
-    return (struct job_claim){
+    *ret_claim = (struct job_claim){
         .worker = claim->worker,
         .token = request->token,
         .patterns = claim->types,
@@ -32,6 +51,20 @@ static struct job_claim to_store_claim(const struct batch *batch, const struct r
         .lease_until_us = instant_add(batch->tx->now_us, claim->lease_ms * US_PER_MS),
         .is_final = request->demand->is_final,
     };
+    return group->count > 1 ? make_holders(batch, group, &ret_claim->holders) : CAIRN_OK;
+}
+
+/* Rows come in the order of the holders, nearly always: so the search goes on where it ended.  NULL:
+ * the row is leased to none of them. */
+static struct claim_share *find_share(struct claim_group *group, enum claim_kind kind,
+                                      size_t *at, const char *token)
+{
+    for (size_t i = 0; i < group->count; i++, *at = (*at + 1) % group->count) {
+        struct claim_share *share = &group->shares[*at];
+        if (share->of[kind].count < share->room && strcmp(share->request->token, token) == 0)
+            return share;
+    }
+    return NULL;
 }
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
@@ -46,67 +79,61 @@ static cairn_code note_job(struct batch *batch, const char *worker, const struct
     return batch_add_job_event(batch, row->id, EVENT_STARTED, &facts);
 }
 
-static cairn_code lease_jobs(struct batch *batch, const struct request *request,
+static cairn_code lease_jobs(struct batch *batch, const struct claim_group *group,
                              struct job_row *rows, size_t room, size_t *ret_count)
 {
-    struct job_claim claim = to_store_claim(batch, request);
+    const struct request *request = group->shares->request;
+    struct job_claim claim;
+    TRY(to_store_claim(batch, group, &claim));
     if (request->was_unsure)
         return STORE(batch, find_claimed, claim.worker, claim.token, rows, room, ret_count);
     return STORE(batch, claim_jobs, &claim, rows, room, ret_count);
 }
 
+static cairn_code give_job(struct batch *batch, struct claim_group *group,
+                           struct claim_share *share, struct job_row *row)
+{
+    struct request *request = share->request;
+    if (group->count > 1 && !row_keep_texts(&job_row_type, row, &request->arena))
+        return fail_memory(batch->error);
+    cairn_task *task = add_task(group, share, CLAIM_JOBS);
+    NEED(task, batch->error);
+    *task = (cairn_task){
+        .id = row->id,
+        .token = request->token,
+        .kind = task_kind_name(TASK_JOB),
+        .kind_code = CAIRN_TASK_JOB,
+        .type = row->type,
+        .input = row->payload,
+        .key = row->key,
+        .attempt = row->attempt + 1,
+        .max_attempts = row->max_attempts,
+        .lease_until_us = row->lease_until_us,
+        .metadata = row->metadata,
+    };
+    return request->was_unsure ? CAIRN_OK
+                               : note_job(batch, request_claim(request)->worker, row);
+}
+
 cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room)
 {
-    struct claim_share *share = group->shares;
-    struct request *request = share->request;
-    size_t count = 0;
+    size_t count = 0, at = 0;
     struct job_row *rows = arena_array(&batch->arena, room, sizeof *rows);
     NEED(rows, batch->error);
     struct arena *arena = batch->tx->arena;
-    batch->tx->arena = &request->arena; /* where the answer lives: nothing needs to be copied */
-    cairn_code code = lease_jobs(batch, request, rows, room, &count);
+    if (group->count == 1)
+        batch->tx->arena = &group->shares->request->arena; /* nothing needs to be copied */
+    cairn_code code = lease_jobs(batch, group, rows, room, &count);
     batch->tx->arena = arena;
     for (size_t i = 0; i < count && !code; i++) {
-        const struct job_row *row = &rows[i];
-        cairn_task *task = add_task(group, share, CLAIM_JOBS);
-        NEED(task, batch->error);
-        *task = (cairn_task){
-            .id = row->id,
-            .token = request->token,
-            .kind = task_kind_name(TASK_JOB),
-            .kind_code = CAIRN_TASK_JOB,
-            .type = row->type,
-            .input = row->payload,
-            .key = row->key,
-            .attempt = row->attempt + 1,
-            .max_attempts = row->max_attempts,
-            .lease_until_us = row->lease_until_us,
-            .metadata = row->metadata,
-        };
-        if (!request->was_unsure)
-            code = note_job(batch, request_claim(request)->worker, row);
+        struct claim_share *share = find_share(group, CLAIM_JOBS, &at, rows[i].token);
+        code = share ? give_job(batch, group, share, &rows[i])
+                     : fail(batch->error, CAIRN_E_INTERNAL, "a job was leased to no claim");
     }
     return code;
 }
 
 /* ---- steps: the question -------------------------------------------------------------------- */
-
-/* A holder for each row that there is room for. */
-static cairn_code make_holders(struct batch *batch, const struct claim_group *group,
-                               const struct step_holder **ret_holders)
-{
-    size_t at = 0;
-    struct step_holder *holders = arena_array(&batch->arena, group->room, sizeof *holders);
-    NEED(holders, batch->error);
-    for (size_t i = 0; i < group->count; i++)
-        for (size_t k = 0; k < group->shares[i].room; k++)
-            holders[at++] = (struct step_holder){
-                .worker = request_claim(group->shares[i].request)->worker,
-                .token = group->shares[i].request->token,
-            };
-    *ret_holders = holders;
-    return CAIRN_OK;
-}
 
 /* The functions that a claim names, as a store takes them. */
 static cairn_code join_functions(struct batch *batch, const cairn_claim_options *claim,
@@ -134,13 +161,11 @@ static cairn_code lease_steps(struct batch *batch, const struct claim_group *gro
 {
     const struct request *request = group->shares->request;
     const cairn_claim_options *claim = request_claim(request);
-    struct step_claim wanted = {.base = to_store_claim(batch, request),
-                                .aging_rate = batch->engine->base.options.aging_rate};
+    struct step_claim wanted = {.aging_rate = batch->engine->base.options.aging_rate};
+    TRY(to_store_claim(batch, group, &wanted.base));
     if (request->was_unsure)
         return STORE(batch, find_claimed_steps, claim->worker, request->token, rows, room,
                      ret_count);
-    if (group->count > 1)
-        TRY(make_holders(batch, group, &wanted.holders));
     if (claim->function_count)
         TRY(join_functions(batch, claim, &wanted));
     if (batch->ops->send_step_claim) {
@@ -260,21 +285,8 @@ static cairn_code note_step(struct batch *batch, const char *worker, struct flow
     return workset_put_claimed(batch, step);
 }
 
-/* Rows come in the order of the holders, nearly always: so the search goes on where it ended.  NULL:
- * the row is leased to none of them. */
-static struct claim_share *find_share(struct claim_group *group, size_t *at, const char *token)
-{
-    for (size_t i = 0; i < group->count; i++, *at = (*at + 1) % group->count) {
-        struct claim_share *share = &group->shares[*at];
-        if (share->of[CLAIM_STEPS].count < share->room &&
-            strcmp(share->request->token, token) == 0)
-            return share;
-    }
-    return NULL;
-}
-
-static cairn_code give(struct batch *batch, struct claim_group *group,
-                       struct claim_share *share, struct step_row *row)
+static cairn_code give_step(struct batch *batch, struct claim_group *group,
+                            struct claim_share *share, struct step_row *row)
 {
     struct request *request = share->request;
     struct step_config config;
@@ -303,8 +315,8 @@ cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size
     cairn_code code = lease_steps(batch, group, rows, room, &found);
     batch->tx->arena = arena;
     for (size_t i = 0; i < found && !code; i++) {
-        struct claim_share *share = find_share(group, &at, rows[i].token);
-        code = share ? give(batch, group, share, &rows[i])
+        struct claim_share *share = find_share(group, CLAIM_STEPS, &at, rows[i].token);
+        code = share ? give_step(batch, group, share, &rows[i])
                      : fail(batch->error, CAIRN_E_INTERNAL, "a step was leased to no claim");
     }
     return code;

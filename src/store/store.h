@@ -89,9 +89,19 @@ enum lock_result {
     LOCK_BUSY    /* it exists, but another transaction holds it */
 };
 
-/* A claim of jobs by one worker. */
+/* The worker that leases a row. */
+struct claim_holder {
+    const char *worker, *token;
+};
+
+/* A claim of jobs. */
 struct job_claim {
     const char *worker, *token;
+
+    /* Several claims that are alike, made together: one holder for each row that there is room for,
+     * instead of worker and token.  NULL: these for all. */
+    const struct claim_holder *holders;
+
     const char *const *patterns; /* exact types, and prefixes that end in % */
     size_t pattern_count;
     const char *runtime; /* NULL: any */
@@ -167,19 +177,10 @@ struct ready_type {
     const char *instance_id;
 };
 
-/* The worker that leases a step. */
-struct step_holder {
-    const char *worker, *token;
-};
-
 /* A claim of steps: as for jobs, and how quickly waiting raises a priority. */
 struct step_claim {
     struct job_claim base;
     double aging_rate; /* points a second; 0: off */
-
-    /* Several claims that are alike, made together: one holder for each row that there is room for,
-     * instead of base's worker and token.  NULL: base's for all. */
-    const struct step_holder *holders;
 
     /* Functions in some of their versions, beside base's patterns, which mean every version.  No two
      * overlap, and no pattern matches one of their names. */

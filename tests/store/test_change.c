@@ -369,3 +369,35 @@ TEST(the_next_timer_is_the_earliest_of_planned_jobs_and_leases)
     begin_read(rig);
     CHECK_INT(next_due(rig).job_us, RIG_START_US - 4);
 }
+
+/* ---- claims that are made together --------------------------------------------------------- */
+
+TEST(each_holder_of_a_claim_gets_a_job_of_its_own)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    static const char *all = "%";
+    static const struct claim_holder holders[] = {
+        {"me", "t1"}, {"me", "t1"}, {"you", "t2"}, {"he", "t3"}, {"she", "t4"}};
+    begin_write(rig);
+    for (int i = 0; i < 4; i++)
+        add(rig, job_of(rig, "a"));
+    struct job_claim claim = {.holders = holders,
+                              .patterns = &all,
+                              .pattern_count = 1,
+                              .lease_until_us = rig->tx->now_us + US_PER_MIN};
+    MUST(rig, rig->ops->claim_jobs(rig->tx, &claim, rig->rows, 5, &rig->count, &rig->error));
+    CHECK_INT(rig->count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_STR(rig->rows[i].leased_by, holders[i].worker);
+        CHECK_STR(rig->rows[i].token, holders[i].token);
+    }
+    commit(rig);
+
+    begin_write(rig);
+    MUST(rig, rig->ops->find_claimed(rig->tx, "me", "t1", rig->rows, ROWS_MAX, &rig->count,
+                                     &rig->error));
+    CHECK_INT(rig->count, 2);
+    MUST(rig, rig->ops->find_claimed(rig->tx, "he", "t3", rig->rows, ROWS_MAX, &rig->count,
+                                     &rig->error));
+    CHECK_INT(rig->count, 1);
+}

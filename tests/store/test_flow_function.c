@@ -641,7 +641,7 @@ TEST(each_holder_of_a_claim_gets_a_row_of_its_own)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
     static const char *all = "%";
-    static const struct step_holder holders[] = {
+    static const struct claim_holder holders[] = {
         {"me", "t1"}, {"me", "t1"}, {"you", "t2"}, {"he", "t3"}, {"she", "t4"}};
     struct steps *found = arena_zalloc(&rig->arena, sizeof *found);
     begin_write(rig);
@@ -649,8 +649,8 @@ TEST(each_holder_of_a_claim_gets_a_row_of_its_own)
         new_function(rig, "f");
     commit(rig);
     begin_write(rig);
-    struct step_claim claim = {.base = {.patterns = &all, .pattern_count = 1},
-                               .holders = holders};
+    struct step_claim claim = {
+        .base = {.holders = holders, .patterns = &all, .pattern_count = 1}};
     struct steps *claimed = claim_steps_by(rig, 5, claim);
     CHECK_INT(claimed->count, 4);
     for (size_t i = 0; i < 4; i++) {
@@ -674,12 +674,12 @@ TEST(of_more_holders_than_rows_the_first_get_them)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
     static const char *all = "%";
-    static const struct step_holder holders[] = {{"a", "1"}, {"b", "2"}};
+    static const struct claim_holder holders[] = {{"a", "1"}, {"b", "2"}};
     begin_write(rig);
     for (int i = 0; i < 3; i++)
         new_function(rig, "f");
-    struct step_claim claim = {.base = {.patterns = &all, .pattern_count = 1},
-                               .holders = holders};
+    struct step_claim claim = {
+        .base = {.holders = holders, .patterns = &all, .pattern_count = 1}};
     CHECK_INT(claim_steps_by(rig, 2, claim)->count, 2);
     struct steps *last = claim_steps_by(rig, 2, claim);
     CHECK_INT(last->count, 1);

@@ -62,7 +62,7 @@ static long claim_pages(PGconn *conn, int64_t mark)
     PQclear(PQexecParams(conn, SQL_BEGIN_SETTINGS, 1, NULL, &wait, NULL, NULL, 0));
     snprintf(sql, sizeof sql,
              "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE claim_jobs('{a}',"
-             " '{100}', '{100}', '{%lld}', '{}', '{}', NULL, now(), 18, 10, 'w', 't',"
+             " '{100}', '{100}', '{%lld}', '{}', '{}', NULL, now(), 18, 10, '{w}', '{t}',"
              " now() + interval '1 minute')",
              (long long)mark);
     PGresult *result = PQexec(conn, sql);

@@ -33,31 +33,17 @@ struct taking {
 struct claim_kind {
     const struct row_type *type;
     enum postgres_query claim, check;
+    bool (*is_held_by)(const void *row, const struct claim_holder *holder);
     void (*add_params)(struct postgres_params *params, const struct taking *taking);
     void (*note_due)(struct store_tx *tx, int64_t due_us);
 };
 
-static void add_job_params(struct postgres_params *params, const struct taking *taking)
+static void add_holders(struct postgres_params *params, const struct taking *taking)
 {
-    param_text(params, taking->claim.base.worker);
-    param_text(params, taking->claim.base.token);
-    param_time(params, taking->claim.base.lease_until_us);
-}
-
-static const struct claim_kind jobs = {
-    .type = &job_row_type,
-    .claim = PG_CLAIM_JOBS,
-    .check = PG_CHECK_JOBS,
-    .add_params = add_job_params,
-    .note_due = postgres_note_due,
-};
-
-static void add_step_params(struct postgres_params *params, const struct taking *taking)
-{
-    const struct step_claim *claim = &taking->claim;
+    const struct job_claim *claim = &taking->claim.base;
     size_t count = claim->holders ? taking->room - taking->count : 1;
-    struct step_holder one = {claim->base.worker, claim->base.token};
-    const struct step_holder *holders = claim->holders ? claim->holders : &one;
+    struct claim_holder one = {claim->worker, claim->token};
+    const struct claim_holder *holders = claim->holders ? claim->holders : &one;
     struct postgres_columns columns = {0};
     for (size_t i = 0; i < count; i++) {
         columns_text(&columns, holders[i].worker);
@@ -65,14 +51,43 @@ static void add_step_params(struct postgres_params *params, const struct taking 
         columns_end_row(&columns);
     }
     param_columns_copied(params, &columns);
-    param_time(params, claim->base.lease_until_us);
-    param_double(params, claim->aging_rate);
+    param_time(params, claim->lease_until_us);
+}
+
+static bool is_job_held_by(const void *job, const struct claim_holder *holder)
+{
+    const struct job_row *row = job;
+    return strcmp(row->token, holder->token) == 0 &&
+           strcmp(row->leased_by, holder->worker) == 0;
+}
+
+static const struct claim_kind jobs = {
+    .type = &job_row_type,
+    .claim = PG_CLAIM_JOBS,
+    .check = PG_CHECK_JOBS,
+    .is_held_by = is_job_held_by,
+    .add_params = add_holders,
+    .note_due = postgres_note_due,
+};
+
+static bool is_step_held_by(const void *step, const struct claim_holder *holder)
+{
+    const struct step_row *row = step;
+    return strcmp(row->token, holder->token) == 0 &&
+           strcmp(row->locked_by, holder->worker) == 0;
+}
+
+static void add_step_params(struct postgres_params *params, const struct taking *taking)
+{
+    add_holders(params, taking);
+    param_double(params, taking->claim.aging_rate);
 }
 
 static const struct claim_kind steps = {
     .type = &step_row_type,
     .claim = PG_CLAIM_STEPS,
     .check = PG_CHECK_STEPS,
+    .is_held_by = is_step_held_by,
     .add_params = add_step_params,
     .note_due = postgres_note_flow_due,
 };
@@ -162,35 +177,31 @@ static cairn_code run_claim(struct store_tx *tx, const struct taking *taking, si
     return postgres_ask(tx, taking->kind->claim, &params, ret_reader, reterr);
 }
 
-static bool is_held_by(const struct step_row *row, const struct step_holder *holder)
-{
-    return strcmp(row->token, holder->token) == 0 &&
-           strcmp(row->locked_by, holder->worker) == 0;
-}
-
 /* Keeps the holders that have got no row, in order: a row that changed meanwhile was passed over,
  * and so was its holder. */
 static cairn_code drop_holders(struct store_tx *tx, struct taking *taking, cairn_error *reterr)
 {
-    const struct step_row *rows = (const struct step_row *)taking->rows + taking->served;
+    const struct claim_kind *kind = taking->kind;
+    const char *rows = taking->rows + taking->served * kind->type->size;
+    const struct claim_holder *given = taking->claim.base.holders;
     size_t count = taking->count - taking->served, room = taking->room - taking->served;
     size_t left = 0, at = 0;
-    if (count == 0 || !taking->claim.holders)
+    if (count == 0 || !given)
         return CAIRN_OK;
-    struct step_holder *holders = arena_array(tx->arena, room, sizeof *holders);
+    struct claim_holder *holders = arena_array(tx->arena, room, sizeof *holders);
     bool *is_seen = arena_array(tx->arena, count, sizeof *is_seen);
     if (!holders || !is_seen)
         return fail_memory(reterr);
     for (size_t i = 0; i < room; i++) {
         for (at = 0; at < count; at++)
-            if (!is_seen[at] && is_held_by(&rows[at], &taking->claim.holders[i]))
+            if (!is_seen[at] && kind->is_held_by(rows + at * kind->type->size, &given[i]))
                 break;
         if (at < count)
             is_seen[at] = true;
         else
-            holders[left++] = taking->claim.holders[i];
+            holders[left++] = given[i];
     }
-    taking->claim.holders = holders;
+    taking->claim.base.holders = holders;
     taking->served = taking->count;
     return CAIRN_OK;
 }

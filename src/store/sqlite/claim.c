@@ -34,7 +34,8 @@ struct claiming {
     /* Finds the next type of a prefix, and offers the heads of a type. */
     enum query_number next_type;
     cairn_code (*collect)(struct claiming *claiming, const char *type);
-    double aging_rate; /* of steps */
+    double aging_rate;          /* of steps */
+    struct claim_holder holder; /* of the row that is being leased */
 
     struct head *heads; /* the best so far, in order */
     size_t count, room;
@@ -142,6 +143,20 @@ static cairn_code read_head(struct claiming *claiming, enum query_number number,
     return query_ended(&query);
 }
 
+/* Who leases the row with this number, in texts that live as long as the rows. */
+static bool keep_holder(struct claiming *claiming, size_t number)
+{
+    const struct job_claim *claim = claiming->claim;
+    struct arena *arena = claiming->tx->arena;
+    if (claiming->holder.token && !claim->holders)
+        return true;
+    const char *worker = claim->holders ? claim->holders[number].worker : claim->worker;
+    const char *token = claim->holders ? claim->holders[number].token : claim->token;
+    claiming->holder = (struct claim_holder){.worker = arena_strdup(arena, worker),
+                                             .token = arena_strdup(arena, token)};
+    return claiming->holder.worker && claiming->holder.token;
+}
+
 /* Leases one head, or puts it aside if others inserted it as ready before its time. */
 static cairn_code take_job(struct claiming *claiming, int64_t seq, struct job_row *ret_row,
                            bool *ret_taken)
@@ -153,8 +168,8 @@ static cairn_code take_job(struct claiming *claiming, int64_t seq, struct job_ro
     if (!*ret_taken)
         return rows_write(tx, Q_POSTPONE_JOB, &job_row_type, ret_row, 1, claiming->reterr);
     ret_row->status = JOB_LEASED;
-    ret_row->leased_by = claiming->claim->worker;
-    ret_row->token = claiming->claim->token;
+    ret_row->leased_by = claiming->holder.worker;
+    ret_row->token = claiming->holder.token;
     ret_row->lease_until_us = claiming->claim->lease_until_us;
     ret_row->updated_at_us = tx->now_us;
     return rows_write(tx, Q_LEASE_JOB, &job_row_type, ret_row, 1, claiming->reterr);
@@ -170,6 +185,8 @@ static cairn_code claim_round(struct claiming *claiming, struct job_row *ret_row
     TRY(collect_types(claiming));
     for (size_t i = 0; i < claiming->count; i++) {
         bool is_taken = false;
+        if (!keep_holder(claiming, *count))
+            return fail_memory(claiming->reterr);
         TRY(take_job(claiming, claiming->heads[i].id, &ret_rows[*count], &is_taken));
         *count += is_taken;
         *ret_postponed |= !is_taken;
@@ -181,16 +198,13 @@ cairn_code sqlite_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
                              struct job_row *ret_rows, size_t room, size_t *ret_count,
                              cairn_error *reterr)
 {
-    struct job_claim own = *claim; /* its texts must live as long as the rows */
     struct claiming claiming = {.tx = tx,
-                                .claim = &own,
+                                .claim = claim,
                                 .reterr = reterr,
                                 .next_type = Q_NEXT_TYPE,
                                 .collect = collect_jobs,
                                 .heads = arena_array(tx->arena, room, sizeof(struct head))};
-    own.worker = arena_strdup(tx->arena, claim->worker);
-    own.token = arena_strdup(tx->arena, claim->token);
-    if (!own.worker || !own.token || !claiming.heads)
+    if (!claiming.heads)
         return fail_memory(reterr);
 
     *ret_count = 0;
@@ -264,15 +278,14 @@ static cairn_code collect_steps(struct claiming *claiming, const char *type)
 }
 
 /* Leases a step: a ready one runs now, one in compensation stays so. */
-static cairn_code lease_step(struct claiming *claiming, struct step_row *row,
-                             const char *worker, const char *token)
+static cairn_code lease_step(struct claiming *claiming, struct step_row *row)
 {
     struct store_tx *tx = claiming->tx;
     if (row->status == STEP_READY)
         row->status = STEP_RUNNING;
     row->is_ready = false;
-    row->locked_by = worker;
-    row->token = token;
+    row->locked_by = claiming->holder.worker;
+    row->token = claiming->holder.token;
     row->locked_until_us = claiming->claim->lease_until_us;
     row->due_at_us = row->locked_until_us + 1;
     if (!row->started_at_us)
@@ -282,23 +295,14 @@ static cairn_code lease_step(struct claiming *claiming, struct step_row *row,
 }
 
 /* Leases the heads, the best first, each to its holder. */
-static cairn_code take_steps(struct claiming *claiming, const struct step_holder *holders,
-                             struct step_row *ret_rows)
+static cairn_code take_steps(struct claiming *claiming, struct step_row *ret_rows)
 {
-    struct arena *arena = claiming->tx->arena;
-    struct step_holder own = {claiming->claim->worker, claiming->claim->token};
-    const char *worker = NULL, *token = NULL; /* they must live as long as the rows */
     for (size_t i = 0; i < claiming->count; i++) {
-        if (holders || i == 0) {
-            const struct step_holder *holder = holders ? &holders[i] : &own;
-            worker = arena_strdup(arena, holder->worker);
-            token = arena_strdup(arena, holder->token);
-        }
-        if (!worker || !token)
+        if (!keep_holder(claiming, i))
             return fail_memory(claiming->reterr);
         TRY(read_head(claiming, Q_READ_CLAIMED_STEP, claiming->heads[i].id, &step_row_type,
                       &ret_rows[i]));
-        TRY(lease_step(claiming, &ret_rows[i], worker, token));
+        TRY(lease_step(claiming, &ret_rows[i]));
     }
     return CAIRN_OK;
 }
@@ -325,7 +329,7 @@ cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *clai
         const struct function_range *range = &claim->functions[i];
         TRY(collect_versions(&claiming, range->name, range->from, range->to));
     }
-    TRY(take_steps(&claiming, claim->holders, ret_rows));
+    TRY(take_steps(&claiming, ret_rows));
     *ret_count = claiming.count;
     return CAIRN_OK;
 }

@@ -114,7 +114,8 @@ UPDATE workflow.workflow_run AS r
 --   $8  now
 --   $9  how many heads to look at
 --   $10  how many to lease at most
---   $11, $12, $13  worker, token, end of the lease
+--   $11, $12  workers and tokens: for each row that is leased, or one of each for all
+--   $13  end of the lease
 --
 -- Each row begins with how many heads there were: as many as $9 means that there may be more
 -- behind them.  Then how many were locked: more than were leased means that some had changed since
@@ -196,11 +197,11 @@ WITH RECURSIVE walk (before, type) AS (
     UPDATE workflow.workflow_run AS r
        SET status      = 'leased',
            is_ready    = false,
-           leased_by   = $11::text,
-           lease_token = $12::text,
+           leased_by   = coalesce(($11::text[])[taken.number], ($11::text[])[1]),
+           lease_token = coalesce(($12::text[])[taken.number], ($12::text[])[1]),
            lease_until = $13::timestamptz,
            updated_at  = $8::timestamptz
-      FROM taken
+      FROM (SELECT t.place, row_number() OVER () AS number FROM taken AS t) AS taken
      WHERE r.ctid = taken.place
     RETURNING r.*
 ), looked AS MATERIALIZED (
