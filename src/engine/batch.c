@@ -239,7 +239,7 @@ static void tell_commit(const struct batch *batch, uint64_t took_us)
 static void count_commit(const struct batch *batch, int64_t began_us)
 {
     struct counters *counters = &batch->engine->counters;
-    uint64_t took_us = (uint64_t)(monotonic_us() - began_us);
+    uint64_t took_us = (uint64_t)(clock_monotonic_us(&batch->engine->clock) - began_us);
     counters->commits++;
     counters->commit_requests += batch->requests->count;
     counters->commit_us += took_us;
@@ -298,7 +298,7 @@ cairn_code batch_commit(struct committer *committer, struct request_queue *reque
                         bool is_alone, struct batch_result *ret_result, cairn_error *reterr)
 {
     struct batch batch;
-    int64_t began_us = monotonic_us();
+    int64_t began_us = clock_monotonic_us(&committer->engine->clock);
     *ret_result = (struct batch_result){.due_in_us = -1};
     forget_answers(requests);
     cairn_code code = batch_begin(committer, requests, &batch, reterr);

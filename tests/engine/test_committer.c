@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "rig.h"
 
+#include <stdlib.h>
+
 static const char *enqueued_id(const struct request *request)
 {
     return request->out.enqueued[0].id;
@@ -563,5 +565,52 @@ TEST(a_start_by_sql_that_is_made_between_two_looks_is_found)
     CHECK_INT(rig_do(&rig, start), CAIRN_OK);
     fail_calls(&rig, FAULTY_GET_INSTANCE, 1, CAIRN_E_NOT_FOUND);
     CHECK_INT(rig_read(&rig, OP_INSTANCE_GET, enqueued_id(start))->code, CAIRN_OK);
+    rig_done(&rig);
+}
+
+/* ---- what is told ----------------------------------------------------------------------------- */
+
+/* A clock that goes on by step_us whenever it is read. */
+struct slow_clock {
+    int64_t now_us, step_us;
+};
+
+static int64_t read_slow_clock(void *arg)
+{
+    struct slow_clock *clock = arg;
+    return clock->now_us += clock->step_us;
+}
+
+struct slow_commits {
+    int count;
+    long long ms;
+};
+
+static void note_slow_commit(void *arg, int level, const char *text, const char *json)
+{
+    struct slow_commits *slow = arg;
+    const char *ms = strstr(json, "\"ms\":");
+    if (level != CAIRN_NOTICE_WARNING || !text[0] || !strstr(json, "\"event\":\"slow_commit\""))
+        return;
+    slow->count++;
+    slow->ms = ms ? strtoll(ms + strlen("\"ms\":"), NULL, 10) : -1;
+}
+
+TEST(a_slow_commit_is_told)
+{
+    struct rig rig;
+    struct slow_clock clock = {.now_us = US_PER_SEC};
+    struct slow_commits slow = {0};
+    rig_init(&rig, 1000);
+    rig.engine->clock.source.monotonic_us = read_slow_clock;
+    rig.engine->clock.source.arg = &clock;
+    rig.engine->base.options.notice = note_slow_commit;
+    rig.engine->base.options.notice_arg = &slow;
+    CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "a.v1", NULL)), CAIRN_OK);
+    CHECK_INT(slow.count, 0);
+    clock.step_us = 1001 * US_PER_MS;
+    CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "a.v1", NULL)), CAIRN_OK);
+    CHECK_INT(slow.count, 1);
+    CHECK(slow.ms >= 1000, "%lld ms", slow.ms);
     rig_done(&rig);
 }

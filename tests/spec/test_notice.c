@@ -166,40 +166,6 @@ TEST(timers_that_are_late_are_told)
     cairn_close(engine);
 }
 
-static void *add_beside(void *engine)
-{
-    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
-    spec.type = "t.v1";
-    while (cairn_enqueue(engine, &spec, 1, NULL, NULL))
-        ; /* until the lock is free */
-    return NULL;
-}
-
-TEST(a_slow_commit_is_told)
-{
-    struct told told;
-    pthread_t thread;
-    const char *url = scratch_store_of("sqlite");
-    cairn_open_options open = CAIRN_OPEN_DEFAULTS;
-    cairn_engine *engine = NULL;
-    cairn_error error;
-    told = (struct told){.lock = PTHREAD_MUTEX_INITIALIZER};
-    open.url = url;
-    open.notice = take_notice;
-    open.notice_arg = &told;
-    CHECK_OK(cairn_open(&open, &engine, &error));
-    sqlite3 *db = open_file(url);
-    execute(db, "BEGIN IMMEDIATE");
-    CHECK_INT(pthread_create(&thread, NULL, add_beside, engine), 0);
-    nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 500 * 1000 * 1000}, NULL);
-    execute(db, "COMMIT");
-    sqlite3_close(db);
-    pthread_join(thread, NULL);
-    long long ms = await_notice(&told, "slow_commit", "ms", CAIRN_NOTICE_WARNING);
-    CHECK(ms >= 1000, "%lld ms", ms);
-    cairn_close(engine);
-}
-
 TEST(a_store_that_is_lost_and_found_again_is_told)
 {
     struct told told;
