@@ -152,20 +152,23 @@ def test_cancelling_arun_is_a_stop(url: str) -> None:
     @app.task("slow.v1")
     async def slow() -> str:
         started.set()
-        await asyncio.sleep(0.05)
+        while not workers[0].is_stopping:
+            await asyncio.sleep(0.001)
         return "finished"
 
     started = threading.Event()
+    workers: List[cairn.Worker] = []
 
     async def main() -> None:
         async with cairn.aio.open(url) as db:
             job = await db.enqueue(slow)
-            worker = asyncio.ensure_future(db.worker(app).arun())
+            workers.append(db.worker(app))
+            running = asyncio.ensure_future(workers[0].arun())
             while not started.is_set():
                 await asyncio.sleep(0.001)
-            worker.cancel()
+            running.cancel()
             with pytest.raises(asyncio.CancelledError):
-                await worker
+                await running
             assert await job.result(timeout=LONG) == "finished"
             assert await db.worker(app).arun(until_idle=True) == 0
 

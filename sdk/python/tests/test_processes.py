@@ -115,6 +115,41 @@ def test_without_signals_ctrl_c_is_an_exception(tmp_path: Path) -> None:
     assert (code, out) == (0, "interrupted\n"), err
 
 
+def test_signals_are_taken_by_run_in_the_main_thread_only(tmp_path: Path) -> None:
+    process = python(tmp_path, """
+        import asyncio, signal, threading, cairn
+        before = [signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)]
+        story = []
+        def look() -> None:
+            found = [signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)]
+            story.append(["untouched" if a is b else "taken" for a, b in zip(before, found)])
+        app = cairn.App()
+        app.task("look.v1")(look)
+        with cairn.open("memory:") as db:
+            def work(**options) -> None:
+                db.enqueue("look.v1")
+                db.worker(app).run(until_idle=True, **options)
+            work()
+            work(signals=False)
+            other = threading.Thread(target=work)
+            other.start()
+            other.join()
+            with db.worker(app):
+                db.enqueue("look.v1").wait(timeout=60)
+            async def run() -> None:
+                await db.aio.enqueue("look.v1")
+                await db.worker(app).arun(until_idle=True)
+            asyncio.run(run())
+        look()
+        for one in story:
+            print(*one)
+    """)
+    code, out, err = finish(process)
+    # asyncio.run() itself takes SIGINT from Python 3.11 on.
+    assert (code, err) == (0, "") and out.splitlines()[:4] == ["taken taken"] + ["untouched untouched"] * 3
+    assert out.splitlines()[4].endswith(" untouched") and out.splitlines()[5] == "untouched untouched"
+
+
 def test_a_program_ends_though_a_handler_does_not(tmp_path: Path) -> None:
     process = python(tmp_path, """
         import threading, cairn
