@@ -99,6 +99,7 @@ type Worker struct {
 	isEmpty     bool // the latest claim brought nothing
 	isAway      bool // the store cannot be reached, and the log says so
 	err         error
+	now         time.Time // of this turn, so that a rest does not end in the middle of it
 	claimRest   rest
 	reportRest  rest
 	idlePause   time.Duration
@@ -208,6 +209,7 @@ func (w *Worker) wake() {
 func (w *Worker) loop(stop <-chan struct{}) {
 	var graceOver <-chan time.Time
 	for {
+		w.now = time.Now()
 		w.sendReport()
 		w.checkIdle()
 		w.sendClaim()
@@ -300,7 +302,7 @@ func (w *Worker) sendClaim() {
 	w.lock.Lock()
 	slots, isEnding, isBusy := w.freeSlots(), w.isEnding, len(w.running) > 0
 	w.lock.Unlock()
-	if isEnding || slots == 0 || w.isClaimOut || w.isReportOut || w.isCheckOut || w.claimRest.isOn() {
+	if isEnding || slots == 0 || w.isClaimOut || w.isReportOut || w.isCheckOut || w.claimRest.isOn(w.now) {
 		return
 	}
 	c := w.claim
@@ -437,16 +439,17 @@ func (r *rest) begin() {
 	r.until = time.Now().Add(r.length)
 }
 
-func (r *rest) isOn() bool { return time.Now().Before(r.until) }
+func (r *rest) isOn(now time.Time) bool { return now.Before(r.until) }
 
-// untilRestOver is how long the loop may sleep.
+// untilRestOver is how long the loop may sleep. What a rest has held back in this turn is sent when
+// the rest is over, even if that is now.
 func (w *Worker) untilRestOver() time.Duration {
 	sleep := time.Hour
 	if w.isClaimOut && w.isEnding { // only the loop sets it
 		sleep = 20 * time.Millisecond
 	}
 	for _, r := range []*rest{&w.claimRest, &w.reportRest} {
-		if r.isOn() {
+		if r.isOn(w.now) {
 			sleep = min(sleep, time.Until(r.until)+time.Millisecond)
 		}
 	}

@@ -35,7 +35,7 @@ func (w *Worker) takeFinished() []*result {
 
 // sendReport reports what has finished and claims as much as there is room for, in one commit.
 func (w *Worker) sendReport() {
-	if w.isReportOut || w.reportRest.isOn() {
+	if w.isReportOut || w.reportRest.isOn(w.now) {
 		return
 	}
 	w.lock.Lock()
