@@ -139,7 +139,7 @@ cairn_code body_read(const char *text, size_t len, struct request *request,
 /* ---- single fields ------------------------------------------------------------------------ */
 
 /* The field as it was sent, null included; none: it was not, or there was a mistake before. */
-static struct slice ask_any(struct fields *fields, const char *name)
+static struct slice find_any(struct fields *fields, const char *name)
 {
     assert(fields->asked_count < FIELDS_MAX);
     fields->asked[fields->asked_count++] = name;
@@ -147,10 +147,10 @@ static struct slice ask_any(struct fields *fields, const char *name)
 }
 
 /* The same, null counting as left out.  False: there is none. */
-static bool ask(struct fields *fields, const char *name, enum need need,
-                struct slice *ret_value)
+static bool find_field(struct fields *fields, const char *name, enum need need,
+                       struct slice *ret_value)
 {
-    *ret_value = ask_any(fields, name);
+    *ret_value = find_any(fields, name);
     if (ret_value->len && !slice_is(*ret_value, "null"))
         return true;
     if (need == REQUIRED)
@@ -159,10 +159,10 @@ static bool ask(struct fields *fields, const char *name, enum need need,
 }
 
 /* The same, refused if it does not begin as a value of the wanted type does. */
-static bool ask_for(struct fields *fields, const char *name, enum need need, const char *begins,
-                    const char *wanted, struct slice *ret_value)
+static bool find_typed(struct fields *fields, const char *name, enum need need,
+                       const char *begins, const char *wanted, struct slice *ret_value)
 {
-    if (!ask(fields, name, need, ret_value))
+    if (!find_field(fields, name, need, ret_value))
         return false;
     bool is_wanted = strchr(begins, ret_value->text[0]) != NULL;
     if (!is_wanted)
@@ -173,7 +173,7 @@ static bool ask_for(struct fields *fields, const char *name, enum need need, con
 const char *field_text(struct fields *fields, const char *name, enum need need)
 {
     struct slice value;
-    if (!ask_for(fields, name, need, "\"", "a string", &value))
+    if (!find_typed(fields, name, need, "\"", "a string", &value))
         return NULL;
     return allocated(fields, slice_string(value, &fields->request->arena));
 }
@@ -209,7 +209,7 @@ static int64_t read_int(struct fields *fields, const struct field *field)
     struct slice value;
     int64_t most = field->most == MOST_IN_BATCH ? (int64_t)fields->max_batch : field->most;
     int64_t number = field->fallback;
-    if (!ask(fields, field->name, field->is_needed ? REQUIRED : OPTIONAL, &value))
+    if (!find_field(fields, field->name, field->is_needed ? REQUIRED : OPTIONAL, &value))
         return number;
     if (!slice_int(value, &number))
         refuse(fields, field->name, "an integer", value);
@@ -223,7 +223,7 @@ static int64_t read_int(struct fields *fields, const struct field *field)
 bool field_bool(struct fields *fields, const char *name, bool fallback)
 {
     struct slice value;
-    bool is_given = ask_for(fields, name, OPTIONAL, "tf", "true or false", &value);
+    bool is_given = find_typed(fields, name, OPTIONAL, "tf", "true or false", &value);
     return is_given ? value.text[0] == 't' : fallback;
 }
 
@@ -234,7 +234,7 @@ static int64_t read_time(struct fields *fields, const char *name)
     struct slice value;
     char text[INSTANT_ROOM];
     int64_t us = 0;
-    if (!ask_for(fields, name, OPTIONAL, "\"", wanted, &value))
+    if (!find_typed(fields, name, OPTIONAL, "\"", wanted, &value))
         return 0;
     slice_unescape(value, text, sizeof text);
     if (instant_parse(text, &us))
@@ -246,7 +246,7 @@ static int64_t read_time(struct fields *fields, const char *name)
 
 static const char *read_json(struct fields *fields, const char *name)
 {
-    struct slice value = ask_any(fields, name);
+    struct slice value = find_any(fields, name);
     if (!value.len)
         return NULL;
     return allocated(fields, slice_json(value, &fields->request->arena));
@@ -261,7 +261,7 @@ static void read_texts(struct fields *fields, const struct field *field, void *t
     struct slice list, entry;
     struct scan scan;
     field_put_list(field, to, NULL, 0);
-    if (!ask_for(fields, field->name, need, "[", wanted, &list))
+    if (!find_typed(fields, field->name, need, "[", wanted, &list))
         return;
     size_t count = scan_count(list);
     if (count < (size_t)field->least || count > (size_t)field->most) {
@@ -295,7 +295,7 @@ static struct fields inner_fields(const struct fields *fields, struct slice obje
 bool field_object(struct fields *fields, const char *name, struct fields *ret_inner)
 {
     struct slice value;
-    if (!ask_for(fields, name, OPTIONAL, "{", "an object", &value))
+    if (!find_typed(fields, name, OPTIONAL, "{", "an object", &value))
         return false;
     *ret_inner = inner_fields(fields, value, name, -1);
     return true;
@@ -307,7 +307,7 @@ void *field_list(struct fields *fields, const char *name, enum need need, size_t
     static const char wanted[] = "an array of objects";
     struct slice list = {0}, entry;
     struct scan scan = {0};
-    if (ask_for(fields, name, need, "[", wanted, &list))
+    if (find_typed(fields, name, need, "[", wanted, &list))
         scan_list(list, &scan);
     size_t count = scan_count(list);
     if (count > most) {

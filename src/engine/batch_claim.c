@@ -184,8 +184,8 @@ static cairn_code make_group(struct batch *batch, struct request *first,
 }
 
 /* Asks the store for tasks of one kind, unless it is known that there are none. */
-static cairn_code ask(struct batch *batch, struct claim_group *group, enum claim_kind kind,
-                      size_t room)
+static cairn_code lease_kind(struct batch *batch, struct claim_group *group,
+                             enum claim_kind kind, size_t room)
 {
     struct demand *demand = group->shares->request->demand;
     size_t before = group->taken[kind];
@@ -245,10 +245,10 @@ static cairn_code claim(struct batch *batch, struct request *first)
     TRY(make_group(batch, first, &group));
 
     size_t half = demand->is_exhausted[many] ? group.room : (group.room + (few == turn)) / 2;
-    TRY(ask(batch, &group, few, half));
-    TRY(ask(batch, &group, many, group.room - group.taken[few]));
+    TRY(lease_kind(batch, &group, few, half));
+    TRY(lease_kind(batch, &group, many, group.room - group.taken[few]));
     if (group.taken[few] == half)
-        TRY(ask(batch, &group, few, group.room - half - group.taken[many]));
+        TRY(lease_kind(batch, &group, few, group.room - half - group.taken[many]));
 
     if (has_choice && group.taken[CLAIM_STEPS] != group.taken[CLAIM_JOBS])
         committer->has_few_steps = group.taken[CLAIM_STEPS] < group.taken[CLAIM_JOBS];

@@ -116,9 +116,9 @@ static cairn_code find_new(struct workset_instance *instance, const struct wante
     return CAIRN_OK;
 }
 
-/* Asks the store for a portion, from place `from` on. */
-static cairn_code ask(struct workset_instance *instance, const struct wanted *wanted,
-                      int32_t from, struct step_row *rows, size_t *ret_count)
+/* A portion of the rows in the store, from place `from` on. */
+static cairn_code lock_portion(struct workset_instance *instance, const struct wanted *wanted,
+                               int32_t from, struct step_row *rows, size_t *ret_count)
 {
     const struct store_ops *ops = instance->batch->ops;
     struct store_tx *tx = instance->batch->tx;
@@ -146,7 +146,7 @@ static cairn_code find_stored(struct workset_instance *instance, const struct wa
     for (int32_t from = wanted->from; count == PORTION && from <= wanted->to;) {
         struct step_row *rows = arena_array(arena, PORTION, sizeof *rows);
         NEED(rows, instance->batch->error);
-        TRY(ask(instance, wanted, from, rows, &count));
+        TRY(lock_portion(instance, wanted, from, rows, &count));
         TRY(add_found(instance, found, rows, count));
         if (wanted->kind == WANT_COMMITTED)
             return CAIRN_OK;

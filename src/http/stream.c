@@ -86,7 +86,7 @@ static void on_answer(void *arg, cairn_response *response)
 }
 
 /* Closing the engine answers what waits. */
-static cairn_response *ask(struct stream *stream, const char *target)
+static cairn_response *read_events(struct stream *stream, const char *target)
 {
     cairn_request request = CAIRN_REQUEST_DEFAULTS;
     struct question question = {.response = NULL};
@@ -106,7 +106,7 @@ static json_t *fetch(struct stream *stream, int64_t after, int limit)
     char target[80];
     size_t len;
     snprintf(target, sizeof target, "/v1/events?cursor=%" PRId64 "&limit=%d", after, limit);
-    cairn_response *response = ask(stream, target);
+    cairn_response *response = read_events(stream, target);
     if (!response)
         return NULL;
     const char *body = cairn_response_body(response, &len);

@@ -14,8 +14,8 @@ static const struct cairn_work *leased_work(const struct cairn_work *work)
     return work->host ? work->host : work;
 }
 
-static cairn_code ask(struct cairn_work *work, const char *step, struct request *request,
-                      cairn_error *reterr)
+static cairn_code read_context(struct cairn_work *work, const char *step,
+                               struct request *request, cairn_error *reterr)
 {
     const struct cairn_work *leased = leased_work(work);
     error_clear(reterr);
@@ -48,7 +48,7 @@ cairn_code cairn_work_instance_input(cairn_work *work, const char **ret_input,
 {
     cleanup(request_freep) struct request *request = request_new(OP_TASK_CONTEXT);
     NEED(request, reterr);
-    TRY(ask(work, leased_work(work)->task.step, request, reterr));
+    TRY(read_context(work, leased_work(work)->task.step, request, reterr));
     return keep(work, request->out.context.input, ret_input, reterr);
 }
 
@@ -59,7 +59,7 @@ cairn_code cairn_work_output_of(cairn_work *work, const char *step, const char *
     NEED(request, reterr);
     if (!step || !step[0])
         return fail(reterr, CAIRN_E_BAD_INPUT, "step is empty");
-    TRY(ask(work, step, request, reterr));
+    TRY(read_context(work, step, request, reterr));
     if (!request->out.context.count)
         return fail(reterr, CAIRN_E_NOT_FOUND, "step \"%.64s\" has not finished", step);
     return keep(work, request->out.context.items[0].output, ret_output, reterr);

@@ -60,8 +60,8 @@ static struct watch *watch_new(struct sqlite_store *store)
     return watch;
 }
 
-/* Whether the store has changed since the last look; true when unsure. */
-static bool look(struct watch *watch)
+/* Whether the store has changed since the last call; true when unsure. */
+static bool has_changed(struct watch *watch)
 {
     int64_t version = -1;
     if (sqlite3_step(watch->data_version) == SQLITE_ROW)
@@ -151,7 +151,7 @@ bool sqlite_watch(struct store *base, int stop_fd, int timeout_ms)
 
     for (;;) {
         find_log(watch);
-        if (look(watch))
+        if (has_changed(watch))
             return true;
         int64_t now_us = monotonic_us();
         if (watch->last_write_us && now_us - watch->last_write_us > SETTLE_US)
