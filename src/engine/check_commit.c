@@ -99,6 +99,12 @@ static cairn_code check_child_id(struct check *check, const char *id, int32_t se
     return check_range(check, "seq", seq, 1, FUNCTION_STEPS_MAX);
 }
 
+static bool is_instance_of(const char *id, const char *task_id)
+{
+    size_t len = strlen(id);
+    return strncmp(task_id, id, len) == 0 && task_id[len] == '.';
+}
+
 static cairn_code check_children(struct check *check, struct commit_input *in)
 {
     TRY(check_entries(check, "jobs", in->job_count, COMMIT_ENTRIES_MAX));
@@ -111,7 +117,7 @@ static cairn_code check_children(struct check *check, struct commit_input *in)
         TRY(check_child_id(check, in->starts[i].id, in->starts[i].seq));
         TRY(check_start_options(check, &in->starts[i].options));
         const char *parent = in->starts[i].options.tell_instance;
-        if (parent && strncmp(in->task_id, parent, strlen(parent)) != 0)
+        if (parent && !is_instance_of(parent, in->task_id))
             return check_bad(check, "tell_instance", "is not the function's own instance");
     }
     return CAIRN_OK;

@@ -129,6 +129,27 @@ TEST(every_field_is_refused_when_it_is_wrong_and_named)
     caller_close(&caller);
 }
 
+TEST(a_commit_starts_children_of_its_own_instance_only)
+{
+    static const int lengths[] = {1, 8, 35};
+    struct caller caller;
+    struct passage passage = begin_passage(&caller);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        char more[400];
+        snprintf(
+            more, sizeof more,
+            ",\"steps\":[" STEP(
+                "1", "k", "start", "completed",
+                "") "],"
+                    "\"instances\":[{\"id\":\"22222222-2222-4222-8222-222222222222\",\"seq\":1,"
+                    "\"workflow\":\"order\",\"tell_instance\":\"%.*s\",\"tell_event\":\"e\"}]",
+            lengths[i], passage.instance);
+        commit_for(&caller, 400, &passage, "go_on", more);
+        CHECK(strstr(text_at(&caller, "message"), "tell_instance"), "%s", caller.text);
+    }
+    caller_close(&caller);
+}
+
 TEST(a_step_that_the_commit_forgets_is_not_named_again)
 {
     struct caller caller;
