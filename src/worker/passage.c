@@ -30,13 +30,20 @@ static cairn_code check_options(const struct passage_options *options, cairn_err
     return CAIRN_OK;
 }
 
-/* With a seed, the same claim in the same run of the program gets the same values. */
-static uint64_t mix_seed(uint64_t seed, const char *token)
+static uint64_t mix(uint64_t seed, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        seed = (seed ^ (unsigned char)*c) * UINT64_C(0x100000001B3);
+    return seed;
+}
+
+/* With a seed, the same task of the same claim gets the same values.  Tasks that are claimed together
+ * share a token; the ids that they make must differ. */
+static uint64_t mix_seed(uint64_t seed, const cairn_task *task)
 {
     if (seed == 0)
         return 0;
-    for (const char *c = token; *c; c++)
-        seed = (seed ^ (unsigned char)*c) * UINT64_C(0x100000001B3);
+    seed = mix(mix(seed, task->token), task->id);
     return seed ? seed : 1;
 }
 
@@ -79,7 +86,7 @@ cairn_code passage_new(const struct passage_options *options,
         passage_free(passage);
         return fail_memory(reterr);
     }
-    rng_init(&passage->rng, mix_seed(options->seed, passage->task.token));
+    rng_init(&passage->rng, mix_seed(options->seed, &passage->task));
     *ret_passage = passage;
     return CAIRN_OK;
 }
