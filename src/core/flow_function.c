@@ -264,12 +264,15 @@ static cairn_code blame(struct flow *flow, const struct passage_commit *commit)
                                    commit->error, memo && memo->attempts ? memo->attempts : 1);
 }
 
-/* The earliest retry among what is remembered; INT64_MAX: there is none. */
-static cairn_code next_retry(struct flow *flow, const struct passage_commit *commit,
-                             int64_t *ret_at_us)
+/* The earliest retry among what is remembered; INT64_MAX: there is none.  One that was due before this run
+ * began was passed over by it, since the code suspends at an earlier step whose retry is not due, and
+ * would be by the next run: it waits for the others, if there are any. */
+static cairn_code next_retry(struct flow *flow, const struct flow_step *runner,
+                             const struct passage_commit *commit, int64_t *ret_at_us)
 {
     struct step_list steps;
     size_t known = 0;
+    int64_t passed_us = INT64_MAX;
     size_t others = (size_t)flow->instance->active_count - 1; /* beside the runner */
     *ret_at_us = INT64_MAX;
     for (size_t i = 0; i < commit->memo_count; i++) {
@@ -285,9 +288,15 @@ static cairn_code next_retry(struct flow *flow, const struct passage_commit *com
     TRY(flow->source->current(flow, &steps));
     for (size_t i = 0; i < steps.count; i++) {
         const struct step_row *row = &steps.items[i]->row;
-        if (row->seq > 0 && row->status == STEP_READY && row->next_run_at_us < *ret_at_us)
-            *ret_at_us = row->next_run_at_us;
+        if (row->seq == 0 || row->status != STEP_READY)
+            continue;
+        int64_t *at_us =
+            row->next_run_at_us <= runner->row.next_run_at_us ? &passed_us : ret_at_us;
+        if (row->next_run_at_us < *at_us)
+            *at_us = row->next_run_at_us;
     }
+    if (*ret_at_us == INT64_MAX)
+        *ret_at_us = passed_us;
     return CAIRN_OK;
 }
 
@@ -297,7 +306,7 @@ static cairn_code suspend(struct flow *flow, struct flow_step *runner,
     struct instance_row *instance = flow->instance;
     int64_t at_us;
     bool is_woken = instance->is_woken;
-    TRY(next_retry(flow, commit, &at_us));
+    TRY(next_retry(flow, runner, commit, &at_us));
     bool is_waiting = instance->wait_count + instance->sleep_count > 0 || flow->tokens;
     instance->is_woken = false;
     flow->is_dirty = true;
@@ -350,7 +359,7 @@ static cairn_code go_on(struct flow *flow, struct flow_step *runner,
 /* ---- the commit ----------------------------------------------------------------------------- */
 
 /* is_last: it was cancelled while it ran.  Steps that have finished are taken, so that they can be
- * undone; one that was called counts as having run.  Nothing begins any more. */
+ * undone; one that was called counts as having run.  Nothing begins any more: no wait, and no child. */
 static cairn_code remember_all(struct flow *flow, const struct passage_commit *commit,
                                bool is_last, bool *ret_is_repeated)
 {
@@ -358,12 +367,12 @@ static cairn_code remember_all(struct flow *flow, const struct passage_commit *c
     for (size_t i = 0; i < commit->memo_count; i++) {
         struct memo memo = commit->memos[i];
         bool is_news;
-        if (is_last && memo.status == STEP_WAITING) {
+        if (is_last && (memo.status == STEP_WAITING || memo.is_child)) {
             news += memo.seq >= flow->instance->places; /* new, but not remembered */
             continue;
         }
         if (memo.seq >= flow->instance->places)
-            memo.seq = flow->instance->places; /* those that wait have left a gap */
+            memo.seq = flow->instance->places; /* those that were left out are a gap */
         TRY(remember(flow, &memo, &is_news));
         news += is_news;
     }

@@ -35,6 +35,7 @@ struct memo {
     const char *signal_id; /* a completed wait: what it took */
     const char *config;    /* JSON as in core/step_config.h */
     bool has_compensation;
+    bool is_child; /* a start: of an instance that tells this one of its end */
 };
 
 struct passage_commit {

@@ -208,6 +208,7 @@ bool request_starts_children(const struct request *request);
 struct child {
     const struct commit_start *start;
     const struct definition *definition;
+    bool is_unwanted; /* it is not started */
 };
 /* Finds the workflows; if one is not there, the request is refused. */
 cairn_code batch_plan_children(struct batch *batch, struct request *request,
@@ -218,6 +219,10 @@ cairn_code batch_start_children(struct batch *batch, struct child *children, siz
 /* batch_family.c: an end is told to the parent, a cancel or abort to the children.  Writes what has
  * changed. */
 cairn_code batch_tell_relatives(struct batch *batch);
+/* Before an instance begins anew: those that its stop was not told to yet.  *ret_is_done: false if some
+ * are held by others. */
+cairn_code batch_stop_children(struct batch *batch, const struct workset_instance *parent,
+                               bool *ret_is_done);
 
 /* Starts what plain SQL has written. */
 cairn_code batch_take_intake(struct batch *batch);

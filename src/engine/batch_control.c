@@ -67,12 +67,29 @@ static bool has_begun_anew(const struct request *request, const struct instance_
     return request->was_unsure && raises && row->generation > request->in.control.generation;
 }
 
+/* An instance that begins anew has other children: those of before are stopped first, if it was. */
+static cairn_code part_with_children(struct batch *batch, struct request *request,
+                                     const struct workset_instance *instance)
+{
+    bool is_done = true;
+    if (request->op == OP_RESTART)
+        TRY(batch_stop_children(batch, instance, &is_done));
+    if (!is_done)
+        request->code =
+            fail(&request->error, CAIRN_E_BUSY,
+                 "could not restart instance \"%s\": its children are being stopped",
+                 instance->row.id);
+    return CAIRN_OK;
+}
+
 cairn_code batch_control_instance(struct batch *batch, struct request *request)
 {
     cairn_code verdict = CAIRN_OK;
     struct workset_instance *instance;
     TRY(batch_take_instance(batch, request, &instance));
-    if (!instance)
+    if (instance)
+        TRY(part_with_children(batch, request, instance));
+    if (!instance || request->code)
         return CAIRN_OK;
     enum instance_status before = instance->row.status;
     if (!has_begun_anew(request, &instance->row)) {

@@ -81,18 +81,32 @@ static cairn_code stop_children(struct batch *batch, const struct instance_row *
     return CAIRN_OK;
 }
 
+static bool is_stopped(const struct instance_row *row)
+{
+    return row->child_count && (row->status == INSTANCE_ABORTED || row->goal == GOAL_CANCEL ||
+                                row->status == INSTANCE_CANCELLED);
+}
+
+cairn_code batch_stop_children(struct batch *batch, const struct workset_instance *parent,
+                               bool *ret_is_done)
+{
+    *ret_is_done = true;
+    if (!parent->row.is_telling || !is_stopped(&parent->row))
+        return CAIRN_OK;
+    return stop_children(batch, &parent->row, ret_is_done);
+}
+
 static cairn_code tell(struct batch *batch, struct workset_instance *instance,
                        bool *ret_is_done)
 {
     const struct instance_row *row = &instance->row;
-    bool is_ended = instance_is_final(row->status), is_stopped = true;
+    bool is_ended = instance_is_final(row->status), are_told = true;
     *ret_is_done = true;
     if (is_ended && row->parent && !row->is_told)
         TRY(tell_parent(batch, instance, ret_is_done));
-    if (row->child_count && (row->status == INSTANCE_ABORTED || row->goal == GOAL_CANCEL ||
-                             row->status == INSTANCE_CANCELLED))
-        TRY(stop_children(batch, row, &is_stopped));
-    *ret_is_done &= is_stopped;
+    if (is_stopped(row))
+        TRY(stop_children(batch, row, &are_told));
+    *ret_is_done &= are_told;
     return CAIRN_OK;
 }
 

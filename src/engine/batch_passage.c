@@ -54,6 +54,17 @@ static cairn_code fill_memo(struct batch *batch, const struct commit_step *step,
     return CAIRN_OK;
 }
 
+static bool is_child(const struct commit_start *start)
+{
+    return start->options.tell_instance != NULL;
+}
+
+static void mark_child(struct memo *memos, size_t count, int32_t seq)
+{
+    for (size_t i = 0; i < count; i++)
+        memos[i].is_child |= memos[i].seq == seq && memos[i].kind == KIND_START;
+}
+
 static cairn_code fill_commit(struct batch *batch, const struct commit_input *in,
                               struct passage_commit *ret_commit)
 {
@@ -61,6 +72,9 @@ static cairn_code fill_commit(struct batch *batch, const struct commit_input *in
     NEED(memos, batch->error);
     for (size_t i = 0; i < in->step_count; i++)
         TRY(fill_memo(batch, &in->steps[i], &memos[i]));
+    for (size_t i = 0; i < in->start_count; i++)
+        if (is_child(&in->starts[i]))
+            mark_child(memos, in->step_count, in->starts[i].seq);
     *ret_commit = (struct passage_commit){
         .worker = in->worker,
         .token = in->token,
@@ -189,14 +203,16 @@ static cairn_code answer(struct batch *batch, struct request *request,
                               &out->event_count);
 }
 
-static cairn_code plan_children(struct batch *batch, struct request *request,
+/* Of a run that was cancelled nothing begins any more, and its parent would not wait for a child. */
+static cairn_code plan_children(struct batch *batch, struct request *request, bool is_cancelled,
                                 struct child **ret_children)
 {
     const struct commit_input *in = &request->in.commit;
     struct child *children = arena_array(&batch->arena, in->start_count, sizeof *children);
     NEED(children, batch->error);
     for (size_t i = 0; i < in->start_count; i++)
-        children[i] = (struct child){.start = &in->starts[i]};
+        children[i] = (struct child){.start = &in->starts[i],
+                                     .is_unwanted = is_cancelled && is_child(&in->starts[i])};
     *ret_children = children;
     return batch_plan_children(batch, request, children, in->start_count);
 }
@@ -229,7 +245,7 @@ cairn_code batch_commit_passage(struct batch *batch, struct request *request)
         refuse(batch, request, NULL, &verdict);
         return CAIRN_OK;
     }
-    TRY(plan_children(batch, request, &children));
+    TRY(plan_children(batch, request, instance->row.goal == GOAL_CANCEL, &children));
     if (request->code)
         return CAIRN_OK;
     TRY(fill_commit(batch, in, &commit));

@@ -211,14 +211,12 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
     return row.start_at_us ? CAIRN_OK : flow_start(&instance->flow);
 }
 
-/* Its parent is in the workset; one that was cancelled meanwhile cancels the child as well. */
+/* Its parent is in the workset. */
 static void count_child(struct batch *batch, const char *parent_id)
 {
     struct workset_instance *parent = workset_find(batch, parent_id);
     assert(parent);
     parent->row.child_count++;
-    parent->row.is_telling |=
-        parent->row.goal == GOAL_CANCEL || instance_is_final(parent->row.status);
     parent->flow.is_dirty = true;
 }
 
@@ -350,12 +348,15 @@ cairn_code batch_start_children(struct batch *batch, struct child *children, siz
     struct starting starting;
     TRY(make_starting(batch, count, &starting));
     for (size_t i = 0; i < count; i++) {
+        ret_started[i] = (cairn_enqueued){0};
+        if (children[i].is_unwanted)
+            continue;
         snprintf(ret_started[i].id, sizeof ret_started[i].id, "%s", children[i].start->id);
         TRY(add_starting(batch, &starting, &children[i].start->options, &ret_started[i],
                          children[i].definition, true));
     }
     TRY(insert_starting(batch, &starting));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < starting.count; i++)
         if (starting.instances[i]->is_adopted)
             TRY(workset_write_parked(starting.instances[i]));
     return CAIRN_OK;

@@ -41,10 +41,9 @@ static void begin(struct function_world *world, cairn_commit_mode mode)
     CHECK_DONE(&world->flow.world, wf_deploy(&world->flow, CHILD));
 }
 
-/* The id of the only child of the parent. */
-static const char *child_of(struct function_world *world)
+/* How many children the parent has; *ret_id: the newest. */
+static size_t count_children(struct function_world *world, char ret_id[40])
 {
-    static char id[40];
     cairn_page *page = NULL;
     struct world *w = &world->flow.world;
     size_t count = 0;
@@ -54,21 +53,33 @@ static const char *child_of(struct function_world *world)
         if (!instance->parent)
             continue;
         CHECK_STR(instance->parent, world->flow.id);
-        snprintf(id, sizeof id, "%s", instance->id);
-        count++;
+        if (count++ == 0)
+            snprintf(ret_id, 40, "%s", instance->id);
     }
     cairn_page_free(page);
-    CHECK_INT(count, 1);
+    return count;
+}
+
+/* The id of the only child of the parent. */
+static const char *child_of(struct function_world *world)
+{
+    static char id[40];
+    CHECK_INT(count_children(world, id), 1);
     return id;
+}
+
+static void check_instance(struct function_world *world, const char *id, const char *status)
+{
+    cairn_page *page = NULL;
+    struct world *w = &world->flow.world;
+    CHECK_DONE(w, cairn_instance_get(w->engine, id, &page, &w->error));
+    CHECK_STR(cairn_page_instance(page, 0)->status, status);
+    cairn_page_free(page);
 }
 
 static void check_child(struct function_world *world, const char *status)
 {
-    cairn_page *page = NULL;
-    struct world *w = &world->flow.world;
-    CHECK_DONE(w, cairn_instance_get(w->engine, child_of(world), &page, &w->error));
-    CHECK_STR(cairn_page_instance(page, 0)->status, status);
-    cairn_page_free(page);
+    check_instance(world, child_of(world), status);
 }
 
 TEST(a_call_answers_with_the_output_of_the_child)
@@ -115,6 +126,42 @@ TEST(a_child_is_started_once_through_crashes)
         child_of(&world);
         fn_end(&world);
     }
+}
+
+/* The engine has a seed here, from which ids are made. */
+TEST(parents_that_are_claimed_together_have_a_child_each)
+{
+    struct function_world world;
+    struct world *w = &world.flow.world;
+    cairn_page *tasks = NULL, *page = NULL;
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    cairn_start_options child = CAIRN_START_DEFAULTS;
+    size_t children = 0;
+    begin(&world, CAIRN_COMMIT_STEP);
+    fn_start(&world, "f", 1);
+    const char *type = "f";
+    claim.worker = "w";
+    claim.types = &type;
+    claim.type_count = 1;
+    claim.max = 2;
+    child.workflow = "w";
+    CHECK_DONE(w, cairn_claim(w->engine, &claim, &tasks, &w->error));
+    CHECK_INT(cairn_page_count(tasks), 2);
+    for (size_t i = 0; i < 2; i++) {
+        cairn_passage *passage;
+        CHECK_DONE(w, cairn_passage_open(w->engine, "w", cairn_page_task(tasks, i),
+                                         CAIRN_COMMIT_STEP, LEASE_MS, &passage, &w->error));
+        CHECK_INT(cairn_passage_call(passage, "ask", &child, -1, NULL, NULL),
+                  CAIRN_E_SUSPENDED);
+        CHECK_DONE(w, cairn_passage_end(passage, CAIRN_E_SUSPENDED, NULL, &w->error));
+    }
+    cairn_page_free(tasks);
+    CHECK_DONE(w, cairn_instance_list(w->engine, NULL, &page, &w->error));
+    for (size_t i = 0; i < cairn_page_count(page); i++)
+        children += cairn_page_instance(page, i)->parent != NULL;
+    CHECK_INT(children, 2);
+    cairn_page_free(page);
+    fn_end(&world);
 }
 
 TEST(a_child_that_fails_fails_the_call)
@@ -180,6 +227,42 @@ TEST(aborting_the_parent_aborts_the_child)
     wf_check_nothing_to_take(&world.flow);
     check_child(&world, "aborted");
     fn_check_status(&world, "aborted");
+    fn_end(&world);
+}
+
+TEST(a_run_that_is_cancelled_starts_no_child)
+{
+    struct function_world world;
+    char id[40];
+    MODES(mode)
+    {
+        begin(&world, mode);
+        fn_during(&world, "first", fn_cancel);
+        fn_passage(&world, "skipped");
+        wf_check_nothing_to_take(&world.flow);
+        fn_check_status(&world, "cancelled");
+        CHECK_INT(count_children(&world, id), 0);
+        fn_end(&world);
+    }
+}
+
+TEST(a_parent_that_is_restarted_after_an_abort_leaves_no_child_behind)
+{
+    struct function_world world;
+    char old[40], id[40];
+    begin(&world, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "waiting");
+    snprintf(old, sizeof old, "%s", child_of(&world));
+    fn_abort(&world);
+    fn_restart(&world);
+    check_instance(&world, old, "aborted");
+    fn_passage(&world, "waiting");
+    check_instance(&world, old, "aborted");
+    CHECK_INT(count_children(&world, id), 2);
+    check_instance(&world, id, "running");
+    wf_do(&world.flow, "a");
+    wf_do(&world.flow, "b");
+    fn_passage(&world, "completed");
     fn_end(&world);
 }
 
@@ -251,6 +334,8 @@ TEST(any_start_can_tell_an_instance_of_its_end)
 
 /* ---- steps side by side ----------------------------------------------------------------------- */
 
+static int64_t delays_ms[3];
+
 /* Begins three steps, and ends them in another order. */
 static cairn_code gather(cairn_passage *passage, void *arg)
 {
@@ -261,7 +346,7 @@ static cairn_code gather(cairn_passage *passage, void *arg)
     for (int i = 0; i < 3; i++) {
         cairn_step_options options = CAIRN_STEP_DEFAULTS;
         options.key = keys[i];
-        options.base_ms = 1000;
+        options.base_ms = delays_ms[i];
         PASS_ON(cairn_passage_begin_step(passage, &options, &works[i], NULL, NULL));
     }
     for (int i = 2; i >= 0; i--) {
@@ -278,12 +363,19 @@ static cairn_code gather(cairn_passage *passage, void *arg)
     return code;
 }
 
+static void begin_gather(struct function_world *world, cairn_commit_mode mode, int64_t x_ms)
+{
+    delays_ms[0] = x_ms;
+    delays_ms[1] = delays_ms[2] = 1000;
+    fn_begin(world, gather, mode);
+}
+
 TEST(steps_side_by_side_are_stored_in_their_order_and_retried_alone)
 {
     struct function_world world;
     MODES(mode)
     {
-        fn_begin(&world, gather, mode);
+        begin_gather(&world, mode, 1000);
         fn_fails(&world, "y", CAIRN_FAIL, 1);
         fn_passage(&world, "ready");
         fn_check_steps(&world, "f:ready x:completed y:ready z:completed");
@@ -291,6 +383,28 @@ TEST(steps_side_by_side_are_stored_in_their_order_and_retried_alone)
         fn_passage(&world, "completed");
         fn_check_steps(&world, "f:completed x:completed y:completed z:completed");
         fn_check_calls(&world, "x:1 y:2 z:1");
+        fn_end(&world);
+    }
+}
+
+/* The run of the second step's retry cannot come past the first step, and must not be repeated until
+ * that one is due. */
+TEST(a_retry_that_waits_for_a_step_before_it_starts_no_run_after_another)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        begin_gather(&world, mode, 20000);
+        fn_fails(&world, "x", CAIRN_FAIL, 1);
+        fn_fails(&world, "y", CAIRN_FAIL, 1);
+        fn_passage(&world, "ready");
+        wf_advance(&world.flow, 1000);
+        fn_passage(&world, "ready");
+        fn_check_idle(&world);
+        fn_check_steps(&world, "f:ready x:ready y:ready z:completed");
+        wf_advance(&world.flow, 19000);
+        fn_passage(&world, "completed");
+        fn_check_calls(&world, "x:2 y:2 z:1");
         fn_end(&world);
     }
 }
