@@ -300,7 +300,8 @@ static const char *some_instance(struct sim *sim)
 /* Whatever begins anew starts things anew. */
 static bool is_crowded(const struct sim *sim)
 {
-    return sim->now->instance_count + 8 > INSTANCES_MAX || sim->now->job_count + 16 > JOBS_MAX;
+    size_t crowd = sim->has_families ? CROWD_OF_FAMILIES : CROWD;
+    return sim->now->instance_count > crowd || sim->now->job_count + 16 > JOBS_MAX;
 }
 
 static void control_something(struct sim *sim, int engine)
@@ -529,11 +530,14 @@ static bool is_waiting(const struct sim *sim, int engine)
     return false;
 }
 
-static void hear(struct sim *sim, struct op *op)
+/* Whether a claim was answered. */
+static bool hear(struct sim *sim, struct op *op)
 {
-    if (op->request && op->is_done && !op->is_heard)
+    bool is_new = op->request && op->is_done && !op->is_heard;
+    if (is_new)
         lease_answered(sim, op->request);
     op->is_heard = op->is_done;
+    return is_new && !op->request->code && request_is_claiming(op->request);
 }
 
 /* After each run of a committer all rows are looked at. */
@@ -545,39 +549,13 @@ bool act_run_one(struct sim *sim, int engine)
     for (int i = 0; i < OPS_MAX; i++)
         if (sim->ops[i].request && !sim->ops[i].may_succeed)
             sim->ops[i].may_succeed = is_good(sim, &sim->ops[i].held);
+    bool has_claimed = false;
     for (int i = 0; i < OPS_MAX; i++)
-        hear(sim, &sim->ops[i]);
-    for (int i = 0; i < ENGINES; i++)
+        has_claimed |= hear(sim, &sim->ops[i]);
+    for (int i = 0; i < ENGINES; i++) /* one that has waited joins others, whatever is due */
         hear(sim, &sim->parked[i]);
-    laws_check(sim);
+    laws_check(sim, has_claimed);
     return true;
-}
-
-/* Which steps this claim could be given (NULL: any claim), a bit each. */
-static void list_ready(const struct sim *sim, const cairn_claim_options *claim,
-                       uint64_t ret_ready[INSTANCES_MAX])
-{
-    memset(ret_ready, 0, INSTANCES_MAX * sizeof *ret_ready);
-    for (size_t i = 0; i < sim->now->instance_count; i++) {
-        const struct seen_instance *instance = &sim->now->instances[i];
-        for (size_t k = 0; k < instance->step_count; k++)
-            if (instance->steps[k].is_ready && instance->steps[k].seq < 64 &&
-                (!claim || claim_accepts(claim, instance, &instance->steps[k])))
-                ret_ready[i] |= UINT64_C(1) << instance->steps[k].seq;
-    }
-}
-
-/* A claim that waits at an engine has been given what became claimable there. */
-static void law_of_wakes(struct sim *sim, int engine, const uint64_t before[INSTANCES_MAX])
-{
-    uint64_t ready[INSTANCES_MAX];
-    const struct op *parked = &sim->parked[engine];
-    if (!parked->request || parked->is_done)
-        return;
-    list_ready(sim, &parked->request->in.claim, ready);
-    for (size_t i = 0; i < INSTANCES_MAX; i++)
-        if (ready[i] & ~before[i])
-            sim_broken(sim, "a worker waits at engine %d for what is there", engine);
 }
 
 void act_run(struct sim *sim)

@@ -29,11 +29,11 @@ static void deploy_version(struct sim *sim, const struct program *program, int v
     act_settle(sim);
 }
 
-void act_deploy_function(struct sim *sim)
+void act_deploy_function(struct sim *sim, int functions)
 {
     struct buf printed = {0};
     struct program *program = &sim->programs[sim->program_count];
-    program_make(&sim->rng, sim->program_count++, program);
+    program_make(&sim->rng, sim->program_count++, sim->has_families ? functions : 0, program);
     program_print(program, &printed);
     sim_trace(sim, "deploy %s", buf_text(&printed));
     buf_done(&printed);

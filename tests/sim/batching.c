@@ -8,7 +8,9 @@
  * $CAIRN_TEST_STORE says on which store: memory, sqlite or postgres.  In every round the requests
  * that claim come last, as the committer defines it; the claim that a report makes is made by a
  * request of its own where requests go one by one.  Nothing is due in a round: the clock moves
- * between rounds, and that applies what is due.
+ * between rounds, and that applies what is due.  The end or stop of an instance with relatives is due at
+ * once, and the next claim applies it: so where there are families (in every second life), a round
+ * claims and does nothing else, or does not claim.
  */
 #include "batching.h"
 #include "scratch.h"
@@ -292,8 +294,10 @@ static void play_round(struct batching *batching)
 static void play(uint64_t seed, bool is_tracing)
 {
     static struct batching batching;
-    batching =
-        (struct batching){.seed = seed, .now_us = SIM_START_US, .is_tracing = is_tracing};
+    batching = (struct batching){.seed = seed,
+                                 .now_us = SIM_START_US,
+                                 .is_tracing = is_tracing,
+                                 .has_families = seed % 2 == 0};
     rng_init(&batching.rng, seed + 1);
     for (int i = 0; i < BATCHING_SIDES; i++)
         open_side(&batching.sides[i], seed + 7);

@@ -58,6 +58,7 @@ struct batching {
     char instances[KNOWN_IDS_MAX][ID_TEXT], jobs[KNOWN_IDS_MAX][ID_TEXT];
     size_t instance_count, job_count;
     int workflows, functions, versions, signals, outputs;
+    bool has_families; /* instances have parents */
 };
 
 int batching_below(struct batching *batching, int bound);
@@ -68,7 +69,9 @@ void batching_draw(struct batching *batching);
 void batching_draw_deployments(struct batching *batching); /* the first round */
 struct request *batching_clone(const struct batching *batching, const struct ask *ask,
                                int side);
-void batching_learn(struct batching *batching); /* from the answers */
+
+/* batching_learn.c: from the answers. */
+void batching_learn(struct batching *batching);
 
 /* batching_dump.c: as text, what can be compared. */
 void batching_dump_answer(const struct request *request, struct buf *out);

@@ -120,6 +120,10 @@ static void ask_start(struct batching *batching)
     start->key = below(batching, 3) ? NULL : text(model, "k%d", below(batching, 4));
     if (below(batching, 6) == 0)
         start->start_at_us = batching->now_us + (1 + below(batching, 5000)) * US_PER_MS;
+    if (batching->has_families && batching->instance_count && below(batching, 3) == 0) {
+        start->tell_instance = text(model, "%s", some_instance(batching, NULL));
+        start->tell_event = below(batching, 2) ? "e0" : "e1";
+    }
     give_ids(batching, model, 1);
 }
 
@@ -249,7 +253,7 @@ static void ask_report(struct batching *batching, const char *focus)
         fill_report(batching, model, i ? some_task(batching, focus) : task, &reports[i]);
     model->in.report = (struct report_input){
         .worker = text(model, "%s", task->worker), .reports = reports, .count = count};
-    if (below(batching, 6) == 0) {
+    if (below(batching, 6) == 0 && !batching->has_families) {
         model->in.report.is_claiming = true;
         fill_claim(batching, model, &model->in.report.claim, false);
     }
@@ -306,6 +310,11 @@ static void fill_child(struct batching *batching, struct request *model,
             (struct commit_start){.id = id, .seq = step->seq, .options = CAIRN_START_DEFAULTS};
         start->options.workflow = below(batching, 8) ? some_workflow(batching, model) : "late";
         start->options.key = below(batching, 3) ? NULL : text(model, "k%d", below(batching, 4));
+        if (batching->has_families && below(batching, 2)) {
+            start->options.tell_instance =
+                text(model, "%.*s", (int)strcspn(in->task_id, "."), in->task_id);
+            start->options.tell_event = below(batching, 2) ? "e0" : "e1";
+        }
     }
 }
 
@@ -370,7 +379,7 @@ static void ask_commit(struct batching *batching, const struct batching_task *ta
     in->output = in->outcome == PASSAGE_COMPLETE ? "{\"z\": 1}" : NULL;
     in->error = in->outcome == PASSAGE_FAIL || in->outcome == PASSAGE_MISMATCH ? "no" : NULL;
     in->extend_ms = in->outcome == PASSAGE_GO_ON ? 1 + (uint32_t)below(batching, 9000) : 0;
-    if (below(batching, 6) == 0) {
+    if (below(batching, 6) == 0 && !batching->has_families) {
         in->is_claiming = true;
         fill_claim(batching, model, &in->claim, false);
     }
@@ -492,9 +501,13 @@ void batching_draw(struct batching *batching)
     if (batching->instance_count)
         snprintf(focus, sizeof focus, "%s",
                  batching->instances[below(batching, (int)batching->instance_count)]);
-    int count = 2 + below(batching, 10);
+    bool is_apart = batching->has_families && batching->instance_count;
+    bool is_claiming_only = is_apart && batching->round % 2;
+    int count = is_claiming_only ? 0 : 2 + below(batching, 10);
     for (int i = 0; i < count; i++)
         draw_one(batching, focus[0] ? focus : NULL);
+    if (is_apart && !is_claiming_only)
+        return;
     for (int i = 1 + below(batching, 3); i > 0; i--)
         ask_claim(batching);
     if (below(batching, 3) == 0)
@@ -546,90 +559,4 @@ struct request *batching_clone(const struct batching *batching, const struct ask
     request->done = note_done;
     request->arg = room(request, 1, sizeof(bool));
     return request;
-}
-
-/* ---- what the answers tell --------------------------------------------------------------- */
-
-static void learn_id(char ids[][ID_TEXT], size_t *count, const cairn_enqueued *made)
-{
-    if (!made->existing && *count < KNOWN_IDS_MAX)
-        snprintf(ids[(*count)++], ID_TEXT, "%s", made->id);
-}
-
-static void learn_tasks(struct batching *batching, const struct request *request,
-                        const char *worker)
-{
-    for (size_t i = 0; i < request->out.page.count; i++) {
-        const cairn_task *given = &request->out.page.tasks[i];
-        if (batching->task_count == KNOWN_TASKS_MAX)
-            memmove(batching->tasks, batching->tasks + 1,
-                    --batching->task_count * sizeof *batching->tasks);
-        struct batching_task *task = &batching->tasks[batching->task_count++];
-        *task = (struct batching_task){.is_function = given->memory != NULL, .places = 1};
-        snprintf(task->worker, sizeof task->worker, "%s", worker);
-        snprintf(task->id, sizeof task->id, "%s", given->id);
-        snprintf(task->token, sizeof task->token, "%s", given->token);
-        if (given->memory) {
-            task->revision = given->memory->revision;
-            task->places = given->memory->places;
-        }
-    }
-}
-
-static void learn_commit(struct batching *batching, const struct request *request)
-{
-    const struct commit_input *in = &request->in.commit;
-    const struct committed_output *out = &request->out.committed;
-    for (size_t i = 0; out->started && i < in->job_count; i++)
-        learn_id(batching->jobs, &batching->job_count, &out->started[i]);
-    for (size_t i = 0; out->started && i < in->start_count; i++)
-        learn_id(batching->instances, &batching->instance_count,
-                 &out->started[in->job_count + i]);
-    for (size_t i = 0; i < batching->task_count; i++) {
-        struct batching_task *task = &batching->tasks[i];
-        if (strcmp(task->id, in->task_id) || strcmp(task->token, in->token))
-            continue;
-        task->revision = out->revision;
-        if (in->step_count && in->steps[0].seq == task->places)
-            task->places += (int32_t)in->step_count;
-    }
-}
-
-static void learn_outbox(struct side *side, const struct request *request)
-{
-    for (size_t i = 0; i < request->out.page.count; i++) {
-        if (side->outbox_count == KNOWN_OUTBOX_MAX)
-            memmove(side->outbox, side->outbox + 1,
-                    --side->outbox_count * sizeof *side->outbox);
-        snprintf(side->outbox[side->outbox_count++], sizeof *side->outbox, "%s",
-                 request->out.page.outbox[i].id);
-    }
-}
-
-static void learn_one(struct batching *batching, const struct ask *ask)
-{
-    const struct request *request = ask->requests[0];
-    if (request->code)
-        return;
-    for (size_t i = 0; request->op == OP_ENQUEUE && i < request->in.enqueue.count; i++)
-        learn_id(batching->jobs, &batching->job_count, &request->out.enqueued[i]);
-    if (request->op == OP_START)
-        learn_id(batching->instances, &batching->instance_count, request->out.enqueued);
-    if (request->op == OP_COMMIT)
-        learn_commit(batching, request);
-    if (request->op == OP_CLAIM)
-        learn_tasks(batching, request, request->in.claim.worker);
-    if (ask->claims[0])
-        learn_tasks(batching, ask->claims[0], ask->claims[0]->in.claim.worker);
-}
-
-void batching_learn(struct batching *batching)
-{
-    for (size_t i = 0; i < batching->ask_count; i++) {
-        const struct ask *ask = &batching->asks[i];
-        learn_one(batching, ask);
-        for (int k = 0; k < BATCHING_SIDES; k++)
-            if (ask->model->op == OP_OUTBOX_CLAIM && !ask->requests[k]->code)
-                learn_outbox(&batching->sides[k], ask->requests[k]);
-    }
 }

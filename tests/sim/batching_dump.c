@@ -231,8 +231,10 @@ static void dump_instance_row(struct buf *out, const struct instance_row *row)
                (long long)row->commits, row->active_count, row->wait_count, row->sleep_count,
                row->decision_count, row->parked_count, row->awaited_count,
                (long long)row->revision, row->places, row->is_forced, row->is_woken);
-    const char *texts[] = {row->key,        row->input,   row->output,
-                           row->last_error, row->stop_by, row->stop_reason};
+    buf_printf(out, " children %d telling %d told %d", row->child_count, row->is_telling,
+               row->is_told);
+    const char *texts[] = {row->key,     row->input,       row->output, row->last_error,
+                           row->stop_by, row->stop_reason, row->parent, row->parent_event};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         add(out, texts[i]);
     int64_t times[] = {row->start_at_us, row->created_at_us, row->updated_at_us,

@@ -115,6 +115,7 @@ static void dump_instance(struct side *side, const char *id, struct buf *out)
     buf_printf(out, "\n%s %s %d %s generation %d", row->id, row->workflow, row->version,
                row->status, row->generation);
     twin_add_text(out, row->key);
+    twin_add_text(out, row->parent);
     twin_add_json(out, row->input);
     twin_add_json(out, row->output);
     twin_add_json(out, row->last_error);
@@ -179,6 +180,7 @@ static void compare(struct twins *twins)
 {
     struct buf dumps[2] = {{0}, {0}};
     check_same(twins, "the answers", &twins->sides[0].answer, &twins->sides[1].answer);
+    twin_learn_instances(twins);
     for (int i = 0; i < 2; i++) {
         for (size_t k = 0; k < twins->instance_count; k++)
             dump_instance(&twins->sides[i], twins->instances[k], &dumps[i]);
@@ -229,6 +231,10 @@ static void start(struct twins *twins)
     options.key = twin_below(twins, 4) ? NULL : "same";
     if (twin_below(twins, 5) == 0)
         options.start_at_us = twins->now_us + twin_below(twins, 5000) * US_PER_MS;
+    if (twins->instance_count && twin_below(twins, 4) == 0) {
+        options.tell_instance = twins->instances[twin_below(twins, (int)twins->instance_count)];
+        options.tell_event = twin_below(twins, 2) ? "e0" : "e1";
+    }
     for_both(side, twins)
     {
         started = (cairn_enqueued){0};
@@ -489,9 +495,9 @@ static void operate(struct twins *twins)
     const char *instance = twins->instance_count
                                ? twins->instances[twin_below(twins, (int)twins->instance_count)]
                                : NULL;
-    if (!instance || (what < 8 && twins->instance_count < SUBJECTS_MAX))
+    if (!instance || (what < 8 && twins->instance_count < STARTS_OF_TWINS_MAX))
         start(twins);
-    else if (what < 12 && twins->job_count < SUBJECTS_MAX)
+    else if (what < 12 && twins->job_count < STARTS_OF_TWINS_MAX)
         enqueue(twins);
     else if (what < 38 && twins->task_count && twins->has_functions)
         twin_commit(twins);

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "sim.h"
 
-enum { TASKS_MAX = 128, SUBJECTS_MAX = 8, KNOWN_MAX = 24 };
+enum { TASKS_MAX = 128, STARTS_OF_TWINS_MAX = 8, SUBJECTS_MAX = 40, KNOWN_MAX = 24 };
 
 /* One of the two engines, and what its latest operation answered. */
 struct side {
@@ -73,5 +73,6 @@ void twin_run_passage(struct side *side, const char *worker, const cairn_task *t
 void twin_add_memory(struct buf *out, const cairn_memory *memory);
 void twin_add_logs(struct side *side, const char *instance_id, struct buf *out);
 void twin_learn_memory(struct known_task *known, const cairn_memory *memory);
+void twin_learn_instances(struct twins *twins);
 
 #endif

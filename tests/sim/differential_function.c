@@ -65,6 +65,19 @@ void twin_add_logs(struct side *side, const char *instance_id, struct buf *out)
     cairn_page_free(logs);
 }
 
+/* Functions start children, which nobody else is told of. */
+void twin_learn_instances(struct twins *twins)
+{
+    cairn_error error = {0};
+    cairn_page *page = NULL;
+    CHECK_OK(cairn_instance_list(twins->sides[0].engine, NULL, &page, &error));
+    twins->instance_count = 0;
+    for (size_t i = cairn_page_count(page); i > 0 && twins->instance_count < SUBJECTS_MAX; i--)
+        snprintf(twins->instances[twins->instance_count++], 40, "%s",
+                 cairn_page_instance(page, i - 1)->id);
+    cairn_page_free(page);
+}
+
 /* ---- what a client knows ----------------------------------------------------------------- */
 
 static void know_step(struct known_memory *memory, int32_t seq, const char *key,
@@ -107,6 +120,7 @@ struct draft {
     char keys[STEPS_AT_ONCE][32], ids[STEPS_AT_ONCE][40], outputs[STEPS_AT_ONCE][64];
     size_t step_count;
     int32_t next; /* place */
+    char instance[40];
     struct commit_log logs[2];
     struct commit_job jobs[STEPS_AT_ONCE];
     struct commit_start starts[STEPS_AT_ONCE];
@@ -191,6 +205,10 @@ static void draw_start(struct twins *twins, struct draft *draft, const struct co
             .id = draft->ids[index], .seq = step->seq, .options = CAIRN_START_DEFAULTS};
         start->options.workflow = twin_below(twins, 12) ? "w0" : "unknown";
         start->options.key = twin_below(twins, 3) ? NULL : "same";
+        if (twin_below(twins, 2)) {
+            start->options.tell_instance = draft->instance;
+            start->options.tell_event = twin_below(twins, 2) ? "e0" : "e1";
+        }
     }
 }
 
@@ -246,6 +264,8 @@ static void draw_commit(struct twins *twins, const struct known_task *task,
                                 .outbound = CAIRN_OUTBOUND_DEFAULTS};
     struct commit_input *in = &ret_draft->in;
     ret_draft->outbound.event = "told";
+    snprintf(ret_draft->instance, sizeof ret_draft->instance, "%.*s",
+             (int)strcspn(task->id, "."), task->id);
     int count = twin_below(twins, STEPS_AT_ONCE);
     for (int i = 0; i < count; i++)
         draw_step(twins, memory, ret_draft);
@@ -390,6 +410,38 @@ static cairn_outcome call_step(cairn_work *work, void *arg)
     return CAIRN_COMPLETE;
 }
 
+/* Two steps side by side; the second is the first to end. */
+static cairn_code run_both(cairn_passage *passage)
+{
+    static const char *const keys[] = {"x", "y"};
+    cairn_work *works[2] = {NULL, NULL};
+    cairn_code code = CAIRN_OK;
+    for (int i = 0; i < 2 && !code; i++) {
+        cairn_step_options step = CAIRN_STEP_DEFAULTS;
+        step.key = keys[i];
+        code = cairn_passage_begin_step(passage, &step, &works[i], NULL, NULL);
+    }
+    for (int i = 1; i >= 0; i--) {
+        if (!works[i])
+            continue;
+        cairn_outcome outcome = call_step(works[i], NULL);
+        cairn_code ended = cairn_passage_end_step(passage, works[i], outcome, NULL, NULL);
+        code = code ? code : ended;
+    }
+    return code;
+}
+
+static cairn_code run_child(cairn_passage *passage)
+{
+    cairn_start_options child = CAIRN_START_DEFAULTS;
+    const char *output = NULL;
+    child.workflow = "w0";
+    cairn_code code = cairn_passage_call(passage, "ask", &child, 9000, &output, NULL);
+    if (code == CAIRN_E_STEP_FAILED || code == CAIRN_E_TIMED_OUT)
+        return CAIRN_OK;
+    return code ? code : cairn_passage_set_output(passage, output, NULL);
+}
+
 static cairn_code run_code(cairn_passage *passage)
 {
     double number;
@@ -404,6 +456,10 @@ static cairn_code run_code(cairn_passage *passage)
     cairn_code code = cairn_passage_random(passage, &number, NULL);
     if (!code)
         code = cairn_passage_step(passage, &step, NULL, NULL);
+    if (!code)
+        code = run_both(passage);
+    if (!code)
+        code = run_child(passage);
     if (!code)
         code = cairn_passage_start_job(passage, NULL, &spec, id, NULL);
     if (!code)

@@ -10,32 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct use {
-    char key[KEY_TEXT];
-    int count;
-};
-
-/* A passage of a program. */
-struct run {
-    struct runner *runner;
-    struct sim *sim;
-    cairn_passage *passage;
-    int64_t value, now_us; /* what was remembered last; the latest `now` */
-    struct use uses[USES_MAX];
-    int use_count;
-    int log_uses[PROGRAM_OPS_MAX];
-    bool is_done; /* it completes early */
-};
-
-struct call_arg {
-    struct run *run;
-    const struct program_op *op;
-};
-
 /* ---- keys -------------------------------------------------------------------------------- */
 
 /* The second use of a key is "key#2", counted here anew. */
-static void next_key(struct run *run, const char *key, char ret_key[KEY_TEXT])
+void run_next_key(struct run *run, const char *key, char ret_key[KEY_TEXT])
 {
     int i = 0;
     while (i < run->use_count && strcmp(run->uses[i].key, key) != 0)
@@ -53,98 +31,27 @@ static void next_key(struct run *run, const char *key, char ret_key[KEY_TEXT])
         snprintf(runner->asked[runner->asked_count++], KEY_TEXT, "%s", ret_key);
 }
 
-/* Something that every passage of this generation is told the same way. */
-static void learn(struct run *run, const char *key, const char *kind, const char *text)
+void run_value(struct run *run, const char *text)
 {
-    law_of_told(run->runner, key, kind, text);
     int64_t sum = 0;
     for (; *text; text++)
         sum += *text;
     run->value = sum;
 }
 
-/* ---- steps ------------------------------------------------------------------------------- */
-
-static cairn_outcome draw_outcome(struct sim *sim)
+void run_learn(struct run *run, const char *key, const char *kind, const char *text)
 {
-    int what = sim_below(sim, 100);
-    if (what < (sim->is_calm ? 88 : 66))
-        return CAIRN_COMPLETE;
-    if (sim->is_calm)
-        return CAIRN_FAIL;
-    return what < 84 ? CAIRN_FAIL : what < 94 ? CAIRN_RETRY : CAIRN_DEAD;
+    law_of_told(run->runner, key, kind, text);
+    run_value(run, text);
 }
 
-static void log_something(struct run *run, const char *where, int number)
-{
-    char message[48];
-    snprintf(message, sizeof message, "%s.%d:%d", where, number, run->sim->logs++);
-    cairn_passage_log(run->passage, "info", message, NULL, NULL);
-}
-
-static cairn_outcome call_step(cairn_work *work, void *arg)
-{
-    struct run *run = ((struct call_arg *)arg)->run;
-    const struct program_op *op = ((struct call_arg *)arg)->op;
-    struct sim *sim = run->sim;
-    const cairn_task *task = cairn_work_task(work);
-    char output[40];
-    law_of_call(run->runner, task->type, task->attempt, op->retries + 1);
-    if (runner_has_lease(run->runner))
-        law_of_called_key(sim, task->instance_id, task->step, task->key);
-    if (sim_chance(sim, 10))
-        log_something(run, task->type, sim->logs);
-    if (!sim->is_calm && sim_chance(sim, 40))
-        runner_rest(run->runner);
-    cairn_outcome outcome = draw_outcome(sim);
-    sim_trace(sim, "      %s of %s, call %d: %d", task->type, run->runner->instance_id,
-              task->attempt, outcome);
-    if (outcome == CAIRN_COMPLETE) {
-        snprintf(output, sizeof output, "{\"n\":%d}", sim->outputs++);
-        cairn_work_set_output(work, output);
-        if (sim_chance(sim, 10))
-            cairn_work_emit(work, "told", output);
-        return outcome;
-    }
-    cairn_work_set_error(work, "oops");
-    if (outcome == CAIRN_RETRY && sim_chance(sim, 50))
-        cairn_work_set_delay(work, sim_below(sim, 4000));
-    return outcome;
-}
-
-static cairn_code do_step(struct run *run, const struct program_op *op)
-{
-    struct call_arg arg = {run, op};
-    char key[KEY_TEXT];
-    const char *output = NULL;
-    cairn_step_options options = CAIRN_STEP_DEFAULTS;
-    options.key = op->key;
-    options.run = call_step;
-    options.arg = &arg;
-    options.input = "{\"n\": 1}";
-    options.retries = op->retries;
-    options.backoff = op->backoff;
-    options.base_ms = op->ms;
-    options.max_ms = 30000;
-    options.timeout_ms = op->timeout_ms;
-    options.compensation = op->compensation[0] ? op->compensation : NULL;
-    options.compensation_max_attempts = op->compensation_max_attempts;
-    next_key(run, op->key, key);
-    cairn_code code = cairn_passage_step(run->passage, &options, &output, NULL);
-    if (code == CAIRN_OK)
-        learn(run, key, "task", output);
-    if (code == CAIRN_E_STEP_FAILED)
-        law_of_told(run->runner, key, "task", NULL);
-    return code == CAIRN_E_STEP_FAILED && op->is_tolerant ? CAIRN_OK : code;
-}
-
-/* ---- the others -------------------------------------------------------------------------- */
+/* ---- what waits, and values -------------------------------------------------------------------------- */
 
 static cairn_code do_sleep(struct run *run, const struct program_op *op, const char *given)
 {
     char key[KEY_TEXT];
     cairn_code code;
-    next_key(run, given ? given : "sleep", key);
+    run_next_key(run, given ? given : "sleep", key);
     if (op->kind == P_SLEEP_UNTIL) {
         int64_t from_us = run->now_us ? run->now_us : SIM_START_US;
         code =
@@ -161,11 +68,11 @@ static cairn_code do_wait(struct run *run, const struct program_op *op, const ch
 {
     char key[KEY_TEXT];
     const char *payload = NULL;
-    next_key(run, given ? given : op->event, key);
+    run_next_key(run, given ? given : op->event, key);
     cairn_code code = cairn_passage_wait_event(run->passage, given, op->event, op->timeout_ms,
                                                &payload, NULL);
     if (code == CAIRN_OK)
-        learn(run, key, "wait", payload);
+        run_learn(run, key, "wait", payload);
     if (code != CAIRN_E_TIMED_OUT)
         return code;
     law_of_told(run->runner, key, "wait", NULL);
@@ -181,7 +88,7 @@ static cairn_code do_value(struct run *run, const struct program_op *op)
     double number;
     int64_t now_us;
     cairn_code code;
-    next_key(run, names[op->kind], key);
+    run_next_key(run, names[op->kind], key);
     if (op->kind == P_NOW) {
         code = cairn_passage_now(run->passage, &now_us, NULL);
         if (code)
@@ -199,35 +106,7 @@ static cairn_code do_value(struct run *run, const struct program_op *op)
             return code;
         snprintf(text, sizeof text, "\"%s\"", id);
     }
-    learn(run, key, "value", text);
-    return CAIRN_OK;
-}
-
-static cairn_code do_start(struct run *run, const struct program_op *op, const char *given)
-{
-    char key[KEY_TEXT], id[40], text[64];
-    cairn_code code;
-    if (op->kind == P_JOB) {
-        cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
-        spec.type = "fj";
-        spec.max_attempts = 2;
-        spec.key = op->has_name ? "shared" : NULL;
-        next_key(run, given ? given : spec.type, key);
-        code = cairn_passage_start_job(run->passage, given, &spec, id, NULL);
-    } else {
-        cairn_start_options options = CAIRN_START_DEFAULTS;
-        options.workflow = "w0";
-        options.input = "{\"n\": 1}";
-        options.key = op->has_name ? "shared" : NULL;
-        next_key(run, given ? given : options.workflow, key);
-        code = cairn_passage_start_workflow(run->passage, given, &options, id, NULL);
-    }
-    if (code)
-        return code;
-    if (!op->has_name) { /* a known one's id is only told by the next passage */
-        snprintf(text, sizeof text, "{\"id\":\"%s\"}", id);
-        law_of_told(run->runner, key, "start", text);
-    }
+    run_learn(run, key, "value", text);
     return CAIRN_OK;
 }
 
@@ -268,7 +147,7 @@ static cairn_code do_op(struct run *run, const struct program_op *op, int at)
     char where[16];
     switch (op->kind) {
     case P_STEP:
-        return do_step(run, op);
+        return run_step(run, op);
     case P_SLEEP:
     case P_SLEEP_UNTIL:
         return do_sleep(run, op, given);
@@ -276,7 +155,7 @@ static cairn_code do_op(struct run *run, const struct program_op *op, int at)
         return do_wait(run, op, given);
     case P_LOG:
         snprintf(where, sizeof where, "@%d", at);
-        log_something(run, where, run->log_uses[at]++);
+        run_log(run, where, run->log_uses[at]++);
         return CAIRN_OK;
     case P_NOW:
     case P_RANDOM:
@@ -284,7 +163,11 @@ static cairn_code do_op(struct run *run, const struct program_op *op, int at)
         return do_value(run, op);
     case P_JOB:
     case P_FLOW:
-        return do_start(run, op, given);
+        return run_start(run, op, given);
+    case P_CALL:
+        return run_call(run, op, given);
+    case P_GROUP:
+        return run_group(run, at);
     case P_BRANCH:
         return do_branch(run, op, at);
     case P_LOOP:
@@ -313,7 +196,7 @@ static cairn_code do_list(struct run *run, int from, int to)
         code = do_variant(run, op, i);
         if (op->kind == P_BRANCH)
             i += op->count + op->other;
-        if (op->kind == P_LOOP)
+        if (op->kind == P_LOOP || op->kind == P_GROUP)
             i += op->count;
     }
     return code;

@@ -32,6 +32,8 @@ enum program_op_kind {
     P_UUID,
     P_JOB,
     P_FLOW,
+    P_CALL,   /* of a child: it is started, and its end waited for */
+    P_GROUP,  /* the `count` steps behind it, side by side */
     P_BRANCH, /* on what was remembered last: `count` ops, or else the `other` ones behind */
     P_LOOP,   /* the `count` ops behind it, `other` times */
     P_FAIL,
@@ -49,6 +51,7 @@ struct program_op {
     int32_t compensation_max_attempts;
     bool is_tolerant; /* goes on after a step that failed */
     bool has_name;    /* JOB, FLOW: with an idempotency key that others use, too */
+    char child[8];    /* CALL: the workflow or function */
 };
 
 struct program {
@@ -63,12 +66,20 @@ struct program {
 /* How the code of a worker differs from what was deployed. */
 enum variant { VARIANT_NONE, VARIANT_WITHOUT, VARIANT_OTHER_KIND };
 
-/* program.c */
-void program_make(struct rng *rng, int number, struct program *ret_program);
+/* program.c; one that calls others calls those after it, of so many.  0: it calls none, and executes no
+ * steps side by side. */
+void program_make(struct rng *rng, int number, int functions, struct program *ret_program);
 void program_print(const struct program *program, struct buf *out);
 const struct program *program_find(const struct sim *sim, const char *name); /* NULL: none */
 
 /* ---- runners ----------------------------------------------------------------------------- */
+
+/* A call of a step's code. */
+struct call_seen {
+    char key[KEY_TEXT], output[40];
+    int32_t attempt;
+    bool is_ended, is_completed;
+};
 
 /* One passage. */
 struct runner {
@@ -96,8 +107,10 @@ struct runner {
     bool is_submitted, is_answered;
     bool is_told_to_stop;
 
-    char calls[CALLS_MAX][KEY_TEXT]; /* of steps, in this passage */
+    struct call_seen calls[CALLS_MAX]; /* of steps, in this passage */
     size_t call_count;
+    bool is_in_group;
+    size_t group_from; /* the first call that runs side by side with the next one */
     char asked[CALLS_MAX][KEY_TEXT]; /* keys that the code has asked for, in this passage */
     size_t asked_count;
 };
@@ -125,11 +138,49 @@ void runners_kill(struct sim *sim);
 cairn_code function_run(struct runner *runner);
 void fanout_run(struct runner *runner);
 
+struct use {
+    char key[KEY_TEXT];
+    int count;
+};
+
+/* A passage of a program. */
+struct run {
+    struct runner *runner;
+    struct sim *sim;
+    cairn_passage *passage;
+    int64_t value, now_us; /* what was remembered last; the latest `now` */
+    struct use uses[USES_MAX];
+    int use_count;
+    int log_uses[PROGRAM_OPS_MAX];
+    bool is_done; /* it completes early */
+};
+
+/* function.c, for the files of single operations: the key of the next use of a key, and what to do
+ * with something that every passage of this generation is told the same way. */
+void run_next_key(struct run *run, const char *key, char ret_key[KEY_TEXT]);
+void run_value(struct run *run, const char *text); /* that the program branches on */
+void run_learn(struct run *run, const char *key, const char *kind, const char *text);
+
+/* function_step.c: steps, alone and side by side. */
+cairn_code run_step(struct run *run, const struct program_op *op);
+cairn_code run_group(struct run *run, int at);
+void run_log(struct run *run, const char *where, int number);
+
+/* function_start.c: jobs and instances, and children that are waited for. */
+cairn_code run_start(struct run *run, const struct program_op *op, const char *given);
+cairn_code run_call(struct run *run, const struct program_op *op, const char *given);
+
 /* laws_call.c: what must hold when a step's code is called, or is told what is remembered. */
 bool runner_has_lease(const struct runner *runner);
 void law_of_call(struct runner *runner, const char *key, int32_t attempt, int32_t max_attempts);
+void law_of_call_end(struct runner *runner, const char *key, const char *output);
 void law_of_told(struct runner *runner, const char *key, const char *kind, const char *told);
 void law_of_complete(const struct runner *runner, const struct commit_input *in);
+void law_of_results(const struct runner *runner, const struct commit_input *in);
 void law_of_commit(struct sim *sim, const struct op *op);
+
+/* laws_family.c: the code is told of the end of a child.  output NULL: that it did not complete. */
+void law_of_answer(const struct runner *runner, const char *key, const char *end_key,
+                   const char *output);
 
 #endif

@@ -63,9 +63,10 @@ static void law_of_counts(struct sim *sim, const struct seen_instance *now)
     if (active != row->active_count || wait != row->wait_count || sleep != row->sleep_count ||
         decision != row->decision_count || parked != row->parked_count)
         sim_broken(sim, "the counts of %s are not those of its steps", row->id);
-    if (row->goal && !instance_is_final(row->status) && row->awaited_count != leases)
-        sim_broken(sim, "%s awaits %d leases, there are %d", row->id, row->awaited_count,
-                   leases);
+    int awaited = leases + (row->goal == GOAL_CANCEL ? row->child_count : 0);
+    if (row->goal && !instance_is_final(row->status) && row->awaited_count != awaited)
+        sim_broken(sim, "%s awaits %d leases and children, there are %d", row->id,
+                   row->awaited_count, awaited);
     bool is_idle = wait > 0 && active == 0 && sleep == 0 && !row->goal;
     bool is_going = row->status == INSTANCE_RUNNING || row->status == INSTANCE_WAITING_SIGNAL;
     if (is_going && is_idle != (row->status == INSTANCE_WAITING_SIGNAL))
@@ -92,7 +93,8 @@ static bool is_moved_by_something(const struct step_row *step)
 
 static void law_of_life(struct sim *sim, const struct seen_instance *now)
 {
-    int moved = 0, current = 0;
+    int current = 0;
+    int moved = now->row.goal == GOAL_CANCEL && now->row.child_count; /* their ends move it */
     for (size_t i = 0; i < now->step_count; i++) {
         const struct step_row *step = &now->steps[i];
         moved += is_moved_by_something(step);
@@ -180,7 +182,7 @@ static void laws_of_instance(struct sim *sim, size_t index)
     laws_of_saga(sim, index, before);
 }
 
-void laws_check(struct sim *sim)
+void laws_check(struct sim *sim, bool has_claimed)
 {
     if (sim->now->instance_count < sim->before->instance_count ||
         sim->now->job_count < sim->before->job_count)
@@ -191,4 +193,6 @@ void laws_check(struct sim *sim)
     laws_of_leases(sim);
     if (sim->has_functions)
         laws_of_starts(sim);
+    if (sim->has_families)
+        laws_of_families(sim, has_claimed);
 }

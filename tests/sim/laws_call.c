@@ -21,15 +21,25 @@ bool runner_has_lease(const struct runner *runner)
            row->locked_until_us >= clock_now_us(&sim->clock);
 }
 
-/* In step mode what was finished is remembered before anything else is called. */
+/* In step mode what was finished is remembered before anything else is called; but for the steps that
+ * run side by side with it: one of them may be executed still, and those behind it wait for that. */
 static void law_of_earlier_calls(struct runner *runner, const struct seen_instance *instance)
 {
-    for (size_t i = 0; i < runner->call_count; i++) {
-        const struct step_row *row = seen_key(instance, runner->calls[i]);
+    size_t earlier = runner->is_in_group ? runner->group_from : runner->call_count;
+    for (size_t i = 0; i < earlier; i++) {
+        const struct step_row *row = seen_key(instance, runner->calls[i].key);
         if (!row || !step_is_ended(row->status))
             sim_broken(runner->sim, "%s was called, and the next one before it is remembered",
-                       runner->calls[i]);
+                       runner->calls[i].key);
     }
+}
+
+static struct call_seen *find_call(struct runner *runner, const char *key)
+{
+    for (size_t i = 0; i < runner->call_count; i++)
+        if (strcmp(runner->calls[i].key, key) == 0)
+            return &runner->calls[i];
+    return NULL;
 }
 
 void law_of_call(struct runner *runner, const char *key, int32_t attempt, int32_t max_attempts)
@@ -55,11 +65,24 @@ void law_of_call(struct runner *runner, const char *key, int32_t attempt, int32_
     }
     if (attempt > max_attempts)
         sim_broken(sim, "%s is called %d times, %d are allowed", key, attempt, max_attempts);
-    for (size_t i = 0; i < runner->call_count; i++)
-        if (strcmp(runner->calls[i], key) == 0)
-            sim_broken(sim, "%s is called twice in one passage", key);
-    if (runner->call_count < CALLS_MAX)
-        snprintf(runner->calls[runner->call_count++], KEY_TEXT, "%s", key);
+    if (find_call(runner, key))
+        sim_broken(sim, "%s is called twice in one passage", key);
+    if (runner->call_count == CALLS_MAX)
+        sim_broken(sim, "more was called than there is room for");
+    struct call_seen *call = &runner->calls[runner->call_count++];
+    *call = (struct call_seen){.attempt = attempt};
+    snprintf(call->key, KEY_TEXT, "%s", key);
+}
+
+/* output NULL: it has failed. */
+void law_of_call_end(struct runner *runner, const char *key, const char *output)
+{
+    struct call_seen *call = find_call(runner, key);
+    if (!call || call->is_ended)
+        sim_broken(runner->sim, "the call of %s ends %s", key, call ? "twice" : "unheard of");
+    call->is_ended = true;
+    call->is_completed = output != NULL;
+    snprintf(call->output, sizeof call->output, "%s", output ? output : "");
 }
 
 /* told NULL: that it has failed, or run out; of a sleep: that it is over. */
@@ -102,6 +125,64 @@ void law_of_complete(const struct runner *runner, const struct commit_input *in)
         if (!is_asked_for(runner, memory->steps[i]->name))
             sim_broken(runner->sim, "%s completes without having asked for %s", runner->held.id,
                        memory->steps[i]->name);
+}
+
+/* ---- results ----------------------------------------------------------------------------- */
+
+static bool is_limited(const struct runner *runner, const char *key)
+{
+    size_t len = strcspn(key, "#");
+    for (int i = 0; i < runner->program->count; i++) {
+        const struct program_op *op = &runner->program->ops[i];
+        if (op->timeout_ms > 0 && strlen(op->key) == len && strncmp(op->key, key, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What is committed of a step is what its own code has said, whichever of several ended first. */
+static void law_of_result(const struct runner *runner, const struct call_seen *call,
+                          const struct commit_step *step, bool is_last)
+{
+    struct sim *sim = runner->sim;
+    bool is_completed = strcmp(step->status, "completed") == 0;
+    bool is_ready = strcmp(step->status, "ready") == 0;
+    if (!call->is_ended && (!is_last || !is_ready || step->attempts != call->attempt - 1))
+        sim_broken(sim, "%s is committed as %s while it is executed", step->key, step->status);
+    if (!call->is_ended)
+        return;
+    if (is_completed && (!call->is_completed || strcmp(step->output, call->output) != 0))
+        sim_broken(sim, "%s is committed with %s, its code said %s", step->key, step->output,
+                   call->is_completed ? call->output : "that it failed");
+    if (!is_completed && call->is_completed && !is_limited(runner, call->key))
+        sim_broken(sim, "%s is committed as %s, its code said %s", step->key, step->status,
+                   call->output);
+}
+
+/* Of what was called in this passage; and none goes before one that began earlier. */
+void law_of_results(const struct runner *runner, const struct commit_input *in)
+{
+    size_t settled = 0;
+    for (size_t i = 0; i < in->step_count && runner->passage; i++) {
+        const struct commit_step *step = &in->steps[i];
+        size_t at = 0;
+        bool is_news =
+            strcmp(step->kind, "task") == 0 && strcmp(step->status, "forgotten") != 0;
+        while (at < runner->call_count && strcmp(runner->calls[at].key, step->key) != 0)
+            at++;
+        if (is_news && at == runner->call_count && strcmp(step->status, "failed") != 0)
+            sim_broken(runner->sim, "%s is committed, and was not called", step->key);
+        if (!is_news || at == runner->call_count)
+            continue;
+        law_of_result(runner, &runner->calls[at], step, in->outcome != PASSAGE_GO_ON);
+        for (size_t k = 0; k < at && in->outcome == PASSAGE_GO_ON; k++)
+            if (!runner->calls[k].is_ended)
+                sim_broken(runner->sim, "%s is committed before %s has ended", step->key,
+                           runner->calls[k].key);
+        if (at < settled)
+            sim_broken(runner->sim, "%s is committed after what began later", step->key);
+        settled = at;
+    }
 }
 
 /* ---- answers ----------------------------------------------------------------------------- */

@@ -1,8 +1,11 @@
-/* tests/sim/laws_timer.c - everything that is due happens in time, though nobody asks.
+/* tests/sim/laws_timer.c - everything that is due happens in time, though nobody asks; who
+ * waits for work is woken.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sim.h"
+#include "function.h"
+
+#include <string.h>
 
 enum { WAKES = 12, RUNS_MAX = 300 };
 
@@ -64,4 +67,31 @@ void law_of_quiet(struct sim *sim)
                   (long long)(wake_us - clock_now_us(&sim->clock)));
         sim_set_clock(sim, wake_us);
     }
+}
+
+/* ---- claims that wait -------------------------------------------------------------------- */
+
+void list_ready(const struct sim *sim, const cairn_claim_options *claim,
+                uint64_t ret_ready[INSTANCES_MAX])
+{
+    memset(ret_ready, 0, INSTANCES_MAX * sizeof *ret_ready);
+    for (size_t i = 0; i < sim->now->instance_count; i++) {
+        const struct seen_instance *instance = &sim->now->instances[i];
+        for (size_t k = 0; k < instance->step_count; k++)
+            if (instance->steps[k].is_ready && instance->steps[k].seq < 64 &&
+                (!claim || claim_accepts(claim, instance, &instance->steps[k])))
+                ret_ready[i] |= UINT64_C(1) << instance->steps[k].seq;
+    }
+}
+
+void law_of_wakes(struct sim *sim, int engine, const uint64_t before[INSTANCES_MAX])
+{
+    uint64_t ready[INSTANCES_MAX];
+    const struct op *parked = &sim->parked[engine];
+    if (!parked->request || parked->is_done)
+        return;
+    list_ready(sim, &parked->request->in.claim, ready);
+    for (size_t i = 0; i < INSTANCES_MAX; i++)
+        if (ready[i] & ~before[i])
+            sim_broken(sim, "a worker waits at engine %d for what is there", engine);
 }

@@ -2,12 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--sagas | --functions] [--timers]
- *         [--trace]
+ *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--sagas | --functions [--alone]]
+ *         [--timers] [--trace]
  *
  * With --sagas the workflows are graphs of all kinds: forks, conditions, human steps, a DLQ.  With
- * --functions most instances are random functions, run by the real runner.  With --timers engines
- * keep the timers by themselves, and now and then they are restarted and left alone.
+ * --functions most instances are random functions, run by the real runner; with --alone these have
+ * neither children nor steps side by side.  With --timers engines keep the timers by themselves, and
+ * now and then they are restarted and left alone.
  */
 #include "function.h"
 
@@ -82,7 +83,8 @@ void sim_broken(const struct sim *sim, const char *format, ...)
     fprintf(stderr, "replay: %s --from %llu --seeds 1 --rounds %d%s%s --trace\n", program,
             (unsigned long long)sim->seed, sim->rounds,
             sim->has_sagas       ? " --sagas"
-            : sim->has_functions ? " --functions"
+            : sim->has_families  ? " --functions"
+            : sim->has_functions ? " --functions --alone"
                                  : "",
             sim->has_timers ? " --timers" : "");
     fflush(stderr);
@@ -111,7 +113,7 @@ static bool help_instance(struct sim *sim, const struct seen_instance *instance)
     }
     for (size_t i = 0; i < instance->step_count; i++) {
         const struct step_row *step = &instance->steps[i];
-        if (step->status == STEP_WAITING && step->waiting_event) {
+        if (step->status == STEP_WAITING && step->waiting_event && !is_end_of_call(step)) {
             act_signal(sim, 0, id, strcmp(step->waiting_event, "e0") == 0 ? "e0" : "e1");
             return true;
         }
@@ -168,7 +170,7 @@ static void finish_one(struct sim *sim)
 static void finish_rest(struct sim *sim)
 {
     for (int i = 0; !is_over(sim); i++, sim->round++) {
-        if (i == 1000)
+        if (i == 3000)
             sim_broken(sim, "something is stuck: it does not end");
         finish_one(sim);
     }
@@ -214,7 +216,7 @@ static void deploy_all(struct sim *sim)
         act_deploy(sim);
     int functions = sim->has_functions ? 1 + sim_below(sim, FUNCTIONS_MAX) : 0;
     for (int i = 0; i < functions; i++)
-        act_deploy_function(sim);
+        act_deploy_function(sim, functions);
     sim->is_code_changing = sim->has_functions && sim_chance(sim, 35);
 }
 
@@ -226,28 +228,38 @@ static bool has_ops(const struct sim *sim)
     return false;
 }
 
-static void play(uint64_t seed, int rounds, const char *kind, bool has_timers, bool is_tracing)
+static void play(struct sim *sim)
 {
-    struct sim sim = {.seed = seed,
-                      .rounds = rounds,
-                      .has_sagas = strcmp(kind, "--sagas") == 0,
-                      .has_functions = strcmp(kind, "--functions") == 0,
-                      .has_timers = has_timers,
-                      .is_tracing = is_tracing};
-    rng_init(&sim.rng, seed + 1);
+    rng_init(&sim->rng, sim->seed + 1);
     static const double chances[] = {0, 0.004, 0.02, 0.06};
-    sim.fault_chance = chances[sim_below(&sim, 4)];
-    sim_open(&sim);
-    deploy_all(&sim);
-    while (has_ops(&sim))
-        sim_run_engine(&sim, 0), act_settle(&sim);
-    snapshot_take(&sim);
-    for (sim.round = 1; sim.round <= rounds; sim.round++) {
-        act_round(&sim);
-        act_run(&sim);
+    sim->fault_chance = chances[sim_below(sim, 4)];
+    sim_open(sim);
+    deploy_all(sim);
+    while (has_ops(sim))
+        sim_run_engine(sim, 0), act_settle(sim);
+    snapshot_take(sim);
+    for (sim->round = 1; sim->round <= sim->rounds; sim->round++) {
+        act_round(sim);
+        act_run(sim);
     }
-    finish_all(&sim);
-    sim_close(&sim);
+    finish_all(sim);
+    sim_close(sim);
+}
+
+static void play_seed(uint64_t seed, const struct sim *settings)
+{
+    struct sim *sim = calloc(1, sizeof *sim); /* large, and mostly left alone */
+    if (!sim)
+        abort();
+    sim->seed = seed;
+    sim->rounds = settings->rounds;
+    sim->is_tracing = settings->is_tracing;
+    sim->has_sagas = settings->has_sagas;
+    sim->has_functions = settings->has_functions;
+    sim->has_families = settings->has_families;
+    sim->has_timers = settings->has_timers;
+    play(sim);
+    free(sim);
 }
 
 static long long number(const char *text)
@@ -261,39 +273,48 @@ static long long number(const char *text)
     return value;
 }
 
+static int refuse_arguments(void)
+{
+    fprintf(stderr,
+            "usage: %s [--from SEED] [--seeds COUNT] [--rounds COUNT] "
+            "[--sagas | --functions [--alone]] [--timers] [--trace]\n",
+            program);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
-    long long from = 1, seeds = 200, rounds = 0;
-    bool is_tracing = false, has_timers = false;
-    const char *kind = "";
+    static struct sim settings;
+    long long from = 1, seeds = 200;
+    bool is_alone = false;
     program = argv[0];
     for (int i = 1; i < argc; i++) {
         bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--trace") == 0)
-            is_tracing = true;
+            settings.is_tracing = true;
         else if (strcmp(argv[i], "--timers") == 0)
-            has_timers = true;
-        else if (strcmp(argv[i], "--sagas") == 0 || strcmp(argv[i], "--functions") == 0)
-            kind = argv[i];
+            settings.has_timers = true;
+        else if (strcmp(argv[i], "--sagas") == 0)
+            settings.has_sagas = true;
+        else if (strcmp(argv[i], "--functions") == 0)
+            settings.has_functions = true;
+        else if (strcmp(argv[i], "--alone") == 0)
+            is_alone = true;
         else if (strcmp(argv[i], "--from") == 0 && has_value)
             from = number(argv[++i]);
         else if (strcmp(argv[i], "--seeds") == 0 && has_value)
             seeds = number(argv[++i]);
         else if (strcmp(argv[i], "--rounds") == 0 && has_value)
-            rounds = number(argv[++i]);
-        else {
-            fprintf(stderr,
-                    "usage: %s [--from SEED] [--seeds COUNT] [--rounds COUNT] "
-                    "[--sagas | --functions] [--timers] [--trace]\n",
-                    program);
-            return 2;
-        }
+            settings.rounds = (int)number(argv[++i]);
+        else
+            return refuse_arguments();
     }
-    if (rounds == 0)
-        rounds = strcmp(kind, "--functions") == 0 ? 70 : 40;
+    if (settings.rounds == 0)
+        settings.rounds = settings.has_functions ? 70 : 40;
+    settings.has_families = settings.has_functions && !is_alone;
     printf("TAP version 13\n1..1\n");
     for (long long i = 0; i < seeds; i++)
-        play((uint64_t)(from + i), (int)rounds, kind, has_timers, is_tracing);
+        play_seed((uint64_t)(from + i), &settings);
     printf("ok 1 - seeds %lld to %lld keep the laws\n", from, from + seeds - 1);
     return 0;
 }

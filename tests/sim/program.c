@@ -13,7 +13,9 @@ enum { DEPTH_MAX = 2 };
 struct writer {
     struct rng *rng;
     struct program *program;
-    bool has_started; /* a program starts something at most once: restarts do it again */
+    bool has_started;      /* a program starts something at most once: restarts do it again */
+    int number, functions; /* which one of how many; functions 0: it has no relatives */
+    int calls;             /* of children, so far */
 };
 
 static int below(struct writer *writer, int bound)
@@ -80,6 +82,23 @@ static void make_start(struct writer *writer, struct program_op *op)
     writer->has_started = true;
 }
 
+/* Of a workflow, or of a function that comes after this one. */
+static void make_call(struct writer *writer, struct program_op *op)
+{
+    int later = writer->functions - writer->number - 1;
+    op->kind = P_CALL;
+    if (chance(writer, 70))
+        name(writer, op, 'c');
+    if (later > 0 && chance(writer, 65))
+        snprintf(op->child, sizeof op->child, "f%d",
+                 (writer->number + 1 + below(writer, later)) % 10);
+    else
+        snprintf(op->child, sizeof op->child, "w0");
+    op->timeout_ms = chance(writer, 75) ? -1 : duration(writer);
+    op->is_tolerant = chance(writer, 60);
+    writer->calls++;
+}
+
 static void add_list(struct writer *writer, int count, int depth);
 
 static struct program_op *add(struct writer *writer)
@@ -112,10 +131,36 @@ static void add_loop(struct writer *writer, int depth)
     op->other = 1 + below(writer, 3);
 }
 
+static void add_group(struct writer *writer)
+{
+    struct program_op *op = add(writer);
+    op->kind = P_GROUP;
+    op->count = 2 + below(writer, 3);
+    for (int i = 0; i < op->count; i++)
+        make_step(writer, add(writer));
+}
+
+/* What concerns relatives; false: nothing was added. */
+static bool add_relative(struct writer *writer, int depth)
+{
+    bool has_room = writer->program->count + 10 < PROGRAM_OPS_MAX;
+    bool may_call = depth == 0 && writer->calls < (writer->number ? 1 : 2);
+    int what = writer->functions ? below(writer, 100) : 100;
+    if (what < 22 && may_call)
+        make_call(writer, add(writer));
+    else if (what >= 22 && what < 36 && has_room)
+        add_group(writer);
+    else
+        return false;
+    return true;
+}
+
 static void add_one(struct writer *writer, int depth)
 {
     static const enum program_op_kind values[] = {P_NOW, P_RANDOM, P_UUID};
     bool has_room = depth < DEPTH_MAX && writer->program->count + 10 < PROGRAM_OPS_MAX;
+    if (add_relative(writer, depth))
+        return;
     int what = below(writer, 100);
     if (what < 12 && has_room)
         add_branch(writer, depth);
@@ -159,9 +204,10 @@ static void add_strands(struct writer *writer)
     }
 }
 
-void program_make(struct rng *rng, int number, struct program *ret_program)
+void program_make(struct rng *rng, int number, int functions, struct program *ret_program)
 {
-    struct writer writer = {.rng = rng, .program = ret_program};
+    struct writer writer = {
+        .rng = rng, .program = ret_program, .number = number, .functions = functions};
     *ret_program = (struct program){0};
     snprintf(ret_program->name, sizeof ret_program->name, "f%d", number);
     ret_program->is_dlq = chance(&writer, 20);
@@ -178,9 +224,9 @@ void program_make(struct rng *rng, int number, struct program *ret_program)
 
 void program_print(const struct program *program, struct buf *out)
 {
-    static const char *const words[] = {"step", "sleep",  "sleep_until", "wait",    "log",
-                                        "now",  "random", "uuid",        "job",     "flow",
-                                        "if",   "loop",   "fail",        "complete"};
+    static const char *const words[] = {
+        "step", "sleep", "sleep_until", "wait",  "log", "now",  "random", "uuid",
+        "job",  "flow",  "call",        "group", "if",  "loop", "fail",   "complete"};
     buf_printf(out, "%s, %s:", program->name,
                program->is_fanout         ? "fan-out"
                : program->is_passage_mode ? "a commit for each passage"
@@ -194,6 +240,11 @@ void program_print(const struct program *program, struct buf *out)
             buf_printf(out, " retries %d after %lld ms%s%s%s", op->retries, (long long)op->ms,
                        op->timeout_ms ? ", limited" : "", op->is_tolerant ? ", tolerant" : "",
                        op->compensation[0] ? ", undone" : "");
+        if (op->kind == P_CALL)
+            buf_printf(out, " of %s, %lld ms%s", op->child, (long long)op->timeout_ms,
+                       op->is_tolerant ? ", tolerant" : "");
+        if (op->kind == P_GROUP)
+            buf_printf(out, "of %d", op->count);
         if (op->kind == P_SLEEP || op->kind == P_SLEEP_UNTIL)
             buf_printf(out, " %lld ms", (long long)op->ms);
         if (op->kind == P_WAIT)

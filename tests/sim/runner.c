@@ -179,8 +179,10 @@ cairn_code runner_exchange(void *arg, struct request *request)
         return runner->is_dead ? refuse(request, CAIRN_E_CLOSED) : CAIRN_OK;
     }
     tune(sim, request);
-    if (request->op == OP_COMMIT)
+    if (request->op == OP_COMMIT) {
         law_of_complete(runner, &request->in.commit);
+        law_of_results(runner, &request->in.commit);
+    }
     runner->wanted = request;
     runner_rest(runner);
     runner->wanted = NULL;

@@ -23,7 +23,9 @@ enum {
     ENGINES = 3,
     STARTS_MAX = 6, /* that people ask for; functions start more */
     ENQUEUES_MAX = 6,
-    INSTANCES_MAX = 24,
+    INSTANCES_MAX = 64,
+    CROWD = 16, /* instances: then nobody starts more or begins anew */
+    CROWD_OF_FAMILIES = 36,
     STEPS_MAX = 128,
     JOBS_MAX = 40,
     HELD_MAX = 96,
@@ -101,7 +103,7 @@ enum { SIGNALS_MAX = 256 };
 
 /* A signal in an instance's log, in order of arrival. */
 struct signal_seen {
-    char id[24], event[8];
+    char id[ID_TEXT], event[48];
     int64_t at_us;
     char by[24]; /* the step that took it */
     bool is_taken;
@@ -153,6 +155,25 @@ struct function_seen {
     bool has_unseen;            /* a wait or sleep has ended since the latest passage began */
 };
 
+enum { END_TEXT = 96 };
+
+/* How an instance has ended. */
+struct end_seen {
+    bool is_there, is_sure; /* not sure: it was reopened before anybody could look */
+    enum instance_status status;
+    char output[END_TEXT]; /* empty: none */
+};
+
+/* An instance among its relatives. */
+struct family_seen {
+    struct end_seen end;      /* the latest one */
+    struct end_seen told;     /* the one that its parent was told of */
+    bool is_reopened;         /* somebody has restarted it, so that it is on its own */
+    bool must_stop, must_end; /* its parent was cancelled, or aborted */
+    bool is_ordered;          /* before the latest run, so that a claim must see it done */
+    bool is_untold; /* it had ended before the latest run, and its parent was not told */
+};
+
 /* tests/sim/function.h */
 struct program;
 struct runner;
@@ -162,7 +183,8 @@ struct sim {
     struct rng rng;
     bool is_tracing;
     bool has_sagas, has_functions;
-    bool has_timers; /* engines keep the timers by themselves */
+    bool has_families; /* functions call children, and execute steps side by side */
+    bool has_timers;   /* engines keep the timers by themselves */
     struct clock clock;
     struct store *store;
     struct store_session *session;
@@ -188,6 +210,7 @@ struct sim {
     struct saga_seen sagas[INSTANCES_MAX];
     struct function_seen functions[INSTANCES_MAX];
     struct effects_seen effects[INSTANCES_MAX];
+    struct family_seen families[INSTANCES_MAX];
     struct program *programs; /* FUNCTIONS_MAX of them */
     int program_count;
     bool is_code_changing;  /* some workers have other code */
@@ -242,7 +265,7 @@ bool sim_has_signal(struct sim *sim, const char *instance_id, const char *event,
                     int64_t until_us);
 
 /* Between two snapshots; what they say must never be broken. */
-void laws_check(struct sim *sim);                                        /* laws.c */
+void laws_check(struct sim *sim, bool has_claimed); /* laws.c; a claim was answered just now */
 void laws_of_step(struct sim *sim, const struct seen_instance *instance, /* laws_step.c */
                   const struct step_row *before, const struct step_row *now, bool is_reopened);
 void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *before,
@@ -262,8 +285,17 @@ void law_of_ends(struct sim *sim, size_t index);       /* laws_end.c */
 void laws_of_function(struct sim *sim, size_t index,
                       const struct seen_instance *before); /* laws_function.c */
 void laws_of_starts(struct sim *sim);                      /* laws_start.c */
-void law_of_due(struct sim *sim);     /* laws_timer.c: nothing is overdue */
-void law_of_quiet(struct sim *sim);   /* engines restart, nobody asks them anything */
+void laws_of_families(struct sim *sim, bool has_claimed);  /* laws_family.c */
+bool is_end_of_call(const struct step_row *row);
+void law_of_due(struct sim *sim);   /* laws_timer.c: nothing is overdue */
+void law_of_quiet(struct sim *sim); /* engines restart, nobody asks them anything */
+
+/* Which steps this claim could be given (NULL: any claim), a bit each; and that a claim which waits at
+ * an engine has been given what became claimable there. */
+void list_ready(const struct sim *sim, const cairn_claim_options *claim,
+                uint64_t ret_ready[INSTANCES_MAX]);
+void law_of_wakes(struct sim *sim, int engine, const uint64_t before[INSTANCES_MAX]);
+
 void laws_of_leases(struct sim *sim); /* laws_lease.c */
 bool has_event(const struct seen_instance *instance, const char *type, const char *step);
 
@@ -291,7 +323,7 @@ cairn_claim_options act_claim_options(struct sim *sim, struct request *request,
                                       const char *worker);
 
 /* act_function.c */
-void act_deploy_function(struct sim *sim);
+void act_deploy_function(struct sim *sim, int functions); /* the next one of so many */
 void act_passage(struct sim *sim, int engine); /* some passage goes on, or ends badly */
 
 /* workflows.c: a random workflow as JSON text. */
