@@ -1083,11 +1083,22 @@ typedef struct cairn_step_options {
     const char *compensation;
     int32_t compensation_max_attempts; /* calls; 0: straight to the dead letter queue */
     int64_t compensation_timeout_ms;   /* 0: no limit */
+
+    /* How a compensation that failed is called again, as above for the step. */
+    const char *compensation_backoff;
+    int64_t compensation_base_ms, compensation_max_ms;
+    double compensation_jitter;
+    bool
+        compensation_once; /* it is not idempotent: one call at most, even if its lease is lost */
+    const char *compensation_metadata; /* a JSON object of at most 8 KiB, whose members go over
+                                        * those of the instance; NULL: none */
 } cairn_step_options;
 
 #define CAIRN_STEP_VALUES_(SET)                                                          \
     SET(size, sizeof(cairn_step_options)), SET(retries, 2), SET(backoff, "exponential"), \
-        SET(base_ms, 1000), SET(max_ms, 300000), SET(compensation_max_attempts, 3)
+        SET(base_ms, 1000), SET(max_ms, 300000), SET(compensation_max_attempts, 3),      \
+        SET(compensation_backoff, "exponential"), SET(compensation_base_ms, 1000),       \
+        SET(compensation_max_ms, 300000)
 CAIRN_DEFAULTS_(cairn_step_options, CAIRN_STEP_VALUES_)
 #define CAIRN_STEP_DEFAULTS CAIRN_INITIAL_(cairn_step_options, CAIRN_STEP_VALUES_)
 

@@ -409,7 +409,7 @@ BODIES = {"workflow": {"application/yaml": {"schema": {"type": "string"}},
           "metrics": {"text/plain": {"schema": {"type": "string"}}},
           "document": {"application/json": {"schema": {"type": "object"}}}}
 TYPES = {"bool": "boolean", "int32": "integer", "int64": "integer", "uint32": "integer",
-         "uint64": "integer", "texts": "array", "list": "array", "pointers": "array",
+         "uint64": "integer", "fraction": "number", "texts": "array", "list": "array", "pointers": "array",
          "json_object": "object", "map": "object"}
 
 
@@ -450,6 +450,8 @@ def schema_of(field):
         schema |= ({"minItems": least} if least else {}) | {"maxItems": number_of(most)}
     if field.words:
         schema["enum"] = field.words + ([None] if field.is_nullable else [])
+    if field.kind == "fraction":
+        schema |= {"minimum": 0, "maximum": 1}
     if field.least is not None:
         schema["minimum"] = field.least
     if field.most:

@@ -31,18 +31,24 @@ func openNativePassage(engine *C.cairn_engine, worker string, task *leased, byPa
 }
 
 func (n *nativePassage) BeginStep(o *passage.StepOptions) (*passage.Work, []byte, error) {
-	if hasNUL(o.Key, o.Backoff, o.Compensation) {
+	undo := o.Undo
+	if undo == nil {
+		undo = &passage.CommitCompensation{}
+	}
+	if hasNUL(o.Key, o.Backoff, undo.Handler, undo.Retry.Backoff) {
 		return nil, nil, errNUL()
 	}
-	a := newArena(room(len(o.Key)) + room(len(o.Input)) + room(len(o.Backoff)) + room(len(o.Compensation)))
+	a := newArena(room(len(o.Key)) + room(len(o.Input)) + room(len(o.Backoff)) + room(len(undo.Handler)) + room(len(undo.Retry.Backoff)) + room(len(undo.Metadata)))
 	defer a.free()
 	var options C.cairn_step_options
 	C.go_step_init(&options)
 	options.key, options.input, options.backoff = a.text(o.Key), a.json(o.Input), a.text(o.Backoff)
 	options.retries, options.jitter = C.int32_t(o.Retries), C.double(o.Jitter)
 	options.base_ms, options.max_ms, options.timeout_ms = C.int64_t(toMS(o.Base)), C.int64_t(toMS(o.Max)), C.int64_t(toMS(o.Timeout))
-	options.compensation = a.textOrNull(o.Compensation)
-	options.compensation_max_attempts, options.compensation_timeout_ms = C.int32_t(o.CompensationMaxAttempts), C.int64_t(toMS(o.CompensationTimeout))
+	options.compensation, options.compensation_backoff, options.compensation_metadata = a.textOrNull(undo.Handler), a.textOrNull(undo.Retry.Backoff), a.json(undo.Metadata)
+	options.compensation_max_attempts, options.compensation_timeout_ms = C.int32_t(undo.MaxAttempts), C.int64_t(undo.TimeoutMS)
+	options.compensation_base_ms, options.compensation_max_ms, options.compensation_jitter = C.int64_t(undo.Retry.BaseMS), C.int64_t(undo.Retry.MaxMS), C.double(undo.Retry.Jitter)
+	options.compensation_once = C.bool(!undo.Idempotent)
 	var work *C.cairn_work
 	var output *C.char
 	var why C.cairn_error

@@ -57,14 +57,14 @@ type Backoff struct {
 	Jitter    float64 // the part of the delay that is added at random, 0 to 1
 }
 
-// Compensation is the task that undoes a step. In functions Retry, Once and Metadata must not be set.
+// Compensation is the task that undoes a step.
 type Compensation struct {
-	Handler     string // the task type
-	MaxAttempts *int32 // calls; nil: 3; 0: straight to the dead letter queue
-	Retry       *Backoff
-	Timeout     time.Duration
-	Once        bool // not idempotent: called once only
-	Metadata    map[string]any
+	Handler     string         // the task type
+	MaxAttempts *int32         // calls; nil: 3; 0: straight to the dead letter queue
+	Retry       *Backoff       // nil: exponential, 1 s to 5 min
+	Timeout     time.Duration  // of a call; 0: none
+	Once        bool           // not idempotent: called once at most, even if its lease is lost
+	Metadata    map[string]any // for its handler; the members go over those of the instance
 }
 
 // ---- one call at a time

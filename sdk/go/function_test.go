@@ -139,6 +139,48 @@ func TestTheStepsOfAFunctionAreUndone(t *testing.T) {
 	})
 }
 
+func TestACompensationHasOptionsOfItsOwn(t *testing.T) {
+	onEach(t, func(t *testing.T, db *cairn.Engine) {
+		ctx, app, refund := within(t), cairn.NewApp(), "refund."+unique()
+		undone := make(chan string, 10)
+		f := define(app, func(c *cairn.Context, item string) (int, error) {
+			bad := &cairn.StepOptions{Compensation: &cairn.Compensation{Handler: refund, Retry: &cairn.Backoff{Kind: "odd"}}}
+			if _, err := cairn.Step(c, "bad", func(context.Context) (int, error) { return 1, nil }, bad); !errors.Is(err, cairn.ErrBadInput) {
+				return 0, fmt.Errorf("it is %v", err)
+			}
+			options := &cairn.StepOptions{Compensation: &cairn.Compensation{Handler: refund, MaxAttempts: number[int32](5), Timeout: time.Hour,
+				Retry: &cairn.Backoff{Kind: "fixed", Base: time.Millisecond, Jitter: 0.5}, Metadata: map[string]any{"n": 1}}}
+			if item == "once" {
+				options.Compensation = &cairn.Compensation{Handler: refund, Once: true}
+			}
+			if _, err := cairn.Step(c, "charge", func(context.Context) (int, error) { return 420, nil }, options); err != nil {
+				return 0, err
+			}
+			return 0, errors.New("too late")
+		})
+		cairn.Handle(app, refund, func(ctx context.Context, _ cairn.Undo[any, int]) (any, error) {
+			task := cairn.TaskFrom(ctx)
+			undone <- fmt.Sprintf("%d %d %s %v", task.Attempt, task.MaxAttempts, task.Metadata, !task.Deadline.IsZero())
+			if task.Attempt < 5 {
+				return nil, errors.New("not yet")
+			}
+			return nil, nil
+		})
+		start(t, db, app, cairn.WorkerConfig{})
+		for item, calls := range map[string]int{"own": 5, "once": 1} {
+			run := must[*cairn.InstanceHandle[int]](t)(f.Start(ctx, db, item, nil))
+			for n := 1; n <= calls; n++ {
+				want := map[string]string{"own": fmt.Sprintf("%d 5 {\"n\":1} true", n), "once": "1 1  false"}[item]
+				equal(t, item, strings.ReplaceAll(<-undone, `": `, `":`), want)
+			}
+			if _, err := run.Result(ctx); !errors.Is(err, cairn.ErrFailed) {
+				t.Error(err)
+			}
+		}
+		equal(t, "further calls", len(undone), 0)
+	})
+}
+
 func TestAFunctionStartsOthers(t *testing.T) {
 	onEach(t, func(t *testing.T, db *cairn.Engine) {
 		ctx, app, name := within(t), cairn.NewApp(), "child."+unique()

@@ -175,7 +175,8 @@ func stepFailure(key string, err, cause error) error {
 }
 
 func stepOptions(codec Codec, key string, given *StepOptions) (*passage.StepOptions, json.RawMessage, error) {
-	o := &passage.StepOptions{Key: key, Retries: 2, Backoff: "exponential", Base: time.Second, Max: 5 * time.Minute, CompensationMaxAttempts: 3}
+	o := &passage.StepOptions{Key: key, Retries: 2}
+	o.Backoff, o.Base, o.Max, o.Jitter = delays(nil)
 	input := json.RawMessage("null")
 	if given == nil {
 		return o, input, nil
@@ -191,29 +192,43 @@ func stepOptions(codec Codec, key string, given *StepOptions) (*passage.StepOpti
 	if given.Retries != nil {
 		o.Retries = *given.Retries
 	}
-	if b := given.Backoff; b != nil {
-		o.Jitter = b.Jitter
-		if b.Kind != "" {
-			o.Backoff = b.Kind
-		}
-		if b.Base > 0 {
-			o.Base = b.Base
-			o.Max = max(o.Max, b.Base)
-		}
-		if b.Max > 0 {
-			o.Max = b.Max
-		}
-	}
-	if undo := given.Compensation; undo != nil {
-		if undo.Retry != nil || undo.Once || undo.Metadata != nil {
-			return nil, nil, newError(ErrBadInput, "the compensation of a function's step takes Handler, MaxAttempts and Timeout only")
-		}
-		o.Compensation, o.CompensationTimeout = undo.Handler, undo.Timeout
-		if undo.MaxAttempts != nil {
-			o.CompensationMaxAttempts = *undo.MaxAttempts
-		}
-	}
+	o.Backoff, o.Base, o.Max, o.Jitter = delays(given.Backoff)
+	o.Undo = undoOf(given.Compensation)
 	return o, input, nil
+}
+
+// delays fills in what a Backoff leaves out.
+func delays(b *Backoff) (kind string, base, longest time.Duration, jitter float64) {
+	kind, base, longest = "exponential", time.Second, 5*time.Minute
+	if b == nil {
+		return
+	}
+	if b.Kind != "" {
+		kind = b.Kind
+	}
+	if b.Base > 0 {
+		base, longest = b.Base, max(longest, b.Base)
+	}
+	if b.Max > 0 {
+		longest = b.Max
+	}
+	return kind, base, longest, b.Jitter
+}
+
+func undoOf(c *Compensation) *passage.CommitCompensation {
+	if c == nil {
+		return nil
+	}
+	kind, base, longest, jitter := delays(c.Retry)
+	undo := &passage.CommitCompensation{Handler: c.Handler, MaxAttempts: 3, TimeoutMS: toMS(c.Timeout), Idempotent: !c.Once, Metadata: metadataText(c.Metadata),
+		Retry: passage.CommitRetry{Backoff: kind, BaseMS: toMS(base), MaxMS: toMS(longest), Jitter: jitter}}
+	if c.MaxAttempts != nil {
+		undo.MaxAttempts = *c.MaxAttempts
+	}
+	if c.Once {
+		undo.MaxAttempts = min(undo.MaxAttempts, 1)
+	}
+	return undo
 }
 
 // ---- side by side

@@ -227,6 +227,20 @@ bool field_bool(struct fields *fields, const char *name, bool fallback)
     return is_given ? value.text[0] == 't' : fallback;
 }
 
+static double read_fraction(struct fields *fields, const struct field *field)
+{
+    struct slice value;
+    char text[FULL_NAME] = "";
+    double fraction = 0;
+    if (!find_typed(fields, field->name, OPTIONAL, "-0123456789", "a number", &value))
+        return 0;
+    if (value.len < sizeof text)
+        memcpy(text, value.text, value.len);
+    if (!fraction_read(text, &fraction) || fraction < 0 || fraction > 1)
+        refuse_field(fields, field->name, CAIRN_E_BAD_INPUT, "must be from 0 to 1");
+    return fraction;
+}
+
 static int64_t read_time(struct fields *fields, const char *name)
 {
     static const char wanted[] = "a time such as \"2026-11-15T06:30:00Z\"";
@@ -396,6 +410,9 @@ static void read_value(struct fields *fields, const struct field *field, void *t
         break;
     case FIELD_BOOL:
         field_put_number(field, to, field_bool(fields, name, field->fallback != 0));
+        break;
+    case FIELD_FRACTION:
+        field_put_fraction(field, to, read_fraction(fields, field));
         break;
     case FIELD_TIME:
         field_put_number(field, to, read_time(fields, name));

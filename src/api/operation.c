@@ -81,6 +81,18 @@ int64_t field_number(const struct field *field, const void *from)
     return field->kind == FIELD_UINT ? (int64_t) * (const uint32_t *)at : *(const int32_t *)at;
 }
 
+double field_fraction(const struct field *field, const void *from)
+{
+    double fraction;
+    memcpy(&fraction, (const char *)from + field->offset, sizeof fraction);
+    return fraction;
+}
+
+void field_put_fraction(const struct field *field, void *to, double fraction)
+{
+    memcpy((char *)to + field->offset, &fraction, sizeof fraction);
+}
+
 /* What does not fit is cut to the largest that does. */
 void field_put_number(const struct field *field, void *to, int64_t number)
 {
@@ -209,6 +221,9 @@ static void write_value(struct json_out *out, const struct field *field, const v
     case FIELD_BOOL:
         json_bool(out, field_number(field, from) != 0);
         break;
+    case FIELD_FRACTION:
+        json_fraction(out, field_fraction(field, from));
+        break;
     case FIELD_TIME:
         write_time(out, field_number(field, from), writing);
         break;
@@ -247,6 +262,8 @@ static bool is_left_out(const struct field *field, const void *from)
     }
     case FIELD_FLAG:
         return !field->is_needed && !field_number(field, from);
+    case FIELD_FRACTION:
+        return field_fraction(field, from) == 0;
     case FIELD_TIME:
         return field_number(field, from) == 0;
     case FIELD_TEXTS:

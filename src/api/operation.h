@@ -26,6 +26,7 @@ enum field_kind {
     FIELD_UINT,     /* uint32_t or uint64_t */
     FIELD_NUMBER,   /* int64_t, sent as a string */
     FIELD_BOOL,     /* bool */
+    FIELD_FRACTION, /* double from 0 to 1; in requests only */
     FIELD_TIME,     /* int64_t in microseconds; null: 0 */
     FIELD_OUTCOME,  /* enum passage_outcome */
     FIELD_TEXTS,    /* const char *const *, and a count */
@@ -88,7 +89,9 @@ void list_write(struct json_out *out, const char *name, const struct object *obj
 /* A member of the struct that a table describes. */
 const void *field_pointer(const struct field *field, const void *from);
 int64_t field_number(const struct field *field, const void *from); /* and bool */
+double field_fraction(const struct field *field, const void *from);
 void field_put_pointer(const struct field *field, void *to, const void *pointer);
+void field_put_fraction(const struct field *field, void *to, double fraction);
 void field_put_number(const struct field *field, void *to, int64_t number);
 size_t field_count(const struct field *field, const void *from);
 void field_put_list(const struct field *field, void *to, const void *items, size_t count);

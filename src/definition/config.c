@@ -44,7 +44,7 @@ static void write_retry(struct json_out *out, const struct backoff *retry)
     json_close(out, '}');
 }
 
-static void write_compensation(struct json_out *out,
+void config_write_compensation(struct json_out *out,
                                const struct compensation_config *compensation)
 {
     struct object object = {.out = {.buf = out->buf}};
@@ -96,7 +96,7 @@ static void write_task(struct object *object, const struct step_config *config)
     if (!config->is_idempotent)
         json_bool(key(object, "idempotent"), false);
     if (config->compensation.handler)
-        write_compensation(key(object, "compensation"), &config->compensation);
+        config_write_compensation(key(object, "compensation"), &config->compensation);
 }
 
 void config_write(struct buf *buf, const struct element *element)

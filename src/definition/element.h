@@ -14,6 +14,7 @@
 #ifndef DEFINITION_ELEMENT_H
 #define DEFINITION_ELEMENT_H
 
+#include "base/json.h"
 #include "definition/flaw.h"
 #include "definition/node.h"
 
@@ -87,6 +88,7 @@ bool element_is_fork(const struct element *element);   /* fork or parallel */
 const char *join_name(enum join_kind join);            /* "all", "any" */
 const char *policy_name(enum failure_policy policy);   /* NULL for the default */
 const char *backoff_name(enum backoff_kind kind);
+bool backoff_from(const char *name, enum backoff_kind *ret_kind); /* false: no such word */
 bool backoff_is_default(const struct backoff *backoff);
 
 /* The default of a compensation's max_attempts. */
@@ -121,6 +123,8 @@ struct step_config config_default(void);
 /* A step's config JSON, as core/step_config.h describes it.  Writes nothing if all is default.  Places
  * must be known. */
 void config_write(struct buf *buf, const struct element *element);
+void config_write_compensation(struct json_out *out,
+                               const struct compensation_config *compensation);
 void config_write_join(struct buf *buf, const struct element *fork);
 
 cairn_code canonical_write(struct arena *arena, const struct workflow *workflow,

@@ -5,6 +5,7 @@
 #include "definition/mapping.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *const policies[] = {"fail_workflow", "pause_workflow", "continue",
                                        "compensate", NULL};
@@ -24,6 +25,16 @@ const char *policy_name(enum failure_policy policy)
 const char *backoff_name(enum backoff_kind kind)
 {
     return backoffs[kind];
+}
+
+bool backoff_from(const char *name, enum backoff_kind *ret_kind)
+{
+    for (size_t kind = 0; backoffs[kind]; kind++)
+        if (strcmp(backoffs[kind], name) == 0) {
+            *ret_kind = (enum backoff_kind)kind;
+            return true;
+        }
+    return false;
 }
 
 bool backoff_is_default(const struct backoff *backoff)

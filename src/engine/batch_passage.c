@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/json.h"
+#include "definition/element.h"
 #include "engine/workset.h"
 
 #include <string.h>
@@ -14,13 +15,22 @@ static const char *compensation_config(struct batch *batch, const struct commit_
 {
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
+    struct compensation_config undo = {
+        .handler = step->compensation,
+        .max_attempts = step->compensation_max_attempts,
+        .retry = backoff_for_steps,
+        .timeout_us = step->compensation_timeout_ms * US_PER_MS,
+        .is_idempotent = step->is_compensation_idempotent,
+        .metadata = step->compensation_metadata,
+    };
+    if (step->compensation_backoff) {
+        undo.retry.base_us = step->compensation_base_ms * US_PER_MS;
+        undo.retry.max_us = step->compensation_max_ms * US_PER_MS;
+        undo.retry.jitter = step->compensation_jitter;
+        backoff_from(step->compensation_backoff, &undo.retry.kind); /* it was checked */
+    }
     json_open(&out, '{');
-    json_open(json_key(&out, "compensation"), '{');
-    json_str(json_key(&out, "handler"), step->compensation);
-    json_int(json_key(&out, "max_attempts"), step->compensation_max_attempts);
-    if (step->compensation_timeout_ms)
-        json_int(json_key(&out, "timeout_ms"), step->compensation_timeout_ms);
-    json_close(&out, '}');
+    config_write_compensation(json_key(&out, "compensation"), &undo);
     json_close(&out, '}');
     return buf_keep(&buf, &batch->arena);
 }

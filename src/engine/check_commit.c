@@ -2,18 +2,44 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/json.h"
 #include "core/effect.h"
+#include "definition/element.h"
 #include "engine/batch.h"
 #include "engine/check.h"
 
 #include <string.h>
 
-static cairn_code check_compensation(struct check *check, const struct commit_step *step)
+static cairn_code check_retry(struct check *check, const struct commit_step *step)
 {
+    enum backoff_kind kind;
+    double jitter = step->compensation_jitter;
+    if (!step->compensation_backoff)
+        return CAIRN_OK;
+    if (!backoff_from(step->compensation_backoff, &kind))
+        return check_bad(check, "backoff", "does not exist");
+    TRY(check_ms(check, "base_ms", step->compensation_base_ms, 0));
+    TRY(check_ms(check, "max_ms", step->compensation_max_ms, 0));
+    return jitter >= 0 && jitter <= 1 ? CAIRN_OK
+                                      : check_bad(check, "jitter", "must be from 0 to 1");
+}
+
+/* As in workflow files: one that is not idempotent is called once at most. */
+static cairn_code check_compensation(struct check *check, struct commit_step *step)
+{
+    bool is_idempotent = step->is_compensation_idempotent;
     if (!step->compensation)
         return CAIRN_OK;
     TRY(check_name(check, "compensation", step->compensation));
+    if (step->compensation_max_attempts == -1)
+        step->compensation_max_attempts = is_idempotent ? ATTEMPTS_DEFAULT : 1;
     TRY(check_range(check, "max_attempts", step->compensation_max_attempts, 0, INT32_MAX));
+    if (!is_idempotent && step->compensation_max_attempts > 1)
+        return check_bad(check, "max_attempts",
+                         "must be 0 or 1, since a compensation that is not idempotent is "
+                         "called once");
+    TRY(check_retry(check, step));
+    TRY(metadata_check(step->compensation_metadata, check->error));
     return check_ms(check, "timeout_ms", step->compensation_timeout_ms, 0);
 }
 

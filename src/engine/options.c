@@ -29,6 +29,7 @@ static const size_t earlier[OPTIONS_COUNT][EARLIER_MAX] = {
     [OPTIONS_CLAIM] = {offsetof(cairn_claim_options, functions)},
     [OPTIONS_JOB_SPEC] = {offsetof(cairn_job_spec, metadata)},
     [OPTIONS_START] = {offsetof(cairn_start_options, metadata)},
+    [OPTIONS_STEP] = {offsetof(cairn_step_options, compensation_backoff)},
 };
 
 static bool is_known(enum options_kind kind, size_t size)

@@ -111,10 +111,16 @@ struct commit_step {
     int64_t timeout_ms; /* a wait; -1: without end */
     const char
         *signal_id; /* a completed wait: the signal that it took from the task's events */
-    const char *compensation; /* the type that undoes it; NULL: none */
-    int32_t compensation_max_attempts;
+    const char *compensation;          /* the type that undoes it; NULL: none */
+    int32_t compensation_max_attempts; /* -1: not given */
     int64_t compensation_timeout_ms;
-    const cairn_outbound *outbound; /* what its code emitted */
+    const char
+        *compensation_backoff; /* how it is retried; NULL: not given, nor the next three */
+    int64_t compensation_base_ms, compensation_max_ms;
+    double compensation_jitter;
+    bool is_compensation_idempotent;   /* false: one call at most */
+    const char *compensation_metadata; /* a JSON object; NULL: none */
+    const cairn_outbound *outbound;    /* what its code emitted */
     size_t outbound_count;
 };
 

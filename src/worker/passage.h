@@ -57,9 +57,7 @@ struct step_call {
     int32_t max_attempts;
     struct backoff backoff;
     int64_t timeout_ms, began_us;
-    const char *compensation;
-    int32_t compensation_max_attempts;
-    int64_t compensation_timeout_ms;
+    struct commit_step undo; /* its members that say how the step is undone */
 };
 
 /* What is written with the next commit. */

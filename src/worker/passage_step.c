@@ -51,6 +51,14 @@ cairn_code passage_check_json(struct cairn_passage *passage, const char *text, c
     return json_check(text, strlen(text), what, &passage->last);
 }
 
+static cairn_code check_jitter(struct cairn_passage *passage, double jitter)
+{
+    if (jitter >= 0 && jitter <= 1)
+        return CAIRN_OK;
+    return fail(&passage->last, CAIRN_E_BAD_INPUT, "jitter is %g; it must be from 0 to 1",
+                jitter);
+}
+
 static cairn_code check_numbers(struct cairn_passage *passage,
                                 const cairn_step_options *options)
 {
@@ -59,12 +67,12 @@ static cairn_code check_numbers(struct cairn_passage *passage,
         return fail(why, CAIRN_E_BAD_INPUT, "retries is %d; it must be from 0",
                     (int)options->retries);
     if (options->base_ms < 0 || options->max_ms < 0 || options->timeout_ms < 0 ||
-        options->compensation_timeout_ms < 0)
+        options->compensation_timeout_ms < 0 || options->compensation_base_ms < 0 ||
+        options->compensation_max_ms < 0)
         return fail(why, CAIRN_E_BAD_INPUT, "step \"%.100s\" has a negative time",
                     options->key);
-    if (!(options->jitter >= 0 && options->jitter <= 1))
-        return fail(why, CAIRN_E_BAD_INPUT, "jitter is %g; it must be from 0 to 1",
-                    options->jitter);
+    TRY(check_jitter(passage, options->jitter));
+    TRY(check_jitter(passage, options->compensation_jitter));
     if (options->compensation_max_attempts < 0)
         return fail(why, CAIRN_E_BAD_INPUT,
                     "compensation_max_attempts is %d; it must be from 0",
@@ -78,23 +86,51 @@ static int64_t ms_to_us(int64_t ms)
     return ms > INSTANT_MAX / US_PER_MS ? INSTANT_MAX : ms * US_PER_MS;
 }
 
-static cairn_code read_backoff(struct cairn_passage *passage, const cairn_step_options *options,
-                               struct backoff *ret_backoff)
+static cairn_code read_backoff(struct cairn_passage *passage, const char *name,
+                               struct backoff *backoff)
 {
-    *ret_backoff = (struct backoff){.kind = BACKOFF_EXPONENTIAL,
-                                    .base_us = ms_to_us(options->base_ms),
-                                    .max_us = ms_to_us(options->max_ms),
-                                    .jitter = options->jitter};
-    if (!options->backoff)
+    backoff->kind = BACKOFF_EXPONENTIAL;
+    if (!name || backoff_from(name, &backoff->kind))
         return CAIRN_OK;
-    for (enum backoff_kind kind = BACKOFF_FIXED; kind <= BACKOFF_QUADRATIC; kind++)
-        if (strcmp(backoff_name(kind), options->backoff) == 0) {
-            ret_backoff->kind = kind;
-            return CAIRN_OK;
-        }
     return fail(&passage->last, CAIRN_E_BAD_INPUT,
                 "backoff is \"%.40s\"; it must be fixed, linear, exponential or quadratic",
-                options->backoff);
+                name);
+}
+
+static cairn_code check_compensation(struct cairn_passage *passage,
+                                     const cairn_step_options *options)
+{
+    if (options->compensation && strlen(options->compensation) > passage->max_name)
+        return fail(&passage->last, CAIRN_E_TOO_LARGE,
+                    "compensation \"%.60s...\" is too long: %zu bytes are allowed",
+                    options->compensation, passage->max_name);
+    return metadata_check(options->compensation_metadata, &passage->last);
+}
+
+/* Its texts are those of the options.  A retry policy that is the default is not given. */
+static cairn_code read_undo(struct cairn_passage *passage, const cairn_step_options *options,
+                            struct commit_step *ret_undo)
+{
+    struct backoff retry = {.base_us = ms_to_us(options->compensation_base_ms),
+                            .max_us = ms_to_us(options->compensation_max_ms),
+                            .jitter = options->compensation_jitter};
+    int32_t calls = options->compensation_max_attempts;
+    TRY(check_compensation(passage, options));
+    TRY(read_backoff(passage, options->compensation_backoff, &retry));
+    *ret_undo = (struct commit_step){
+        .compensation = options->compensation,
+        .compensation_max_attempts = options->compensation_once && calls > 1 ? 1 : calls,
+        .compensation_timeout_ms = options->compensation_timeout_ms,
+        .is_compensation_idempotent = !options->compensation_once,
+        .compensation_metadata = options->compensation_metadata,
+    };
+    if (!options->compensation || backoff_is_default(&retry))
+        return CAIRN_OK;
+    ret_undo->compensation_backoff = backoff_name(retry.kind);
+    ret_undo->compensation_base_ms = retry.base_us / US_PER_MS;
+    ret_undo->compensation_max_ms = retry.max_us / US_PER_MS;
+    ret_undo->compensation_jitter = retry.jitter;
+    return CAIRN_OK;
 }
 
 /* Everything that the end of the call needs, while the caller's options are gone. */
@@ -102,20 +138,16 @@ static cairn_code read_options(struct cairn_passage *passage, const cairn_step_o
                                cairn_step_options *ret_options, struct step_call *ret_call)
 {
     TRY(options_take(OPTIONS_STEP, ret_options, given, &passage->last));
-    *ret_call =
-        (struct step_call){.max_attempts = ret_options->retries + 1,
-                           .timeout_ms = ret_options->timeout_ms,
-                           .compensation_max_attempts = ret_options->compensation_max_attempts,
-                           .compensation_timeout_ms = ret_options->compensation_timeout_ms};
+    *ret_call = (struct step_call){.max_attempts = ret_options->retries + 1,
+                                   .timeout_ms = ret_options->timeout_ms,
+                                   .backoff = {.base_us = ms_to_us(ret_options->base_ms),
+                                               .max_us = ms_to_us(ret_options->max_ms),
+                                               .jitter = ret_options->jitter}};
     TRY(passage_check_key(passage, ret_options->key));
     TRY(check_numbers(passage, ret_options));
-    TRY(read_backoff(passage, ret_options, &ret_call->backoff));
+    TRY(read_backoff(passage, ret_options->backoff, &ret_call->backoff));
     TRY(passage_check_json(passage, ret_options->input, "input"));
-    if (ret_options->compensation && strlen(ret_options->compensation) > passage->max_name)
-        return fail(&passage->last, CAIRN_E_TOO_LARGE,
-                    "compensation \"%.60s...\" is too long: %zu bytes are allowed",
-                    ret_options->compensation, passage->max_name);
-    return CAIRN_OK;
+    return read_undo(passage, ret_options, &ret_call->undo);
 }
 
 /* ---- beginning ----------------------------------------------------------------------------- */
@@ -211,7 +243,9 @@ static cairn_code begin_call(struct cairn_passage *passage, const struct step_ca
         return passage_no_memory(passage);
     *call = *given;
     TRY(passage_copy(passage, options->input, &call->input));
-    TRY(passage_copy(passage, options->compensation, &call->compensation));
+    TRY(passage_copy(passage, options->compensation, &call->undo.compensation));
+    TRY(passage_copy(passage, options->compensation_metadata,
+                     &call->undo.compensation_metadata));
     if (call->timeout_ms)
         TRY(passage_clock(passage, &call->began_us));
     call->work = *ret_work = make_work(passage, call);
@@ -329,19 +363,16 @@ static int64_t retry_delay_ms(struct cairn_passage *passage, const struct step_c
 
 static struct commit_step result_of(const struct step_call *call, const char *status)
 {
-    return (struct commit_step){
-        .seq = call->seq,
-        .key = call->key,
-        .kind = "task",
-        .status = status,
-        .timeout_ms = -1,
-        .input = call->input,
-        .attempts = call->attempts,
-        .max_attempts = call->max_attempts,
-        .compensation = call->compensation,
-        .compensation_max_attempts = call->compensation_max_attempts,
-        .compensation_timeout_ms = call->compensation_timeout_ms,
-    };
+    struct commit_step result = call->undo;
+    result.seq = call->seq;
+    result.key = call->key;
+    result.kind = "task";
+    result.status = status;
+    result.timeout_ms = -1;
+    result.input = call->input;
+    result.attempts = call->attempts;
+    result.max_attempts = call->max_attempts;
+    return result;
 }
 
 /* Copied, since the work goes at the end of the call. */

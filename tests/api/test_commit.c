@@ -252,6 +252,35 @@ TEST(a_passage_is_told_of_a_pause_and_of_a_cancel)
     caller_close(&caller);
 }
 
+/* Commits one step with this compensation, fails, and claims the compensation. */
+static void claim_undo(struct caller *caller, const char *compensation)
+{
+    struct passage passage = begin_passage(caller);
+    char rest[400];
+    snprintf(rest, sizeof rest,
+             ",\"steps\":[{\"seq\":1,\"key\":\"a\",\"kind\":\"task\",\"status\":\"completed\","
+             "\"compensation\":%s}]",
+             compensation);
+    commit_for(caller, 200, &passage, "fail", rest);
+    call_for(caller, 200, "POST", "/v1/tasks/claim",
+             "{\"worker\":\"w\",\"types\":[\"undo.%%\"]}");
+}
+
+TEST(a_compensation_has_defaults)
+{
+    struct caller caller;
+    claim_undo(&caller, "{\"handler\":\"undo.a\"}");
+    CHECK_INT(int_at(&caller, "tasks.0.max_attempts"), 3);
+    caller_close(&caller);
+    claim_undo(&caller, "{\"handler\":\"undo.a\",\"idempotent\":false}");
+    CHECK_INT(int_at(&caller, "tasks.0.max_attempts"), 1);
+    caller_close(&caller);
+    claim_undo(&caller, "{\"handler\":\"undo.a\",\"retry\":{\"backoff\":\"fixed\"},"
+                        "\"metadata\":{\"n\":1}}");
+    CHECK_INT(int_at(&caller, "tasks.0.metadata.n"), 1);
+    caller_close(&caller);
+}
+
 TEST(code_that_does_not_match_pauses_until_it_is_forced)
 {
     struct caller caller;

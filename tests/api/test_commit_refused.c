@@ -11,7 +11,7 @@
 /* A valid commit with everything in it; `from` is replaced by `to`. */
 static char *changed_commit(const struct passage *passage, const char *from, const char *to)
 {
-    char text[2000], *changed = calloc(1, sizeof text + strlen(to));
+    char text[2200], *changed = calloc(1, sizeof text + strlen(to));
     snprintf(
         text, sizeof text,
         "{\"worker\":\"w\",\"token\":\"%s\",\"revision\":%lld,\"outcome\":\"go_on\","
@@ -24,7 +24,10 @@ static char *changed_commit(const struct passage *passage, const char *from, con
                 "\"output\":{},\"error\":\"x\",\"attempts\":0,\"max_attempts\":8,\"delay_ms\":"
                 "0,"
                 "\"until\":null,\"event\":null,\"timeout_ms\":null,\"signal_id\":null,"
-                "\"compensation\":{\"handler\":\"h\",\"max_attempts\":6,\"timeout_ms\":70},"
+                "\"compensation\":{\"handler\":\"h\",\"max_attempts\":6,\"timeout_ms\":70,"
+                "\"retry\":{\"backoff\":\"linear\",\"base_ms\":71,\"max_ms\":72,\"jitter\":0.5}"
+                ","
+                "\"idempotent\":true,\"metadata\":{\"a\":1}},"
                 "\"outbound\":[{\"event\":\"o\",\"payload\":1}]}],"
                 "\"logs\":[{\"level\":\"info\",\"message\":\"m\",\"data\":{},\"step\":\"k\","
                 "\"attempt\":4}],"
@@ -91,6 +94,26 @@ TEST(every_field_is_refused_when_it_is_wrong_and_named)
          "\"steps[1].compensation.timeout_ms\" must be from 0"},
         {"\"handler\":\"h\"", "\"handler\":\"h\",\"y\":1",
          "\"steps[1].compensation.y\" is unknown"},
+        {"\"linear\"", "\"odd\"",
+         "\"steps[1].compensation.retry.backoff\" must be fixed, linear, exponential or "
+         "quadratic, not \"odd\""},
+        {"\"backoff\":\"linear\",", "", "\"steps[1].compensation.retry.backoff\" is missing"},
+        {"\"base_ms\":71", "\"base_ms\":-1",
+         "\"steps[1].compensation.retry.base_ms\" must be from 0"},
+        {"\"max_ms\":72", "\"max_ms\":\"1\"",
+         "\"steps[1].compensation.retry.max_ms\" must be an integer"},
+        {"\"jitter\":0.5", "\"jitter\":1.5",
+         "\"steps[1].compensation.retry.jitter\" must be from 0 to 1"},
+        {"\"jitter\":0.5", "\"jitter\":-0.5",
+         "\"steps[1].compensation.retry.jitter\" must be from 0 to 1"},
+        {"\"jitter\":0.5", "\"jitter\":\"0\"",
+         "\"steps[1].compensation.retry.jitter\" must be a number"},
+        {"\"jitter\":0.5", "\"jitter\":0.5,\"y\":1",
+         "\"steps[1].compensation.retry.y\" is unknown"},
+        {"\"idempotent\":true", "\"idempotent\":1",
+         "\"steps[1].compensation.idempotent\" must be true or false"},
+        {"\"idempotent\":true", "\"idempotent\":false", "max_attempts must be 0 or 1"},
+        {"{\"a\":1}", "[]", "metadata is not a JSON object"},
         {"\"event\":\"o\"", "\"event\":null", "\"steps[1].outbound[0].event\" is missing"},
         {"\"event\":\"o\"", "\"event\":\"o\",\"y\":1", "\"steps[1].outbound[0].y\" is unknown"},
         {"\"outbound\":[", "\"outbound\":1,\"x\":[", "\"steps[1].outbound\" must be an array"},

@@ -225,6 +225,9 @@ TEST(inner_objects_have_the_fields_that_are_read)
         {"ClaimBesides", "/v1/tasks/report",
          "{\"worker\":\"w\",\"results\":[],\"claim\":{\"types\":[\"a\"],\"surplus\":1}}"},
         {"CommitStep", "/v1/tasks/x/commit", COMMIT_STEP("\"surplus\":1")},
+        {"CommitRetry", "/v1/tasks/x/commit",
+         COMMIT_STEP("\"compensation\":{\"handler\":\"h\",\"retry\":{\"backoff\":\"fixed\","
+                     "\"surplus\":1}}")},
         {"CommitCompensation", "/v1/tasks/x/commit",
          COMMIT_STEP("\"compensation\":{\"handler\":\"h\",\"surplus\":1}")},
         {"Outbound", "/v1/tasks/x/commit",

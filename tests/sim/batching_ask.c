@@ -343,6 +343,7 @@ static void fill_step(struct batching *batching, struct request *model,
     if (strcmp(step->kind, "task") == 0 && below(batching, 3) == 0) {
         step->compensation = "u0";
         step->compensation_max_attempts = 1 + below(batching, 2);
+        step->is_compensation_idempotent = true;
     }
     if (strcmp(step->kind, "task") == 0 && below(batching, 4) == 0) {
         step->status = below(batching, 2) ? "failed" : "ready";

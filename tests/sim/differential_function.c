@@ -235,6 +235,7 @@ static void draw_step(struct twins *twins, const struct known_memory *memory,
     if (strcmp(step->kind, "task") == 0 && twin_below(twins, 3) == 0) {
         step->compensation = "u";
         step->compensation_max_attempts = twin_below(twins, 3);
+        step->is_compensation_idempotent = true;
     }
     if (strcmp(step->kind, "task") == 0 && twin_below(twins, 6) == 0) {
         step->outbound = &draft->outbound;

@@ -84,6 +84,7 @@ static void tell_task(struct story *story, const cairn_task *task)
     const cairn_memory *memory = task->memory;
     fprintf(story->out, "  task %s %s step=%s in=%s %d/%d", task->kind, task->type,
             or_none(task->step), or_null(task->input), task->attempt, task->max_attempts);
+    fprintf(story->out, " metadata=%s", or_null(task->metadata));
     tell_time(story, "lease", task->lease_until_us);
     fprintf(story->out, "\n");
     if (!memory)
@@ -255,6 +256,12 @@ static void remember_much(struct story *story)
     steps[0].compensation = "put_back";
     steps[0].compensation_max_attempts = 5;
     steps[0].compensation_timeout_ms = 9000;
+    steps[0].compensation_backoff = "linear";
+    steps[0].compensation_base_ms = 7001;
+    steps[0].compensation_max_ms = 60000;
+    steps[0].compensation_jitter = 0.125;
+    steps[0].is_compensation_idempotent = true;
+    steps[0].compensation_metadata = "{\"shelf\": 4.50}";
     steps[0].outbound = outbound;
     steps[0].outbound_count = 2;
     steps[1].output = "\"0192f0c1\"";
@@ -340,6 +347,19 @@ static void take_a_signal(struct story *story)
     claim(story, "order");
 }
 
+/* The delay before the second call is at most base and jitter. */
+static void undo_twice(struct story *story)
+{
+    claim(story, "put_back");
+    cairn_task task = {.id = story->task, .token = story->token};
+    tell_code(story, "fail",
+              cairn_task_fail(story->engine, "w", &task, "stuck", &story->error));
+    cairn_clock_advance(story->engine, 7000, NULL, NULL);
+    claim(story, "put_back");
+    cairn_clock_advance(story->engine, 877, NULL, NULL);
+    claim(story, "put_back");
+}
+
 static void end_it(struct story *story)
 {
     struct commit_step steps[] = {step(6, "nap", "sleep", "forgotten")};
@@ -350,7 +370,7 @@ static void end_it(struct story *story)
                                         .step_count = COUNT(steps)});
     commit(story, (struct commit_input){.outcome = PASSAGE_FAIL, .error = "gone"}); /* again */
     tell_instance(story);
-    claim(story, "put_back");
+    undo_twice(story);
     start(story, "{\"order\": 18}");
     claim(story, "order");
     commit(story,

@@ -235,6 +235,33 @@ TEST(a_function_its_steps_and_their_undo_carry_the_metadata)
     close_world(&world);
 }
 
+TEST(a_compensation_of_a_function_may_have_metadata_of_its_own)
+{
+    struct world world;
+    cairn_passage *passage = NULL;
+    cairn_work *work = NULL;
+    open_world(&world);
+    deploy(&world, "{\"function\": \"f\", \"version\": 1}");
+    start(&world, "f", "{\"tenant\": 7, \"team\": \"x\"}");
+    done(&world, cairn_passage_open(world.engine, "w", take(&world, "f"), CAIRN_COMMIT_STEP,
+                                    30000, &passage, &world.error));
+    cairn_step_options step = CAIRN_STEP_DEFAULTS;
+    step.key = "charge";
+    step.compensation = "refund";
+    step.compensation_metadata = "{\"team\": \"refunds\", \"n\": 0.5}";
+    step.compensation_backoff = "quadratic"; /* all of it goes the same way, also over HTTP */
+    step.compensation_base_ms = 3600000;
+    step.compensation_jitter = 0.25;
+    step.compensation_max_ms = 0;
+    done(&world, cairn_passage_begin_step(passage, &step, &work, NULL, &world.error));
+    done(&world, cairn_passage_end_step(passage, work, CAIRN_COMPLETE, NULL, &world.error));
+    done(&world, cairn_passage_end(passage, CAIRN_E_STEP_FAILED, (char[24]){0}, &world.error));
+    const cairn_task *task = take(&world, "refund");
+    check_json(task->metadata, "{\"tenant\": 7, \"team\": \"refunds\", \"n\": 0.5}");
+    CHECK_INT(task->max_attempts, 3);
+    close_world(&world);
+}
+
 /* ---- deadlines ------------------------------------------------------------------------------ */
 
 TEST(a_task_tells_when_its_call_times_out)

@@ -228,6 +228,141 @@ TEST(a_compensation_ends_at_its_timeout)
     fn_end(&world);
 }
 
+/* The compensation of the one step; the rest is up to the test. */
+static cairn_step_options undo_of_a;
+
+static cairn_code as_given(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    cairn_step_options options = undo_of_a;
+    (void)passage;
+    options.key = "a";
+    options.compensation = "undo.a";
+    PASS_ON(fn_step_as(world, &options, NULL));
+    return CAIRN_E_INTERNAL;
+}
+
+static void begin_undo(struct function_world *world, const cairn_step_options *undo,
+                       cairn_commit_mode mode)
+{
+    undo_of_a = *undo;
+    fn_begin(world, as_given, mode);
+    fn_passage(world, "rolled_back");
+}
+
+TEST(a_compensation_is_retried_by_its_own_policy)
+{
+    struct function_world world;
+    cairn_step_options undo = CAIRN_STEP_DEFAULTS;
+    undo.compensation_backoff = "linear";
+    undo.compensation_base_ms = 7000;
+    undo.compensation_max_ms = 10000;
+    undo.compensation_max_attempts = 4;
+    MODES(mode)
+    {
+        begin_undo(&world, &undo, mode);
+        static const int delays_ms[] = {7000, 10000, 10000};
+        for (int i = 0; i < 3; i++) {
+            struct task task = wf_take_undo(&world.flow, "a");
+            CHECK_INT(task.attempt, i + 1);
+            CHECK_INT(task.max_attempts, 4);
+            CHECK_DONE(&world.flow.world, wf_report(&world.flow, &task, CAIRN_FAIL, "no"));
+            wf_advance(&world.flow, delays_ms[i] - 1);
+            fn_check_idle(&world);
+            wf_advance(&world.flow, 1);
+        }
+        fn_undo_all(&world, "a");
+        fn_check_status(&world, "failed");
+        CHECK_INT(sg_count_records(&world.flow), 0);
+        fn_end(&world);
+    }
+}
+
+TEST(a_compensation_has_the_policy_of_a_step_unless_it_has_its_own)
+{
+    struct function_world world;
+    cairn_step_options undo = CAIRN_STEP_DEFAULTS;
+    undo.backoff = "fixed"; /* the step's own is not inherited */
+    undo.base_ms = 60000;
+    begin_undo(&world, &undo, CAIRN_COMMIT_STEP);
+    struct task task = wf_take_undo(&world.flow, "a");
+    CHECK_DONE(&world.flow.world, wf_report(&world.flow, &task, CAIRN_FAIL, "no"));
+    wf_advance(&world.flow, 999);
+    fn_check_idle(&world);
+    wf_advance(&world.flow, 1);
+    fn_undo_all(&world, "a");
+    fn_end(&world);
+}
+
+TEST(a_compensation_that_is_not_idempotent_is_called_once)
+{
+    struct function_world world;
+    cairn_step_options undo = CAIRN_STEP_DEFAULTS;
+    undo.compensation_once = true;
+    MODES(mode)
+    {
+        begin_undo(&world, &undo, mode);
+        struct task task = wf_take_undo(&world.flow, "a");
+        CHECK_INT(task.max_attempts, 1);
+        wf_advance(&world.flow, 30 * SECOND_MS + 1); /* the lease is lost */
+        fn_check_idle(&world);
+        CHECK_STR(fn_row(&world, "a")->status, "failed");
+        CHECK_INT(sg_count_records(&world.flow), 1);
+        sg_check_late(&world.flow, &task);
+        fn_end(&world);
+    }
+}
+
+TEST(a_compensation_that_is_not_idempotent_may_have_no_call_at_all)
+{
+    struct function_world world;
+    cairn_step_options undo = CAIRN_STEP_DEFAULTS;
+    undo.compensation_once = true;
+    undo.compensation_max_attempts = 0;
+    begin_undo(&world, &undo, CAIRN_COMMIT_STEP);
+    fn_check_idle(&world);
+    CHECK_INT(sg_count_records(&world.flow), 1);
+    fn_end(&world);
+}
+
+/* Each of them is refused, and the step's code is not called. */
+static cairn_code refused(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    char large[9000];
+    (void)passage;
+    memset(large, ' ', sizeof large - 1);
+    large[sizeof large - 1] = '\0';
+    cairn_step_options one = CAIRN_STEP_DEFAULTS, bad[7];
+    one.key = "a";
+    one.compensation = "undo.a";
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        bad[i] = one;
+    bad[0].compensation_backoff = "odd";
+    bad[1].compensation_base_ms = -1;
+    bad[2].compensation_max_ms = -1;
+    bad[3].compensation_jitter = 1.5;
+    bad[4].compensation_jitter = -0.5;
+    bad[5].compensation_metadata = "[]";
+    bad[6].compensation_max_attempts = -1;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_INT(fn_step_as(world, &bad[i], NULL), CAIRN_E_BAD_INPUT);
+    one.compensation_metadata = "{";
+    CHECK_INT(fn_step_as(world, &one, NULL), CAIRN_E_BAD_JSON);
+    one.compensation_metadata = large;
+    CHECK_INT(fn_step_as(world, &one, NULL), CAIRN_E_TOO_LARGE);
+    return CAIRN_OK;
+}
+
+TEST(options_of_a_compensation_that_cannot_be_are_refused_before_anything_is_called)
+{
+    struct function_world world;
+    fn_begin(&world, refused, CAIRN_COMMIT_STEP);
+    fn_passage(&world, "completed");
+    fn_check_calls(&world, "");
+    fn_end(&world);
+}
+
 TEST(a_failure_that_was_caught_is_undone_in_its_turn_when_the_function_fails_later)
 {
     struct function_world world;

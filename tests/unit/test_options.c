@@ -438,6 +438,7 @@ TEST(a_size_of_an_earlier_version_is_taken)
     cairn_page *tasks = open_bench(&bench);
     CHECK_INT(call_open(&bench, offsetof(cairn_open_options, notice)), CAIRN_OK);
     CHECK_INT(call_claim(&bench, offsetof(cairn_claim_options, functions)), CAIRN_OK);
+    CHECK_INT(call_step(&bench, offsetof(cairn_step_options, compensation_backoff)), CAIRN_OK);
     close_bench(&bench, tasks);
 }
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import datetime
+import json
 import threading
 import typing
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, NamedTuple, Optional, Tuple, Type, TypeVar, Union
 
 from cairn import errors
+from cairn._request import check_metadata
 from cairn._task import Task
 from cairn._types import FunctionType, TaskType, is_async, type_name
 from cairn._words import Duration, Json, Time, Unset, from_us, to_ms, to_us
@@ -54,9 +56,21 @@ class StepSpec(NamedTuple):
     max_ms: int
     jitter: float
     timeout_ms: int
-    compensation: Optional[str]
-    compensation_max_attempts: int
-    compensation_timeout_ms: int
+    undo: Optional["UndoSpec"]
+
+
+class UndoSpec(NamedTuple):
+    """How a step is undone."""
+
+    handler: str
+    max_attempts: int
+    backoff: str
+    base_ms: int
+    max_ms: int
+    jitter: float
+    timeout_ms: int
+    once: bool
+    metadata: Optional[str]
 
 
 class StepCall(Generic[T]):
@@ -82,26 +96,28 @@ class StepCall(Generic[T]):
 
     def spec(self, codec: "Codec") -> StepSpec:
         """As the library reads it."""
-        undo = _undo(self._compensation)
-        base_ms = to_ms(self._backoff.base)
-        max_ms = max(base_ms, 300_000) if self._backoff.max is None else to_ms(self._backoff.max)
+        base_ms, max_ms = _delays(self._backoff)
         return StepSpec(
             key=self.key, input=codec.encode(self.input).encode(), retries=self._retries, backoff=self._backoff.kind,
             base_ms=base_ms, max_ms=max_ms, jitter=self._backoff.jitter,
-            timeout_ms=0 if self._timeout is None else to_ms(self._timeout),
-            compensation=None if undo is None else undo.handler,
-            compensation_max_attempts=3 if undo is None else undo.max_attempts,
-            compensation_timeout_ms=0 if undo is None or undo.timeout is None else to_ms(undo.timeout))
+            timeout_ms=0 if self._timeout is None else to_ms(self._timeout), undo=_undo(self._compensation))
 
 
-def _undo(compensation: Undoer) -> Optional[Compensation]:
-    if compensation is None or isinstance(compensation, Compensation):
-        undo = compensation
-    else:
-        undo = Compensation(type_name(compensation))
-    if undo is not None and (undo.retry is not None or undo.metadata or not undo.idempotent):
-        raise errors.Unsupported("the compensation of a function's step has no retry, metadata or idempotent")
-    return undo
+def _delays(backoff: Backoff) -> Tuple[int, int]:
+    base_ms = to_ms(backoff.base)
+    return base_ms, max(base_ms, 300_000) if backoff.max is None else to_ms(backoff.max)
+
+
+def _undo(compensation: Undoer) -> Optional[UndoSpec]:
+    if compensation is None:
+        return None
+    undo = compensation if isinstance(compensation, Compensation) else Compensation(type_name(compensation))
+    retry = undo.retry or BACKOFF
+    base_ms, max_ms = _delays(retry)
+    return UndoSpec(
+        handler=undo.handler, max_attempts=undo.max_attempts, backoff=retry.kind, base_ms=base_ms, max_ms=max_ms,
+        jitter=retry.jitter, timeout_ms=0 if undo.timeout is None else to_ms(undo.timeout), once=not undo.idempotent,
+        metadata=json.dumps(undo.metadata) if check_metadata(undo.metadata) else None)
 
 
 def step(key: str, fn: Callable[..., T], *args: Any, retries: int = 2, backoff: Backoff = BACKOFF,

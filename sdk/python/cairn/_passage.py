@@ -12,7 +12,7 @@ import re
 from typing import Any, Dict, List, NoReturn, Optional, Tuple
 
 from cairn import _abi, errors
-from cairn._context import StepSpec
+from cairn._context import StepSpec, UndoSpec
 from cairn._ffi import Native, RawTask, error_of, read_task
 
 _REF = ctypes.byref
@@ -26,6 +26,17 @@ STEP_FAILED = NUMBER_OF_CODE["step_failed"]
 # What the code of a function may keep; everything else ends the run.
 _KEEPABLE = ("bad_input", "bad_json", "too_large", "not_found", "conflict", "wrong_state", "step_failed", "timed_out")
 _STEP = re.compile(r'step "(.*)", call (\d+)$', re.DOTALL)
+
+
+def _undo_options(undo: Optional[UndoSpec]) -> Dict[str, Any]:
+    """The members that say how a step is undone."""
+    if undo is None:
+        return {}
+    return {"compensation": undo.handler.encode(), "compensation_max_attempts": undo.max_attempts,
+            "compensation_backoff": undo.backoff.encode(), "compensation_base_ms": undo.base_ms,
+            "compensation_max_ms": undo.max_ms, "compensation_jitter": undo.jitter,
+            "compensation_timeout_ms": undo.timeout_ms, "compensation_once": undo.once,
+            "compensation_metadata": None if undo.metadata is None else undo.metadata.encode()}
 
 
 class RunEnded(errors.Suspended):
@@ -98,9 +109,7 @@ class Passage:
         options = _abi.new(
             _abi.cairn_step_options, key=spec.key.encode(), input=spec.input, retries=spec.retries,
             backoff=spec.backoff.encode(), base_ms=spec.base_ms, max_ms=spec.max_ms, jitter=spec.jitter,
-            timeout_ms=spec.timeout_ms, compensation=None if spec.compensation is None else spec.compensation.encode(),
-            compensation_max_attempts=spec.compensation_max_attempts,
-            compensation_timeout_ms=spec.compensation_timeout_ms)
+            timeout_ms=spec.timeout_ms, **_undo_options(spec.undo))
         self._call("cairn_passage_begin_step", _REF(options), _REF(work), _REF(output))
         return work.value, output.value or b"null"
 

@@ -247,6 +247,52 @@ def test_compensations(db: cairn.Engine, app: cairn.App) -> None:
     assert run.status() == "failed" and undone == [[1, 2], ("book", 420)]
 
 
+def test_a_compensation_has_retries_a_time_limit_and_metadata_of_its_own(db: cairn.Engine, app: cairn.App) -> None:
+    undone: List[Any] = []
+
+    @app.task("refund.v1")
+    def refund(task: cairn.Task, undo: "cairn.Undo[Any, int]") -> None:
+        assert task.deadline is not None
+        undone.append((task.attempt, task.max_attempts, task.metadata))
+        if task.attempt < 5:
+            raise RuntimeError("not yet")
+
+    @app.task("call_back.v1")
+    def call_back(task: cairn.Task, undo: "cairn.Undo[Any, Any]") -> None:
+        undone.append((task.attempt, task.max_attempts, task.metadata))
+        raise RuntimeError("cannot")
+
+    @app.function("order")
+    def order(ctx: cairn.Context) -> None:
+        ctx.step("charge", lambda: 420, compensation=cairn.Compensation(
+            refund, max_attempts=5, retry=cairn.Backoff("fixed", 0, jitter=0.5), timeout="1h", metadata={"n": 1}))
+        ctx.step("call", lambda: None, compensation=cairn.Compensation(call_back, idempotent=False))
+        raise RuntimeError("too late")
+
+    run = db.start(order, metadata={"tenant": 7, "n": 0})
+    work(db, app)
+    assert run.status() == "failed"
+    assert undone == [(1, 1, {"tenant": 7, "n": 0})] + [(n, 5, {"tenant": 7, "n": 1}) for n in range(1, 6)]
+    assert [record.step_name for record in db.dlq()] == ["call"]
+
+
+@pytest.mark.parametrize("options, error", [
+    ({"retry": cairn.Backoff("fixed", jitter=0.5), "max_attempts": -1}, cairn.BadInput),
+    ({"metadata": {"a": "x" * 9000}}, cairn.TooLarge),
+    ({"metadata": ["a"]}, TypeError),
+])
+def test_a_compensation_that_cannot_be_is_refused(db: cairn.Engine, app: cairn.App, options: Any, error: Any) -> None:
+    @app.function("order")
+    def order(ctx: cairn.Context) -> str:
+        with pytest.raises(error):
+            ctx.step("charge", lambda: 420, compensation=cairn.Compensation("refund", **options))
+        return "refused"
+
+    run = db.start(order)
+    work(db, app)
+    assert run.result(timeout=10) == "refused"
+
+
 def test_jobs_and_instances_are_started_once(db: cairn.Engine, app: cairn.App) -> None:
     @app.task("child.v1")
     def child(n: int) -> int:

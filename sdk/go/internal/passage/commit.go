@@ -42,9 +42,20 @@ type CommitStep struct {
 
 // CommitCompensation is how a step is undone.
 type CommitCompensation struct {
-	Handler     string `json:"handler"`
-	MaxAttempts int32  `json:"max_attempts"`
-	TimeoutMS   int64  `json:"timeout_ms"`
+	Handler     string          `json:"handler"`
+	MaxAttempts int32           `json:"max_attempts"`
+	Retry       CommitRetry     `json:"retry"`
+	TimeoutMS   int64           `json:"timeout_ms"`
+	Idempotent  bool            `json:"idempotent"`
+	Metadata    json.RawMessage `json:"metadata,omitempty"`
+}
+
+// CommitRetry is how long to wait before a compensation is called again.
+type CommitRetry struct {
+	Backoff string  `json:"backoff"`
+	BaseMS  int64   `json:"base_ms"`
+	MaxMS   int64   `json:"max_ms"`
+	Jitter  float64 `json:"jitter"`
 }
 
 // CommitLog is a line of the function's log.

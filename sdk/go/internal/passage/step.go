@@ -71,18 +71,40 @@ func (r *run) checkStep(o *StepOptions) *Error {
 	switch {
 	case o.Retries < 0:
 		return failed("bad_input", "retries is %d; it must be from 0", o.Retries)
-	case o.Base < 0 || o.Max < 0 || o.Timeout < 0 || o.CompensationTimeout < 0:
+	case o.Base < 0 || o.Max < 0 || o.Timeout < 0:
 		return failed("bad_input", "step %q has a negative time", o.Key)
 	case !(o.Jitter >= 0 && o.Jitter <= 1):
 		return failed("bad_input", "jitter is %g; it must be from 0 to 1", o.Jitter)
-	case o.CompensationMaxAttempts < 0:
-		return failed("bad_input", "the compensation's number of calls is %d; it must be from 0", o.CompensationMaxAttempts)
 	case !knownBackoff(o.Backoff):
 		return failed("bad_input", "backoff is %q; it must be fixed, linear, exponential or quadratic", o.Backoff)
-	case len(o.Compensation) > r.MaxName:
-		return failed("too_large", "the compensation's type is too long: %d bytes are allowed", r.MaxName)
+	}
+	if err := r.checkUndo(o.Key, o.Undo); err != nil {
+		return err
 	}
 	return r.checkJSON(o.Input, "input")
+}
+
+// metadataMax is how large metadata may be.
+const metadataMax = 8192
+
+func (r *run) checkUndo(key string, undo *CommitCompensation) *Error {
+	switch {
+	case undo == nil:
+		return nil
+	case undo.TimeoutMS < 0 || undo.Retry.BaseMS < 0 || undo.Retry.MaxMS < 0:
+		return failed("bad_input", "step %q has a negative time", key)
+	case undo.MaxAttempts < 0:
+		return failed("bad_input", "the compensation's number of calls is %d; it must be from 0", undo.MaxAttempts)
+	case !(undo.Retry.Jitter >= 0 && undo.Retry.Jitter <= 1):
+		return failed("bad_input", "jitter is %g; it must be from 0 to 1", undo.Retry.Jitter)
+	case !knownBackoff(undo.Retry.Backoff):
+		return failed("bad_input", "backoff is %q; it must be fixed, linear, exponential or quadratic", undo.Retry.Backoff)
+	case len(undo.Handler) > r.MaxName:
+		return failed("too_large", "the compensation's type is too long: %d bytes are allowed", r.MaxName)
+	case len(undo.Metadata) > metadataMax:
+		return failed("too_large", "metadata is too large")
+	}
+	return nil
 }
 
 // answerStep answers a stored step; false: it is to be called, now.
@@ -161,7 +183,7 @@ func (r *run) fault(end *StepEnd) (text string, isDead, isComplete bool) {
 
 func (r *run) endStep(w *working, end *StepEnd) ([]byte, *Error) {
 	text, isDead, isComplete := r.fault(end)
-	step := &CommitStep{Seq: w.seq, Key: w.work.Step, Kind: "task", Input: w.step.Input, Attempts: w.calls, MaxAttempts: w.step.Retries + 1}
+	step := &CommitStep{Seq: w.seq, Key: w.work.Step, Kind: "task", Input: w.step.Input, Attempts: w.calls, MaxAttempts: w.step.Retries + 1, Compensation: w.step.Undo}
 	w.ended = step
 	r.hasRun = true
 	if w.step.Timeout > 0 {
@@ -173,9 +195,6 @@ func (r *run) endStep(w *working, end *StepEnd) ([]byte, *Error) {
 		if now.Sub(w.began) > w.step.Timeout {
 			text, isDead, isComplete = "TIMEOUT", false, false
 		}
-	}
-	if w.step.Compensation != "" {
-		step.Compensation = &CommitCompensation{w.step.Compensation, w.step.CompensationMaxAttempts, milliseconds(w.step.CompensationTimeout)}
 	}
 	if isComplete {
 		step.Status, step.Output, step.Outbound = "completed", end.Output, end.Emitted

@@ -39,16 +39,14 @@ type Passage interface {
 
 // StepOptions describe a step.
 type StepOptions struct {
-	Key                     string
-	Input                   []byte
-	Retries                 int32
-	Backoff                 string
-	Base, Max               time.Duration
-	Jitter                  float64
-	Timeout                 time.Duration
-	Compensation            string // "": none
-	CompensationMaxAttempts int32
-	CompensationTimeout     time.Duration
+	Key       string
+	Input     []byte
+	Retries   int32
+	Backoff   string
+	Base, Max time.Duration
+	Jitter    float64
+	Timeout   time.Duration
+	Undo      *CommitCompensation // nil: none
 }
 
 // Work is a step that is being executed.
