@@ -74,7 +74,7 @@ void store_closep(cairn_engine **engine)
     cairn_close(*engine);
 }
 
-static int say_rejected(const struct answer *answer)
+int say_rejected(const struct answer *answer)
 {
     char status[64];
     const char *message = text_of(answer->tree, "message"),
@@ -85,8 +85,8 @@ static int say_rejected(const struct answer *answer)
                          answer->status == 401 ? "put the token into $CAIRN_TOKEN" : hint);
 }
 
-int call(cairn_engine *engine, const char *method, const char *target, const char *body,
-         struct answer *ret_answer)
+int call_unsaid(cairn_engine *engine, const char *method, const char *target, const char *body,
+                struct answer *ret_answer)
 {
     cairn_error error = {0};
     struct answer answer = {0};
@@ -103,13 +103,18 @@ int call(cairn_engine *engine, const char *method, const char *target, const cha
     answer.body = cairn_response_body(answer.response, &answer.len);
     answer.tree = json_loadb(answer.body, answer.len, JSON_DECODE_ANY, NULL);
     *ret_answer = answer;
-    if (answer.status >= 400)
-        return say_rejected(&answer);
-    if (!answer.tree) {
+    if (!answer.tree && answer.status < 400) {
         say_error("could not understand the answer of %s: it is not JSON", cairn_url(engine));
         return EXIT_STORE;
     }
     return EXIT_DONE;
+}
+
+int call(cairn_engine *engine, const char *method, const char *target, const char *body,
+         struct answer *ret_answer)
+{
+    TRY(call_unsaid(engine, method, target, body, ret_answer));
+    return ret_answer->status >= 400 ? say_rejected(ret_answer) : EXIT_DONE;
 }
 
 void answer_done(struct answer *answer)

@@ -39,6 +39,12 @@ void store_closep(cairn_engine **engine);
  * `ret_answer` is also filled in if the request was rejected. */
 int call(cairn_engine *engine, const char *method, const char *target, const char *body,
          struct answer *ret_answer);
+
+/* The same, but a request that is rejected is no error: ret_answer->status tells, and say_rejected()
+ * prints it and answers the exit code. */
+int call_unsaid(cairn_engine *engine, const char *method, const char *target, const char *body,
+                struct answer *ret_answer);
+int say_rejected(const struct answer *answer);
 void answer_done(struct answer *answer);
 
 /* The answer's body on standard output, and a newline. */

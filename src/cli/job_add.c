@@ -6,6 +6,7 @@
 #include "cli/input.h"
 #include "cli/route.h"
 #include "cli/say.h"
+#include "cli/wait.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -44,8 +45,7 @@ static int add_one(const struct adding *adding)
     struct json_out out = {.buf = &body};
     TRY(write_job(adding, NULL, &out));
     TRY(call(adding->engine, "POST", "/v1/jobs", buf_text(&body), &answer));
-    print_created(adding->args, &answer);
-    return EXIT_DONE;
+    return print_created_and_wait(adding->args, adding->engine, WAIT_JOB, &answer);
 }
 
 struct batch {

@@ -114,8 +114,7 @@ static int write_body(const struct args *args, struct buf *body)
 
 /* ---- objects ---------------------------------------------------------------------------- */
 
-/* A rejected id among several, in the form that a batch of reports has. */
-static void print_rejected(const char *id, const json_t *error)
+void print_rejected(const char *id, const json_t *error)
 {
     json_t *rejected = json_pack("{s:s, s:s, s:s}", "id", id, "code", text_of(error, "code"),
                                  "message", text_of(error, "message"));

@@ -17,4 +17,7 @@ int route_run(const struct args *args);
  * The answer is an exit code: EXIT_USAGE if a value is not JSON. */
 int write_members(const struct args *args, struct json_out *out);
 
+/* A rejected id among several, as a JSON object in the form that a batch of reports has. */
+void print_rejected(const char *id, const json_t *error);
+
 #endif

@@ -25,7 +25,11 @@ Usage: cairn job add TYPE [options]
 
 Once the id is printed the job is stored and will be executed, even if the
 processes on this machine crash. With -o json it prints {"id", "existing"}; with
---payloads-from {"items": [{"id", "existing"}, ...]}.
+--payloads-from {"items": [{"id", "existing"}, ...]}; with --wait the job as it
+ended.
+
+--wait prints to standard error what the job is waiting for, after 3 seconds and
+whenever that changes. --timeout ends the waiting, not the job: exit code 4.
 
 Options:
   --payload JSON|@FILE|-  input of the job (default {})
@@ -41,6 +45,10 @@ Options:
                           or 1h30m
   --max-attempts N        maximum number of calls, including the first (default
                           3)
+  --wait                  wait until the job has ended; exit code 0 if it
+                          succeeded, else 1
+  --timeout DURATION      with --wait: stop waiting after this much time, with
+                          exit code 4 (default: never)
   --url URL               the store: sqlite:FILE, postgres://... or http://...
                           (default: $CAIRN_URL, else sqlite:cairn.db)
   -o, --output FORM       human-readable table (default), json, or ids, one on
@@ -58,7 +66,7 @@ cairn job cancel: cancel jobs that have not ended
 # Every command has help with an example, and help and manual name each of its options.
 $ commands() { cairn help | sed -n 's/^  \([a-z]\+\( [a-z]\+\)\?\)   *[a-z].*/\1/p'; }
 $ commands | wc -l
-40
+41
 $ cairn help --man > manual
 $ commands | while read -r command; do
 >     cairn help $command > help || echo "$command: no help"
@@ -72,4 +80,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ grep -c '^--' words
-224
+230

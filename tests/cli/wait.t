@@ -52,3 +52,60 @@ cairn: still waiting: <id1> is running
 step "last" is ready, but no worker has claimed it: cairn work --handle 'all.last.v1=COMMAND'
 0
 completed
+# job add --wait: the same for a job.
+$ cairn job add mail.v1 --wait --timeout 1ms
+<id3>
+! cairn: the timeout of 1ms has passed: <id3> is pending
+!     it is ready, but no worker has claimed it: cairn work --handle 'mail.v1=COMMAND'
+[4]
+$ cairn job add mail.v1 --in 1h --wait --timeout 1ms 2>&1 | sed 1d
+cairn: the timeout of 1ms has passed: <id4> is pending
+    it is called in <*>
+$ cairn work -q --handle 'mail.v1=cat' --until-idle; cairn job add mail.v1 --key m >/dev/null; cairn job add mail.v1 --key m --wait & cairn work -q --handle 'mail.v1=cat' --until-idle; wait $!
+<id5>
+! existing: the key "m" is known, nothing was written
+! succeeded
+$ cairn job add mail.v1 --key m --wait -o json 2>/dev/null | grep -o '"status":"[a-z]*"'
+"status":"succeeded"
+$ cairn job add bad.v1 --key b --max-attempts 1 >/dev/null; cairn work -q --handle 'bad.v1=echo no >&2; exit 1' --until-idle 2>/dev/null; cairn job add bad.v1 --key b --wait 2>&1 >/dev/null | tail -1; cairn job add bad.v1 --key b --wait >/dev/null 2>&1; echo $?
+failed: no
+1
+$ cairn job add mail.v1 --wait --payloads-from -
+! cairn: --wait and --payloads-from exclude each other
+[2]
+$ cairn job add mail.v1 --timeout 1s
+! cairn: --timeout needs --wait
+[2]
+# wait: instances and jobs that exist; of several the highest exit code counts.
+$ done=$(cairn list --status completed -o ids); good=$(cairn job list --status succeeded -o ids | tail -1); bad=$(cairn job list --status failed -o ids); late=$(cairn list --status pending -o ids)
+$ cairn wait $done; cairn wait $good
+<id1>  completed
+<id3>  succeeded
+$ cairn wait $done $bad $good
+<id1>  completed
+<id6>  failed: no
+<id3>  succeeded
+[1]
+$ cairn wait $late $bad --timeout 1ms
+<id2>  pending
+<id6>  failed: no
+! cairn: the timeout of 1ms has passed: <id2> is pending
+!     it starts at <time>
+[4]
+$ printf '%s\n' $late $good | cairn wait - --timeout 0s -o ids 2>/dev/null
+<id3>
+[4]
+$ cairn wait nobody $done
+<id1>  completed
+! cairn: there is no instance or job nobody
+[1]
+$ cairn wait $bad -o json | grep -o '"status":"[a-z]*"'
+"status":"failed"
+$ cairn wait nobody $done -o json 2>/dev/null | grep -o '"code":"[a-z_]*"\|"status":"completed"\|"next":null'
+"code":"not_found"
+"status":"completed"
+"next":null
+$ cairn wait
+! cairn: wait needs ID...
+!     Usage: cairn wait ID... [options]
+[2]
