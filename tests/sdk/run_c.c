@@ -119,8 +119,21 @@ static cairn_outcome fail_with(cairn_work *work, const char *text, cairn_outcome
     return outcome;
 }
 
+/* Whether the task has the metadata that the call expects. */
+static bool has_metadata(cairn_work *work, const json_t *wanted)
+{
+    const char *text = cairn_work_task(work)->metadata;
+    json_t *metadata = json_loads(text ? text : "null", JSON_DECODE_ANY, NULL);
+    bool is_same = json_equal(metadata, wanted);
+    json_decref(metadata);
+    return is_same;
+}
+
 static cairn_outcome execute(cairn_work *work, const json_t *call)
 {
+    const json_t *metadata = json_object_get(call, "metadata");
+    if (metadata && !has_metadata(work, metadata))
+        return fail_with(work, "other metadata", CAIRN_DEAD);
     emit(work, json_object_get(call, "emit"));
     if (json_object_get(call, "echo")) {
         cairn_work_set_output(work, cairn_work_task(work)->input);
@@ -169,6 +182,41 @@ static cairn_outcome run_step(cairn_work *work, void *arg)
     return execute(work, next_call(step->script, key));
 }
 
+static int64_t ms_of(const char *duration)
+{
+    char *unit;
+    int64_t count = strtoll(duration, &unit, 10);
+    return count * (strcmp(unit, "ms") == 0  ? 1
+                    : strcmp(unit, "s") == 0 ? 1000
+                    : strcmp(unit, "m") == 0 ? 60000
+                                             : 3600000);
+}
+
+/* The same of a member. */
+static int64_t duration_of(const json_t *object, const char *key, int64_t otherwise)
+{
+    const char *text = text_of(object, key);
+    return text ? ms_of(text) : otherwise;
+}
+
+/* A task type, or an object as in workflow files. */
+static void set_compensation(cairn_step_options *options, const json_t *undo)
+{
+    const json_t *retry = json_object_get(undo, "retry");
+    const char *backoff = text_of(retry, "backoff");
+    options->compensation =
+        json_is_object(undo) ? text_of(undo, "handler") : json_string_value(undo);
+    options->compensation_max_attempts = (int32_t)int_of(undo, "max_attempts", 3);
+    if (backoff)
+        options->compensation_backoff = backoff;
+    options->compensation_base_ms = duration_of(retry, "base", options->compensation_base_ms);
+    options->compensation_max_ms = duration_of(retry, "max", options->compensation_max_ms);
+    options->compensation_timeout_ms = duration_of(undo, "timeout", 0);
+    options->compensation_once = json_is_false(json_object_get(undo, "idempotent"));
+    if (json_object_get(undo, "metadata"))
+        options->compensation_metadata = dump(json_object_get(undo, "metadata"));
+}
+
 static cairn_code do_step(cairn_passage *passage, const json_t *statement, char **ret_value)
 {
     cairn_step_options options = CAIRN_STEP_DEFAULTS;
@@ -179,7 +227,7 @@ static cairn_code do_step(cairn_passage *passage, const json_t *statement, char 
     options.arg = &step;
     options.input = dump(json_object_get(statement, "input"));
     options.retries = (int32_t)int_of(statement, "retries", 2);
-    options.compensation = text_of(statement, "compensation");
+    set_compensation(&options, json_object_get(statement, "compensation"));
     cairn_code code = cairn_passage_step(passage, &options, &output, NULL);
     if (!code)
         *ret_value = keep_text(strdup(output));
@@ -416,16 +464,6 @@ static void build_fork(cairn_builder *builder, const json_t *element)
     cairn_builder_end(builder);
 }
 
-static int64_t ms_of(const char *duration)
-{
-    char *unit;
-    int64_t count = strtoll(duration, &unit, 10);
-    return count * (strcmp(unit, "ms") == 0  ? 1
-                    : strcmp(unit, "s") == 0 ? 1000
-                    : strcmp(unit, "m") == 0 ? 60000
-                                             : 3600000);
-}
-
 static void build(cairn_builder *builder, const json_t *element)
 {
     static const char *const of_wait[] = {"wait", "event", NULL}, *const of_human[] = {"human",
@@ -607,6 +645,10 @@ static cairn_code act(const char *verb, const json_t *action, json_t *ret_answer
         return do_enqueue(action, ret_answer, reterr);
     if (strcmp(verb, "enqueue_many") == 0)
         return do_enqueue_many(action, reterr);
+    if (strcmp(verb, "job") == 0 || strcmp(verb, "instance") == 0) {
+        keep(action, text_of(action, verb), strcmp(verb, "job") == 0);
+        return CAIRN_OK;
+    }
     if (strcmp(verb, "deploy") == 0)
         return do_deploy(action, ret_answer, reterr);
     if (strcmp(verb, "start") == 0)
@@ -674,6 +716,13 @@ int main(int argc, char **argv)
     if (argc != 3 || !(scenario = json_load_file(argv[1], 0, &where))) {
         fprintf(stderr, "usage: run_c SCENARIO.json URL\n");
         return 2;
+    }
+    json_array_foreach(json_object_get(scenario, "needs"), i, action)
+    {
+        if (strcmp(json_string_value(action), "transaction") == 0) {
+            puts("skipped: C has no tx");
+            return 0;
+        }
     }
     options.url = argv[2];
     options.virtual_clock = strncmp(argv[2], "http", 4) != 0;

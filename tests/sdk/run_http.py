@@ -6,14 +6,41 @@
 README.md beside this file says what a scenario is.
 """
 import json
+import os
+import sqlite3
+import subprocess
 import sys
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 from datetime import datetime, timedelta
 
 WORKER = "parity"
-ABLE = {"outbox"}
+ABLE = {"outbox", "transaction"}
+
+# The statements of docs/guides/sql.md.
+POSTGRES = {
+    "enqueue": """
+        INSERT INTO workflow.workflow_run (id, type, payload, idempotency_key, run_at)
+        VALUES (:'id', :'type', :'payload', :'key', :'at')
+        ON CONFLICT (idempotency_key) DO NOTHING;
+        SELECT id FROM workflow.workflow_run WHERE idempotency_key = :'key';""",
+    "start": "SELECT workflow.start({arguments});"}
+SQLITE = {
+    "enqueue": """
+        INSERT INTO workflow_run (id, type, payload, idempotency_key, run_at, is_ready)
+        VALUES (:id, :type, :payload, :key, :at, :at <= :now)
+        ON CONFLICT (idempotency_key) DO NOTHING RETURNING id""",
+    "event": "INSERT INTO workflow_event (workflow_id, event_type, data) VALUES (:id, 'created', '{}')",
+    "find enqueue": "SELECT id FROM workflow_run WHERE idempotency_key = :key",
+    "start": """
+        INSERT INTO workflow_intake (id, workflow, input, key, start_at)
+        VALUES (:id, :workflow, :input, :key, :at) ON CONFLICT DO NOTHING RETURNING id""",
+    "find start": """
+        SELECT id FROM workflow_instance WHERE workflow = :workflow AND key = :key
+         UNION ALL SELECT id FROM workflow_intake WHERE workflow = :workflow AND key = :key"""}
 
 
 class Refused(Exception):
@@ -62,6 +89,14 @@ class Story:
     def do_enqueue(self, action):
         return self.keep(action, "jobs", self.ask("POST", "/v1/jobs", self.time(action["enqueue"])))
 
+    def do_job(self, action):
+        self.keep(action, "jobs", {"id": action["job"]})
+        return {}
+
+    def do_instance(self, action):
+        self.keep(action, "instances", {"id": action["instance"]})
+        return {}
+
     def do_enqueue_many(self, action):
         return self.ask("POST", "/v1/jobs", {"jobs": [self.time(spec) for spec in action["enqueue_many"]]})
 
@@ -105,6 +140,67 @@ class Story:
             return self.ask("DELETE", self.path(action[verb]))
         return self.ask("POST", f"{self.path(action[verb])}/{verb}", body or None)
 
+    # ---- transactions, in plain SQL
+
+    def values(self, fields):
+        at = self.time(fields).get("run_at", fields.get("start_at"))
+        return {"id": str(uuid.uuid4()), **{name: fields[name] for name in ("type", "workflow", "key") if name in fields},
+                **{name: json.dumps(fields[name]) for name in ("payload", "input") if name in fields}, "at": at}
+
+    def do_transaction(self, action):
+        store = os.environ["PARITY_STORE"]
+        actions = [(next(iter(one)), one, self.values(self.time(one[next(iter(one))]))) for one in action["transaction"]]
+        transact = self.on_sqlite if store.startswith("sqlite:") else self.on_postgres
+        for (verb, one, values), found in zip(actions, transact(store, action["end"], actions)):
+            if found is None:
+                if one.get("error") != "not_found":
+                    raise AssertionError(f"{verb} was refused")
+            elif (found != values["id"]) != one["gives"]["existing"]:
+                raise AssertionError(f"{verb} found {found}")
+            elif "as" in one:
+                self.keep(one, "jobs" if verb == "enqueue" else "instances", {"id": found})
+        return {}
+
+    @staticmethod
+    def on_postgres(store, end, actions):
+        script = "CREATE TABLE IF NOT EXISTS parity_order (n integer);\nBEGIN;\nINSERT INTO parity_order VALUES (1);\n"
+        for verb, _, values in actions:
+            given = {name: value for name, value in values.items() if value is not None}
+            arguments = ", ".join(f"{'start_at' if name == 'at' else name} => :'{name}'" for name in given)
+            script += "".join(f"\\set {name} '{value}'\n" for name, value in given.items())
+            script += POSTGRES[verb].format(arguments=arguments) + "\n"
+        done = subprocess.run(["psql", "-XAqt", "-v", "VERBOSITY=verbose", "-d", store], input=f"{script}{end};\n",
+                              text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        found = done.stdout.split()
+        if len(found) < len(actions) and "23503" not in done.stderr:    # the SQLSTATE of an unknown workflow
+            raise AssertionError(done.stderr)
+        return [found[i] if i < len(found) else None for i in range(len(actions))]
+
+    @staticmethod
+    def on_sqlite(store, end, actions):
+        connection = sqlite3.connect(store[len("sqlite:"):], isolation_level=None, timeout=30)
+        connection.execute("CREATE TABLE IF NOT EXISTS parity_order (n integer)")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("INSERT INTO parity_order VALUES (1)")
+        found = []
+        for verb, _, values in actions:
+            at = datetime.fromisoformat(values["at"].replace("Z", "+00:00")) if values["at"] else None
+            given = {"key": None, "input": "{}", **values, "now": time.time_ns() // 1000,
+                     "at": at and round(at.timestamp() * 1e6)}
+            try:
+                rows = connection.execute(SQLITE[verb], given).fetchall()
+            except sqlite3.DatabaseError as error:
+                if "the workflow, or this version of it, does not exist" not in str(error):
+                    raise
+                found.append(None)
+                continue
+            if rows and verb == "enqueue":
+                connection.execute(SQLITE["event"], given)
+            found.append((rows or connection.execute(SQLITE["find " + verb], given).fetchall())[0][0])
+        connection.execute(end)
+        connection.close()
+        return found
+
     # ---- working
 
     def find_call(self, task):
@@ -116,6 +212,8 @@ class Story:
 
     def report(self, task, call):
         body = {"worker": WORKER, "token": task["token"]}
+        if task["metadata"] != call.get("metadata", task["metadata"]):
+            call = {"dead": "other metadata"}
         if "emit" in call:
             body["outbound"] = call["emit"]
         if "complete" in call or "echo" in call:

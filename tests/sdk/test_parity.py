@@ -26,6 +26,7 @@ EPOCH = datetime(2030, 1, 1, tzinfo=timezone.utc)       # where a runner's own c
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 FOLDERS = ("scenarios", "passage")
+LONG = 1000         # characters; longer texts are not kept in rows/
 SERVED = {"http", "go-http"}        # runners that need a server, whatever the store
 MAY_SKIP = {"http"}                 # runners without the functions of an SDK
 
@@ -96,6 +97,15 @@ class Stores:
             self.sql(os.environ["CAIRN_TEST_POSTGRES"], f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
+def expand(value):
+    """A scenario in which {"text_of_bytes": N} stands for a string whose JSON has N bytes."""
+    if isinstance(value, dict):
+        if value.keys() == {"text_of_bytes"}:
+            return "x" * (value["text_of_bytes"] - 2)
+        return {name: expand(inner) for name, inner in value.items()}
+    return [expand(inner) for inner in value] if isinstance(value, list) else value
+
+
 # ---- the rows
 
 def read_rows(server):
@@ -112,20 +122,24 @@ def read_rows(server):
             "workflows": server.list("/v1/workflows")}
 
 
-def as_plain(rows, start):
-    """The rows without what differs from run to run: ids are numbered, times count from the start."""
+def as_plain(rows, start, ignored=()):
+    """The rows without what differs from run to run: ids are numbered, times count from the start.
+
+    Members that the scenario ignores are left out."""
     ids = {}
 
     def plain_text(text):
         if TIME.match(text):
             at = datetime.fromisoformat(text.replace("Z", "+00:00"))
             return f"+{round((at - start).total_seconds() * 1000)}"
+        if len(text) > LONG:
+            return f"{text[:8]}... {len(text)} characters"
         return UUID.sub(lambda found: ids.setdefault(found.group(), f"id{len(ids) + 1}"), text)
 
     def plain(value, key=None):
         if isinstance(value, dict):
             return {name: plain(inner, name) for name, inner in value.items()
-                    if not (name == "id" and key == "event")}
+                    if name not in ignored and not (name == "id" and key == "event")}
         if isinstance(value, list):
             return [plain(inner, "event" if key == "events" else None) for inner in value]
         if isinstance(value, str):
@@ -158,19 +172,23 @@ def is_same_error(where, expected, found):
 def run_once(options, stores, name, runner, command, kind):
     """None, or what went wrong."""
     store = stores.make("sqlite" if kind == "http" else kind)
-    scenario = os.path.join(HERE, name + ".json")
+    scenario = os.path.join(stores.folder, os.path.basename(name) + ".json")
+    with open(os.path.join(HERE, name + ".json"), encoding="utf-8") as file:
+        told = expand(json.load(file))
+    with open(scenario, "w", encoding="utf-8") as file:
+        json.dump(told, file)
     server = Server(options.cairn, store) if kind == "http" or runner in SERVED else None
     start = server.now() if server else EPOCH
     try:
         done = subprocess.run([*command, scenario, server.url if server else store], check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+                              env={**os.environ, "PARITY_STORE": store}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
         said = done.stdout.strip()
         if done.returncode:
             return said or f"status {done.returncode}"
         if said.startswith("skipped"):
             return said
         server = server or Server(options.cairn, store)
-        return compare(options, name, as_plain(read_rows(server), start))
+        return compare(options, name, as_plain(read_rows(server), start, told.get("ignores", ())))
     except subprocess.TimeoutExpired as expired:
         return f"it did not end in 120 s: {(expired.stdout or b'').decode(errors='replace')}"
     finally:

@@ -5,12 +5,13 @@
 tests/sdk/README.md says what a scenario is.
 """
 import json
+import sqlite3
 import sys
 from datetime import timedelta
 
 import cairn
 
-ABLE = {"functions", "outbox", "children", "gather"}
+ABLE = {"functions", "outbox", "children", "gather", "transaction"}
 MS = timedelta(milliseconds=1)
 
 
@@ -18,9 +19,23 @@ class Wrong(Exception):
     """What was found is not what is expected."""
 
 
+def open_store(url):
+    clock = {} if url.startswith("http") else {"virtual_clock": True, "start": "2030-01-01T00:00:00Z"}
+    return cairn.open(url, **clock)
+
+
+def connect(url):
+    """A connection of a driver, for tx."""
+    if url.startswith("sqlite:"):
+        return sqlite3.connect(url[len("sqlite:"):])
+    import psycopg
+    return psycopg.connect(url)
+
+
 class Story:
-    def __init__(self, scenario, db):
-        self.scenario, self.db = scenario, db
+    def __init__(self, scenario, url):
+        self.scenario, self.url = scenario, url
+        self.db = db = open_store(url)
         self.named, self.calls = {}, {}
         self.start = db.now()
         self.app = cairn.App()
@@ -43,6 +58,8 @@ class Story:
             call = self.next_call(script, (task.kind, task.id))
             for event in call.get("emit", []):
                 task.emit(event["event"], event["payload"])
+            if task.metadata != call.get("metadata", task.metadata):
+                raise cairn.Dead("other metadata")
             return execute(call, payload)
         return handle
 
@@ -61,7 +78,9 @@ class Story:
 
     def step_args(self, ctx, statement):
         args = [statement["input"]] if "input" in statement else []
-        options = {name: statement[name] for name in ("retries", "compensation") if name in statement}
+        options = {"retries": statement["retries"]} if "retries" in statement else {}
+        if "compensation" in statement:
+            options["compensation"] = compensation(statement["compensation"])
         return (statement["step"], self.step_code(ctx, statement), *args), options
 
     def do_statement(self, ctx, statement):
@@ -113,6 +132,12 @@ class Story:
         options = {name: fields[name] for name in ("key", "priority", "max_attempts", "payload") if name in fields}
         return self.db.enqueue(fields["type"], at=self.at(fields, "run_at"), **options)
 
+    def do_job(self, action):
+        return self.db.job(action["job"])
+
+    def do_instance(self, action):
+        return self.db.instance(action["instance"])
+
     def do_enqueue_many(self, action):
         return self.db.enqueue_many([self.job_spec(fields) for fields in action["enqueue_many"]])
 
@@ -120,6 +145,43 @@ class Story:
         fields = action["start"]
         options = {name: fields[name] for name in ("version", "key", "input") if name in fields}
         return self.db.start(fields["workflow"], at=self.at(fields, "start_at"), **options)
+
+    def do_transaction(self, action):
+        """The engine is closed meanwhile: two copies of SQLite must not open one file."""
+        self.db.close()
+        connection = connect(self.url)
+        try:
+            made = self.transact(connection, action)
+        finally:
+            connection.close()
+        self.db = open_store(self.url)
+        for name, handle in self.named.items():
+            made[name] = ("job" if isinstance(handle, cairn.JobHandle) else "instance", handle.id)
+        self.named = {name: getattr(self.db, kind)(id) for name, (kind, id) in made.items()}
+
+    def transact(self, connection, action):
+        tx, made = cairn.tx(connection), {}
+        connection.execute("CREATE TABLE IF NOT EXISTS parity_order (n integer)")
+        connection.execute("INSERT INTO parity_order VALUES (1)")
+        for one in action["transaction"]:
+            verb = next(iter(one))
+            fields = one[verb]
+            at = self.at(fields, "run_at" if verb == "enqueue" else "start_at")
+            try:
+                if verb == "enqueue":
+                    answer = tx.enqueue(fields["type"], fields["payload"], key=fields.get("key"), at=at)
+                else:
+                    answer = tx.start(fields["workflow"], fields.get("input", {}), key=fields.get("key"), at=at)
+            except cairn.CairnError as error:
+                if error.code != one.get("error"):
+                    raise
+                continue
+            if answer.existing != one["gives"]["existing"]:
+                raise Wrong(f"existing is {answer.existing}")
+            if "as" in one:
+                made[one["as"]] = ("job" if verb == "enqueue" else "instance", answer.id)
+        getattr(connection, action["end"])()
+        return made
 
     def do_deploy(self, action):
         file = action["deploy"]
@@ -213,6 +275,13 @@ def backoff(retry):
     return cairn.Backoff(retry["backoff"], retry.get("base", "1s"), retry.get("max"), retry.get("jitter", 0.0))
 
 
+def compensation(spec):
+    """A task type, or an object as in workflow files."""
+    if isinstance(spec, str):
+        return spec
+    return cairn.Compensation(**{**spec, **({"retry": backoff(spec["retry"])} if "retry" in spec else {})})
+
+
 def build(workflow, elements):
     """Elements of a workflow file, made with the builder."""
     for element in elements:
@@ -223,7 +292,7 @@ def build(workflow, elements):
             if "retry" in options:
                 options["retry"] = backoff(options["retry"])
             if "compensation" in options:
-                options["compensation"] = cairn.Compensation(**options["compensation"])
+                options["compensation"] = compensation(options["compensation"])
             workflow.step(name, options.pop("handler", None), **options)
         elif kind == "condition":
             with workflow.condition(name, options["when"]) as condition:
@@ -250,15 +319,19 @@ def main():
     if missing:
         print("skipped: needs " + ", ".join(sorted(missing)))
         return 0
-    clock = {} if sys.argv[2].startswith("http") else {"virtual_clock": True, "start": "2030-01-01T00:00:00Z"}
-    with cairn.open(sys.argv[2], **clock) as db:
-        story = Story(scenario, db)
+    if "transaction" in scenario.get("needs", []) and sys.argv[2].startswith("http"):
+        print("skipped: a transaction needs the database itself")
+        return 0
+    story = Story(scenario, sys.argv[2])
+    try:
         for number, action in enumerate(scenario["do"], 1):
             try:
                 story.act(action)
             except Wrong as wrong:
                 print(f"action {number}, {json.dumps(action)}: {wrong}")
                 return 1
+    finally:
+        story.db.close()
     return 0
 
 

@@ -1,6 +1,7 @@
-package main
+package scenario
 
 import (
+	"encoding/json"
 	"time"
 
 	"cairn.invalid/cairn"
@@ -45,9 +46,37 @@ type retry struct {
 	Max     string `json:"max"`
 }
 
+func (r *retry) backoff() *cairn.Backoff {
+	if r == nil {
+		return nil
+	}
+	return &cairn.Backoff{Kind: r.Backoff, Base: duration(r.Base), Max: duration(r.Max)}
+}
+
 type undo struct {
-	Handler     string `json:"handler"`
-	MaxAttempts *int32 `json:"max_attempts"`
+	Handler     string         `json:"handler"`
+	MaxAttempts *int32         `json:"max_attempts"`
+	Retry       *retry         `json:"retry"`
+	Timeout     string         `json:"timeout"`
+	Idempotent  *bool          `json:"idempotent"`
+	Metadata    map[string]any `json:"metadata"`
+}
+
+// UnmarshalJSON reads a task type, or an object as in workflow files.
+func (u *undo) UnmarshalJSON(data []byte) error {
+	if data[0] == '"' {
+		return json.Unmarshal(data, &u.Handler)
+	}
+	type plain undo
+	return json.Unmarshal(data, (*plain)(u))
+}
+
+func (u *undo) compensation() *cairn.Compensation {
+	if u == nil {
+		return nil
+	}
+	return &cairn.Compensation{Handler: u.Handler, MaxAttempts: u.MaxAttempts, Retry: u.Retry.backoff(), Timeout: duration(u.Timeout),
+		Once: u.Idempotent != nil && !*u.Idempotent, Metadata: u.Metadata}
 }
 
 // duration reads "250ms", "30s", "10m", "24h" or "3d".
@@ -78,13 +107,7 @@ func addAll(w *cairn.Workflow, elements []element) {
 
 func (e *element) spec() *cairn.StepSpec {
 	spec := &cairn.StepSpec{Handler: e.Handler, MaxAttempts: e.MaxAttempts, Timeout: duration(e.Timeout),
-		Priority: e.Priority, OnFailure: e.OnFailure}
-	if e.Retry != nil {
-		spec.Retry = &cairn.Backoff{Kind: e.Retry.Backoff, Base: duration(e.Retry.Base), Max: duration(e.Retry.Max)}
-	}
-	if e.Compensation != nil {
-		spec.Compensation = &cairn.Compensation{Handler: e.Compensation.Handler, MaxAttempts: e.Compensation.MaxAttempts}
-	}
+		Priority: e.Priority, OnFailure: e.OnFailure, Retry: e.Retry.backoff(), Compensation: e.Compensation.compensation()}
 	return spec
 }
 

@@ -1,9 +1,7 @@
-// Command scenario executes a scenario of tests/sdk with this SDK:
-//
-//	scenario SCENARIO.json URL
-//
-// tests/sdk/README.md says what a scenario is.
-package main
+// Package scenario executes a scenario of tests/sdk with this SDK; tests/sdk/README.md says what a
+// scenario is. The programs around it are internal/runscenario and, with drivers of databases,
+// drivers/runscenario.
+package scenario
 
 import (
 	"context"
@@ -12,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +28,7 @@ type call struct {
 	ReleaseMS *int64           `json:"release_ms"`
 	Wait      string           `json:"wait"`
 	TimeoutMS int64            `json:"timeout_ms"`
+	Metadata  map[string]any   `json:"metadata"`
 	Emit      []struct {
 		Event   string          `json:"event"`
 		Payload json.RawMessage `json:"payload"`
@@ -81,6 +81,8 @@ type job struct {
 type action struct {
 	Enqueue     *job                `json:"enqueue"`
 	EnqueueMany []job               `json:"enqueue_many"`
+	Job         string              `json:"job"`
+	Instance    string              `json:"instance"`
 	Deploy      *file               `json:"deploy"`
 	Start       *job                `json:"start"`
 	Work        *int                `json:"work"`
@@ -101,6 +103,8 @@ type action struct {
 	As          json.RawMessage     `json:"as"`
 	Gives       map[string]bool     `json:"gives"`
 	Error       string              `json:"error"`
+	Transaction []action            `json:"transaction"`
+	End         string              `json:"end"`
 	Is          json.RawMessage     `json:"is"`
 	Event       string              `json:"event"`
 	Payload     json.RawMessage     `json:"payload"`
@@ -124,6 +128,8 @@ type named struct {
 
 type story struct {
 	*scenario
+	url   string
+	begin Begin
 	db    *cairn.Engine
 	app   *cairn.App
 	named map[string]named
@@ -189,6 +195,9 @@ func (s *story) handler(script []call) func(context.Context, raw) (raw, error) {
 				return nil, err
 			}
 		}
+		if c.Metadata != nil && !reflect.DeepEqual(c.Metadata, read[map[string]any](task.Metadata)) {
+			return nil, cairn.Dead(errors.New("other metadata"))
+		}
 		return execute(c, input)
 	}
 }
@@ -208,9 +217,7 @@ func (s *story) stepOf(ctx *cairn.Context, st statement) (string, func(context.C
 		retries := read[int32](st["retries"])
 		options.Retries = &retries
 	}
-	if handler := read[string](st["compensation"]); handler != "" {
-		options.Compensation = &cairn.Compensation{Handler: handler}
-	}
+	options.Compensation = read[*undo](st["compensation"]).compensation()
 	return key, func(context.Context) (raw, error) {
 		return execute(s.next(script, ctx.InstanceID()+" "+key), nil)
 	}, options
@@ -441,6 +448,14 @@ func (s *story) dispatch(ctx context.Context, a *action) (any, error) {
 		return s.enqueue(ctx, a)
 	case a.EnqueueMany != nil:
 		return s.enqueueMany(ctx, a)
+	case a.Transaction != nil:
+		return nil, s.transaction(ctx, a)
+	case a.Job != "":
+		s.keep(a, named{job: cairn.JobOf[raw](s.db, a.Job)})
+		return nil, nil
+	case a.Instance != "":
+		s.keep(a, named{instance: cairn.InstanceOf[raw](s.db, a.Instance)})
+		return nil, nil
 	case a.Deploy != nil:
 		deployed, err := s.db.Deploy(ctx, a.Deploy.build())
 		if err != nil {
@@ -489,7 +504,15 @@ func (s *story) act(ctx context.Context, a *action) error {
 	return nil
 }
 
-func run(path, url string) error {
+func open(ctx context.Context, url string) (*cairn.Engine, error) {
+	config := cairn.Config{URL: url}
+	if !strings.HasPrefix(url, "http") {
+		config.VirtualClock, config.Start = true, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return cairn.Open(ctx, config)
+}
+
+func run(path, url string, begin Begin) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var s scenario
@@ -500,16 +523,16 @@ func run(path, url string) error {
 	if err != nil {
 		return err
 	}
-	config := cairn.Config{URL: url}
-	if !strings.HasPrefix(url, "http") {
-		config.VirtualClock, config.Start = true, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	if slices.Contains(s.Needs, "transaction") && (begin == nil || strings.HasPrefix(url, "http")) {
+		fmt.Println("skipped: a transaction needs the database itself")
+		return nil
 	}
-	db, err := cairn.Open(ctx, config)
+	db, err := open(ctx, url)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	story := &story{scenario: &s, db: db, app: cairn.NewApp(), named: map[string]named{}, calls: map[string]int{}}
+	story := &story{scenario: &s, url: url, begin: begin, db: db, app: cairn.NewApp(), named: map[string]named{}, calls: map[string]int{}}
+	defer func() { story.db.Close() }()
 	if story.start, err = db.Now(ctx); err == nil {
 		err = story.register(ctx)
 	}
@@ -528,8 +551,9 @@ func run(path, url string) error {
 	return nil
 }
 
-func main() {
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+// Main is the program: SCENARIO.json URL. begin is nil if there are no drivers.
+func Main(begin Begin) {
+	if err := run(os.Args[1], os.Args[2], begin); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
