@@ -133,6 +133,7 @@ class Header:
         text = read("include", "cairn.h")
         version = re.search(r'#define CAIRN_VERSION "([^"]+)"', text)
         self.version = version.group(1)
+        self.abi = re.search(r"#define CAIRN_ABI (\d+)", text).group(1)
         self.values = self.read_defaults(text)
         text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
         text = re.sub(r"\\\n", " ", text)
@@ -267,6 +268,7 @@ def abi_py():
     yield "from typing import Any, Dict, List, Optional, Tuple, Type, TypeVar"
     yield ""
     yield f'HEADER_VERSION = "{header.version}"'
+    yield f"ABI = {header.abi}"
     for name, values in header.enums.items():
         yield ""
         for label, value in values:

@@ -2,7 +2,8 @@
 
 package cairn
 
-// #cgo pkg-config: cairn
+// #cgo !cairn_static pkg-config: cairn
+// #cgo cairn_static pkg-config: cairn-static
 // #include "capi.h"
 import "C"
 
@@ -49,14 +50,39 @@ func openTransport(ctx context.Context, config Config) (transport, error) {
 	return &library{engine: engine, name: C.GoString(C.cairn_url(engine))}, nil
 }
 
-// checkLibrary refuses a libcairn that is older than the header that this was compiled with.
+// sizes are those of the structs of cairn.h that this package fills or reads.
+var sizes = map[string]uintptr{
+	"cairn_claim_options": C.sizeof_cairn_claim_options, "cairn_effect": C.sizeof_cairn_effect,
+	"cairn_enqueued": C.sizeof_cairn_enqueued, "cairn_error": C.sizeof_cairn_error, "cairn_flaw": C.sizeof_cairn_flaw,
+	"cairn_function_code": C.sizeof_cairn_function_code, "cairn_job_spec": C.sizeof_cairn_job_spec,
+	"cairn_open_options": C.sizeof_cairn_open_options, "cairn_outbound": C.sizeof_cairn_outbound,
+	"cairn_report": C.sizeof_cairn_report, "cairn_reported": C.sizeof_cairn_reported, "cairn_request": C.sizeof_cairn_request,
+	"cairn_start_options": C.sizeof_cairn_start_options, "cairn_step_options": C.sizeof_cairn_step_options,
+	"cairn_task": C.sizeof_cairn_task,
+}
+
+// checkLibrary refuses a libcairn that does not fit the header that this was compiled with: an older one,
+// one with another ABI, or one whose structs are shorter.
 func checkLibrary() error {
 	var major, minor int
 	version := LibraryVersion()
-	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n == 2 && (major > C.CAIRN_VERSION_MAJOR || major == C.CAIRN_VERSION_MAJOR && minor >= C.CAIRN_VERSION_MINOR) {
-		return nil
+	n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor)
+	if n != 2 || major < C.CAIRN_VERSION_MAJOR || major == C.CAIRN_VERSION_MAJOR && minor < C.CAIRN_VERSION_MINOR {
+		return newError(ErrMisuse, "libcairn is of version %s; this program was built with %s and needs that or a newer one", version, C.CAIRN_VERSION)
 	}
-	return newError(ErrMisuse, "libcairn is of version %s; this program was built with %s and needs that or a newer one", version, C.CAIRN_VERSION)
+	if abi := int(C.cairn_abi()); abi != C.CAIRN_ABI {
+		return newError(ErrMisuse, "libcairn %s has the ABI %d, and this program was built for %d", version, abi, C.CAIRN_ABI)
+	}
+	return checkSizes(version, sizes)
+}
+
+func checkSizes(version string, sizes map[string]uintptr) error {
+	for name, size := range sizes {
+		if there := uintptr(C.cairn_sizeof(cText(name))); there < size {
+			return newError(ErrMisuse, "libcairn %s does not fit: %s has %d bytes there and %d here", version, name, there, size)
+		}
+	}
+	return nil
 }
 
 func (l *library) url() string { return l.name }

@@ -15,8 +15,9 @@ type Row interface{ Scan(dest ...any) error }
 // Tx records jobs and starts instances in the caller's own transaction. It only executes
 // statements: it never commits, rolls back or sets a savepoint, and it needs no engine.
 type Tx struct {
-	query func(ctx context.Context, query string, args ...any) Row
-	store txStore
+	query     func(ctx context.Context, query string, args ...any) Row
+	store     txStore
+	isChecked bool // the schema can be written to
 }
 
 // txStore has the statements of one kind of database.

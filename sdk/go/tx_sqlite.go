@@ -11,12 +11,19 @@ import (
 	"time"
 )
 
+// sqliteSchema is the version of the tables that these statements were written for.
+const sqliteSchema = 9
+
 // sqliteTx has the statements for SQLite, which has no triggers: what they do on PostgreSQL is
 // written here.
 type sqliteTx struct{}
 
 const (
 	sqliteFileOf = `SELECT file FROM pragma_database_list WHERE name = 'main'`
+
+	// A migration may say which version of the tables a program must know to write to them.
+	sqliteHasOldest = `SELECT count(*) FROM pragma_table_info('workflow_migration') WHERE name = 'oldest'`
+	sqliteOldest    = `SELECT coalesce(max(oldest), 0) FROM workflow_migration`
 
 	sqliteEnqueue = `
 INSERT INTO workflow_run (id, type, payload, idempotency_key, priority, max_attempts, run_at, created_at, updated_at, is_ready{metadata})
@@ -44,7 +51,7 @@ SELECT id FROM workflow_intake WHERE workflow = ?1 AND key = ?2
 )
 
 // check refuses a file that an engine of this process has open with another copy of SQLite, and
-// one whose tables are newer.
+// one whose tables are too new.
 func (sqliteTx) check(ctx context.Context, t *Tx) error {
 	var file string
 	if err := t.query(ctx, sqliteFileOf).Scan(&file); err != nil {
@@ -55,7 +62,25 @@ func (sqliteTx) check(ctx context.Context, t *Tx) error {
 		misuse.Hint = "close the engine first, or work in another process; if the driver uses the system's SQLite, open the engine with SharedSQLite"
 		return misuse
 	}
-	return nil
+	if t.isChecked {
+		return nil
+	}
+	err := checkSchema(ctx, t)
+	t.isChecked = err == nil
+	return err
+}
+
+func checkSchema(ctx context.Context, t *Tx) error {
+	var has, oldest int
+	if err := t.query(ctx, sqliteHasOldest).Scan(&has); err != nil || has == 0 {
+		return err
+	}
+	if err := t.query(ctx, sqliteOldest).Scan(&oldest); err != nil || oldest <= sqliteSchema {
+		return err
+	}
+	newer := newError(ErrSchemaNewer, "the tables need version %d or newer, and this package knows %d", oldest, sqliteSchema)
+	newer.Hint = "use a newer version of this package"
+	return newer
 }
 
 func (s sqliteTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) {

@@ -717,13 +717,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: run_c SCENARIO.json URL\n");
         return 2;
     }
-    json_array_foreach(json_object_get(scenario, "needs"), i, action)
-    {
-        if (strcmp(json_string_value(action), "transaction") == 0) {
-            puts("skipped: C has no tx");
-            return 0;
-        }
-    }
     options.url = argv[2];
     options.virtual_clock = strncmp(argv[2], "http", 4) != 0;
     options.start_us = options.virtual_clock ? START_US : 0;

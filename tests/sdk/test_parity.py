@@ -29,6 +29,7 @@ FOLDERS = ("scenarios", "passage")
 LONG = 1000         # characters; longer texts are not kept in rows/
 SERVED = {"http", "go-http"}        # runners that need a server, whatever the store
 MAY_SKIP = {"http"}                 # runners without the functions of an SDK
+WITHOUT_TX = {"c", "go-http"}       # runners without transactions of their own
 
 
 class Server:
@@ -169,12 +170,22 @@ def is_same_error(where, expected, found):
 
 # ---- running
 
+def read_scenario(name):
+    with open(os.path.join(HERE, name + ".json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def is_for(name, runner, kind):
+    """A transaction needs the database itself, not a server."""
+    is_tx = "transaction" in read_scenario(name).get("needs", [])
+    return not (is_tx and (runner in WITHOUT_TX or kind == "http"))
+
+
 def run_once(options, stores, name, runner, command, kind):
     """None, or what went wrong."""
     store = stores.make("sqlite" if kind == "http" else kind)
     scenario = os.path.join(stores.folder, os.path.basename(name) + ".json")
-    with open(os.path.join(HERE, name + ".json"), encoding="utf-8") as file:
-        told = expand(json.load(file))
+    told = expand(read_scenario(name))
     with open(scenario, "w", encoding="utf-8") as file:
         json.dump(told, file)
     server = Server(options.cairn, store) if kind == "http" or runner in SERVED else None
@@ -222,7 +233,7 @@ def main():
         {"http": shlex.join([sys.executable, os.path.join(HERE, "run_http.py")])}
     kinds = options.store or ["sqlite", "postgres", "http"]
     runs = [(name, runner, kind) for name in names for runner in runners for kind in kinds
-            if not (runner in SERVED and kind == "http")]
+            if not (runner in SERVED and kind == "http") and is_for(name, runner, kind)]
     number = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         stores = Stores(folder)

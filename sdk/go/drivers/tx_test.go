@@ -267,3 +267,23 @@ func TestTwoSQLitesInOneProcessAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestTablesThatAreTooNewAreNotWrittenTo(t *testing.T) {
+	ctx, file := context.Background(), filepath.Join(t.TempDir(), "shop.db")
+	if err := must[*cairn.Engine](t)(cairn.Open(ctx, cairn.Config{URL: "sqlite:" + file})).Close(); err != nil {
+		t.Fatal(err)
+	}
+	shop := must[*sql.DB](t)(sql.Open("sqlite3", file))
+	defer shop.Close()
+	must[sql.Result](t)(shop.Exec("ALTER TABLE workflow_migration ADD COLUMN oldest INTEGER NOT NULL DEFAULT 1"))
+	for oldest, want := range map[int]error{1: nil, 1000: cairn.ErrSchemaNewer} {
+		must[sql.Result](t)(shop.Exec("UPDATE workflow_migration SET oldest = ?", oldest))
+		tx := must[*sql.Tx](t)(shop.BeginTx(ctx, nil))
+		if _, err := cairn.TxSQLite(tx).Enqueue(ctx, "a.v1", nil, nil); !errors.Is(err, want) {
+			t.Error(oldest, err)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+	}
+}

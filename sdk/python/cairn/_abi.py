@@ -14,6 +14,7 @@ from ctypes import (
 from typing import Any, Dict, List, Optional, Tuple, Type, TypeVar
 
 HEADER_VERSION = "0.1.0"
+ABI = 1
 
 CAIRN_NOTICE_INFO = 1
 CAIRN_NOTICE_WARNING = 2
@@ -395,6 +396,12 @@ class cairn_step_options(Structure):
     compensation: Optional[bytes]
     compensation_max_attempts: int
     compensation_timeout_ms: int
+    compensation_backoff: Optional[bytes]
+    compensation_base_ms: int
+    compensation_max_ms: int
+    compensation_jitter: float
+    compensation_once: bool
+    compensation_metadata: Optional[bytes]
 
 
 class cairn_passage_costs(Structure):
@@ -846,6 +853,12 @@ cairn_step_options._fields_ = [
     ("compensation", c_char_p),
     ("compensation_max_attempts", c_int32),
     ("compensation_timeout_ms", c_int64),
+    ("compensation_backoff", c_char_p),
+    ("compensation_base_ms", c_int64),
+    ("compensation_max_ms", c_int64),
+    ("compensation_jitter", c_double),
+    ("compensation_once", c_bool),
+    ("compensation_metadata", c_char_p),
 ]
 
 cairn_passage_costs._fields_ = [
@@ -964,6 +977,9 @@ DEFAULTS: Dict[str, Dict[str, Any]] = {
         "base_ms": 1000,
         "max_ms": 300000,
         "compensation_max_attempts": 3,
+        "compensation_backoff": b"exponential",
+        "compensation_base_ms": 1000,
+        "compensation_max_ms": 300000,
     },
     "cairn_passage_costs": {},
     "cairn_request": {"method": b"GET"},

@@ -111,13 +111,13 @@ def _check_version(found: ctypes.CDLL, path: str) -> None:
 
 
 def _check_sizes(found: ctypes.CDLL, path: str, missing: List[str]) -> None:
-    """A struct that the library knows must be at least as long there as here."""
+    """A struct that the library knows must be at least as long there as here, and the ABI the same."""
     from cairn import _abi
 
     if missing:
         raise ImportError(f"{path} is too old for cairn-sdk {__version__}: it has no {missing[0]}()")
-    if "cairn_sizeof" not in _abi.PROTOTYPES:
-        return
+    if found.cairn_abi() != _abi.ABI:
+        raise ImportError(f"{path} has the ABI {found.cairn_abi()}, and cairn-sdk {__version__} was made for {_abi.ABI}")
     for name, struct in _abi.STRUCTS.items():
         size = found.cairn_sizeof(name.encode())
         if size and size < ctypes.sizeof(struct):
