@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/word.h"
 #include "cli/call.h"
 #include "cli/help.h"
 #include "cli/say.h"
@@ -181,7 +182,7 @@ static bool refuse_option(const struct command *command, struct word word)
     snprintf(name, sizeof name, "%.*s", (int)word.len, word.name);
     const struct option *option;
     for (size_t i = 0; word.is_long && (option = command_option(command, i)); i++) {
-        size_t distance = edit_distance(name, option->name);
+        size_t distance = word_distance(name, option->name);
         if (distance < best) {
             best = distance;
             near = option->name;

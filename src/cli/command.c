@@ -4,6 +4,8 @@
  */
 #include "cli/args.h"
 
+#include "base/word.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -65,28 +67,6 @@ bool command_is_in(const struct command *command, const char *group)
     return strncmp(command->name, group, len) == 0 && command->name[len] == ' ';
 }
 
-enum { WORD_MAX = 64 };
-
-size_t edit_distance(const char *one, const char *other)
-{
-    size_t len = strlen(other), row[WORD_MAX + 1];
-    if (len > WORD_MAX || strlen(one) > WORD_MAX)
-        return WORD_MAX;
-    for (size_t i = 0; i <= len; i++)
-        row[i] = i;
-    for (size_t i = 1; *one; one++, i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t k = 1; k <= len; k++) {
-            size_t swap = diagonal + (*one != other[k - 1]);
-            size_t drop = (row[k] < row[k - 1] ? row[k] : row[k - 1]) + 1;
-            diagonal = row[k];
-            row[k] = swap < drop ? swap : drop;
-        }
-    }
-    return row[len];
-}
-
 /* The last word of a command's name. */
 static const char *last_word(const char *name)
 {
@@ -124,7 +104,7 @@ struct search {
 
 static void consider(struct search *search, const char *text, const char *name)
 {
-    size_t distance = edit_distance(search->wanted, text);
+    size_t distance = word_distance(search->wanted, text);
     if (distance < search->best) {
         search->best = distance;
         search->near = name;

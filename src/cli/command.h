@@ -119,9 +119,6 @@ const struct command *command_find(const char *name);        /* "job add"; or NU
 const struct command_group *command_group(const char *name); /* or NULL */
 bool command_is_in(const struct command *command, const char *group);
 
-/* How many letters must change to make one word the other. */
-size_t edit_distance(const char *one, const char *other);
-
 /* The command that may be meant by an unknown name: by the words of other tools, or by spelling.
  * After the name of a group the last word counts: "job ls" is "job list".  False: none is similar. */
 bool command_suggest(const char *name, char *text, size_t room);

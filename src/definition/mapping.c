@@ -5,45 +5,18 @@
 #include "definition/mapping.h"
 
 #include "base/clock.h"
+#include "base/word.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* The edit distance of two short words; two letters that are swapped count as one edit. */
-static size_t distance(const char *a, const char *b)
-{
-    enum { WORD_MAX = 24 };
-    size_t rows[3][WORD_MAX + 1];
-    size_t a_len = strlen(a), b_len = strlen(b);
-    if (a_len > WORD_MAX || b_len > WORD_MAX)
-        return SIZE_MAX;
-    for (size_t k = 0; k <= b_len; k++)
-        rows[0][k] = k;
-    for (size_t i = 1; i <= a_len; i++) {
-        size_t *row = rows[i % 3], *above = rows[(i - 1) % 3], *over = rows[(i + 1) % 3];
-        row[0] = i;
-        for (size_t k = 1; k <= b_len; k++) {
-            size_t best = above[k - 1] + (a[i - 1] != b[k - 1]);
-            if (above[k] + 1 < best)
-                best = above[k] + 1;
-            if (row[k - 1] + 1 < best)
-                best = row[k - 1] + 1;
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] &&
-                over[k - 2] + 1 < best)
-                best = over[k - 2] + 1;
-            row[k] = best;
-        }
-    }
-    return rows[a_len % 3][b_len];
-}
 
 const char *nearest_word(const char *word, const char *const *known)
 {
     const char *nearest = NULL;
     size_t least = strlen(word) < 5 ? 2 : 3; /* a greater distance means another word */
     for (; *known; known++) {
-        size_t steps = distance(word, *known);
+        size_t steps = word_distance(word, *known);
         /* A word that begins with the other one is near as well. */
         size_t len = strlen(word), known_len = strlen(*known),
                shorter = len < known_len ? len : known_len;
