@@ -173,6 +173,29 @@ TEST(a_commit_starts_children_of_its_own_instance_only)
     caller_close(&caller);
 }
 
+TEST(a_commit_that_comes_twice_starts_its_child_once)
+{
+    struct caller caller;
+    struct passage passage = begin_passage(&caller);
+    char more[400];
+    long long revision = passage.revision;
+    snprintf(
+        more, sizeof more,
+        ",\"extend_ms\":9000,\"steps\":[" STEP(
+            "1", "k", "start", "completed",
+            "") "],"
+                "\"instances\":[{\"id\":\"22222222-2222-4222-8222-222222222222\",\"seq\":1,"
+                "\"workflow\":\"order\",\"tell_instance\":\"%s\",\"tell_event\":\"e\"}]",
+        passage.instance);
+    for (int i = 0; i < 2; i++) {
+        passage.revision = revision;
+        commit_for(&caller, 200, &passage, "go_on", more);
+        call_for(&caller, 200, "GET", "/v1/instances", NULL);
+        CHECK_INT(json_array_size(part(&caller, "items")), 2);
+    }
+    caller_close(&caller);
+}
+
 TEST(a_step_that_the_commit_forgets_is_not_named_again)
 {
     struct caller caller;

@@ -297,6 +297,15 @@ static const char *some_instance(struct sim *sim)
     return sim->now->instances[sim_below(sim, (int)sim->now->instance_count)].row.id;
 }
 
+/* What is asked again stays from one round to the next. */
+static bool has_free_slot(const struct sim *sim)
+{
+    for (int i = 0; i < OPS_MAX; i++)
+        if (!sim->ops[i].request)
+            return true;
+    return false;
+}
+
 /* Whatever begins anew starts things anew. */
 static bool is_crowded(const struct sim *sim)
 {
@@ -312,7 +321,11 @@ static void control_something(struct sim *sim, int engine)
     enum request_op op = controls[sim_below(sim, 9)];
     if ((op == OP_RESTART || op == OP_RETRY) && is_crowded(sim))
         return;
-    act_control(sim, engine, op, some_instance(sim));
+    const char *id = some_instance(sim);
+    act_control(sim, engine, op, id);
+    bool is_followed = sim->has_families && op == OP_ABORT && !is_crowded(sim);
+    if (is_followed && has_free_slot(sim) && sim_chance(sim, 30))
+        act_control(sim, engine, OP_RESTART, id); /* before its children can be told */
 }
 
 static void decide_something(struct sim *sim, int engine)
@@ -396,15 +409,6 @@ static void move_clock(struct sim *sim)
         now_us += sim_below(sim, 40000) * US_PER_MS;
     sim_set_clock(sim, now_us);
     sim_trace(sim, "it is %lld us", (long long)(now_us - SIM_START_US));
-}
-
-/* What is asked again stays from one round to the next. */
-static bool has_free_slot(const struct sim *sim)
-{
-    for (int i = 0; i < OPS_MAX; i++)
-        if (!sim->ops[i].request)
-            return true;
-    return false;
 }
 
 /* Several workers speak at once: one extends its lease while another reports. */

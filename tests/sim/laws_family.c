@@ -189,9 +189,9 @@ void law_of_answer(const struct runner *runner, const char *key, const char *end
     const struct seen_instance *parent = snapshot_find(sim->now, runner->instance_id);
     const struct step_row *start = parent ? seen_key(parent, key) : NULL;
     const struct step_row *end = parent ? seen_key(parent, end_key) : NULL;
-    if (!start || parent->row.is_forced || !runner_has_lease(runner))
+    if (!parent || parent->row.is_forced || !runner_has_lease(runner))
         return;
-    if (start->kind != KIND_START || sscanf(start->output, "{\"id\":\"%36s", id) != 1)
+    if (!start || start->kind != KIND_START || sscanf(start->output, "{\"id\":\"%36s", id) != 1)
         sim_broken(sim, "the call %s is answered, and remembers no child", key);
     if (end && end->status != STEP_COMPLETED)
         sim_broken(sim, "the call %s is answered, its end is %s", key,

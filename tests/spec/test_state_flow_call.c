@@ -305,6 +305,36 @@ static cairn_code listen(cairn_passage *passage, void *arg)
     return cairn_passage_wait_event(passage, NULL, "told", -1, &world->heard, NULL);
 }
 
+static cairn_code listen_twice(cairn_passage *passage, void *arg)
+{
+    PASS_ON(listen(passage, arg));
+    return listen(passage, arg);
+}
+
+TEST(an_end_is_told_once_though_the_child_is_restarted)
+{
+    struct function_world world;
+    struct world *w = &world.flow.world;
+    cairn_enqueued started;
+    cairn_start_options child = CAIRN_START_DEFAULTS;
+    fn_begin(&world, listen_twice, CAIRN_COMMIT_STEP);
+    CHECK_DONE(w, wf_deploy(&world.flow, "{workflow: w, version: 1, steps: [{step: a}]}"));
+    child.workflow = "w";
+    child.tell_instance = world.flow.id;
+    child.tell_event = "told";
+    fn_passage(&world, "waiting");
+    CHECK_DONE(w, cairn_instance_start(w->engine, &child, &started, &w->error));
+    wf_do(&world.flow, "a");
+    fn_passage(&world, "waiting");
+    CHECK_DONE(w, cairn_instance_restart(w->engine, started.id, &w->error));
+    wf_do(&world.flow, "a");
+    fn_check_idle(&world);
+    fn_check_status(&world, "waiting_signal");
+    check_instance(&world, started.id, "completed");
+    CHECK_INT(fn_count_events(&world, "signal_received", NULL), 1);
+    fn_end(&world);
+}
+
 TEST(any_start_can_tell_an_instance_of_its_end)
 {
     struct function_world world;
@@ -334,7 +364,44 @@ TEST(any_start_can_tell_an_instance_of_its_end)
 
 /* ---- steps side by side ----------------------------------------------------------------------- */
 
+enum { X, Y, Z };
+
 static int64_t delays_ms[3];
+static fn_act before_x; /* happens when the others have ended; NULL: nothing */
+static bool is_x_left;  /* without an end, if the run is over by then */
+static char outputs[3][40];
+
+static cairn_code begin_all(cairn_passage *passage, const char *const keys[3],
+                            cairn_work *ret_works[3])
+{
+    for (int i = X; i <= Z; i++) {
+        cairn_step_options options = CAIRN_STEP_DEFAULTS;
+        const char *output = "";
+        options.key = keys[i];
+        options.base_ms = delays_ms[i];
+        PASS_ON(cairn_passage_begin_step(passage, &options, &ret_works[i], &output, NULL));
+        if (!ret_works[i])
+            snprintf(outputs[i], sizeof outputs[i], "%s", output);
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code end_one(struct function_world *world, cairn_passage *passage, const char *key,
+                          cairn_work *work, char ret_output[40])
+{
+    struct fn_step *step = fn_of(world, key);
+    char text[40];
+    const char *output = "";
+    bool is_failing = step->outcome_count > 0;
+    step->outcome_count -= is_failing;
+    step->calls++;
+    snprintf(text, sizeof text, "{\"by\":\"%s\"}", key);
+    cairn_work_set_output(work, text);
+    cairn_code code = cairn_passage_end_step(
+        passage, work, is_failing ? step->outcome : CAIRN_COMPLETE, &output, NULL);
+    snprintf(ret_output, 40, "%s", output);
+    return code;
+}
 
 /* Begins three steps, and ends them in another order. */
 static cairn_code gather(cairn_passage *passage, void *arg)
@@ -343,30 +410,39 @@ static cairn_code gather(cairn_passage *passage, void *arg)
     struct function_world *world = arg;
     cairn_work *works[3];
     cairn_code code = CAIRN_OK;
-    for (int i = 0; i < 3; i++) {
-        cairn_step_options options = CAIRN_STEP_DEFAULTS;
-        options.key = keys[i];
-        options.base_ms = delays_ms[i];
-        PASS_ON(cairn_passage_begin_step(passage, &options, &works[i], NULL, NULL));
-    }
-    for (int i = 2; i >= 0; i--) {
+    PASS_ON(begin_all(passage, keys, works));
+    for (int i = Z; i >= X; i--) {
+        if (i == X && before_x)
+            before_x(world);
+        if (i == X && (world->is_crashed || (is_x_left && code)))
+            return code;
         if (!works[i])
             continue;
-        struct fn_step *step = fn_of(world, keys[i]);
-        bool is_failing = step->outcome_count > 0;
-        step->outcome_count -= is_failing;
-        step->calls++;
-        cairn_code ended = cairn_passage_end_step(
-            passage, works[i], is_failing ? step->outcome : CAIRN_COMPLETE, NULL, NULL);
+        cairn_code ended = end_one(world, passage, keys[i], works[i], outputs[i]);
         code = ended ? ended : code;
     }
     return code;
 }
 
+static void check_outputs(struct function_world *world)
+{
+    static const char *const keys[] = {"x", "y", "z"};
+    for (int i = X; i <= Z; i++) {
+        char wanted[40];
+        snprintf(wanted, sizeof wanted, "{\"by\":\"%s\"}", keys[i]);
+        CHECK_STR(outputs[i], wanted);
+        CHECK(is_same_json(fn_row(world, keys[i])->output, wanted), "%s: %s", keys[i],
+              fn_row(world, keys[i])->output);
+    }
+}
+
 static void begin_gather(struct function_world *world, cairn_commit_mode mode, int64_t x_ms)
 {
-    delays_ms[0] = x_ms;
-    delays_ms[1] = delays_ms[2] = 1000;
+    delays_ms[X] = x_ms;
+    delays_ms[Y] = delays_ms[Z] = 1000;
+    before_x = NULL;
+    is_x_left = false;
+    memset(outputs, 0, sizeof outputs);
     fn_begin(world, gather, mode);
 }
 
@@ -383,6 +459,44 @@ TEST(steps_side_by_side_are_stored_in_their_order_and_retried_alone)
         fn_passage(&world, "completed");
         fn_check_steps(&world, "f:completed x:completed y:completed z:completed");
         fn_check_calls(&world, "x:1 y:2 z:1");
+        check_outputs(&world);
+        fn_end(&world);
+    }
+}
+
+TEST(a_step_is_stored_when_all_that_began_before_it_have_ended)
+{
+    struct function_world world;
+    begin_gather(&world, CAIRN_COMMIT_STEP, 1000);
+    before_x = fn_crash;
+    fn_passage_crashed(&world);
+    fn_check_steps(&world, "f:ready");
+    before_x = fn_lose_lease;
+    fn_passage_refused(&world, CAIRN_E_LEASE_LOST);
+    fn_check_steps(&world, "f:ready");
+    before_x = NULL;
+    fn_passage(&world, "completed");
+    fn_check_calls(&world, "x:2 y:3 z:3");
+    check_outputs(&world);
+    fn_end(&world);
+}
+
+TEST(a_step_that_was_not_ended_is_called_again)
+{
+    struct function_world world;
+    MODES(mode)
+    {
+        begin_gather(&world, mode, 1000);
+        fn_fails(&world, "y", CAIRN_FAIL, 1);
+        is_x_left = true;
+        fn_passage(&world, "ready");
+        fn_check_steps(&world, "f:ready x:ready y:ready z:completed");
+        CHECK_INT(fn_row(&world, "x")->attempts, 0);
+        CHECK_INT(fn_row(&world, "y")->attempts, 1);
+        wf_advance(&world.flow, 1000);
+        fn_passage(&world, "completed");
+        fn_check_calls(&world, "x:1 y:2 z:1");
+        check_outputs(&world);
         fn_end(&world);
     }
 }
