@@ -254,6 +254,37 @@ static void law_of_suspension(struct sim *sim, const struct seen_instance *befor
         sim_broken(sim, "%s would begin after what is to be called again", runner->name);
 }
 
+static bool has_said_something(const struct sim *sim, const struct seen_instance *now)
+{
+    const struct commit_input *in;
+    for (int at = 0; (in = next_commit(sim, now, &at)) != NULL;)
+        if (in->step_count)
+            return true;
+    return false;
+}
+
+/* A run that has come to nothing, because a step awaits its retry, is not followed by another one before
+ * something is due that was not due for it. */
+static void law_of_spinning(struct sim *sim, const struct seen_instance *before,
+                            const struct seen_instance *now)
+{
+    const struct step_row *runner = &now->steps[0];
+    bool is_again = false, is_any_later = false;
+    if (!before || before->steps[0].status != STEP_RUNNING || runner->status != STEP_READY ||
+        runner->next_run_at_us > before->steps[0].next_run_at_us ||
+        has_said_something(sim, now) || is_begun_anew(now))
+        return;
+    for (size_t i = 0; i < now->event_count; i++)
+        is_again |= strcmp(now->events[i].type, "step_ready") == 0 &&
+                    is_same(now->events[i].step, runner->name) &&
+                    strstr(now->events[i].data, "\"retry\"");
+    for (size_t i = 1; i < now->step_count; i++)
+        is_any_later |= now->steps[i].status == STEP_READY &&
+                        now->steps[i].next_run_at_us > runner->next_run_at_us;
+    if (is_again && is_any_later)
+        sim_broken(sim, "%s runs again at once, as if it could come any further", runner->name);
+}
+
 /* What has ended since the latest passage began is seen by another one. */
 static void law_of_waking(struct sim *sim, size_t index)
 {
@@ -330,6 +361,7 @@ void laws_of_function(struct sim *sim, size_t index, const struct seen_instance 
     }
     law_of_lost_leases(sim, before, now);
     law_of_suspension(sim, before, now);
+    law_of_spinning(sim, before, now);
     law_of_waking(sim, index);
     if (before)
         law_of_revision(sim, before, now);

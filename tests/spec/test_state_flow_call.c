@@ -481,6 +481,42 @@ TEST(a_step_is_stored_when_all_that_began_before_it_have_ended)
     fn_end(&world);
 }
 
+/* The third begins when the second has ended, and the first has not. */
+static cairn_code stagger(cairn_passage *passage, void *arg)
+{
+    static const char *const keys[] = {"x", "y", "z"};
+    static const int order[] = {Z, X};
+    struct function_world *world = arg;
+    cairn_work *works[3];
+    cairn_step_options options = CAIRN_STEP_DEFAULTS;
+    for (int i = X; i <= Z; i++) {
+        options.key = keys[i];
+        PASS_ON(cairn_passage_begin_step(passage, &options, &works[i], NULL, NULL));
+        if (i == Y && works[Y])
+            PASS_ON(end_one(world, passage, "y", works[Y], outputs[Y]));
+    }
+    if (before_x)
+        before_x(world);
+    for (int i = 0; i < 2 && !world->is_crashed; i++)
+        PASS_ON(end_one(world, passage, keys[order[i]], works[order[i]], outputs[order[i]]));
+    return CAIRN_OK;
+}
+
+TEST(a_step_that_begins_late_stores_nothing_out_of_order)
+{
+    struct function_world world;
+    fn_begin(&world, stagger, CAIRN_COMMIT_STEP);
+    before_x = fn_crash;
+    fn_passage_crashed(&world);
+    fn_check_steps(&world, "f:ready");
+    before_x = NULL;
+    fn_passage(&world, "completed");
+    fn_check_steps(&world, "f:completed x:completed y:completed z:completed");
+    fn_check_calls(&world, "x:1 y:2 z:1");
+    check_outputs(&world);
+    fn_end(&world);
+}
+
 TEST(a_step_that_was_not_ended_is_called_again)
 {
     struct function_world world;
