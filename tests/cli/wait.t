@@ -109,3 +109,13 @@ $ cairn wait
 ! cairn: wait needs ID...
 !     Usage: cairn wait ID... [options]
 [2]
+# The same through a server.
+$ cairn serve --listen 127.0.0.1:0 2>log & server=$!; until grep -q listening log 2>/dev/null; do sleep 0.05; done; url=$(grep -o 'http://[0-9.:]*' log)
+$ cairn wait $bad $done --url $url
+<id6>  failed: no
+<id1>  completed
+[1]
+$ cairn wait $late --url $url --timeout 1ms 2>/dev/null
+<id2>  pending
+[4]
+$ kill $server; wait $server

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cairn import _abi
+from cairn import _abi, _library
 from cairn._library import load
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -24,6 +24,22 @@ def test_structs_have_the_sizes_of_the_library():
     library = load()
     sizes = {name: library.cairn_sizeof(name.encode()) for name in _abi.STRUCTS}
     assert {name: ctypes.sizeof(struct) for name, struct in _abi.STRUCTS.items()} == sizes
+
+
+@pytest.mark.parametrize("abi, size, message", [(_abi.ABI + 1, 1 << 20, "has the ABI"), (_abi.ABI, 1, "does not fit")])
+def test_a_library_that_does_not_fit_is_refused(abi, size, message):
+    class Other:
+        @staticmethod
+        def cairn_abi():
+            return abi
+
+        @staticmethod
+        def cairn_sizeof(name):
+            return size
+
+    with pytest.raises(ImportError, match=message):
+        _library._check_sizes(Other(), "libcairn.so", [])
+    _library._check_sizes(load(), "libcairn.so", [])
 
 
 def test_no_prototype_is_missing_in_the_library():
