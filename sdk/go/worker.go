@@ -80,6 +80,7 @@ type Worker struct {
 	offset time.Duration   // of the store's clock from ours
 
 	woken   chan struct{} // holds one
+	held    chan struct{} // holds one: tasks were claimed, whose leases are to be kept
 	answers chan func()   // of requests of the loop, executed by the loop
 
 	lock        sync.Mutex
@@ -111,7 +112,7 @@ type Worker struct {
 // NewWorker returns a worker. It does nothing before Run.
 func (e *Engine) NewWorker(app *App, config WorkerConfig) *Worker {
 	return &Worker{engine: e, app: app, config: config.withDefaults(), running: map[*call]struct{}{},
-		woken: make(chan struct{}, 1), answers: make(chan func()), outboxTold: make(chan struct{}, 1)}
+		woken: make(chan struct{}, 1), held: make(chan struct{}, 1), answers: make(chan func()), outboxTold: make(chan struct{}, 1)}
 }
 
 // Work runs a worker: NewWorker and Run.
@@ -357,6 +358,10 @@ func (w *Worker) take(tasks []*leased) {
 			continue
 		}
 		w.queue = append(w.queue, task)
+	}
+	select {
+	case w.held <- struct{}{}:
+	default:
 	}
 	for wanted := min(len(w.queue), w.config.Concurrency-len(w.running)); w.hands < w.config.Concurrency && wanted > 0; wanted-- {
 		w.hands++

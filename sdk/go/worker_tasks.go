@@ -193,14 +193,7 @@ func (w *Worker) lookPause() time.Duration {
 
 // keepLeases extends leases and learns which tasks are no longer wanted, until the context ends.
 func (w *Worker) keepLeases(ctx context.Context) {
-	ticker := time.NewTicker(max(w.lookPause()/4, 5*time.Millisecond))
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	for w.awaitLook(ctx) {
 		calls, beats := w.dueBeats(time.Now())
 		if len(beats) == 0 {
 			continue
@@ -208,6 +201,32 @@ func (w *Worker) keepLeases(ctx context.Context) {
 		err := w.engine.heartbeat(context.Background(), w.config.Name, beats)
 		w.hearBeats(calls, beats, err)
 	}
+}
+
+// awaitLook waits until it is time to look at the tasks; without tasks, until there are some. It
+// returns false when the context has ended.
+func (w *Worker) awaitLook(ctx context.Context) bool {
+	for !w.isHolding() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-w.held:
+		}
+	}
+	timer := time.NewTimer(max(w.lookPause()/4, 5*time.Millisecond))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+func (w *Worker) isHolding() bool {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return len(w.running)+len(w.queue) > 0
 }
 
 // dueBeats are the looks that are due; calls has the call of each, nil for tasks of the queue.
