@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
-from typing import List
+from typing import TYPE_CHECKING, List
 
 from cairn import errors
 from cairn._library import load
+
+if TYPE_CHECKING:
+    import ctypes
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ def validate(text: str, file: str = "workflow") -> List[Flaw]:
     2 workflow "mail": version must be a whole number from 1
     3 workflow "mail": steps is empty
     """
+    import ctypes
+
     from cairn import _abi
 
     library = load()
@@ -74,6 +78,8 @@ def raise_flaws(what: str, text: str) -> None:
 
 def draw(text: str, form: str) -> str:
     """The text of a workflow file as a picture."""
+    import ctypes
+
     from cairn import _abi
 
     library = load()

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import sys
 import threading
 from dataclasses import dataclass
-from typing import List, Optional, Tuple
+from typing import TYPE_CHECKING, List, Optional, Tuple
 
 from cairn._version import __version__
+
+if TYPE_CHECKING:
+    import ctypes  # else it is loaded with the library
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _FOLDER = os.path.join(_HERE, "_lib")
@@ -70,6 +72,8 @@ def _bundled() -> Optional[str]:
 
 
 def _open() -> ctypes.CDLL:
+    import ctypes
+
     named = os.environ.get("CAIRN_LIBRARY")
     bundled = _bundled()
     path = named or bundled or _SYSTEM
@@ -100,6 +104,8 @@ def _parse(version: str) -> Tuple[int, ...]:
 
 
 def _check_version(found: ctypes.CDLL, path: str) -> None:
+    import ctypes
+
     try:
         found.cairn_version.restype = ctypes.c_char_p
         version = found.cairn_version().decode()
@@ -112,6 +118,8 @@ def _check_version(found: ctypes.CDLL, path: str) -> None:
 
 def _check_sizes(found: ctypes.CDLL, path: str, missing: List[str]) -> None:
     """A struct that the library knows must be at least as long there as here, and the ABI the same."""
+    import ctypes
+
     from cairn import _abi
 
     if missing:
@@ -125,23 +133,26 @@ def _check_sizes(found: ctypes.CDLL, path: str, missing: List[str]) -> None:
                               f"and {ctypes.sizeof(struct)} here")
 
 
-class _DlInfo(ctypes.Structure):
-    _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("name", ctypes.c_char_p),
-                ("address", ctypes.c_void_p)]
-
-
 def path_of_address(address: int) -> Optional[str]:
     """The file that holds this address of code, or None."""
-    info = _DlInfo()
+    import ctypes
+
+    class DlInfo(ctypes.Structure):
+        _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("name", ctypes.c_char_p),
+                    ("address", ctypes.c_void_p)]
+
+    info = DlInfo()
     try:
         dladdr = ctypes.CDLL(None).dladdr
     except (OSError, AttributeError):
         return None
-    dladdr.argtypes = [ctypes.c_void_p, ctypes.POINTER(_DlInfo)]
+    dladdr.argtypes = [ctypes.c_void_p, ctypes.POINTER(DlInfo)]
     return os.fsdecode(info.file) if dladdr(address, ctypes.byref(info)) and info.file else None
 
 
 def _path_of(found: ctypes.CDLL) -> str:
+    import ctypes
+
     address = ctypes.cast(found.cairn_version, ctypes.c_void_p).value
     path = path_of_address(address) if address else None
     return os.path.abspath(path) if path else str(getattr(found, "_name", _SYSTEM))
