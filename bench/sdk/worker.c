@@ -2,14 +2,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *     worker URL COUNT THREADS      prints jobs a second
+ *     worker URL COUNT THREADS           prints jobs a second
+ *     worker URL COUNT loop              without a worker: one thread claims and reports, BATCH in a call
  */
 #include <cairn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-enum { BATCH = 1000 };
+enum { ENQUEUED = 1000, BATCH = 256 };
 
 static cairn_outcome do_nothing(cairn_work *work, void *arg)
 {
@@ -27,15 +29,15 @@ static double now(void)
 
 static cairn_code enqueue(cairn_engine *engine, size_t count, cairn_error *error)
 {
-    static cairn_job_spec specs[BATCH];
-    static cairn_enqueued enqueued[BATCH];
-    for (size_t i = 0; i < BATCH; i++) {
+    static cairn_job_spec specs[ENQUEUED];
+    static cairn_enqueued enqueued[ENQUEUED];
+    for (size_t i = 0; i < ENQUEUED; i++) {
         specs[i] = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
         specs[i].type = "noop.v1";
         specs[i].payload = "17";
     }
     for (size_t left = count; left > 0;) {
-        size_t some = left < BATCH ? left : BATCH;
+        size_t some = left < ENQUEUED ? left : ENQUEUED;
         cairn_code code = cairn_enqueue(engine, specs, some, enqueued, error);
         if (code)
             return code;
@@ -62,6 +64,47 @@ static cairn_code work(cairn_engine *engine, uint32_t threads, double *ret_secon
     return code;
 }
 
+/* Reports what was claimed, and claims again, in one call. */
+static cairn_code report(cairn_engine *engine, const cairn_claim_options *claim,
+                         cairn_page **page, cairn_error *error)
+{
+    static cairn_report reports[BATCH];
+    static cairn_reported reported[BATCH];
+    cairn_page *next = NULL;
+    size_t count = cairn_page_count(*page);
+    for (size_t i = 0; i < count; i++) {
+        const cairn_task *task = cairn_page_task(*page, i);
+        reports[i] = (cairn_report)CAIRN_REPORT_DEFAULTS;
+        reports[i].task_id = task->id;
+        reports[i].token = task->token;
+        reports[i].outcome = CAIRN_COMPLETE;
+        reports[i].output = "null";
+    }
+    cairn_code code =
+        cairn_report_many(engine, claim->worker, reports, count, reported, claim, &next, error);
+    cairn_page_free(*page);
+    *page = next;
+    return code;
+}
+
+static cairn_code loop(cairn_engine *engine, double *ret_seconds, cairn_error *error)
+{
+    const char *types[] = {"noop.v1"};
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    cairn_page *page = NULL;
+    claim.worker = "loop";
+    claim.types = types;
+    claim.type_count = 1;
+    claim.max = BATCH;
+    double begun = now();
+    cairn_code code = cairn_claim(engine, &claim, &page, error);
+    while (!code && cairn_page_count(page) > 0)
+        code = report(engine, &claim, &page, error);
+    *ret_seconds = now() - begun;
+    cairn_page_free(page);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
@@ -75,7 +118,10 @@ int main(int argc, char **argv)
     cairn_code code = cairn_open(&open, &engine, &error);
     if (!code)
         code = enqueue(engine, count, &error);
-    if (!code)
+    bool is_loop = strcmp(argv[3], "loop") == 0;
+    if (!code && is_loop)
+        code = loop(engine, &seconds, &error);
+    if (!code && !is_loop)
         code = work(engine, (uint32_t)strtoul(argv[3], NULL, 10), &seconds, &error);
     cairn_close(engine);
     if (code) {
