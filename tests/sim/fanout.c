@@ -197,6 +197,7 @@ static void call(struct fanout *fanout, int index)
     step->max_attempts = op->retries + 1;
     step->compensation = op->compensation[0] ? op->compensation : NULL;
     step->compensation_max_attempts = op->compensation_max_attempts;
+    step->is_compensation_idempotent = true;
     step->delay_ms = op->ms;
     step->error = is_good ? NULL : "oops";
     snprintf(fanout->outputs[index], sizeof fanout->outputs[index], "{\"n\":%d}",
