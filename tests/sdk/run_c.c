@@ -46,9 +46,11 @@ static const char *text_of(const json_t *object, const char *key)
 /* Keeps a text until the program ends. */
 static char *keep_text(char *text)
 {
-    if (text_count < TEXTS_MAX)
-        texts[text_count++] = text;
-    return text;
+    if (text_count == TEXTS_MAX) {
+        puts("the scenario has too many texts");
+        exit(1);
+    }
+    return texts[text_count++] = text;
 }
 
 /* A value as JSON; NULL if there is none. */
