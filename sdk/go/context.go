@@ -292,7 +292,11 @@ func (c *Context) Enqueue(taskType string, payload any, options *ChildOptions) (
 	if err != nil {
 		return "", err
 	}
-	job := &passage.Job{Type: taskType, Payload: body.Payload, Key: body.Key, Priority: 100, MaxAttempts: 3, RunAt: body.RunAt, Metadata: metadataText(body.Metadata)}
+	metadata, err := metadataText(body.Metadata)
+	if err != nil {
+		return "", err
+	}
+	job := &passage.Job{Type: taskType, Payload: body.Payload, Key: body.Key, Priority: 100, MaxAttempts: 3, RunAt: body.RunAt, Metadata: metadata}
 	if body.Priority != nil {
 		job.Priority = *body.Priority
 	}
@@ -360,17 +364,17 @@ func childOptions(o *ChildOptions) ChildOptions {
 
 func (c *Context) makeStart(workflow string, input any, o *StartOptions) (*passage.Start, error) {
 	body, err := makeStartBody(c.run.codec(), c.run.worker.engine.storeClock(c), workflow, input, o)
+	if err != nil {
+		return nil, err
+	}
+	metadata, err := metadataText(body.Metadata)
 	return &passage.Start{Workflow: workflow, Version: body.Version, Input: body.Input, Key: body.Key,
-		StartAt: body.StartAt, Metadata: metadataText(body.Metadata)}, err
+		StartAt: body.StartAt, Metadata: metadata}, err
 }
 
-func metadataText(metadata map[string]any) json.RawMessage {
+func metadataText(metadata map[string]any) (json.RawMessage, error) {
 	if len(metadata) == 0 {
-		return nil
+		return nil, nil
 	}
-	text, err := encodeJSON(metadata)
-	if err != nil {
-		return nil
-	}
-	return text
+	return encodeJSON(metadata)
 }

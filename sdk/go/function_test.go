@@ -148,6 +148,10 @@ func TestACompensationHasOptionsOfItsOwn(t *testing.T) {
 			if _, err := cairn.Step(c, "bad", func(context.Context) (int, error) { return 1, nil }, bad); !errors.Is(err, cairn.ErrBadInput) {
 				return 0, fmt.Errorf("it is %v", err)
 			}
+			bad = &cairn.StepOptions{Compensation: &cairn.Compensation{Handler: refund, Metadata: map[string]any{"f": func() {}}}}
+			if _, err := cairn.Step(c, "bad", func(context.Context) (int, error) { return 1, nil }, bad); !errors.Is(err, cairn.ErrBadPayload) {
+				return 0, fmt.Errorf("metadata that is no JSON: %v", err)
+			}
 			options := &cairn.StepOptions{Compensation: &cairn.Compensation{Handler: refund, MaxAttempts: number[int32](5), Timeout: time.Hour,
 				Retry: &cairn.Backoff{Kind: "fixed", Base: time.Millisecond, Jitter: 0.5}, Metadata: map[string]any{"n": 1}}}
 			if item == "once" {

@@ -193,8 +193,8 @@ func stepOptions(codec Codec, key string, given *StepOptions) (*passage.StepOpti
 		o.Retries = *given.Retries
 	}
 	o.Backoff, o.Base, o.Max, o.Jitter = delays(given.Backoff)
-	o.Undo = undoOf(given.Compensation)
-	return o, input, nil
+	o.Undo, err = undoOf(given.Compensation)
+	return o, input, err
 }
 
 // delays fills in what a Backoff leaves out.
@@ -215,12 +215,16 @@ func delays(b *Backoff) (kind string, base, longest time.Duration, jitter float6
 	return kind, base, longest, b.Jitter
 }
 
-func undoOf(c *Compensation) *passage.CommitCompensation {
+func undoOf(c *Compensation) (*passage.CommitCompensation, error) {
 	if c == nil {
-		return nil
+		return nil, nil
+	}
+	metadata, err := metadataText(c.Metadata)
+	if err != nil {
+		return nil, err
 	}
 	kind, base, longest, jitter := delays(c.Retry)
-	undo := &passage.CommitCompensation{Handler: c.Handler, MaxAttempts: 3, TimeoutMS: toMS(c.Timeout), Idempotent: !c.Once, Metadata: metadataText(c.Metadata),
+	undo := &passage.CommitCompensation{Handler: c.Handler, MaxAttempts: 3, TimeoutMS: toMS(c.Timeout), Idempotent: !c.Once, Metadata: metadata,
 		Retry: passage.CommitRetry{Backoff: kind, BaseMS: toMS(base), MaxMS: toMS(longest), Jitter: jitter}}
 	if c.MaxAttempts != nil {
 		undo.MaxAttempts = *c.MaxAttempts
@@ -228,7 +232,7 @@ func undoOf(c *Compensation) *passage.CommitCompensation {
 	if c.Once {
 		undo.MaxAttempts = min(undo.MaxAttempts, 1)
 	}
-	return undo
+	return undo, nil
 }
 
 // ---- side by side
