@@ -414,10 +414,10 @@ static long claim_pages(PGconn *conn)
 {
     long pages = 0;
     begin_as_engine(conn);
-    PGresult *result =
-        PQexec(conn, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE claim_jobs("
-                     "'{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 18, 10, '{w}', '{t}',"
-                     " now() + interval '1 minute')");
+    PGresult *result = PQexec(
+        conn, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE claim_jobs("
+              "'{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 18, 10, '{w}', '{t}',"
+              " now() + interval '1 minute')");
     CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));
     for (int i = 0; i < PQntuples(result); i++) {
         const char *line = PQgetvalue(result, i, 0);
