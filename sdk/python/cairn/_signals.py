@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """SIGINT and SIGTERM while a worker runs in the main thread.
 
-The signal handlers only write to a pipe: whatever else they did might deadlock with the code that they
-interrupt.
+Python's handlers run when the main thread executes Python code.  If the kernel interrupts another thread, or the main
+one just before it blocks, nothing would wake it.  So the interpreter itself writes the number of each signal to a
+pipe, at once and in any thread, and the main thread waits at its other end; the handlers have nothing to do.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from cairn._worker import Worker
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_ENDED = b"\xff"  # no signal has this number
 
 
 class Signals:
@@ -26,6 +28,7 @@ class Signals:
     def __init__(self, worker: "Worker") -> None:
         self._worker = worker
         self._before: Dict[int, Any] = {}
+        self._wakeup_before = -1
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)
         self._lock = threading.Lock()
@@ -37,6 +40,7 @@ class Signals:
         return threading.current_thread() is threading.main_thread()
 
     def __enter__(self) -> "Signals":
+        self._wakeup_before = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         for number in _SIGNALS:
             self._before[number] = signal.signal(number, self._caught)
         return self
@@ -44,23 +48,21 @@ class Signals:
     def __exit__(self, *exc: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        signal.set_wakeup_fd(self._wakeup_before)
         with self._lock:
             self._is_closed = True
             os.close(self._reader)
             os.close(self._writer)
 
     def _caught(self, number: int, frame: Optional[FrameType]) -> None:
-        try:
-            os.write(self._writer, b"s")
-        except OSError:
-            pass  # full: enough of them are on their way
+        pass  # it is in the pipe
 
     def ended(self) -> None:
         """Called by the worker."""
         with self._lock:
             if not self._is_closed:
                 try:
-                    os.write(self._writer, b"e")
+                    os.write(self._writer, _ENDED)
                 except BlockingIOError:
                     pass  # full of signals; the reader looks after each of them whether the worker has ended
 
@@ -70,8 +72,10 @@ class Signals:
         while True:
             select.select([self._reader], [], [])
             for byte in os.read(self._reader, 64):
-                if byte == ord("e"):
+                if byte == _ENDED[0]:
                     return
+                if byte not in _SIGNALS:
+                    continue  # of another handler of the program
                 count += 1
                 if count == 1:
                     self._worker.ask_stop()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("cairn.worker")
 _FOREVER = float("inf")
+_LOOK_UP_S = 0.5
 
 
 class Worker:
@@ -313,12 +314,17 @@ class _NoSignals:
     def __exit__(self, exc_type: Any, *exc: object) -> None:
         if exc_type is not None and not self._is_ended.is_set():  # such as KeyboardInterrupt
             self._worker.ask_stop()
-            self._is_ended.wait()
+            self.wait()
 
     def ended(self) -> None:
         """Called by the worker."""
         self._is_ended.set()
 
     def wait(self) -> None:
-        """Until the worker has ended."""
-        self._is_ended.wait()
+        """Until the worker has ended.
+
+        It looks up now and then: a signal that interrupted another thread becomes a KeyboardInterrupt only when
+        this one does something.
+        """
+        while not self._is_ended.wait(_LOOK_UP_S):
+            pass

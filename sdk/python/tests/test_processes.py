@@ -115,6 +115,27 @@ def test_without_signals_ctrl_c_is_an_exception(tmp_path: Path) -> None:
     assert (code, out) == (0, "interrupted\n"), err
 
 
+# The kernel may interrupt any thread with a signal, and Python's own handlers run when the main thread does something.
+@pytest.mark.parametrize("number, options, said", [("SIGINT", "", "ended"), ("SIGTERM", "", "ended"),
+                                                   ("SIGINT", "signals=False", "interrupted")])
+def test_a_signal_that_interrupts_another_thread_arrives(tmp_path: Path, number: str, options: str, said: str) -> None:
+    process = python(tmp_path, f"""
+        import signal, threading, cairn
+        app = cairn.App()
+        @app.task("a.v1")
+        def a() -> None:
+            signal.pthread_kill(threading.get_ident(), signal.{number})
+        with cairn.open("memory:") as db:
+            db.enqueue(a)
+            try:
+                db.worker(app).run({options})
+                print("ended")
+            except KeyboardInterrupt:
+                print("interrupted")
+    """)
+    assert finish(process) == (0, f"{said}\n", "")
+
+
 def test_signals_are_taken_by_run_in_the_main_thread_only(tmp_path: Path) -> None:
     process = python(tmp_path, """
         import asyncio, signal, threading, cairn
