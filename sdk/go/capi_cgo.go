@@ -2,8 +2,6 @@
 
 package cairn
 
-// #cgo !cairn_static pkg-config: cairn
-// #cgo cairn_static pkg-config: cairn-static
 // #include "capi.h"
 import "C"
 
