@@ -24,11 +24,16 @@ def environment() -> "dict[str, str]":
     return {**os.environ, "PYTHONPATH": str(Path(cairn.__file__).parents[1]), "PYTHONUNBUFFERED": "1"}
 
 
+def heed_sigint() -> None:
+    """A shell that runs the tests in the background has them ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def python(tmp_path: Path, code: str) -> "subprocess.Popen[str]":
     file = tmp_path / "program.py"
     file.write_text(textwrap.dedent(code))
     return subprocess.Popen([sys.executable, str(file)], cwd=tmp_path, env=environment(), text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_sigint)
 
 
 def finish(process: "subprocess.Popen[str]") -> Tuple[int, str, str]:
