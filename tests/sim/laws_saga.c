@@ -119,6 +119,8 @@ static void follow_instance_event(struct saga_seen *saga, const struct event_row
     if (is_type(event, "workflow_completed") || is_type(event, "workflow_failed") ||
         is_type(event, "workflow_cancelled") || is_type(event, "workflow_aborted"))
         saga->is_over = true;
+    else if (is_type(event, "dlq_requeued"))
+        saga->is_over = false; /* whether or not its step is still remembered */
 }
 
 static void follow_event(struct sim *sim, const struct seen_instance *now,
@@ -137,7 +139,7 @@ static void follow_event(struct sim *sim, const struct seen_instance *now,
     } else if (place < 0) {
         follow_instance_event(saga, event); /* or of a step that is forgotten */
     } else if (is_type(event, "dlq_requeued")) {
-        saga->is_over = false;
+        follow_instance_event(saga, event);
         saga->requeued[place] += is_undo;
     } else if (is_type(event, "step_pending") && now->steps[0].kind == KIND_FUNCTION) {
         saga->completed[place] = 0; /* its code forgot the step, and may remember another one */
