@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import {makeWorkerUtils, run, Logger} from "graphile-worker";
 
-import {begin, counter, latencies, untilStopped} from "./peer.mjs";
+import {begin, counter, dispatch, latencies, untilStopped} from "./peer.mjs";
 
-const [verb, url, ...rest] = process.argv.slice(2);
+const url = process.argv[3];
 const CONCURRENCY = 24;
 const logger = new Logger(() => () => {});
 
@@ -57,11 +57,4 @@ async function migrate() {
     await utils.release();
 }
 
-const verbs = {
-    migrate,
-    enqueue: () => enqueue(Number(rest[0]), Number(rest[1])),
-    drain: () => drain(rest[0]),
-    latency: () => latency(Number(rest[0])),
-};
-await verbs[verb]();
-process.exit(0);
+await dispatch({migrate, enqueue, drain, latency});

@@ -38,3 +38,16 @@ export async function latencies(samples, add, started) {
     found.sort((a, b) => a - b);
     console.log(JSON.stringify({p50: found[samples >> 1], p99: found[Math.floor(samples * 0.99)]}));
 }
+
+/** Does what the command line says: VERB URL NUMBER-OR-MODE... */
+export async function dispatch({migrate, enqueue, drain, latency}) {
+    const [verb, , ...rest] = process.argv.slice(2);
+    const verbs = {
+        migrate,
+        enqueue: () => enqueue(Number(rest[0]), Number(rest[1])),
+        drain: () => drain(rest[0]),
+        latency: () => latency(Number(rest[0])),
+    };
+    await verbs[verb]();
+    process.exit(0);
+}
