@@ -467,6 +467,7 @@ TEST(a_claim_costs_the_same_however_much_waits)
                 "SELECT set_config('cairn.engine', '1', true);"
                 "UPDATE workflow.workflow_run SET status = 'succeeded' WHERE seq <= 30000;"
                 "COMMIT");
+    foreign_outlive_others(foreign);
     claim_pages(foreign);
     long after = claim_pages(foreign);
     CHECK(after < few * 2, "%ld pages, and %ld after 30,000 claims", few, after);
