@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import decimal
 import enum
 import json
-import uuid
 from typing import Any, Callable, Dict, List, Protocol
 
 from cairn._decode import convert, pydantic_adapter
 from cairn._errors import BadPayload
+from cairn._words import loaded
 
 
 class Codec(Protocol):
@@ -89,13 +88,19 @@ _EXACT: Dict[type, Callable[[Any], Any]] = {
     type(None): _same, bool: _same, str: _same, int: _from_int, float: _from_float,
     dict: _from_dict, list: _from_list, tuple: _from_list,
     datetime.datetime: _from_datetime, datetime.date: datetime.date.isoformat,
-    uuid.UUID: str, decimal.Decimal: str,
 }
+
+
+def _is_written_as_text(value: Any) -> bool:
+    """Whether it is a UUID or a Decimal, whose modules are not imported for those who use neither."""
+    return any(known is not None and isinstance(value, known)
+               for known in (loaded("uuid", "UUID"), loaded("decimal", "Decimal")))
 
 
 def to_json(value: Any) -> Any:
     """A value that ``json.dumps`` writes as it is; BadPayload if there is none.
 
+    >>> import decimal, uuid
     >>> to_json((1, uuid.UUID(int=1), decimal.Decimal("1.10")))
     [1, '00000000-0000-0000-0000-000000000001', '1.10']
     """
@@ -111,6 +116,8 @@ def to_json(value: Any) -> Any:
     for known, convert_it in _EXACT.items():
         if isinstance(value, known):
             return convert_it(value)
+    if _is_written_as_text(value):
+        return str(value)
     raise _refuse(value, f"{value.__class__.__name__} has no form in JSON")
 
 

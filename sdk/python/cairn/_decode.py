@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import decimal
 import enum
 import functools
 import inspect
@@ -17,11 +16,10 @@ import json
 import sys
 import types
 import typing
-import uuid
 from typing import Any, Callable, Dict, List, Literal, Optional, Tuple, TypeVar, Union
 
 from cairn._errors import BadPayload
-from cairn._words import to_datetime
+from cairn._words import loaded, to_datetime
 
 Converter = Optional[Callable[[Any], Any]]
 
@@ -89,7 +87,7 @@ def _make(annotation: Any) -> Converter:
         annotation = type(None)
     if _has_model(annotation, set()):
         return _through_pydantic(annotation)
-    simple = _SIMPLE.get(annotation) if _is(annotation, type) else None
+    simple = _simple(annotation) if _is(annotation, type) else None
     if simple is not None:
         return simple
     origin = typing.get_origin(annotation)
@@ -188,16 +186,31 @@ def _from_text(name: str, parse: Callable[[str], Any]) -> Callable[[Any], Any]:
         text = _to_str(value)
         try:
             return parse(text)
-        except (ValueError, decimal.InvalidOperation):
+        except (ValueError, ArithmeticError):
             raise Mismatch(f"expected {name}, got {text!r}") from None
 
     return to_value
 
 
-def _to_decimal(value: Any) -> decimal.Decimal:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return decimal.Decimal(str(value))
-    return typing.cast(decimal.Decimal, _from_text("a decimal number", decimal.Decimal)(value))
+def _to_decimal(decimal: Any) -> Callable[[Any], Any]:
+    from_text = _from_text("a decimal number", decimal)
+
+    def to_value(value: Any) -> Any:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return decimal(str(value)) if is_number else from_text(value)
+
+    return to_value
+
+
+def _simple(annotation: Any) -> Converter:
+    """The converter of a class that JSON has a text for; UUID and Decimal are only looked for once their
+    modules are there."""
+    known = _SIMPLE.get(annotation)
+    if known is None and annotation is loaded("uuid", "UUID"):
+        known = _from_text("a UUID", annotation)
+    elif known is None and annotation is loaded("decimal", "Decimal"):
+        known = _to_decimal(annotation)
+    return known
 
 
 _SIMPLE: Dict[type, Callable[[Any], Any]] = {
@@ -205,7 +218,6 @@ _SIMPLE: Dict[type, Callable[[Any], Any]] = {
     list: _to_any_list, dict: _to_any_dict, tuple: lambda value: tuple(_to_any_list(value)),
     datetime.datetime: _from_text("a time with its zone", to_datetime),
     datetime.date: _from_text("a date", datetime.date.fromisoformat),
-    uuid.UUID: _from_text("a UUID", uuid.UUID), decimal.Decimal: _to_decimal,
 }
 
 

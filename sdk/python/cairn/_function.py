@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import uuid
-from typing import Any, Awaitable, Callable, Optional, Tuple, Type, TypeVar, Union, cast, overload
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional, Tuple, Type, TypeVar, Union, cast, overload
 
 from cairn import errors
 from cairn._context import BACKOFF, Frame, StepCall, Undoer, check_sync, moment
@@ -15,6 +14,9 @@ from cairn._steps import answer, check_shutdown, execute, execute_async, finish,
 from cairn._types import FunctionType, TaskType, result_type
 from cairn._words import UNSET, Duration, Time, to_ms, to_us
 from cairn._workflow import Backoff
+
+if TYPE_CHECKING:
+    import uuid
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -95,7 +97,9 @@ class Context(Frame):
 
     def uuid(self) -> uuid.UUID:
         """A UUID; the same in every run."""
-        return uuid.UUID(self._do("uuid", self.passage.uuid))
+        from uuid import UUID
+
+        return UUID(self._do("uuid", self.passage.uuid))
 
     @overload
     def enqueue(self, task: str, payload: Any = ..., *, step: Optional[str] = ..., key: Optional[str] = ...,
@@ -266,7 +270,9 @@ class AsyncContext(Frame):
 
     async def uuid(self) -> uuid.UUID:
         """A UUID; the same in every run."""
-        return uuid.UUID(await self._do("uuid", self.passage.uuid))
+        from uuid import UUID
+
+        return UUID(await self._do("uuid", self.passage.uuid))
 
     async def enqueue(self, task: Union[str, TaskType[P, Any]], payload: Union[P, Any] = UNSET, *,
                       step: Optional[str] = None, key: Optional[str] = None, priority: int = 100,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import enum
 import re
+import sys
 from datetime import datetime, timedelta, timezone
 from typing import Any, Optional, Union
 
@@ -28,6 +29,12 @@ class Unset(enum.Enum):
 
 
 UNSET = Unset.UNSET
+
+
+def loaded(module: str, name: str) -> Any:
+    """A class of a module that somebody has imported; None: nobody has, so there is no value of it."""
+    return getattr(sys.modules.get(module), name, None)
+
 
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DURATION = re.compile(r"(-?[0-9]{1,15})(ms|s|m|h|d)")

@@ -343,7 +343,7 @@ def test_every_example_is_run() -> None:
 
 
 def test_importing_loads_little() -> None:
-    code = "import sys, cairn; print([n for n in ('asyncio', 'cairn._abi', 'cairn._worker', 'pydantic') if n in sys.modules])"
+    code = "import sys, cairn; print([n for n in ('asyncio', 'cairn._abi', 'cairn._worker', 'decimal', 'pydantic', 'uuid') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], env={**environment(), "CAIRN_LIBRARY": "/nowhere"}, text=True,
                           capture_output=True, timeout=LONG)
     assert done.stdout == "[]\n", done.stderr
