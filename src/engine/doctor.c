@@ -69,7 +69,13 @@ static void look_at_clock(struct question *q, const struct store_facts *facts)
 static void look_at_work(struct question *q, const struct store_facts *facts,
                          const struct job_counts *counts, const struct step_counts *steps)
 {
-    if (facts->expired_leases)
+    if (facts->unwatched_leases)
+        find(q, "leases", "error",
+             "%" PRIu64 " jobs are leased and no timer knows of it: they were written while "
+                        "the triggers of "
+             "workflow_run were disabled; set their status to pending",
+             facts->unwatched_leases);
+    else if (facts->expired_leases)
         find(q, "leases", "warning",
              "%" PRIu64
              " leases have expired and have not been recovered yet: is any worker or "

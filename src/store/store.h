@@ -141,13 +141,14 @@ struct step_counts {
 struct store_facts {
     char product[96]; /* "SQLite 3.40.1", "PostgreSQL 15.8 (pooled)" */
     int schema_version, newest_schema_version;
-    int64_t clock_us;         /* the database's clock now; 0: it has none of its own */
-    uint64_t expired_leases;  /* of jobs and steps: still held after their end */
-    int64_t oldest_outbox_us; /* when the oldest unacknowledged event was recorded; 0: none */
-    uint64_t size_bytes;      /* 0: unknown */
-    char settings[128];       /* such as "journal_mode=wal synchronous=full"; "" for none */
-    bool is_intact;           /* the database's quick check passed */
-    char damage[192];         /* if not: its message */
+    int64_t clock_us;          /* the database's clock now; 0: it has none of its own */
+    uint64_t expired_leases;   /* of jobs and steps: still held after their end */
+    uint64_t unwatched_leases; /* leased jobs that no timer knows of, of the latest ones */
+    int64_t oldest_outbox_us;  /* when the oldest unacknowledged event was recorded; 0: none */
+    uint64_t size_bytes;       /* 0: unknown */
+    char settings[128];        /* such as "journal_mode=wal synchronous=full"; "" for none */
+    bool is_intact;            /* the database's quick check passed */
+    char damage[192];          /* if not: its message */
 };
 
 /* The place of a step. */

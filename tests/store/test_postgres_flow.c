@@ -7,7 +7,6 @@
 #include "foreign.h"
 #include "store/postgres/postgres_sql.h"
 
-
 static const char *new_url(void)
 {
     return scratch_store_of("postgres");

@@ -46,7 +46,7 @@ static long look_pages(PGconn *conn, const char *from)
     snprintf(sql, sizeof sql,
              "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE next_due('-infinity',"
              " 'infinity', '%s', 'infinity', '-infinity', 'infinity', '-infinity', 'infinity',"
-             " '-infinity', 'infinity', '-infinity', 'infinity')",
+             " '-infinity', 'infinity', '-infinity', 'infinity', false)",
              from);
     PGresult *result = PQexec(conn, sql);
     CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));
@@ -68,7 +68,8 @@ TEST(a_look_from_the_mark_does_not_read_leases_that_have_ended)
     cleanup(foreign_closep) PGconn *holder = foreign_open(url);
     char sql[sizeof SQL_NEXT_DUE + 64];
     snprintf(sql, sizeof sql, "PREPARE next_due AS %s", SQL_NEXT_DUE);
-    foreign_run(foreign, "ALTER TABLE workflow.workflow_run SET (autovacuum_enabled = off)");
+    foreign_run(foreign,
+                "ALTER TABLE workflow.workflow_run_lease SET (autovacuum_enabled = off)");
     foreign_run(foreign, sql);
     foreign_run(
         foreign,
@@ -82,7 +83,9 @@ TEST(a_look_from_the_mark_does_not_read_leases_that_have_ended)
                 "BEGIN; SELECT set_config('cairn.engine', '1', true);"
                 "UPDATE workflow.workflow_run SET status = 'succeeded', leased_by = NULL,"
                 " lease_token = NULL, lease_until = NULL"
-                " WHERE lease_until < '2026-11-15 07:00:00 UTC'; COMMIT");
+                " WHERE lease_until < '2026-11-15 07:00:00 UTC';"
+                "DELETE FROM workflow.workflow_run_lease"
+                " WHERE until < '2026-11-15 07:00:00 UTC'; COMMIT");
     look_pages(foreign, "2026-11-15 07:00:00 UTC");
     long from_mark = look_pages(foreign, "2026-11-15 07:00:00 UTC");
     long all = look_pages(foreign, "-infinity");

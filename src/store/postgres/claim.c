@@ -25,8 +25,9 @@ struct taking {
     struct postgres_types types;
     char *rows;
     size_t room, count;
-    size_t served; /* rows whose holders are no longer among the claim's */
-    bool is_whole; /* the walk begins at the beginning, whatever the marks say */
+    size_t served;      /* rows whose holders are no longer among the claim's */
+    bool is_whole;      /* the walk begins at the beginning, whatever the marks say */
+    int64_t look_at_us; /* of jobs: when to look at their leases */
 };
 
 /* How jobs differ from steps. */
@@ -54,6 +55,12 @@ static void add_holders(struct postgres_params *params, const struct taking *tak
     param_time(params, claim->lease_until_us);
 }
 
+static void add_job_params(struct postgres_params *params, const struct taking *taking)
+{
+    add_holders(params, taking);
+    param_time(params, taking->look_at_us);
+}
+
 static bool is_job_held_by(const void *job, const struct claim_holder *holder)
 {
     const struct job_row *row = job;
@@ -66,7 +73,7 @@ static const struct claim_kind jobs = {
     .claim = PG_CLAIM_JOBS,
     .check = PG_CHECK_JOBS,
     .is_held_by = is_job_held_by,
-    .add_params = add_holders,
+    .add_params = add_job_params,
     .note_due = postgres_note_due,
 };
 
@@ -96,11 +103,13 @@ static cairn_code begin_jobs(struct store_tx *tx, const struct job_claim *claim,
                              struct job_row *rows, size_t room, struct taking *ret_taking,
                              cairn_error *reterr)
 {
-    *ret_taking = (struct taking){.kind = &jobs,
-                                  .marks = &postgres_store_of(tx->session)->job_marks,
-                                  .claim = {.base = *claim},
-                                  .rows = (char *)rows,
-                                  .room = room};
+    *ret_taking = (struct taking){
+        .kind = &jobs,
+        .marks = &postgres_store_of(tx->session)->job_marks,
+        .claim = {.base = *claim},
+        .rows = (char *)rows,
+        .room = room,
+        .look_at_us = postgres_lease_look(tx, LEASE_FIRST_LOOK_US, claim->lease_until_us)};
     return postgres_sort_patterns(tx->arena, claim, NULL, 0, &ret_taking->types, reterr);
 }
 

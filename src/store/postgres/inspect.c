@@ -23,6 +23,7 @@ cairn_code postgres_inspect(struct store_tx *tx, struct store_facts *ret_facts,
         .clock_us = value_time(&reader, 2),
         .expired_leases = (uint64_t)value_int(&reader, 3),
         .oldest_outbox_us = value_time(&reader, 6),
+        .unwatched_leases = (uint64_t)value_int(&reader, 7),
         .size_bytes = (uint64_t)value_int(&reader, 4),
         .is_intact = true,
     };

@@ -30,9 +30,30 @@ static const struct keyed_rows jobs = {
     .note = postgres_note_job,
 };
 
+/* Every job that is leased is in a lease row that is due when its lease ends, or earlier.  A claim
+ * writes one itself; this is for rows that are leased in another way, or until an earlier time. */
+static cairn_code add_leases(struct store_tx *tx, const struct job_row *rows, size_t count,
+                             cairn_error *reterr)
+{
+    struct postgres_columns columns = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].status != JOB_LEASED)
+            continue;
+        columns_uuid(&columns, rows[i].id);
+        columns_time(&columns, rows[i].lease_until_us);
+        columns_end_row(&columns);
+    }
+    if (columns.count == 0)
+        return CAIRN_OK;
+    param_columns_copied(&params, &columns);
+    return postgres_queue(postgres_session_of(tx), PG_ADD_LEASES, &params, reterr);
+}
+
 cairn_code postgres_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
                                 enum insert_result *ret_results, cairn_error *reterr)
 {
+    TRY(add_leases(tx, rows, count, reterr));
     return postgres_insert_keyed(tx, &jobs, rows, count, ret_results, reterr);
 }
 
@@ -43,13 +64,35 @@ cairn_code postgres_lock_jobs(struct store_tx *tx, const char *const *ids, size_
     return postgres_lock_keyed(tx, &jobs, ids, count, may_wait, ret_rows, ret_results, reterr);
 }
 
+/* One look at this many lease rows.  *ret_is_all: there were no more. */
+static cairn_code lock_expired(struct store_tx *tx, size_t lease_rows, struct job_row *ret_rows,
+                               size_t room, size_t *ret_count, bool *ret_is_all,
+                               cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, TIME(tx->now_us), INT(room));
+    param_timer_from(&params, tx, TIMER_JOB_LEASE);
+    param_int(&params, (int64_t)lease_rows);
+    TRY(postgres_ask(tx, PG_LOCK_EXPIRED_JOBS, &params, &reader, reterr));
+    *ret_is_all = (size_t)value_int(&reader, 0) < lease_rows;
+    *ret_count = 0;
+    for (; reader.row < reader.count && !PQgetisnull(reader.result, reader.row, 1);
+         reader.row++)
+        postgres_read_row(&reader, 1, &job_row_type, &ret_rows[(*ret_count)++]);
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+/* What others hold, and what is no longer leased, may be followed by more. */
 cairn_code postgres_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_rows,
                                       size_t room, size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = PARAMS(tx, TIME(tx->now_us), INT(room));
-    param_timer_from(&params, tx, TIMER_JOB_LEASE);
-    return postgres_read_rows(tx, PG_LOCK_EXPIRED_JOBS, &params, &job_row_type, ret_rows, room,
-                              ret_count, reterr);
+    enum { LEASE_ROWS = 8 };
+    bool is_all = false;
+    *ret_count = 0;
+    TRY(postgres_settle_leases(tx, NULL, reterr));
+    for (size_t rows = LEASE_ROWS; *ret_count < room && !is_all; rows *= LEASE_ROWS)
+        TRY(lock_expired(tx, rows, ret_rows, room, ret_count, &is_all, reterr));
+    return CAIRN_OK;
 }
 
 cairn_code postgres_update_jobs(struct store_tx *tx, const struct job_row *rows, size_t count,
@@ -57,6 +100,7 @@ cairn_code postgres_update_jobs(struct store_tx *tx, const struct job_row *rows,
 {
     for (size_t i = 0; i < count; i++)
         postgres_note_job(tx, &rows[i]);
+    TRY(add_leases(tx, rows, count, reterr));
     return postgres_write_rows(tx, PG_UPDATE_JOBS, &job_row_type, COLUMNS_UPDATE, rows, count,
                                reterr);
 }
@@ -94,8 +138,11 @@ cairn_code postgres_list_jobs(struct store_tx *tx, const struct job_filter *filt
     param_int(&params, (int64_t)room);
     if (filter->key)
         param_text(&params, filter->key);
-    return postgres_read_rows(tx, filter->key ? PG_LIST_JOBS_BY_KEY : PG_LIST_JOBS, &params,
-                              &job_row_type, ret_rows, room, ret_count, reterr);
+    enum postgres_query query = filter->key                    ? PG_LIST_JOBS_BY_KEY
+                                : filter->status == JOB_LEASED ? PG_LIST_LEASED_JOBS
+                                                               : PG_LIST_JOBS;
+    return postgres_read_rows(tx, query, &params, &job_row_type, ret_rows, room, ret_count,
+                              reterr);
 }
 
 cairn_code postgres_count_jobs(struct store_tx *tx, struct job_counts *ret_counts,

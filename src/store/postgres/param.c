@@ -293,6 +293,11 @@ void columns_bigint(struct postgres_columns *columns, int64_t value)
     add_bigint(next_column(columns), TYPE_BIGINT, (uint64_t)value);
 }
 
+void columns_time(struct postgres_columns *columns, int64_t us)
+{
+    add_bigint(next_column(columns), TYPE_TIME, time_value(us));
+}
+
 static uint32_t number_type(enum column_kind kind)
 {
     switch (kind) {

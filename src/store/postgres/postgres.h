@@ -172,6 +172,7 @@ void columns_text(struct postgres_columns *columns, const char *text); /* NULL: 
 void columns_uuid(struct postgres_columns *columns, const char *id);   /* not valid: null */
 void columns_int(struct postgres_columns *columns, int32_t value);
 void columns_bigint(struct postgres_columns *columns, int64_t value);
+void columns_time(struct postgres_columns *columns, int64_t us);
 void columns_end_row(struct postgres_columns *columns);
 size_t columns_size(const struct postgres_columns *columns); /* bytes */
 
@@ -302,6 +303,17 @@ int64_t step_rank(int32_t version, int32_t priority);
 /* $n: where a walk over the timers of one kind may begin. */
 void param_timer_from(struct postgres_params *params, struct store_tx *tx,
                       enum postgres_timer timer);
+
+/* When to look at a lease row, if its first lease ends at until_us: then, or in so long a time, since a
+ * row whose leases have ended is not to stay for as long as they could have lasted.  The time of several
+ * claims is the same, so that one look is enough for them.  With a virtual clock: exactly then. */
+#define LEASE_FIRST_LOOK_US (10 * US_PER_SEC)
+#define LEASE_NEXT_LOOK_US US_PER_MIN
+int64_t postgres_lease_look(const struct store_tx *tx, int64_t in_us, int64_t until_us);
+
+/* Moves or removes lease rows that are due though no lease of theirs has run out.  *ret_is_moved (may be
+ * NULL): there were some. */
+cairn_code postgres_settle_leases(struct store_tx *tx, bool *ret_is_moved, cairn_error *reterr);
 
 /* Others have changed something: what was read no longer counts. */
 void postgres_forget_due(struct postgres_store *store);

@@ -11,6 +11,9 @@
  * slow it begins at a mark (mark.h), a second before now at the latest, and goes no further than a
  * second from now: it says then that it wants to be asked again.  What was written below the mark
  * (a lease that a hand ended in the past) is found by looking there, in portions.
+ *
+ * Leases of jobs have rows of their own (migration 0012).  Such a row is due at the end of a lease or
+ * earlier; whoever comes then removes it if its leases have ended, and moves it if they have not.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -169,6 +172,34 @@ static void note_window(struct store_tx *tx, enum postgres_timer timer,
     pthread_mutex_unlock(&set->lock);
 }
 
+/* ---- leases of jobs ------------------------------------------------------------------------- */
+
+int64_t postgres_lease_look(const struct store_tx *tx, int64_t in_us, int64_t until_us)
+{
+    int64_t look_us = instant_add(tx->now_us, in_us);
+    look_us -= look_us % US_PER_SEC;
+    return tx->session->store->clock->is_virtual || until_us < look_us ? until_us : look_us;
+}
+
+cairn_code postgres_settle_leases(struct store_tx *tx, bool *ret_is_moved, cairn_error *reterr)
+{
+    enum { ROWS = 64 };
+    bool is_moved = false;
+    for (int64_t looked = ROWS, expired = 0; looked == ROWS && expired == 0;) {
+        cleanup(reader_done) struct postgres_reader reader = {0};
+        struct postgres_params params = PARAMS(tx, TIME(tx->now_us), INT(ROWS));
+        param_timer_from(&params, tx, TIMER_JOB_LEASE);
+        param_time_or_ends(&params, postgres_lease_look(tx, LEASE_NEXT_LOOK_US, INSTANT_MAX));
+        TRY(postgres_ask(tx, PG_SETTLE_LEASES, &params, &reader, reterr));
+        looked = value_int(&reader, 0);
+        expired = value_int(&reader, 1);
+        is_moved |= looked > expired;
+    }
+    if (ret_is_moved)
+        *ret_is_moved = is_moved;
+    return CAIRN_OK;
+}
+
 /* ---- the next one --------------------------------------------------------------------------- */
 
 /* The earliest that one kind brings; INT64_MAX: none. */
@@ -196,44 +227,82 @@ static cairn_code look_below(struct store_tx *tx, struct window *ret_windows,
     return CAIRN_OK;
 }
 
+/* What the look at all kinds has brought. */
+struct due_look {
+    struct window windows[POSTGRES_TIMER_COUNT];
+    bool is_exact;        /* the ends of all leases of jobs were read, not only of their rows */
+    int64_t lease_us;     /* when the first lease row is due; 0: none */
+    struct due_times due; /* INT64_MAX: none */
+};
+
+/* The first of one kind; 0: none. */
+static int64_t read_kind(struct store_tx *tx, struct postgres_reader *reader,
+                         struct due_look *look, enum postgres_timer timer)
+{
+    int column = 2 * (int)timer;
+    bool is_found = !PQgetisnull(reader->result, 0, column);
+    int64_t found_us = value_time(reader, column);
+    int64_t before_us = timer ? value_int(reader, column - 1) : 0;
+    found_us = is_found && found_us < 1 ? 1 : found_us; /* long before our time */
+    note_window(tx, timer, &look->windows[timer], found_us,
+                value_int(reader, column + 1) - before_us);
+    if (timer != TIMER_JOB_LEASE)
+        return found_us;
+    look->lease_us = found_us;
+    enum { EXACT_COLUMN = 2 * POSTGRES_TIMER_COUNT + 1 };
+    bool is_leased = !PQgetisnull(reader->result, 0, EXACT_COLUMN);
+    int64_t ends_us = value_time(reader, EXACT_COLUMN);
+    return !look->is_exact ? found_us : is_leased && ends_us < 1 ? 1 : ends_us;
+}
+
 /* The earliest of the kinds from `first` to `last`; INT64_MAX: none. */
 static int64_t read_kinds(struct store_tx *tx, struct postgres_reader *reader,
-                          const struct window *windows, enum postgres_timer first,
+                          struct due_look *look, enum postgres_timer first,
                           enum postgres_timer last)
 {
     int64_t due_us = INT64_MAX;
     for (int timer = first; timer <= (int)last; timer++) {
-        int column = 2 * timer;
-        bool is_found = !PQgetisnull(reader->result, 0, column);
-        int64_t found_us = value_time(reader, column);
-        int64_t before_us = timer ? value_int(reader, column - 1) : 0;
-        found_us = is_found && found_us < 1 ? 1 : found_us; /* long before our time */
-        note_window(tx, (enum postgres_timer)timer, &windows[timer], found_us,
-                    value_int(reader, column + 1) - before_us);
-        int64_t one_us = due_of(&windows[timer], (enum postgres_timer)timer, found_us);
+        int64_t found_us = read_kind(tx, reader, look, (enum postgres_timer)timer);
+        int64_t one_us = due_of(&look->windows[timer], (enum postgres_timer)timer, found_us);
         due_us = one_us < due_us ? one_us : due_us;
     }
     return due_us;
 }
 
+static cairn_code look_at_all(struct store_tx *tx, struct due_look *look, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    TRY(look_below(tx, look->windows, &params, reterr));
+    param_text(&params, look->is_exact ? "t" : "f");
+    TRY(postgres_ask(tx, PG_NEXT_DUE, &params, &reader, reterr));
+    look->due.job_us = read_kinds(tx, &reader, look, TIMER_JOB_LATER, TIMER_JOB_LEASE);
+    look->due.flow_us = read_kinds(tx, &reader, look, TIMER_STEP_RETRY, TIMER_START);
+    if (value_bool(&reader, 2 * POSTGRES_TIMER_COUNT))
+        look->due.flow_us = tx->now_us; /* a start that plain SQL has written, or relatives */
+    return CAIRN_OK;
+}
+
+/* A writer with the real clock may be told of a lease row that is due early, and comes for nothing; what
+ * is due now it finds out.  A reader is told what is. */
 cairn_code postgres_next_due(struct store_tx *tx, struct due_times *ret_due,
                              cairn_error *reterr)
 {
-    cleanup(reader_done) struct postgres_reader reader = {0};
     struct postgres_due *due = &postgres_store_of(tx->session)->due;
-    struct postgres_params params = {.arena = tx->arena};
-    struct window windows[POSTGRES_TIMER_COUNT];
-    if (is_known(due, tx, ret_due))
+    bool is_writer = tx->session->kind == SESSION_WRITER, is_moved = false;
+    struct due_look look = {.is_exact = !is_writer || tx->session->store->clock->is_virtual};
+    if (is_writer && is_known(due, tx, ret_due))
         return CAIRN_OK;
-    TRY(look_below(tx, windows, &params, reterr));
-    TRY(postgres_ask(tx, PG_NEXT_DUE, &params, &reader, reterr));
-    int64_t job_us = read_kinds(tx, &reader, windows, TIMER_JOB_LATER, TIMER_JOB_LEASE);
-    int64_t flow_us = read_kinds(tx, &reader, windows, TIMER_STEP_RETRY, TIMER_START);
-    if (value_bool(&reader, 2 * POSTGRES_TIMER_COUNT))
-        flow_us = tx->now_us; /* a start that plain SQL has written, or relatives */
-    *ret_due = (struct due_times){or_never(job_us), or_never(flow_us)};
-    atomic_store(&due->job_us, job_us);
-    atomic_store(&due->flow_us, flow_us);
+    TRY(look_at_all(tx, &look, reterr));
+    if (is_writer && look.lease_us && look.lease_us < tx->now_us)
+        TRY(postgres_settle_leases(tx, &is_moved, reterr));
+    if (is_moved)
+        TRY(look_at_all(tx, &look, reterr));
+    *ret_due = (struct due_times){or_never(look.due.job_us), or_never(look.due.flow_us)};
+    if (!is_writer)
+        return CAIRN_OK;
+    atomic_store(&due->job_us, look.due.job_us);
+    atomic_store(&due->flow_us, look.due.flow_us);
     atomic_store(&due->read_us, monotonic_us());
     return CAIRN_OK;
 }

@@ -4,12 +4,17 @@
 --   $1..  an array for each column
 --
 -- Leaves out rows whose id or key exists already.  Returns id and seq of those that are new.
-INSERT INTO workflow.workflow_run
-       ({job.insert})
-SELECT {job.values}
-  FROM (SELECT {job.arrays insert}) AS given
-ON CONFLICT DO NOTHING
-RETURNING id::text, seq
+WITH added AS (
+    INSERT INTO workflow.workflow_run
+           ({job.insert})
+    SELECT {job.values}
+      FROM (SELECT {job.arrays insert}) AS given
+    ON CONFLICT DO NOTHING
+    RETURNING id, seq
+), entered AS (
+    INSERT INTO workflow.workflow_run_order (seq, id) SELECT added.seq, added.id FROM added
+)
+SELECT added.id::text, added.seq FROM added
 
 
 -- name: find_existing_jobs
@@ -83,15 +88,82 @@ SELECT r.id::text
 --   $1  now
 --   $2  how many at most
 --   $3  the earliest end to look at
+--   $4  how many lease rows to look at
 --
--- Walks idx_workflow_run_leased.
-SELECT {job.brief r}
-  FROM workflow.workflow_run AS r
- WHERE r.status = 'leased'
-   AND r.lease_until >= $3::timestamptz AND r.lease_until < $1::timestamptz
- ORDER BY r.lease_until
- LIMIT $2::bigint
-   FOR NO KEY UPDATE SKIP LOCKED
+-- Each row begins with how many lease rows there were: as many as $4 means that there may be more.  At
+-- least one row; if nothing was locked, the others are NULL.  Walks idx_workflow_run_lease_until.
+WITH due AS MATERIALIZED (
+    SELECT l.ids
+      FROM workflow.workflow_run_lease AS l
+     WHERE l.until >= $3::timestamptz AND l.until < $1::timestamptz
+     ORDER BY l.until
+     LIMIT $4::bigint
+), locked AS MATERIALIZED (
+    SELECT {job.brief r}
+      FROM workflow.workflow_run AS r
+     WHERE r.id = ANY (ARRAY(SELECT unnest(due.ids) FROM due))
+       AND r.status = 'leased' AND r.lease_until < $1::timestamptz
+     ORDER BY r.lease_until
+     LIMIT $2::bigint
+       FOR NO KEY UPDATE SKIP LOCKED
+)
+SELECT looked.count, locked.*
+  FROM (SELECT count(*) FROM due) AS looked
+  LEFT JOIN locked ON true
+
+
+-- name: settle_leases
+-- doing: look at leases
+-- Looks at lease rows that are due.  One without a leased job goes; others are moved to the earliest end
+-- of a lease among their jobs.
+--
+--   $1  now
+--   $2  how many rows at most, the earliest first
+--   $3  the earliest end to look at
+--   $4  when to look again, if no lease ends before
+--
+-- One row: how many were looked at, and how many of them are still due, since a lease has run out.  What
+-- has become leased since this statement began has a row of its own.  Walks
+-- idx_workflow_run_lease_until.
+WITH due AS MATERIALIZED (
+    SELECT l.id, l.until, l.ids
+      FROM workflow.workflow_run_lease AS l
+     WHERE l.until >= $3::timestamptz AND l.until < $1::timestamptz
+     ORDER BY l.until
+     LIMIT $2::bigint
+       FOR UPDATE SKIP LOCKED
+), looked AS MATERIALIZED (
+    SELECT due.id, due.until, leased.until AS earliest
+      FROM due
+     CROSS JOIN LATERAL (
+           SELECT min(r.lease_until) AS until
+             FROM workflow.workflow_run AS r
+            WHERE r.id = ANY (due.ids) AND r.status = 'leased') AS leased
+), gone AS (
+    DELETE FROM workflow.workflow_run_lease AS l
+     USING looked
+     WHERE l.id = looked.id AND looked.earliest IS NULL
+), moved AS (
+    UPDATE workflow.workflow_run_lease AS l
+       SET until = least(looked.earliest, $4::timestamptz)
+      FROM looked
+     WHERE l.id = looked.id AND looked.earliest > looked.until
+)
+SELECT count(*), count(*) FILTER (WHERE looked.earliest < $1::timestamptz) FROM looked
+
+
+-- name: add_leases
+-- doing: note leases
+-- Lease rows for jobs that are about to be leased, or until an earlier time than they are.
+--
+--   $1, $2  ids, ends of leases
+INSERT INTO workflow.workflow_run_lease (until, ids)
+SELECT given.until, ARRAY[given.id]
+  FROM unnest($1::uuid[], $2::timestamptz[]) AS given (id, until)
+ WHERE NOT EXISTS (SELECT
+                     FROM workflow.workflow_run AS r
+                    WHERE r.id = given.id
+                      AND r.status = 'leased' AND r.lease_until <= given.until)
 
 
 -- name: update_jobs
@@ -116,6 +188,7 @@ UPDATE workflow.workflow_run AS r
 --   $10  how many to lease at most
 --   $11, $12  workers and tokens: for each row that is leased, or one of each for all
 --   $13  end of the lease
+--   $14  when to look at it
 --
 -- Each row begins with how many heads there were: as many as $9 means that there may be more
 -- behind them.  Then how many were locked: more than were leased means that some had changed since
@@ -203,17 +276,19 @@ WITH RECURSIVE walk (before, type) AS (
            updated_at  = $8::timestamptz
       FROM (SELECT t.place, row_number() OVER () AS number FROM taken AS t) AS taken
      WHERE r.ctid = taken.place
-    RETURNING r.*
+    RETURNING r.*, taken.number
+), noted AS (
+    INSERT INTO workflow.workflow_run_lease (until, ids)
+    SELECT $14::timestamptz, array_agg(l.id) FROM leased AS l GROUP BY (l.number - 1) / 100
 ), looked AS MATERIALIZED (
-    SELECT heads.count AS heads,
-           (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS us
-      FROM (SELECT count(*) FROM head) AS heads
+    SELECT heads.count AS heads, locks.count AS locks,
+           (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS us,
+           pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS open,
+           coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0) AS own,
+           coalesce(pg_sequence_last_value('workflow.workflow_run_seq_seq'::regclass), 0) >> 8 AS last
+      FROM (SELECT count(*) FROM head) AS heads, (SELECT count(*) FROM taken) AS locks
 )
-SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
-       pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
-       coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0),
-       coalesce(pg_sequence_last_value('workflow.workflow_run_seq_seq'::regclass), 0) >> 8,
-       looked.heads,
+SELECT looked.heads, looked.locks, looked.us, looked.open, looked.own, looked.last, looked.heads,
        CASE WHEN row_number() OVER (ORDER BY r.priority, r.seq) = 1 THEN (
             SELECT string_agg(low.number || ' ' || low.key, ' ')
               FROM (SELECT found.number, min(found.seq) >> 8 AS key
@@ -257,7 +332,8 @@ SELECT (SELECT r.seq >> 8
 -- Looks at what is leased now; asked only after a commit with an unknown end.
 SELECT {job.columns r}
   FROM workflow.workflow_run AS r
- WHERE r.status = 'leased'
+ WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids) FROM workflow.workflow_run_lease AS l))
+   AND r.status = 'leased'
    AND r.leased_by = $1::text
    AND r.lease_token = $2::text
  ORDER BY r.priority, r.seq
@@ -282,11 +358,33 @@ SELECT {job.columns r}
 --   $3  prefix; NULL: any
 --   $4  only rows before this seq
 --   $5  how many at most
+--
+-- Walks the order of insertion backwards until it has enough.
+SELECT {job.columns r}
+  FROM workflow.workflow_run_order AS o
+ CROSS JOIN LATERAL (
+       SELECT one.* FROM workflow.workflow_run AS one WHERE one.id = o.id LIMIT 1) AS r
+ WHERE o.seq < $4::bigint
+   AND r.deleted_at IS NULL
+   AND ($1::text IS NULL OR r.status = $1::text)
+   AND ($2::text IS NULL OR r.type = $2::text)
+   AND ($3::text IS NULL OR starts_with(r.type, $3::text))
+ ORDER BY o.seq DESC
+ LIMIT $5::bigint
+
+
+-- name: list_leased_jobs
+-- doing: list jobs
+-- The same for those that are leased.
+--
+--   $1..$5  as in list_jobs
+--
+-- Reads what is leased, not the history.
 SELECT {job.columns r}
   FROM workflow.workflow_run AS r
- WHERE r.deleted_at IS NULL
+ WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids) FROM workflow.workflow_run_lease AS l))
+   AND r.status = 'leased' AND r.status = $1::text AND r.deleted_at IS NULL
    AND r.seq < $4::bigint
-   AND ($1::text IS NULL OR r.status = $1::text)
    AND ($2::text IS NULL OR r.type = $2::text)
    AND ($3::text IS NULL OR starts_with(r.type, $3::text))
  ORDER BY r.seq DESC
@@ -315,7 +413,7 @@ SELECT {job.columns r}
 --
 --   $1  now
 --
--- Reads the index of what is pending, not the table.
+-- Reads the index of what is pending, and what is leased; not the history.
 SELECT waiting.pending, waiting.ready, leased.count, waiting.oldest
   FROM (SELECT count(*) AS pending,
                count(*) FILTER (WHERE r.run_at <= $1::timestamptz) AS ready,
@@ -324,4 +422,5 @@ SELECT waiting.pending, waiting.ready, leased.count, waiting.oldest
          WHERE r.status = 'pending' AND r.deleted_at IS NULL) AS waiting,
        (SELECT count(*)
           FROM workflow.workflow_run AS r
-         WHERE r.status = 'leased') AS leased
+         WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids) FROM workflow.workflow_run_lease AS l))
+           AND r.status = 'leased') AS leased

@@ -68,7 +68,10 @@ SELECT walk.type
 UNION
 SELECT r.type
   FROM workflow.workflow_run AS r
- WHERE NOT $2::boolean AND r.status = 'leased' AND r.deleted_at IS NULL
+ WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids)
+                           FROM workflow.workflow_run_lease AS l
+                          WHERE NOT $2::boolean))
+   AND r.status = 'leased' AND r.deleted_at IS NULL
 UNION
 SELECT g.workflow_name FROM workflow.workflow_registry AS g WHERE NOT $2::boolean
  ORDER BY 1

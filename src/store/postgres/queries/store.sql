@@ -4,12 +4,13 @@
 --
 --   $1  how long to wait for a lock, such as '5000ms'
 --
--- cairn.engine silences the triggers that are there for everybody else.  Plans are made once and
+-- cairn.engine and cairn.leases silence the triggers that are there for everybody else.  Plans are made once and
 -- kept, perhaps on an empty table; so whatever would be right only for few rows is turned off, and
 -- an ordered index is what remains.  All of it ends with the transaction, as a pooler demands.
 -- One row: the database's clock.
 SELECT clock_timestamp(),
        set_config('cairn.engine', '1', true),
+       set_config('cairn.leases', '1', true),
        set_config('lock_timeout', $1, true),
        set_config('plan_cache_mode', 'force_generic_plan', true),
        set_config('enable_seqscan', 'off', true),
@@ -40,12 +41,17 @@ SELECT pg_notify('cairn', $1)
 -- What doctor wants to know.
 --
 --   $1  now
+--
+-- The last column: how many of the latest 100,000 jobs are leased without a lease row.
 SELECT current_setting('server_version'),
        (SELECT max(version) FROM workflow.cairn_schema),
        clock_timestamp(),
        (SELECT count(*)
           FROM workflow.workflow_run AS r
-         WHERE r.status = 'leased' AND r.lease_until < $1::timestamptz)
+         WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids)
+                                   FROM workflow.workflow_run_lease AS l
+                                  WHERE l.until < $1::timestamptz))
+           AND r.status = 'leased' AND r.lease_until < $1::timestamptz)
        + (SELECT count(*)
             FROM workflow.workflow_step AS s
            WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
@@ -58,7 +64,15 @@ SELECT current_setting('server_version'),
           FROM workflow.workflow_outbox AS o
          WHERE o.acked_at IS NULL
          ORDER BY o.id
-         LIMIT 1)
+         LIMIT 1),
+       (SELECT count(*)
+          FROM workflow.workflow_run AS r
+         WHERE r.id = ANY (ARRAY(SELECT o.id
+                                   FROM workflow.workflow_run_order AS o
+                                  ORDER BY o.seq DESC
+                                  LIMIT 100000))
+           AND r.status = 'leased'
+           AND r.id NOT IN (SELECT unnest(l.ids) FROM workflow.workflow_run_lease AS l))
 
 
 -- name: begin

@@ -6,9 +6,10 @@
 --   $2  how many at most
 --   $3  the earliest time to look at
 --
--- For each type and priority: the lowest (seq >> 8) that is now ready, and how many rows.  Walks idx_workflow_run_scheduled.
+-- For each type and priority: the lowest (seq >> 8) that is now ready, and how many rows.  Walks
+-- idx_workflow_run_scheduled.
 WITH due AS MATERIALIZED (
-    SELECT r.seq
+    SELECT r.id
       FROM workflow.workflow_run AS r
      WHERE r.status = 'pending' AND NOT r.is_ready
        AND r.run_at >= $3::timestamptz AND r.run_at <= $1::timestamptz
@@ -19,7 +20,7 @@ WITH due AS MATERIALIZED (
     UPDATE workflow.workflow_run AS r
        SET is_ready = true
       FROM due
-     WHERE r.seq = due.seq
+     WHERE r.id = due.id
     RETURNING r.type, r.priority, r.seq >> 8 AS key
 )
 SELECT ready.type, ready.priority, min(ready.key), count(*)
@@ -116,10 +117,12 @@ SELECT i.id::text
 --
 --   $1..$12  which times to look at, from and to: of jobs for later, of their leases, of retries, leases
 --            and waits of steps, of delayed starts
+--   $13  whether to look at every lease of a job
 --
 -- One row: the earliest of each, NULL for none, followed by the microseconds since the statement
--- began; at last, whether plain SQL has written a start, or relatives are to be told.  A job's lease
--- has run out a microsecond after its end.  One look at the head of each index of timers, whose
+-- began; then whether plain SQL has written a start, or relatives are to be told; at last, if $13 says
+-- so, the earliest end of a job's lease.  A lease row is due at that time or earlier (settle_leases), and
+-- a lease has run out a microsecond after its end.  One look at the head of each index of timers, whose
 -- conditions are repeated here word for word.
 SELECT (SELECT r.run_at
           FROM workflow.workflow_run AS r
@@ -128,11 +131,10 @@ SELECT (SELECT r.run_at
          ORDER BY r.run_at
          LIMIT 1),
        (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint,
-       (SELECT r.lease_until
-          FROM workflow.workflow_run AS r
-         WHERE r.status = 'leased'
-           AND r.lease_until >= $3::timestamptz AND r.lease_until <= $4::timestamptz
-         ORDER BY r.lease_until
+       (SELECT l.until
+          FROM workflow.workflow_run_lease AS l
+         WHERE l.until >= $3::timestamptz AND l.until <= $4::timestamptz
+         ORDER BY l.until
          LIMIT 1),
        (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint,
        (SELECT s.due_at
@@ -168,7 +170,15 @@ SELECT (SELECT r.run_at
        EXISTS (SELECT
                  FROM workflow.workflow_intake AS n
                 WHERE n.instance_id IS NULL AND n.error IS NULL)
-       OR EXISTS (SELECT FROM workflow.workflow_instance AS t WHERE t.is_telling)
+       OR EXISTS (SELECT FROM workflow.workflow_instance AS t WHERE t.is_telling),
+       CASE WHEN $13::boolean
+            THEN (SELECT min(r.lease_until)
+                    FROM workflow.workflow_run AS r
+                   WHERE r.id = ANY (ARRAY(
+                         SELECT unnest(l.ids)
+                           FROM workflow.workflow_run_lease AS l
+                          WHERE l.until >= $3::timestamptz AND l.until <= $4::timestamptz))
+                     AND r.status = 'leased') END
 
 
 -- name: check_timers
@@ -191,11 +201,10 @@ SELECT CASE WHEN found.at IS NOT NULL
                                 AND r.run_at >= part.first AND r.run_at < part.before
                               ORDER BY r.run_at
                               LIMIT 1)
-                   WHEN 1 THEN (SELECT r.lease_until
-                               FROM workflow.workflow_run AS r
-                              WHERE r.status = 'leased'
-                                AND r.lease_until >= part.first AND r.lease_until < part.before
-                              ORDER BY r.lease_until
+                   WHEN 1 THEN (SELECT l.until
+                               FROM workflow.workflow_run_lease AS l
+                              WHERE l.until >= part.first AND l.until < part.before
+                              ORDER BY l.until
                               LIMIT 1)
                    WHEN 2 THEN (SELECT s.due_at
                                FROM workflow.workflow_step AS s
