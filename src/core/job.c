@@ -108,6 +108,15 @@ static int64_t retry_at_us(const struct job_row *row, const struct job_input *in
     return instant_add(now_us, delay_us);
 }
 
+void job_complete(struct job_row *row, const struct job_input *input, int64_t now_us)
+{
+    end_lease(row, input);
+    row->status = JOB_SUCCEEDED;
+    row->result = input->output;
+    row->is_ready = false;
+    row->updated_at_us = now_us;
+}
+
 static enum job_event apply_report(struct job_row *row, const struct job_input *input,
                                    int64_t now_us, struct rng *rng)
 {
@@ -115,9 +124,7 @@ static enum job_event apply_report(struct job_row *row, const struct job_input *
     end_lease(row, input);
     switch (input->action) {
     case JOB_COMPLETE:
-        row->status = JOB_SUCCEEDED;
-        row->result = input->output;
-        row->is_ready = false;
+        job_complete(row, input, now_us);
         return EVENT_SUCCEEDED;
     case JOB_DEAD:
         row->attempt++;

@@ -36,7 +36,8 @@ struct row_name {
     const char *id; /* of a job, or of an instance */
     int32_t seq;    /* the place of a step; -1: none */
     bool is_job;
-    bool is_bare; /* the step alone is needed: its instance is not locked */
+    bool is_bare;               /* the step alone is needed: its instance is not locked */
+    const cairn_report *report; /* that names it; NULL: another request */
 };
 
 /* Events in the order in which they happened; a zeroed struct is empty. */
@@ -163,6 +164,9 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
                            const struct job_input *input, struct job_verdict *ret_verdict);
 
 /* ---- batch_report.c ------------------------------------------------------------------------- */
+
+/* What core is asked by a report about a job. */
+struct job_input report_to_input(const struct request *request, const cairn_report *report);
 
 /* The step that a task's id names; NULL: there is none. */
 cairn_code batch_find_step(struct batch *batch, const char *task_id,

@@ -56,8 +56,10 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
                            const struct job_input *input, struct job_verdict *ret_verdict)
 {
     struct job_row *row = &job->row;
-    struct job_verdict verdict =
-        job_apply(row, input, batch->tx->now_us, &batch->committer->rng);
+    struct job_verdict verdict = {.event = EVENT_SUCCEEDED};
+    if (!job->is_completed)
+        verdict = job_apply(row, input, batch->tx->now_us, &batch->committer->rng);
+    job->is_completed = false;
     *ret_verdict = verdict;
     job->is_dirty |= verdict.is_changed;
     if (verdict.event == EVENT_NONE)

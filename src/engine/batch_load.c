@@ -6,6 +6,9 @@
  */
 #include "engine/workset.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- names ---------------------------------------------------------------------------------- */
 
 static cairn_code add_name(struct batch *batch, const struct row_name *name)
@@ -47,8 +50,12 @@ static cairn_code name_task(struct batch *batch, struct request *request, const 
 static cairn_code name_reported(struct batch *batch, struct request *request)
 {
     const struct report_input *in = &request->in.report;
-    for (size_t i = 0; i < in->count; i++)
+    for (size_t i = 0; i < in->count; i++) {
+        size_t before = batch->names.count;
         TRY(name_task(batch, request, in->reports[i].task_id));
+        if (batch->names.count > before)
+            batch->names.items[before].report = &in->reports[i];
+    }
     return CAIRN_OK;
 }
 
@@ -87,6 +94,59 @@ static cairn_code name_rows_of(struct batch *batch, struct request *request)
                    ? name_row(batch, request, request_instance_id(request), false)
                    : CAIRN_OK;
     }
+}
+
+/* ---- jobs that succeed --------------------------------------------------------------------------
+ *
+ * Nearly all reports about jobs tell of a success, by the holder of the lease.  Such a job need not be
+ * read: one statement looks whether it is so, and writes it.  What the statement passes over is read and
+ * decided about like anything else.  A job that several requests name is left to them, in their order.
+ */
+
+/* A report that claims for a runtime may yet be refused as a whole. */
+static bool is_success(const struct row_name *name)
+{
+    const struct request *request = name->request;
+    return name->is_job && name->report && name->report->outcome == CAIRN_COMPLETE &&
+           !name->report->outbound_count &&
+           !(request_is_claiming(request) && request_claim(request)->runtime);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct row_name *one = *(const struct row_name *const *)a;
+    const struct row_name *other = *(const struct row_name *const *)b;
+    return strcmp(one->id, other->id);
+}
+
+static bool is_same_row(const struct row_name *one, const struct row_name *other)
+{
+    return strcmp(one->id, other->id) == 0;
+}
+
+static cairn_code complete_jobs(struct batch *batch)
+{
+    size_t count = 0, named = 0;
+    const struct row_name **names =
+        arena_array(&batch->arena, batch->names.count, sizeof *names);
+    struct job_row *rows = arena_array(&batch->arena, batch->names.count, sizeof *rows);
+    NEED(names && rows, batch->error);
+    for (size_t i = 0; i < batch->names.count; i++)
+        if (batch->names.items[i].is_job)
+            names[named++] = &batch->names.items[i];
+    if (named == 0)
+        return CAIRN_OK;
+    qsort(names, named, sizeof *names, compare_names);
+    for (size_t i = 0; i < named; i++) {
+        bool is_shared = (i > 0 && is_same_row(names[i], names[i - 1])) ||
+                         (i + 1 < named && is_same_row(names[i], names[i + 1]));
+        if (is_shared || !is_success(names[i]) || workset_find_job(batch, names[i]->id))
+            continue;
+        struct job_input input = report_to_input(names[i]->request, names[i]->report);
+        rows[count] = (struct job_row){.id = names[i]->id};
+        job_complete(&rows[count++], &input, batch->tx->now_us);
+    }
+    return count ? workset_complete_jobs(batch, rows, count) : CAIRN_OK;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -187,6 +247,7 @@ cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)
         return CAIRN_OK;
     const char **ids = arena_array(&batch->arena, batch->names.count, sizeof *ids);
     NEED(ids, batch->error);
+    TRY(complete_jobs(batch));
     TRY(workset_load_jobs(batch, ids, gather_ids(batch, true, ids)));
     TRY(workset_load(batch, ids, gather_ids(batch, false, ids)));
     if (is_any_absent(batch))

@@ -49,8 +49,7 @@ cairn_code ended_otherwise(cairn_error *error, const char *id, const char *ended
 
 /* ---- reports about jobs --------------------------------------------------------------------- */
 
-static struct job_input report_to_input(const struct request *request,
-                                        const cairn_report *report)
+struct job_input report_to_input(const struct request *request, const cairn_report *report)
 {
     static const enum job_action actions[] = {
         [CAIRN_COMPLETE] = JOB_COMPLETE, [CAIRN_FAIL] = JOB_FAIL,

@@ -94,6 +94,21 @@ cairn_code workset_add_job(struct batch *batch, const struct job_row *row,
     return CAIRN_OK;
 }
 
+cairn_code workset_complete_jobs(struct batch *batch, struct job_row *rows, size_t count)
+{
+    bool *is_done = arena_array(&batch->arena, count, sizeof *is_done);
+    NEED(is_done, batch->error);
+    TRY(STORE(batch, complete_jobs, rows, count, is_done));
+    for (size_t i = 0; i < count; i++) {
+        struct workset_job *job;
+        if (!is_done[i])
+            continue;
+        TRY(workset_add_job(batch, &rows[i], &job));
+        job->is_completed = true;
+    }
+    return CAIRN_OK;
+}
+
 cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t count)
 {
     struct missing missing;

@@ -25,6 +25,7 @@ struct workset_job {
     struct job_row row; /* without payload and result */
     bool is_busy;       /* another transaction holds it; only its id is known */
     bool is_dirty;
+    bool is_completed;         /* by complete_jobs(): its report is yet to be answered */
     struct request *answer_to; /* the latest control of it, which is yet to be answered */
 };
 
@@ -48,6 +49,10 @@ struct workset_instance {
 };
 
 /* ---- jobs (workset.c) ----------------------------------------------------------------------- */
+
+/* Completes jobs that no other request of the batch names, as far as complete_jobs() can, and adds those.
+ * The rows are as job_complete() makes them, sorted by id. */
+cairn_code workset_complete_jobs(struct batch *batch, struct job_row *rows, size_t count);
 
 /* Reads and locks the jobs that are not there yet.  ids are valid. */
 cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t count);

@@ -360,6 +360,41 @@ TEST(a_row_that_a_stranger_holds_is_busy)
     CHECK_INT(results[0], LOCK_DONE);
 }
 
+TEST(a_completion_passes_over_a_row_that_a_stranger_holds)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    struct job_input input = {
+        .action = JOB_COMPLETE, .worker = "w", .token = "t", .output = "1"};
+    struct job_row rows[2] = {0};
+    bool is_done[2];
+    begin_write(rig);
+    add(rig, job_of(rig, "a"));
+    add(rig, job_of(rig, "a"));
+    CLAIM(rig, 2, "a");
+    commit(rig);
+    bool is_first_less = strcmp(rig->rows[0].id, rig->rows[1].id) < 0;
+    for (size_t i = 0; i < 2; i++) {
+        rows[i].id = rig->rows[is_first_less ? i : 1 - i].id;
+        job_complete(&rows[i], &input, RIG_START_US);
+    }
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "BEGIN; UPDATE workflow.workflow_run SET status = 'cancelled' WHERE id = '%s'",
+             rows[0].id);
+    foreign_run(foreign, sql);
+    begin_write(rig);
+    MUST(rig, rig->ops->complete_jobs(rig->tx, rows, 2, is_done, &rig->error));
+    CHECK(!is_done[0] && is_done[1], "%d %d", is_done[0], is_done[1]);
+    commit(rig);
+    foreign_run(foreign, "COMMIT");
+    begin_write(rig);
+    MUST(rig, rig->ops->complete_jobs(rig->tx, rows, 2, is_done, &rig->error));
+    CHECK(!is_done[0] && !is_done[1], "%d %d", is_done[0], is_done[1]);
+    CHECK_INT(get(rig, rows[0].id).status, JOB_CANCELLED);
+    CHECK_INT(get(rig, rows[1].id).status, JOB_SUCCEEDED);
+}
+
 TEST(claims_at_the_same_time_take_different_jobs)
 {
     cleanup(rig_closep) struct rig *first = rig_open_url(new_url());

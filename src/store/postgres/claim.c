@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A claim looks at a few more than wanted: what other claimers hold costs no second look. */
@@ -35,6 +36,7 @@ struct claim_kind {
     const struct row_type *type;
     enum postgres_query claim, check;
     bool (*is_held_by)(const void *row, const struct claim_holder *holder);
+    int (*compare)(const void *one, const void *other); /* NULL: the query has sorted them */
     void (*add_params)(struct postgres_params *params, const struct taking *taking);
     void (*note_due)(struct store_tx *tx, int64_t due_us);
 };
@@ -68,11 +70,19 @@ static bool is_job_held_by(const void *job, const struct claim_holder *holder)
            strcmp(row->leased_by, holder->worker) == 0;
 }
 
+static int compare_jobs(const void *one, const void *other)
+{
+    const struct job_row *a = one, *b = other;
+    int order = (a->priority > b->priority) - (a->priority < b->priority);
+    return order ? order : (a->seq > b->seq) - (a->seq < b->seq);
+}
+
 static const struct claim_kind jobs = {
     .type = &job_row_type,
     .claim = PG_CLAIM_JOBS,
     .check = PG_CHECK_JOBS,
     .is_held_by = is_job_held_by,
+    .compare = compare_jobs,
     .add_params = add_job_params,
     .note_due = postgres_note_due,
 };
@@ -215,6 +225,19 @@ static cairn_code drop_holders(struct store_tx *tx, struct taking *taking, cairn
     return CAIRN_OK;
 }
 
+/* The rows that came last, which are in order nearly always. */
+static void sort_last(const struct taking *taking, size_t count)
+{
+    const struct claim_kind *kind = taking->kind;
+    size_t size = kind->type->size;
+    char *first = taking->rows + (taking->count - count) * size;
+    for (size_t i = 1; i < count && kind->compare; i++)
+        if (kind->compare(first + (i - 1) * size, first + i * size) > 0) {
+            qsort(first, count, size, kind->compare);
+            return;
+        }
+}
+
 /* One look at `heads` rows.  *ret_is_all: there was nothing behind them. */
 static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t heads,
                             bool *ret_is_all, cairn_error *reterr)
@@ -237,6 +260,7 @@ static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t h
         postgres_read_row(&reader, CLAIM_ROW, type, taking->rows + taking->count * type->size);
         taking->count++;
     }
+    sort_last(taking, count);
     *ret_is_all = told.heads < heads && told.taken == count;
     postgres_walked(taking->marks, &walk, &told, tx->session->store->clock->is_virtual, keys,
                     count);

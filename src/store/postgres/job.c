@@ -95,6 +95,70 @@ cairn_code postgres_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_r
     return CAIRN_OK;
 }
 
+/* Members of all rows, in order; one is enough if they are alike. */
+struct alike_texts {
+    const char **texts;
+    size_t count;
+};
+
+static cairn_code gather_texts(struct store_tx *tx, const struct job_row *rows, size_t count,
+                               size_t offset, struct alike_texts *ret, cairn_error *reterr)
+{
+    bool is_alike = true;
+    *ret = (struct alike_texts){arena_array(tx->arena, count, sizeof *ret->texts), count};
+    if (!ret->texts)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        ret->texts[i] = *(const char *const *)((const char *)&rows[i] + offset);
+        is_alike = is_alike && text_is(ret->texts[i], ret->texts[0]);
+    }
+    ret->count = is_alike ? 1 : count;
+    return CAIRN_OK;
+}
+
+static cairn_code complete_portion(struct store_tx *tx, struct job_row *rows, size_t count,
+                                   bool *ret_is_done, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    struct alike_texts ids, workers, tokens, results;
+    TRY(gather_texts(tx, rows, count, offsetof(struct job_row, id), &ids, reterr));
+    TRY(gather_texts(tx, rows, count, offsetof(struct job_row, ended_by), &workers, reterr));
+    TRY(gather_texts(tx, rows, count, offsetof(struct job_row, ended_token), &tokens, reterr));
+    TRY(gather_texts(tx, rows, count, offsetof(struct job_row, result), &results, reterr));
+    param_uuids(&params, ids.texts, ids.count);
+    param_texts(&params, workers.texts, workers.count);
+    param_texts(&params, tokens.texts, tokens.count);
+    param_jsons(&params, results.texts, results.count);
+    param_time(&params, tx->now_us);
+    param_text(&params, tx->session->store->clock->is_virtual ? "t" : "f");
+    param_text(&params, job_status_name(rows->status));
+    param_text(&params, rows->ended_outcome);
+    TRY(postgres_ask(tx, PG_COMPLETE_JOBS, &params, &reader, reterr));
+    postgres_move_clock(tx, &reader);
+    for (; reader.row < reader.count; reader.row++) {
+        size_t number = (size_t)value_int(&reader, 1);
+        if (number < 1 || number > count)
+            continue;
+        ret_is_done[number - 1] = true;
+        rows[number - 1].attempt = (int32_t)value_int(&reader, 2);
+    }
+    return CAIRN_OK;
+}
+
+cairn_code postgres_complete_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
+                                  bool *ret_is_done, cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++)
+        ret_is_done[i] = false;
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        for (size_t bytes = 0; end < count && bytes < POSTGRES_PORTION; end++)
+            bytes += rows[end].result ? strlen(rows[end].result) : 0;
+        TRY(complete_portion(tx, rows + begin, end - begin, ret_is_done + begin, reterr));
+    }
+    return CAIRN_OK;
+}
+
 cairn_code postgres_update_jobs(struct store_tx *tx, const struct job_row *rows, size_t count,
                                 cairn_error *reterr)
 {

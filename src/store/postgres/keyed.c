@@ -149,9 +149,8 @@ cairn_code postgres_insert_keyed(struct store_tx *tx, const struct keyed_rows *k
 
 /* ---- locking -------------------------------------------------------------------------------- */
 
-/* Locks take time to get, and a lease is judged by the moment at which its row was locked: the
- * first column is the clock of that moment. */
-static void move_clock(struct store_tx *tx, struct postgres_reader *reader)
+/* Locks take time to get. */
+void postgres_move_clock(struct store_tx *tx, struct postgres_reader *reader)
 {
     int64_t now_us = value_time(reader, 0);
     if (!tx->session->store->clock->is_virtual && now_us > tx->now_us)
@@ -207,7 +206,7 @@ cairn_code postgres_lock_keyed(struct store_tx *tx, const struct keyed_rows *kin
             strcmp(ids[i], PQgetvalue(reader.result, reader.row, ID_COLUMN)) != 0)
             continue;
         postgres_read_row(&reader, 1, kind->type, (char *)ret_rows + i * kind->type->size);
-        move_clock(tx, &reader);
+        postgres_move_clock(tx, &reader);
         ret_results[i] = LOCK_DONE;
         reader.row++;
     }

@@ -244,6 +244,14 @@ void param_uuids(struct postgres_params *params, const char *const *ids, size_t 
     param_array_copy(params, &array);
 }
 
+void param_texts(struct postgres_params *params, const char *const *texts, size_t count)
+{
+    struct postgres_array array = {0};
+    for (size_t i = 0; i < count; i++)
+        add_text(&array, texts[i]);
+    param_array_copy(params, &array);
+}
+
 void param_jsons(struct postgres_params *params, const char *const *jsons, size_t count)
 {
     struct postgres_array array = {0};

@@ -151,6 +151,7 @@ void param_time(struct postgres_params *params, int64_t us);
 /* 0 and INSTANT_MAX: before and after every time. */
 void param_time_or_ends(struct postgres_params *params, int64_t us);
 void param_uuids(struct postgres_params *params, const char *const *ids, size_t count);
+void param_texts(struct postgres_params *params, const char *const *texts, size_t count);
 void param_jsons(struct postgres_params *params, const char *const *jsons, size_t count);
 
 struct postgres_array {
@@ -440,6 +441,9 @@ struct keyed_rows {
     void (*add_keys)(struct postgres_columns *columns, const void *row); /* for find_existing */
     void (*note)(struct store_tx *tx, const void *row);                  /* that is new */
 };
+
+/* A row that was locked is judged by the clock of that moment: the first column of the row that is read. */
+void postgres_move_clock(struct store_tx *tx, struct postgres_reader *reader);
 
 /* insert_jobs() and insert_instances(), lock_jobs() and lock_instances() of store.h. */
 cairn_code postgres_insert_keyed(struct store_tx *tx, const struct keyed_rows *kind, void *rows,

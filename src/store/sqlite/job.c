@@ -64,6 +64,29 @@ cairn_code sqlite_update_jobs(struct store_tx *tx, const struct job_row *rows, s
     return rows_write(tx, Q_UPDATE_JOB, &job_row_type, rows, count, reterr);
 }
 
+static cairn_code complete_job(struct store_tx *tx, struct job_row *row, bool *ret_is_done,
+                               cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_FIND_COMPLETABLE, reterr);
+    struct job_row found;
+    row_bind(&query, &job_row_type, row);
+    cairn_code code = row_find(&query, &job_row_type, &found);
+    *ret_is_done = !code;
+    if (code)
+        return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
+    row->seq = found.seq;
+    row->attempt = found.attempt;
+    return rows_write(tx, Q_COMPLETE_JOB, &job_row_type, row, 1, reterr);
+}
+
+cairn_code sqlite_complete_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
+                                bool *ret_is_done, cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++)
+        TRY(complete_job(tx, &rows[i], &ret_is_done[i], reterr));
+    return CAIRN_OK;
+}
+
 /* ---- Lists and counts -------------------------------------------------------------------- */
 
 /* Up to here sorting the pending jobs is quicker than walking past those that have ended. */

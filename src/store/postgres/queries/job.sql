@@ -166,6 +166,60 @@ SELECT given.until, ARRAY[given.id]
                       AND r.status = 'leased' AND r.lease_until <= given.until)
 
 
+-- name: complete_jobs
+-- Ends leases well.
+--
+--   $1  ids
+--   $2..$4  workers, tokens and results: one for each, or one for all
+--   $5  now
+--   $6  whether this clock is virtual
+--   $7, $8  status, outcome
+--
+-- Each row begins with the time: the database's clock after all rows were locked, unless the clock is
+-- virtual.  Then the number of the job in $1 and its attempt.  At least one row; if nothing was written,
+-- these are NULL.
+--
+-- Locks in the order given, and skips what others hold.  A row is found once by its id, and from then on
+-- where it lies (ctid); one that has changed since this statement began is left as it is.
+WITH held AS MATERIALIZED (
+    SELECT given.number, given.worker, given.token, given.result, lock.place
+      FROM (SELECT g.number, g.id, coalesce(g.worker, ($2::text[])[1]) AS worker,
+                   coalesce(g.token, ($3::text[])[1]) AS token,
+                   coalesce(g.result, ($4::jsonb[])[1]) AS result
+              FROM (SELECT generate_subscripts($1::uuid[], 1) AS number, unnest($1::uuid[]) AS id,
+                           unnest($2::text[]) AS worker, unnest($3::text[]) AS token,
+                           unnest($4::jsonb[]) AS result) AS g) AS given
+     CROSS JOIN LATERAL (
+           SELECT r.ctid AS place
+             FROM workflow.workflow_run AS r
+            WHERE r.id = given.id AND r.status = 'leased'
+              AND r.leased_by = given.worker AND r.lease_token = given.token
+              FOR NO KEY UPDATE SKIP LOCKED) AS lock
+), moment AS MATERIALIZED (
+    SELECT CASE WHEN $6::boolean OR locks.count < 0 THEN $5::timestamptz
+                ELSE greatest($5::timestamptz, clock_timestamp()) END AS now
+      FROM (SELECT count(*) FROM held) AS locks
+), done AS (
+    UPDATE workflow.workflow_run AS r
+       SET status        = $7::text,
+           is_ready      = false,
+           leased_by     = NULL,
+           lease_token   = NULL,
+           lease_until   = NULL,
+           ended_by      = held.worker,
+           ended_token   = held.token,
+           ended_outcome = $8::text,
+           result        = held.result,
+           updated_at    = moment.now
+      FROM moment, held
+     WHERE r.ctid = held.place AND r.lease_until >= moment.now
+    RETURNING held.number, r.attempt
+)
+SELECT moment.now, done.number, done.attempt
+  FROM moment
+  LEFT JOIN done ON true
+
+
 -- name: update_jobs
 -- doing: write jobs
 -- Writes the columns that may change, of rows that this transaction has locked.
@@ -197,7 +251,8 @@ UPDATE workflow.workflow_run AS r
 -- the (seq >> 8) that no new row is below, how many rows the walk had to read; and in the first row
 -- alone, of each of the given ranges that has rows, its number and the lowest (seq >> 8) found there.
 -- Then the row's type, priority and (seq >> 8), and its columns.  At least one row; if nothing was
--- leased, these are NULL.
+-- leased, these are NULL.  Rows come in the order in which they were locked, but PostgreSQL does not
+-- promise it.
 --
 -- Walks idx_workflow_run_type_prefix alone: from one type to the next that has work, now or later
 -- (one probe each), then the first rows of every type that are ready, in whole groups of those that
@@ -289,7 +344,7 @@ WITH RECURSIVE walk (before, type) AS (
       FROM (SELECT count(*) FROM head) AS heads, (SELECT count(*) FROM taken) AS locks
 )
 SELECT looked.heads, looked.locks, looked.us, looked.open, looked.own, looked.last, looked.heads,
-       CASE WHEN row_number() OVER (ORDER BY r.priority, r.seq) = 1 THEN (
+       CASE WHEN row_number() OVER () = 1 THEN (
             SELECT string_agg(low.number || ' ' || low.key, ' ')
               FROM (SELECT found.number, min(found.seq) >> 8 AS key
                       FROM found
@@ -299,7 +354,6 @@ SELECT looked.heads, looked.locks, looked.us, looked.open, looked.own, looked.la
        {job.columns r}
   FROM looked
   LEFT JOIN leased AS r ON true
- ORDER BY r.priority, r.seq
 
 
 -- name: check_jobs

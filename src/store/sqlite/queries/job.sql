@@ -64,6 +64,31 @@ UPDATE workflow_run
  WHERE seq = :seq;
 
 
+-- name: find_completable
+-- doing: read a job
+-- A job whose lease is held by this worker, under this token.
+--
+--   :id, :ended_by, :ended_token  which
+--   :now                          microseconds since 1970
+--
+-- One row or none.
+SELECT seq, attempt
+  FROM workflow_run
+ WHERE id = :id
+   AND status = 'leased'
+   AND leased_by = :ended_by
+   AND lease_token = :ended_token
+   AND lease_until >= :now;
+
+
+-- name: complete_job
+-- doing: update a job
+-- Writes what a success changes of a job that was read in this transaction.
+UPDATE workflow_run
+   SET {job.changes but attempt run_at last_error deleted_at}
+ WHERE seq = :seq;
+
+
 -- name: postpone_job
 -- doing: postpone a job
 -- Takes a job out of the claim index until its time has come.

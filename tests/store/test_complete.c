@@ -1,0 +1,207 @@
+/* tests/store/test_complete.c - complete_jobs(): it leaves what core leaves, in every situation, and
+ * passes over what core would not complete.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "rig.h"
+
+/* How a job may be when worker "w" reports its success under token "t". */
+static const struct situation {
+    const char *name;
+    struct job_row row; /* over a pending job */
+} situations[] = {
+    {"leased to it",
+     {.status = JOB_LEASED,
+      .leased_by = "w",
+      .token = "t",
+      .lease_until_us = RIG_START_US + US_PER_MIN}},
+    {"leased to the last instant",
+     {.status = JOB_LEASED, .leased_by = "w", .token = "t", .lease_until_us = RIG_START_US}},
+    {"leased for the third time",
+     {.status = JOB_LEASED,
+      .leased_by = "w",
+      .token = "t",
+      .lease_until_us = RIG_START_US + 1,
+      .attempt = 2,
+      .last_error = "no",
+      .ended_by = "v",
+      .ended_token = "s",
+      .ended_outcome = "fail",
+      .result = "[1]"}},
+    {"leased and deleted",
+     {.status = JOB_LEASED,
+      .leased_by = "w",
+      .token = "t",
+      .lease_until_us = RIG_START_US + 1,
+      .deleted_at_us = RIG_START_US - 1}},
+    {"its lease has ended",
+     {.status = JOB_LEASED,
+      .leased_by = "w",
+      .token = "t",
+      .lease_until_us = RIG_START_US - 1}},
+    {"leased under another token",
+     {.status = JOB_LEASED,
+      .leased_by = "w",
+      .token = "u",
+      .lease_until_us = RIG_START_US + US_PER_MIN}},
+    {"leased to another worker",
+     {.status = JOB_LEASED,
+      .leased_by = "v",
+      .token = "t",
+      .lease_until_us = RIG_START_US + US_PER_MIN}},
+    {"leased without a token",
+     {.status = JOB_LEASED, .leased_by = "w", .lease_until_us = RIG_START_US + US_PER_MIN}},
+    {"cancelled meanwhile",
+     {.status = JOB_CANCELLED,
+      .leased_by = "w",
+      .token = "t",
+      .lease_until_us = RIG_START_US + US_PER_MIN}},
+    {"reported before",
+     {.status = JOB_SUCCEEDED,
+      .ended_by = "w",
+      .ended_token = "t",
+      .ended_outcome = "complete",
+      .result = "1"}},
+    {"reported before, otherwise",
+     {.status = JOB_PENDING,
+      .is_ready = true,
+      .attempt = 1,
+      .ended_by = "w",
+      .ended_token = "t",
+      .ended_outcome = "fail"}},
+    {"pending", {.status = JOB_PENDING, .is_ready = true}},
+    {"failed", {.status = JOB_FAILED, .attempt = 3, .last_error = "no"}},
+};
+enum { SITUATIONS = sizeof situations / sizeof *situations };
+
+static const char *add_in(struct rig *rig, const struct situation *situation)
+{
+    struct job_row row = job_of(rig, "a"), given = situation->row;
+    given.id = row.id;
+    given.type = row.type;
+    given.payload = row.payload;
+    given.priority = row.priority;
+    given.max_attempts = row.max_attempts;
+    given.run_at_us = row.run_at_us - 7;
+    given.created_at_us = row.created_at_us - 8;
+    given.updated_at_us = row.updated_at_us - 9;
+    return add(rig, given);
+}
+
+static const struct job_input success = {
+    .action = JOB_COMPLETE, .worker = "w", .token = "t", .output = "{\"done\": true}"};
+
+/* The long way: read, decide, write.  Whether it was completed. */
+static bool complete_by_core(struct rig *rig, const char *id)
+{
+    struct job_row row = lock_one(rig, id);
+    struct job_verdict verdict = job_apply(&row, &success, rig->tx->now_us, &rig->rng);
+    if (verdict.is_changed && verdict.event == EVENT_SUCCEEDED)
+        MUST(rig, rig->ops->update_jobs(rig->tx, &row, 1, &rig->error));
+    return verdict.event == EVENT_SUCCEEDED;
+}
+
+static struct job_row completed(struct rig *rig, const char *id)
+{
+    struct job_row row = {.id = id};
+    job_complete(&row, &success, rig->tx->now_us);
+    return row;
+}
+
+/* Every column but those that tell two jobs apart. */
+static void check_alike(const struct job_row *one, const struct job_row *other,
+                        const char *situation)
+{
+    for (size_t i = 0; i < job_row_type.count; i++) {
+        const struct column *column = &job_row_type.columns[i];
+        if (strcmp(column->name, "id") == 0 || strcmp(column->name, "seq") == 0)
+            continue;
+        if (column_is_text(column)) {
+            const char *a = member_text(column, one), *b = member_text(column, other);
+            CHECK((!a && !b) || (a && b && strcmp(a, b) == 0), "%s: %s is %s and %s", situation,
+                  column->name, a ? a : "null", b ? b : "null");
+        } else {
+            CHECK(member_int(column, one) == member_int(column, other),
+                  "%s: %s is %lld and %lld", situation, column->name,
+                  (long long)member_int(column, one), (long long)member_int(column, other));
+        }
+    }
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    return strcmp(((const struct job_row *)a)->id, ((const struct job_row *)b)->id);
+}
+
+TEST(a_completion_leaves_what_core_leaves)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    for (size_t i = 0; i < SITUATIONS; i++) {
+        bool is_done = false;
+        begin_write(rig);
+        const char *one = add_in(rig, &situations[i]), *other = add_in(rig, &situations[i]);
+        commit(rig);
+        begin_write(rig);
+        struct job_row row = completed(rig, one);
+        MUST(rig, rig->ops->complete_jobs(rig->tx, &row, 1, &is_done, &rig->error));
+        bool is_wanted = complete_by_core(rig, other);
+        CHECK(is_done == is_wanted, "%s: %d", situations[i].name, is_done);
+        commit(rig);
+        begin_read(rig);
+        struct job_row left = get(rig, one), right = get(rig, other);
+        check_alike(&left, &right, situations[i].name);
+        CHECK(!is_done || row.attempt == left.attempt, "%s: the attempt is %d",
+              situations[i].name, row.attempt);
+        commit(rig);
+    }
+}
+
+TEST(completions_of_one_call_are_told_apart)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct job_row rows[SITUATIONS + 1];
+    bool is_done[SITUATIONS + 1], is_wanted[SITUATIONS + 1];
+    char results[SITUATIONS + 1][32];
+    begin_write(rig);
+    for (size_t i = 0; i < SITUATIONS; i++)
+        rows[i] = completed(rig, add_in(rig, &situations[i]));
+    rows[SITUATIONS] = completed(rig, job_of(rig, "a").id); /* it does not exist */
+    commit(rig);
+    qsort(rows, SITUATIONS + 1, sizeof *rows, compare_rows);
+    begin_write(rig);
+    for (size_t i = 0; i <= SITUATIONS; i++) {
+        struct job_row seen;
+        snprintf(results[i], sizeof results[i], "%zu", i);
+        rows[i].result = results[i];
+        is_wanted[i] =
+            !rig->ops->get_job(rig->tx, rows[i].id, &seen, &rig->error) &&
+            job_apply(&seen, &success, rig->tx->now_us, &rig->rng).event == EVENT_SUCCEEDED;
+    }
+    MUST(rig, rig->ops->complete_jobs(rig->tx, rows, SITUATIONS + 1, is_done, &rig->error));
+    MUST(rig, rig->ops->complete_jobs(rig->tx, NULL, 0, NULL, &rig->error));
+    for (size_t i = 0; i <= SITUATIONS; i++) {
+        CHECK(is_done[i] == is_wanted[i], "row %zu: %d", i, is_done[i]);
+        if (is_done[i])
+            CHECK_STR(get(rig, rows[i].id).result, results[i]);
+    }
+    /* Again: each has been done. */
+    MUST(rig, rig->ops->complete_jobs(rig->tx, rows, SITUATIONS + 1, is_done, &rig->error));
+    for (size_t i = 0; i <= SITUATIONS; i++)
+        CHECK(!is_done[i], "row %zu was completed twice", i);
+}
+
+TEST(a_completion_undone_is_none)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    bool is_done = false;
+    begin_write(rig);
+    const char *id = add_in(rig, &situations[0]);
+    commit(rig);
+    begin_write(rig);
+    struct job_row row = completed(rig, id);
+    MUST(rig, rig->ops->complete_jobs(rig->tx, &row, 1, &is_done, &rig->error));
+    CHECK(is_done, "it was not completed");
+    roll_back(rig);
+    begin_read(rig);
+    CHECK_INT(get(rig, id).status, JOB_LEASED);
+}
