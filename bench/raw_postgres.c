@@ -44,7 +44,8 @@ struct raw_pg {
 
 static const struct statement shared[] = {
     /* The engine's setting, so that the triggers for foreign writers stay silent here too. */
-    {"settings", "SELECT set_config('cairn.engine', '1', true)"},
+    {"settings", "SELECT set_config('cairn.engine', '1', true), "
+                 "set_config('cairn.leases', '1', true)"},
     {"event", "INSERT INTO workflow.workflow_event (workflow_id, event_type, step, data, "
               "created_at) SELECT id, $2, $3, $4::jsonb, now() "
               "FROM unnest($1::uuid[]) AS given (id)"},
@@ -192,11 +193,15 @@ static const char *ids_of(struct raw_pg *raw, struct raw_range items)
 
 static const struct statement job_statements[] = {
     {"insert",
+     "WITH added AS ("
      "INSERT INTO workflow.workflow_run (id, type, payload, status, priority, run_at, "
      "attempt, max_attempts, created_at, updated_at, is_ready) "
      "SELECT id, $2, $3::jsonb, 'pending', 100, now(), 0, 3, now(), now(), true "
-     "FROM unnest($1::uuid[]) AS given (id)"},
+     "FROM unnest($1::uuid[]) AS given (id) RETURNING id, seq) "
+     "INSERT INTO workflow.workflow_run_order (seq, id) SELECT seq, id FROM added"},
     {"lease_job",
+     "WITH noted AS (INSERT INTO workflow.workflow_run_lease (until, ids) "
+     "VALUES (now() + interval '30 s', $1::uuid[])) "
      "UPDATE workflow.workflow_run AS r SET status = 'leased', is_ready = false, "
      "leased_by = $2, lease_until = now() + interval '30 s', lease_token = $3, "
      "updated_at = now() FROM unnest($1::uuid[]) AS given (id) WHERE r.id = given.id"},

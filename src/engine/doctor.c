@@ -72,7 +72,7 @@ static void look_at_work(struct question *q, const struct store_facts *facts,
     if (facts->unwatched_leases)
         find(q, "leases", "error",
              "%" PRIu64 " jobs are leased and no timer knows of it: they were written while "
-                        "the triggers of "
+             "the triggers of "
              "workflow_run were disabled; set their status to pending",
              facts->unwatched_leases);
     else if (facts->expired_leases)

@@ -5,6 +5,8 @@
  */
 #include "rig.h"
 
+#include <stdlib.h>
+
 /* How a job may be when worker "w" reports its success under token "t". */
 static const struct situation {
     const char *name;

@@ -73,6 +73,7 @@ static cairn_code use_every_verb(struct fixture *f)
     struct job_counts counts;
     struct store_facts facts;
     struct due_times due;
+    bool is_completed;
     size_t count;
 
     cairn_code code = CAIRN_OK;
@@ -85,6 +86,7 @@ static cairn_code use_every_verb(struct fixture *f)
     bool is_done =
         !(code = insert_job(f)) &&
         !(code = ops->lock_jobs(f->tx, ids, 1, false, rows, &lock, &error)) &&
+        !(code = ops->complete_jobs(f->tx, rows, 1, &is_completed, &error)) &&
         !(code = ops->update_jobs(f->tx, rows, 1, &error)) &&
         !(code = ops->lock_expired_jobs(f->tx, rows, 2, &count, &error)) &&
         !(code = ops->promote_jobs(f->tx, 2, &count, &error)) &&
