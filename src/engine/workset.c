@@ -100,10 +100,11 @@ cairn_code workset_complete_jobs(struct batch *batch, struct job_row *rows, size
     NEED(is_done, batch->error);
     TRY(STORE(batch, complete_jobs, rows, count, is_done));
     for (size_t i = 0; i < count; i++) {
-        struct workset_job *job;
+        struct workset_job *job = NULL;
         if (!is_done[i])
             continue;
         TRY(workset_add_job(batch, &rows[i], &job));
+        assert(job);
         job->is_completed = true;
     }
     return CAIRN_OK;
