@@ -486,6 +486,19 @@ CAIRN_DEFAULTS_(cairn_function_code, CAIRN_FUNCTION_CODE_VALUES_)
 #define CAIRN_FUNCTION_CODE_DEFAULTS \
     CAIRN_INITIAL_(cairn_function_code, CAIRN_FUNCTION_CODE_VALUES_)
 
+/* What a caller still has of a function's memory: the steps before a place, all of which have ended.  A
+ * claim that brings this instance then leaves them out; see cairn_memory.steps_from. */
+typedef struct cairn_known {
+    size_t size;
+    const char *instance_id;
+    int64_t revision; /* of the memory that they are from */
+    int32_t before;   /* the place; from 1 */
+} cairn_known;
+
+#define CAIRN_KNOWN_VALUES_(SET) SET(size, sizeof(cairn_known)), SET(before, 1)
+CAIRN_DEFAULTS_(cairn_known, CAIRN_KNOWN_VALUES_)
+#define CAIRN_KNOWN_DEFAULTS CAIRN_INITIAL_(cairn_known, CAIRN_KNOWN_VALUES_)
+
 typedef struct cairn_claim_options {
     size_t size;
     const char *worker;       /* the name of the worker; not empty */
@@ -499,6 +512,9 @@ typedef struct cairn_claim_options {
     uint32_t wait_ms;    /* real time to wait for a task if there is none; 0: do not wait */
     const cairn_function_code *functions; /* beside `types`, which may then be empty */
     size_t function_count;
+    const cairn_known *known; /* for bindings that keep memories by themselves.  Without it the
+                               * library does so, and every memory that comes is whole */
+    size_t known_count;
 } cairn_claim_options;
 
 #define CAIRN_CLAIM_VALUES_(SET) \
@@ -1255,6 +1271,9 @@ struct cairn_memory {
     int32_t effect; /* the number in the keys of steps, from 1, except for those in `effects` */
     const cairn_effect *const *effects; /* of steps that were undone */
     size_t effect_count;
+    int32_t
+        steps_from; /* 1: `steps` has all; else those from this place on, since the claim has named
+                         * the others in `known` */
 };
 
 /* ---- Everything, as JSON ----------------------------------------------------------------- */

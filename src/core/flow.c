@@ -47,8 +47,17 @@ void step_touch(struct flow *flow, struct flow_step *step)
     step->row.updated_at_us = flow->now_us;
 }
 
+/* Workers may still have the memory of a function: a step that had ended was thought to stay so. */
+static void change_remembered(struct flow *flow)
+{
+    flow->instance->revision = revision_of_next_edition(flow->instance->revision);
+    flow->is_dirty = true;
+}
+
 static void change_status(struct flow *flow, struct flow_step *step, enum step_status to)
 {
+    if (flow->instance->is_function && step->row.seq > 0 && step_is_ended(step->row.status))
+        change_remembered(flow);
     count(flow, &step->row, -1);
     step->row.status = to;
     count(flow, &step->row, +1);

@@ -421,17 +421,22 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
     if (step_is_stopped(runner))
         return commit_stopped(flow, runner, commit, ret_verdict);
 
-    row->attempts = 0; /* leases lost in a row */
-    row->error = NULL;
+    if (row->attempts || row->error) {
+        row->attempts = 0; /* leases lost in a row */
+        row->error = NULL;
+        step_touch(flow, runner);
+    }
     flow->is_dirty = true;
-    step_touch(flow, runner);
     TRY(flow->source->clear_error(flow, &flow->instance->last_error, row->name));
     bool is_repeated;
     TRY(remember_all(flow, commit, false, &is_repeated));
     if (commit->outcome == PASSAGE_GO_ON) {
         ret_verdict->is_repeated = is_repeated;
         ret_verdict->stop = row->stop ? step_stop_name(row->stop) : NULL; /* paused, if any */
-        lease_extend(row, instant_add(flow->now_us, commit->extend_us));
+        if (commit->extend_us) {
+            lease_extend(row, instant_add(flow->now_us, commit->extend_us));
+            step_touch(flow, runner);
+        }
     } else {
         lease_end(flow, runner, commit->worker, commit->token,
                   passage_outcome_name(commit->outcome));

@@ -41,3 +41,25 @@ const char *memo_flaw(const struct memo *memo)
         return "only a task can have a compensation";
     return NULL;
 }
+
+/* More commits than this in one edition only begin the next one. */
+enum { EDITION_BITS = 20 };
+
+static bool is_first_of_edition(int64_t revision)
+{
+    return (revision & ((INT64_C(1) << EDITION_BITS) - 1)) == 0;
+}
+
+/* A commit that changes several steps begins one edition.  The first revision is never a memory's: the
+ * commit goes on to the next one. */
+int64_t revision_of_next_edition(int64_t revision)
+{
+    return is_first_of_edition(revision) ? revision
+                                         : ((revision >> EDITION_BITS) + 1) << EDITION_BITS;
+}
+
+bool revision_is_of_edition(int64_t known, int64_t revision)
+{
+    return !is_first_of_edition(known) && known <= revision &&
+           known >> EDITION_BITS == revision >> EDITION_BITS;
+}

@@ -20,6 +20,13 @@ enum { FUNCTION_STEPS_MAX = 10000 };
 /* Steps, logs, jobs or workflows in one commit. */
 enum { COMMIT_ENTRIES_MAX = 1000 };
 
+/* Revisions of an instance are counted in editions.  Within an edition a step that has ended stays as it
+ * is, so that a worker with an earlier memory of the same edition needs only the others.  A new edition
+ * begins when such a step is undone, forgotten or done again. */
+int64_t revision_of_next_edition(int64_t revision);
+bool revision_is_of_edition(int64_t known,
+                            int64_t revision); /* known is not the newer one, either */
+
 /* A step to be remembered, new or changed.  Texts that are not set are NULL. */
 struct memo {
     int32_t seq;
@@ -45,7 +52,7 @@ struct passage_commit {
     enum passage_outcome outcome;
     const char *output, *error;
     const char *failed_step; /* the key of the step whose error it is; NULL: its own */
-    int64_t extend_us;
+    int64_t extend_us; /* GO_ON; 0: the lease stays as it is */
 };
 
 /* What must hold of a memo whatever is remembered: NULL, or what is wrong with it. */

@@ -256,7 +256,8 @@ cairn_code batch_begin(struct committer *committer, struct request_queue *reques
                                 .engine = engine,
                                 .ops = engine->store->ops,
                                 .error = reterr,
-                                .requests = requests};
+                                .requests = requests,
+                                .began = moment_of(engine)};
     cairn_code code =
         ret_batch->ops->begin(committer->session, &ret_batch->arena, &ret_batch->tx, reterr);
     if (code)
@@ -264,12 +265,26 @@ cairn_code batch_begin(struct committer *committer, struct request_queue *reques
     return code;
 }
 
+static cairn_code commit(struct batch *batch)
+{
+    struct local_engine *engine = batch->engine;
+    struct lease_view *leases = batch->leases.items;
+    size_t count = batch->leases.count;
+    int64_t now_us = batch->tx->now_us;
+    known_leases_begin(engine, leases, count, true);
+    cairn_code code = STORE(batch, commit, has_made_ready(batch));
+    known_leases_end(engine, leases, count, true, !code, &batch->began, now_us);
+    return code;
+}
+
 cairn_code batch_end(struct batch *batch, cairn_code code)
 {
+    if (!code)
+        code = batch_collect_leases(batch);
     if (code)
         batch->ops->rollback(batch->tx);
     else
-        code = STORE(batch, commit, has_made_ready(batch));
+        code = commit(batch);
     if (!code) {
         count(batch);
         wake_waits(batch);

@@ -83,6 +83,8 @@ struct batch {
 
     struct demand *demands; /* of claims */
     LIST(struct passage) passages;
+    LIST(struct lease_view) leases; /* of functions that were claimed */
+    struct moment began;            /* before the transaction did */
     struct tally tally;
     struct ready_types ready;
     int64_t due_us; /* the earliest timer known: the store's, and those made here; 0: none */
@@ -181,6 +183,9 @@ void request_give_beat(struct request *request, const cairn_beat *beat);
 cairn_code ended_otherwise(cairn_error *error, const char *id, const char *ended_outcome);
 cairn_code step_lease_lost(cairn_error *error, const char *id, const char *worker,
                            const struct step_row *row); /* NULL: there is no such task */
+
+/* lease_check.c: the runner rows that the batch has locked, beside those that it has claimed. */
+cairn_code batch_collect_leases(struct batch *batch);
 
 /* ---- batch_control.c ------------------------------------------------------------------------ */
 

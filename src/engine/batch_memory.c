@@ -26,9 +26,25 @@ struct reading {
 
 /* ---- instances ------------------------------------------------------------------------------ */
 
+/* The place before which the claim knows the steps; 1: it knows none, or they may have changed. */
+static int32_t find_known(const struct passage *passage, const struct instance_row *row)
+{
+    const cairn_claim_options *claim = request_claim(passage->request);
+    for (size_t i = 0; i < claim->known_count; i++) {
+        const cairn_known *known = &claim->known[i];
+        if (strcmp(known->instance_id, row->id) == 0)
+            return revision_is_of_edition(known->revision, row->revision) &&
+                           known->before <= row->places
+                       ? known->before
+                       : 1;
+    }
+    return 1;
+}
+
 static void note_instance(struct passage *passage, const struct instance_row *row)
 {
     cairn_memory *memory = passage->memory;
+    memory->steps_from = find_known(passage, row);
     memory->version = row->version;
     memory->revision = row->revision;
     memory->places = row->places;
@@ -74,12 +90,18 @@ static cairn_code read_instances(struct reading *reading)
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
+/* For all that there can be. */
+static size_t steps_room(const cairn_memory *memory)
+{
+    return (size_t)(memory->places - memory->steps_from);
+}
+
 static cairn_code add_step(const struct reading *reading, struct passage *passage,
                            struct step_row *row)
 {
     struct arena *arena = &passage->request->arena;
     cairn_memory *memory = passage->memory;
-    size_t room = (size_t)memory->places;
+    size_t room = steps_room(memory);
     if (!passage->steps) {
         passage->steps = arena_array(arena, room, sizeof *passage->steps);
         memory->steps = passage->steps;
@@ -94,17 +116,23 @@ static cairn_code add_step(const struct reading *reading, struct passage *passag
     return step_to_public(arena, row, step, reading->batch->error);
 }
 
-/* One that remembers nothing is not asked about. */
-static struct reading those_with_steps(const struct reading *reading)
+/* One that remembers nothing, or nothing that is not known, is not asked about.  *ret_after: behind which
+ * place of each the steps are read. */
+static struct reading those_with_steps(const struct reading *reading,
+                                       struct step_ref **ret_after)
 {
     struct reading some = *reading;
     struct arena *arena = &reading->batch->arena;
+    struct step_ref *after = *ret_after = arena_array(arena, reading->count, sizeof *after);
     some.passages = arena_array(arena, reading->count, sizeof *some.passages);
     some.ids = arena_array(arena, reading->count, sizeof *some.ids);
     some.count = 0;
-    for (size_t i = 0; some.passages && some.ids && i < reading->count; i++) {
-        if (reading->passages[i].memory->places <= 1)
+    for (size_t i = 0; after && some.passages && some.ids && i < reading->count; i++) {
+        const cairn_memory *memory = reading->passages[i].memory;
+        if (memory->places <= memory->steps_from)
             continue;
+        after[some.count] =
+            (struct step_ref){.instance_id = reading->ids[i], .seq = memory->steps_from - 1};
         some.passages[some.count] = reading->passages[i];
         some.ids[some.count++] = reading->ids[i];
     }
@@ -124,29 +152,29 @@ static size_t choose_portion(const struct reading *reading)
 {
     size_t portion = 0;
     for (size_t i = 0; i < reading->count && portion < STEPS_AT_ONCE; i++)
-        portion += (size_t)reading->passages[i].memory->places;
+        portion += steps_room(reading->passages[i].memory) + 1;
     return portion < STEPS_AT_ONCE ? portion : STEPS_AT_ONCE;
 }
 
 static cairn_code read_steps(const struct reading *all)
 {
     struct batch *batch = all->batch;
-    struct reading reading = those_with_steps(all);
-    NEED(reading.passages && reading.ids, batch->error);
+    struct step_ref *after;
+    struct reading reading = those_with_steps(all, &after);
+    NEED(after && reading.passages && reading.ids, batch->error);
     if (reading.count == 0)
         return CAIRN_OK;
     size_t portion = choose_portion(&reading);
     struct step_row *rows = arena_array(&batch->arena, portion, sizeof *rows);
     NEED(rows, batch->error);
-    int32_t after = 0;
     for (size_t at = 0, count = portion; count == portion && at < reading.count;) {
-        TRY(STORE(batch, list_memos, reading.ids + at, reading.count - at, after, rows, portion,
-                  &count));
+        TRY(STORE(batch, list_memos, after + at, reading.count - at, rows, portion, &count));
         for (size_t i = 0; i < count; i++) {
-            after = rows[i].seq;
             at = find_passage(&reading, at, rows[i].instance_id);
-            if (at < reading.count)
-                TRY(add_step(&reading, &reading.passages[at], &rows[i]));
+            if (at == reading.count)
+                break;
+            after[at].seq = rows[i].seq;
+            TRY(add_step(&reading, &reading.passages[at], &rows[i]));
         }
     }
     return CAIRN_OK;
@@ -240,6 +268,10 @@ cairn_code batch_add_passage(struct batch *batch, struct request *request,
     *passage = (struct passage){
         .request = request, .memory = memory, .instance_id = runner->instance_id};
     *ret_memory = memory;
+    struct lease_view *lease = list_add(&batch->arena, &batch->leases);
+    NEED(lease, batch->error);
+    *lease = (struct lease_view){.instance_id = runner->instance_id,
+                                 .row = request->was_unsure ? NULL : runner};
     return CAIRN_OK;
 }
 

@@ -12,6 +12,8 @@ cairn_code take_claim(struct arena *arena, cairn_claim_options *to,
                       const cairn_claim_options *from, cairn_error *reterr)
 {
     TRY(options_take(OPTIONS_CLAIM, to, from, reterr));
+    TRY(options_take_many(OPTIONS_KNOWN, arena, to->known, to->known_count, &to->known,
+                          reterr));
     return options_take_many(OPTIONS_FUNCTION_CODE, arena, to->functions, to->function_count,
                              &to->functions, reterr);
 }

@@ -19,6 +19,7 @@ cairn_code engine_run(cairn_engine *engine, struct request *request)
     sem_t is_done;
     if (engine->ops->run_here && engine->ops->run_here(engine, request))
         return request->code;
+    memories_offer(&engine->memories, request);
     sem_init(&is_done, 0, 0);
     request->done = post;
     /* cppcheck-suppress autoVariables ; the request is done before this returns */
@@ -27,6 +28,7 @@ cairn_code engine_run(cairn_engine *engine, struct request *request)
     while (sem_wait(&is_done) != 0)
         ; /* a signal came in between */
     sem_destroy(&is_done);
+    memories_complete(&engine->memories, request);
     return request->code;
 }
 

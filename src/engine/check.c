@@ -85,6 +85,13 @@ static cairn_code check_function(struct check *check, const cairn_function_code 
     return check_range(check, "from_version", function->from_version, 0, function->version);
 }
 
+static cairn_code check_known(struct check *check, const cairn_known *known)
+{
+    TRY(check_name(check, "instance_id", known->instance_id));
+    TRY(check_range(check, "revision", known->revision, 0, INT64_MAX));
+    return check_range(check, "before", known->before, 1, INT32_MAX);
+}
+
 static cairn_code check_served(struct check *check, const cairn_claim_options *claim)
 {
     TRY(check_count(check, "types", claim->type_count, claim->function_count == 0));
@@ -100,6 +107,9 @@ cairn_code check_claim_options(struct check *check, const cairn_claim_options *c
 {
     TRY(check_name(check, "worker", claim->worker));
     TRY(check_served(check, claim));
+    TRY(check_count(check, "known", claim->known_count, 0));
+    for (size_t i = 0; i < claim->known_count; i++)
+        TRY(check_known(check, &claim->known[i]));
     TRY(check_range(check, "max", claim->max, 1, (int64_t)check->limits->max_batch));
     return check_range(check, "lease_ms", claim->lease_ms, 1, UINT32_MAX);
 }

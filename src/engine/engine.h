@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "cairn.h"
+#include "engine/memories.h"
 #include "engine/request.h"
 
 /* The answer to a cairn_call; made by api/ here, and by remote/ from what the server sent. */
@@ -54,6 +55,7 @@ struct cairn_engine {
     const struct store_schema *schema; /* NULL: a server's */
     cairn_open_options options;        /* limits; texts in it are not kept */
     struct notices notices;
+    struct memories memories; /* of functions that were claimed through it */
 };
 
 /* A number of a notice; a list of them ends with one that has no name. */

@@ -37,6 +37,12 @@ static void set_patience(const struct local_engine *engine, struct request *requ
     await_begin(request, now_us);
 }
 
+/* A look whose answer the engine knows. */
+static bool is_known(struct local_engine *engine, struct request *request)
+{
+    return request_is_lease_check(request) && known_lease_answer(engine, request);
+}
+
 /* With the lock held: the answer to a probe of a store that is known to be away. */
 static bool is_hopeless(const struct local_engine *engine, struct request *request)
 {
@@ -58,7 +64,8 @@ static void submit(cairn_engine *base, struct request *request)
 
     pthread_mutex_lock(&engine->lock);
     bool is_refused = engine->is_stopping;
-    bool is_answered = !is_refused && is_hopeless(engine, request);
+    bool is_answered =
+        !is_refused && (is_hopeless(engine, request) || is_known(engine, request));
     bool is_taken = !is_refused && !is_answered;
     request->wakes = park_wakes(engine, request);
     if (is_taken && is_for_reader(engine, request)) {
@@ -270,10 +277,13 @@ static bool run_here(cairn_engine *base, struct request *request)
 {
     struct local_engine *engine = to_local(base);
     struct request_queue one = {0};
-    if (!engine->has_reader || !is_for_reader(engine, request) || request->await_ms ||
-        has_reads(engine) || pthread_mutex_trylock(&engine->read_lock))
+    if (!engine->has_reader || !is_for_reader(engine, request) || request->await_ms)
         return false;
     cairn_code code = request_check(&base->options, request);
+    if (!code && is_known(engine, request))
+        return true;
+    if (has_reads(engine) || pthread_mutex_trylock(&engine->read_lock))
+        return false;
     request->give_up_us = clock_monotonic_us(&engine->clock) + RUN_HERE_PATIENCE_MS * US_PER_MS;
     queue_push(&one, request);
     if (!code)
@@ -392,7 +402,9 @@ static void close_engine(cairn_engine *base)
     pthread_cond_destroy(&engine->watch_work);
     pthread_mutex_destroy(&engine->lock);
     pthread_mutex_destroy(&engine->read_lock);
+    known_leases_done(&engine->known_leases);
     notices_done(base);
+    memories_done(&base->memories);
     mem_free(engine->base.url);
     mem_free(engine);
 }
@@ -409,6 +421,7 @@ static void abandon(cairn_engine *base)
         ops->forget(engine->store, engine->read_session);
     ops->forget(engine->store, NULL);
     close(engine->stop_fd);
+    mem_free(engine->known_leases.slots);
     mem_free(engine->base.url);
     mem_free(engine);
 }
@@ -433,6 +446,8 @@ static void init_locks(struct local_engine *engine)
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&engine->lock, NULL);
     pthread_mutex_init(&engine->read_lock, NULL);
+    known_leases_init(&engine->known_leases);
+    memories_init(&engine->base.memories);
 }
 
 static void init_clock(struct local_engine *engine, const cairn_open_options *options)

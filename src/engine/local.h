@@ -18,6 +18,7 @@
 
 #include "definition/definition.h"
 #include "engine/engine.h"
+#include "engine/known_lease.h"
 #include "store/store.h"
 
 #include <pthread.h>
@@ -118,6 +119,7 @@ struct local_engine {
     struct store *store;
     struct clock clock;
     struct counters counters;
+    struct known_leases known_leases;
 
     struct committer committers[WRITERS_MAX];
     int committer_count;

@@ -20,6 +20,7 @@
     X(REGISTRY, cairn_registry_spec, CAIRN_REGISTRY)                 \
     X(CLAIM, cairn_claim_options, CAIRN_CLAIM)                       \
     X(FUNCTION_CODE, cairn_function_code, CAIRN_FUNCTION_CODE)       \
+    X(KNOWN, cairn_known, CAIRN_KNOWN)                               \
     X(OUTBOUND, cairn_outbound, CAIRN_OUTBOUND)                      \
     X(REPORT, cairn_report, CAIRN_REPORT)                            \
     X(BEAT, cairn_beat, CAIRN_BEAT)                                  \

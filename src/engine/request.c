@@ -5,6 +5,7 @@
 #include "engine/request.h"
 
 #include "base/mem.h"
+#include "engine/memories.h"
 
 struct request *request_new(enum request_op op)
 {
@@ -18,6 +19,7 @@ void request_free(struct request *request)
 {
     if (!request)
         return;
+    memories_release(request);
     arena_done(&request->arena);
     mem_free(request);
 }

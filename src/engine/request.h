@@ -156,6 +156,8 @@ struct commit_input {
     const char *output, *error,
         *failed_step;   /* failed_step: whose error it is; NULL: its own */
     uint32_t extend_ms; /* GO_ON */
+    bool
+        is_lease_fresh; /* GO_ON: it need not be extended; a server is not told, and extends it */
     bool is_claiming;   /* also claim, in the same commit */
     cairn_claim_options claim;
 };
@@ -285,17 +287,19 @@ struct request {
 
     /* The engine's own, while it has the request. */
     struct request *next;
-    int64_t give_up_us;    /* monotonic: until when an unreachable store is tried again */
-    int64_t wait_until_us; /* monotonic: until when a claim, or await_ms, waits; 0: it
+    int64_t give_up_us;         /* monotonic: until when an unreachable store is tried again */
+    int64_t wait_until_us;      /* monotonic: until when a claim, or await_ms, waits; 0: it
                             * does not */
-    char await_id[40];     /* what await_ms waits for, kept while the arena is emptied */
-    char token[24];        /* of the claim, kept over tries */
-    struct demand *demand; /* of the claim, in this batch */
-    char signal_id[40];    /* of a signal that was given none, kept over tries */
-    char instance_id[40];  /* of a requeue: its record's instance, which the answer shows */
-    uint32_t wakes;        /* wake-ups before it was submitted; see park.c */
-    bool is_reported;      /* its reports are committed; only its claim still waits */
-    bool was_unsure;       /* the result of an earlier commit is unknown */
+    char await_id[40];          /* what await_ms waits for, kept while the arena is emptied */
+    char token[24];             /* of the claim, kept over tries */
+    struct demand *demand;      /* of the claim, in this batch */
+    struct kept_memory **known; /* what the claim names, held until the end; memories.c */
+    size_t known_count;
+    char signal_id[40];   /* of a signal that was given none, kept over tries */
+    char instance_id[40]; /* of a requeue: its record's instance, which the answer shows */
+    uint32_t wakes;       /* wake-ups before it was submitted; see park.c */
+    bool is_reported;     /* its reports are committed; only its claim still waits */
+    bool was_unsure;      /* the result of an earlier commit is unknown */
 };
 
 struct request *request_new(enum request_op op);                /* NULL: memory ran out */

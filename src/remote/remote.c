@@ -204,6 +204,7 @@ static void remote_close(cairn_engine *base)
     curl_slist_free_all(engine->headers);
     pthread_mutex_destroy(&engine->lock);
     notices_done(base);
+    memories_done(&base->memories);
     mem_free(engine->base.url);
     mem_free(engine);
 }
@@ -344,6 +345,7 @@ cairn_code remote_engine_open(const cairn_open_options *options, const char *url
     if (!engine)
         return fail_memory(reterr);
     pthread_mutex_init(&engine->lock, NULL);
+    memories_init(&engine->base.memories);
     engine->base.ops = &remote_ops;
     engine->base.options = *options;
     const char *token = options->token ? options->token : getenv("CAIRN_TOKEN");

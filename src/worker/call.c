@@ -93,6 +93,7 @@ static struct call *call_new(struct cairn_worker *worker, enum call_kind kind,
 
 static void submit(struct call *call)
 {
+    memories_offer(&call->engine->memories, call->request);
     call->engine->ops->submit(call->engine, call->request);
 }
 

@@ -83,6 +83,7 @@ static void tasks_came(struct cairn_worker *worker, struct call *call)
     worker->slots_promised -= call->slots;
     if (call->request->code || call->slots == 0)
         return;
+    memories_complete(&worker->engine->memories, call->request);
     worker->is_empty = page->count == 0;
     if (page->count)
         worker->pause_ms = 0;

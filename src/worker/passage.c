@@ -22,6 +22,10 @@ static cairn_code check_options(const struct passage_options *options, cairn_err
     if (!task || !task->memory || strcmp(task->kind, "function") != 0)
         return fail(reterr, CAIRN_E_BAD_INPUT, "task %s is not a function's",
                     task ? task->id : "NULL");
+    if (task->memory->steps_from > 1)
+        return fail(reterr, CAIRN_E_BAD_INPUT,
+                    "the memory of task %s is not whole: it begins at step %d", task->id,
+                    (int)task->memory->steps_from);
     if (options->commit != CAIRN_COMMIT_STEP && options->commit != CAIRN_COMMIT_PASSAGE)
         return fail(reterr, CAIRN_E_BAD_INPUT, "commit is %d, which is no commit mode",
                     (int)options->commit);
@@ -80,6 +84,7 @@ cairn_code passage_new(const struct passage_options *options,
     passage->max_name = options->max_name ? options->max_name : limits.max_name;
     passage->max_payload = options->max_payload ? options->max_payload : limits.max_payload;
     passage->extended_at_us = monotonic_us();
+    passage->may_skip_extension = options->may_skip_extension;
     passage->last_call = &passage->calls;
     passage->costs.size = sizeof passage->costs;
     if (!take_task(passage, options) || memory_fill(passage)) {
@@ -101,6 +106,7 @@ cairn_code passage_open(cairn_engine *engine, struct passage_options *options,
 {
     options->exchange = exchange_with_engine;
     options->exchange_arg = engine;
+    options->may_skip_extension = !engine->options.virtual_clock;
     options->seed = engine->options.seed;
     options->max_name = engine->options.max_name;
     options->max_payload = engine->options.max_payload;

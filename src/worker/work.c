@@ -17,16 +17,6 @@ static bool keep(struct arena *arena, const char **text)
     return !from || *text;
 }
 
-static bool keep_step(struct arena *arena, cairn_step *step)
-{
-    return keep(arena, &step->id) && keep(arena, &step->name) && keep(arena, &step->kind) &&
-           keep(arena, &step->handler) && keep(arena, &step->status) &&
-           keep(arena, &step->input) && keep(arena, &step->output) &&
-           keep(arena, &step->error) && keep(arena, &step->undo_error) &&
-           keep(arena, &step->metadata) && keep(arena, &step->waiting_event) &&
-           keep(arena, &step->locked_by);
-}
-
 static bool keep_event(struct arena *arena, cairn_received *event)
 {
     return keep(arena, &event->id) && keep(arena, &event->event) &&
@@ -50,7 +40,7 @@ static bool keep_memory(struct arena *arena, const cairn_memory **memory)
     }
     for (size_t i = 0; i < from->step_count; i++) {
         steps[i] = *from->steps[i];
-        if (!keep_step(arena, &steps[i]))
+        if (!step_keep_texts(arena, &steps[i]))
             return false;
     }
     for (size_t i = 0; i < from->event_count; i++) {

@@ -28,7 +28,7 @@ TEST(a_functions_task_brings_what_is_remembered)
     CHECK(json_is_false(part(&caller, "tasks.0.forced")), "%s", caller.text);
     CHECK_INT(json_array_size(part(&caller, "tasks.0.steps")), 0);
     CHECK_INT(json_array_size(part(&caller, "tasks.0.events")), 0);
-    CHECK_INT(json_object_size(part(&caller, "tasks.0")), 23);
+    CHECK_INT(json_object_size(part(&caller, "tasks.0")), 24);
 
     call_for(&caller, 201, "POST", about(&passage, "/signal"),
              "{\"event\":\"paid\",\"id\":\"s1\",\"payload\":{\"a\": 0.1}}");
@@ -447,6 +447,40 @@ TEST(a_commit_that_comes_twice_is_taken_once)
     CHECK_INT(json_array_size(part(&caller, "items")), 2);
     call_for(&caller, 200, "GET", about(&passage, "/logs"), NULL);
     CHECK_INT(json_array_size(part(&caller, "items")), 1);
+    caller_close(&caller);
+}
+
+/* A claim of a worker that has the memory of this revision, before this place. */
+static void claim_knowing(struct caller *caller, const struct passage *passage,
+                          long long revision, int before)
+{
+    call_for(caller, 200, "POST", "/v1/tasks/claim",
+             "{\"worker\":\"w\",\"types\":[\"order\"],\"known\":[{\"instance_id\":\"%s\","
+             "\"revision\":%lld,\"before\":%d}]}",
+             passage->instance, revision, before);
+    CHECK_INT(json_array_size(part(caller, "tasks")), 1);
+}
+
+TEST(a_worker_that_knows_steps_is_sent_the_others)
+{
+    struct caller caller;
+    struct passage passage = begin_passage(&caller);
+    CHECK_INT(int_at(&caller, "tasks.0.steps_from"), 1);
+    commit_for(&caller, 200, &passage, "suspend",
+               ",\"steps\":[" STEP("1", "a", "task", "completed", "") "," STEP(
+                   "2", "b", "task", "completed", "") "," STEP("3", "z", "sleep", "waiting",
+                                                               ",\"delay_ms\":1000") "]");
+    call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":1001}");
+    claim_knowing(&caller, &passage, passage.revision, 3);
+    CHECK_INT(int_at(&caller, "tasks.0.steps_from"), 3);
+    CHECK_INT(json_array_size(part(&caller, "tasks.0.steps")), 1);
+    CHECK_STR(text_at(&caller, "tasks.0.steps.0.name"), "z");
+
+    /* Whoever begins anew sends all. */
+    call_for(&caller, 200, "POST", about(&passage, "/restart"), "{}");
+    claim_knowing(&caller, &passage, passage.revision, 3);
+    CHECK_INT(int_at(&caller, "tasks.0.steps_from"), 1);
+    CHECK_INT(json_array_size(part(&caller, "tasks.0.steps")), 0);
     caller_close(&caller);
 }
 

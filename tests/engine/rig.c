@@ -176,3 +176,18 @@ const char *rig_events(struct rig *rig, const char *id)
     }
     return text;
 }
+
+struct request *rig_claim_function(struct rig *rig)
+{
+    static const char file[] = "{\"function\": \"f\", \"version\": 1}";
+    struct request *deploy = rig_make(OP_DEPLOY), *start = rig_make(OP_START);
+    deploy->in.deploy = (struct deploy_input){.text = file, .len = sizeof file - 1};
+    start->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
+    start->in.start.workflow = "f";
+    CHECK_INT(rig_do(rig, deploy), CAIRN_OK);
+    CHECK_INT(rig_do(rig, start), CAIRN_OK);
+    struct request *claim = rig_claim(rig, "f", 0);
+    CHECK_INT(rig_do(rig, claim), CAIRN_OK);
+    CHECK_INT(claim->out.page.count, 1);
+    return claim;
+}

@@ -37,6 +37,9 @@ void rig_run(struct rig *rig);
 /* Submits, runs until it is done (resting stores are waited for), and returns its code. */
 cairn_code rig_do(struct rig *rig, struct request *request);
 
+/* The claim of a function "f", started anew, by the worker "w". */
+struct request *rig_claim_function(struct rig *rig);
+
 bool rig_is_done(const struct request *request);
 
 /* "created leased started": the events of a job. */

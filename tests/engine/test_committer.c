@@ -313,28 +313,12 @@ TEST(a_control_whose_commit_nobody_knew_the_end_of_is_not_refused_as_a_second_on
     rig_done(&rig);
 }
 
-/* A function "f" in the hands of the worker "w". */
-static struct request *claim_function(struct rig *rig)
-{
-    static const char file[] = "{\"function\": \"f\", \"version\": 1}";
-    struct request *deploy = rig_make(OP_DEPLOY), *start = rig_make(OP_START);
-    deploy->in.deploy = (struct deploy_input){.text = file, .len = sizeof file - 1};
-    start->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
-    start->in.start.workflow = "f";
-    CHECK_INT(rig_do(rig, deploy), CAIRN_OK);
-    CHECK_INT(rig_do(rig, start), CAIRN_OK);
-    struct request *claim = rig_claim(rig, "f", 0);
-    CHECK_INT(rig_do(rig, claim), CAIRN_OK);
-    CHECK_INT(claim->out.page.count, 1);
-    return claim;
-}
-
 /* The first try does both, the second one finds the lease gone. */
 TEST(a_passages_commit_that_may_have_been_carried_out_is_not_refused_as_late)
 {
     struct rig rig;
     rig_init(&rig, 60000);
-    const cairn_task *task = &claim_function(&rig)->out.page.tasks[0];
+    const cairn_task *task = &rig_claim_function(&rig)->out.page.tasks[0];
     struct request *commit = rig_make(OP_COMMIT);
     struct commit_step step = {.seq = 1,
                                .key = "a",
@@ -364,7 +348,7 @@ TEST(a_restart_whose_commit_nobody_knew_the_end_of_is_not_applied_twice)
 {
     struct rig rig;
     rig_init(&rig, 60000);
-    const cairn_task *task = &claim_function(&rig)->out.page.tasks[0];
+    const cairn_task *task = &rig_claim_function(&rig)->out.page.tasks[0];
     struct request *first = rig_make(OP_RESTART), *second = rig_make(OP_RESTART);
     first->in.control.id = second->in.control.id = task->instance_id;
     lose_answer(&rig);

@@ -56,6 +56,8 @@ static void submit_as(struct sim *sim, struct op *op, int engine, struct request
     request->done = note_done;
     request->arg = &op->is_done;
     lease_asked(sim, request);
+    if (sim->has_functions && sim_chance(sim, 70))
+        memories_offer(&sim->memories, request);
     struct cairn_engine *base = &sim->engines[engine].engine->base;
     base->ops->submit(base, request);
 }
@@ -452,12 +454,15 @@ static void learn_instance(struct sim *sim, const char *id)
     snprintf(sim->instances[sim->instance_count++], ID_TEXT, "%s", id);
 }
 
-static void learn_tasks(struct sim *sim, const struct request *request, const char *worker)
+static void learn_tasks(struct sim *sim, struct request *request, const char *worker)
 {
+    memories_complete(&sim->memories, request);
     for (size_t i = 0; i < request->out.page.count; i++) {
         const cairn_task *task = &request->out.page.tasks[i];
         if (strcmp(task->kind, "function") == 0)
             law_of_version(sim, request_claim(request), task);
+        if (task->memory)
+            law_of_memory(sim, task);
         if (task->instance_id)
             law_of_key(sim, task);
         if (sim_chance(sim, 10) && !sim->is_calm)

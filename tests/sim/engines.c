@@ -156,6 +156,8 @@ void sim_open(struct sim *sim)
     sim->snapshots = calloc(2, sizeof *sim->snapshots);
     sim->programs = calloc(FUNCTIONS_MAX, sizeof *sim->programs);
     sim->runners = calloc(RUNNERS_MAX, sizeof *sim->runners);
+    memories_init(&sim->memories);
+    sim->memories.least = sim->memories.more = 1; /* functions are short here */
     if (!sim->snapshots || !sim->programs || !sim->runners)
         abort();
     sim->now = sim->before = sim->snapshots;
@@ -173,6 +175,7 @@ void sim_close(struct sim *sim)
     arena_done(&sim->snapshots[1].arena);
     free(sim->programs);
     free(sim->runners);
+    memories_done(&sim->memories);
     free(sim->snapshots);
 }
 

@@ -120,6 +120,7 @@ void act_claim_versions(struct sim *sim, struct request *request, cairn_claim_op
 bool claim_accepts(const cairn_claim_options *claim, const struct seen_instance *instance,
                    const struct step_row *row);
 void law_of_version(struct sim *sim, const cairn_claim_options *claim, const cairn_task *task);
+void law_of_memory(struct sim *sim, const cairn_task *task);
 
 /* runner.c */
 void runner_start(struct sim *sim, const cairn_task *task, const char *worker);

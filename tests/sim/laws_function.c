@@ -18,6 +18,43 @@ static bool is_begun_anew(const struct seen_instance *now)
            has_event(now, "workflow_retried", NULL) || has_event(now, "dlq_requeued", NULL);
 }
 
+/* ---- what a worker is given ------------------------------------------------------------------ */
+
+static bool is_remembered_so(const cairn_step *step, const struct step_row *row)
+{
+    return is_same(step->name, row->name) &&
+           is_same(step->status, step_status_name(row->status)) &&
+           is_same(step->kind, step_kind_name(row->kind)) &&
+           is_same(step->output, row->output) && is_same(step->error, row->error) &&
+           is_same(step->input, row->input) && step->attempts == row->attempts &&
+           step->commit_no == row->commit_no && step->deadline_at_us == row->deadline_at_us;
+}
+
+/* What a worker has kept and what the claim has brought are together what is in the store, if nothing has
+ * happened to the instance since. */
+void law_of_memory(struct sim *sim, const cairn_task *task)
+{
+    const cairn_memory *memory = task->memory;
+    const struct seen_instance *now = snapshot_find(sim->now, task->instance_id);
+    size_t at = 0;
+    if (memory->steps_from != 1)
+        sim_broken(sim, "the memory of %s begins at step %d", task->id, memory->steps_from);
+    if (!now || now->row.revision != memory->revision)
+        return;
+    for (size_t i = 0; i < now->step_count; i++) {
+        const struct step_row *row = &now->steps[i];
+        if (row->seq == 0)
+            continue;
+        if (at == memory->step_count || memory->steps[at]->seq != row->seq ||
+            !is_remembered_so(memory->steps[at], row))
+            sim_broken(sim, "%s was not given its step %s as it is", task->id, row->name);
+        at++;
+    }
+    if (at != memory->step_count)
+        sim_broken(sim, "%s was given %zu steps, and has %zu", task->id, memory->step_count,
+                   at);
+}
+
 /* ---- only by a commit -------------------------------------------------------------------- */
 
 /* A commit of this instance that may have been carried out just now; NULL: none (any more). */

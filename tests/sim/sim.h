@@ -213,10 +213,11 @@ struct sim {
     struct family_seen families[INSTANCES_MAX];
     struct program *programs; /* FUNCTIONS_MAX of them */
     int program_count;
-    bool is_code_changing;  /* some workers have other code */
-    bool has_released;      /* a worker has given a passage back, for later */
-    struct runner *runners; /* RUNNERS_MAX of them */
-    int outputs, logs;      /* numbers that make them differ */
+    bool is_code_changing;    /* some workers have other code */
+    bool has_released;        /* a worker has given a passage back, for later */
+    struct memories memories; /* of all workers; some of their claims name what is kept */
+    struct runner *runners;   /* RUNNERS_MAX of them */
+    int outputs, logs;        /* numbers that make them differ */
 
     struct snapshot *snapshots;    /* two */
     struct snapshot *before, *now; /* the same one if nothing was written in between */

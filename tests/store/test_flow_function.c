@@ -530,10 +530,12 @@ static const char *memos_of(struct rig *rig, const char *const *ids, size_t id_c
                             int32_t after, size_t room)
 {
     struct step_row rows[ROWS_MAX];
+    struct step_ref refs[ROWS_MAX] = {{0}};
     size_t count = SIZE_MAX;
     const char *text = "";
-    MUST(rig,
-         rig->ops->list_memos(rig->tx, ids, id_count, after, rows, room, &count, &rig->error));
+    for (size_t i = 0; i < id_count; i++)
+        refs[i] = (struct step_ref){.instance_id = ids[i], .seq = i == 0 ? after : 0};
+    MUST(rig, rig->ops->list_memos(rig->tx, refs, id_count, rows, room, &count, &rig->error));
     CHECK(count <= room, "%zu rows came into room for %zu", count, room);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < id_count; k++)
@@ -581,7 +583,8 @@ TEST(what_is_remembered_is_listed_whole)
     step.error = "it's \"late\"";
     step.config = "{\"compensation\":{\"handler\":\"undo\"}}";
     add_step(rig, step);
-    MUST(rig, rig->ops->list_memos(rig->tx, &row.id, 1, 0, seen, 3, &count, &rig->error));
+    MUST(rig, rig->ops->list_memos(rig->tx, &(struct step_ref){row.id, 0}, 1, seen, 3, &count,
+                                   &rig->error));
     CHECK_INT(count, 1);
     check_step_planned(&seen[0], &step);
     check_step_changing(&seen[0], &step);

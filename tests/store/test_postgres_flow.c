@@ -484,7 +484,7 @@ TEST(finding_a_step_does_not_read_its_instance)
         {"count_steps", SQL_COUNT_STEPS, "count_steps"},
         {"delete_steps", SQL_DELETE_STEPS, "delete_steps('{" ONE "}', '{9000}')"},
         {"read_steps", SQL_READ_STEPS, "read_steps('{" ONE "}', '{9000}', '{9000}')"},
-        {"memos", SQL_LIST_MEMOS, "memos('{" ONE "," TWO "}', 9000, 5)"},
+        {"memos", SQL_LIST_MEMOS, "memos('{" ONE "," TWO "}', '{9000, 0}', 5)"},
         {"read_instances", SQL_READ_INSTANCES, "read_instances('{" ONE "," TWO "}')"},
     };
     enum { COUNT = sizeof queries / sizeof *queries };

@@ -614,7 +614,7 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
     if (!code)
         code = ops->read_steps(tx, &(struct step_ref){id, 0}, 1, rows, &is_found, NULL);
     if (!code)
-        code = ops->list_memos(tx, &id, 1, 0, rows, 4, &count, NULL);
+        code = ops->list_memos(tx, &(struct step_ref){id, 0}, 1, rows, 4, &count, NULL);
     if (!code)
         code = ops->read_instances(tx, &id, 1, &again, &is_found, NULL);
     if (!code)

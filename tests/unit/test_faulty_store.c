@@ -296,7 +296,7 @@ static cairn_code call_function_verb(struct fixture *f, enum faulty_verb verb)
     case FAULTY_READ_STEPS:
         return ops->read_steps(f->tx, &ref, 1, &step, &is_found, &error);
     case FAULTY_LIST_MEMOS:
-        return ops->list_memos(f->tx, &id, 1, 0, &step, 1, &count, &error);
+        return ops->list_memos(f->tx, &ref, 1, &step, 1, &count, &error);
     case FAULTY_READ_INSTANCES:
         return ops->read_instances(f->tx, &id, 1, &instance, &is_found, &error);
     case FAULTY_APPEND_LOGS:

@@ -6,6 +6,7 @@
  * they do not name must be refused.  The laws below hold for whatever the tables say.
  */
 #include "core/instance.h"
+#include "core/passage.h"
 #include "states_text.h"
 #include "test.h"
 
@@ -244,4 +245,27 @@ TEST(docs_states_is_what_the_tables_say)
     free(written);
     buf_done(&wanted);
     CHECK(is_same, "docs/states.md is out of date: print_states > docs/states.md");
+}
+
+/* ---- revisions ------------------------------------------------------------------------------ */
+
+TEST(a_memory_is_valid_within_its_edition)
+{
+    int64_t revision = 1;
+    for (int i = 0; i < 5; i++) {
+        int64_t next = revision_of_next_edition(revision) + 1;
+        CHECK(next > revision, "%lld comes after %lld", (long long)next, (long long)revision);
+        CHECK(revision_is_of_edition(revision, revision), "not of its own");
+        CHECK(revision_is_of_edition(revision, revision + 1000), "not of the same");
+        CHECK(!revision_is_of_edition(revision + 1, revision), "of one that is older");
+        CHECK(!revision_is_of_edition(revision, next), "of the next one");
+        revision = next;
+    }
+}
+
+TEST(many_changes_of_one_commit_begin_one_edition)
+{
+    int64_t first = revision_of_next_edition(77);
+    CHECK_INT(revision_of_next_edition(first), first);
+    CHECK(!revision_is_of_edition(first, first), "a memory between two changes is valid");
 }

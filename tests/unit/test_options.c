@@ -125,6 +125,22 @@ static cairn_code call_claim_function(struct bench *bench, size_t size)
     return code;
 }
 
+/* cairn_known */
+static cairn_code call_claim_known(struct bench *bench, size_t size)
+{
+    cairn_known known = CAIRN_KNOWN_DEFAULTS;
+    cairn_claim_options claim = claim_of(sizeof claim);
+    cairn_page *tasks = NULL;
+    known.instance_id = "none";
+    known.size = size;
+    claim.known = &known;
+    claim.known_count = 1;
+    cairn_code code = cairn_claim(bench->engine, &claim, &tasks, &bench->error);
+    if (!code)
+        cairn_page_free(tasks);
+    return code;
+}
+
 /* The task does not exist: a report that is read is refused for its lease. */
 static cairn_code report(struct bench *bench, const cairn_report *report)
 {
@@ -341,6 +357,7 @@ static const struct {
     {"cairn_claim", sizeof(cairn_claim_options), call_claim},
     {"cairn_report_many, its claim", sizeof(cairn_claim_options), call_report_claim},
     {"cairn_claim, its functions", sizeof(cairn_function_code), call_claim_function},
+    {"cairn_claim, what it knows", sizeof(cairn_known), call_claim_known},
     {"cairn_report_many", sizeof(cairn_report), call_report},
     {"cairn_heartbeat_many", sizeof(cairn_beat), call_heartbeat_many},
     {"cairn_report_many, its events", sizeof(cairn_outbound), call_outbound},
@@ -438,6 +455,7 @@ TEST(a_size_of_an_earlier_version_is_taken)
     cairn_page *tasks = open_bench(&bench);
     CHECK_INT(call_open(&bench, offsetof(cairn_open_options, notice)), CAIRN_OK);
     CHECK_INT(call_claim(&bench, offsetof(cairn_claim_options, functions)), CAIRN_OK);
+    CHECK_INT(call_claim(&bench, offsetof(cairn_claim_options, known)), CAIRN_OK);
     CHECK_INT(call_step(&bench, offsetof(cairn_step_options, compensation_backoff)), CAIRN_OK);
     close_bench(&bench, tasks);
 }
@@ -501,6 +519,7 @@ TEST(the_library_knows_the_size_of_every_struct)
         SIZE(cairn_job),
         SIZE(cairn_job_filter),
         SIZE(cairn_job_spec),
+        SIZE(cairn_known),
         SIZE(cairn_log),
         SIZE(cairn_memory),
         SIZE(cairn_open_options),

@@ -167,6 +167,13 @@ class cairn_function_code(Structure):
     from_version: int
 
 
+class cairn_known(Structure):
+    size: int
+    instance_id: Optional[bytes]
+    revision: int
+    before: int
+
+
 class cairn_claim_options(Structure):
     size: int
     worker: Optional[bytes]
@@ -178,6 +185,8 @@ class cairn_claim_options(Structure):
     wait_ms: int
     functions: Any
     function_count: int
+    known: Any
+    known_count: int
 
 
 class cairn_outbound(Structure):
@@ -434,6 +443,7 @@ class cairn_memory(Structure):
     effect: int
     effects: Any
     effect_count: int
+    steps_from: int
 
 
 class cairn_request(Structure):
@@ -624,6 +634,13 @@ cairn_function_code._fields_ = [
     ("from_version", c_int32),
 ]
 
+cairn_known._fields_ = [
+    ("size", c_size_t),
+    ("instance_id", c_char_p),
+    ("revision", c_int64),
+    ("before", c_int32),
+]
+
 cairn_claim_options._fields_ = [
     ("size", c_size_t),
     ("worker", c_char_p),
@@ -635,6 +652,8 @@ cairn_claim_options._fields_ = [
     ("wait_ms", c_uint32),
     ("functions", POINTER(cairn_function_code)),
     ("function_count", c_size_t),
+    ("known", POINTER(cairn_known)),
+    ("known_count", c_size_t),
 ]
 
 cairn_outbound._fields_ = [
@@ -891,6 +910,7 @@ cairn_memory._fields_ = [
     ("effect", c_int32),
     ("effects", POINTER(POINTER(cairn_effect))),
     ("effect_count", c_size_t),
+    ("steps_from", c_int32),
 ]
 
 cairn_request._fields_ = [
@@ -962,6 +982,7 @@ DEFAULTS: Dict[str, Dict[str, Any]] = {
     "cairn_job_filter": {"limit": 100},
     "cairn_registry_spec": {"is_enabled": True},
     "cairn_function_code": {},
+    "cairn_known": {"before": 1},
     "cairn_claim_options": {"max": 1, "lease_ms": 30000},
     "cairn_outbound": {},
     "cairn_report": {"outcome": CAIRN_COMPLETE, "delay_ms": -1, "timeout_ms": -1},
@@ -1222,9 +1243,9 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "cairn_enqueued": cairn_enqueued, "cairn_job": cairn_job, "cairn_job_filter": cairn_job_filter,
     "cairn_event": cairn_event, "cairn_registry_entry": cairn_registry_entry,
     "cairn_registry_spec": cairn_registry_spec, "cairn_task": cairn_task,
-    "cairn_function_code": cairn_function_code, "cairn_claim_options": cairn_claim_options,
-    "cairn_outbound": cairn_outbound, "cairn_report": cairn_report,
-    "cairn_reported": cairn_reported, "cairn_beat": cairn_beat,
+    "cairn_function_code": cairn_function_code, "cairn_known": cairn_known,
+    "cairn_claim_options": cairn_claim_options, "cairn_outbound": cairn_outbound,
+    "cairn_report": cairn_report, "cairn_reported": cairn_reported, "cairn_beat": cairn_beat,
     "cairn_worker_options": cairn_worker_options, "cairn_workflow": cairn_workflow,
     "cairn_flaw": cairn_flaw, "cairn_start_options": cairn_start_options,
     "cairn_instance": cairn_instance, "cairn_instance_filter": cairn_instance_filter,

@@ -147,15 +147,22 @@ cairn_code postgres_lock_committed_steps(struct store_tx *tx, const char *instan
                               room, ret_count, reterr);
 }
 
-cairn_code postgres_list_memos(struct store_tx *tx, const char *const *ids, size_t count,
-                               int32_t after, struct step_row *ret_rows, size_t room,
-                               size_t *ret_count, cairn_error *reterr)
+cairn_code postgres_list_memos(struct store_tx *tx, const struct step_ref *after, size_t count,
+                               struct step_row *ret_rows, size_t room, size_t *ret_count,
+                               cairn_error *reterr)
 {
+    cleanup(columns_done) struct postgres_columns columns = {0};
     struct postgres_params params = {.arena = tx->arena};
-    param_uuids(&params, ids, count);
-    param_int(&params, after);
-    param_int(&params, (int64_t)room);
     *ret_count = 0;
+    if (count == 0)
+        return CAIRN_OK;
+    for (size_t i = 0; i < count; i++) {
+        columns_uuid(&columns, after[i].instance_id);
+        columns_int(&columns, after[i].seq);
+        columns_end_row(&columns);
+    }
+    param_columns(&params, &columns);
+    param_int(&params, (int64_t)room);
     return postgres_read_rows(tx, PG_LIST_MEMOS, &params, &step_row_type, ret_rows, room,
                               ret_count, reterr);
 }

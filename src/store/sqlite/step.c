@@ -155,15 +155,15 @@ cairn_code sqlite_list_steps(struct store_tx *tx, const char *instance_id, int32
                                      room, ret_count, reterr);
 }
 
-cairn_code sqlite_list_memos(struct store_tx *tx, const char *const *ids, size_t count,
-                             int32_t after, struct step_row *ret_rows, size_t room,
-                             size_t *ret_count, cairn_error *reterr)
+cairn_code sqlite_list_memos(struct store_tx *tx, const struct step_ref *after, size_t count,
+                             struct step_row *ret_rows, size_t room, size_t *ret_count,
+                             cairn_error *reterr)
 {
     size_t found = 0, more = 0;
     cairn_code code = CAIRN_OK;
-    for (size_t i = 0; i < count && found < room && !code; i++, after = 0, found += more)
-        code = sqlite_list_steps(tx, ids[i], after, false, ret_rows + found, room - found,
-                                 &more, reterr);
+    for (size_t i = 0; i < count && found < room && !code; i++, found += more)
+        code = sqlite_list_steps(tx, after[i].instance_id, after[i].seq, false,
+                                 ret_rows + found, room - found, &more, reterr);
     *ret_count = found;
     return code;
 }

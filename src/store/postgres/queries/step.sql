@@ -449,19 +449,18 @@ SELECT {step.columns s}
 -- doing: list steps
 -- The steps of functions behind place 0, in the order of the instances, by place.
 --
---   $1  instances
---   $2  of the first only those after this place
---   $3  how many at most
+--   $1, $2  instances, and the place of each behind which its steps are listed
+--   $3      how many at most
 --
 -- One instance after the other, each by its primary key, until there are enough: so nothing is
 -- sorted, and nothing is read that is not wanted.
 SELECT s.*
-  FROM unnest($1::uuid[]) WITH ORDINALITY AS given (id, ordinal)
+  FROM unnest($1::uuid[], $2::int[]) AS given (id, place)
  CROSS JOIN LATERAL (
        SELECT {step.columns s}
          FROM workflow.workflow_step AS s
         WHERE s.instance_id = given.id
-          AND s.seq > CASE given.ordinal WHEN 1 THEN $2::int ELSE 0 END
+          AND s.seq > given.place
         ORDER BY s.seq) AS s
  LIMIT $3::bigint
 

@@ -1,0 +1,167 @@
+/* engine/known_lease.c - leases of functions, as this engine has last written or read them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/known_lease.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "engine/batch.h"
+
+#include <string.h>
+
+enum { SLOTS = 4096, WORKER_TEXT = 128 };
+
+/* A slot has room for one lease; of two that share it, the one that was learnt last is known. */
+struct known_lease {
+    uint64_t turn; /* rises with each change that begins or ends */
+    char instance_id[ID_TEXT];
+    char worker[WORKER_TEXT];
+    char token[TOKEN_TEXT];
+    enum step_stop stop;
+    int64_t locked_until_us;
+    struct moment moment;
+    int64_t now_us;
+    bool is_known;
+};
+
+void known_leases_init(struct known_leases *known)
+{
+    pthread_mutex_init(&known->lock, NULL);
+}
+
+void known_leases_done(struct known_leases *known)
+{
+    pthread_mutex_destroy(&known->lock);
+    mem_free(known->slots);
+}
+
+struct moment moment_of(struct local_engine *engine)
+{
+    return (struct moment){.wall_us = clock_now_us(&engine->clock),
+                           .monotonic_us = clock_monotonic_us(&engine->clock)};
+}
+
+/* The wall clock may be set; nothing but a virtual clock decides how much virtual time has passed. */
+static int64_t passed_since(struct local_engine *engine, const struct moment *then)
+{
+    struct moment now = moment_of(engine);
+    int64_t wall_us = now.wall_us - then->wall_us;
+    int64_t monotonic_us = now.monotonic_us - then->monotonic_us;
+    return engine->clock.is_virtual || wall_us > monotonic_us ? wall_us : monotonic_us;
+}
+
+/* With the lock held; NULL: memory ran out. */
+static struct known_lease *slot_of(struct known_leases *known, const char *instance_id)
+{
+    if (!known->slots)
+        known->slots = mem_zalloc(SLOTS * sizeof *known->slots);
+    return known->slots ? &known->slots[hash_text(HASH_START, instance_id) % SLOTS] : NULL;
+}
+
+/* ---- learning ------------------------------------------------------------------------------- */
+
+void known_leases_begin(struct local_engine *engine, struct lease_view *views, size_t count,
+                        bool is_change)
+{
+    struct known_leases *known = &engine->known_leases;
+    if (count == 0)
+        return;
+    pthread_mutex_lock(&known->lock);
+    for (size_t i = 0; i < count; i++) {
+        struct known_lease *slot = slot_of(known, views[i].instance_id);
+        if (slot && is_change) {
+            slot->turn++;
+            slot->is_known = false;
+        }
+        views[i].turn = slot ? slot->turn : 0;
+    }
+    pthread_mutex_unlock(&known->lock);
+}
+
+static bool is_learnable(const struct step_row *row)
+{
+    return row && row->kind == KIND_FUNCTION && row->token && row->locked_by &&
+           strlen(row->locked_by) < WORKER_TEXT && strlen(row->token) < TOKEN_TEXT &&
+           strlen(row->instance_id) < ID_TEXT;
+}
+
+static void learn(struct known_lease *slot, const struct step_row *row,
+                  const struct moment *moment, int64_t now_us)
+{
+    bool is_older = slot->is_known && slot->moment.monotonic_us > moment->monotonic_us &&
+                    strcmp(slot->instance_id, row->instance_id) == 0;
+    if (is_older)
+        return;
+    strcpy(slot->instance_id, row->instance_id);
+    strcpy(slot->worker, row->locked_by);
+    strcpy(slot->token, row->token);
+    slot->stop = row->stop;
+    slot->locked_until_us = row->locked_until_us;
+    slot->moment = *moment;
+    slot->now_us = now_us;
+    slot->is_known = true;
+}
+
+void known_leases_end(struct local_engine *engine, const struct lease_view *views, size_t count,
+                      bool is_change, bool is_good, const struct moment *moment, int64_t now_us)
+{
+    struct known_leases *known = &engine->known_leases;
+    if (count == 0)
+        return;
+    pthread_mutex_lock(&known->lock);
+    for (size_t i = 0; i < count; i++) {
+        struct known_lease *slot = slot_of(known, views[i].instance_id);
+        if (!slot)
+            continue;
+        bool is_last = slot->turn == views[i].turn;
+        if (is_change) { /* what a reader has read during the commit may be what was before it */
+            slot->turn++;
+            slot->is_known = false;
+        }
+        if (is_last && is_good && is_learnable(views[i].row))
+            learn(slot, views[i].row, moment, now_us);
+    }
+    pthread_mutex_unlock(&known->lock);
+}
+
+/* ---- answering ------------------------------------------------------------------------------ */
+
+static bool copy_known(struct local_engine *engine, const char *instance_id,
+                       struct known_lease *ret_lease)
+{
+    struct known_leases *known = &engine->known_leases;
+    pthread_mutex_lock(&known->lock);
+    const struct known_lease *slot = known->slots ? slot_of(known, instance_id) : NULL;
+    bool is_known = slot && slot->is_known && strcmp(slot->instance_id, instance_id) == 0;
+    if (is_known)
+        *ret_lease = *slot;
+    pthread_mutex_unlock(&known->lock);
+    return is_known;
+}
+
+bool known_lease_answer(struct local_engine *engine, struct request *request)
+{
+    char id[ID_TEXT];
+    int32_t place;
+    struct known_lease lease;
+    cairn_error why;
+    if (!step_id_split(request->in.heartbeat.task_id, id, &place) || place != 0 ||
+        !copy_known(engine, id, &lease))
+        return false;
+    int64_t passed_us = passed_since(engine, &lease.moment);
+    if (passed_us < 0 || passed_us > KNOWN_FOR_US)
+        return false;
+    struct flow_step step = {.row = {.kind = KIND_FUNCTION,
+                                     .locked_by = lease.worker,
+                                     .token = lease.token,
+                                     .locked_until_us = lease.locked_until_us,
+                                     .stop = lease.stop}};
+    cairn_beat beat = request_beat(request);
+    heartbeat_answer(request->in.heartbeat.worker, &beat, &step,
+                     instant_add(lease.now_us, passed_us), &why);
+    if (beat.ret_code)
+        return false;
+    request_give_beat(request, &beat);
+    return true;
+}
