@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BENCH_TYPE = 64, BENCH_WAYS = 4 };
+enum { BENCH_TYPE = 64, BENCH_WAYS = 4, BENCH_MORE = 4 };
 
 #define BENCH_WORKER "bench-worker-1"
 #define BENCH_PAYLOAD "{\"n\":1}"
@@ -34,7 +34,25 @@ struct bench_cost {
 /* What the ways took in all their turns. */
 struct bench_run {
     size_t batch;
+    bool is_held; /* another transaction held a snapshot open meanwhile */
     struct bench_cost costs[BENCH_WAYS];
+};
+
+/* Work that is there to be done, and how one process does it. */
+struct bench_order {
+    size_t batch;
+    size_t lanes; /* threads */
+    int mode;     /* of functions */
+    int64_t
+        *stamps; /* when each was completed, then CPU; NULL: not kept, as by a worker process */
+};
+
+/* What one process has done of it, or several. */
+struct bench_share {
+    uint64_t done, commits;
+    int64_t bytes;             /* written by the process itself, if that is known */
+    uint64_t more[BENCH_MORE]; /* what the kind of bench wants to know */
+    int exit_code;
 };
 
 /* The first member of every bench. */
@@ -46,13 +64,17 @@ struct bench {
     const char *raw_url;           /* where the bare statements go */
     const struct raw_ops *raw_ops; /* NULL: no --raw */
     const struct raw_changes *raw_changes;
-    char type[BENCH_TYPE];     /* of this run's tasks alone: bench.SEED.noop */
-    char workflow[BENCH_TYPE]; /* of its instances: bench.SEED */
-    int32_t steps;             /* of an instance; 1: jobs */
-    size_t workers;
+    char type[BENCH_TYPE];         /* of this run's tasks alone: bench.SEED.noop */
+    char workflow[BENCH_TYPE];     /* of its instances: bench.SEED */
+    int32_t steps;                 /* of an instance; 1: jobs */
+    size_t threads;                /* of each process that works */
+    struct bench_workers *workers; /* NULL: this process works by itself */
+    size_t worker_count;
+    struct bench_share others; /* what the worker processes have done in the turn under way */
+    bool wants_held;
     uint64_t seed;
     size_t run_count;
-    struct bench_run runs[2]; /* one at a time, in batches */
+    struct bench_run runs[3]; /* one at a time, in batches, in batches with a held snapshot */
 };
 
 /* A way of doing so many items; answers an exit code. */
@@ -85,7 +107,11 @@ struct bench_kind {
     /* In JSON. */
     const char *items_key, *start_key, *work_key, *all_key, *start_us_key, *start_ratio_key;
 
+    void (*name_more)(struct bench *bench); /* beside type and workflow; may be NULL */
     int (*measure)(struct bench *bench, const struct args *args);
+    /* Does what an order says with the engine of this process; answers an exit code. */
+    int (*drain)(struct bench *bench, const struct bench_order *order,
+                 struct bench_share *ret_share);
     void (*print_more)(const struct bench *bench); /* under the table */
     void (*put_more)(const struct bench *bench, struct json_out *out);
 };
@@ -105,13 +131,26 @@ int bench_main(struct bench *bench, const struct bench_kind *kind, const struct 
 int bench_take_turns(struct bench *bench, uint64_t count, size_t batch);
 
 /* Fills in what both parts took.  Each answers an exit code. */
-int bench_measure(const struct bench *bench, int (*start)(void *), int (*work)(void *),
-                  void *arg, struct bench_cost *cost);
+int bench_measure(struct bench *bench, int (*start)(void *), int (*work)(void *), void *arg,
+                  struct bench_cost *cost);
 
-/* The three benches; each answers an exit code. */
+/* Has an order carried out, by this process or by the worker processes. */
+int bench_work(struct bench *bench, const struct bench_order *order,
+               struct bench_share *ret_share);
+
+/* The benches; each answers an exit code. */
 int bench_jobs(const struct args *args);
 int bench_workflows(const struct args *args);
 int bench_functions(const struct args *args);
+int bench_mixed(const struct args *args);
+
+/* ---- workers.c ------------------------------------------------------------------------ */
+
+/* Processes that wait for orders, forked before this one has threads.  NULL: it has said why not. */
+struct bench_workers *workers_start(struct bench *bench, size_t count);
+void workers_end(struct bench_workers *workers); /* may be NULL */
+int workers_run(struct bench_workers *workers, const struct bench_order *order,
+                struct bench_share *ret_share); /* of all together */
 
 /* ---- lane.c --------------------------------------------------------------------------- */
 
@@ -130,15 +169,19 @@ struct bench_lane {
     cairn_error error;
 };
 
-void *bench_work_lane(void *lane); /* completes and claims in one call until nothing comes */
+/* Completes and claims in one call until nothing comes. */
+int bench_drain_tasks(struct bench *bench, const struct bench_order *order,
+                      struct bench_share *ret_share);
 int bench_run_lanes(struct bench_lane *lanes, size_t count, void *(*run)(void *));
 
 /* Starts instances of a workflow, so many callers at a time. */
 int bench_start_all(struct bench *bench, const char *workflow, uint64_t count, size_t callers);
 
 int bench_deploy(struct bench *bench, const char *text);
-int bench_no_memory(void); /* says so */
-int64_t bench_bytes(const struct bench *bench);
+int bench_no_memory(void);                      /* says so */
+int64_t bench_bytes(const struct bench *bench); /* by all */
+int64_t
+bench_own_bytes(const struct bench *bench); /* by this process; -1: it does not matter */
 uint64_t bench_commits(const struct bench *bench);
 int64_t bench_cpu_us(void);                                     /* of this process, so far */
 int64_t percentile(int64_t *values, size_t count, int percent); /* sorts them */

@@ -18,7 +18,7 @@ static int measure(struct bench *base, const struct args *args)
     snprintf(bench->sleeper, sizeof bench->sleeper, "bench.%" PRIx64 ".sleeper", base->seed);
     if (batch > count)
         batch = (size_t)count; /* no more steps than instances are ready at once */
-    int exit_code = flow_deploy(bench);
+    int exit_code = flow_deploy(base);
     if (!exit_code)
         exit_code = bench_take_turns(base, count < SINGLES_MAX ? count : SINGLES_MAX, 1);
     if (!exit_code && batch > 1)
@@ -45,6 +45,7 @@ static const struct bench_kind kind = {
     .has_steps = true,
     BENCH_INSTANCE_WORDS,
     .measure = measure,
+    .drain = bench_drain_tasks,
     .print_more = flow_print_more,
     .put_more = flow_put_more,
 };
@@ -52,6 +53,6 @@ static const struct bench_kind kind = {
 int bench_workflows(const struct args *args)
 {
     struct flow_bench bench = {.base = {.steps = (int32_t)args_number(args, "steps", 5),
-                                        .workers = (size_t)args_number(args, "workers", 1)}};
+                                        .threads = (size_t)args_number(args, "threads", 1)}};
     return bench_main(&bench.base, &kind, args);
 }

@@ -54,7 +54,7 @@ bool flow_sizes_sqlite(const char *url, struct flow_sizes *ret_sizes);
 bool flow_sizes_postgres(const char *url, struct flow_sizes *ret_sizes);
 
 /* Each answers an exit code. */
-int flow_deploy(struct flow_bench *bench);
+int flow_deploy(struct bench *bench);
 int flow_engine(struct bench *bench, uint64_t count, size_t batch, struct bench_cost *ret_cost);
 int flow_sleep(struct flow_bench *bench, uint64_t count);
 

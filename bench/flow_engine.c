@@ -9,10 +9,9 @@
 
 #include <sys/resource.h>
 
-int flow_deploy(struct flow_bench *bench)
+int flow_deploy(struct bench *base)
 {
     cleanup(buf_donep) struct buf text = {0};
-    struct bench *base = &bench->base;
     buf_printf(&text, "{\"workflow\":\"%s\",\"version\":1,\"steps\":[", base->workflow);
     for (int32_t i = 0; i < base->steps; i++)
         buf_printf(&text, "%s{\"step\":\"" RAW_STEP_NAME "\",\"handler\":\"%s\"}", i ? "," : "",
@@ -33,28 +32,17 @@ static int start_all(void *arg)
     struct flow_work *work = arg;
     struct bench *base = &work->bench->base;
     return bench_start_all(base, base->workflow, work->count,
-                           work->batch > base->workers ? work->batch : base->workers);
+                           work->batch > base->threads ? work->batch : base->threads);
 }
 
 static int work_all(void *arg)
 {
     struct flow_work *work = arg;
     struct bench *base = &work->bench->base;
-    size_t workers = base->workers, batch = work->batch;
-    int64_t *stamps = work->stamps;
-    cleanup(mem_freep) struct bench_lane *lanes = mem_zalloc(workers * sizeof *lanes);
-    cleanup(mem_freep) cairn_report *reports = mem_zalloc(workers * batch * sizeof *reports);
-    if (!lanes || !reports)
-        return bench_no_memory();
-    for (size_t i = 0; i < workers; i++)
-        lanes[i] = (struct bench_lane){.bench = base,
-                                       .batch = batch,
-                                       .reports = reports + i * batch,
-                                       .output = BENCH_PAYLOAD,
-                                       .stamps = i == 0 ? stamps : NULL,
-                                       .cpu_stamps = stamps ? stamps + base->steps : NULL,
-                                       .stamps_room = (uint64_t)base->steps};
-    return bench_run_lanes(lanes, workers, bench_work_lane);
+    struct bench_order order = {
+        .batch = work->batch, .lanes = base->threads, .stamps = work->stamps};
+    struct bench_share share;
+    return bench_work(base, &order, &share);
 }
 
 static int64_t peak_bytes(void)
@@ -66,7 +54,8 @@ static int64_t peak_bytes(void)
 /* A long instance, its steps one at a time by one worker: when each had ended. */
 static bool is_long(const struct bench *bench, uint64_t count, size_t batch)
 {
-    return bench->steps >= 2 * FLOW_PORTION && count == 1 && batch == 1 && bench->workers == 1;
+    return bench->steps >= 2 * FLOW_PORTION && count == 1 && batch == 1 &&
+           bench->threads == 1 && !bench->workers;
 }
 
 /* The median, so that a disk that is busy with something else for a while does not count. */

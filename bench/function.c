@@ -10,19 +10,22 @@ enum { SINGLES_MAX = 200 };
 
 static int measure(struct bench *base, const struct args *args)
 {
-    struct function_bench *bench = (struct function_bench *)base;
     uint64_t count = (uint64_t)args_number(args, "count", 2000);
     size_t batch = (size_t)args_number(args, "batch", 100);
-    snprintf(base->type, sizeof base->type, "%s",
-             base->workflow); /* tasks are called after it */
     if (batch > count)
         batch = (size_t)count;
-    int exit_code = function_deploy(bench);
+    int exit_code = function_deploy(base);
     if (!exit_code)
         exit_code = bench_take_turns(base, count < SINGLES_MAX ? count : SINGLES_MAX, 1);
     if (!exit_code && batch > 1)
         exit_code = bench_take_turns(base, count, batch);
     return exit_code;
+}
+
+/* Tasks are called after their function. */
+static void name_tasks(struct bench *base)
+{
+    snprintf(base->type, sizeof base->type, "%s", base->workflow);
 }
 
 /* ---- bare statements ------------------------------------------------------------------------ */
@@ -47,7 +50,7 @@ static int raw_by_passage(struct bench *bench, uint64_t count, size_t batch,
     return bench_raw(bench, 1, count, batch, ret_cost);
 }
 
-/* ---- round trips ---------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------- */
 
 static const char *const mode_names[FUNCTION_MODES] = {"step mode", "passage mode"};
 static const char *const mode_keys[FUNCTION_MODES] = {"step", "passage"};
@@ -65,7 +68,7 @@ static uint64_t sum(const struct function_trips *trips)
 static void print_more(const struct bench *base)
 {
     const struct function_bench *bench = (const struct function_bench *)base;
-    printf("\nround trips to the store for a passage of %d steps:\n", (int)base->steps);
+    printf("\nrequests to the engine for a passage of %d steps:\n", (int)base->steps);
     for (size_t i = 0; i < base->run_count; i++)
         for (int mode = 0; mode < FUNCTION_MODES; mode++) {
             const struct function_trips *trips = &bench->trips[i][mode];
@@ -124,7 +127,9 @@ static const struct bench_kind kind = {
     .raw_postgres = &raw_function_postgres,
     .has_steps = true,
     BENCH_INSTANCE_WORDS,
+    .name_more = name_tasks,
     .measure = measure,
+    .drain = function_drain,
     .print_more = print_more,
     .put_more = put_more,
 };

@@ -21,7 +21,7 @@ enum { FUNCTION_BY_STEP, FUNCTION_BY_PASSAGE, FUNCTION_MODES };
 
 struct function_bench {
     struct bench base;
-    struct function_trips trips[2][FUNCTION_MODES]; /* of each run */
+    struct function_trips trips[3][FUNCTION_MODES]; /* of each run */
 };
 
 /* Where the piece at `at` belongs: passages go in groups of a batch, of a group first the first
@@ -34,7 +34,9 @@ struct raw_piece {
 struct raw_piece raw_piece_at(const struct raw_plan *plan, uint64_t at);
 
 /* Each answers an exit code. */
-int function_deploy(struct function_bench *bench);
+int function_deploy(struct bench *bench);
+int function_drain(struct bench *bench, const struct bench_order *order,
+                   struct bench_share *ret_share);
 int function_by_step(struct bench *bench, uint64_t count, size_t batch,
                      struct bench_cost *ret_cost);
 int function_by_passage(struct bench *bench, uint64_t count, size_t batch,

@@ -9,11 +9,11 @@
 
 enum { LEASE_MS = 30000 };
 
-int function_deploy(struct function_bench *bench)
+int function_deploy(struct bench *bench)
 {
     char text[BENCH_TYPE + 64];
-    snprintf(text, sizeof text, "{\"function\":\"%s\",\"version\":1}", bench->base.workflow);
-    return bench_deploy(&bench->base, text);
+    snprintf(text, sizeof text, "{\"function\":\"%s\",\"version\":1}", bench->workflow);
+    return bench_deploy(bench, text);
 }
 
 /* ---- passages ------------------------------------------------------------------------------- */
@@ -127,26 +127,54 @@ static void add_trips(struct function_trips *sum, const struct function_trips *m
     sum->heartbeats += more->heartbeats;
 }
 
-static int work_all(void *arg)
+/* The trips are the numbers that a share has more. */
+static void put_trips(struct bench_share *share, const struct function_trips *trips)
 {
-    struct passages *passages = arg;
-    struct bench *base = &passages->bench->base;
-    size_t count = passages->batch;
+    share->more[0] = trips->passages;
+    share->more[1] = trips->claims;
+    share->more[2] = trips->commits;
+    share->more[3] = trips->heartbeats;
+}
+
+int function_drain(struct bench *bench, const struct bench_order *order,
+                   struct bench_share *ret_share)
+{
+    size_t count = order->lanes;
+    struct function_trips trips = {0};
     cleanup(mem_freep) struct bench_lane *lanes = mem_zalloc(count * sizeof *lanes);
     cleanup(mem_freep) struct runner *runners = mem_zalloc(count * sizeof *runners);
     if (!lanes || !runners)
         return bench_no_memory();
     for (size_t i = 0; i < count; i++) {
-        runners[i] = (struct runner){.bench = base,
-                                     .commit = passages->mode == FUNCTION_BY_STEP
-                                                   ? CAIRN_COMMIT_STEP
-                                                   : CAIRN_COMMIT_PASSAGE};
-        lanes[i] = (struct bench_lane){.bench = base, .arg = &runners[i]};
+        runners[i] =
+            (struct runner){.bench = bench,
+                            .commit = order->mode == FUNCTION_BY_STEP ? CAIRN_COMMIT_STEP
+                                                                      : CAIRN_COMMIT_PASSAGE};
+        lanes[i] = (struct bench_lane){.bench = bench, .arg = &runners[i]};
     }
     int exit_code = bench_run_lanes(lanes, count, run_lane);
     for (size_t i = 0; i < count; i++)
-        add_trips(&passages->bench->trips[base->run_count - 1][passages->mode],
-                  &runners[i].trips);
+        add_trips(&trips, &runners[i].trips);
+    put_trips(ret_share, &trips);
+    ret_share->done = trips.passages * (uint64_t)bench->steps;
+    return exit_code;
+}
+
+/* As many in flight as without worker processes. */
+static int work_all(void *arg)
+{
+    struct passages *passages = arg;
+    struct bench *base = &passages->bench->base;
+    size_t processes = base->worker_count ? base->worker_count : 1;
+    struct bench_order order = {.lanes = (passages->batch + processes - 1) / processes,
+                                .mode = passages->mode};
+    struct bench_share share;
+    int exit_code = bench_work(base, &order, &share);
+    struct function_trips trips = {.passages = share.more[0],
+                                   .claims = share.more[1],
+                                   .commits = share.more[2],
+                                   .heartbeats = share.more[3]};
+    add_trips(&passages->bench->trips[base->run_count - 1][passages->mode], &trips);
     return exit_code;
 }
 

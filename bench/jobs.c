@@ -59,6 +59,7 @@ static const struct bench_kind kind = {
     .start_us_key = "enqueue_us",
     .start_ratio_key = "enqueue_ratio",
     .measure = measure,
+    .drain = bench_drain_tasks,
     .print_more = job_print_more,
     .put_more = job_put_more,
 };
@@ -66,6 +67,6 @@ static const struct bench_kind kind = {
 int bench_jobs(const struct args *args)
 {
     struct job_bench bench = {
-        .base = {.steps = 1, .workers = (size_t)args_number(args, "workers", 1)}};
+        .base = {.steps = 1, .threads = (size_t)args_number(args, "threads", 1)}};
     return bench_main(&bench.base, &kind, args);
 }

@@ -30,6 +30,7 @@ struct job_bench {
 #define RAW_CLAIM_DATA "{\"attempt\":1,\"worker\":\"" BENCH_WORKER "\"}"
 
 /* Each answers an exit code. */
+int job_enqueue_all(struct bench *bench, uint64_t count, size_t batch);
 int job_engine(struct bench *bench, uint64_t count, size_t batch, struct bench_cost *ret_cost);
 int job_latency(struct job_bench *bench, size_t samples);
 int job_backlog(struct job_bench *bench, uint64_t many, size_t batch);

@@ -32,31 +32,43 @@ static void *run_enqueue(void *arg)
     return NULL;
 }
 
+int job_enqueue_all(struct bench *bench, uint64_t count, size_t batch)
+{
+    size_t threads = bench->threads;
+    cleanup(mem_freep) struct bench_lane *lanes = mem_zalloc(threads * sizeof *lanes);
+    if (!lanes)
+        return bench_no_memory();
+    for (size_t i = 0; i < threads; i++)
+        lanes[i] = (struct bench_lane){
+            .bench = bench,
+            .count = count / threads + (i < count % threads),
+            .batch = batch,
+        };
+    return bench_run_lanes(lanes, threads, run_enqueue);
+}
+
+struct job_work {
+    struct bench *bench;
+    uint64_t count;
+    size_t batch;
+};
+
 static int enqueue_all(void *arg)
 {
-    struct bench_lane *lanes = arg;
-    return bench_run_lanes(lanes, lanes->bench->workers, run_enqueue);
+    struct job_work *work = arg;
+    return job_enqueue_all(work->bench, work->count, work->batch);
 }
 
 static int work_all(void *arg)
 {
-    struct bench_lane *lanes = arg;
-    return bench_run_lanes(lanes, lanes->bench->workers, bench_work_lane);
+    struct job_work *work = arg;
+    struct bench_order order = {.batch = work->batch, .lanes = work->bench->threads};
+    struct bench_share share;
+    return bench_work(work->bench, &order, &share);
 }
 
 int job_engine(struct bench *bench, uint64_t count, size_t batch, struct bench_cost *ret_cost)
 {
-    size_t workers = bench->workers;
-    cleanup(mem_freep) struct bench_lane *lanes = mem_zalloc(workers * sizeof *lanes);
-    cleanup(mem_freep) cairn_report *reports = mem_zalloc(workers * batch * sizeof *reports);
-    if (!lanes || !reports)
-        return bench_no_memory();
-    for (size_t i = 0; i < workers; i++)
-        lanes[i] = (struct bench_lane){
-            .bench = bench,
-            .count = count / workers + (i < count % workers),
-            .batch = batch,
-            .reports = reports + i * batch,
-        };
-    return bench_measure(bench, enqueue_all, work_all, lanes, ret_cost);
+    struct job_work work = {.bench = bench, .count = count, .batch = batch};
+    return bench_measure(bench, enqueue_all, work_all, &work, ret_cost);
 }

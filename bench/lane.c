@@ -89,11 +89,34 @@ static cairn_code work_share(struct bench_lane *lane)
     return code;
 }
 
-void *bench_work_lane(void *arg)
+static void *run_claims(void *arg)
 {
     struct bench_lane *lane = arg;
     lane->code = work_share(lane);
     return NULL;
+}
+
+int bench_drain_tasks(struct bench *bench, const struct bench_order *order,
+                      struct bench_share *ret_share)
+{
+    size_t count = order->lanes, batch = order->batch;
+    cleanup(mem_freep) struct bench_lane *lanes = mem_zalloc(count * sizeof *lanes);
+    cleanup(mem_freep) cairn_report *reports = mem_zalloc(count * batch * sizeof *reports);
+    if (!lanes || !reports)
+        return bench_no_memory();
+    for (size_t i = 0; i < count; i++)
+        lanes[i] = (struct bench_lane){.bench = bench,
+                                       .batch = batch,
+                                       .reports = reports + i * batch,
+                                       .output = bench->kind->has_steps ? BENCH_PAYLOAD : NULL,
+                                       .stamps = i == 0 ? order->stamps : NULL,
+                                       .cpu_stamps =
+                                           order->stamps ? order->stamps + bench->steps : NULL,
+                                       .stamps_room = (uint64_t)bench->steps};
+    int exit_code = bench_run_lanes(lanes, count, run_claims);
+    for (size_t i = 0; i < count; i++)
+        ret_share->done += lanes[i].done;
+    return exit_code;
 }
 
 /* ---- starting instances --------------------------------------------------------------------- */
@@ -147,8 +170,12 @@ int bench_start_all(struct bench *bench, const char *workflow, uint64_t count, s
 
 int64_t bench_bytes(const struct bench *bench)
 {
-    if (strncmp(bench->url, "postgres", 8) == 0)
-        return raw_postgres_written(bench->url);
+    return strncmp(bench->url, "postgres", 8) == 0 ? raw_postgres_written(bench->url)
+                                                   : bench_own_bytes(bench);
+}
+
+int64_t bench_own_bytes(const struct bench *bench)
+{
     if (strncmp(bench->url, "sqlite:", 7) != 0)
         return -1;
     FILE *file = fopen("/proc/self/io", "re");

@@ -18,13 +18,14 @@ static int measure(const struct args *args)
         int (*run)(const struct args *args);
     } benches[] = {{"bench jobs", bench_jobs},
                    {"bench workflows", bench_workflows},
-                   {"bench functions", bench_functions}};
+                   {"bench functions", bench_functions},
+                   {"bench mixed", bench_mixed}};
 
     for (size_t i = 0; args->command && i < sizeof benches / sizeof *benches; i++)
         if (strcmp(args->command->name, benches[i].command) == 0)
             return benches[i].run(args);
     say_error("cairn-bench is executed by cairn bench");
-    say_more("Usage: cairn bench jobs|workflows|functions [options]");
+    say_more("Usage: cairn bench jobs|workflows|functions|mixed [options]");
     return EXIT_USAGE;
 }
 

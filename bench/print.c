@@ -35,12 +35,18 @@ static bool is_shown(const struct bench *bench, int way)
 
 /* ---- for eyes ------------------------------------------------------------------------------- */
 
+static const char *held_words(const struct bench_run *run)
+{
+    return run->is_held ? ", snapshot held" : "";
+}
+
 static void add_cost(struct grid *grid, const struct bench *bench, const struct bench_run *run,
                      size_t way)
 {
     const struct bench_cost *cost = &run->costs[way];
     char texts[COLUMNS][CELL];
-    snprintf(texts[0], CELL, "%s, batch %zu", bench->kind->ways[way].name, run->batch);
+    snprintf(texts[0], CELL, "%s, batch %zu%s", bench->kind->ways[way].name, run->batch,
+             held_words(run));
     snprintf(texts[1], CELL, "%.0f/s", per_second(cost->items, cost->start_us));
     snprintf(texts[2], CELL, "%.0f/s", per_second(cost->steps, cost->work_us));
     snprintf(texts[3], CELL, "%.0f/s", per_second(cost->items, total_us(cost)));
@@ -54,17 +60,42 @@ static void add_cost(struct grid *grid, const struct bench *bench, const struct 
     grid_row(grid, cells, COLUMNS);
 }
 
-static void add_ratio(struct grid *grid, const struct bench_run *run,
-                      const struct bench_pair *pair)
+static void put_ratio_row(struct grid *grid, const char *title, const struct bench_cost *of,
+                          const struct bench_cost *to)
 {
-    const struct bench_cost *of = &run->costs[pair->of], *to = &run->costs[pair->to];
     char texts[4][CELL];
-    snprintf(texts[0], CELL, "%s, batch %zu", pair->name, run->batch);
+    snprintf(texts[0], CELL, "%s", title);
     snprintf(texts[1], CELL, "%.2f", ratio(to->start_us, of->start_us));
     snprintf(texts[2], CELL, "%.2f", ratio(to->work_us, of->work_us));
     snprintf(texts[3], CELL, "%.2f", ratio(total_us(to), total_us(of)));
     const char *cells[] = {texts[0], texts[1], texts[2], texts[3], "", ""};
     grid_row(grid, cells, COLUMNS);
+}
+
+static void add_ratio(struct grid *grid, const struct bench_run *run,
+                      const struct bench_pair *pair)
+{
+    char title[CELL];
+    snprintf(title, sizeof title, "%s, batch %zu%s", pair->name, run->batch, held_words(run));
+    put_ratio_row(grid, title, &run->costs[pair->of], &run->costs[pair->to]);
+}
+
+/* The latest run, if a snapshot was held; the one before it is the same without. */
+static const struct bench_run *held_run(const struct bench *bench)
+{
+    const struct bench_run *last = &bench->runs[bench->run_count - 1];
+    return bench->run_count > 1 && last->is_held ? last : NULL;
+}
+
+static void add_held_ratio(struct grid *grid, const struct bench *bench)
+{
+    const struct bench_run *held = held_run(bench);
+    for (size_t i = 0; held && i < bench->kind->way_count; i++) {
+        char title[CELL];
+        snprintf(title, sizeof title, "%s, held / without", bench->kind->ways[i].name);
+        if (is_shown(bench, (int)i))
+            put_ratio_row(grid, title, &held->costs[i], &held[-1].costs[i]);
+    }
 }
 
 static void add_run(struct grid *grid, const struct bench *bench, const struct bench_run *run)
@@ -94,9 +125,11 @@ void bench_print_table(const struct bench *bench)
     grid_row(&grid, head, COLUMNS);
     for (size_t i = 0; i < bench->run_count; i++)
         add_run(&grid, bench, &bench->runs[i]);
+    add_held_ratio(&grid, bench);
     printf("%s, ", cairn_url(bench->engine));
     print_count(kind->has_steps ? (size_t)bench->steps : 0, "step");
-    print_count(bench->workers, "worker");
+    print_count(bench->threads, "thread");
+    print_count(bench->worker_count, "worker");
     printf("seed %" PRIu64 "\n\n", bench->seed);
     grid_print(&grid);
     grid_done(&grid);
@@ -143,20 +176,41 @@ static void put_cost(struct json_out *out, const struct bench_kind *kind, const 
     json_close(out, '}');
 }
 
+static void put_ratios(struct json_out *out, const struct bench_kind *kind,
+                       const struct bench_cost *of, const struct bench_cost *to)
+{
+    figure_real(out, kind->start_ratio_key, ratio(to->start_us, of->start_us));
+    figure_real(out, "work_ratio", ratio(to->work_us, of->work_us));
+    figure_real(out, "ratio", ratio(total_us(to), total_us(of)));
+}
+
 /* Beside the ways of engine and raw, or, if there are several pairs, in objects of their own. */
 static void put_ratio(struct json_out *out, const struct bench_kind *kind,
                       const struct bench_run *run, const struct bench_pair *pair)
 {
-    const struct bench_cost *of = &run->costs[pair->of], *to = &run->costs[pair->to];
     if (pair->key) {
         json_key(out, pair->key);
         json_open(out, '{');
     }
-    figure_real(out, kind->start_ratio_key, ratio(to->start_us, of->start_us));
-    figure_real(out, "work_ratio", ratio(to->work_us, of->work_us));
-    figure_real(out, "ratio", ratio(total_us(to), total_us(of)));
+    put_ratios(out, kind, &run->costs[pair->of], &run->costs[pair->to]);
     if (pair->key)
         json_close(out, '}');
+}
+
+static void put_held_ratio(struct json_out *out, const struct bench *bench)
+{
+    const struct bench_run *held = held_run(bench);
+    if (!held)
+        return;
+    json_open(json_key(out, "held_to_without"), '{');
+    for (size_t i = 0; i < bench->kind->way_count; i++) {
+        if (!is_shown(bench, (int)i))
+            continue;
+        json_open(json_key(out, bench->kind->ways[i].key), '{');
+        put_ratios(out, bench->kind, &held->costs[i], &held[-1].costs[i]);
+        json_close(out, '}');
+    }
+    json_close(out, '}');
 }
 
 static void put_run(struct json_out *out, const struct bench *bench,
@@ -165,6 +219,7 @@ static void put_run(struct json_out *out, const struct bench *bench,
     const struct bench_kind *kind = bench->kind;
     json_open(out, '{');
     figure_int(out, "batch", (int64_t)run->batch);
+    json_bool(json_key(out, "held_snapshot"), run->is_held);
     figure_int(out, kind->items_key, (int64_t)run->costs[0].items);
     if (kind->has_steps)
         figure_int(out, "steps", (int64_t)run->costs[0].steps);
@@ -185,8 +240,9 @@ void bench_print_json(const struct bench *bench)
     json_key(&out, "url");
     json_str(&out, cairn_url(bench->engine));
     figure_int(&out, "seed", (int64_t)bench->seed);
-    if (bench->workers)
-        figure_int(&out, "workers", (int64_t)bench->workers);
+    figure_int(&out, "workers", bench->worker_count ? (int64_t)bench->worker_count : 1);
+    if (bench->threads)
+        figure_int(&out, "threads", (int64_t)bench->threads);
     if (bench->kind->has_steps)
         figure_int(&out, "steps", bench->steps);
     json_key(&out, "runs");
@@ -194,6 +250,7 @@ void bench_print_json(const struct bench *bench)
     for (size_t i = 0; i < bench->run_count; i++)
         put_run(&out, bench, &bench->runs[i]);
     json_close(&out, ']');
+    put_held_ratio(&out, bench);
     bench->kind->put_more(bench, &out);
     json_close(&out, '}');
     puts(buf_text(&text));

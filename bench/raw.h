@@ -64,4 +64,8 @@ int bench_raw(struct bench *bench, int32_t pieces, uint64_t count, size_t batch,
 /* Bytes of write-ahead log that the server at this URL has written; -1: it did not say. */
 int64_t raw_postgres_written(const char *url);
 
+/* A transaction that holds its snapshot open until it is released; NULL: there is none. */
+void *raw_postgres_hold(const char *url);
+void raw_postgres_release(void *snapshot);
+
 #endif

@@ -543,3 +543,24 @@ int64_t raw_postgres_written(const char *url)
     PQfinish(server);
     return bytes;
 }
+
+/* ---- a held snapshot ------------------------------------------------------------------------ */
+
+/* The first statement takes the snapshot. */
+void *raw_postgres_hold(const char *url)
+{
+    PGconn *server = PQconnectdb(url);
+    PGresult *result = PQexec(server, "BEGIN ISOLATION LEVEL REPEATABLE READ; "
+                                      "SELECT count(*) FROM pg_catalog.pg_database");
+    bool is_held = PQresultStatus(result) == PGRES_TUPLES_OK;
+    PQclear(result);
+    if (is_held)
+        return server;
+    PQfinish(server);
+    return NULL;
+}
+
+void raw_postgres_release(void *snapshot)
+{
+    PQfinish(snapshot);
+}

@@ -1,4 +1,4 @@
-# bench/stores.py - new stores for measurements, and taking turns; for bench/sdk/compare and bench/peers/compare.
+# bench/stores.py - new stores for measurements, and taking turns; for the programs of bench/ and the folders below it.
 #
 # SPDX-License-Identifier: Apache-2.0
 import contextlib
@@ -28,6 +28,21 @@ def take_turns(rounds, sides, measure):
         for side in order:
             found[side].append(measure(side))
     return found
+
+
+def python_with(folder, wanted):
+    """A Python whose virtual environment in `folder` has the packages of a requirements file."""
+    stamp, program = os.path.join(folder, "installed"), os.path.join(folder, "bin/python")
+    with open(wanted, encoding="utf-8") as file:
+        text = file.read()
+    if os.path.exists(stamp):
+        with open(stamp, encoding="utf-8") as file:
+            if file.read() == text:
+                return program
+    run(sys.executable, "-m", "venv", folder)
+    run(program, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", wanted)
+    shutil.copy(wanted, stamp)
+    return program
 
 
 class Stores:

@@ -3,8 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *     peer enqueue URL COUNT BATCH
- *     peer drain URL batched|single      until a line comes on standard input
+ *     peer start URL COUNT STEPS          workflows, whose steps are drained like jobs
+ *     peer drain URL batched|single|jobs|steps      until a line comes on standard input
  *     peer latency URL SAMPLES
+ *
+ * bench/round-trips uses it, too: "jobs" and "steps" are drained by one thread, in batches.
  */
 #include <cairn.h>
 #include <pthread.h>
@@ -14,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BATCH_MAX = 1000, BATCH = 500, LANES = 2, SINGLES = 24, TELL_MS = 10 };
+enum { BATCH_MAX = 1000, BATCH = 500, STEPS = 100, LANES = 2, SINGLES = 24, TELL_MS = 10 };
 
 static cairn_engine *engine;
 static atomic_bool is_stopped;
@@ -61,6 +64,31 @@ static void enqueue(size_t count, size_t batch)
         }
         must(cairn_enqueue(engine, specs, some, enqueued, &error), &error);
     }
+    say("done");
+}
+
+/* ---- workflows -------------------------------------------------------------------------------- */
+
+/* Without being told: nobody measures it. */
+static void start(size_t count, size_t steps)
+{
+    cairn_start_options options = CAIRN_START_DEFAULTS;
+    cairn_enqueued started;
+    cairn_error error;
+    char name[32], *text = malloc(64 + steps * 48);
+    if (!text)
+        exit(1);
+    snprintf(name, sizeof name, "peer-%zu", steps);
+    int at = sprintf(text, "{\"workflow\": \"%s\", \"version\": 1, \"steps\": [", name);
+    for (size_t i = 0; i < steps; i++)
+        at += sprintf(text + at, "%s{\"step\": \"s%zu\", \"handler\": \"noop\"}",
+                      i ? ", " : "", i);
+    sprintf(text + at, "]}");
+    must(cairn_workflow_deploy(engine, "peer", text, NULL, &error), &error);
+    options.workflow = name;
+    for (size_t i = 0; i < count; i++)
+        must(cairn_instance_start(engine, &options, &started, &error), &error);
+    free(text);
     say("done");
 }
 
@@ -111,10 +139,18 @@ static void *drain_lane(void *arg)
     return NULL;
 }
 
-static void drain(bool is_batched)
+static void drain(const char *mode)
 {
+    static const struct {
+        const char *name;
+        size_t lanes, max;
+    } modes[] = {
+        {"batched", LANES, BATCH}, {"jobs", 1, BATCH}, {"steps", 1, STEPS}, {"single", SINGLES, 1}};
     pthread_t lanes[SINGLES], teller;
-    size_t count = is_batched ? LANES : SINGLES, max = is_batched ? BATCH : 1;
+    size_t which = 0;
+    while (which < 3 && strcmp(modes[which].name, mode) != 0)
+        which++;
+    size_t count = modes[which].lanes, max = modes[which].max;
     say("ready");
     await_line();
     pthread_create(&teller, NULL, tell, NULL);
@@ -204,7 +240,9 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "enqueue") == 0 && argc == 5)
         enqueue(strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
     else if (strcmp(argv[1], "drain") == 0)
-        drain(strcmp(argv[3], "batched") == 0);
+        drain(argv[3]);
+    else if (strcmp(argv[1], "start") == 0 && argc == 5)
+        start(strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
     else
         measure_latency(strtoul(argv[3], NULL, 10));
     cairn_close(engine);

@@ -4,8 +4,10 @@
 """
   functions.py cairn|dbos URL COUNT
 
-Prints functions a second: one at a time, and many at the same time (COUNT are started, then all awaited).
+Prints functions a second: one at a time, and many at the same time (COUNT are started, then all awaited); and the
+most that the process has had in memory, in MiB.
 """
+import resource
 import sys
 import time
 
@@ -59,7 +61,8 @@ def measure(count, call, start, result) -> None:
     begun = time.perf_counter()
     runs = [start(n) for n in range(count)]
     assert [result(run) for run in runs] == [STEPS * n for n in range(count)]
-    print(round(alone, 1), round(count / (time.perf_counter() - begun), 1))
+    many = count / (time.perf_counter() - begun)
+    print(round(alone, 1), round(many, 1), round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1))
 
 
 {"cairn": with_cairn, "dbos": with_dbos}[sys.argv[1]](sys.argv[2], int(sys.argv[3]))

@@ -14,12 +14,24 @@ static const struct {
     const char *command;
     int (*run)(const struct args *args);
 } programs[] = {
-    {"bench functions", run_bench}, {"bench jobs", run_bench},  {"bench workflows", run_bench},
-    {"completion", run_completion}, {"deploy", run_deploy},     {"doctor", run_doctor},
-    {"graph", run_graph},           {"help", run_help},         {"job add", run_job_add},
-    {"migrate", run_migrate},       {"serve", run_serve},       {"show", run_show},
-    {"start", run_start},           {"validate", run_validate}, {"version", run_version},
-    {"wait", run_wait_for},         {"work", run_work},
+    {"bench functions", run_bench},
+    {"bench jobs", run_bench},
+    {"bench mixed", run_bench},
+    {"bench workflows", run_bench},
+    {"completion", run_completion},
+    {"deploy", run_deploy},
+    {"doctor", run_doctor},
+    {"graph", run_graph},
+    {"help", run_help},
+    {"job add", run_job_add},
+    {"migrate", run_migrate},
+    {"serve", run_serve},
+    {"show", run_show},
+    {"start", run_start},
+    {"validate", run_validate},
+    {"version", run_version},
+    {"wait", run_wait_for},
+    {"work", run_work},
 };
 
 /* A command that has no function of its own only calls its route. */

@@ -19,8 +19,15 @@ step mode, batch N  N/s  N/s  N/s  N  N (N a step)
 passage mode, batch N  N/s  N/s  N/s  N  N (N a step)
 passage / step, batch N  N  N  N
 
-round trips to the store for a passage of N steps:
+requests to the engine for a passage of N steps:
   step mode  batch N  N: claims N, commits N, heartbeats N
   passage mode batch N  N: claims N, commits N, heartbeats N
   step mode  batch N  N: claims N, commits N, heartbeats N
   passage mode batch N  N: claims N, commits N, heartbeats N
+$ cairn bench functions --count 12 --batch 4 --steps 2 --workers 2 --seed 31 --url "$CAIRN_URL" -o json 2>/dev/null | python3 -c '
+> import json, sys
+> a = json.load(sys.stdin)
+> print(a["workers"], [(t["batch"], t["step"]["commits"], t["passage"]["commits"]) for t in a["round_trips"]])'
+2 [(1, 2.0, 1.0), (4, 2.0, 1.0)]
+$ cairn list --workflow bench.1f --status completed -o ids | wc -l
+48

@@ -9,7 +9,7 @@ Using <url>: its own work stays as it is; instances of workflow bench.2 stay beh
 $ cairn list --workflow bench.2 --status completed -o ids | wc -l
 <*>
 $ cairn list --status running -o ids
-$ cairn bench workflows --count 10 --batch 5 --workers 2 --url "$CAIRN_URL" 2>/dev/null | tail -n +2 | sed 's/[0-9.]\+/N/g; s/  \+/  /g'
+$ cairn bench workflows --count 10 --batch 5 --threads 2 --workers 2 --url "$CAIRN_URL" 2>/dev/null | tail -n +2 | sed 's/[0-9.]\+/N/g; s/  \+/  /g'
 
   INSTANCES STARTED  STEPS  INSTANCES  COMMITS  BYTES WRITTEN
 engine, batch N  N/s  N/s  N/s  N  N (N a step)
