@@ -155,6 +155,87 @@ TEST(a_lease_row_goes_when_no_job_of_it_is_leased)
     CHECK_INT(next_due(rig).job_us, 0);
 }
 
+/* A writer with the real clock; virtual ones look when the lease ends. */
+struct real_rig {
+    struct clock clock;
+    struct store *store;
+    struct store_session *session;
+    struct arena arena;
+    struct store_tx *tx;
+    cairn_error error;
+};
+
+static void real_begin(struct real_rig *real, const char *url)
+{
+    if (!real->store) {
+        clock_init_real(&real->clock);
+        struct store_config config = {.url = url, .clock = &real->clock, .lock_wait_ms = 1000};
+        MUST(real, store_open(&config, &real->store, &real->error));
+        MUST(real, real->store->ops->session_open(real->store, SESSION_WRITER, &real->session,
+                                                  &real->error));
+    }
+    MUST(real, real->store->ops->begin(real->session, &real->arena, &real->tx, &real->error));
+}
+
+static void real_commit(struct real_rig *real)
+{
+    MUST(real, real->store->ops->commit(real->tx, true, &real->error));
+}
+
+static void real_done(struct real_rig *real)
+{
+    real->store->ops->session_close(real->session);
+    real->store->ops->close(real->store);
+    arena_done(&real->arena);
+}
+
+TEST(a_long_lease_is_looked_at_before_it_ends_and_is_not_due_then)
+{
+    cleanup(rig_closep) struct rig *rig = new_rig();
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    cleanup(real_done) struct real_rig real = {0};
+    static const char *all = "%";
+    struct due_times due;
+    struct job_row row;
+    size_t count = 0;
+    foreign_run(foreign, "INSERT INTO workflow.workflow_run (type) VALUES ('a')");
+    real_begin(&real, rig->url);
+    struct job_claim wish = {.worker = "w",
+                             .token = "t",
+                             .patterns = &all,
+                             .pattern_count = 1,
+                             .lease_until_us = real.tx->now_us + 60 * US_PER_MIN};
+    MUST(&real, real.store->ops->claim_jobs(real.tx, &wish, &row, 1, &count, &real.error));
+    CHECK_INT(count, 1);
+    real_commit(&real);
+    check_laws(foreign);
+    CHECK_STR(foreign_run(foreign, "SELECT until < lease_until - interval '49 minutes'"
+                                   " FROM workflow.workflow_run, workflow.workflow_run_lease"),
+              "t");
+
+    /* Its time has come, as if ten seconds had passed. */
+    foreign_run(foreign,
+                "UPDATE workflow.workflow_run_lease SET until = now() - interval '1 s'");
+    real_begin(&real, rig->url);
+    MUST(&real, real.store->ops->next_due(real.tx, &due, &real.error));
+    CHECK(due.job_us > real.tx->now_us, "nothing has run out");
+    CHECK(due.job_us < row.lease_until_us, "it is not looked at again before the end");
+    real_commit(&real);
+    check_laws(foreign);
+    begin_read(rig); /* a reader is told the end of the lease */
+    CHECK_INT(next_due(rig).job_us, row.lease_until_us + 1);
+    commit(rig);
+
+    foreign_run(foreign,
+                "UPDATE workflow.workflow_run SET status = 'succeeded';"
+                "UPDATE workflow.workflow_run_lease SET until = now() - interval '1 s'");
+    real_begin(&real, rig->url);
+    MUST(&real, real.store->ops->next_due(real.tx, &due, &real.error));
+    CHECK_INT(due.job_us, 0);
+    real_commit(&real);
+    CHECK_INT(lease_rows(foreign), 0);
+}
+
 TEST(leases_that_others_hold_do_not_hide_those_behind_them)
 {
     cleanup(rig_closep) struct rig *rig = new_rig();
