@@ -46,7 +46,7 @@ static const struct statement shared[] = {
     /* The engine's setting, so that the triggers for foreign writers stay silent here too. */
     {"settings", "SELECT set_config('cairn.engine', '1', true), "
                  "set_config('cairn.leases', '1', true)"},
-    {"event", "INSERT INTO workflow.workflow_event (workflow_id, event_type, step, data, "
+    {"event", "INSERT INTO workflow.workflow_event_loose (workflow_id, event_type, step, data, "
               "created_at) SELECT id, $2, $3, $4::jsonb, now() "
               "FROM unnest($1::uuid[]) AS given (id)"},
     {"instance",
@@ -286,15 +286,17 @@ static const struct statement flow_statements[] = {
                "updated_at = now(), output = $4::jsonb FROM " RAW_GIVEN
                " WHERE i.id = given.id AND given.place + 1 = $3::int"},
     {"step_event",
-     "INSERT INTO workflow.workflow_event (workflow_id, event_type, step, data, "
+     "INSERT INTO workflow.workflow_event_loose (workflow_id, event_type, step, data, "
      "created_at) SELECT id, $3, " RAW_NAME("place") ", $4::jsonb, now() FROM " RAW_GIVEN},
-    {"ready_event", "INSERT INTO workflow.workflow_event (workflow_id, event_type, step, data, "
-                    "created_at) SELECT id, 'step_ready', " RAW_NAME(
-                        "place + 1") ", $4::jsonb, "
-                                     "now() FROM " RAW_GIVEN " WHERE place + 1 < $3::int"},
-    {"finish_event", "INSERT INTO workflow.workflow_event (workflow_id, event_type, data, "
-                     "created_at) SELECT id, 'workflow_completed', $4::jsonb, now() "
-                     "FROM " RAW_GIVEN " WHERE place + 1 = $3::int"},
+    {"ready_event",
+     "INSERT INTO workflow.workflow_event_loose (workflow_id, event_type, step, data, "
+     "created_at) SELECT id, 'step_ready', " RAW_NAME(
+         "place + 1") ", $4::jsonb, "
+                      "now() FROM " RAW_GIVEN " WHERE place + 1 < $3::int"},
+    {"finish_event",
+     "INSERT INTO workflow.workflow_event_loose (workflow_id, event_type, data, "
+     "created_at) SELECT id, 'workflow_completed', $4::jsonb, now() "
+     "FROM " RAW_GIVEN " WHERE place + 1 = $3::int"},
 };
 
 static bool flow_start(struct raw_pg *raw, struct raw_range items)
@@ -393,11 +395,11 @@ static const struct statement function_statements[] = {
                   "now(), now(), false, false, false, 0, now() "
                   "FROM workflow.workflow_instance, generate_series($2::int, $3::int) AS place "
                   "WHERE id = ANY ($1::uuid[])"},
-    {"remembered",
-     "INSERT INTO workflow.workflow_event (workflow_id, event_type, step, data, created_at) "
-     "SELECT id, 'step_completed', " RAW_NAME(
-         "place") ", $4::jsonb, now() FROM unnest($1::uuid[]) AS given (id), "
-                  "generate_series($2::int, $3::int) AS place"},
+    {"remembered", "INSERT INTO workflow.workflow_event_loose (workflow_id, event_type, step, "
+                   "data, created_at) "
+                   "SELECT id, 'step_completed', " RAW_NAME(
+                       "place") ", $4::jsonb, now() FROM unnest($1::uuid[]) AS given (id), "
+                                "generate_series($2::int, $3::int) AS place"},
     {"extend", "UPDATE workflow.workflow_step SET locked_until = now() + interval '30 s', "
                "due_at = now() + interval '30.000001 s', updated_at = now() "
                "WHERE instance_id = ANY ($1::uuid[]) AND seq = 0"},
@@ -517,7 +519,8 @@ bool flow_sizes_postgres(const char *url, struct flow_sizes *ret_sizes)
     PGresult *result =
         PQexec(server, "SELECT pg_total_relation_size('workflow.workflow_instance'), "
                        "pg_total_relation_size('workflow.workflow_step'), "
-                       "pg_total_relation_size('workflow.workflow_event')");
+                       "pg_total_relation_size('workflow.workflow_event_log') + "
+                       "pg_total_relation_size('workflow.workflow_event_loose')");
     bool is_known = PQresultStatus(result) == PGRES_TUPLES_OK;
     if (is_known)
         *ret_sizes =

@@ -47,7 +47,7 @@ struct raw_lite {
 
 /* What each change sets, and no more: not the columns that stay as they are. */
 static const char *const shared[RAW_OWN] = {
-    [RAW_EVENT] = "INSERT INTO workflow_event (workflow_id, event_type, step, data, "
+    [RAW_EVENT] = "INSERT INTO workflow_event_loose (workflow_id, event_type, step, data, "
                   "created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
     [RAW_INSTANCE] =
         "INSERT INTO workflow_instance (id, workflow, version, status, generation, created_at, "
@@ -454,7 +454,8 @@ static int64_t *size_of(struct flow_sizes *sizes, const char *table)
         return &sizes->instances;
     if (strcmp(table, "workflow_step") == 0)
         return &sizes->steps;
-    return strcmp(table, "workflow_event") == 0 ? &sizes->events : NULL;
+    static const char events[] = "workflow_event_"; /* several tables */
+    return strncmp(table, events, sizeof events - 1) == 0 ? &sizes->events : NULL;
 }
 
 /* By way of the table dbstat, which not every SQLite is built with. */
@@ -473,7 +474,7 @@ bool flow_sizes_sqlite(const char *url, struct flow_sizes *ret_sizes)
     while (!rc && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
         int64_t *size = size_of(&found, (const char *)sqlite3_column_text(statement, 0));
         if (size)
-            *size = sqlite3_column_int64(statement, 1);
+            *size += sqlite3_column_int64(statement, 1);
         rc = SQLITE_OK;
     }
     sqlite3_finalize(statement);

@@ -96,8 +96,9 @@ def entry(row, column):
 
 def table(row):
     yield f'\nconst struct row_type {row.name}_row_type = {{'
-    yield f'    "{row.table}", sizeof(struct {row.struct}), {len(row.columns)}, (const struct column[]){{'
-    for column in row.columns:
+    stored = [column for column in row.columns if column.is_stored()]
+    yield f'    "{row.table}", sizeof(struct {row.struct}), {len(stored)}, (const struct column[]){{'
+    for column in stored:
         yield entry(row, column)
     yield "}};"
 

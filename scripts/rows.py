@@ -30,7 +30,10 @@ class Column:
         self.comment = ""
 
     def is_in(self, dialect):
-        return dialect == "postgres" or "postgres-only" not in self.flags
+        return self.is_stored() and (dialect == "postgres" or "postgres-only" not in self.flags)
+
+    def is_stored(self):
+        return self.written != "memory"
 
 
 class Row:

@@ -106,7 +106,7 @@ func (s sqliteTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) 
 	if err != nil {
 		return TxID{}, err
 	}
-	var event int64
+	var event any // NULL since version 11 of the tables, where workflow_event is a view
 	return id, t.query(ctx, sqliteEvent, id.ID, now.UnixMicro()).Scan(&event)
 }
 

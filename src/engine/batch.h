@@ -76,7 +76,9 @@ struct batch {
     bool are_jobs_ahead, are_starts_ahead;
 
     struct event_list events;
-    bool has_told; /* some events are written already */
+    struct event_list loose; /* of subjects whose row is not in hand */
+    int64_t next_event;      /* an id that was taken and is not used; 0: none */
+    size_t log_size;         /* of what the events of the present row of the log say */
     LIST(struct outbox_row) outbox;
     LIST(struct log_row) logs;
     LIST(const char *) ended; /* ids of jobs and instances, for the requests that wait for it */
@@ -142,12 +144,22 @@ struct job_facts {
     int32_t attempt;
     int64_t run_at_us, extend_us;
 };
-cairn_code batch_add_job_event(struct batch *batch, const char *job_id, enum job_event type,
+/* Adds an event to the chain of a job, whose row must be written then. */
+cairn_code batch_add_job_event(struct batch *batch, struct job_row *row, enum job_event type,
                                const struct job_facts *facts);
-/* list: the batch's, or that of an instance that is not in the workset yet. */
-cairn_code batch_add_event(struct batch *batch, struct event_list *list,
+/* Its row has the event already: it is the one with this number, after `prev`. */
+cairn_code batch_tell_job_event(struct batch *batch, const struct job_row *row,
+                                enum job_event type, const struct job_facts *facts, int64_t id,
+                                int64_t prev, int32_t number);
+/* instance: NULL if its row is not in hand. */
+cairn_code batch_add_event(struct batch *batch, struct workset_instance *instance,
                            const char *instance_id, const char *type, const char *step,
                            const struct flow_facts *facts);
+/* Ids for `count` events that follow each other, greater than `after`. */
+cairn_code batch_take_events(struct batch *batch, int64_t after, size_t count,
+                             int64_t *ret_first);
+/* The store has used ids up to this one. */
+void batch_used_events(struct batch *batch, int64_t last);
 cairn_code event_list_add(struct arena *arena, struct event_list *list,
                           const struct event_row *event, cairn_error *reterr);
 cairn_code batch_append_events(struct batch *batch);

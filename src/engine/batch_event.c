@@ -2,12 +2,23 @@
  * the order in which they happen.
  *
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * An event gets its id when it happens, and becomes the end of the chain of its subject's row.  The ids of
+ * a chain rise: if a row has a later event than this batch has ids for, which another committer has
+ * written since this transaction began, the batch takes new ids.  All events are written at the end, in
+ * one row of the log, or in a few.
  */
 #include "base/hash.h"
 #include "base/json.h"
-#include "engine/batch.h"
+#include "engine/workset.h"
 
+#include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A row of the log is not to become so large that reading one of its events takes long. */
+enum { LOG_SIZE_MAX = 1 << 20 };
 
 cairn_code event_list_add(struct arena *arena, struct event_list *list,
                           const struct event_row *event, cairn_error *reterr)
@@ -18,20 +29,65 @@ cairn_code event_list_add(struct arena *arena, struct event_list *list,
     return CAIRN_OK;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+    const struct event_row *one = a, *other = b;
+    return (one->id > other->id) - (one->id < other->id);
+}
+
+/* Jobs are completed, and instances started in memory, before their events are told. */
 cairn_code batch_append_events(struct batch *batch)
 {
-    struct event_list *events = &batch->events;
-    size_t count = events->count;
-    if (count == 0)
-        return CAIRN_OK;
-    events->count = 0;
-    batch->has_told = true;
-    return STORE(batch, append_events, events->items, count);
+    if (batch->events.count)
+        qsort(batch->events.items, batch->events.count, sizeof *batch->events.items,
+              compare_ids);
+    if (batch->events.count)
+        TRY(STORE(batch, append_events, batch->events.items, batch->events.count));
+    if (batch->loose.count)
+        TRY(STORE(batch, append_events, batch->loose.items, batch->loose.count));
+    return CAIRN_OK;
 }
 
 bool batch_has_events(const struct batch *batch)
 {
-    return batch->has_told || batch->events.count > 0;
+    return batch->events.count + batch->loose.count > 0;
+}
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+void batch_used_events(struct batch *batch, int64_t last)
+{
+    if (last < batch->next_event)
+        return;
+    batch->next_event = (last + 1) % EVENT_SLOTS ? last + 1 : 0;
+}
+
+cairn_code batch_take_events(struct batch *batch, int64_t after, size_t count,
+                             int64_t *ret_first)
+{
+    assert(count <= EVENT_SLOTS);
+    int64_t first = batch->next_event, last = first + (int64_t)count - 1;
+    bool is_there =
+        first && first > after && first >> EVENT_SLOT_BITS == last >> EVENT_SLOT_BITS;
+    if (!is_there || batch->log_size > LOG_SIZE_MAX) {
+        TRY(STORE(batch, number_events, &batch->next_event));
+        batch->log_size = 0;
+    }
+    *ret_first = batch->next_event;
+    return CAIRN_OK;
+}
+
+/* Makes an event the end of a chain. */
+static cairn_code extend(struct batch *batch, struct event_row *event, int64_t *last_event,
+                         int32_t *event_count)
+{
+    TRY(batch_take_events(batch, *last_event, 1, &event->id));
+    batch_used_events(batch, event->id);
+    event->prev = *last_event;
+    event->number = ++*event_count;
+    *last_event = event->id;
+    batch->log_size += strlen(event->data);
+    return CAIRN_OK;
 }
 
 /* ---- data ----------------------------------------------------------------------------------- */
@@ -94,25 +150,43 @@ static const char *flow_data(struct batch *batch, const struct flow_facts *facts
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-cairn_code batch_add_job_event(struct batch *batch, const char *job_id, enum job_event type,
+cairn_code batch_add_job_event(struct batch *batch, struct job_row *row, enum job_event type,
                                const struct job_facts *facts)
 {
-    struct event_row event = {.subject_id = job_id,
-                              .type = job_event_name(type),
-                              .data = facts ? job_data(batch, facts) : "{}",
-                              .at_us = batch->tx->now_us};
+    struct event_row event = {
+        .subject_id = row->id, .type = job_event_name(type), .data = job_data(batch, facts)};
+    NEED(event.data, batch->error);
+    TRY(extend(batch, &event, &row->last_event, &row->event_count));
     return event_list_add(&batch->arena, &batch->events, &event, batch->error);
 }
 
-cairn_code batch_add_event(struct batch *batch, struct event_list *list,
+cairn_code batch_tell_job_event(struct batch *batch, const struct job_row *row,
+                                enum job_event type, const struct job_facts *facts, int64_t id,
+                                int64_t prev, int32_t number)
+{
+    struct event_row event = {.id = id,
+                              .prev = prev,
+                              .number = number,
+                              .subject_id = row->id,
+                              .type = job_event_name(type),
+                              .data = facts ? job_data(batch, facts) : "{}"};
+    return event_list_add(&batch->arena, &batch->events, &event, batch->error);
+}
+
+cairn_code batch_add_event(struct batch *batch, struct workset_instance *instance,
                            const char *instance_id, const char *type, const char *step,
                            const struct flow_facts *facts)
 {
-    struct event_row event = {.subject_id = instance_id,
-                              .type = type,
-                              .step = step,
-                              .data = flow_data(batch, facts),
-                              .at_us = batch->tx->now_us};
+    struct event_list *list = !instance              ? &batch->loose
+                              : instance->is_adopted ? &batch->events
+                                                     : &instance->events;
+    struct event_row event = {
+        .subject_id = instance_id, .type = type, .step = step, .data = flow_data(batch, facts)};
+    NEED(event.data, batch->error);
+    if (instance) {
+        TRY(extend(batch, &event, &instance->row.last_event, &instance->row.event_count));
+        instance->is_told = true;
+    }
     return event_list_add(&batch->arena, list, &event, batch->error);
 }
 

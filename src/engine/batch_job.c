@@ -57,7 +57,8 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
 {
     struct job_row *row = &job->row;
     struct job_verdict verdict = {.event = EVENT_SUCCEEDED};
-    if (!job->is_completed)
+    bool was_completed = job->is_completed;
+    if (!was_completed)
         verdict = job_apply(row, input, batch->tx->now_us, &batch->committer->rng);
     job->is_completed = false;
     *ret_verdict = verdict;
@@ -75,7 +76,11 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
     if (job_is_final(row->status))
         TRY(batch_note_ended(batch, row->id));
     struct job_facts facts = facts_of(row, input, verdict.event);
-    return batch_add_job_event(batch, row->id, verdict.event, &facts);
+    if (was_completed)
+        return batch_tell_job_event(batch, row, verdict.event, &facts, row->last_event,
+                                    row->prev_event, row->event_count);
+    job->is_dirty = true;
+    return batch_add_job_event(batch, row, verdict.event, &facts);
 }
 
 /* ---- control -------------------------------------------------------------------------------- */
@@ -156,7 +161,7 @@ static cairn_code note_inserted(struct batch *batch, const struct job_row *row,
     else
         batch_note_due(batch, row->run_at_us);
     batch->tally.enqueued++;
-    return batch_add_job_event(batch, row->id, EVENT_CREATED, NULL);
+    return batch_tell_job_event(batch, row, EVENT_CREATED, NULL, row->last_event, 0, 1);
 }
 
 /* Jobs that are about to be inserted by one statement. */
@@ -186,6 +191,12 @@ static cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
 {
     enum insert_result *results = arena_array(&batch->arena, jobs->count, sizeof *results);
     NEED(results, batch->error);
+    for (size_t i = 0; i < jobs->count; i++) {
+        struct job_row *row = &jobs->rows[i];
+        TRY(batch_take_events(batch, 0, 1, &row->last_event));
+        batch_used_events(batch, row->last_event);
+        row->event_count = 1; /* its creation; if it is known already, the id stays unused */
+    }
     TRY(STORE(batch, insert_jobs, jobs->rows, jobs->count, results));
     for (size_t i = 0; i < jobs->count; i++)
         TRY(note_inserted(batch, &jobs->rows[i], results[i], jobs->enqueued[i]));

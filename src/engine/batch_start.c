@@ -234,7 +234,7 @@ static cairn_code settle_started(struct batch *batch, const struct starting *sta
     if (result != INSERT_DONE)
         return CAIRN_OK;
     instance->row.seq = row->seq;
-    instance->flow.is_dirty = false; /* inserted as it has become */
+    instance->flow.is_dirty = instance->is_told = false; /* inserted as it has become */
     if (row->start_at_us)
         batch_note_due(batch, row->start_at_us);
     if (row->is_telling)

@@ -69,14 +69,19 @@ static struct claim_share *find_share(struct claim_group *group, enum claim_kind
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
+enum { EVENTS_OF_CLAIM = 2 };
+
 static cairn_code note_job(struct batch *batch, const char *worker, const struct job_row *row)
 {
     struct job_facts facts = {.worker = worker, .attempt = row->attempt + 1};
     batch_note_due(batch, row->lease_until_us + 1);
     batch->tally.claimed++;
+    batch_used_events(batch, row->last_event);
     /* A claimed task starts at once, so both are written here (docs/decisions/0005). */
-    TRY(batch_add_job_event(batch, row->id, EVENT_LEASED, &facts));
-    return batch_add_job_event(batch, row->id, EVENT_STARTED, &facts);
+    TRY(batch_tell_job_event(batch, row, EVENT_LEASED, &facts, row->last_event - 1,
+                             row->prev_event, row->event_count - 1));
+    return batch_tell_job_event(batch, row, EVENT_STARTED, &facts, row->last_event,
+                                row->last_event - 1, row->event_count);
 }
 
 static cairn_code lease_jobs(struct batch *batch, const struct claim_group *group,
@@ -87,6 +92,8 @@ static cairn_code lease_jobs(struct batch *batch, const struct claim_group *grou
     TRY(to_store_claim(batch, group, &claim));
     if (request->was_unsure)
         return STORE(batch, find_claimed, claim.worker, claim.token, rows, room, ret_count);
+    claim.events_each = EVENTS_OF_CLAIM;
+    TRY(batch_take_events(batch, 0, room * EVENTS_OF_CLAIM, &claim.event_id));
     return STORE(batch, claim_jobs, &claim, rows, room, ret_count);
 }
 
@@ -168,13 +175,6 @@ static cairn_code lease_steps(struct batch *batch, const struct claim_group *gro
                      ret_count);
     if (claim->function_count)
         TRY(join_functions(batch, claim, &wanted));
-    if (batch->ops->send_step_claim) {
-        TRY(STORE(batch, send_step_claim, &wanted, room));
-        /* While the store is at it.  Events of jobs alone wait for those of the jobs that this
-         * claim brings: one statement in place of two. */
-        if (batch->instances.count > 0)
-            TRY(workset_write(batch));
-    }
     return STORE(batch, claim_steps, &wanted, rows, room, ret_count);
 }
 
@@ -280,8 +280,9 @@ static cairn_code note_step(struct batch *batch, const char *worker, struct flow
     facts.has_retry_count = true;
     facts.retry_count = is_undo ? row->compensation_attempts : row->attempts;
     facts.worker = worker;
-    TRY(batch_add_event(batch, &batch->events, row->instance_id, "step_started", row->name,
-                        &facts));
+    struct workset_instance *instance = workset_find(batch, row->instance_id);
+    TRY(batch_add_event(batch, instance && !instance->is_busy ? instance : NULL,
+                        row->instance_id, "step_started", row->name, &facts));
     return workset_put_claimed(batch, step);
 }
 

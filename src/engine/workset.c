@@ -94,20 +94,34 @@ cairn_code workset_add_job(struct batch *batch, const struct job_row *row,
     return CAIRN_OK;
 }
 
-cairn_code workset_complete_jobs(struct batch *batch, struct job_row *rows, size_t count)
+/* As many as one row of the log has room for. */
+static cairn_code complete_portion(struct batch *batch, struct job_row *rows, size_t count)
 {
+    int64_t event_id;
     bool *is_done = arena_array(&batch->arena, count, sizeof *is_done);
     NEED(is_done, batch->error);
+    TRY(batch_take_events(batch, 0, count, &event_id));
+    batch_used_events(batch, event_id + (int64_t)count - 1);
+    for (size_t i = 0; i < count; i++)
+        rows[i].last_event = event_id + (int64_t)i;
     TRY(STORE(batch, complete_jobs, rows, count, is_done));
     for (size_t i = 0; i < count; i++) {
         struct workset_job *job = NULL;
         if (!is_done[i])
             continue;
+        batch_used_events(batch, rows[i].last_event);
         TRY(workset_add_job(batch, &rows[i], &job));
         assert(job);
         job->is_completed = true;
     }
     return CAIRN_OK;
+}
+
+cairn_code workset_complete_jobs(struct batch *batch, struct job_row *rows, size_t count)
+{
+    for (; count > EVENT_SLOTS; rows += EVENT_SLOTS, count -= EVENT_SLOTS)
+        TRY(complete_portion(batch, rows, EVENT_SLOTS));
+    return complete_portion(batch, rows, count);
 }
 
 cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t count)
@@ -314,11 +328,13 @@ static cairn_code write_instances(struct batch *batch, const struct workset_inst
     NEED(rows, batch->error);
     for (size_t i = 0; i < batch->instances.count; i++) {
         struct workset_instance *at = batch->instances.entries[i].value;
-        if ((only && at != only) || (!at->flow.is_dirty && !at->is_changed))
+        bool is_changed = at->flow.is_dirty || at->is_changed;
+        if ((only && at != only) || (!is_changed && !at->is_told))
             continue;
-        at->row.updated_at_us = batch->tx->now_us;
+        if (is_changed)
+            at->row.updated_at_us = batch->tx->now_us;
         rows[count++] = at->row;
-        at->flow.is_dirty = at->is_changed = false;
+        at->flow.is_dirty = at->is_changed = at->is_told = false;
         if (at->row.is_telling)
             batch_note_due(batch, batch->tx->now_us);
         if (instance_is_final(at->row.status))

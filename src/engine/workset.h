@@ -38,6 +38,8 @@ struct workset_instance {
     bool is_busy;    /* another transaction holds it */
     bool is_bare;    /* only steps of it are in hand: its own row was neither read nor locked */
     bool is_changed; /* by an earlier request of the batch: its row is to be written */
+    bool
+        is_told; /* its chain has grown: its row is to be written, though it need not have changed */
     struct request *answer_to; /* the latest control of it, which is yet to be answered */
 
     struct flow_step **slots; /* by place, a hash table */

@@ -41,9 +41,8 @@ static cairn_code source_note(struct flow *flow, const char *type, const struct 
     if (!told.status)
         told.status = step ? step_status_name(step->row.status)
                            : instance_status_name(instance->row.status);
-    struct event_list *list = instance->is_adopted ? &batch->events : &instance->events;
-    return batch_add_event(batch, list, instance->row.id, type, step ? step->row.name : NULL,
-                           &told);
+    return batch_add_event(batch, instance, instance->row.id, type,
+                           step ? step->row.name : NULL, &told);
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */

@@ -34,6 +34,9 @@
 
 enum { MIGRATIONS_MAX = 64 };
 
+/* An event's id is the number of a row of the log << EVENT_SLOT_BITS | its slot in that row. */
+enum { EVENT_SLOT_BITS = 12, EVENT_SLOTS = 1 << EVENT_SLOT_BITS };
+
 /* The version of the tables when the store was opened, and the migrations that were applied. */
 struct store_schema {
     int from, to;                        /* versions; 0: there were no tables */
@@ -106,6 +109,8 @@ struct job_claim {
     size_t pattern_count;
     const char *runtime; /* NULL: any */
     int64_t lease_until_us;
+    int64_t event_id;    /* jobs: an id for the first event of the claim; enough follow it */
+    int32_t events_each; /* jobs: how many events each has of it; 0: none */
     bool is_final; /* nobody asks again soon: nothing that can be claimed may be overlooked */
 };
 

@@ -61,6 +61,31 @@ static struct event_row *events_of(const struct found *found, const char *id,
     return events;
 }
 
+/* The chain from a row to its events, read from either end, says what the list of all events says. */
+static void check_chain(struct sim *sim, struct store_tx *tx, const char *id,
+                        const struct event_row *events, size_t count)
+{
+    size_t room = count + 1, older = 0, newer = 0;
+    cairn_error error;
+    struct event_row *rows = arena_array(tx->arena, room * 2, sizeof *rows);
+    if (count == 0)
+        return;
+    must(sim,
+         sim->store->ops->list_events(tx, id, events[0].id - 1, rows, room, &older, &error),
+         &error);
+    must(sim,
+         sim->store->ops->list_events_before(tx, id, 0, rows + room, count, &newer, &error),
+         &error);
+    if (older != count || newer != count)
+        sim_broken(sim, "%s has %zu new events, its chain %zu and %zu", id, count, older,
+                   newer);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].id != events[i].id || rows[room + count - 1 - i].id != events[i].id ||
+            strcmp(rows[i].type, events[i].type) != 0 ||
+            strcmp(rows[i].data, events[i].data) != 0)
+            sim_broken(sim, "event %zu of %s is another one in its chain", i, id);
+}
+
 static struct dlq_row *records_of(const struct found *found, const char *id,
                                   struct arena *arena, size_t *ret_count)
 {
@@ -100,6 +125,7 @@ static void read_instance(struct sim *sim, struct store_tx *tx, const struct fou
         read_logs(sim, tx, seen);
     seen->records = records_of(found, seen->row.id, tx->arena, &seen->record_count);
     seen->events = events_of(found, seen->row.id, tx->arena, &seen->event_count);
+    check_chain(sim, tx, seen->row.id, seen->events, seen->event_count);
     seen->last_event = seen->event_count ? seen->events[seen->event_count - 1].id
                        : known           ? known->last_event
                                          : 0;
@@ -134,6 +160,7 @@ static void read_all(struct sim *sim, struct store_tx *tx, struct snapshot *ret)
         struct seen_job *seen = &ret->jobs[i];
         seen->row = jobs[ret->job_count - 1 - i];
         seen->events = events_of(&found, seen->row.id, tx->arena, &seen->event_count);
+        check_chain(sim, tx, seen->row.id, seen->events, seen->event_count);
     }
 }
 

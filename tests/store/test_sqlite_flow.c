@@ -62,8 +62,6 @@ TEST(every_query_of_workflows_searches_its_index)
         {"delete_step", SQL_DELETE_STEP, "USING INTEGER PRIMARY KEY (rowid=?)"},
         {"list_logs", SQL_LIST_LOGS, "idx_workflow_log_instance (instance_id=? AND rowid>?)"},
         {"unmark_signals", SQL_UNMARK_SIGNALS, "(instance_id=?)"},
-        {"list_events", SQL_LIST_EVENTS, "(workflow_id=? AND rowid>?)"},
-        {"list_all_events", SQL_LIST_ALL_EVENTS, "USING INTEGER PRIMARY KEY (rowid>?)"},
         {"list_decisions", SQL_LIST_DECISIONS,
          "idx_workflow_human_decision_instance (instance_id=? AND rowid>?)"},
         {"close_dlq", SQL_CLOSE_DLQ, "idx_workflow_dlq_instance (instance_id=?)"},

@@ -7,6 +7,8 @@
 #include "sqlite_rig.h"
 #include "store/sqlite/sqlite_sql.h"
 
+#define JOB "00000000-0000-4000-8000-000000000001"
+
 /* ---- A file of the second version -----------------------------------------------------------
  */
 
@@ -293,4 +295,72 @@ TEST(a_migration_that_cannot_be_leaves_the_file_as_it_was)
     CHECK_INT(connection_int(&connection, "SELECT count(*) FROM workflow_step", -1),
               STEPS_MADE);
     sqlite3_close(db);
+}
+
+/* ---- Events from before there was a log -----------------------------------------------------
+ */
+
+/* A file as the tenth version left it, with jobs under way. */
+static const char *make_tenth_version(void)
+{
+    const char *url = scratch_store();
+    sqlite3 *db = open_file(url);
+    run_sql(db, "CREATE TABLE workflow_migration (number INTEGER PRIMARY KEY,"
+                " name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;"
+                "INSERT INTO workflow_migration VALUES (10, '0010_children', 0)");
+    for (size_t i = 0; migrations[i].number <= 10; i++)
+        run_sql(db, migrations[i].sql);
+    run_sql(db, "INSERT INTO workflow_run (id, type, status, leased_by, lease_until, is_ready)"
+                " VALUES ('" JOB "', 'a', 'leased', 'w', 1, 0);"
+                "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 5000)"
+                "INSERT INTO workflow_event (workflow_id, event_type, data, created_at)"
+                " SELECT '" JOB "', iif(n = 1, 'created', 'heartbeat'), '{}', n FROM n;"
+                "CREATE VIEW their_view AS SELECT count(*) AS n FROM workflow_event;"
+                "CREATE TABLE kept_event AS SELECT id, workflow_id, event_type, data,"
+                " created_at, step FROM workflow_event");
+    sqlite3_close(db);
+    return url;
+}
+
+TEST(old_events_stay_and_new_ones_follow_them)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(make_tenth_version());
+    struct event_row rows[ROWS_MAX];
+    size_t count;
+    CHECK_INT(ask(rig, "SELECT count(*) FROM (SELECT * FROM kept_event EXCEPT SELECT *"
+                       " FROM workflow_event)"),
+              0);
+
+    /* The lease goes on, and its end is the job's next event. */
+    begin_write(rig);
+    struct job_row row = lock_one(rig, JOB);
+    CHECK_INT(row.status, JOB_LEASED);
+    struct event_row event = {
+        .number = 1, .subject_id = JOB, .type = "succeeded", .data = "{\"n\":1}"};
+    MUST(rig, rig->ops->number_events(rig->tx, &event.id, &rig->error));
+    row.status = JOB_SUCCEEDED;
+    row.last_event = event.id;
+    row.event_count = 1;
+    MUST(rig, rig->ops->update_jobs(rig->tx, &row, 1, &rig->error));
+    MUST(rig, rig->ops->append_events(rig->tx, &event, 1, &rig->error));
+    commit(rig);
+    CHECK_INT(ask(rig, "INSERT INTO workflow_event (workflow_id, event_type) VALUES"
+                       " ('" JOB "', 'note')"),
+              -1);
+
+    begin_read(rig);
+    MUST(rig, rig->ops->list_events(rig->tx, JOB, 0, rows, 2, &count, &rig->error));
+    CHECK_STR(rows[0].type, "created");
+    MUST(rig, rig->ops->list_events_before(rig->tx, JOB, 0, rows, 3, &count, &rig->error));
+    CHECK_STR(rows[0].type, "note");
+    CHECK_STR(rows[1].type, "succeeded");
+    CHECK_INT(rows[2].id, 5000);
+    MUST(rig, rig->ops->list_events(rig->tx, NULL, 4999, rows, 9, &count, &rig->error));
+    CHECK_INT(count, 3);
+    CHECK_STR(rows[2].type, "note");
+    commit(rig);
+    CHECK_INT(ask(rig, "SELECT n FROM their_view"), 5002);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_event_stream"), 5002);
+    CHECK_STR(ask_text(rig, "SELECT data FROM workflow_event WHERE event_type = 'succeeded'"),
+              "{\"n\":1}");
 }

@@ -33,7 +33,6 @@ TEST(every_query_of_the_hot_path_searches_its_index)
         {"list_jobs_by_key", SQL_LIST_JOBS_BY_KEY, "idx_workflow_run_idempotency"},
         {"list_unsuccessful_jobs", SQL_LIST_UNSUCCESSFUL_JOBS,
          "idx_workflow_run_unsuccessful (status=? AND rowid<?)"},
-        {"list_events", SQL_LIST_EVENTS, "(workflow_id=? AND rowid>?)"},
         {"find_known_job", SQL_FIND_KNOWN_JOB, "idx_workflow_run_idempotency"},
         {"list_registry", SQL_LIST_REGISTRY, "(workflow_name>?)"},
     };
@@ -44,6 +43,29 @@ TEST(every_query_of_the_hot_path_searches_its_index)
               plan);
         CHECK(!strstr(plan, "SCAN workflow") && !strstr(plan, "TEMP B-TREE"),
               "%s scans or sorts:\n%s", queries[i].name, plan);
+    }
+}
+
+/* What they find in two places, a page of each, is sorted; nothing else is. */
+TEST(events_are_found_by_their_chain_and_by_indexes)
+{
+#define CHAIN "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH workflow_event_post USING"
+    static const struct {
+        const char *sql, *found_by[3];
+    } queries[] = {
+        {SQL_LIST_EVENTS, {CHAIN, "(workflow_id=? AND rowid>?)"}},
+        {SQL_LIST_EVENTS_BEFORE, {CHAIN, "(workflow_id=? AND rowid<?)"}},
+        {SQL_LIST_ALL_EVENTS,
+         {"SEARCH workflow_event_log USING INTEGER PRIMARY KEY (rowid>?)",
+          "SEARCH workflow_event_loose USING INTEGER PRIMARY KEY (rowid>?)", "SCAN slot"}},
+    };
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        const char *plan = plan_of(rig, queries[i].sql);
+        for (size_t k = 0; k < 3; k++)
+            CHECK(strstr(plan, queries[i].found_by[k]), "%s is not in\n%s",
+                  queries[i].found_by[k], plan);
+        CHECK(!strstr(plan, "SCAN workflow"), "a table is scanned:\n%s", plan);
     }
 }
 
@@ -257,4 +279,86 @@ TEST(running_out_of_memory_anywhere_is_an_error_and_no_more)
               cairn_code_name(code));
     }
     CHECK(!code && allowed > 5, "%ld allocations were not enough", allowed);
+}
+
+/* ---- Pages of a long history ----------------------------------------------------------------
+ */
+
+/* A job with so many events, each of a commit of its own. */
+static const char *add_history(struct rig *rig, int count)
+{
+    begin_write(rig);
+    const char *id = add(rig, job_of(rig, "a"));
+    commit(rig);
+    const char *sql = arena_printf(
+        &rig->arena,
+        "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < %d)"
+        "INSERT INTO workflow_event_log (id, at, prev, said, ids) SELECT n, n,"
+        " CAST(printf('%%016d', (n - 1) << 12) AS BLOB), '[[\"heartbeat\",null,{}]]',"
+        " json_array('%s') FROM n;"
+        "INSERT INTO workflow_event_post SELECT '%s', id << 12 FROM workflow_event_log"
+        " WHERE id %% 100 = 0;"
+        "UPDATE workflow_run SET last_event = %d << 12, event_count = %d",
+        count, id, id, count, count);
+    CHECK(sqlite3_exec(db_of(rig->writer), sql, NULL, NULL, NULL) == SQLITE_OK, "%s",
+          sqlite3_errmsg(db_of(rig->writer)));
+    return id;
+}
+
+/* The steps that a page takes, at the end or somewhere in between. */
+static int steps_of_page(struct rig *rig, const char *id, int64_t cursor, bool is_newest,
+                         int64_t wanted)
+{
+    struct event_row rows[ROWS_MAX];
+    size_t count;
+    begin_write(rig);
+    steps_taken(rig);
+    MUST(rig, is_newest ? rig->ops->list_events_before(rig->tx, id, cursor << EVENT_SLOT_BITS,
+                                                       rows, 50, &count, &rig->error)
+                        : rig->ops->list_events(rig->tx, id, cursor << EVENT_SLOT_BITS, rows,
+                                                50, &count, &rig->error));
+    int steps = steps_taken(rig);
+    CHECK_INT(count, 50);
+    CHECK_INT(rows[0].id >> EVENT_SLOT_BITS, wanted);
+    commit(rig);
+    return steps;
+}
+
+TEST(a_page_of_a_long_history_costs_what_it_holds)
+{
+    int few[6], many[6];
+    for (int round = 0; round < 2; round++) {
+        cleanup(rig_closep) struct rig *rig = rig_open();
+        int all = round ? 20000 : 400;
+        int *steps = round ? many : few;
+        const char *id = add_history(rig, all);
+        steps[0] = steps_of_page(rig, id, 0, false, 1);
+        steps[1] = steps_of_page(rig, id, all / 2, false, all / 2 + 1);
+        steps[2] = steps_of_page(rig, id, all - 50, false, all - 49);
+        steps[3] = steps_of_page(rig, id, 0, true, all);
+        steps[4] = steps_of_page(rig, id, all / 2, true, all / 2 - 1);
+        steps[5] = steps_of_page(rig, id, 51, true, 50);
+    }
+    for (int i = 0; i < 6; i++)
+        CHECK(many[i] < few[i] * 2, "page %d takes %d steps of 20,000 events and %d of 400", i,
+              many[i], few[i]);
+}
+
+/* Plain SQL that names a job reads that job's events alone. */
+TEST(the_view_of_one_job_walks_its_chain)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    const char *id = add_history(rig, 300);
+    for (int i = 0; i < 300; i++) {
+        begin_write(rig);
+        add(rig, job_of(rig, "b"));
+        commit(rig);
+    }
+    const char *sql = arena_printf(
+        &rig->arena, "SELECT count(*) FROM workflow_event WHERE workflow_id = '%s'", id);
+    const char *plan = plan_of(rig, sql);
+    CHECK(!strstr(plan, "SCAN workflow_run") && !strstr(plan, "SCAN workflow_instance") &&
+              !strstr(plan, "SCAN workflow_event_"),
+          "%s", plan);
+    CHECK_INT(connection_int(((struct sqlite_session *)rig->writer)->connection, sql, -1), 300);
 }

@@ -75,6 +75,7 @@ static cairn_code use_every_verb(struct fixture *f)
     struct due_times due;
     bool is_completed;
     size_t count;
+    int64_t first;
 
     cairn_code code = CAIRN_OK;
     if (!f->session)
@@ -92,12 +93,14 @@ static cairn_code use_every_verb(struct fixture *f)
         !(code = ops->promote_jobs(f->tx, 2, &count, &error)) &&
         !(code = ops->claim_jobs(f->tx, &claim, rows, 2, &count, &error)) &&
         !(code = ops->find_claimed(f->tx, "w", "t", rows, 2, &count, &error)) &&
+        !(code = ops->number_events(f->tx, &first, &error)) &&
         !(code = ops->append_events(f->tx, events, 1, &error)) &&
         !(code = ops->put_registry(f->tx, &entry, &error)) &&
         !(code = ops->next_due(f->tx, &due, &error)) &&
         !(code = ops->get_job(f->tx, JOB_ID, rows, &error)) &&
         !(code = ops->list_jobs(f->tx, &(struct job_filter){0}, rows, 2, &count, &error)) &&
         !(code = ops->list_events(f->tx, JOB_ID, 0, events, 2, &count, &error)) &&
+        !(code = ops->list_events_before(f->tx, JOB_ID, 0, events, 2, &count, &error)) &&
         !(code = ops->get_registry(f->tx, "z.v1", &entry, &error)) &&
         !(code = ops->list_registry(f->tx, NULL, &entry, 1, &count, &error)) &&
         !(code = ops->count_jobs(f->tx, &counts, &error)) &&

@@ -37,6 +37,8 @@ struct claim_kind {
     enum postgres_query claim, check;
     bool (*is_held_by)(const void *row, const struct claim_holder *holder);
     int (*compare)(const void *one, const void *other); /* NULL: the query has sorted them */
+    /* NULL: nothing is there to be read behind the columns of a row. */
+    void (*read_more)(struct postgres_reader *reader, struct taking *taking, void *row);
     void (*add_params)(struct postgres_params *params, const struct taking *taking);
     void (*note_due)(struct store_tx *tx, int64_t due_us);
 };
@@ -61,6 +63,8 @@ static void add_job_params(struct postgres_params *params, const struct taking *
 {
     add_holders(params, taking);
     param_time(params, taking->look_at_us);
+    param_int(params, taking->claim.base.event_id);
+    param_int(params, taking->claim.base.events_each);
 }
 
 static bool is_job_held_by(const void *job, const struct claim_holder *holder)
@@ -77,12 +81,22 @@ static int compare_jobs(const void *one, const void *other)
     return order ? order : (a->seq > b->seq) - (a->seq < b->seq);
 }
 
+/* Its chain: what is claimed next has later events. */
+static void read_chain(struct postgres_reader *reader, struct taking *taking, void *row)
+{
+    struct job_row *job = row;
+    job->prev_event = value_int(reader, PQnfields(reader->result) - 1);
+    if (job->last_event >= taking->claim.base.event_id)
+        taking->claim.base.event_id = job->last_event + 1;
+}
+
 static const struct claim_kind jobs = {
     .type = &job_row_type,
     .claim = PG_CLAIM_JOBS,
     .check = PG_CHECK_JOBS,
     .is_held_by = is_job_held_by,
     .compare = compare_jobs,
+    .read_more = read_chain,
     .add_params = add_job_params,
     .note_due = postgres_note_due,
 };
@@ -257,8 +271,10 @@ static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t h
         if (PQgetisnull(reader.result, reader.row, CLAIM_ROW))
             continue;
         keys[count++] = postgres_read_key(&reader);
-        postgres_read_row(&reader, CLAIM_ROW, type, taking->rows + taking->count * type->size);
-        taking->count++;
+        void *row = taking->rows + taking->count++ * type->size;
+        postgres_read_row(&reader, CLAIM_ROW, type, row);
+        if (taking->kind->read_more)
+            taking->kind->read_more(&reader, taking, row);
     }
     sort_last(taking, count);
     *ret_is_all = told.heads < heads && told.taken == count;

@@ -134,6 +134,7 @@ static cairn_code complete_portion(struct store_tx *tx, struct job_row *rows, si
     param_text(&params, tx->session->store->clock->is_virtual ? "t" : "f");
     param_text(&params, job_status_name(rows->status));
     param_text(&params, rows->ended_outcome);
+    param_int(&params, rows->last_event);
     TRY(postgres_ask(tx, PG_COMPLETE_JOBS, &params, &reader, reterr));
     postgres_move_clock(tx, &reader);
     for (; reader.row < reader.count; reader.row++) {
@@ -142,6 +143,9 @@ static cairn_code complete_portion(struct store_tx *tx, struct job_row *rows, si
             continue;
         ret_is_done[number - 1] = true;
         rows[number - 1].attempt = (int32_t)value_int(&reader, 2);
+        rows[number - 1].prev_event = value_int(&reader, 3);
+        rows[number - 1].last_event = value_int(&reader, 4);
+        rows[number - 1].event_count = (int32_t)value_int(&reader, 5);
     }
     return CAIRN_OK;
 }

@@ -180,17 +180,22 @@ static unsigned hex_value(char digit)
     return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
 }
 
+void uuid_bytes(const char *id, unsigned char ret_bytes[UUID_BYTES])
+{
+    for (size_t i = 0; i < UUID_BYTES; i++, id += 2) {
+        id += *id == '-';
+        ret_bytes[i] = (unsigned char)(hex_value(id[0]) << 4 | hex_value(id[1]));
+    }
+}
+
 static void add_uuid(struct postgres_array *array, const char *id)
 {
-    unsigned char bytes[16];
+    unsigned char bytes[UUID_BYTES];
     if (!id || !id_is_valid(id)) {
         add_null(array, TYPE_UUID);
         return;
     }
-    for (size_t i = 0; i < sizeof bytes; i++, id += 2) {
-        id += *id == '-';
-        bytes[i] = (unsigned char)(hex_value(id[0]) << 4 | hex_value(id[1]));
-    }
+    uuid_bytes(id, bytes);
     add_element(array, TYPE_UUID, bytes, sizeof bytes);
 }
 
@@ -260,6 +265,12 @@ void param_jsons(struct postgres_params *params, const char *const *jsons, size_
     param_array_copy(params, &array);
 }
 
+void param_bytes(struct postgres_params *params, const struct buf *bytes)
+{
+    params->failed |= buf_failed(bytes);
+    add_param(params, bytes->text, bytes->len, true);
+}
+
 /* ---- columns ------------------------------------------------------------------------------- */
 
 void columns_done(struct postgres_columns *columns)
@@ -289,6 +300,11 @@ void columns_text(struct postgres_columns *columns, const char *text)
 void columns_uuid(struct postgres_columns *columns, const char *id)
 {
     add_uuid(next_column(columns), id);
+}
+
+void columns_json(struct postgres_columns *columns, const char *json)
+{
+    add_json(next_column(columns), json);
 }
 
 void columns_int(struct postgres_columns *columns, int32_t value)

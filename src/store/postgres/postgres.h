@@ -153,6 +153,11 @@ void param_time_or_ends(struct postgres_params *params, int64_t us);
 void param_uuids(struct postgres_params *params, const char *const *ids, size_t count);
 void param_texts(struct postgres_params *params, const char *const *texts, size_t count);
 void param_jsons(struct postgres_params *params, const char *const *jsons, size_t count);
+void param_bytes(struct postgres_params *params, const struct buf *bytes); /* empty: null */
+
+/* A valid id as PostgreSQL keeps it. */
+enum { UUID_BYTES = 16 };
+void uuid_bytes(const char *id, unsigned char ret_bytes[UUID_BYTES]);
 
 struct postgres_array {
     struct buf bytes;
@@ -171,6 +176,7 @@ void columns_done(struct postgres_columns *columns);
 void columns_reset(struct postgres_columns *columns);
 void columns_text(struct postgres_columns *columns, const char *text); /* NULL: null */
 void columns_uuid(struct postgres_columns *columns, const char *id);   /* not valid: null */
+void columns_json(struct postgres_columns *columns, const char *json); /* NULL: null */
 void columns_int(struct postgres_columns *columns, int32_t value);
 void columns_bigint(struct postgres_columns *columns, int64_t value);
 void columns_time(struct postgres_columns *columns, int64_t us);
@@ -227,6 +233,7 @@ struct postgres_tx {
     bool is_news; /* others should know, whether or not something is ready: a timer, a registry
                    */
     struct claim_walk *step_walk; /* of the step claim that was sent */
+    int64_t log_id; /* a number for a row of the log that is not in use yet; 0: none */
 };
 
 struct queued_query {

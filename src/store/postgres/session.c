@@ -117,6 +117,7 @@ static cairn_code try_begin(struct postgres_session *session, struct arena *aren
     TRY(postgres_run(session, PG_BEGIN_SETTINGS, &params, &result, reterr));
     session->tx = (struct postgres_tx){
         .base = {.session = &session->base, .arena = arena, .now_us = time_of(session, result)},
+        .log_id = value_int(&(struct postgres_reader){.result = result}, 1),
     };
     return CAIRN_OK;
 }

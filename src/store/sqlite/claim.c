@@ -36,6 +36,7 @@ struct claiming {
     cairn_code (*collect)(struct claiming *claiming, const char *type);
     double aging_rate;          /* of steps */
     struct claim_holder holder; /* of the row that is being leased */
+    int64_t event_id;           /* of its first event */
 
     struct head *heads; /* the best so far, in order */
     size_t count, room;
@@ -172,6 +173,11 @@ static cairn_code take_job(struct claiming *claiming, int64_t seq, struct job_ro
     ret_row->token = claiming->holder.token;
     ret_row->lease_until_us = claiming->claim->lease_until_us;
     ret_row->updated_at_us = tx->now_us;
+    ret_row->prev_event = ret_row->last_event;
+    ret_row->event_count += claiming->claim->events_each;
+    claiming->event_id += claiming->claim->events_each;
+    if (claiming->claim->events_each)
+        ret_row->last_event = claiming->event_id - 1;
     return rows_write(tx, Q_LEASE_JOB, &job_row_type, ret_row, 1, claiming->reterr);
 }
 
@@ -200,6 +206,7 @@ cairn_code sqlite_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
 {
     struct claiming claiming = {.tx = tx,
                                 .claim = claim,
+                                .event_id = claim->event_id,
                                 .reterr = reterr,
                                 .next_type = Q_NEXT_TYPE,
                                 .collect = collect_jobs,

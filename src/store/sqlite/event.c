@@ -3,33 +3,116 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
+#include "base/json.h"
 #include "base/mem.h"
+#include "store/event_log.h"
 #include "store/sqlite/sqlite.h"
 
-enum { LINES_AT_ONCE = 16, LINE_PARAMETERS = 5 }; /* as append_events has it */
+#include <inttypes.h>
 
-static cairn_code append_full(struct store_tx *tx, const struct event_row *lines,
-                              cairn_error *reterr)
+/* ---- Writing ----------------------------------------------------------------------------- */
+
+cairn_code sqlite_number_events(struct store_tx *tx, int64_t *ret_first, cairn_error *reterr)
 {
-    cleanup(query_end) struct query query = query_begin(tx, Q_APPEND_EVENTS, reterr);
-    for (int i = 0; i < LINES_AT_ONCE; i++) {
-        int first = i * LINE_PARAMETERS + 1;
-        bind_text_at(&query, first, lines[i].subject_id);
-        bind_text_at(&query, first + 1, lines[i].type);
-        bind_text_at(&query, first + 2, lines[i].step);
-        bind_text_at(&query, first + 3, lines[i].data);
-        bind_int_at(&query, first + 4, tx->now_us);
+    struct sqlite_session *session = sqlite_session_of(tx);
+    cleanup(query_end) struct query query = query_begin(tx, Q_NUMBER_EVENTS, reterr);
+    int64_t number = 0;
+    TRY(query_int(&query, &number));
+    if (number <= session->log_id) /* of a row that is not written yet */
+        number = session->log_id + 1;
+    session->log_id = number;
+    *ret_first = number << EVENT_SLOT_BITS;
+    return CAIRN_OK;
+}
+
+/* The values of a row, as they are bound. */
+struct log_values {
+    struct buf kinds, prev, said, ids;
+};
+
+static void log_values_done(struct log_values *values)
+{
+    buf_done(&values->kinds);
+    buf_done(&values->prev);
+    buf_done(&values->said);
+    buf_done(&values->ids);
+}
+
+static void add_said(struct json_out *out, const struct event_row *event)
+{
+    json_open(out, '[');
+    json_str(out, event->type);
+    json_str(out, event->step);
+    json_raw(out, event->data);
+    json_close(out, ']');
+}
+
+static void make_values(struct log_values *values, const struct event_log *log)
+{
+    struct json_out said = {.buf = &values->said}, ids = {.buf = &values->ids};
+    json_open(&said, '[');
+    for (size_t i = 0; i < log->said_count; i++)
+        add_said(&said, log->said[i]);
+    json_close(&said, ']');
+    json_open(&ids, '[');
+    for (size_t slot = 0; slot < log->slots; slot++) {
+        const struct event_row *event = log->events[slot];
+        json_str(&ids, event ? event->subject_id : NULL);
+        if (!log->is_plain)
+            buf_printf(&values->kinds, "%04d", (int)log->kinds[slot]);
+        if (log->has_prevs)
+            buf_printf(&values->prev, "%016" PRId64, event ? event->prev : 0);
     }
+    json_close(&ids, ']');
+}
+
+static cairn_code append_log(struct store_tx *tx, const struct event_log *log,
+                             cairn_error *reterr)
+{
+    cleanup(log_values_done) struct log_values values = {0};
+    cleanup(query_end) struct query query = query_begin(tx, Q_APPEND_EVENT_LOG, reterr);
+    make_values(&values, log);
+    if (buf_failed(&values.kinds) || buf_failed(&values.prev) || buf_failed(&values.said) ||
+        buf_failed(&values.ids))
+        return fail_memory(reterr);
+    bind_int(&query, ":id", log->id);
+    bind_bytes(&query, ":kinds", &values.kinds);
+    bind_bytes(&query, ":prev", &values.prev);
+    bind_text(&query, ":said", values.said.text);
+    bind_text(&query, ":ids", values.ids.text);
     return query_run(&query);
+}
+
+static cairn_code append_posts(struct store_tx *tx, const struct event_row *const *events,
+                               size_t count, cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++)
+        TRY(rows_write(tx, Q_APPEND_POST, &event_row_type, events[i], 1, reterr));
+    return CAIRN_OK;
+}
+
+static cairn_code append_loose(struct store_tx *tx, const struct event_row *events,
+                               size_t count, cairn_error *reterr)
+{
+    int64_t first = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct event_row event = events[i];
+        if (i % EVENT_SLOTS == 0)
+            TRY(sqlite_number_events(tx, &first, reterr));
+        event.id = first + (int64_t)(i % EVENT_SLOTS);
+        TRY(rows_write(tx, Q_APPEND_LOOSE, &event_row_type, &event, 1, reterr));
+    }
+    return CAIRN_OK;
 }
 
 cairn_code sqlite_append_events(struct store_tx *tx, const struct event_row *events,
                                 size_t count, cairn_error *reterr)
 {
-    for (; count >= LINES_AT_ONCE; count -= LINES_AT_ONCE, events += LINES_AT_ONCE)
-        TRY(append_full(tx, events, reterr));
-    return rows_write(tx, Q_APPEND_EVENT, &event_row_type, events, count, reterr);
+    static const struct event_writer writer = {append_log, append_posts, append_loose};
+    return event_log_append(tx, &writer, events, count, reterr);
 }
+
+/* ---- Reading ----------------------------------------------------------------------------- */
 
 cairn_code sqlite_list_events(struct store_tx *tx, const char *subject_id, int64_t after,
                               struct event_row *ret_rows, size_t room, size_t *ret_count,
@@ -38,5 +121,15 @@ cairn_code sqlite_list_events(struct store_tx *tx, const char *subject_id, int64
     cleanup(query_end) struct query query =
         query_begin(tx, subject_id ? Q_LIST_EVENTS : Q_LIST_ALL_EVENTS, reterr);
     bind_page(&query, subject_id, after);
+    return rows_read(&query, &event_row_type, ret_rows, room, ret_count);
+}
+
+cairn_code sqlite_list_events_before(struct store_tx *tx, const char *subject_id,
+                                     int64_t before, struct event_row *ret_rows, size_t room,
+                                     size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_EVENTS_BEFORE, reterr);
+    bind_text(&query, ":instance_id", subject_id);
+    bind_int(&query, ":before", before ? before : INT64_MAX);
     return rows_read(&query, &event_row_type, ret_rows, room, ret_count);
 }

@@ -76,6 +76,10 @@ static cairn_code complete_job(struct store_tx *tx, struct job_row *row, bool *r
         return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
     row->seq = found.seq;
     row->attempt = found.attempt;
+    row->prev_event = found.last_event;
+    row->event_count = found.event_count + (row->last_event != 0);
+    if (!row->last_event)
+        row->last_event = found.last_event;
     return rows_write(tx, Q_COMPLETE_JOB, &job_row_type, row, 1, reterr);
 }
 

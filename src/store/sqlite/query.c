@@ -156,6 +156,14 @@ void bind_size(struct query *query, const char *name, size_t size)
     bind_int(query, name, size > INT64_MAX ? INT64_MAX : (int64_t)size);
 }
 
+void bind_bytes(struct query *query, const char *name, const struct buf *bytes)
+{
+    int parameter = find_parameter(query, name);
+    if (query->rc == SQLITE_OK && bytes->len)
+        query->rc = sqlite3_bind_blob64(query->handle, parameter, bytes->text, bytes->len,
+                                        SQLITE_STATIC);
+}
+
 void bind_place(struct query *query, const char *name, int32_t place)
 {
     if (place != -1)

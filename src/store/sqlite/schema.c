@@ -84,13 +84,15 @@ static cairn_code check_version(const struct sqlite_store *store, int version,
 static cairn_code check_names(const struct sqlite_store *store, struct connection *connection,
                               cairn_error *reterr)
 {
-    if (connection_int(connection,
-                       "SELECT count(*) FROM sqlite_schema WHERE name IN"
-                       " ('workflow_run', 'workflow_event', 'workflow_registry',"
-                       " 'workflow_definition', 'workflow_instance', 'workflow_step',"
-                       " 'workflow_signal', 'workflow_outbox', 'workflow_human_decision',"
-                       " 'workflow_dlq', 'workflow_log', 'workflow_intake')",
-                       0) == 0)
+    if (connection_int(
+            connection,
+            "SELECT count(*) FROM sqlite_schema WHERE name IN"
+            " ('workflow_run', 'workflow_event', 'workflow_registry',"
+            " 'workflow_definition', 'workflow_instance', 'workflow_step',"
+            " 'workflow_signal', 'workflow_outbox', 'workflow_human_decision',"
+            " 'workflow_dlq', 'workflow_log', 'workflow_intake', 'workflow_event_log',"
+            " 'workflow_event_loose', 'workflow_event_post', 'workflow_event_stream')",
+            0) == 0)
         return CAIRN_OK;
     fail(reterr, CAIRN_E_CONFLICT,
          "cannot use \"%s\": it has a table named like one of Cairn's that Cairn did not make",

@@ -290,6 +290,7 @@ cairn_code sqlite_begin(struct store_session *base, struct arena *arena,
     /* After the lock, which may have taken a while to get. */
     session->tx = (struct store_tx){
         .session = base, .arena = arena, .now_us = clock_now_us(base->store->clock)};
+    session->log_id = 0;
     *ret_tx = &session->tx;
     return CAIRN_OK;
 }

@@ -12,6 +12,7 @@
 #ifndef STORE_SQLITE_SQLITE_H
 #define STORE_SQLITE_SQLITE_H
 
+#include "base/buf.h"
 #include "store/sqlite/sqlite_query.h"
 #include "store/store.h"
 
@@ -134,6 +135,7 @@ struct sqlite_session {
     struct statement statements[QUERY_NUMBER_COUNT];
     int64_t data_version; /* as is_changed_elsewhere() last saw it */
     struct store_tx tx;   /* a session has one at a time */
+    int64_t log_id;       /* the latest number of a row of the log that it was given; 0: none */
     bool is_lost;
 };
 
@@ -179,6 +181,8 @@ cairn_code query_int(struct query *query, int64_t *ret_value); /* its first resu
 void bind_text(struct query *query, const char *name, const char *text); /* NULL stays NULL */
 void bind_int(struct query *query, const char *name, int64_t value);
 void bind_size(struct query *query, const char *name, size_t size);
+void bind_bytes(struct query *query, const char *name,
+                const struct buf *bytes);                              /* empty: NULL */
 void bind_place(struct query *query, const char *name, int32_t place); /* -1 is NULL */
 
 /* :instance_id, if there is one, and :after. */

@@ -1,29 +1,40 @@
--- name: append_events
+-- name: append_event_log
 -- doing: write events
--- Adds to the history, in the order given.
+-- The events of a commit; see 0011_event_log for the columns.
+--
+--   $1      the row's id
+--   $2..$4  subjects, events before these, and places in what follows; bytes
+--   $5..$7  arrays of types, steps and data
+--   $8      when
+INSERT INTO workflow.workflow_event_log (id, ids, prev, kinds, types, steps, data, at)
+VALUES ($1::bigint, $2::bytea, $3::bytea, $4::bytea, $5::text[], $6::text[], $7::jsonb[],
+        $8::timestamptz)
+
+
+-- name: append_posts
+-- doing: write events
+-- Marks events at which a walk along their subject's chain may begin.
+--
+--   $1, $2  arrays: subjects, events
+INSERT INTO workflow.workflow_event_post (workflow_id, event_id)
+SELECT unnest($1::uuid[]), unnest($2::bigint[])
+
+
+-- name: append_loose
+-- doing: write events
+-- Adds events that are in no chain, in the order given.
 --
 --   $1..  an array for each column; last the time of the transaction
-INSERT INTO workflow.workflow_event
+INSERT INTO workflow.workflow_event_loose
        ({event.insert})
 SELECT {event.values}
   FROM (SELECT {event.arrays insert}) AS given
 
 
--- name: append_alike_events
+-- name: number_events
 -- doing: write events
--- Adds to the audit trail, in the order given, events of which many say the
--- same: their data are sent, and read, once.
---
---   $1..$3  arrays: instances, event types, steps
---   $4      array: which of the data, from 1
---   $5      array: the data; few, since one is reached by way of those before it
---   $6      when
-INSERT INTO workflow.workflow_event (workflow_id, event_type, step, data, created_at)
-SELECT given.workflow_id, given.event_type, given.step, ($5::jsonb[])[given.datum],
-       $6::timestamptz
-  FROM (SELECT unnest($1::uuid[]) AS workflow_id, unnest($2::text[]) AS event_type,
-               unnest($3::text[]) AS step, unnest($4::int[]) AS datum) AS given
-
+-- A number for one more row of workflow_event_log.
+SELECT workflow.take_log()
 
 
 -- name: list_events
@@ -32,22 +43,120 @@ SELECT given.workflow_id, given.event_type, given.step, ($5::jsonb[])[given.datu
 --   $1  instance
 --   $2  only events after this id
 --   $3  how many at most
-SELECT {event.columns e}
-  FROM workflow.workflow_event AS e
- WHERE e.workflow_id = $1::uuid
-   AND e.id > $2::bigint
+--
+-- Walks its chain backwards: from a post behind the last of the wanted events, or from the newest.
+WITH RECURSIVE first (id) AS (
+    SELECT coalesce((SELECT p.event_id
+                       FROM workflow.workflow_event_post AS p
+                      WHERE p.workflow_id = $1::uuid
+                        AND p.event_id > $2::bigint
+                      ORDER BY p.event_id
+                     OFFSET ($3::bigint + 99) / 100
+                      LIMIT 1), subject.last_event)
+      FROM (SELECT r.last_event FROM workflow.workflow_run AS r WHERE r.id = $1::uuid
+            UNION ALL
+            SELECT i.last_event FROM workflow.workflow_instance AS i WHERE i.id = $1::uuid) AS subject
+), walk (id, prev, event_type, step, data, created_at) AS (
+    SELECT first.id,
+           workflow.event_prev(l.prev, first.id),
+           l.types[workflow.event_kind(l.kinds, first.id)],
+           l.steps[workflow.event_kind(l.kinds, first.id)],
+           l.data[workflow.event_kind(l.kinds, first.id)],
+           l.at
+      FROM first
+      JOIN workflow.workflow_event_log AS l ON l.id = first.id >> 12
+     WHERE first.id > $2::bigint
+    UNION ALL
+    SELECT walk.prev,
+           workflow.event_prev(l.prev, walk.prev),
+           l.types[workflow.event_kind(l.kinds, walk.prev)],
+           l.steps[workflow.event_kind(l.kinds, walk.prev)],
+           l.data[workflow.event_kind(l.kinds, walk.prev)],
+           l.at
+      FROM walk
+      JOIN workflow.workflow_event_log AS l ON l.id = walk.prev >> 12
+     WHERE walk.prev > $2::bigint
+), loose AS (
+    SELECT e.id, e.event_type, e.step, e.data, e.created_at
+      FROM workflow.workflow_event_loose AS e
+     WHERE e.workflow_id = $1::uuid
+       AND e.id > $2::bigint
+     ORDER BY e.id
+     LIMIT $3::bigint
+)
+SELECT e.id, $1::uuid::text, e.event_type, e.step, e.data::text, e.created_at
+  FROM (SELECT w.id, w.event_type, w.step, w.data, w.created_at FROM walk AS w
+        UNION ALL
+        SELECT loose.* FROM loose) AS e
  ORDER BY e.id
+ LIMIT $3::bigint
+
+
+-- name: list_events_before
+-- doing: list events
+-- What happened to an instance or a job, newest first.
+--
+--   $1  instance
+--   $2  only events before this id
+--   $3  how many at most
+--
+-- Walks its chain backwards, from the first post that is not before $2, or from the newest event; so at most 100
+-- events are passed over.
+WITH RECURSIVE first (id) AS (
+    SELECT coalesce((SELECT p.event_id
+                       FROM workflow.workflow_event_post AS p
+                      WHERE p.workflow_id = $1::uuid
+                        AND p.event_id >= $2::bigint
+                      ORDER BY p.event_id
+                      LIMIT 1), subject.last_event)
+      FROM (SELECT r.last_event FROM workflow.workflow_run AS r WHERE r.id = $1::uuid
+            UNION ALL
+            SELECT i.last_event FROM workflow.workflow_instance AS i WHERE i.id = $1::uuid) AS subject
+), walk (id, prev, event_type, step, data, created_at, seen) AS (
+    SELECT first.id,
+           workflow.event_prev(l.prev, first.id),
+           l.types[workflow.event_kind(l.kinds, first.id)],
+           l.steps[workflow.event_kind(l.kinds, first.id)],
+           l.data[workflow.event_kind(l.kinds, first.id)],
+           l.at, CASE WHEN first.id < $2::bigint THEN 1 ELSE 0 END
+      FROM first
+      JOIN workflow.workflow_event_log AS l ON l.id = first.id >> 12
+    UNION ALL
+    SELECT walk.prev,
+           workflow.event_prev(l.prev, walk.prev),
+           l.types[workflow.event_kind(l.kinds, walk.prev)],
+           l.steps[workflow.event_kind(l.kinds, walk.prev)],
+           l.data[workflow.event_kind(l.kinds, walk.prev)],
+           l.at, walk.seen + CASE WHEN walk.prev < $2::bigint THEN 1 ELSE 0 END
+      FROM walk
+      JOIN workflow.workflow_event_log AS l ON l.id = walk.prev >> 12
+     WHERE walk.seen < $3::bigint
+), loose AS (
+    SELECT e.id, e.event_type, e.step, e.data, e.created_at
+      FROM workflow.workflow_event_loose AS e
+     WHERE e.workflow_id = $1::uuid
+       AND e.id < $2::bigint
+     ORDER BY e.id DESC
+     LIMIT $3::bigint
+)
+SELECT e.id, $1::uuid::text, e.event_type, e.step, e.data::text, e.created_at
+  FROM (SELECT w.id, w.event_type, w.step, w.data, w.created_at
+          FROM walk AS w
+         WHERE w.seen > 0
+        UNION ALL
+        SELECT loose.* FROM loose) AS e
+ ORDER BY e.id DESC
  LIMIT $3::bigint
 
 
 -- name: settled_event
 -- doing: list events
--- Up to which id no open transaction can still add an event.
+-- Up to which row of workflow_event_log no open transaction can still add one, or a loose event with its number.
 --
--- A writer says with a shared advisory lock, before it takes its first id, up to which id it will
--- write nothing (event_before_write in 0002_workflows).  So of the ids given out until now, those
+-- A writer says with a shared advisory lock, before it takes its first number, up to which number it
+-- will write nothing (mark_events() in 0011_event_log).  So of the numbers given out until now, those
 -- that are not above such a mark belong to transactions that have ended, and a statement that
--- begins after this one sees them.  The order matters: first the last id given out, then the locks,
+-- begins after this one sees them.  The order matters: first the last number given out, then the locks,
 -- which is why the look at the locks depends on it; and the events are read by a statement of their
 -- own.  Our own transaction does not count: it sees what it wrote.
 SELECT least(given.last_id, open.mark)
@@ -72,11 +181,40 @@ SELECT least(given.last_id, open.mark)
 -- What happened, oldest first.
 --
 --   $1  only events after this id
---   $2  and up to this one, which settled_event brought
+--   $2  and before this one: behind what settled_event brought
 --   $3  how many at most
-SELECT {event.columns e}
-  FROM workflow.workflow_event AS e
- WHERE e.id > $1::bigint
-   AND e.id <= $2::bigint
+--
+-- A row of workflow_event_log has one event at least.  Its values are made whole once (|| ''), and then cut for each
+-- slot.
+WITH loose AS (
+    SELECT e.id, e.workflow_id, e.event_type, e.step, e.data, e.created_at
+      FROM workflow.workflow_event_loose AS e
+     WHERE e.id > $1::bigint
+       AND e.id < $2::bigint
+     ORDER BY e.id
+     LIMIT $3::bigint
+), logged AS (
+    SELECT slot.id, workflow.event_subject(l.ids, slot.id) AS workflow_id,
+           l.types[slot.kind] AS event_type, l.steps[slot.kind] AS step, l.data[slot.kind] AS data,
+           l.at
+      FROM (SELECT o.id, o.at, o.ids || ''::bytea AS ids, o.kinds || ''::bytea AS kinds, o.types, o.steps,
+                   o.data
+              FROM workflow.workflow_event_log AS o
+             WHERE o.id >= $1::bigint >> 12
+               AND o.id < $2::bigint >> 12
+             ORDER BY o.id
+             LIMIT $3::bigint + 1) AS l
+     CROSS JOIN LATERAL (
+           SELECT s.id, workflow.event_kind(l.kinds, s.id) AS kind
+             FROM generate_series(l.id << 12, (l.id << 12) + length(l.ids) / 16 - 1) AS s (id)
+           OFFSET 0) AS slot
+     WHERE slot.id > $1::bigint
+       AND slot.kind <= 65535
+     LIMIT $3::bigint
+)
+SELECT e.id, e.workflow_id::text, e.event_type, e.step, e.data::text, e.created_at
+  FROM (SELECT loose.* FROM loose
+        UNION ALL
+        SELECT logged.* FROM logged) AS e
  ORDER BY e.id
  LIMIT $3::bigint

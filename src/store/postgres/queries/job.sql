@@ -174,15 +174,16 @@ SELECT given.until, ARRAY[given.id]
 --   $5  now
 --   $6  whether this clock is virtual
 --   $7, $8  status, outcome
+--   $9  an id for the first one's event, which those of the others follow; 0: they have none
 --
 -- Each row begins with the time: the database's clock after all rows were locked, unless the clock is
--- virtual.  Then the number of the job in $1 and its attempt.  At least one row; if nothing was written,
--- these are NULL.
+-- virtual.  Then the number of the job in $1 and its attempt, last_event before and after, and event_count.
+-- At least one row; if nothing was written, these are NULL.  The ids of events are as in claim_jobs.
 --
 -- Locks in the order given, and skips what others hold.  A row is found once by its id, and from then on
 -- where it lies (ctid); one that has changed since this statement began is left as it is.
 WITH held AS MATERIALIZED (
-    SELECT given.number, given.worker, given.token, given.result, lock.place
+    SELECT given.number, given.worker, given.token, given.result, lock.place, lock.last_event
       FROM (SELECT g.number, g.id, coalesce(g.worker, ($2::text[])[1]) AS worker,
                    coalesce(g.token, ($3::text[])[1]) AS token,
                    coalesce(g.result, ($4::jsonb[])[1]) AS result
@@ -190,7 +191,7 @@ WITH held AS MATERIALIZED (
                            unnest($2::text[]) AS worker, unnest($3::text[]) AS token,
                            unnest($4::jsonb[]) AS result) AS g) AS given
      CROSS JOIN LATERAL (
-           SELECT r.ctid AS place
+           SELECT r.ctid AS place, r.last_event
              FROM workflow.workflow_run AS r
             WHERE r.id = given.id AND r.status = 'leased'
               AND r.leased_by = given.worker AND r.lease_token = given.token
@@ -199,6 +200,10 @@ WITH held AS MATERIALIZED (
     SELECT CASE WHEN $6::boolean OR locks.count < 0 THEN $5::timestamptz
                 ELSE greatest($5::timestamptz, clock_timestamp()) END AS now
       FROM (SELECT count(*) FROM held) AS locks
+), event (first) AS MATERIALIZED (
+    SELECT CASE WHEN (SELECT max(held.last_event) FROM held) < $9::bigint THEN $9::bigint
+                ELSE nextval('workflow.workflow_event_id_seq') << 12 END
+     WHERE $9::bigint > 0
 ), done AS (
     UPDATE workflow.workflow_run AS r
        SET status        = $7::text,
@@ -210,12 +215,14 @@ WITH held AS MATERIALIZED (
            ended_token   = held.token,
            ended_outcome = $8::text,
            result        = held.result,
-           updated_at    = moment.now
+           updated_at    = moment.now,
+           last_event    = coalesce((SELECT event.first FROM event) + held.number - 1, r.last_event),
+           event_count   = r.event_count + CASE WHEN $9::bigint > 0 THEN 1 ELSE 0 END
       FROM moment, held
      WHERE r.ctid = held.place AND r.lease_until >= moment.now
-    RETURNING held.number, r.attempt
+    RETURNING held.number, r.attempt, held.last_event AS prev_event, r.last_event, r.event_count
 )
-SELECT moment.now, done.number, done.attempt
+SELECT moment.now, done.number, done.attempt, done.prev_event, done.last_event, done.event_count
   FROM moment
   LEFT JOIN done ON true
 
@@ -243,6 +250,7 @@ UPDATE workflow.workflow_run AS r
 --   $11, $12  workers and tokens: for each row that is leased, or one of each for all
 --   $13  end of the lease
 --   $14  when to look at it
+--   $15, $16  an id for the first event of the claim; how many each row has
 --
 -- Each row begins with how many heads there were: as many as $9 means that there may be more
 -- behind them.  Then how many were locked: more than were leased means that some had changed since
@@ -250,9 +258,12 @@ UPDATE workflow.workflow_run AS r
 -- microseconds, where the open transactions begin, this transaction's own number (0 if it has none),
 -- the (seq >> 8) that no new row is below, how many rows the walk had to read; and in the first row
 -- alone, of each of the given ranges that has rows, its number and the lowest (seq >> 8) found there.
--- Then the row's type, priority and (seq >> 8), and its columns.  At least one row; if nothing was
--- leased, these are NULL.  Rows come in the order in which they were locked, but PostgreSQL does not
--- promise it.
+-- Then the row's type, priority and (seq >> 8), and its columns; last its last_event before this claim.  At
+-- least one row; if nothing was leased, these are NULL.  Rows come in the order in which they were locked,
+-- but PostgreSQL does not promise it.
+--
+-- The ids of a row's events rise.  Another transaction that began after this one may have written to a
+-- row: then the events of this claim have a new number.
 --
 -- Walks idx_workflow_run_type_prefix alone: from one type to the next that has work, now or later
 -- (one probe each), then the first rows of every type that are ready, in whole groups of those that
@@ -311,16 +322,20 @@ WITH RECURSIVE walk (before, type) AS (
      LIMIT $9::bigint
 ), taken AS MATERIALIZED (
     -- In the order of the heads, one at a time, until there are enough.
-    SELECT held.place
+    SELECT held.place, held.last_event
       FROM head
      CROSS JOIN LATERAL (
-           SELECT r.ctid AS place
+           SELECT r.ctid AS place, r.last_event
              FROM workflow.workflow_run AS r
             WHERE r.ctid = head.place
               AND r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL -- still claimable?
               AND r.run_at <= $8::timestamptz
               FOR NO KEY UPDATE SKIP LOCKED) AS held
      LIMIT $10::bigint
+), event (first) AS MATERIALIZED (
+    SELECT CASE WHEN (SELECT max(taken.last_event) FROM taken) < $15::bigint THEN $15::bigint
+                ELSE nextval('workflow.workflow_event_id_seq') << 12 END
+     WHERE $16::int > 0
 ), leased AS (
     UPDATE workflow.workflow_run AS r
        SET status      = 'leased',
@@ -328,10 +343,14 @@ WITH RECURSIVE walk (before, type) AS (
            leased_by   = coalesce(($11::text[])[taken.number], ($11::text[])[1]),
            lease_token = coalesce(($12::text[])[taken.number], ($12::text[])[1]),
            lease_until = $13::timestamptz,
-           updated_at  = $8::timestamptz
-      FROM (SELECT t.place, row_number() OVER () AS number FROM taken AS t) AS taken
+           updated_at  = $8::timestamptz,
+           last_event  = coalesce((SELECT event.first FROM event) + taken.number * $16::int - 1,
+                                  r.last_event),
+           event_count = r.event_count + $16::int
+      FROM (SELECT t.place, t.last_event AS prev_event, row_number() OVER () AS number
+              FROM taken AS t) AS taken
      WHERE r.ctid = taken.place
-    RETURNING r.*, taken.number
+    RETURNING r.*, taken.number, taken.prev_event
 ), noted AS (
     INSERT INTO workflow.workflow_run_lease (until, ids)
     SELECT $14::timestamptz, array_agg(l.id) FROM leased AS l GROUP BY (l.number - 1) / 100
@@ -351,7 +370,7 @@ SELECT looked.heads, looked.locks, looked.us, looked.open, looked.own, looked.la
                      WHERE found.number IS NOT NULL
                      GROUP BY found.number) AS low) END,
        r.type, r.priority, r.seq >> 8,
-       {job.columns r}
+       {job.columns r}, r.prev_event
   FROM looked
   LEFT JOIN leased AS r ON true
 

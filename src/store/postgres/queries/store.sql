@@ -7,8 +7,10 @@
 -- cairn.engine and cairn.leases silence the triggers that are there for everybody else.  Plans are made once and
 -- kept, perhaps on an empty table; so whatever would be right only for few rows is turned off, and
 -- an ordered index is what remains.  All of it ends with the transaction, as a pooler demands.
--- One row: the database's clock.
+-- One row: the database's clock; and a number for the events of a transaction that can write, so that they
+-- need no question of their own.
 SELECT clock_timestamp(),
+       CASE current_setting('transaction_read_only') WHEN 'off' THEN workflow.take_log() END,
        set_config('cairn.engine', '1', true),
        set_config('cairn.leases', '1', true),
        set_config('lock_timeout', $1, true),

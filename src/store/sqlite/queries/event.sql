@@ -1,19 +1,30 @@
--- name: append_event
+-- name: number_events
 -- doing: append events
--- One line of the history.
-INSERT INTO workflow_event ({event.insert})
-VALUES ({event.values});
+-- The number that the next row of workflow_event_log may have.
+SELECT 1 + coalesce(max(iif(name = 'workflow_event_log', seq, seq >> 12)), 0)
+  FROM sqlite_sequence
+ WHERE name IN ('workflow_event_log', 'workflow_event_loose');
 
 
--- name: append_events
--- Sixteen lines of the history at once, which costs less than one by one.
---
---   for each: whose, its type, the step (or NULL), data, when
-INSERT INTO workflow_event (workflow_id, event_type, step, data, created_at)
-VALUES (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?),
-       (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?),
-       (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?),
-       (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?);
+-- name: append_event_log
+-- doing: append events
+-- The events of a commit; see 0011_event_log for the columns.
+INSERT INTO workflow_event_log (id, at, kinds, prev, said, ids)
+VALUES (:id, :now, :kinds, :prev, :said, :ids);
+
+
+-- name: append_post
+-- doing: append events
+-- Marks an event at which a walk along its subject's chain may begin.
+INSERT INTO workflow_event_post (workflow_id, event_id)
+VALUES (:workflow_id, :id);
+
+
+-- name: append_loose
+-- doing: append events
+-- An event that is in no chain.
+INSERT INTO workflow_event_loose (id, {event.insert})
+VALUES (:id, {event.values});
 
 
 -- name: list_events
@@ -22,11 +33,96 @@ VALUES (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?),
 --   :instance_id  whose
 --   :after        events later than the one with this id
 --   :room         how many at most
-SELECT {event.columns}
-  FROM workflow_event
- WHERE workflow_id = :instance_id
-   AND id > :after
+--
+-- Walks its chain backwards: from a post behind the last of the wanted events, or from the newest.
+WITH RECURSIVE first (id) AS (
+    SELECT coalesce((SELECT event_id
+                       FROM workflow_event_post
+                      WHERE workflow_id = :instance_id
+                        AND event_id > :after
+                      ORDER BY event_id
+                      LIMIT 1 OFFSET (:room + 99) / 100), last_event)
+      FROM (SELECT last_event FROM workflow_run WHERE id = :instance_id
+             UNION ALL
+            SELECT last_event FROM workflow_instance WHERE id = :instance_id)
+), walk (id) AS (
+    SELECT id FROM first WHERE id > :after
+     UNION ALL
+    SELECT CAST(substr(l.prev, (walk.id & 4095) * 16 + 1, 16) AS INTEGER)
+      FROM walk
+      JOIN workflow_event_log AS l ON l.id = walk.id >> 12
+     WHERE CAST(substr(l.prev, (walk.id & 4095) * 16 + 1, 16) AS INTEGER) > :after
+), slot (id, at, said, path) AS (
+    SELECT walk.id, l.at, l.said,
+           '$[' || coalesce(CAST(substr(l.kinds, (walk.id & 4095) * 4 + 1, 4) AS INTEGER), 0) || ']'
+      FROM walk
+      JOIN workflow_event_log AS l ON l.id = walk.id >> 12
+     ORDER BY walk.id
+     LIMIT :room
+)
+SELECT id, :instance_id AS workflow_id, json_extract(said, path || '[0]') AS event_type,
+       json_extract(said, path || '[1]') AS step, json_extract(said, path || '[2]') AS data,
+       at AS created_at
+  FROM slot
+ UNION ALL
+SELECT *
+  FROM (SELECT {event.columns}
+          FROM workflow_event_loose
+         WHERE workflow_id = :instance_id
+           AND id > :after
+         ORDER BY id
+         LIMIT :room)
  ORDER BY id
+ LIMIT :room;
+
+
+-- name: list_events_before
+-- doing: list events
+-- The history of one job or instance, newest first.
+--
+--   :instance_id  whose
+--   :before       events earlier than the one with this id
+--   :room         how many at most
+--
+-- Walks its chain backwards, from the first post that is not before that, or from the newest event; so at
+-- most 100 events are passed over.
+WITH RECURSIVE first (id) AS (
+    SELECT coalesce((SELECT event_id
+                       FROM workflow_event_post
+                      WHERE workflow_id = :instance_id
+                        AND event_id >= :before
+                      ORDER BY event_id
+                      LIMIT 1), last_event)
+      FROM (SELECT last_event FROM workflow_run WHERE id = :instance_id
+             UNION ALL
+            SELECT last_event FROM workflow_instance WHERE id = :instance_id)
+), walk (id) AS (
+    SELECT id FROM first
+     UNION ALL
+    SELECT CAST(substr(l.prev, (walk.id & 4095) * 16 + 1, 16) AS INTEGER)
+      FROM walk
+      JOIN workflow_event_log AS l ON l.id = walk.id >> 12
+     LIMIT :room + 101
+), slot (id, at, said, path) AS (
+    SELECT walk.id, l.at, l.said,
+           '$[' || coalesce(CAST(substr(l.kinds, (walk.id & 4095) * 4 + 1, 4) AS INTEGER), 0) || ']'
+      FROM walk
+      JOIN workflow_event_log AS l ON l.id = walk.id >> 12
+     WHERE walk.id < :before
+)
+SELECT id, :instance_id AS workflow_id, json_extract(said, path || '[0]') AS event_type,
+       json_extract(said, path || '[1]') AS step, json_extract(said, path || '[2]') AS data,
+       at AS created_at
+  FROM slot
+ UNION ALL
+SELECT *
+  FROM (SELECT {event.columns}
+          FROM workflow_event_loose
+         WHERE workflow_id = :instance_id
+           AND id < :before
+         ORDER BY id DESC
+         LIMIT :room)
+ ORDER BY id DESC
  LIMIT :room;
 
 
@@ -37,9 +133,32 @@ SELECT {event.columns}
 --   :after  events later than the one with this id
 --   :room   how many at most
 --
--- With a single writer ids become visible in their order.
-SELECT {event.columns}
-  FROM workflow_event
- WHERE id > :after
+-- With a single writer ids become visible in their order.  A row of workflow_event_log has one event at least; its
+-- slots are read in their order, and no further than there is room.
+SELECT *
+  FROM (SELECT l.id << 12 | slot.key AS id, slot.value AS workflow_id,
+               json_extract(l.said, '$[' || coalesce(CAST(substr(l.kinds, slot.key * 4 + 1, 4) AS INTEGER), 0)
+                                         || '][0]') AS event_type,
+               json_extract(l.said, '$[' || coalesce(CAST(substr(l.kinds, slot.key * 4 + 1, 4) AS INTEGER), 0)
+                                         || '][1]') AS step,
+               json_extract(l.said, '$[' || coalesce(CAST(substr(l.kinds, slot.key * 4 + 1, 4) AS INTEGER), 0)
+                                         || '][2]') AS data,
+               l.at AS created_at
+          FROM (SELECT *
+                  FROM workflow_event_log
+                 WHERE id >= :after >> 12
+                 ORDER BY id
+                 LIMIT :room + 1) AS l
+         CROSS JOIN json_each(l.ids) AS slot
+         WHERE slot.value IS NOT NULL
+           AND l.id << 12 | slot.key > :after
+         LIMIT :room)
+ UNION ALL
+SELECT *
+  FROM (SELECT {event.columns}
+          FROM workflow_event_loose
+         WHERE id > :after
+         ORDER BY id
+         LIMIT :room)
  ORDER BY id
  LIMIT :room;

@@ -72,7 +72,7 @@ UPDATE workflow_run
 --   :now                          microseconds since 1970
 --
 -- One row or none.
-SELECT seq, attempt
+SELECT seq, attempt, last_event, event_count
   FROM workflow_run
  WHERE id = :id
    AND status = 'leased'
@@ -150,7 +150,9 @@ UPDATE workflow_run
        leased_by   = :leased_by,
        lease_until = :lease_until,
        lease_token = :lease_token,
-       updated_at  = :updated_at
+       updated_at  = :updated_at,
+       last_event  = :last_event,
+       event_count = :event_count
  WHERE seq = :seq;
 
 
