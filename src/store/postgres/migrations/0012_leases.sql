@@ -57,6 +57,10 @@ SELECT min(r.lease_until), array_agg(r.id)
          WHERE leased.status = 'leased') AS r
  GROUP BY r.part;
 
+-- Room on a page for rows that are claimed and completed: a new version on the same page costs less log,
+-- and no lock of its own.
+ALTER TABLE workflow.workflow_run SET (fillfactor = 70);
+
 DROP INDEX workflow.idx_workflow_run_seq;
 DROP INDEX workflow.idx_workflow_run_leased;
 
