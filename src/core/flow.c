@@ -143,13 +143,11 @@ cairn_code instance_turn(struct flow *flow, enum instance_status to, const char 
 /* ---- ready ---------------------------------------------------------------------------------- */
 
 /* What a function remembers has no type: it is called within a run, never claimed. */
-static void make_claimable(struct flow *flow, struct flow_step *step)
+static void make_claimable(const struct flow *flow, struct flow_step *step)
 {
     struct step_row *row = &step->row;
     row->is_ready = row->next_run_at_us <= flow->now_us && row->task_type;
     row->due_at_us = row->is_ready || !row->task_type ? 0 : row->next_run_at_us;
-    if (row->is_ready)
-        flow->source->ready(flow, step);
 }
 
 cairn_code step_make_ready(struct flow *flow, struct flow_step *step, int64_t at_us,

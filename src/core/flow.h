@@ -28,6 +28,7 @@ struct flow_step {
     bool is_dirty;              /* must be written */
     bool is_new;                /* its row is to be inserted */
     bool is_gone;               /* forgotten: there is no such step any more */
+    bool is_offered;            /* the store has it as one that can be claimed */
 };
 
 /* What an event says; what is not set is left out.  status: that of the step, or of the instance,
@@ -112,9 +113,6 @@ struct flow_source {
     /* A join's output, from the steps that arrived. */
     cairn_code (*join_output)(struct flow *flow, const struct flow_step *join,
                               const char **ret_output);
-
-    /* A step became claimable. */
-    void (*ready)(struct flow *flow, const struct flow_step *step);
 };
 
 struct flow {

@@ -35,9 +35,8 @@ void batch_note_due(struct batch *batch, int64_t at_us)
         batch->due_us = at_us;
 }
 
-void batch_note_ready(struct batch *batch, const char *type, int32_t version)
+void ready_types_add(struct ready_types *ready, const char *type, int32_t version)
 {
-    struct ready_types *ready = &batch->ready;
     if (ready->is_any)
         return;
     for (size_t i = 0; type && i < ready->count; i++)
@@ -49,6 +48,11 @@ void batch_note_ready(struct batch *batch, const char *type, int32_t version)
     }
     ready->versions[ready->count] = version;
     strcpy(ready->names[ready->count++], type);
+}
+
+void batch_note_ready(struct batch *batch, const char *type, int32_t version)
+{
+    ready_types_add(&batch->ready, type, version);
 }
 
 cairn_code batch_note_ended(struct batch *batch, const char *id)
@@ -66,9 +70,9 @@ void batch_note_late(struct batch *batch, int64_t due_us)
         batch->late_us = late_us;
 }
 
-static bool has_made_ready(const struct batch *batch)
+static bool is_any_ready(const struct ready_types *ready)
 {
-    return batch->ready.count || batch->ready.is_any;
+    return ready->count || ready->is_any;
 }
 
 /* Ids are made once and kept over tries, so that a second try recognises the first one's rows.  An
@@ -129,19 +133,26 @@ static void let_parked_join(struct batch *batch)
 {
     struct local_engine *engine = batch->engine;
     struct request_queue woken = {0};
-    if (batch->is_alone || !has_made_ready(batch))
+    struct ready_types ready = batch->ready;
+    for (size_t i = 0; i < batch->in_hand.count; i++) {
+        const struct step_row *row = &batch->in_hand.items[i].step->row;
+        ready_types_add(&ready, row->task_type, row->version);
+    }
+    if (batch->is_alone || !is_any_ready(&ready))
         return;
     pthread_mutex_lock(&engine->lock);
-    park_take(engine, &batch->ready, JOINING_TASKS_MAX, &woken);
+    park_take(engine, &ready, JOINING_TASKS_MAX, &woken);
     pthread_mutex_unlock(&engine->lock);
     forget_answers(&woken);
     queue_append(batch->requests, &woken);
 }
 
-/* Claims see what the other requests have made ready. */
+/* Claims see what the other requests have made ready: steps that the store has as such are written, and
+ * the others are in hand. */
 static cairn_code apply_claims(struct batch *batch)
 {
-    TRY(workset_write_steps(batch));
+    TRY(workset_write_changed(batch, NULL, STEPS_OFFERED));
+    TRY(workset_list_in_hand(batch));
     for_each_request (request, batch)
         if (!request->code && request->op == OP_OUTBOX_CLAIM)
             TRY(batch_claim_outbox(batch, request));
@@ -274,7 +285,7 @@ static cairn_code commit(struct batch *batch)
     size_t count = batch->leases.count;
     int64_t now_us = batch->tx->now_us;
     known_leases_begin(engine, leases, count, true);
-    cairn_code code = STORE(batch, commit, has_made_ready(batch));
+    cairn_code code = STORE(batch, commit, is_any_ready(&batch->ready));
     known_leases_end(engine, leases, count, true, !code, &batch->began, now_us);
     return code;
 }

@@ -55,6 +55,13 @@ struct passage {
     LIST(const cairn_received *) events;
 };
 
+/* A step that can be claimed, but that the store does not have as ready: this batch has made it so. */
+struct step_in_hand {
+    struct flow_step *step;
+    struct claim_key key;
+    bool is_given; /* to a claim */
+};
+
 struct batch {
     struct committer *committer;
     struct local_engine *engine;
@@ -83,7 +90,8 @@ struct batch {
     LIST(struct log_row) logs;
     LIST(const char *) ended; /* ids of jobs and instances, for the requests that wait for it */
 
-    struct demand *demands; /* of claims */
+    LIST(struct step_in_hand) in_hand; /* in the order of claims */
+    struct demand *demands;            /* of claims */
     LIST(struct passage) passages;
     LIST(struct lease_view) leases; /* of functions that were claimed */
     struct moment began;            /* before the transaction did */
@@ -117,6 +125,7 @@ cairn_code batch_begin(struct committer *committer, struct request_queue *reques
 cairn_code batch_end(struct batch *batch, cairn_code code);
 
 /* Tasks of this type became claimable; NULL: of any type.  version: of a function; else 0. */
+void ready_types_add(struct ready_types *ready, const char *type, int32_t version);
 void batch_note_ready(struct batch *batch, const char *type, int32_t version);
 
 /* A timer that this batch makes, so that the store need not be asked for it. */
@@ -278,6 +287,12 @@ struct demand {
     bool is_exhausted[CLAIM_KINDS];   /* the store has no more of this kind for them */
     bool is_final;                    /* one of them does not wait */
     bool *is_steps_turn;              /* which kind gets the odd task; kept over batches */
+
+    /* What the store has told of steps: none for them comes before this, and which types of steps in
+     * hand the registry blocks. */
+    struct claim_key none_before;
+    LIST(struct type_in_hand) known_types;
+
     struct demand *next;
 };
 
@@ -295,9 +310,19 @@ struct claim_group {
     size_t taken[CLAIM_KINDS];
 };
 
-/* batch_task.c: lease at most `room` tasks of a kind to the claims of a group.  A claim whose commit
- * had an unknown end finds what is already leased under its token. */
+/* Lease at most `room` tasks of a kind to the claims of a group (batch_task.c, batch_hand.c).  A claim
+ * whose commit had an unknown end finds what is already leased under its token. */
 cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room);
 cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room);
+
+/* batch_task.c: steps that the store leases, and their tasks.  in_hand may be NULL. */
+cairn_code claim_lease_steps(struct batch *batch, const struct claim_group *group,
+                             struct steps_in_hand *in_hand, struct step_row *rows, size_t room,
+                             size_t *ret_count);
+cairn_code claim_give_leased(struct batch *batch, struct claim_group *group,
+                             struct step_row *rows, size_t count);
+/* A step in hand, to the first claim of the group that has room. */
+cairn_code claim_give_in_hand(struct batch *batch, struct claim_group *group,
+                              struct step_in_hand *in_hand);
 
 #endif

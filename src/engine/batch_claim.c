@@ -125,6 +125,7 @@ static cairn_code find_demand(struct batch *batch, struct request *request)
                               .is_final = is_final,
                               .is_exhausted[CLAIM_JOBS] = claim->type_count == 0,
                               .is_steps_turn = find_turn(batch->committer, claim),
+                              .none_before = CLAIM_FIRST,
                               .next = batch->demands};
     batch->demands = demand;
     return CAIRN_OK;

@@ -1,9 +1,10 @@
-/* engine/batch_task.c - tasks for claims: rows that the store has leased, as workers see them.
+/* engine/batch_task.c - tasks for claims: rows that are leased, as workers see them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/json.h"
 #include "base/scan.h"
+#include "core/claim_order.h"
 #include "core/effect.h"
 #include "core/rows.h"
 #include "definition/definition.h"
@@ -20,6 +21,11 @@ static cairn_task *add_task(struct claim_group *group, struct claim_share *share
     return task;
 }
 
+static size_t share_room(const struct claim_share *share)
+{
+    return share->room - share->of[CLAIM_JOBS].count - share->of[CLAIM_STEPS].count;
+}
+
 /* A holder for each row that there is room for. */
 static cairn_code make_holders(struct batch *batch, const struct claim_group *group,
                                const struct claim_holder **ret_holders)
@@ -28,13 +34,18 @@ static cairn_code make_holders(struct batch *batch, const struct claim_group *gr
     struct claim_holder *holders = arena_array(&batch->arena, group->room, sizeof *holders);
     NEED(holders, batch->error);
     for (size_t i = 0; i < group->count; i++)
-        for (size_t k = 0; k < group->shares[i].room; k++)
+        for (size_t k = share_room(&group->shares[i]); k > 0; k--)
             holders[at++] = (struct claim_holder){
                 .worker = request_claim(group->shares[i].request)->worker,
                 .token = group->shares[i].request->token,
             };
     *ret_holders = holders;
     return CAIRN_OK;
+}
+
+static int64_t lease_end(const struct batch *batch, const cairn_claim_options *claim)
+{
+    return instant_add(batch->tx->now_us, claim->lease_ms * US_PER_MS);
 }
 
 static cairn_code to_store_claim(struct batch *batch, const struct claim_group *group,
@@ -48,7 +59,7 @@ static cairn_code to_store_claim(struct batch *batch, const struct claim_group *
         .patterns = claim->types,
         .pattern_count = claim->type_count,
         .runtime = claim->runtime,
-        .lease_until_us = instant_add(batch->tx->now_us, claim->lease_ms * US_PER_MS),
+        .lease_until_us = lease_end(batch, claim),
         .is_final = request->demand->is_final,
     };
     return group->count > 1 ? make_holders(batch, group, &ret_claim->holders) : CAIRN_OK;
@@ -56,12 +67,12 @@ static cairn_code to_store_claim(struct batch *batch, const struct claim_group *
 
 /* Rows come in the order of the holders, nearly always: so the search goes on where it ended.  NULL:
  * the row is leased to none of them. */
-static struct claim_share *find_share(struct claim_group *group, enum claim_kind kind,
-                                      size_t *at, const char *token)
+static struct claim_share *find_share(const struct claim_group *group, size_t *at,
+                                      const char *token)
 {
     for (size_t i = 0; i < group->count; i++, *at = (*at + 1) % group->count) {
         struct claim_share *share = &group->shares[*at];
-        if (share->of[kind].count < share->room && strcmp(share->request->token, token) == 0)
+        if (share_room(share) && strcmp(share->request->token, token) == 0)
             return share;
     }
     return NULL;
@@ -133,7 +144,7 @@ cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_
     cairn_code code = lease_jobs(batch, group, rows, room, &count);
     batch->tx->arena = arena;
     for (size_t i = 0; i < count && !code; i++) {
-        struct claim_share *share = find_share(group, CLAIM_JOBS, &at, rows[i].token);
+        struct claim_share *share = find_share(group, &at, rows[i].token);
         code = share ? give_job(batch, group, share, &rows[i])
                      : fail(batch->error, CAIRN_E_INTERNAL, "a job was leased to no claim");
     }
@@ -164,11 +175,13 @@ static cairn_code join_functions(struct batch *batch, const cairn_claim_options 
 }
 
 static cairn_code lease_steps(struct batch *batch, const struct claim_group *group,
-                              struct step_row *rows, size_t room, size_t *ret_count)
+                              struct steps_in_hand *in_hand, struct step_row *rows, size_t room,
+                              size_t *ret_count)
 {
     const struct request *request = group->shares->request;
     const cairn_claim_options *claim = request_claim(request);
-    struct step_claim wanted = {.aging_rate = batch->engine->base.options.aging_rate};
+    struct step_claim wanted = {.aging_rate = batch->engine->base.options.aging_rate,
+                                .in_hand = in_hand};
     TRY(to_store_claim(batch, group, &wanted.base));
     if (request->was_unsure)
         return STORE(batch, find_claimed_steps, claim->worker, request->token, rows, room,
@@ -266,7 +279,7 @@ static cairn_code fill_task(struct batch *batch, struct request *request,
                : fail_memory(batch->error);
 }
 
-/* A step that the claim has brought: its limit, its event, its timer. */
+/* A step that a claim is given: its limit, its event, its timer. */
 static cairn_code note_step(struct batch *batch, const char *worker, struct flow_step *step)
 {
     struct step_row *row = &step->row;
@@ -281,44 +294,82 @@ static cairn_code note_step(struct batch *batch, const char *worker, struct flow
     facts.retry_count = is_undo ? row->compensation_attempts : row->attempts;
     facts.worker = worker;
     struct workset_instance *instance = workset_find(batch, row->instance_id);
-    TRY(batch_add_event(batch, instance && !instance->is_busy ? instance : NULL,
-                        row->instance_id, "step_started", row->name, &facts));
-    return workset_put_claimed(batch, step);
+    return batch_add_event(batch, instance && !instance->is_busy ? instance : NULL,
+                           row->instance_id, "step_started", row->name, &facts);
 }
 
-static cairn_code give_step(struct batch *batch, struct claim_group *group,
-                            struct claim_share *share, struct step_row *row)
+/* The task of a leased step, whose texts are the request's. */
+static cairn_code give_task(struct batch *batch, struct claim_group *group,
+                            struct claim_share *share, const struct flow_step *step)
+{
+    struct request *request = share->request;
+    cairn_task *task = add_task(group, share, CLAIM_STEPS);
+    NEED(task, batch->error);
+    TRY(fill_task(batch, request, step, task));
+    if (step->row.kind == KIND_FUNCTION)
+        TRY(batch_add_passage(batch, request, &step->row, &task->memory));
+    return CAIRN_OK;
+}
+
+static cairn_code give_leased(struct batch *batch, struct claim_group *group,
+                              struct claim_share *share, struct step_row *row)
 {
     struct request *request = share->request;
     struct step_config config;
     if (group->count > 1 && !row_keep_texts(&step_row_type, row, &request->arena))
         return fail_memory(batch->error);
-    cairn_task *task = add_task(group, share, CLAIM_STEPS);
-    NEED(task, batch->error);
     TRY(step_config_read(&request->arena, row->config, &config, batch->error));
     struct flow_step step = {.row = *row, .config = &config};
-    if (!request->was_unsure)
+    if (!request->was_unsure) {
         TRY(note_step(batch, request_claim(request)->worker, &step));
-    TRY(fill_task(batch, request, &step, task));
-    if (row->kind == KIND_FUNCTION)
-        TRY(batch_add_passage(batch, request, row, &task->memory));
-    return CAIRN_OK;
+        TRY(workset_put_claimed(batch, &step));
+    }
+    return give_task(batch, group, share, &step);
 }
 
-cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room)
+cairn_code claim_lease_steps(struct batch *batch, const struct claim_group *group,
+                             struct steps_in_hand *in_hand, struct step_row *rows, size_t room,
+                             size_t *ret_count)
 {
-    size_t found = 0, at = 0;
-    struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
-    NEED(rows, batch->error);
     struct arena *arena = batch->tx->arena;
     if (group->count == 1)
         batch->tx->arena = &group->shares->request->arena; /* nothing needs to be copied */
-    cairn_code code = lease_steps(batch, group, rows, room, &found);
+    cairn_code code = lease_steps(batch, group, in_hand, rows, room, ret_count);
     batch->tx->arena = arena;
-    for (size_t i = 0; i < found && !code; i++) {
-        struct claim_share *share = find_share(group, CLAIM_STEPS, &at, rows[i].token);
-        code = share ? give_step(batch, group, share, &rows[i])
-                     : fail(batch->error, CAIRN_E_INTERNAL, "a step was leased to no claim");
-    }
     return code;
+}
+
+cairn_code claim_give_leased(struct batch *batch, struct claim_group *group,
+                             struct step_row *rows, size_t count)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct claim_share *share = find_share(group, &at, rows[i].token);
+        if (!share)
+            return fail(batch->error, CAIRN_E_INTERNAL, "a step was leased to no claim");
+        TRY(give_leased(batch, group, share, &rows[i]));
+    }
+    return CAIRN_OK;
+}
+
+cairn_code claim_give_in_hand(struct batch *batch, struct claim_group *group,
+                              struct step_in_hand *in_hand)
+{
+    struct flow_step *step = in_hand->step;
+    struct claim_share *share = group->shares;
+    while (!share_room(share))
+        share++;
+    struct request *request = share->request;
+    const cairn_claim_options *claim = request_claim(request);
+    struct step_config config;
+    TRY(step_config_read(&request->arena, step->row.config, &config, batch->error));
+    struct flow_step given = {.row = step->row, .config = &config};
+    step_lease(&given.row, claim->worker, request->token, lease_end(batch, claim),
+               batch->tx->now_us);
+    TRY(note_step(batch, claim->worker, &given));
+    step->row = given.row;
+    step->is_dirty = in_hand->is_given = true;
+    if (!row_keep_texts(&step_row_type, &given.row, &request->arena))
+        return fail_memory(batch->error);
+    return give_task(batch, group, share, &given);
 }

@@ -143,6 +143,8 @@ struct local_engine {
     struct timer_watch timers;
     struct end_waits waits;
     bool is_foreign_news; /* another process may have changed the store */
+    bool
+        is_order_strict; /* for tests: a step in hand does not go before older ones of its priority */
     int64_t
         missing_noted_us[MISSING_NOTED]; /* when it was told, by hash of the type; 0: never */
     bool is_stopping;

@@ -315,8 +315,8 @@ void workset_revise_dirty(struct workset_instance *instance)
 cairn_code workset_flush(struct workset_instance *instance)
 {
     assert(!instance->is_new);
-    TRY(workset_write_changed(instance->batch, instance, true));
-    return workset_write_changed(instance->batch, instance, false);
+    TRY(workset_write_changed(instance->batch, instance, STEPS_NEW));
+    return workset_write_changed(instance->batch, instance, STEPS_OLD);
 }
 
 /* Of one instance, or of all (NULL). */
@@ -353,19 +353,19 @@ cairn_code workset_write_parked(struct workset_instance *instance)
                  : CAIRN_OK;
 }
 
-cairn_code workset_write_steps(struct batch *batch)
+static cairn_code write_steps(struct batch *batch)
 {
-    TRY(workset_write_changed(batch, NULL, true));
+    TRY(workset_write_changed(batch, NULL, STEPS_NEW));
     for (size_t i = 0; i < batch->instances.count; i++) {
         struct workset_instance *at = batch->instances.entries[i].value;
         at->is_new = false;
     }
-    return workset_write_changed(batch, NULL, false);
+    return workset_write_changed(batch, NULL, STEPS_OLD);
 }
 
 cairn_code workset_write_rows(struct batch *batch)
 {
-    TRY(workset_write_steps(batch));
+    TRY(write_steps(batch));
     return write_instances(batch, NULL);
 }
 
@@ -385,7 +385,7 @@ cairn_code workset_take(struct batch *batch, const char *id,
     if (!instance)
         return CAIRN_OK;
     if (instance->is_new)
-        TRY(workset_write_changed(batch, instance, true));
+        TRY(workset_write_changed(batch, instance, STEPS_NEW));
     instance->is_new = false;
     if (instance->answer_to) {
         TRY(workset_flush(instance));

@@ -10,7 +10,8 @@
  *
  * A row has one copy in memory, and nothing in a batch changes a row except through it: reports,
  * control, timers, heartbeats and claims alike.  What has changed is written before any question
- * that the database answers about several rows, and at the end of the batch.
+ * that the database answers about several rows, and at the end of the batch.  Before claims only steps are
+ * written that the store still has as ready: those that have become so are given to claims from memory.
  *
  * For instances the workset is the flow_source that core decides on.  Steps are read when they are
  * asked for and kept by place.
@@ -114,20 +115,22 @@ cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, si
 /* Keeps a row that was read; one that is there already stays, being newer.  NULL: memory ran out. */
 struct flow_step *workset_keep(struct workset_instance *instance, const struct step_row *row);
 
+/* Fills batch->in_hand: the steps that can be claimed and are not in the store as such. */
+cairn_code workset_list_in_hand(struct batch *batch);
+
 /* A step as a claim has left it in the store; if it is dirty, it is written with the others. */
 cairn_code workset_put_claimed(struct batch *batch, const struct flow_step *step);
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* workset_step.c: the changed steps of one instance (NULL: of all), new ones or old ones. */
+/* workset_step.c: the changed steps of one instance (NULL: of all): those that are to be inserted, to be
+ * updated, or of the latter only those that the store has as ready. */
+enum steps_part { STEPS_NEW, STEPS_OLD, STEPS_OFFERED };
 cairn_code workset_write_changed(struct batch *batch, struct workset_instance *only,
-                                 bool is_new);
+                                 enum steps_part part);
 
 /* The changed steps of one instance, so that questions to the store see them. */
 cairn_code workset_flush(struct workset_instance *instance);
-
-/* The changed steps of all, so that claims see them. */
-cairn_code workset_write_steps(struct batch *batch);
 
 /* The changed steps and instances. */
 cairn_code workset_write_rows(struct batch *batch);

@@ -348,13 +348,6 @@ static cairn_code source_evaluate(struct flow *flow, const struct flow_step *ste
                               step->row.name, ret_is_true, reterr);
 }
 
-static void source_ready(struct flow *flow, const struct flow_step *step)
-{
-    bool is_function = step->row.kind == KIND_FUNCTION;
-    batch_note_ready(to_workset(flow)->batch, step->row.task_type,
-                     is_function ? flow->instance->version : 0);
-}
-
 const struct flow_source workset_source = {
     .step = source_step,
     .current = source_current,
@@ -373,5 +366,4 @@ const struct flow_source workset_source = {
     .clear_error = source_clear_error,
     .evaluate = source_evaluate,
     .join_output = join_output,
-    .ready = source_ready,
 };

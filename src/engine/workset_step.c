@@ -58,6 +58,7 @@ struct flow_step *workset_keep(struct workset_instance *instance, const struct s
     if (!step)
         return NULL;
     step->row = *row;
+    step->is_offered = row->is_ready;
     instance->slots[slot_of(instance, row->seq)] = step;
     instance->step_count++;
     return step;
@@ -148,43 +149,96 @@ cairn_code workset_put_claimed(struct batch *batch, const struct flow_step *step
     assert(!known->is_dirty); /* what a claim could see was written before it */
     known->row = *row;
     known->is_dirty = step->is_dirty;
+    known->is_offered = false;
+    return CAIRN_OK;
+}
+
+/* ---- what can be claimed -------------------------------------------------------------------- */
+
+static cairn_code list_in_hand(struct workset_instance *instance)
+{
+    struct batch *batch = instance->batch;
+    double aging_rate = batch->engine->base.options.aging_rate;
+    for (size_t i = 0; i < instance->slot_count; i++) {
+        struct flow_step *step = instance->slots[i];
+        if (!step || step->is_gone || step->is_offered || !step->row.is_ready)
+            continue;
+        struct step_in_hand *added = list_add(&batch->arena, &batch->in_hand);
+        NEED(added, batch->error);
+        step->row.instance_seq = instance->row.seq;
+        *added = (struct step_in_hand){
+            .step = step, .key = claim_key_of(&step->row, batch->tx->now_us, aging_rate)};
+    }
+    return CAIRN_OK;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct step_in_hand *left = a, *right = b;
+    return claim_is_before(&left->key, &right->key) ? -1 : 1;
+}
+
+cairn_code workset_list_in_hand(struct batch *batch)
+{
+    batch->in_hand.count = 0;
+    for (size_t i = 0; i < batch->instances.count; i++)
+        TRY(list_in_hand(batch->instances.entries[i].value));
+    if (batch->in_hand.count)
+        qsort(batch->in_hand.items, batch->in_hand.count, sizeof *batch->in_hand.items,
+              compare_keys);
     return CAIRN_OK;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Whether a step is to be inserted (is_new) or updated. */
 static bool is_to_write(const struct workset_instance *instance, const struct flow_step *step,
-                        bool is_new)
+                        enum steps_part part)
 {
-    if (!step || step->is_gone || (instance->is_new || step->is_new) != is_new)
+    if (!step || step->is_gone)
         return false;
-    return is_new || step->is_dirty;
+    bool is_new = instance->is_new || step->is_new;
+    switch (part) {
+    case STEPS_NEW:
+        return is_new;
+    case STEPS_OFFERED:
+        return !is_new && step->is_dirty && step->is_offered;
+    default:
+        return !is_new && step->is_dirty;
+    }
 }
 
-static size_t count_changed(const struct workset_instance *instance, bool is_new)
+static size_t count_changed(const struct workset_instance *instance, enum steps_part part)
 {
     size_t count = 0;
     for (size_t i = 0; i < instance->slot_count; i++)
-        count += is_to_write(instance, instance->slots[i], is_new);
+        count += is_to_write(instance, instance->slots[i], part);
     return count;
 }
 
+/* What a row that is written means for timers and workers. */
+static void note_written(struct batch *batch, const struct step_row *row)
+{
+    if (row->due_at_us)
+        batch_note_due(batch, row->due_at_us);
+    if (row->is_ready)
+        batch_note_ready(batch, row->task_type, row->version);
+}
+
 /* Appends what has changed to rows; it is then clean. */
-static size_t take_changed(struct workset_instance *instance, bool is_new,
+static size_t take_changed(struct workset_instance *instance, enum steps_part part,
                            struct step_row *rows)
 {
     size_t count = 0;
     for (size_t i = 0; i < instance->slot_count; i++) {
         struct flow_step *step = instance->slots[i];
-        if (!is_to_write(instance, step, is_new))
+        if (!is_to_write(instance, step, part))
             continue;
         rows[count++] = step->row;
         if (!instance->is_bare)
             rows[count - 1].instance_seq = instance->row.seq;
         step->is_dirty = step->is_new = false;
-        if (step->row.due_at_us)
-            batch_note_due(instance->batch, step->row.due_at_us);
+        step->is_offered = step->row.is_ready;
+        note_written(instance->batch, &step->row);
     }
     return count;
 }
@@ -199,21 +253,21 @@ static int compare_places(const void *a, const void *b)
 
 /* Steps that are in the store are updated, new ones inserted with all that has happened. */
 cairn_code workset_write_changed(struct batch *batch, struct workset_instance *only,
-                                 bool is_new)
+                                 enum steps_part part)
 {
     size_t room = 0, count = 0;
     for (size_t i = 0; i < batch->instances.count; i++)
         if (!only || batch->instances.entries[i].value == only)
-            room += count_changed(batch->instances.entries[i].value, is_new);
+            room += count_changed(batch->instances.entries[i].value, part);
     if (room == 0)
         return CAIRN_OK;
     struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
     NEED(rows, batch->error);
     for (size_t i = 0; i < batch->instances.count; i++)
         if (!only || batch->instances.entries[i].value == only)
-            count += take_changed(batch->instances.entries[i].value, is_new, rows + count);
+            count += take_changed(batch->instances.entries[i].value, part, rows + count);
     qsort(rows, count, sizeof *rows, compare_places);
-    if (is_new)
+    if (part == STEPS_NEW)
         return STORE(batch, insert_steps, rows, count);
     return STORE(batch, update_steps, rows, count);
 }

@@ -24,6 +24,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "cairn.h"
+#include "core/claim_order.h"
 #include "core/instance.h"
 #include "core/job.h"
 #include "core/pattern.h"
@@ -183,6 +184,23 @@ struct ready_type {
     const char *instance_id;
 };
 
+/* A type of steps that the engine has in hand. */
+struct type_in_hand {
+    const char *name;
+    size_t count;    /* how many of them the claim may be given */
+    bool is_blocked; /* set by claim_steps(): the registry disables it or, if the claim names a
+                      * runtime, gives it to another one */
+};
+
+/* Steps that can be claimed and are not in the store as such: the engine gives them to the claim itself.
+ * They stand together in the order of claims. */
+struct steps_in_hand {
+    struct claim_key first; /* where they stand */
+    struct type_in_hand *types;
+    size_t type_count;
+    bool is_alone; /* only rows that come before them are leased */
+};
+
 /* A claim of steps: as for jobs, and how quickly waiting raises a priority. */
 struct step_claim {
     struct job_claim base;
@@ -192,6 +210,8 @@ struct step_claim {
      * overlap, and no pattern matches one of their names. */
     const struct function_range *functions;
     size_t function_count;
+
+    struct steps_in_hand *in_hand; /* NULL: none */
 };
 
 #include "store/store_ops.h" /* the verbs, made from spec/verbs.txt */

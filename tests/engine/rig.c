@@ -4,6 +4,8 @@
  */
 #include "rig.h"
 
+#include "scratch.h"
+
 #include <stdlib.h>
 
 static struct request *made[10000];
@@ -42,7 +44,8 @@ void rig_init(struct rig *rig, uint32_t retry_ms)
     clock_init_virtual(&opening, options.start_us);
 
     struct store *memory;
-    struct store_config config = {.url = "memory:", .clock = &opening};
+    const char *url = getenv("CAIRN_TEST_STORE") ? scratch_store() : "memory:";
+    struct store_config config = {.url = url, .clock = &opening, .lock_wait_ms = 5000};
     CHECK_OK(store_open(&config, &memory, &error));
     rig->faulty = faulty_wrap(memory, 1, 0);
     CHECK(rig->faulty, "no memory");
@@ -123,7 +126,7 @@ struct request *rig_control(struct rig *rig, enum request_op op, const char *id)
 struct request *rig_read(struct rig *rig, enum request_op op, const char *id)
 {
     struct request *request = rig_make(op);
-    if (op == OP_JOB_EVENTS || op == OP_STEP_LIST)
+    if (op == OP_JOB_EVENTS || op == OP_INSTANCE_EVENTS || op == OP_STEP_LIST)
         request->in.page = (struct page_input){.id = id, .limit = 1000};
     else
         request->in.id = id;

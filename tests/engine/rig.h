@@ -16,8 +16,9 @@ struct rig {
     struct store *faulty; /* what the engine sees; fails on cue */
 };
 
-void rig_init(struct rig *rig, uint32_t retry_ms); /* memory store behind a faulty one */
-void rig_close(struct rig *rig);                   /* the engine, not the requests */
+/* Behind a faulty store one in memory, or what $CAIRN_TEST_STORE names. */
+void rig_init(struct rig *rig, uint32_t retry_ms);
+void rig_close(struct rig *rig); /* the engine, not the requests */
 void rig_done(struct rig *rig);
 
 /* Requests; freed by rig_done(). */

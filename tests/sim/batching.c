@@ -10,7 +10,8 @@
  * request of its own where requests go one by one.  Nothing is due in a round: the clock moves
  * between rounds, and that applies what is due.  The end or stop of an instance with relatives is due at
  * once, and the next claim applies it: so where there are families (in every second life), a round
- * claims and does nothing else, or does not claim.
+ * claims and does nothing else, or does not claim.  Among equals a step that its batch has made ready may go
+ * first; here it does not, since one by one there is no such step.
  */
 #include "batching.h"
 #include "scratch.h"
@@ -49,6 +50,8 @@ static void open_side(struct side *side, uint64_t seed)
     cairn_code code = store_open(&config, &store, &error);
     if (!code)
         code = local_engine_new(&options, store, &side->engine, &error);
+    if (!code)
+        side->engine->is_order_strict = true; /* equals are told apart by their age alone */
     if (!code)
         code = store->ops->session_open(store, SESSION_READER, &side->reader, &error);
     if (code) {

@@ -290,6 +290,13 @@ void check_steps(const struct steps *steps, size_t count, const char *const *nam
     CHECK(steps->count == count, "%zu steps came, not %zu", steps->count, count);
 }
 
+void register_type(struct rig *rig, const char *name, const char *runtime, bool enabled)
+{
+    struct registry_row row = {
+        .name = name, .intent_type = "workflow", .runtime = runtime, .is_enabled = enabled};
+    MUST(rig, rig->ops->put_registry(rig->tx, &row, &rig->error));
+}
+
 bool is_same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;

@@ -69,6 +69,9 @@ void send_step_claim(struct rig *rig, size_t room, const char *pattern);
 /* The same, with all that can be said; worker, token and lease are filled in if need be. */
 struct steps *claim_steps_by(struct rig *rig, size_t room, struct step_claim claim);
 
+/* Puts a type into the registry. */
+void register_type(struct rig *rig, const char *name, const char *runtime, bool enabled);
+
 /* Whether these are the steps with these names, in this order. */
 void check_steps(const struct steps *steps, size_t count, const char *const *names);
 #define CHECK_STEPS(steps, ...)                                                \

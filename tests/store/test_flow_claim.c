@@ -196,13 +196,6 @@ TEST(odd_types_are_claimed_by_name)
     }
 }
 
-static void register_type(struct rig *rig, const char *name, const char *runtime, bool enabled)
-{
-    struct registry_row row = {
-        .name = name, .intent_type = "workflow", .runtime = runtime, .is_enabled = enabled};
-    MUST(rig, rig->ops->put_registry(rig->tx, &row, &rig->error));
-}
-
 static struct steps *claim_with_runtime(struct rig *rig, const char *pattern,
                                         const char *runtime)
 {

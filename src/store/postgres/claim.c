@@ -108,10 +108,42 @@ static bool is_step_held_by(const void *step, const struct claim_holder *holder)
            strcmp(row->locked_by, holder->worker) == 0;
 }
 
+/* Where the steps in hand stand, and how many of each type there are; if there are none, every row comes
+ * before them. */
+static void add_in_hand(struct postgres_params *params, const struct steps_in_hand *in_hand)
+{
+    const struct claim_key *first = in_hand ? &in_hand->first : &CLAIM_LAST;
+    struct postgres_columns types = {.count = 2};
+    for (size_t i = 0; in_hand && i < in_hand->type_count; i++) {
+        columns_text(&types, in_hand->types[i].name);
+        columns_bigint(&types, (int64_t)in_hand->types[i].count);
+        columns_end_row(&types);
+    }
+    param_double(params, (double)first->priority);
+    param_time_or_ends(params, first->since_us);
+    param_int(params, first->instance_seq);
+    param_int(params, first->seq);
+    param_columns_copied(params, &types);
+    param_int(params, in_hand && in_hand->is_alone);
+}
+
 static void add_step_params(struct postgres_params *params, const struct taking *taking)
 {
     add_holders(params, taking);
     param_double(params, taking->claim.aging_rate);
+    add_in_hand(params, taking->claim.in_hand);
+}
+
+/* The last column: the numbers of the types in hand that the registry blocks. */
+static void read_blocked(struct postgres_reader *reader, struct steps_in_hand *in_hand)
+{
+    const char *at = PQgetvalue(reader->result, 0, PQnfields(reader->result) - 1);
+    for (char *end; in_hand && *at; at = end) {
+        size_t number = strtoul(at, &end, 10);
+        if (number < 1 || number > in_hand->type_count)
+            return;
+        in_hand->types[number - 1].is_blocked = true;
+    }
 }
 
 static const struct claim_kind steps = {
@@ -263,6 +295,7 @@ static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t h
     TRY(run_claim(tx, taking, heads, &walk, &reader, reterr));
 
     struct walk_told told = postgres_read_told(&reader, taking->marks);
+    read_blocked(&reader, taking->claim.in_hand);
     struct claimed_key *keys = arena_array(tx->arena, (size_t)reader.count, sizeof *keys);
     size_t count = 0;
     if (!keys)
@@ -304,17 +337,28 @@ static bool is_marking(struct mark_set *marks)
     return answer;
 }
 
+/* Whether rows were wanted that were not there.  Steps in hand are there. */
+static bool is_short(const struct taking *taking)
+{
+    const struct steps_in_hand *in_hand = taking->claim.in_hand;
+    size_t count = taking->count;
+    for (size_t i = 0; in_hand && i < in_hand->type_count; i++)
+        count += in_hand->types[i].is_blocked ? 0 : in_hand->types[i].count;
+    return count < taking->room && !(in_hand && in_hand->is_alone);
+}
+
 /* Claims that follow each other find in time what lies below the marks, or is of an unknown type. */
 static cairn_code claim_all(struct store_tx *tx, struct taking *taking, size_t *ret_count,
                             cairn_error *reterr)
 {
     for (bool is_more = true; is_more;) {
         TRY(claim_from_marks(tx, taking, reterr));
-        TRY(postgres_check_below(tx, taking->marks, taking->kind->check,
-                                 taking->count < taking->room, &is_more, reterr));
+        TRY(postgres_check_below(tx, taking->marks, taking->kind->check, is_short(taking),
+                                 &is_more, reterr));
         is_more &= taking->count < taking->room;
     }
-    if (taking->count == 0 && taking->claim.base.is_final && is_marking(taking->marks)) {
+    if (taking->count == 0 && is_short(taking) && taking->claim.base.is_final &&
+        is_marking(taking->marks)) {
         taking->is_whole = true;
         TRY(claim_from_marks(tx, taking, reterr));
     }

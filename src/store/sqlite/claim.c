@@ -15,9 +15,11 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "core/aging.h"
+#include "core/claim_order.h"
 #include "core/pattern.h"
 #include "store/sqlite/sqlite.h"
+
+#include <string.h>
 
 /* A row to claim: lowest rank first, then the earliest, then the lowest id. */
 struct head {
@@ -34,9 +36,10 @@ struct claiming {
     /* Finds the next type of a prefix, and offers the heads of a type. */
     enum query_number next_type;
     cairn_code (*collect)(struct claiming *claiming, const char *type);
-    double aging_rate;          /* of steps */
-    struct claim_holder holder; /* of the row that is being leased */
-    int64_t event_id;           /* of its first event */
+    const struct step_claim *steps; /* the claim, if it is one of steps */
+    size_t kept;                    /* places of the room that are for steps in hand */
+    struct claim_holder holder;     /* of the row that is being leased */
+    int64_t event_id;               /* of its first event */
 
     struct head *heads; /* the best so far, in order */
     size_t count, room;
@@ -247,8 +250,20 @@ static cairn_code next_turn(struct claiming *claiming, int64_t from_version, str
     return query_ended(&query);
 }
 
+/* Whether a row comes before the steps in hand, if there are any. */
+static bool is_before_hand(const struct claiming *claiming, const struct head *head)
+{
+    const struct steps_in_hand *in_hand = claiming->steps->in_hand;
+    struct claim_key key = {.priority = -(int64_t)head->rank,
+                            .since_us = head->at_us,
+                            .instance_seq = head->id / PLACES_MAX,
+                            .seq = (int32_t)(head->id % PLACES_MAX)};
+    return !in_hand || claim_is_before(&key, &in_hand->first);
+}
+
 static cairn_code collect_turn(struct claiming *claiming, const struct turn *turn)
 {
+    size_t behind = 0; /* those in hand, and there is no place for more of them */
     cleanup(query_end) struct query query =
         query_begin(claiming->tx, Q_CLAIM_STEP_HEADS, claiming->reterr);
     bind_text(&query, ":type", turn->type);
@@ -258,9 +273,11 @@ static cairn_code collect_turn(struct claiming *claiming, const struct turn *tur
     while (query_step(&query) == SQLITE_ROW) {
         struct head head = {.at_us = sqlite3_column_int64(query.handle, 0),
                             .id = sqlite3_column_int64(query.handle, 1)};
-        head.rank = -step_effective_priority((int32_t)turn->priority, head.at_us,
-                                             claiming->tx->now_us, claiming->aging_rate);
-        if (!offer(claiming, head))
+        head.rank =
+            (double)-step_effective_priority((int32_t)turn->priority, head.at_us,
+                                             claiming->tx->now_us, claiming->steps->aging_rate);
+        behind += !is_before_hand(claiming, &head);
+        if (behind > claiming->room - claiming->kept || !offer(claiming, head))
             return CAIRN_OK; /* and neither are those that come after it */
     }
     return query_ended(&query);
@@ -284,33 +301,57 @@ static cairn_code collect_steps(struct claiming *claiming, const char *type)
     return collect_versions(claiming, type, 0, INT32_MAX);
 }
 
-/* Leases a step: a ready one runs now, one in compensation stays so. */
-static cairn_code lease_step(struct claiming *claiming, struct step_row *row)
+static cairn_code lease_head(struct claiming *claiming, const struct head *head,
+                             struct step_row *ret_row)
 {
     struct store_tx *tx = claiming->tx;
-    if (row->status == STEP_READY)
-        row->status = STEP_RUNNING;
-    row->is_ready = false;
-    row->locked_by = claiming->holder.worker;
-    row->token = claiming->holder.token;
-    row->locked_until_us = claiming->claim->lease_until_us;
-    row->due_at_us = row->locked_until_us + 1;
-    if (!row->started_at_us)
-        row->started_at_us = tx->now_us;
-    row->updated_at_us = tx->now_us;
-    return rows_write(tx, Q_LEASE_STEP, &step_row_type, row, 1, claiming->reterr);
+    TRY(read_head(claiming, Q_READ_CLAIMED_STEP, head->id, &step_row_type, ret_row));
+    step_lease(ret_row, claiming->holder.worker, claiming->holder.token,
+               claiming->claim->lease_until_us, tx->now_us);
+    return rows_write(tx, Q_LEASE_STEP, &step_row_type, ret_row, 1, claiming->reterr);
 }
 
-/* Leases the heads, the best first, each to its holder. */
-static cairn_code take_steps(struct claiming *claiming, struct step_row *ret_rows)
+/* Leases the heads, the best first, each to its holder.  Behind those that come before the steps in hand
+ * are the places of these. */
+static cairn_code take_steps(struct claiming *claiming, struct step_row *ret_rows,
+                             size_t *ret_count)
 {
     for (size_t i = 0; i < claiming->count; i++) {
-        if (!keep_holder(claiming, i))
+        const struct head *head = &claiming->heads[i];
+        size_t place = i + (is_before_hand(claiming, head) ? 0 : claiming->kept);
+        if (place >= claiming->room)
+            return CAIRN_OK;
+        if (!keep_holder(claiming, place))
             return fail_memory(claiming->reterr);
-        TRY(read_head(claiming, Q_READ_CLAIMED_STEP, claiming->heads[i].id, &step_row_type,
-                      &ret_rows[i]));
-        TRY(lease_step(claiming, &ret_rows[i]));
+        TRY(lease_head(claiming, head, &ret_rows[i]));
+        *ret_count = i + 1;
     }
+    return CAIRN_OK;
+}
+
+/* ---- Steps in hand ----------------------------------------------------------------------- */
+
+static cairn_code ask_registry(const struct claiming *claiming, struct type_in_hand *type)
+{
+    const char *runtime = claiming->claim->runtime;
+    struct registry_row row;
+    cairn_code code = sqlite_get_registry(claiming->tx, type->name, &row, claiming->reterr);
+    if (code)
+        return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
+    type->is_blocked = !row.is_enabled || (runtime && strcmp(row.runtime, runtime) != 0);
+    return CAIRN_OK;
+}
+
+static cairn_code keep_places(struct claiming *claiming)
+{
+    struct steps_in_hand *in_hand = claiming->steps->in_hand;
+    for (size_t i = 0; in_hand && i < in_hand->type_count; i++) {
+        TRY(ask_registry(claiming, &in_hand->types[i]));
+        if (!in_hand->types[i].is_blocked)
+            claiming->kept += in_hand->types[i].count;
+    }
+    if (in_hand && (in_hand->is_alone || claiming->kept > claiming->room))
+        claiming->kept = claiming->room;
     return CAIRN_OK;
 }
 
@@ -320,10 +361,10 @@ cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *clai
 {
     struct claiming claiming = {.tx = tx,
                                 .claim = &claim->base,
+                                .steps = claim,
                                 .reterr = reterr,
                                 .next_type = Q_NEXT_TASK_TYPE,
                                 .collect = collect_steps,
-                                .aging_rate = claim->aging_rate,
                                 .heads = arena_array(tx->arena, room, sizeof(struct head)),
                                 .room = room};
     *ret_count = 0;
@@ -331,14 +372,13 @@ cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *clai
         return fail_memory(reterr);
     if (room == 0)
         return CAIRN_OK;
+    TRY(keep_places(&claiming));
     TRY(collect_types(&claiming));
     for (size_t i = 0; i < claim->function_count; i++) {
         const struct function_range *range = &claim->functions[i];
         TRY(collect_versions(&claiming, range->name, range->from, range->to));
     }
-    TRY(take_steps(&claiming, ret_rows));
-    *ret_count = claiming.count;
-    return CAIRN_OK;
+    return take_steps(&claiming, ret_rows, ret_count);
 }
 
 /* ---- Claims that were made, and types that have something waiting ------------------------ */

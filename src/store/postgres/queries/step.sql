@@ -143,6 +143,10 @@ SELECT {step.columns s}
 --   $11, $12  workers and tokens: for each row that is leased, or one of each for all
 --   $13  end of the lease
 --   $14  how many points a second of waiting is worth
+--   $15..$18  where the steps in hand stand: effective priority, next_run_at, instance_seq, seq;
+--             -infinity behind all
+--   $19, $20  their types, and how many there are of each
+--   $21  1: only rows that come before them are leased; else 0
 --
 -- Each row begins with how many heads there were: as many as $9 means that there may be more
 -- behind them.  Then how many were locked: more than were leased means that some had changed since
@@ -152,7 +156,11 @@ SELECT {step.columns s}
 -- before the walk and write only now, so the last 100 ms are not known), how much work the walk had
 -- (a turn counts for four rows); and in the first row alone, of each of the given ranges that has
 -- rows, its number and the earliest next_run_at found there.  Then the step's type, rank and
--- next_run_at, and its columns.  At least one row; if nothing was leased, these are NULL.
+-- next_run_at, and its columns; and in the last column the numbers of those types in hand that the
+-- registry blocks.  At least one row; if nothing was leased, the step's columns are NULL.
+--
+-- Each step in hand that is not blocked has a place of the room, and a holder, behind the rows that
+-- come before them all.
 --
 -- Within one type, version and priority the earliest leads whatever the rate.  So
 -- idx_workflow_step_ready is walked from one turn, that is one triple of them, that has work to the
@@ -161,7 +169,18 @@ SELECT {step.columns s}
 -- among the $9 most urgent.  No probe leaves its range: behind it may be any number of dead
 -- entries.  Locks only what it takes, and skips what others hold.  A row is read once by the index,
 -- and from then on found where it lies (ctid).
-WITH RECURSIVE range (number, type, version, priority, upto_version, upto_priority, since) AS (
+WITH RECURSIVE kept AS MATERIALIZED (
+    SELECT CASE $21::int WHEN 1 THEN $10::bigint
+                ELSE coalesce(sum(k.count) FILTER (WHERE NOT k.is_blocked), 0) END AS places,
+           coalesce(string_agg(k.number::text, ' ') FILTER (WHERE k.is_blocked), '') AS blocked
+      FROM (SELECT g.number, g.count,
+                   EXISTS (SELECT
+                             FROM workflow.workflow_registry AS r
+                            WHERE r.workflow_name = g.type
+                              AND (NOT r.is_enabled OR r.runtime <> $7::text)) AS is_blocked
+              FROM unnest($19::text[], $20::bigint[])
+                   WITH ORDINALITY AS g (type, count, number)) AS k
+), range (number, type, version, priority, upto_version, upto_priority, since) AS (
     SELECT g.number, g.type COLLATE "C",
            (greatest(g.lowest, 0) >> 7)::int, (greatest(g.lowest, 0) & 127)::int,
            (least(g.highest, 274877906943) >> 7)::int, (least(g.highest, 274877906943) & 127)::int,
@@ -244,21 +263,26 @@ WITH RECURSIVE range (number, type, version, priority, upto_version, upto_priori
       FROM gap AS b
 ), lead AS MATERIALIZED (
     SELECT turn.type, turn.version, turn.priority, turn.next_run_at
-      FROM turn
+      FROM (SELECT t.*, workflow.effective_priority(t.priority, t.next_run_at, $8::timestamptz,
+                                                    $14::float8) AS effective
+              FROM turn AS t) AS turn
      WHERE NOT EXISTS (
            SELECT
              FROM workflow.workflow_registry AS g
             WHERE g.workflow_name = turn.type
               AND (NOT g.is_enabled OR g.runtime <> $7::text))
-     ORDER BY workflow.effective_priority(turn.priority, turn.next_run_at, $8::timestamptz,
-                                          $14::float8) DESC,
-              turn.next_run_at NULLS FIRST, turn.instance_seq, turn.seq
+       AND ($21::int = 0 OR turn.effective > $15::float8
+            OR (turn.effective = $15::float8
+                AND (coalesce(turn.next_run_at, '-infinity'), turn.instance_seq, turn.seq)
+                    < ($16::timestamptz, $17::bigint, $18::int)))
+     ORDER BY turn.effective DESC, turn.next_run_at NULLS FIRST, turn.instance_seq, turn.seq
      LIMIT $9::bigint
 ), head AS MATERIALIZED (
     -- Each from its first row on: before that are entries of steps that were claimed, which stay
     -- until a vacuum.
-    SELECT h.place, workflow.effective_priority(lead.priority, h.next_run_at, $8::timestamptz,
-                                                $14::float8) AS effective
+    SELECT h.place, h.next_run_at, h.instance_seq, h.seq,
+           workflow.effective_priority(lead.priority, h.next_run_at, $8::timestamptz,
+                                       $14::float8) AS effective
       FROM lead
      CROSS JOIN LATERAL (
            (SELECT s.ctid AS place, s.next_run_at, s.instance_seq, s.seq
@@ -283,17 +307,45 @@ WITH RECURSIVE range (number, type, version, priority, upto_version, upto_priori
              LIMIT $9::bigint)) AS h
      ORDER BY effective DESC, h.next_run_at NULLS FIRST, h.instance_seq, h.seq
      LIMIT $9::bigint
-), taken AS MATERIALIZED (
-    -- In the order of the heads, one at a time, until there are enough.
-    SELECT held.place, head.effective
+), sorted AS MATERIALIZED (
+    SELECT head.place, head.effective,
+           head.effective > $15::float8
+           OR (head.effective = $15::float8
+               AND (coalesce(head.next_run_at, '-infinity'), head.instance_seq, head.seq)
+                   < ($16::timestamptz, $17::bigint, $18::int)) AS is_before
       FROM head
+), before AS MATERIALIZED (
+    -- In the order of the heads, one at a time, until there are enough.
+    SELECT held.place, sorted.effective
+      FROM sorted
      CROSS JOIN LATERAL (
            SELECT s.ctid AS place
              FROM workflow.workflow_step AS s
-            WHERE s.ctid = head.place
+            WHERE s.ctid = sorted.place
               AND s.is_ready      -- still claimable?
               FOR NO KEY UPDATE SKIP LOCKED) AS held
+     WHERE sorted.is_before
      LIMIT $10::bigint
+), behind AS MATERIALIZED (
+    SELECT held.place, sorted.effective
+      FROM sorted
+     CROSS JOIN LATERAL (
+           SELECT s.ctid AS place
+             FROM workflow.workflow_step AS s
+            WHERE s.ctid = sorted.place
+              AND s.is_ready
+              FOR NO KEY UPDATE SKIP LOCKED) AS held
+     WHERE NOT sorted.is_before
+     LIMIT (SELECT greatest($10::bigint - kept.places - (SELECT count(*) FROM before), 0)
+              FROM kept)
+), taken AS MATERIALIZED (
+    SELECT b.place, b.effective, row_number() OVER () AS number
+      FROM before AS b
+    UNION ALL
+    SELECT b.place, b.effective,
+           (SELECT count(*) FROM before) + (SELECT kept.places FROM kept)::bigint
+           + row_number() OVER ()
+      FROM behind AS b
 ), leased AS (
     UPDATE workflow.workflow_step AS s
        SET status       = CASE s.status WHEN 'ready' THEN 'running' ELSE s.status END,
@@ -304,21 +356,26 @@ WITH RECURSIVE range (number, type, version, priority, upto_version, upto_priori
            due_at       = $13::timestamptz + interval '1 microsecond',
            started_at   = coalesce(s.started_at, $8::timestamptz),
            updated_at   = $8::timestamptz
-      FROM (SELECT t.place, t.effective, row_number() OVER () AS number
-              FROM taken AS t) AS taken
+      FROM taken
      WHERE s.ctid = taken.place
     RETURNING taken.effective, s.*
 ), looked AS MATERIALIZED (
-    SELECT heads.count AS heads,
+    -- Once all that comes before the steps in hand was seen, and the places behind them are filled,
+    -- nothing more is wanted.
+    SELECT heads.count AS all_heads,
+           CASE WHEN heads.before < heads.count
+                 AND (SELECT count(*) FROM taken) + (SELECT kept.places FROM kept) >= $10::bigint
+                THEN heads.before ELSE heads.count END AS heads,
            (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS us
-      FROM (SELECT count(*) FROM head) AS heads
+      FROM (SELECT count(*), count(*) FILTER (WHERE sorted.is_before) AS before
+              FROM sorted) AS heads
 )
 SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
        pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
        coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0),
        (extract(epoch FROM greatest($8::timestamptz - interval '100 milliseconds', 'epoch'))
         * 1000000)::bigint,
-       looked.heads + 4 * (SELECT count(*) FROM turn),
+       looked.all_heads + 4 * (SELECT count(*) FROM turn),
        CASE WHEN row_number() OVER (ORDER BY s.effective DESC, s.next_run_at NULLS FIRST,
                                              s.instance_seq, s.seq) = 1 THEN (
             SELECT string_agg(low.number || ' ' || low.key, ' ')
@@ -331,7 +388,7 @@ SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
        s.task_type, (s.version::bigint << 7) | s.priority,
        (extract(epoch FROM least(greatest(coalesce(s.next_run_at, 'epoch'), 'epoch'), '9999-12-31'))
         * 1000000)::bigint,
-       {step.columns s}
+       {step.columns s}, (SELECT kept.blocked FROM kept)
   FROM looked
   LEFT JOIN leased AS s ON true
  ORDER BY s.effective DESC, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
