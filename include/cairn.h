@@ -525,8 +525,7 @@ CAIRN_DEFAULTS_(cairn_claim_options, CAIRN_CLAIM_VALUES_)
 /* Claims tasks that are due and match: of jobs those with the lowest priority number first,
  * then those that were recorded first; of steps those with the highest priority first, then those that
  * have waited longest, though one that becomes ready in the same commit may go before its equals.  If
- * there are none, the answer is CAIRN_OK and an empty
- * page.
+ * there are none, the answer is CAIRN_OK and an empty page.
  *
  * CAIRN_E_WRONG_RUNTIME  `types` or `functions` names a type that the registry gives to another
  *                        runtime. */
