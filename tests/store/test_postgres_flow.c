@@ -359,17 +359,31 @@ static long pages_of(PGconn *conn, const char *execute)
     return pages;
 }
 
+/* The last parameters of a claim without steps in hand. */
+#define NOTHING_IN_HAND "'-infinity', '-infinity', 0, 0, '{}', '{}', 0"
+
 static long claim_pages(PGconn *conn)
 {
-    return pages_of(conn, "claim_steps('{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 18,"
-                          " 10, '{w}', '{t}', now() + interval '1 minute', 0.5)");
+    return pages_of(
+        conn, "claim_steps('{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 18,"
+              " 10, '{w}', '{t}', now() + interval '1 minute', 0.5, " NOTHING_IN_HAND ")");
+}
+
+/* Beside steps in hand that no other comes before. */
+static long hand_pages(PGconn *conn)
+{
+    return pages_of(conn,
+                    "claim_steps('{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 108,"
+                    " 100, '{w}', '{t}', now() + interval '1 minute', 0, 50, '-infinity',"
+                    " 0, 0, '{a.x}', '{100}', 1)");
 }
 
 /* Of a function in the versions 2 and 3. */
 static long version_pages(PGconn *conn)
 {
-    return pages_of(conn, "claim_steps('{f}', '{256}', '{511}', '{0}', '{}', '{}', NULL, now(),"
-                          " 18, 10, '{w}', '{t}', now() + interval '1 minute', 0.5)");
+    return pages_of(
+        conn, "claim_steps('{f}', '{256}', '{511}', '{0}', '{}', '{}', NULL, now(),"
+              " 18, 10, '{w}', '{t}', now() + interval '1 minute', 0.5, " NOTHING_IN_HAND ")");
 }
 
 static void load_version(PGconn *conn, int count, int version)
@@ -449,6 +463,21 @@ TEST(a_claim_of_steps_costs_the_same_however_much_waits)
     claim_pages(foreign);
     long after = claim_pages(foreign);
     CHECK(after < few * 2, "%ld pages, and %ld after 30,000 claims", few, after);
+}
+
+TEST(a_claim_beside_better_steps_in_hand_does_not_read_what_waits)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    prepare(foreign, "claim_steps", SQL_CLAIM_STEPS);
+    hand_pages(foreign);
+    load(foreign, 3000);
+    hand_pages(foreign);
+    long few = hand_pages(foreign);
+    load(foreign, 30000);
+    hand_pages(foreign);
+    long many = hand_pages(foreign);
+    CHECK(many < few * 2, "%ld pages with 3,000 steps, %ld with 33,000", few, many);
 }
 
 #define ONE "00000000-0000-4000-8000-000000000001"
