@@ -298,16 +298,17 @@ static cairn_code note_step(struct batch *batch, const char *worker, struct flow
                            row->instance_id, "step_started", row->name, &facts);
 }
 
-/* The task of a leased step, whose texts are the request's. */
+/* The task of a leased step, whose texts are the request's; `row` lives as long as the batch. */
 static cairn_code give_task(struct batch *batch, struct claim_group *group,
-                            struct claim_share *share, const struct flow_step *step)
+                            struct claim_share *share, const struct flow_step *step,
+                            const struct step_row *row)
 {
     struct request *request = share->request;
     cairn_task *task = add_task(group, share, CLAIM_STEPS);
     NEED(task, batch->error);
     TRY(fill_task(batch, request, step, task));
-    if (step->row.kind == KIND_FUNCTION)
-        TRY(batch_add_passage(batch, request, &step->row, &task->memory));
+    if (row->kind == KIND_FUNCTION)
+        TRY(batch_add_passage(batch, request, row, &task->memory));
     return CAIRN_OK;
 }
 
@@ -324,7 +325,8 @@ static cairn_code give_leased(struct batch *batch, struct claim_group *group,
         TRY(note_step(batch, request_claim(request)->worker, &step));
         TRY(workset_put_claimed(batch, &step));
     }
-    return give_task(batch, group, share, &step);
+    *row = step.row;
+    return give_task(batch, group, share, &step, row);
 }
 
 cairn_code claim_lease_steps(struct batch *batch, const struct claim_group *group,
@@ -371,5 +373,5 @@ cairn_code claim_give_in_hand(struct batch *batch, struct claim_group *group,
     step->is_dirty = in_hand->is_given = true;
     if (!row_keep_texts(&step_row_type, &given.row, &request->arena))
         return fail_memory(batch->error);
-    return give_task(batch, group, share, &given);
+    return give_task(batch, group, share, &given, &step->row);
 }
