@@ -81,8 +81,8 @@ static void start(size_t count, size_t steps)
     snprintf(name, sizeof name, "peer-%zu", steps);
     int at = sprintf(text, "{\"workflow\": \"%s\", \"version\": 1, \"steps\": [", name);
     for (size_t i = 0; i < steps; i++)
-        at += sprintf(text + at, "%s{\"step\": \"s%zu\", \"handler\": \"noop\"}",
-                      i ? ", " : "", i);
+        at += sprintf(text + at, "%s{\"step\": \"s%zu\", \"handler\": \"noop\"}", i ? ", " : "",
+                      i);
     sprintf(text + at, "]}");
     must(cairn_workflow_deploy(engine, "peer", text, NULL, &error), &error);
     options.workflow = name;
@@ -144,8 +144,10 @@ static void drain(const char *mode)
     static const struct {
         const char *name;
         size_t lanes, max;
-    } modes[] = {
-        {"batched", LANES, BATCH}, {"jobs", 1, BATCH}, {"steps", 1, STEPS}, {"single", SINGLES, 1}};
+    } modes[] = {{"batched", LANES, BATCH},
+                 {"jobs", 1, BATCH},
+                 {"steps", 1, STEPS},
+                 {"single", SINGLES, 1}};
     pthread_t lanes[SINGLES], teller;
     size_t which = 0;
     while (which < 3 && strcmp(modes[which].name, mode) != 0)
