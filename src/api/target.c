@@ -125,11 +125,14 @@ static int64_t read_number(const struct field *field, const char *text, struct r
 
 static bool read_flag(const struct field *field, const char *text, struct request *request)
 {
-    if (text && strcmp(text, field->words[0]) != 0)
-        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
-                             "query parameter \"%s\" must be %s, not \"%.64s\"", field->name,
-                             field->words[0], text);
-    return text != NULL;
+    const char *other = field->words[1];
+    bool is_first = text && strcmp(text, field->words[0]) == 0;
+    if (text && !is_first && !(other && strcmp(text, other) == 0))
+        request->code =
+            fail(&request->error, CAIRN_E_BAD_INPUT,
+                 "query parameter \"%s\" must be %s%s%s, not \"%.64s\"", field->name,
+                 field->words[0], other ? " or " : "", other ? other : "", text);
+    return is_first;
 }
 
 void target_read_query(const struct target *target, struct request *request,

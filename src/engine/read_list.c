@@ -234,10 +234,17 @@ static cairn_code show_instance(struct question *q, const void *from, void *ret)
         const char *id = q->request->in.page.id;                                           \
         return STORE(q, verb, id, cursor_number(q), rows, room, ret_count);                \
     }
-FETCH(fetch_events, list_events)
+FETCH(fetch_oldest, list_events)
+FETCH(fetch_newest, list_events_before)
 FETCH(fetch_logs, list_logs)
 FETCH(fetch_decisions, list_decisions)
 FETCH(fetch_dlq, list_dlq)
+
+static cairn_code fetch_events(struct question *q, void *rows, size_t room, size_t *ret_count)
+{
+    return q->request->in.page.is_newest ? fetch_newest(q, rows, room, ret_count)
+                                         : fetch_oldest(q, rows, room, ret_count);
+}
 
 static cairn_code fetch_steps(struct question *q, void *rows, size_t room, size_t *ret_count)
 {

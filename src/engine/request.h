@@ -57,6 +57,7 @@ struct page_input {
     const char *id; /* of the job or instance that the items belong to; else NULL */
     const char *cursor;
     uint32_t limit;
+    bool is_newest; /* events: the newest come first */
 };
 
 struct deploy_input {

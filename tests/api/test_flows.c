@@ -475,6 +475,32 @@ TEST(a_release_may_say_that_there_is_no_handler)
     caller_close(&caller);
 }
 
+TEST(events_are_listed_from_either_end)
+{
+    struct caller caller;
+    char rest[80], newest[32];
+    caller_open(&caller);
+    deploy_for(&caller, 201, "workflow: w\nversion: 1\nsteps: [{step: a}]\n");
+    const char *id = start(&caller, "w", "");
+    struct task_held held = take(&caller, "%");
+    report_for(&caller, 200, &held, "complete", "");
+    call_for(&caller, 200, "GET", about(id, "/events?order=oldest&limit=1"), NULL);
+    CHECK_STR(text_at(&caller, "items.0.type"), "workflow_started");
+    call_for(&caller, 200, "GET", about(id, "/events?order=newest&limit=1"), NULL);
+    CHECK_STR(text_at(&caller, "items.0.type"), "workflow_completed");
+    snprintf(newest, sizeof newest, "%s", text_at(&caller, "items.0.id"));
+    snprintf(rest, sizeof rest, "/events?order=newest&cursor=%s", text_at(&caller, "next"));
+    call_for(&caller, 200, "GET", about(id, rest), NULL);
+    size_t count = json_array_size(part(&caller, "items"));
+    CHECK_STR(text_at(&caller, "items.0.type"), "step_completed");
+    call_for(&caller, 200, "GET", about(id, "/events"), NULL);
+    CHECK_INT(json_array_size(part(&caller, "items")), count + 1);
+    snprintf(rest, sizeof rest, "items.%zu.id", count);
+    CHECK_STR(text_at(&caller, rest), newest);
+    call_for(&caller, 400, "GET", about(id, "/events?order=random"), NULL);
+    caller_close(&caller);
+}
+
 TEST(emitted_events_are_delivered_in_order_and_acknowledged)
 {
     struct caller caller;

@@ -53,6 +53,7 @@ static void add_job(const struct server *server, const char *type)
     CHECK_INT(request(server, "POST", "/v1/jobs", "", body).status, 201);
 }
 
+/* An event's id is the number of its commit << 12, and counts on from there. */
 TEST(a_client_hears_what_happens_from_now_on)
 {
     struct server server = server_start_plain();
@@ -62,8 +63,8 @@ TEST(a_client_hears_what_happens_from_now_on)
     CHECK(strstr(ear.heard, "200 OK") && strstr(ear.heard, "text/event-stream"), "%s",
           ear.heard);
     add_job(&server, "after");
-    hear_until(heard, "id: 2\nevent: created\ndata: {\"subject\":\"");
-    CHECK(!strstr(ear.heard, "id: 1\n"), "%s", ear.heard);
+    hear_until(heard, "id: 8192\nevent: created\ndata: {\"subject\":\"");
+    CHECK(!strstr(ear.heard, "id: 4096\n"), "%s", ear.heard);
     close(ear.client);
     CHECK_INT(server_stop(&server), 0);
 }
@@ -73,20 +74,21 @@ TEST(a_client_that_comes_back_misses_nothing)
     struct server server = server_start_plain();
     for (int i = 0; i < 20; i++)
         add_job(&server, "a");
-    struct ear ear = {.client = follow(&server, "Last-Event-ID: 5\r\n")};
-    hear_until(&ear, "id: 20\n");
-    CHECK(!strstr(ear.heard, "id: 5\n"), "%s", ear.heard);
+    struct ear ear = {.client = follow(&server, "Last-Event-ID: 20480\r\n")};
+    hear_until(&ear, "id: 81920\n");
+    CHECK(!strstr(ear.heard, "id: 20480\n"), "%s", ear.heard);
     CHECK_INT(count_of(ear.heard, "\nevent: created\n"), 15);
     add_job(&server, "b");
-    hear_until(&ear, "id: 21\n");
-    CHECK_INT(count_of(ear.heard, "id: 21\n"), 1);
+    hear_until(&ear, "id: 86016\n");
+    CHECK_INT(count_of(ear.heard, "id: 86016\n"), 1);
     close(ear.client);
     CHECK_INT(server_stop(&server), 0);
 }
 
 TEST(clients_at_different_places_each_hear_every_event_once)
 {
-    static const char *const places[] = {"Last-Event-ID: 0\r\n", "Last-Event-ID: 3\r\n", ""};
+    static const char *const places[] = {"Last-Event-ID: 0\r\n", "Last-Event-ID: 12288\r\n",
+                                         ""};
     static const size_t expected[] = {9, 6, 4};
     static struct ear ears[3];
     struct server server = server_start_plain();
@@ -99,7 +101,7 @@ TEST(clients_at_different_places_each_hear_every_event_once)
     for (int i = 0; i < 4; i++)
         add_job(&server, "b");
     for (int i = 0; i < 3; i++) {
-        hear_until(&ears[i], "id: 9\n");
+        hear_until(&ears[i], "id: 36864\n");
         CHECK_INT(count_of(ears[i].heard, "event: created\n"), expected[i]);
         close(ears[i].client);
     }
@@ -154,7 +156,7 @@ TEST(clients_that_catch_up_do_not_hold_up_those_who_follow)
     while (readers[0].events < BATCH || readers[1].events < BATCH)
         sched_yield();
     add_job(&server, "news");
-    hear_until(&live, "\nid: 30001\n");
+    hear_until(&live, "\nid: 126976\n");
     for (int i = 0; i < READERS; i++)
         CHECK(readers[i].events < BATCHES * BATCH / 2, "reader %d had %zu events by then", i,
               readers[i].events);

@@ -45,12 +45,18 @@ $ cairn job cancel $id
 $ cairn job events $id
 <time>  created    {}
 <time>  cancelled  {}
+$ cairn job events $id --order newest
+<time>  cancelled  {}
+<time>  created    {}
 $ cairn job events $id -o json | python3 -m json.tool >/dev/null && echo valid
 valid
 $ cairn job events $id -o ids | wc -l
 2
-$ cairn job events $id --limit 1 >/dev/null
-! There are more: add --cursor 1 or --all
+$ cairn job events $id --limit 1 2>&1 >/dev/null | sed 's/[0-9][0-9]*/N/'
+There are more: add --cursor N or --all
+$ cairn job events $id --limit 1 --all --order newest -o json | grep -o '"type":"[a-z]*"'
+"type":"cancelled"
+"type":"created"
 $ cairn job events 00000000-0000-7000-8000-000000000000
 ! cairn: job "<id2>" does not exist
 [1]
