@@ -213,19 +213,36 @@ static bool is_busy(const struct batch *batch, const struct row_name *name)
     return !name->is_bare && instance && instance->is_busy;
 }
 
+/* Of a request that leaves the batch some jobs may be completed already.  That stays, with its event; the
+ * next try finds that the report was made. */
+static cairn_code tell_completed(struct batch *batch, const struct row_name *name)
+{
+    struct workset_job *job = name->is_job ? workset_find_job(batch, name->id) : NULL;
+    struct job_verdict verdict;
+    if (!job || !job->is_completed)
+        return CAIRN_OK;
+    struct job_input input = report_to_input(name->request, name->report);
+    return batch_apply_job(batch, job, &input, &verdict);
+}
+
 /* A request that names a row which another transaction holds leaves the batch; it is tried alone. */
-static void put_busy_aside(struct batch *batch, struct request_queue *busy)
+static cairn_code put_busy_aside(struct batch *batch, struct request_queue *busy)
 {
     struct request_queue rest = {0};
     struct request *request;
+    cairn_code code = CAIRN_OK;
     size_t at = 0; /* names are in the order of the requests */
     while ((request = queue_pop(batch->requests)) != NULL) {
         bool is_aside = false;
+        size_t first = at;
         for (; at < batch->names.count && batch->names.items[at].request == request; at++)
             is_aside |= !request->code && is_busy(batch, &batch->names.items[at]);
+        for (size_t i = first; i < at && is_aside && !code; i++)
+            code = tell_completed(batch, &batch->names.items[i]);
         queue_push(is_aside ? busy : &rest, request);
     }
     *batch->requests = rest;
+    return code;
 }
 
 /* An id that is not found may be one that plain SQL has just written. */
@@ -253,6 +270,5 @@ cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)
     if (is_any_absent(batch))
         TRY(batch_take_intake(batch));
     TRY(prefetch(batch));
-    put_busy_aside(batch, ret_busy);
-    return CAIRN_OK;
+    return put_busy_aside(batch, ret_busy);
 }

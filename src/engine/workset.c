@@ -182,6 +182,9 @@ cairn_code workset_write_jobs(struct batch *batch)
     TRY(write_jobs(batch, NULL));
     for (size_t i = 0; i < batch->jobs.count; i++) {
         struct workset_job *job = batch->jobs.entries[i].value;
+        if (job->is_completed)
+            return fail(batch->error, CAIRN_E_INTERNAL, "job \"%s\" was completed untold",
+                        job->row.id);
         TRY(answer(batch, &job->answer_to));
     }
     return CAIRN_OK;

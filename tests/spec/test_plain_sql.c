@@ -421,6 +421,43 @@ TEST(the_printed_claim_finds_its_prefix_among_jobs_of_others)
     close_beside(&beside);
 }
 
+/* Reports of both are one request.  The row of the second is somebody else's for a while. */
+TEST(a_report_that_must_wait_for_one_row_leaves_the_events_of_the_others)
+{
+    struct beside beside;
+    char ids[2][40];
+    cairn_reported reported[2];
+    cairn_report reports[2] = {CAIRN_REPORT_DEFAULTS, CAIRN_REPORT_DEFAULTS};
+    cairn_claim_options claim = claim_of(everything, 2);
+    cairn_page *tasks;
+    open_beside(&beside, false);
+    for (int i = 0; i < 2; i++)
+        insert(&beside, "a", ids[i]);
+    MUST(&beside, cairn_claim(beside.engine, &claim, &tasks, &beside.error));
+    CHECK_INT(cairn_page_count(tasks), 2);
+    for (size_t i = 0; i < 2; i++) {
+        reports[i].task_id = cairn_page_task(tasks, i)->id;
+        reports[i].token = cairn_page_task(tasks, i)->token;
+    }
+
+    run(beside.conn, "begin", NULL);
+    run(beside.conn, "select 1 from workflow.workflow_run where id = :run_id for update",
+        reports[1].task_id);
+    cairn_code code = cairn_report_many(beside.engine, "ours", reports, 2, reported, NULL, NULL,
+                                        &beside.error);
+    CHECK_INT(code, CAIRN_E_BUSY);
+    run(beside.conn, "commit", NULL);
+    MUST(&beside, cairn_report_many(beside.engine, "ours", reports, 2, reported, NULL, NULL,
+                                    &beside.error));
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_INT(reported[i].code, CAIRN_OK);
+        check_status(&beside, ids[i], "succeeded");
+        check_events(&beside, ids[i], "created leased started succeeded");
+    }
+    cairn_page_free(tasks);
+    close_beside(&beside);
+}
+
 TEST(our_lease_does_not_survive_a_plain_claim)
 {
     struct beside beside;
