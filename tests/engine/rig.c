@@ -91,6 +91,22 @@ static cairn_claim_options claim_options(struct request *request, const char *ty
     return claim;
 }
 
+struct request *rig_deploy(const char *text)
+{
+    struct request *request = rig_make(OP_DEPLOY);
+    request->in.deploy =
+        (struct deploy_input){.file = "w.json", .text = text, .len = strlen(text)};
+    return request;
+}
+
+struct request *rig_start(const char *workflow)
+{
+    struct request *request = rig_make(OP_START);
+    request->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
+    request->in.start.workflow = workflow;
+    return request;
+}
+
 struct request *rig_claim(struct rig *rig, const char *type, uint32_t wait_ms)
 {
     (void)rig;

@@ -24,6 +24,8 @@ void rig_done(struct rig *rig);
 /* Requests; freed by rig_done(). */
 struct request *rig_make(enum request_op op); /* with nothing in it */
 struct request *rig_enqueue(struct rig *rig, const char *type, const char *key);
+struct request *rig_deploy(const char *text);
+struct request *rig_start(const char *workflow);
 struct request *rig_claim(struct rig *rig, const char *type, uint32_t wait_ms);
 struct request *rig_complete(struct rig *rig, const struct request *claim, bool is_claiming);
 struct request *rig_control(struct rig *rig, enum request_op op, const char *id);

@@ -10,22 +10,6 @@
 
 /* ---- requests ---------------------------------------------------------------------------- */
 
-static struct request *deploy(const char *text)
-{
-    struct request *request = rig_make(OP_DEPLOY);
-    request->in.deploy =
-        (struct deploy_input){.file = "w.json", .text = text, .len = strlen(text)};
-    return request;
-}
-
-static struct request *start(const char *workflow)
-{
-    struct request *request = rig_make(OP_START);
-    request->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
-    request->in.start.workflow = workflow;
-    return request;
-}
-
 static struct request *claim(uint32_t max, uint32_t wait_ms)
 {
     struct request *request = rig_claim(NULL, "%", wait_ms);
@@ -55,9 +39,9 @@ static void do_together(struct rig *rig, struct request **requests, size_t count
 static void begin(struct rig *rig, size_t count, struct request **ret_claims)
 {
     rig_init(rig, 60000);
-    CHECK_INT(rig_do(rig, deploy(TWO)), CAIRN_OK);
+    CHECK_INT(rig_do(rig, rig_deploy(TWO)), CAIRN_OK);
     for (size_t i = 0; i < count; i++)
-        CHECK_INT(rig_do(rig, start("two")), CAIRN_OK);
+        CHECK_INT(rig_do(rig, rig_start("two")), CAIRN_OK);
     for (size_t i = 0; i < count; i++) {
         ret_claims[i] = claim(1, 0);
         CHECK_INT(rig_do(rig, ret_claims[i]), CAIRN_OK);
@@ -130,9 +114,9 @@ TEST(what_a_report_makes_ready_is_given_to_a_claim_that_waits)
 TEST(the_first_step_of_a_new_instance_is_inserted_running)
 {
     struct rig rig;
-    struct request *waiting = claim(1, 60000), *started = start("two");
+    struct request *waiting = claim(1, 60000), *started = rig_start("two");
     rig_init(&rig, 60000);
-    CHECK_INT(rig_do(&rig, deploy(TWO)), CAIRN_OK);
+    CHECK_INT(rig_do(&rig, rig_deploy(TWO)), CAIRN_OK);
     rig_submit(&rig, waiting);
     rig_run(&rig);
     CHECK_INT(rig_do(&rig, started), CAIRN_OK);
@@ -233,8 +217,8 @@ TEST(a_function_that_goes_on_is_given_with_its_memory)
     static const char file[] = "{\"function\": \"f\", \"version\": 1}";
     struct rig rig;
     rig_init(&rig, 60000);
-    CHECK_INT(rig_do(&rig, deploy(file)), CAIRN_OK);
-    CHECK_INT(rig_do(&rig, start("f")), CAIRN_OK);
+    CHECK_INT(rig_do(&rig, rig_deploy(file)), CAIRN_OK);
+    CHECK_INT(rig_do(&rig, rig_start("f")), CAIRN_OK);
     struct request *first = claim(1, 0);
     CHECK_INT(rig_do(&rig, first), CAIRN_OK);
     const cairn_task *task = task_of(first);

@@ -9,22 +9,6 @@
 
 /* ---- requests ---------------------------------------------------------------------------- */
 
-static struct request *deploy(const char *text)
-{
-    struct request *request = rig_make(OP_DEPLOY);
-    request->in.deploy =
-        (struct deploy_input){.file = "w.json", .text = text, .len = strlen(text)};
-    return request;
-}
-
-static struct request *start(const char *workflow)
-{
-    struct request *request = rig_make(OP_START);
-    request->in.start = (cairn_start_options)CAIRN_START_DEFAULTS;
-    request->in.start.workflow = workflow;
-    return request;
-}
-
 static struct request *claim(const char *worker, uint32_t max, uint32_t lease_ms)
 {
     struct request *request = rig_claim(NULL, "%", 0);
@@ -101,8 +85,8 @@ static void do_all(struct rig *rig, struct request **requests, size_t count)
 static const char *begin(struct rig *rig, const char *text, const char *workflow)
 {
     rig_init(rig, 1000);
-    CHECK_INT(rig_do(rig, deploy(text)), CAIRN_OK);
-    struct request *started = start(workflow);
+    CHECK_INT(rig_do(rig, rig_deploy(text)), CAIRN_OK);
+    struct request *started = rig_start(workflow);
     CHECK_INT(rig_do(rig, started), CAIRN_OK);
     return started->out.enqueued[0].id;
 }
@@ -175,7 +159,7 @@ TEST(heartbeats_of_steps_are_one_question_and_one_update)
 {
     struct rig rig;
     begin(&rig, PAIR, "pair");
-    CHECK_INT(rig_do(&rig, start("pair")), CAIRN_OK);
+    CHECK_INT(rig_do(&rig, rig_start("pair")), CAIRN_OK);
     struct request *claimed = claim("v", 4, 1000);
     CHECK_INT(rig_do(&rig, claimed), CAIRN_OK);
     CHECK_INT(claimed->out.page.count, 4);
@@ -263,8 +247,8 @@ TEST(a_start_before_a_deploy_takes_the_version_before)
 {
     struct rig rig;
     begin(&rig, ONE, "one");
-    struct request *first = start("one"), *second = start("one");
-    DO_TOGETHER(&rig, first, deploy(ONE_V2), second);
+    struct request *first = rig_start("one"), *second = rig_start("one");
+    DO_TOGETHER(&rig, first, rig_deploy(ONE_V2), second);
     struct request *old = rig_read(&rig, OP_INSTANCE_GET, first->out.enqueued[0].id);
     struct request *new = rig_read(&rig, OP_INSTANCE_GET, second->out.enqueued[0].id);
     CHECK_INT(old->out.page.instances[0].version, 1);
@@ -276,8 +260,8 @@ TEST(a_start_before_its_workflow_is_deployed_is_refused)
 {
     struct rig rig;
     rig_init(&rig, 1000);
-    struct request *first = start("one"), *second = start("one");
-    DO_TOGETHER(&rig, first, deploy(ONE), second);
+    struct request *first = rig_start("one"), *second = rig_start("one");
+    DO_TOGETHER(&rig, first, rig_deploy(ONE), second);
     CHECK_INT(first->code, CAIRN_E_NOT_FOUND);
     CHECK_INT(second->code, CAIRN_OK);
     rig_done(&rig);
@@ -369,7 +353,7 @@ TEST(a_start_with_a_known_key_is_told_so_after_its_batch_fell_apart)
 {
     struct rig rig;
     begin(&rig, ONE, "one");
-    struct request *first = start("one"), *again = start("one");
+    struct request *first = rig_start("one"), *again = rig_start("one");
     first->in.start.key = again->in.start.key = "k";
     CHECK_INT(rig_do(&rig, first), CAIRN_OK);
     struct faulty_rule rule = {
