@@ -34,6 +34,34 @@ static void load_history(PGconn *conn, int count)
     foreign_run(conn, "VACUUM ANALYZE workflow.workflow_event_log");
 }
 
+TEST(every_hundredth_event_has_a_post)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *conn = foreign_open(rig->url);
+    struct event_row events[250];
+    int64_t first;
+    begin_write(rig);
+    const char *id = add(rig, job_of(rig, "a"));
+    MUST(rig, rig->ops->number_events(rig->tx, &first, &rig->error));
+    for (int i = 0; i < 250; i++)
+        events[i] = (struct event_row){.id = first + i,
+                                       .prev = i ? first + i - 1 : 0,
+                                       .number = i + 1,
+                                       .subject_id = id,
+                                       .type = "heartbeat",
+                                       .data = "{}"};
+    MUST(rig, rig->ops->append_events(rig->tx, events, 250, &rig->error));
+    commit(rig);
+    const char *posts = "FROM workflow.workflow_event_post";
+    char sql[128];
+    snprintf(sql, sizeof sql, "SELECT count(*) %s", posts);
+    CHECK_INT(foreign_number(conn, sql), 2);
+    snprintf(sql, sizeof sql, "SELECT min(event_id) %s", posts);
+    CHECK_INT(foreign_number(conn, sql), first + 99);
+    snprintf(sql, sizeof sql, "SELECT max(event_id) %s", posts);
+    CHECK_INT(foreign_number(conn, sql), first + 199);
+}
+
 /* The pages that a query touches. */
 static long pages_of(PGconn *conn, const char *sql)
 {

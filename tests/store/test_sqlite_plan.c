@@ -344,6 +344,40 @@ TEST(a_page_of_a_long_history_costs_what_it_holds)
               many[i], few[i]);
 }
 
+/* The histories above have theirs from the test itself. */
+TEST(every_hundredth_event_has_a_post)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct event_row events[250];
+    int64_t first;
+    begin_write(rig);
+    const char *id = add(rig, job_of(rig, "a"));
+    MUST(rig, rig->ops->number_events(rig->tx, &first, &rig->error));
+    for (int i = 0; i < 250; i++)
+        events[i] = (struct event_row){.id = first + i,
+                                       .prev = i ? first + i - 1 : 0,
+                                       .number = i + 1,
+                                       .subject_id = id,
+                                       .type = "heartbeat",
+                                       .data = "{}"};
+    MUST(rig, rig->ops->append_events(rig->tx, events, 250, &rig->error));
+    commit(rig);
+    sqlite3_stmt *posts;
+    CHECK_INT(sqlite3_prepare_v2(db_of(rig->writer),
+                                 "SELECT count(*), min(event_id), max(event_id)"
+                                 " FROM workflow_event_post WHERE workflow_id = ?1",
+                                 -1, &posts, NULL),
+              SQLITE_OK);
+    sqlite3_bind_text(posts, 1, id, -1, SQLITE_STATIC);
+    CHECK_INT(sqlite3_step(posts), SQLITE_ROW);
+    int64_t seen[3] = {sqlite3_column_int64(posts, 0), sqlite3_column_int64(posts, 1),
+                       sqlite3_column_int64(posts, 2)};
+    sqlite3_finalize(posts);
+    CHECK_INT(seen[0], 2);
+    CHECK_INT(seen[1], first + 99);
+    CHECK_INT(seen[2], first + 199);
+}
+
 /* Plain SQL that names a job reads that job's events alone. */
 TEST(the_view_of_one_job_walks_its_chain)
 {
