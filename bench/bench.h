@@ -169,10 +169,14 @@ struct bench_lane {
     cairn_error error;
 };
 
-/* Completes and claims in one call until nothing comes. */
+/* Completes and claims in one call until there is nothing more. */
 int bench_drain_tasks(struct bench *bench, const struct bench_order *order,
                       struct bench_share *ret_share);
 int bench_run_lanes(struct bench_lane *lanes, size_t count, void *(*run)(void *));
+
+/* A claim that went with a report may be given nothing though tasks wait: this one makes sure. */
+cairn_code bench_claim_if_none(struct bench *bench, const cairn_claim_options *claim,
+                               cairn_page **tasks, cairn_error *reterr);
 
 /* Starts instances of a workflow, so many callers at a time. */
 int bench_start_all(struct bench *bench, const char *workflow, uint64_t count, size_t callers);

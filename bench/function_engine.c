@@ -91,6 +91,8 @@ static cairn_code run_all(struct runner *runner, cairn_error *reterr)
         code = run_passage(runner, cairn_page_task(tasks, 0), &next, reterr);
         cairn_page_free(tasks);
         tasks = next;
+        if (!code)
+            code = bench_claim_if_none(runner->bench, &claim, &tasks, reterr);
     }
     cairn_page_free(tasks);
     return code;

@@ -65,6 +65,16 @@ static void stamp(struct bench_lane *lane, size_t count)
     lane->done += count;
 }
 
+cairn_code bench_claim_if_none(struct bench *bench, const cairn_claim_options *claim,
+                               cairn_page **tasks, cairn_error *reterr)
+{
+    if (*tasks && cairn_page_count(*tasks) > 0)
+        return CAIRN_OK;
+    cairn_page_free(*tasks);
+    *tasks = NULL;
+    return cairn_claim(bench->engine, claim, tasks, reterr);
+}
+
 static cairn_code work_share(struct bench_lane *lane)
 {
     struct bench *bench = lane->bench;
@@ -84,6 +94,8 @@ static cairn_code work_share(struct bench_lane *lane)
         cairn_page_free(tasks);
         tasks = next;
         stamp(lane, count);
+        if (!code)
+            code = bench_claim_if_none(bench, &claim, &tasks, &lane->error);
     }
     cairn_page_free(tasks);
     return code;

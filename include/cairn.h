@@ -597,7 +597,9 @@ typedef struct cairn_reported {
     cairn_error error;
 } cairn_reported;
 
-/* Reports outcomes in one commit and, if `claim` is not NULL, claims in the same commit.
+/* Reports outcomes in one commit and, if `claim` is not NULL, claims in the same commit.  Such a
+ * claim takes what is quickly found: that it was given nothing does not mean that nothing waits, as
+ * it does with cairn_claim().
  *
  * A report that was accepted may be repeated with the same token and outcome: it is accepted
  * again and changes nothing.  Another outcome is CAIRN_E_LEASE_LOST.  ret_reported has room for
