@@ -88,7 +88,14 @@ def ready():                # signals are taken from now on
     os.close(os.open(f"{path}.{os.getpid()}", os.O_CREAT | os.O_WRONLY, 0o600))
     yield None
 
-with cairn.open(url) as db:
+def connect():              # a server that was killed is not there at once
+    while True:
+        try:
+            return cairn.open(url)
+        except cairn.Unreachable:
+            time.sleep(0.05)
+
+with connect() as db:
     db.work(app, concurrency=int(concurrency), lease=lease, look="200ms", prefetch=0)
 """
 LINE = len(f"begin {'-' * 36} {0:08} {0:020}\n")
