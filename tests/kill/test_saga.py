@@ -204,6 +204,13 @@ def examine_calls(scene, checks):
     checks.check('nothing_completed_whose_handler_failed', not wrong, wrong[:5])
 
 
+def tell_history(rows_copy, instance):
+    """What an instance that broke a rule went through."""
+    for event in rows_copy.execute('SELECT id >> 12, id & 4095, type, step, status, reason FROM e '
+                                   'WHERE iid = ? ORDER BY id', (instance,)):
+        say(f'{instance}: ' + ' '.join(str(value) for value in event))
+
+
 def examine(scene, checks, finished):
     ask = scene.store.ask
     checks.check('no_instance_is_lost', (rows := ask(
@@ -219,6 +226,8 @@ def examine(scene, checks, finished):
     for name, sql in RULES.items():
         rows = rows_copy.execute(sql + ' LIMIT 5').fetchall()
         checks.check(name, not rows, rows)
+        if rows:
+            tell_history(rows_copy, rows[0][0])
     examine_calls(scene, checks)
     lost = ask("SELECT count(*) FROM workflow.workflow_event WHERE event_type IN "
                "('step_retry', 'step_failed', 'step_skipped', 'compensation_retry', "
