@@ -188,8 +188,6 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy)
     if (must_apply_timers(batch))
         TRY(apply_timers(batch));
     TRY(batch_load(batch, busy));
-    if (batch->is_alone)
-        batch->next_event = 0; /* it may have waited for a lock, and others have gone on */
     TRY(apply_in_order(batch));
     TRY(apply_claims(batch));
     TRY(workset_write(batch));

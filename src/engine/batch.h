@@ -55,6 +55,12 @@ struct passage {
     LIST(const cairn_received *) events;
 };
 
+/* An event of an instance that gets its id later. */
+struct untold_event {
+    struct workset_instance *instance;
+    struct event_row event;
+};
+
 /* A step that can be claimed, but that the store does not have as ready: this batch has made it so. */
 struct step_in_hand {
     struct flow_step *step;
@@ -83,9 +89,11 @@ struct batch {
     bool are_jobs_ahead, are_starts_ahead;
 
     struct event_list events;
-    struct event_list loose; /* of subjects whose row is not in hand */
-    int64_t next_event;      /* an id that was taken and is not used; 0: none */
-    size_t log_size;         /* of what the events of the present row of the log say */
+    struct event_list loose;          /* of subjects whose row is not in hand */
+    LIST(struct untold_event) untold; /* of instances, without ids yet */
+    bool has_seen_lease; /* of a step whose claim may have been told since this began */
+    int64_t next_event;  /* an id that was taken and is not used; 0: none */
+    size_t log_size;     /* of what the events of the present row of the log say */
     LIST(struct outbox_row) outbox;
     LIST(struct log_row) logs;
     LIST(const char *) ended; /* ids of jobs and instances, for the requests that wait for it */
@@ -167,6 +175,8 @@ cairn_code batch_add_event(struct batch *batch, struct workset_instance *instanc
 /* Ids for `count` events that follow each other, greater than `after`. */
 cairn_code batch_take_events(struct batch *batch, int64_t after, size_t count,
                              int64_t *ret_first);
+/* Gives ids to the events of instances, before their rows are written. */
+cairn_code batch_number_events(struct batch *batch);
 /* The store has used ids up to this one. */
 void batch_used_events(struct batch *batch, int64_t last);
 cairn_code event_list_add(struct arena *arena, struct event_list *list,

@@ -3,10 +3,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * An event gets its id when it happens, and becomes the end of the chain of its subject's row.  The ids of
- * a chain rise: if a row has a later event than this batch has ids for, which another committer has
- * written since this transaction began, the batch takes new ids.  All events are written at the end, in
- * one row of the log, or in a few.
+ * An event gets an id and becomes the end of the chain of its subject's row before that row is written.
+ * The ids of a chain rise: if a row has a later event than this batch has ids for, which another
+ * committer has written since this transaction began, the batch takes new ids.  All events are written at
+ * the end, in one row of the log, or in a few.
+ *
+ * A claim tells that a step began without having its instance in hand, so the event is in no chain.  If a
+ * batch has seen such a step leased, its events happened behind the claim, and get ids that were taken
+ * after the step was seen: so those of instances get them as late as can be.
  */
 #include "base/hash.h"
 #include "base/json.h"
@@ -50,7 +54,7 @@ cairn_code batch_append_events(struct batch *batch)
 
 bool batch_has_events(const struct batch *batch)
 {
-    return batch->events.count + batch->loose.count > 0;
+    return batch->events.count + batch->loose.count + batch->untold.count > 0;
 }
 
 /* ---- ids ------------------------------------------------------------------------------------ */
@@ -73,6 +77,8 @@ cairn_code batch_take_events(struct batch *batch, int64_t after, size_t count,
         TRY(STORE(batch, number_events, &batch->next_event));
         batch->log_size = 0;
     }
+    if (batch->next_event <= after) /* the first ids are as old as the transaction */
+        TRY(STORE(batch, number_events, &batch->next_event));
     *ret_first = batch->next_event;
     return CAIRN_OK;
 }
@@ -87,6 +93,38 @@ static cairn_code extend(struct batch *batch, struct event_row *event, int64_t *
     event->number = ++*event_count;
     *last_event = event->id;
     batch->log_size += strlen(event->data);
+    return CAIRN_OK;
+}
+
+/* Those that came with the begin of the transaction, and what is left of others, stay unused. */
+static cairn_code drop_events(struct batch *batch)
+{
+    int64_t unused;
+    TRY(batch_take_events(batch, 0, 1, &unused));
+    batch->next_event = 0;
+    return CAIRN_OK;
+}
+
+static cairn_code tell(struct batch *batch, struct workset_instance *instance,
+                       struct event_row *event)
+{
+    TRY(extend(batch, event, &instance->row.last_event, &instance->row.event_count));
+    instance->is_told = true;
+    return event_list_add(&batch->arena,
+                          instance->is_adopted ? &batch->events : &instance->events, event,
+                          batch->error);
+}
+
+cairn_code batch_number_events(struct batch *batch)
+{
+    if (batch->untold.count == 0)
+        return CAIRN_OK;
+    if (batch->has_seen_lease)
+        TRY(drop_events(batch));
+    batch->has_seen_lease = false;
+    for (size_t i = 0; i < batch->untold.count; i++)
+        TRY(tell(batch, batch->untold.items[i].instance, &batch->untold.items[i].event));
+    batch->untold.count = 0;
     return CAIRN_OK;
 }
 
@@ -177,17 +215,17 @@ cairn_code batch_add_event(struct batch *batch, struct workset_instance *instanc
                            const char *instance_id, const char *type, const char *step,
                            const struct flow_facts *facts)
 {
-    struct event_list *list = !instance              ? &batch->loose
-                              : instance->is_adopted ? &batch->events
-                                                     : &instance->events;
     struct event_row event = {
         .subject_id = instance_id, .type = type, .step = step, .data = flow_data(batch, facts)};
     NEED(event.data, batch->error);
-    if (instance) {
-        TRY(extend(batch, &event, &instance->row.last_event, &instance->row.event_count));
-        instance->is_told = true;
-    }
-    return event_list_add(&batch->arena, list, &event, batch->error);
+    if (!instance)
+        return event_list_add(&batch->arena, &batch->loose, &event, batch->error);
+    if (instance->is_new) /* nobody else knows it */
+        return tell(batch, instance, &event);
+    struct untold_event *untold = list_add(&batch->arena, &batch->untold);
+    NEED(untold, batch->error);
+    *untold = (struct untold_event){instance, event};
+    return CAIRN_OK;
 }
 
 /* Once in missing_throttle_ms for a type, by all committers of this engine; types may share an

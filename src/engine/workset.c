@@ -329,6 +329,7 @@ static cairn_code write_instances(struct batch *batch, const struct workset_inst
     struct instance_row *rows =
         arena_array(&batch->arena, only ? 1 : batch->instances.count, sizeof *rows);
     NEED(rows, batch->error);
+    TRY(batch_number_events(batch));
     for (size_t i = 0; i < batch->instances.count; i++) {
         struct workset_instance *at = batch->instances.entries[i].value;
         bool is_changed = at->flow.is_dirty || at->is_changed;

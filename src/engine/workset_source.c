@@ -69,6 +69,7 @@ static cairn_code add_found(struct workset_instance *instance, struct step_list 
     for (size_t i = 0; i < count; i++) {
         struct flow_step *step = workset_keep(instance, &rows[i]);
         NEED(step, instance->batch->error);
+        instance->batch->has_seen_lease |= rows[i].locked_by != NULL;
         if (step->is_gone)
             continue;
         struct flow_step **added = list_add(&instance->batch->arena, found);

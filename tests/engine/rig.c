@@ -44,8 +44,8 @@ void rig_init(struct rig *rig, uint32_t retry_ms)
     clock_init_virtual(&opening, options.start_us);
 
     struct store *memory;
-    const char *url = getenv("CAIRN_TEST_STORE") ? scratch_store() : "memory:";
-    struct store_config config = {.url = url, .clock = &opening, .lock_wait_ms = 5000};
+    rig->url = getenv("CAIRN_TEST_STORE") ? scratch_store() : "memory:";
+    struct store_config config = {.url = rig->url, .clock = &opening, .lock_wait_ms = 5000};
     CHECK_OK(store_open(&config, &memory, &error));
     rig->faulty = faulty_wrap(memory, 1, 0);
     CHECK(rig->faulty, "no memory");
@@ -115,17 +115,24 @@ struct request *rig_claim(struct rig *rig, const char *type, uint32_t wait_ms)
     return request;
 }
 
-struct request *rig_complete(struct rig *rig, const struct request *claim, bool is_claiming)
+struct request *rig_report(const struct request *claim, cairn_outcome outcome)
 {
-    (void)rig;
     const cairn_task *task = &claim->out.page.tasks[0];
     struct request *request = rig_make(OP_REPORT);
     cairn_report *report = arena_zalloc(&request->arena, sizeof *report);
     *report = (cairn_report)CAIRN_REPORT_DEFAULTS;
     report->task_id = task->id;
     report->token = task->token;
-    request->in.report = (struct report_input){
-        .worker = "w", .reports = report, .count = 1, .is_claiming = is_claiming};
+    report->outcome = outcome;
+    request->in.report = (struct report_input){.worker = "w", .reports = report, .count = 1};
+    return request;
+}
+
+struct request *rig_complete(struct rig *rig, const struct request *claim, bool is_claiming)
+{
+    (void)rig;
+    struct request *request = rig_report(claim, CAIRN_COMPLETE);
+    request->in.report.is_claiming = is_claiming;
     if (is_claiming)
         request->in.report.claim = claim_options(request, "%", 60000);
     return request;

@@ -13,6 +13,7 @@ enum { RIG_START_S = 1800000000 };
 
 struct rig {
     struct local_engine *engine;
+    const char *url;
     struct store *faulty; /* what the engine sees; fails on cue */
 };
 
@@ -28,6 +29,7 @@ struct request *rig_deploy(const char *text);
 struct request *rig_start(const char *workflow);
 struct request *rig_claim(struct rig *rig, const char *type, uint32_t wait_ms);
 struct request *rig_complete(struct rig *rig, const struct request *claim, bool is_claiming);
+struct request *rig_report(const struct request *claim, cairn_outcome outcome);
 struct request *rig_control(struct rig *rig, enum request_op op, const char *id);
 struct request *rig_read(struct rig *rig, enum request_op op, const char *id);
 

@@ -74,17 +74,22 @@ static struct fault next_fault(struct store *base, enum faulty_verb verb)
 {
     struct faulty_store *store = faulty(base);
     struct fault fault = {0};
+    struct faulty_rule rule = {0};
     pthread_mutex_lock(&store->mutex);
     store->calls[verb]++;
     store->calls[FAULTY_ANY]++;
     for (size_t i = 0; i < store->rule_count && !fault.code; i++)
-        if (applies(&store->rules[i], store->calls, verb))
-            fault = (struct fault){store->rules[i].code, store->rules[i].moment};
+        if (applies(&store->rules[i], store->calls, verb)) {
+            rule = store->rules[i];
+            fault = (struct fault){rule.code, rule.moment};
+        }
     if (!fault.code)
         fault = draw_fault(store, verb);
     if (fault.code)
         store->failures++;
     pthread_mutex_unlock(&store->mutex);
+    if (rule.meanwhile)
+        rule.meanwhile(rule.arg);
     return fault;
 }
 
@@ -285,7 +290,8 @@ struct store *faulty_wrap(struct store *inner, uint64_t seed, double chance)
 bool faulty_add(struct store *base, const struct faulty_rule *rule)
 {
     struct faulty_store *store = faulty(base);
-    assert(rule->code && rule->call >= 1 && rule->verb < FAULTY_VERB_COUNT);
+    assert((rule->code || rule->meanwhile) && rule->call >= 1 &&
+           rule->verb < FAULTY_VERB_COUNT);
     pthread_mutex_lock(&store->mutex);
     struct faulty_rule *rules =
         mem_realloc(store->rules, (store->rule_count + 1) * sizeof *rules);

@@ -33,7 +33,11 @@ struct faulty_rule {
     uint64_t call;  /* which call of that verb, counted from when the rule is added; from 1 */
     uint64_t times; /* how many in a row; 0: one, UINT64_MAX: it stays broken */
     enum faulty_moment moment;
-    cairn_code code; /* not CAIRN_OK */
+    cairn_code code; /* CAIRN_OK only if something happens meanwhile */
+
+    /* Called before the call goes on to the inner store: what others do at that moment. */
+    void (*meanwhile)(void *arg);
+    void *arg;
 };
 
 /* Takes over `inner`.  With chance > 0 each call fails with that probability, drawn from the

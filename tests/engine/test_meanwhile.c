@@ -1,0 +1,214 @@
+/* tests/engine/test_meanwhile.c - what another engine does between two questions of a batch.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * On stores where a claim does not wait for a batch that has an instance in hand.
+ */
+#include "rig.h"
+
+/* Behind step "a" is its save point, so "b" is not read together with it. */
+#define FORK                                                                              \
+    "{\"workflow\": \"w\", \"version\": 1, \"steps\": [{\"fork\": \"f\", \"branches\": [" \
+    "[{\"step\": \"a\", \"max_attempts\": 1}, {\"save_point\": \"s\"}],"                  \
+    "[{\"step\": \"b\", \"compensation\": {\"handler\": \"undo.b\"}}]]}]}"
+
+/* The other engine, and the step "b" once it has claimed it. */
+struct other {
+    cairn_engine *engine;
+    cairn_page *tasks;
+};
+
+/* A job that the rig has claimed. */
+struct held {
+    struct other *other;
+    const struct request *claim;
+};
+
+static void open_other(const struct rig *rig, struct other *ret_other)
+{
+    cairn_error error = {0};
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    options.url = rig->url;
+    options.virtual_clock = true;
+    options.start_us = RIG_START_S * US_PER_SEC;
+    *ret_other = (struct other){0};
+    CHECK_OK(cairn_open(&options, &ret_other->engine, &error));
+}
+
+static void close_other(struct other *other)
+{
+    cairn_page_free(other->tasks);
+    cairn_close(other->engine);
+}
+
+static void claim_b(void *arg)
+{
+    struct other *other = arg;
+    cairn_error error = {0};
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    const char *types[] = {"b"};
+    claim.worker = "other";
+    claim.types = types;
+    claim.type_count = 1;
+    CHECK_OK(cairn_claim(other->engine, &claim, &other->tasks, &error));
+    CHECK_INT(cairn_page_count(other->tasks), 1);
+}
+
+static void complete_b(void *arg)
+{
+    struct other *other = arg;
+    cairn_error error = {0};
+    cairn_report report = CAIRN_REPORT_DEFAULTS;
+    report.task_id = cairn_page_task(other->tasks, 0)->id;
+    report.token = cairn_page_task(other->tasks, 0)->token;
+    CHECK_OK(cairn_report_many(other->engine, "other", &report, 1, NULL, NULL, NULL, &error));
+}
+
+static void enqueue_a(void *arg)
+{
+    struct other *other = arg;
+    cairn_error error = {0};
+    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    spec.type = "a";
+    CHECK_OK(cairn_enqueue(other->engine, &spec, 1, NULL, &error));
+}
+
+/* A worker may be told by another server that its lease goes on. */
+static void extend(void *arg)
+{
+    const struct held *held = arg;
+    cairn_error error = {0};
+    const cairn_task *task = &held->claim->out.page.tasks[0];
+    CHECK_OK(cairn_heartbeat(held->other->engine, "w", task->id, task->token, 60000, NULL, NULL,
+                             &error));
+}
+
+/* The place of an event in the history of an instance; -1: it is not there. */
+static int place_of(struct rig *rig, const char *id, const char *type, const char *step)
+{
+    struct request *request = rig_read(rig, OP_INSTANCE_EVENTS, id);
+    CHECK_INT(request->code, CAIRN_OK);
+    for (size_t i = 0; i < request->out.page.count; i++) {
+        const cairn_event *event = &request->out.page.events[i];
+        if (strcmp(event->type, type) == 0 && event->step && strcmp(event->step, step) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+static void check_before(struct rig *rig, const char *id, const char *type, const char *step,
+                         const char *later_type, const char *later_step)
+{
+    int place = place_of(rig, id, type, step),
+        later = place_of(rig, id, later_type, later_step);
+    CHECK(place >= 0 && later >= 0 && place < later, "%s of %s is at %d, %s of %s at %d", type,
+          step, place, later_type, later_step, later);
+}
+
+/* An instance whose step "a" the rig has claimed; answers its id. */
+static const char *begin(struct rig *rig, struct other *other, struct request **ret_claim)
+{
+    rig_init(rig, 60000);
+    open_other(rig, other);
+    CHECK_INT(rig_do(rig, rig_deploy(FORK)), CAIRN_OK);
+    CHECK_INT(rig_do(rig, rig_start("w")), CAIRN_OK);
+    *ret_claim = rig_claim(rig, "a", 0);
+    CHECK_INT(rig_do(rig, *ret_claim), CAIRN_OK);
+    CHECK_INT((*ret_claim)->out.page.count, 1);
+    return (*ret_claim)->out.page.tasks[0].instance_id;
+}
+
+static void end(struct rig *rig, struct other *other)
+{
+    close_other(other);
+    rig_done(rig);
+}
+
+/* Step "a" fails while "b" is claimed at this moment: the failure is told behind the claim, and the undo
+ * waits for "b". */
+static void fail_while_claimed(enum faulty_verb verb)
+{
+    struct rig rig;
+    struct other other;
+    struct request *claim;
+    const char *id = begin(&rig, &other, &claim);
+    struct faulty_rule rule = {.verb = verb, .call = 1, .meanwhile = claim_b, .arg = &other};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    CHECK_INT(rig_do(&rig, rig_report(claim, CAIRN_DEAD)), CAIRN_OK);
+    CHECK(other.tasks, "the verb was not called");
+    check_before(&rig, id, "step_started", "b", "step_failed", "a");
+    CHECK_INT(place_of(&rig, id, "compensation_success", "a"), -1);
+
+    complete_b(&other);
+    check_before(&rig, id, "step_failed", "a", "step_completed", "b");
+    check_before(&rig, id, "step_completed", "b", "compensation_success", "a");
+    end(&rig, &other);
+}
+
+TEST(a_failure_sees_a_claim_made_before_its_instance_is_locked)
+{
+    fail_while_claimed(FAULTY_LOCK_INSTANCES);
+}
+
+TEST(a_failure_sees_a_claim_made_before_its_step_is_locked)
+{
+    fail_while_claimed(FAULTY_LOCK_STEPS);
+}
+
+TEST(a_failure_sees_a_claim_made_before_the_other_steps_are_locked)
+{
+    fail_while_claimed(FAULTY_LOCK_CURRENT_STEPS);
+}
+
+/* ---- ids that are older than what the batch meets ------------------------------------------- */
+
+/* The number of its row of events came with the begin of the batch: the one of "b" is greater. */
+TEST(events_follow_those_that_were_written_before_the_instance_was_locked)
+{
+    struct rig rig;
+    struct other other;
+    struct request *claim;
+    const char *id = begin(&rig, &other, &claim);
+    claim_b(&other);
+    struct faulty_rule rule = {
+        .verb = FAULTY_LOCK_INSTANCES, .call = 1, .meanwhile = complete_b, .arg = &other};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    CHECK_INT(rig_do(&rig, rig_complete(&rig, claim, false)), CAIRN_OK);
+    check_before(&rig, id, "step_completed", "b", "step_completed", "a");
+    end(&rig, &other);
+}
+
+TEST(the_events_of_a_claim_follow_those_of_a_job_that_came_meanwhile)
+{
+    struct rig rig;
+    struct other other;
+    rig_init(&rig, 60000);
+    open_other(&rig, &other);
+    struct faulty_rule rule = {
+        .verb = FAULTY_CLAIM_JOBS, .call = 1, .meanwhile = enqueue_a, .arg = &other};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    struct request *claim = rig_claim(&rig, "a", 0);
+    CHECK_INT(rig_do(&rig, claim), CAIRN_OK);
+    CHECK_INT(claim->out.page.count, 1);
+    CHECK_STR(rig_events(&rig, claim->out.page.tasks[0].id), "created leased started");
+    end(&rig, &other);
+}
+
+TEST(the_event_of_a_completion_follows_a_heartbeat_that_came_meanwhile)
+{
+    struct rig rig;
+    struct other other;
+    rig_init(&rig, 60000);
+    open_other(&rig, &other);
+    CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "a", NULL)), CAIRN_OK);
+    struct request *claim = rig_claim(&rig, "a", 0);
+    CHECK_INT(rig_do(&rig, claim), CAIRN_OK);
+    struct held held = {&other, claim};
+    struct faulty_rule rule = {
+        .verb = FAULTY_COMPLETE_JOBS, .call = 1, .meanwhile = extend, .arg = &held};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    CHECK_INT(rig_do(&rig, rig_complete(&rig, claim, false)), CAIRN_OK);
+    CHECK_STR(rig_events(&rig, claim->out.page.tasks[0].id),
+              "created leased started heartbeat succeeded");
+    end(&rig, &other);
+}
