@@ -102,7 +102,7 @@ def test_an_editable_wheel_points_here(tmp_path: Path) -> None:
 
 
 def test_importing_loads_nothing() -> None:
-    done = python("import cairn; print(cairn._library._loaded)", PYTHONPATH=str(FOLDER), CAIRN_LIBRARY="/nowhere")
+    done = python("import cairn; from cairn import _library; print(_library._loaded)", PYTHONPATH=str(FOLDER), CAIRN_LIBRARY="/nowhere")
     assert done.stdout.split() == ["None"], done.stderr
 
 
