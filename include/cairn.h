@@ -270,6 +270,7 @@ typedef struct cairn_decision cairn_decision;
 typedef struct cairn_dlq_record cairn_dlq_record;
 typedef struct cairn_outbox_event cairn_outbox_event;
 typedef struct cairn_finding cairn_finding;
+typedef struct cairn_why cairn_why;
 
 CAIRN_API size_t cairn_page_count(const cairn_page *page);
 CAIRN_API const char *cairn_page_next(const cairn_page *page); /* NULL: this is the last part */
@@ -290,6 +291,32 @@ CAIRN_API const cairn_dlq_record *cairn_page_dlq_record(const cairn_page *page, 
 CAIRN_API const cairn_outbox_event *cairn_page_outbox_event(const cairn_page *page,
                                                             size_t index);
 CAIRN_API const cairn_finding *cairn_page_finding(const cairn_page *page, size_t index);
+CAIRN_API const cairn_why *cairn_page_why(const cairn_page *page, size_t index);
+
+/* ---- Why ---------------------------------------------------------------------------------
+ *
+ * Why something has not ended, or how it ended, in one sentence, and what a person can do about it.
+ */
+
+typedef struct cairn_why_action {
+    const char *action; /* a word, such as "signal" or "requeue" */
+    const char *values; /* a JSON object: what the action needs, such as the event */
+    const char *cli;    /* the command that does the same */
+} cairn_why_action;
+
+struct cairn_why {
+    const char *code;    /* the case, a word such as "event" or "unserved" */
+    const char *urgency; /* "person", "stuck", "failing", "works", "waits" or "ended" */
+    cairn_urgency urgency_code;
+    const char *step;     /* NULL: it is about the instance or job itself */
+    int32_t seq;          /* the step's place; -1: none */
+    const char *sentence; /* the text, with {name} for each value */
+    const char *values;   /* a JSON object with the values; times in RFC 3339 */
+    const char *text;
+    int64_t since_us; /* 0: not known */
+    const cairn_why_action *actions;
+    size_t action_count;
+};
 
 /* ---- Time -------------------------------------------------------------------------------- */
 
@@ -355,6 +382,7 @@ struct cairn_job {
     int32_t max_attempts;
     int64_t run_at_us, lease_until_us, created_at_us, updated_at_us, deleted_at_us;
     const char *metadata; /* JSON */
+    const cairn_why *why; /* of cairn_job_get(); else NULL */
 };
 
 typedef struct cairn_job_filter {
@@ -840,6 +868,9 @@ struct cairn_instance {
     const char *undo_error; /* the same as last_error, of the last compensation that failed */
     const char *metadata;   /* JSON */
     const char *parent;     /* the instance that is told of its end; NULL: none */
+    const char *paused_by, *paused_reason; /* while it is paused; may be NULL */
+    int64_t paused_at_us;
+    const cairn_why *why; /* of cairn_instance_get(): the most urgent reason; else NULL */
 };
 
 typedef struct cairn_instance_filter {
@@ -858,6 +889,11 @@ CAIRN_DEFAULTS_(cairn_instance_filter, CAIRN_INSTANCE_FILTER_VALUES_)
 /* One instance.  CAIRN_E_NOT_FOUND. */
 CAIRN_API cairn_code cairn_instance_get(cairn_engine *engine, const char *id,
                                         cairn_page **ret_instances, cairn_error *reterr);
+
+/* Why an instance has not ended, or how it ended: one for the instance and one for each step that it is
+ * at, the most urgent first. */
+CAIRN_API cairn_code cairn_instance_why(cairn_engine *engine, const char *id,
+                                        cairn_page **ret_whys, cairn_error *reterr);
 
 /* Instances that match, newest first.  filter may be NULL. */
 CAIRN_API cairn_code cairn_instance_list(cairn_engine *engine,

@@ -44,7 +44,7 @@ class Field:
         if member:
             self.member, self.count = member.groups()
             text = text.replace(member.group(0), " ")
-        kind = re.match(r"(\S+)\s+((?:list|pointers|object)\([^)]*\)|\w+)(\??)(.*)$", text)
+        kind = re.match(r"(\S+)\s+((?:list|pointers|object|ref)\([^)]*\)|\w+)(\??)(.*)$", text)
         if not kind:
             fail(f"{where}: cannot read \"{line}\"")
         self.name, self.kind, nullable, rest = kind.groups()
@@ -181,7 +181,7 @@ def read_operations(path):
 KINDS = {"int32": "INT", "int64": "INT", "uint32": "UINT", "uint64": "UINT", "cursor": "TEXT",
          "limit": "UINT", "json_object": "JSON"}
 LARGEST = {"int32": "INT32_MAX"}  # of uint32 any: more is cut to what fits
-UNCHECKED = {"int32", "int64", "uint32", "uint64", "number", "bool", "limit", "cursor"}
+UNCHECKED = {"place", "maybe", "int32", "int64", "uint32", "uint64", "number", "bool", "limit", "cursor"}
 
 
 def c_number(value):
@@ -408,7 +408,7 @@ BODIES = {"workflow": {"application/yaml": {"schema": {"type": "string"}},
           "stream": {"text/event-stream": {"schema": {"type": "string"}}},
           "metrics": {"text/plain": {"schema": {"type": "string"}}},
           "document": {"application/json": {"schema": {"type": "object"}}}}
-TYPES = {"bool": "boolean", "int32": "integer", "int64": "integer", "uint32": "integer",
+TYPES = {"bool": "boolean", "maybe": "boolean", "place": "integer", "int32": "integer", "int64": "integer", "uint32": "integer",
          "uint64": "integer", "fraction": "number", "texts": "array", "list": "array", "pointers": "array",
          "json_object": "object", "map": "object"}
 
@@ -428,7 +428,7 @@ def number_of(text):
 
 def schema_of(field):
     schema = {}
-    if field.kind == "object":
+    if field.kind in ("object", "ref"):
         schema["oneOf"] = [reference("schemas", field.object), {"type": "null"}]
     elif field.kind == "latch":
         schema["type"] = ["string", "boolean", "null"]

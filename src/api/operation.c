@@ -215,6 +215,18 @@ static void write_value(struct json_out *out, const struct field *field, const v
     case FIELD_UINT:
         json_int(out, field_number(field, from));
         break;
+    case FIELD_PLACE:
+        if (field_number(field, from) < 0)
+            json_raw(out, NULL);
+        else
+            json_int(out, field_number(field, from));
+        break;
+    case FIELD_MAYBE:
+        if (field_number(field, from) < 0)
+            json_raw(out, NULL);
+        else
+            json_bool(out, field_number(field, from) != 0);
+        break;
     case FIELD_NUMBER:
         write_number(out, field_number(field, from));
         break;
@@ -236,6 +248,12 @@ static void write_value(struct json_out *out, const struct field *field, const v
         break;
     case FIELD_POINTERS:
         write_pointers(out, field->inner, field_pointer(field, from), field_count(field, from));
+        break;
+    case FIELD_REF:
+        if (field_pointer(field, from))
+            object_write(out, field->inner, field_pointer(field, from), writing);
+        else
+            json_raw(out, NULL);
         break;
     default:
         assert(field->kind == FIELD_OBJECT);

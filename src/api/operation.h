@@ -28,10 +28,13 @@ enum field_kind {
     FIELD_BOOL,     /* bool */
     FIELD_FRACTION, /* double from 0 to 1; in requests only */
     FIELD_TIME,     /* int64_t in microseconds; null: 0 */
+    FIELD_PLACE,    /* int32_t; null: -1; in answers only */
+    FIELD_MAYBE,    /* int32_t: 1 true, 0 false, -1 null; in answers only */
     FIELD_OUTCOME,  /* enum passage_outcome */
     FIELD_TEXTS,    /* const char *const *, and a count */
     FIELD_LIST,     /* a pointer to `inner` structs, and a count */
     FIELD_POINTERS, /* a pointer to pointers to them, and a count; in answers only */
+    FIELD_REF,      /* a pointer to an `inner` struct; null: NULL; in answers only */
     FIELD_OBJECT,   /* the fields of `inner`, in braces; left out if the first of them is */
     FIELD_FIELDS,   /* the fields of `inner`, without braces */
     FIELD_PART,     /* the same; left out if the first of them is NULL */

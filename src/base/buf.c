@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -91,6 +92,40 @@ void buf_param(struct buf *url, const char *name, const char *value)
         return;
     buf_printf(url, "%c%s=", strchr(buf_text(url), '?') ? '&' : '?', name);
     buf_url(url, value);
+}
+
+void buf_shell(struct buf *buf, const char *word)
+{
+    bool is_plain = *word != '\0' && *word != '-';
+    for (const unsigned char *at = (const unsigned char *)word; *at; at++)
+        is_plain = is_plain && (isalnum(*at) || strchr("_-.:/@%+", *at));
+    if (is_plain) {
+        buf_str(buf, word);
+        return;
+    }
+    buf_char(buf, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            buf_str(buf, "'\\''");
+        else
+            buf_char(buf, *word);
+    }
+    buf_char(buf, '\'');
+}
+
+void buf_duration(struct buf *buf, int64_t us)
+{
+    long long ms = us > 0 ? us / 1000 : 0, sec = ms / 1000;
+    if (sec < 1)
+        buf_printf(buf, "%lldms", ms);
+    else if (sec < 60)
+        buf_printf(buf, "%lld.%llds", sec, ms % 1000 / 100);
+    else if (sec < 3600)
+        buf_printf(buf, "%lldm %llds", sec / 60, sec % 60);
+    else if (sec < 86400)
+        buf_printf(buf, "%lldh %lldm", sec / 3600, sec % 3600 / 60);
+    else
+        buf_printf(buf, "%lldd %lldh", sec / 86400, sec % 86400 / 3600);
 }
 
 bool buf_failed(const struct buf *buf)

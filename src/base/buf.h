@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf {
     char *text; /* NULL until something was added */
@@ -29,6 +30,9 @@ void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(
 void buf_url(struct buf *buf, const char *text); /* percent-encoded */
 /* "?name=value", or "&name=value" if there is a "?"; nothing if the value is NULL. */
 void buf_param(struct buf *url, const char *name, const char *value);
+void buf_shell(struct buf *buf, const char *word); /* quoted if a shell needs it */
+/* "21ms", "1.3s", "2m 5s", "3h 12m", "6d 4h" */
+void buf_duration(struct buf *buf, int64_t us);
 bool buf_failed(const struct buf *buf);
 const char *buf_text(const struct buf *buf);      /* "" when empty */
 char *buf_take(struct buf *buf, size_t *ret_len); /* the text is yours (mem_free); buf empty */

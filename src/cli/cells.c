@@ -155,7 +155,27 @@ CELL(took)
 {
     int64_t from_us = time_of(item->tree, "started_at"), to_us = time_of(item->tree, key);
     if (from_us && to_us)
-        duration_text(to_us - from_us, text);
+        buf_duration(text, to_us - from_us);
+}
+
+/* A hint is given where a person can help. */
+static bool is_hint_wanted(const json_t *why, const json_t *action)
+{
+    return word_in("person stuck failing", text_of(why, "urgency")) ||
+           strcmp(text_of(action, "action"), "signal") == 0;
+}
+
+CELL(why)
+{
+    buf_str(text, text_of(json_object_get(item->tree, key), "text"));
+}
+
+CELL(hint)
+{
+    const json_t *why = json_object_get(item->tree, key);
+    const json_t *action = json_array_get(json_object_get(why, "actions"), 0);
+    if (is_hint_wanted(why, action))
+        buf_str(text, text_of(action, "cli"));
 }
 
 CELL(error)

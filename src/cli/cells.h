@@ -32,6 +32,8 @@ CELL(took);
 CELL(error);
 CELL(caller);
 CELL(signal);
+CELL(why);
+CELL(hint); /* the command that helps, if a person can */
 CELL(reason);
 
 /* Of workflows and of the registry. */

@@ -106,6 +106,7 @@ int run_start(const struct args *args);
 int run_validate(const struct args *args);
 int run_version(const struct args *args);
 int run_wait_for(const struct args *args);
+int run_why(const struct args *args);
 int run_work(const struct args *args);
 
 /* The option at this index: the command's own first, then those that it shares; NULL: no more. */

@@ -31,6 +31,7 @@ static const struct {
     {"validate", run_validate},
     {"version", run_version},
     {"wait", run_wait_for},
+    {"why", run_why},
     {"work", run_work},
 };
 

@@ -133,21 +133,6 @@ void both_times(int64_t at_us, int64_t now_us, char text[BOTH_TEXT])
     snprintf(text, BOTH_TEXT, "%s (%s)", instant, relative);
 }
 
-void duration_text(int64_t us, struct buf *text)
-{
-    long long ms = us > 0 ? us / US_PER_MS : 0, sec = ms / 1000;
-    if (sec < 1)
-        buf_printf(text, "%lldms", ms);
-    else if (sec < 60)
-        buf_printf(text, "%lld.%llds", sec, ms % 1000 / 100);
-    else if (sec < 3600)
-        buf_printf(text, "%lldm %llds", sec / 60, sec % 60);
-    else if (sec < 86400)
-        buf_printf(text, "%lldh %lldm", sec / 3600, sec % 3600 / 60);
-    else
-        buf_printf(text, "%lldd %lldh", sec / 86400, sec % 86400 / 3600);
-}
-
 void print_field(const char *name, const char *value, size_t len)
 {
     if (len == 0)

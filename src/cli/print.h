@@ -41,9 +41,6 @@ void relative_time(int64_t at_us, int64_t now_us, char text[RELATIVE_TEXT]);
 /* "2026-11-15T06:30:00.000Z (2m ago)" */
 void both_times(int64_t at_us, int64_t now_us, char text[BOTH_TEXT]);
 
-/* "412ms", "3m 12s" */
-void duration_text(int64_t us, struct buf *text);
-
 /* "1/3": how often a handler was called, of how often it may be.  The columns count calls that
  * failed; `is_called` adds the one that is under way, or that succeeded. */
 enum { CALLS_TEXT = 48 };

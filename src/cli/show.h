@@ -100,7 +100,6 @@ void shown_hint(const struct show_state *state, const struct show_node *node, st
 /* "cairn approve ..." or "cairn signal ..." for a step that waits for it */
 void command_for_step(const char *id, const json_t *step, struct buf *text);
 void shown_took(const struct show_state *state, const json_t *step, struct buf *text);
-void shell_word(struct buf *text, const char *word); /* quoted if a shell needs it */
 
 /* ---- functions --------------------------------------------------------------------------- */
 

@@ -7,7 +7,6 @@
 #include "cli/print.h"
 #include "cli/show.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +122,7 @@ void shown_took(const struct show_state *state, const json_t *step, struct buf *
     if (step_is_remembered(step) && has_kind(step, "task"))
         return; /* only its end is recorded */
     if (is_lasting && from_us && (to_us || is_open))
-        duration_text((to_us ? to_us : state->now_us) - from_us, text);
+        buf_duration(text, (to_us ? to_us : state->now_us) - from_us);
 }
 
 /* ---- note -------------------------------------------------------------------------------- */
@@ -315,30 +314,11 @@ void shown_note(const struct show_state *state, const struct show_node *node, st
 
 /* ---- hint -------------------------------------------------------------------------------- */
 
-void shell_word(struct buf *text, const char *word)
-{
-    bool is_plain = *word != '\0' && *word != '-';
-    for (const unsigned char *at = (const unsigned char *)word; *at; at++)
-        is_plain = is_plain && (isalnum(*at) || strchr("_-.:/@%+", *at));
-    if (is_plain) {
-        buf_str(text, word);
-        return;
-    }
-    buf_char(text, '\'');
-    for (; *word; word++) {
-        if (*word == '\'')
-            buf_str(text, "'\\''");
-        else
-            buf_char(text, *word);
-    }
-    buf_char(text, '\'');
-}
-
 void command_for_step(const char *id, const json_t *step, struct buf *text)
 {
     bool is_decision = has_status(step, "waiting_decision");
     buf_printf(text, "cairn %s %s ", is_decision ? "approve" : "signal", id);
-    shell_word(text, text_of(step, is_decision ? "name" : "waiting_event"));
+    buf_shell(text, text_of(step, is_decision ? "name" : "waiting_event"));
     buf_str(text, is_decision ? " --by WHO" : "");
 }
 

@@ -64,7 +64,7 @@ static void hint_unclaimed(const char *type, struct buf *text)
         return;
     buf_printf(&handle, "%s=COMMAND", type);
     buf_str(text, ": cairn work --handle ");
-    shell_word(text, buf_text(&handle));
+    buf_shell(text, buf_text(&handle));
 }
 
 static void hint_ready(const json_t *step, int64_t now_us, struct buf *text)

@@ -120,6 +120,8 @@ void instance_set(struct flow *flow, enum instance_status to, bool is_reopening)
     assert(instance_may(flow->instance->status, to, is_reopening));
     (void)is_reopening; /* without assertions */
     flow->instance->status = to;
+    flow->instance->paused_by = flow->instance->paused_reason = NULL;
+    flow->instance->paused_at_us = to == INSTANCE_PAUSED ? flow->now_us : 0;
     flow->is_dirty = true;
 }
 

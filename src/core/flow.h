@@ -35,6 +35,7 @@ struct flow_step {
  * after what the event tells; NULL: the one that it has now. */
 struct flow_facts {
     const char *status, *error, *worker, *reason, *by, *event, *signal_id, *decision, *comment;
+    const char *token;     /* the name of the one that the request came with */
     const char *step_name; /* of a step that was stopped */
     bool has_retry_count;
     int32_t retry_count;
@@ -168,16 +169,21 @@ void flow_claimed(struct flow_step *step, int64_t now_us);
 /* The step's due time has come: a lease, a wait, a sleep or a decision is over. */
 cairn_code flow_timer(struct flow *flow, struct flow_step *step);
 
+/* Who asks, and why; each may be NULL. */
+struct flow_who {
+    const char *by, *reason;
+    const char *token; /* the name of the token that the request came with */
+};
+
 /* flow_control.c: each sets the verdict to CAIRN_E_WRONG_STATE where the status does not allow it. */
-cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict);
+cairn_code flow_pause(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);
 /* is_forced: a function goes on with whatever code it has now. */
-cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdict);
-cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict);
-cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict);
-cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
+cairn_code flow_resume(struct flow *flow, const struct flow_who *who, bool is_forced,
                        cairn_code *ret_verdict);
-cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
-                      cairn_code *ret_verdict);
+cairn_code flow_restart(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);
+cairn_code flow_retry(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);
+cairn_code flow_cancel(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);
+cairn_code flow_abort(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);
 
 /* flow_undo.c: a child has ended, which a cancel may wait for. */
 cairn_code flow_child_ended(struct flow *flow);
@@ -185,9 +191,9 @@ cairn_code flow_child_ended(struct flow *flow);
 /* A signal of this event was recorded: wakes the step that waits for it. */
 cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken);
 
-/* A person decides about a human step. */
+/* A person decides about a human step; who->reason is the comment. */
 cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confirmed,
-                       const char *by, const char *comment, cairn_code *ret_verdict);
+                       const struct flow_who *who, cairn_code *ret_verdict);
 
 /* A parked step, or a compensation that could not be done, is tried again; input NULL: its own. */
 cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,

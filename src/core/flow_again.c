@@ -71,7 +71,7 @@ static void reopen_instance(struct flow *flow)
     instance_set(flow, INSTANCE_RUNNING, true);
 }
 
-cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict)
+cairn_code flow_restart(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict)
 {
     struct instance_row *instance = flow->instance;
     struct step_list steps;
@@ -91,7 +91,7 @@ cairn_code flow_restart(struct flow *flow, cairn_code *ret_verdict)
     instance->commits = 0;
     instance->last_error = NULL;
     instance->started_at_us = flow->now_us;
-    TRY(flow_note_status(flow, "workflow_restarted"));
+    TRY(flow_note_asked(flow, "workflow_restarted", who));
     TRY(token_add(flow, 0, instance->input, NULL, NULL));
     return flow_settle(flow);
 }
@@ -195,7 +195,7 @@ static void choose(struct retrial *trial)
 }
 
 /* A function runs again from the top; what went well is remembered. */
-static cairn_code retry_function(struct flow *flow)
+static cairn_code retry_function(struct flow *flow, const struct flow_who *who)
 {
     struct flow_step *runner;
     TRY(function_forget(flow, false));
@@ -203,18 +203,18 @@ static cairn_code retry_function(struct flow *flow)
     TRY(step_reset(flow, runner, false));
     TRY(flow->source->unpark(flow, -1));
     reopen_instance(flow);
-    TRY(flow_note_status(flow, "workflow_retried"));
+    TRY(flow_note_asked(flow, "workflow_retried", who));
     TRY(token_add(flow, 0, flow->instance->input, NULL, NULL));
     return flow_settle(flow);
 }
 
-cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict)
+cairn_code flow_retry(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict)
 {
     struct retrial trial = {0};
     if (flow->instance->status != INSTANCE_FAILED)
         return flow_refuse(ret_verdict);
     if (flow->instance->is_function)
-        return retry_function(flow);
+        return retry_function(flow, who);
 
     TRY(collect(flow, &trial));
     choose(&trial);
@@ -227,7 +227,7 @@ cairn_code flow_retry(struct flow *flow, cairn_code *ret_verdict)
     }
     TRY(flow->source->unpark(flow, -1));
     reopen_instance(flow);
-    TRY(flow_note_status(flow, "workflow_retried"));
+    TRY(flow_note_asked(flow, "workflow_retried", who));
     if (!trial.count || !trial.steps[0] || trial.steps[0]->row.status == STEP_PENDING)
         TRY(token_add(flow, 0, flow->instance->input, NULL, NULL));
     for (size_t i = 0; i < trial.count; i++)

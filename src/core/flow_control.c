@@ -15,18 +15,27 @@ cairn_code flow_note_status(struct flow *flow, const char *type)
 
 /* ---- pause and resume ----------------------------------------------------------------------- */
 
-cairn_code flow_pause(struct flow *flow, cairn_code *ret_verdict)
+cairn_code flow_note_asked(struct flow *flow, const char *type, const struct flow_who *who)
+{
+    return flow_note(flow, type, NULL,
+                     FACTS(.by = who->by, .reason = who->reason, .token = who->token));
+}
+
+cairn_code flow_pause(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict)
 {
     enum instance_status status = flow->instance->status;
     bool is_going = status == INSTANCE_RUNNING || status == INSTANCE_WAITING_SIGNAL;
     if (!is_going || flow->instance->goal)
         return flow_refuse(ret_verdict);
     instance_set(flow, INSTANCE_PAUSED, false);
-    TRY(flow_note_status(flow, "workflow_paused"));
+    flow->instance->paused_by = who->by;
+    flow->instance->paused_reason = who->reason;
+    TRY(flow_note_asked(flow, "workflow_paused", who));
     return flow_freeze(flow);
 }
 
-cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdict)
+cairn_code flow_resume(struct flow *flow, const struct flow_who *who, bool is_forced,
+                       cairn_code *ret_verdict)
 {
     if (flow->instance->status != INSTANCE_PAUSED)
         return flow_refuse(ret_verdict);
@@ -34,7 +43,7 @@ cairn_code flow_resume(struct flow *flow, bool is_forced, cairn_code *ret_verdic
     bool is_accepting = is_forced && flow->instance->is_function;
     if (is_accepting)
         flow->instance->is_forced = true;
-    TRY(flow_note_status(flow, "workflow_resumed"));
+    TRY(flow_note_asked(flow, "workflow_resumed", who));
     if (is_accepting) /* the new code may not want what the old one waits for */
         TRY(token_add(flow, 0, flow->instance->input, NULL, NULL));
     return flow_thaw(flow);
@@ -50,23 +59,23 @@ static void remember_who(struct flow *flow, const char *by, const char *reason)
 }
 
 /* Before anything is stopped, but with the status that this is the beginning of. */
-static cairn_code note_stopping(struct flow *flow, const char *type, enum instance_status to)
+static cairn_code note_stopping(struct flow *flow, const char *type, enum instance_status to,
+                                const struct flow_who *who)
 {
     return flow_note(flow, type, NULL,
-                     FACTS(.status = instance_status_name(to), .by = flow->instance->stop_by,
-                           .reason = flow->instance->stop_reason));
+                     FACTS(.status = instance_status_name(to), .by = who->by,
+                           .reason = who->reason, .token = who->token));
 }
 
-cairn_code flow_cancel(struct flow *flow, const char *by, const char *reason,
-                       cairn_code *ret_verdict)
+cairn_code flow_cancel(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict)
 {
     enum instance_status status = flow->instance->status;
     bool is_begun = status != INSTANCE_PENDING;
     if (instance_is_final(status) || status == INSTANCE_COMPENSATING)
         return flow_refuse(ret_verdict);
-    remember_who(flow, by, reason);
+    remember_who(flow, who->by, who->reason);
     TRY(note_stopping(flow, "cancellation_started",
-                      is_begun ? INSTANCE_COMPENSATING : INSTANCE_CANCELLED));
+                      is_begun ? INSTANCE_COMPENSATING : INSTANCE_CANCELLED, who));
     TRY(flow->source->unpark(flow, -1));
     if (is_begun)
         return goal_begin(flow, GOAL_CANCEL, NULL, STOP_CANCELLED);
@@ -81,20 +90,19 @@ static cairn_code abort_now(struct flow *flow)
     return flow_finish(flow, INSTANCE_ABORTED);
 }
 
-cairn_code flow_abort(struct flow *flow, const char *by, const char *reason,
-                      cairn_code *ret_verdict)
+cairn_code flow_abort(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict)
 {
     if (instance_is_final(flow->instance->status))
         return flow_refuse(ret_verdict);
-    remember_who(flow, by, reason);
-    TRY(note_stopping(flow, "abort_started", INSTANCE_ABORTED));
+    remember_who(flow, who->by, who->reason);
+    TRY(note_stopping(flow, "abort_started", INSTANCE_ABORTED, who));
     return abort_now(flow);
 }
 
 /* ---- decisions ------------------------------------------------------------------------------ */
 
 cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confirmed,
-                       const char *by, const char *comment, cairn_code *ret_verdict)
+                       const struct flow_who *who, cairn_code *ret_verdict)
 {
     struct step_row *row = &step->row;
     bool is_late = row->deadline_at_us && flow->now_us > row->deadline_at_us;
@@ -104,10 +112,10 @@ cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confir
     step_stop_waiting(step);
     step_set(flow, step, is_confirmed ? STEP_CONFIRMED : STEP_REJECTED);
     TRY(flow_note(flow, "human_decision", step,
-                  FACTS(.decision = is_confirmed ? "confirmed" : "rejected", .by = by,
-                        .comment = comment)));
+                  FACTS(.decision = is_confirmed ? "confirmed" : "rejected", .by = who->by,
+                        .comment = who->reason, .token = who->token)));
     if (!is_confirmed) {
-        remember_who(flow, by, comment);
+        remember_who(flow, who->by, who->reason);
         return abort_now(flow);
     }
     TRY(step_complete(flow, step, row->input, row->signal));

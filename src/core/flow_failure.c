@@ -96,8 +96,8 @@ static cairn_code pause_for(struct flow *flow, struct flow_step *step)
     step->row.is_held = true; /* resume tries it again */
     step_touch(flow, step);
     instance_set(flow, INSTANCE_PAUSED, false);
-    TRY(flow_note(flow, "workflow_paused", NULL,
-                  FACTS(.reason = "on_failure: pause_workflow")));
+    flow->instance->paused_reason = PAUSED_BY_FAILURE;
+    TRY(flow_note(flow, "workflow_paused", NULL, FACTS(.reason = PAUSED_BY_FAILURE)));
     return flow_freeze(flow);
 }
 

@@ -330,10 +330,11 @@ static cairn_code pause_mismatched(struct flow *flow, struct flow_step *runner,
     TRY(blame(flow, commit));
     if (flow->instance->status != INSTANCE_PAUSED) {
         instance_set(flow, INSTANCE_PAUSED, false);
+        flow->instance->paused_reason = PAUSED_BY_MISMATCH;
         TRY(flow_note(flow, "workflow_paused", NULL,
-                      FACTS(.reason = "version_mismatch", .error = commit->error)));
+                      FACTS(.reason = PAUSED_BY_MISMATCH, .error = commit->error)));
     }
-    TRY(step_make_ready(flow, runner, flow->now_us, "version_mismatch"));
+    TRY(step_make_ready(flow, runner, flow->now_us, PAUSED_BY_MISMATCH));
     return flow_freeze(flow);
 }
 

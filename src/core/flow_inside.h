@@ -102,8 +102,9 @@ cairn_code step_plan_again(struct flow *flow, struct flow_step *step);
 /* Whether a call for an effect has been undone. */
 bool step_is_undone(const struct flow_step *step);
 
-/* flow_control.c */
+/* flow_control.c: the instance's own events; the second tells who asked for what it says. */
 cairn_code flow_note_status(struct flow *flow, const char *type);
+cairn_code flow_note_asked(struct flow *flow, const char *type, const struct flow_who *who);
 
 /* flow_undo.c */
 cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_step *failed,

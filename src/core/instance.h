@@ -15,6 +15,10 @@
 /* Values of undo_first that are no place. */
 enum { UNDO_FIRST_NONE = -1, UNDO_OF_CANCEL = -2 };
 
+/* The reason of a pause that the engine has made, and no person. */
+#define PAUSED_BY_FAILURE "on_failure: pause_workflow"
+#define PAUSED_BY_MISMATCH "version_mismatch"
+
 bool instance_is_final(enum instance_status status);
 
 /* A step that has ended. */

@@ -37,19 +37,21 @@ static cairn_code control(struct flow *flow, const struct request *request,
                           cairn_code *ret_verdict)
 {
     const struct control_input *in = &request->in.control;
+    const struct flow_who who = {
+        .by = in->by, .reason = in->reason, .token = request->token_name};
     switch (request->op) {
     case OP_PAUSE:
-        return flow_pause(flow, ret_verdict);
+        return flow_pause(flow, &who, ret_verdict);
     case OP_RESUME:
-        return flow_resume(flow, in->is_forced, ret_verdict);
+        return flow_resume(flow, &who, in->is_forced, ret_verdict);
     case OP_RESTART:
-        return flow_restart(flow, ret_verdict);
+        return flow_restart(flow, &who, ret_verdict);
     case OP_RETRY:
-        return flow_retry(flow, ret_verdict);
+        return flow_retry(flow, &who, ret_verdict);
     case OP_CANCEL:
-        return flow_cancel(flow, in->by, in->reason, ret_verdict);
+        return flow_cancel(flow, &who, ret_verdict);
     default:
-        return flow_abort(flow, in->by, in->reason, ret_verdict);
+        return flow_abort(flow, &who, ret_verdict);
     }
 }
 
@@ -135,7 +137,9 @@ cairn_code batch_decide(struct batch *batch, struct request *request)
         TRY(find_human(batch, instance, request, &step));
     if (!step)
         return CAIRN_OK;
-    TRY(flow_decide(&instance->flow, step, in->is_confirmed, in->by, in->comment, &verdict));
+    const struct flow_who who = {
+        .by = in->by, .reason = in->comment, .token = request->token_name};
+    TRY(flow_decide(&instance->flow, step, in->is_confirmed, &who, &verdict));
     bool is_decided = step->row.status == (in->is_confirmed ? STEP_CONFIRMED : STEP_REJECTED);
     if (verdict && !(request->was_unsure && is_decided))
         return REFUSE(

@@ -176,6 +176,7 @@ static const char *flow_data(struct batch *batch, const struct flow_facts *facts
     add_text(&out, "error", facts->error);
     add_text(&out, "worker", facts->worker);
     add_text(&out, facts->decision ? "decided_by" : "requested_by", facts->by);
+    add_text(&out, "token", facts->token);
     add_text(&out, "decision", facts->decision);
     add_text(&out, "comment", facts->comment);
     add_text(&out, "reason", facts->reason);

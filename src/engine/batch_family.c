@@ -65,6 +65,7 @@ static cairn_code stop_children(struct batch *batch, const struct instance_row *
     TRY(STORE(batch, list_children, parent->id, is_abort, ids, AT_ONCE, &count));
     TRY(workset_load(batch, ids, count));
     *ret_is_done = count < AT_ONCE;
+    const struct flow_who who = {.by = parent->stop_by, .reason = parent->stop_reason};
     for (size_t i = 0; i < count; i++) {
         struct workset_instance *child = workset_find(batch, ids[i]);
         cairn_code verdict = CAIRN_OK;
@@ -72,9 +73,8 @@ static cairn_code stop_children(struct batch *batch, const struct instance_row *
             *ret_is_done = false;
             continue;
         }
-        TRY(is_abort
-                ? flow_abort(&child->flow, parent->stop_by, parent->stop_reason, &verdict)
-                : flow_cancel(&child->flow, parent->stop_by, parent->stop_reason, &verdict));
+        TRY(is_abort ? flow_abort(&child->flow, &who, &verdict)
+                     : flow_cancel(&child->flow, &who, &verdict));
         if (!verdict)
             workset_revise(child);
     }

@@ -18,6 +18,7 @@ cairn_code cairn_instance_start(cairn_engine *engine, const cairn_start_options 
 }
 
 CALL_TO_GET(cairn_instance_get, OP_INSTANCE_GET, PAGE_INSTANCE)
+CALL_TO_GET(cairn_instance_why, OP_INSTANCE_WHY, PAGE_WHY)
 
 cairn_code cairn_instance_wait(cairn_engine *engine, const char *id, int64_t timeout_ms,
                                cairn_page **ret_instances, cairn_error *reterr)

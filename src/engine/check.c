@@ -239,6 +239,16 @@ cairn_code check_signal(struct check *check)
 }
 
 /* An instance keeps by whom it was stopped and why, so both must be given. */
+/* Who asks for it, and why, may be left out. */
+cairn_code check_control(struct check *check)
+{
+    const struct control_input *in = &check->request->in.control;
+    TRY(check_present(check, "id", in->id));
+    if (in->by)
+        TRY(check_name(check, "by", in->by));
+    return check_comment(check, "reason", in->reason);
+}
+
 cairn_code check_stop(struct check *check)
 {
     const struct control_input *in = &check->request->in.control;

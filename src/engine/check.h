@@ -40,7 +40,7 @@ cairn_code check_lease(struct check *check, const char *worker, const char *task
 typedef cairn_code check_of_request(struct check *check);
 check_of_request check_nothing, check_enqueue, check_claim, check_reports, check_heartbeat,
     check_heartbeats, check_idle, check_context, check_commit, check_registry, check_advance,
-    check_deploy, check_definition, check_start, check_signal, check_stop, check_decide,
+    check_deploy, check_definition, check_start, check_signal, check_control, check_stop, check_decide,
     check_requeue, check_outbox_claim, check_job_list, check_instance_list;
 check_of_request check_id;                           /* in.id */
 check_of_request check_text_list;                    /* whose cursors are texts */

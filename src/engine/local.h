@@ -120,6 +120,7 @@ struct local_engine {
     struct clock clock;
     struct counters counters;
     struct known_leases known_leases;
+    _Atomic int64_t opened_us; /* the store's time when it was first asked; 0: not yet */
 
     struct committer committers[WRITERS_MAX];
     int committer_count;

@@ -21,6 +21,7 @@
     X(REGISTRY_ENTRY, registry_entry) \
     X(TASK, task)                     \
     X(FINDING, finding)               \
+    X(WHY, why)                       \
     X(FLAW, flaw)
 
 #define PAGE_KIND(KIND, name) PAGE_##KIND,

@@ -26,7 +26,7 @@ cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct requ
  * doctor.c. */
 typedef cairn_code answer_function(struct question *q);
 answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_doctor,
-    answer_job, answer_definition, answer_instance, answer_dlq_record;
+    answer_why, answer_job, answer_definition, answer_instance, answer_dlq_record;
 answer_function answer_list;   /* a page of what the operation lists */
 answer_function answer_stream; /* the events of everything */
 answer_function doctor_flow;   /* what doctor finds of instances and steps; doctor_flow.c */

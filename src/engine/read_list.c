@@ -5,12 +5,10 @@
  * Each noun says how a page of its rows is fetched and how one row is shown; the rest is the same for
  * all of them.
  */
-#include "engine/read.h"
+#include "engine/read_why.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { CURRENT_MAX = 1000, CURRENT_PORTION = 8 };
 
 /* Where a page begins, and how long it is. */
 static struct page_input page_of(const struct request *request)
@@ -65,7 +63,6 @@ static cairn_code show_job(struct question *q, const void *from, void *ret)
 {
     const struct job_row *row = from;
     cairn_job *item = ret;
-    (void)q;
     SAME(id), SAME(type), SAME(payload), SAME(leased_by), SAME(last_error), SAME(result),
         SAME(priority), SAME(attempt), SAME(max_attempts), SAME(run_at_us),
         SAME(lease_until_us), SAME(created_at_us), SAME(updated_at_us), SAME(deleted_at_us),
@@ -73,7 +70,7 @@ static cairn_code show_job(struct question *q, const void *from, void *ret)
     item->status = job_status_name(row->status);
     item->status_code = (cairn_job_status)row->status;
     item->idempotency_key = row->key;
-    return CAIRN_OK;
+    return q->request->op == OP_JOB_GET ? why_of_job(q, row, &item->why) : CAIRN_OK;
 }
 
 /* ---- the registry --------------------------------------------------------------------------- */
@@ -179,24 +176,32 @@ static bool is_shown(const struct step_row *row)
            row->kind == KIND_HUMAN;
 }
 
-static cairn_code add_current(struct question *q, cairn_instance *instance)
+static cairn_code add_current(struct question *q, const struct open_steps *open,
+                              cairn_instance *instance)
 {
-    struct step_row rows[CURRENT_PORTION];
     LIST(const char *) names = {0};
-    size_t count = CURRENT_PORTION;
-    for (int32_t after = -1; count == CURRENT_PORTION && names.count < CURRENT_MAX;) {
-        TRY(STORE(q, list_steps, instance->id, after, true, rows, CURRENT_PORTION, &count));
-        for (size_t i = 0; i < count; i++) {
-            after = rows[i].seq;
-            if (!is_shown(&rows[i]))
-                continue;
-            const char **name = list_add(q->arena, &names);
-            NEED(name, q->error);
-            *name = rows[i].name;
-        }
+    for (size_t i = 0; i < open->count; i++) {
+        const struct step_row *row = &open->items[i];
+        if (!step_is_current(row->status) || !is_shown(row))
+            continue;
+        const char **name = list_add(q->arena, &names);
+        NEED(name, q->error);
+        *name = row->name;
     }
     instance->current_steps = names.items;
     instance->current_step_count = names.count;
+    return CAIRN_OK;
+}
+
+/* A single one says why it has not ended, or how it ended. */
+static cairn_code add_why(struct question *q, const struct instance_row *row,
+                          const struct open_steps *open, cairn_instance *instance)
+{
+    struct why_list list;
+    if (q->request->op != OP_INSTANCE_GET)
+        return CAIRN_OK;
+    TRY(why_of_instance(q, row, open, false, &list));
+    instance->why = list.items;
     return CAIRN_OK;
 }
 
@@ -219,10 +224,15 @@ static cairn_code show_instance(struct question *q, const void *from, void *ret)
     cairn_instance *item = ret;
     SAME(id), SAME(workflow), SAME(key), SAME(input), SAME(output), SAME(version),
         SAME(last_error), SAME(generation), SAME(created_at_us), SAME(started_at_us),
-        SAME(finished_at_us), SAME(start_at_us), SAME(undo_error), SAME(metadata), SAME(parent);
+        SAME(finished_at_us), SAME(start_at_us), SAME(undo_error), SAME(metadata), SAME(parent),
+        SAME(paused_by), SAME(paused_reason), SAME(paused_at_us);
+    struct open_steps open = {0};
     item->status = instance_status_name(row->status);
     item->status_code = (cairn_instance_status)row->status;
-    return instance_is_final(row->status) ? CAIRN_OK : add_current(q, item);
+    if (!instance_is_final(row->status))
+        TRY(question_open_steps(q, row->id, &open));
+    TRY(add_current(q, &open, item));
+    return add_why(q, row, &open, item);
 }
 
 /* ---- what belongs to an instance ------------------------------------------------------------ */

@@ -199,6 +199,7 @@ struct page_output {
         cairn_log *logs;
         struct stream_event *stream;
         cairn_finding *findings;
+        cairn_why *whys;
     };
     size_t count;
     const char *next;
@@ -273,6 +274,9 @@ struct request {
     /* Called exactly once, from any thread, when the request has ended; may free it. */
     void (*done)(struct request *request);
     void *arg;
+
+    /* The name of the token that it came with, which the events of what it changes tell; NULL: none. */
+    const char *token_name;
 
     /* Asked right before a claim is given tasks; false: the caller has gone.
      * NULL: always wanted. */

@@ -121,12 +121,27 @@ static cairn_code read_items(struct reader *reader, const struct field *field,
     return items ? CAIRN_OK : fail_memory(reader->error);
 }
 
+static cairn_code read_object(struct reader *reader, struct slice value,
+                              const struct object *object, void *to);
+
+static cairn_code read_ref(struct reader *reader, const struct field *field, struct slice value,
+                           void *to)
+{
+    void *item = arena_zalloc(reader->arena, field->inner->size);
+    if (!item)
+        return fail_memory(reader->error);
+    field_put_pointer(field, to, item);
+    return read_object(reader, value, field->inner, item);
+}
+
 static cairn_code read_field(struct reader *reader, const struct field *field,
                              struct slice value, void *to)
 {
     char word[64];
-    bool is_good = false;
-    if (field->is_echo || (slice_is(value, "null") && field->kind != FIELD_VALUE))
+    bool is_good = false, is_null = slice_is(value, "null");
+    if (is_null && (field->kind == FIELD_PLACE || field->kind == FIELD_MAYBE))
+        field_put_number(field, to, -1);
+    if (field->is_echo || (is_null && field->kind != FIELD_VALUE))
         return CAIRN_OK;
     switch (field->kind) {
     case FIELD_TEXT:
@@ -145,15 +160,19 @@ static cairn_code read_field(struct reader *reader, const struct field *field,
         break;
     case FIELD_INT:
     case FIELD_UINT:
+    case FIELD_PLACE:
     case FIELD_NUMBER:
         is_good = read_number(value, field, to);
         break;
     case FIELD_BOOL:
+    case FIELD_MAYBE:
         is_good = read_bool(value, field, to);
         break;
     case FIELD_TIME:
         is_good = read_time(value, field, to);
         break;
+    case FIELD_REF:
+        return read_ref(reader, field, value, to);
     case FIELD_TEXTS:
         return read_texts(reader, field, value, to);
     case FIELD_LIST:

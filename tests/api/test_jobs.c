@@ -38,7 +38,7 @@ TEST(a_job_has_the_columns_of_the_table)
         "last_error",   "result",     "created_at", "lease_until",
         "max_attempts", "updated_at", "deleted_at", "idempotency_key",
         "metadata"};
-    CHECK_INT(json_object_size(job), 17);
+    CHECK_INT(json_object_size(job), 18);
     for (size_t i = 0; i < 17; i++)
         CHECK(json_object_get(job, names[i]), "no %s in %s", names[i], caller.text);
     CHECK_STR(text_at(&caller, "type"), "a.v1");

@@ -26,6 +26,7 @@ $ cairn show $id
 id  <id1>
 workflow  order, version 1
 status  running
+why  Ready since <time>. Which workers are there is not known yet: the server started <time>.
 key  k1
 created_at  <time> (<ago>)
 started_at  <time> (<ago>)

@@ -33,6 +33,7 @@ ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z")
 AGO = re.compile(r"(?<=  )now\b|(?<=\()now(?=\))|\b\d+[smhd] ago\b")
 WORKER = re.compile(r"[\w.-]+:\d+:[0-9a-f]{8}")
+TOOK = re.compile(r"(?<=\b(?:Completed|Succeeded) in )(?:\d+ms|\d+\.\ds|\d+m \d+s)")
 
 
 class Step:
@@ -100,7 +101,7 @@ class Normaliser:
         text = text.replace(self.url, "<url>").replace(self.shown_url, "<url>")
         text = text.replace(self.folder, "<folder>")
         text = TIME.sub("<time>", ID.sub(self.id_name, text))
-        text = WORKER.sub("<worker>", text)
+        text = TOOK.sub("<*>", WORKER.sub("<worker>", text))
         clean = AGO.sub("<ago>", text)
         # Columns are as wide as their texts, which have changed.
         if clean != text:

@@ -29,6 +29,7 @@ $ id=$(cairn start order --input '{"count": 0}' --key k1); cairn show $id
 id  <id1>
 workflow  order, version 1
 status  running
+why  Ready since <time>. Which workers are there is not known yet: the server started <time>.
 key  k1
 created_at  <time> (<ago>)
 started_at  <time> (<ago>)
@@ -129,6 +130,7 @@ $ cairn show $id | sed -E 's/^took .*/took TOOK/; s/  +[0-9.]+m?s( +|$)/  TOOK  
 id  <id2>
 workflow  two, version 1
 status  completed
+why  Completed in <*>.
 created_at  <time> (<ago>)
 started_at  <time> (<ago>)
 finished_at  <time> (<ago>)
@@ -257,6 +259,8 @@ $ on_terminal cairn show $id | sed '/^[cf].*_at/d; /^started_at/d; /^took/d' | s
 id           <id6>
 workflow     one, version 1
 status       ESC[31mfailedESC[0m
+why          Failed at only after 1 call: a long story of …
+hint         cairn retry <*>
 last_error   only: a long story of what went wrong in the …
 input        "00000000000000000000000000000000000000000000…
 

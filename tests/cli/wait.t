@@ -104,6 +104,7 @@ $ cairn wait $bad -o json | grep -o '"status":"[a-z]*"'
 $ cairn wait nobody $done -o json 2>/dev/null | grep -o '"code":"[a-z_]*"\|"status":"completed"\|"next":null'
 "code":"not_found"
 "status":"completed"
+"code":"completed"
 "next":null
 $ cairn wait
 ! cairn: wait needs ID...

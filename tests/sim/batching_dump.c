@@ -233,8 +233,9 @@ static void dump_instance_row(struct buf *out, const struct instance_row *row)
                (long long)row->revision, row->places, row->is_forced, row->is_woken);
     buf_printf(out, " children %d telling %d told %d", row->child_count, row->is_telling,
                row->is_told);
-    const char *texts[] = {row->key,     row->input,       row->output, row->last_error,
-                           row->stop_by, row->stop_reason, row->parent, row->parent_event};
+    const char *texts[] = {row->key,     row->input,       row->output,    row->last_error,
+                           row->stop_by, row->stop_reason, row->paused_by, row->paused_reason,
+                           row->parent,  row->parent_event};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         add(out, texts[i]);
     int64_t times[] = {row->start_at_us, row->created_at_us, row->updated_at_us,

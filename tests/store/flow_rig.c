@@ -95,6 +95,9 @@ void check_instance_changing(const struct instance_row *seen, const struct insta
     CHECK_INT(seen->undo_below, wanted->undo_below);
     CHECK_TEXT(seen->stop_by, wanted->stop_by);
     CHECK_TEXT(seen->stop_reason, wanted->stop_reason);
+    CHECK_TEXT(seen->paused_by, wanted->paused_by);
+    CHECK_TEXT(seen->paused_reason, wanted->paused_reason);
+    CHECK_INT(seen->paused_at_us, wanted->paused_at_us);
     CHECK_INT(seen->commits, wanted->commits);
     CHECK_INT(seen->active_count, wanted->active_count);
     CHECK_INT(seen->wait_count, wanted->wait_count);

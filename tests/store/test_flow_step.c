@@ -297,6 +297,14 @@ TEST(the_current_steps_are_those_of_six_statuses)
     CHECK_NO_STEPS(lock_current(rig, "nobody", -1, ROWS_MAX));
 }
 
+static struct steps *list_open(struct rig *rig, const char *id, int32_t after, size_t room)
+{
+    struct steps *steps = arena_zalloc(&rig->arena, sizeof *steps);
+    MUST(rig, rig->ops->list_open_steps(rig->tx, id, after, steps->rows, room, &steps->count,
+                                        &rig->error));
+    return steps;
+}
+
 TEST(a_lease_or_being_held_makes_any_step_current)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
@@ -314,6 +322,9 @@ TEST(a_lease_or_being_held_makes_any_step_current)
         add_step(rig, row);
     }
     CHECK_STEPS(lock_current(rig, instance.id, -1, ROWS_MAX), "s1", "s4");
+    CHECK_STEPS(list_open(rig, instance.id, -1, ROWS_MAX), "s1", "s4");
+    CHECK_STEPS(list_open(rig, instance.id, -1, 1), "s1");
+    CHECK_STEPS(list_open(rig, instance.id, 1, ROWS_MAX), "s4");
 
     struct step_row row = lock_step(rig, instance.id, 1);
     row.locked_by = row.token = NULL;

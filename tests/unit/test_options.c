@@ -511,6 +511,8 @@ TEST(the_library_knows_the_size_of_every_struct)
         SIZE(cairn_error),
         SIZE(cairn_event),
         SIZE(cairn_finding),
+        SIZE(cairn_why),
+        SIZE(cairn_why_action),
         SIZE(cairn_flaw),
         SIZE(cairn_function_code),
         SIZE(cairn_function_options),

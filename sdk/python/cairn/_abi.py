@@ -68,6 +68,26 @@ class cairn_schema(Structure):
     applied_count: int
 
 
+class cairn_why_action(Structure):
+    action: Optional[bytes]
+    values: Optional[bytes]
+    cli: Optional[bytes]
+
+
+class cairn_why(Structure):
+    code: Optional[bytes]
+    urgency: Optional[bytes]
+    urgency_code: int
+    step: Optional[bytes]
+    seq: int
+    sentence: Optional[bytes]
+    values: Optional[bytes]
+    text: Optional[bytes]
+    since_us: int
+    actions: Any
+    action_count: int
+
+
 class cairn_job_spec(Structure):
     size: int
     type: Optional[bytes]
@@ -103,6 +123,7 @@ class cairn_job(Structure):
     updated_at_us: int
     deleted_at_us: int
     metadata: Optional[bytes]
+    why: Any
 
 
 class cairn_job_filter(Structure):
@@ -282,6 +303,10 @@ class cairn_instance(Structure):
     undo_error: Optional[bytes]
     metadata: Optional[bytes]
     parent: Optional[bytes]
+    paused_by: Optional[bytes]
+    paused_reason: Optional[bytes]
+    paused_at_us: int
+    why: Any
 
 
 class cairn_instance_filter(Structure):
@@ -535,6 +560,26 @@ cairn_schema._fields_ = [
     ("applied_count", c_size_t),
 ]
 
+cairn_why_action._fields_ = [
+    ("action", c_char_p),
+    ("values", c_char_p),
+    ("cli", c_char_p),
+]
+
+cairn_why._fields_ = [
+    ("code", c_char_p),
+    ("urgency", c_char_p),
+    ("urgency_code", c_int),
+    ("step", c_char_p),
+    ("seq", c_int32),
+    ("sentence", c_char_p),
+    ("values", c_char_p),
+    ("text", c_char_p),
+    ("since_us", c_int64),
+    ("actions", POINTER(cairn_why_action)),
+    ("action_count", c_size_t),
+]
+
 cairn_job_spec._fields_ = [
     ("size", c_size_t),
     ("type", c_char_p),
@@ -570,6 +615,7 @@ cairn_job._fields_ = [
     ("updated_at_us", c_int64),
     ("deleted_at_us", c_int64),
     ("metadata", c_char_p),
+    ("why", POINTER(cairn_why)),
 ]
 
 cairn_job_filter._fields_ = [
@@ -749,6 +795,10 @@ cairn_instance._fields_ = [
     ("undo_error", c_char_p),
     ("metadata", c_char_p),
     ("parent", c_char_p),
+    ("paused_by", c_char_p),
+    ("paused_reason", c_char_p),
+    ("paused_at_us", c_int64),
+    ("why", POINTER(cairn_why)),
 ]
 
 cairn_instance_filter._fields_ = [
@@ -1036,6 +1086,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_page_dlq_record": (POINTER(cairn_dlq_record), [c_void_p, c_size_t]),
     "cairn_page_outbox_event": (POINTER(cairn_outbox_event), [c_void_p, c_size_t]),
     "cairn_page_finding": (POINTER(cairn_finding), [c_void_p, c_size_t]),
+    "cairn_page_why": (POINTER(cairn_why), [c_void_p, c_size_t]),
     "cairn_clock_now": (c_int, [c_void_p, POINTER(c_int64), POINTER(cairn_error)]),
     "cairn_clock_advance": (c_int, [c_void_p, c_int64, POINTER(c_int64), POINTER(cairn_error)]),
     "cairn_clock_next": (c_int, [c_void_p, POINTER(c_int64), POINTER(cairn_error)]),
@@ -1135,6 +1186,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
         c_void_p, POINTER(cairn_start_options), POINTER(cairn_enqueued), POINTER(cairn_error),
     ]),
     "cairn_instance_get": (c_int, [c_void_p, c_char_p, POINTER(c_void_p), POINTER(cairn_error)]),
+    "cairn_instance_why": (c_int, [c_void_p, c_char_p, POINTER(c_void_p), POINTER(cairn_error)]),
     "cairn_instance_list": (c_int, [
         c_void_p, POINTER(cairn_instance_filter), POINTER(c_void_p), POINTER(cairn_error),
     ]),
@@ -1239,13 +1291,14 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
 
 STRUCTS: Dict[str, Type[Structure]] = {
     "cairn_error": cairn_error, "cairn_open_options": cairn_open_options,
-    "cairn_schema": cairn_schema, "cairn_job_spec": cairn_job_spec,
-    "cairn_enqueued": cairn_enqueued, "cairn_job": cairn_job, "cairn_job_filter": cairn_job_filter,
-    "cairn_event": cairn_event, "cairn_registry_entry": cairn_registry_entry,
-    "cairn_registry_spec": cairn_registry_spec, "cairn_task": cairn_task,
-    "cairn_function_code": cairn_function_code, "cairn_known": cairn_known,
-    "cairn_claim_options": cairn_claim_options, "cairn_outbound": cairn_outbound,
-    "cairn_report": cairn_report, "cairn_reported": cairn_reported, "cairn_beat": cairn_beat,
+    "cairn_schema": cairn_schema, "cairn_why_action": cairn_why_action, "cairn_why": cairn_why,
+    "cairn_job_spec": cairn_job_spec, "cairn_enqueued": cairn_enqueued, "cairn_job": cairn_job,
+    "cairn_job_filter": cairn_job_filter, "cairn_event": cairn_event,
+    "cairn_registry_entry": cairn_registry_entry, "cairn_registry_spec": cairn_registry_spec,
+    "cairn_task": cairn_task, "cairn_function_code": cairn_function_code,
+    "cairn_known": cairn_known, "cairn_claim_options": cairn_claim_options,
+    "cairn_outbound": cairn_outbound, "cairn_report": cairn_report,
+    "cairn_reported": cairn_reported, "cairn_beat": cairn_beat,
     "cairn_worker_options": cairn_worker_options, "cairn_workflow": cairn_workflow,
     "cairn_flaw": cairn_flaw, "cairn_start_options": cairn_start_options,
     "cairn_instance": cairn_instance, "cairn_instance_filter": cairn_instance_filter,

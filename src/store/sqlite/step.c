@@ -119,6 +119,14 @@ cairn_code sqlite_lock_current_steps(struct store_tx *tx, const char *instance_i
                         reterr);
 }
 
+cairn_code sqlite_list_open_steps(struct store_tx *tx, const char *instance_id, int32_t after,
+                                  struct step_row *ret_rows, size_t room, size_t *ret_count,
+                                  cairn_error *reterr)
+{
+    return list_current(tx, Q_LIST_CURRENT_STEPS, instance_id, after, ret_rows, room, ret_count,
+                        reterr);
+}
+
 cairn_code sqlite_lock_steps_between(struct store_tx *tx, const char *instance_id,
                                      enum step_status status, int32_t from, int32_t to,
                                      struct step_row *ret_rows, size_t room, size_t *ret_count,

@@ -111,6 +111,19 @@ SELECT {step.columns s}
    FOR NO KEY UPDATE
 
 
+-- name: list_open_steps
+-- doing: list steps
+-- As lock_current_steps, but nothing is locked.
+SELECT {step.columns s}
+  FROM workflow.workflow_step AS s
+ WHERE s.instance_id = $1::uuid
+   AND s.seq > $2::int
+   AND (s.status IN ('ready', 'running', 'waiting', 'waiting_decision', 'paused', 'compensation')
+        OR s.locked_by IS NOT NULL OR s.is_held)
+ ORDER BY s.seq
+ LIMIT $3::bigint
+
+
 -- name: list_current_steps
 -- doing: list steps
 -- The steps at which an instance stands, by place.

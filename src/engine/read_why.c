@@ -1,0 +1,227 @@
+/* engine/read_why.c - reads the facts from which core/why.h says why something has not ended.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/read_why.h"
+
+#include <string.h>
+
+enum { OPEN_MAX = 1000, OPEN_PORTION = 8, WALK_PORTION = 64, WALK_MAX = 2000 };
+
+static bool is_undo_record(const struct dlq_row *record)
+{
+    return record->reason && strncmp(record->reason, "compensation", 12) == 0;
+}
+
+cairn_code question_open_steps(struct question *q, const char *id, struct open_steps *ret_steps)
+{
+    struct step_row rows[OPEN_PORTION];
+    size_t count = OPEN_PORTION;
+    *ret_steps = (struct open_steps){0};
+    for (int32_t after = -1; count == OPEN_PORTION && ret_steps->count < OPEN_MAX;) {
+        TRY(STORE(q, list_open_steps, id, after, rows, OPEN_PORTION, &count));
+        for (size_t i = 0; i < count; i++) {
+            struct step_row *row = list_add(q->arena, ret_steps);
+            NEED(row, q->error);
+            *row = rows[i];
+            after = rows[i].seq;
+        }
+    }
+    return CAIRN_OK;
+}
+
+/* Since when this process has seen workers, by the store's clock. */
+static int64_t opened_at(struct question *q)
+{
+    int64_t opened_us = 0;
+    atomic_compare_exchange_strong(&q->engine->opened_us, &opened_us, q->tx->now_us);
+    return q->engine->opened_us;
+}
+
+/* ---- types ---------------------------------------------------------------------------------- */
+
+/* A type that can be claimed now, and who could take it. */
+static cairn_code read_type(struct question *q, const char *type, struct why_type *ret_type)
+{
+    struct registry_row entry;
+    *ret_type = (struct why_type){0};
+    cairn_code code = STORE(q, get_registry, type, &entry);
+    if (code)
+        return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
+    ret_type->is_off = !entry.is_enabled;
+    ret_type->runtime = entry.runtime;
+    return CAIRN_OK;
+}
+
+/* ---- instances ------------------------------------------------------------------------------ */
+
+static bool is_claimable(const struct step_row *row, int64_t now_us)
+{
+    bool is_open = row->status == STEP_READY || row->status == STEP_COMPENSATION;
+    return is_open && row->task_type && !row->locked_by && !row->is_held &&
+           row->next_run_at_us <= now_us;
+}
+
+static cairn_code add_step(struct question *q, const struct step_row *row,
+                           struct why_step *ret_step)
+{
+    struct step_config *config = arena_zalloc(q->arena, sizeof *config);
+    struct why_type *type = arena_zalloc(q->arena, sizeof *type);
+    NEED(config && type, q->error);
+    TRY(step_config_read(q->arena, row->config, config, q->error));
+    *ret_step = (struct why_step){.row = row, .config = config};
+    if (!is_claimable(row, q->tx->now_us))
+        return CAIRN_OK;
+    TRY(read_type(q, row->task_type, type));
+    ret_step->type = type;
+    return CAIRN_OK;
+}
+
+static cairn_code add_steps(struct question *q, const struct open_steps *open,
+                            struct why_facts *facts)
+{
+    struct why_step *steps = arena_array(q->arena, open->count, sizeof *steps);
+    NEED(steps, q->error);
+    for (size_t i = 0; i < open->count; i++)
+        TRY(add_step(q, &open->items[i], &steps[i]));
+    facts->steps = steps;
+    facts->step_count = open->count;
+    return CAIRN_OK;
+}
+
+/* Open records of its steps, and of a compensation. */
+static cairn_code add_records(struct question *q, const struct instance_row *row,
+                              struct why_facts *facts)
+{
+    struct dlq_row records[WALK_PORTION];
+    struct why_step *steps = (struct why_step *)facts->steps;
+    size_t count = 0;
+    TRY(STORE(q, list_dlq, row->id, 0, records, WALK_PORTION, &count));
+    for (size_t i = 0; i < count; i++) {
+        const char *id = arena_printf(q->arena, "%lld", (long long)records[i].id);
+        NEED(id, q->error);
+        if (is_undo_record(&records[i]) && !facts->undo_record)
+            facts->undo_record = id;
+        for (size_t k = 0; k < facts->step_count && !is_undo_record(&records[i]); k++)
+            if (steps[k].row->seq == records[i].step_seq)
+                steps[k].record = id;
+    }
+    return CAIRN_OK;
+}
+
+/* How many of its tasks are undone, and how many there are to undo. */
+static cairn_code count_undone(struct question *q, const struct instance_row *row,
+                               struct why_facts *facts)
+{
+    struct step_row *rows = arena_array(q->arena, WALK_PORTION, sizeof *rows);
+    size_t count = WALK_PORTION;
+    NEED(rows, q->error);
+    for (int32_t after = -1; count == WALK_PORTION && after < WALK_MAX;) {
+        TRY(STORE(q, list_steps, row->id, after, false, rows, WALK_PORTION, &count));
+        for (size_t i = 0; i < count; i++) {
+            const struct step_row *step = &rows[i];
+            after = step->seq;
+            bool is_within = step->seq >= row->undo_from && step->seq <= row->undo_to;
+            if (step->kind != KIND_TASK || !step->commit_no || !is_within)
+                continue;
+            facts->to_undo++;
+            facts->undone += step->status == STEP_ROLLED_BACK;
+        }
+    }
+    return CAIRN_OK;
+}
+
+/* A decision ends its instance in its own commit. */
+static cairn_code find_rejection(struct question *q, const struct instance_row *row,
+                                 struct why_facts *facts)
+{
+    struct decision_row rows[WALK_PORTION];
+    size_t count = WALK_PORTION;
+    for (int64_t after = 0; count == WALK_PORTION;) {
+        TRY(STORE(q, list_decisions, row->id, after, rows, WALK_PORTION, &count));
+        for (size_t i = 0; i < count; i++) {
+            after = rows[i].id;
+            facts->is_rejected |= text_is(rows[i].decision, "rejected") &&
+                                  rows[i].decided_at_us == row->finished_at_us;
+        }
+    }
+    return CAIRN_OK;
+}
+
+static cairn_code find_save_point(struct question *q, const struct instance_row *row,
+                                  struct why_facts *facts)
+{
+    struct step_ref ref = {.instance_id = row->id, .seq = row->undo_from - 1};
+    struct step_row step;
+    bool is_found = false;
+    if (row->undo_first < 0 || row->undo_from <= 0)
+        return CAIRN_OK;
+    TRY(STORE(q, read_steps, &ref, 1, &step, &is_found));
+    if (is_found && step.kind == KIND_SAVE_POINT)
+        facts->save_point = step.name;
+    return CAIRN_OK;
+}
+
+static cairn_code add_end(struct question *q, const struct instance_row *row,
+                          struct why_facts *facts)
+{
+    if (row->status == INSTANCE_ABORTED)
+        return find_rejection(q, row, facts);
+    if (row->status != INSTANCE_FAILED)
+        return CAIRN_OK;
+    if (row->undo_error)
+        TRY(add_records(q, row, facts));
+    return find_save_point(q, row, facts);
+}
+
+static bool has_parked(const struct instance_row *row, const struct open_steps *open)
+{
+    bool is_any = row->status == INSTANCE_DLQ;
+    for (size_t i = 0; i < open->count; i++)
+        is_any |= open->items[i].status == STEP_PAUSED;
+    return is_any;
+}
+
+cairn_code why_of_instance(struct question *q, const struct instance_row *row,
+                           const struct open_steps *open, bool is_list,
+                           struct why_list *ret_list)
+{
+    struct why_facts facts = {
+        .now_us = q->tx->now_us, .opened_us = opened_at(q), .instance = row};
+    TRY(add_steps(q, open, &facts));
+    if (has_parked(row, open))
+        TRY(add_records(q, row, &facts));
+    if (instance_is_final(row->status))
+        TRY(add_end(q, row, &facts));
+    else if (row->status == INSTANCE_COMPENSATING && !is_list)
+        TRY(count_undone(q, row, &facts));
+    return why_instance(q->arena, &facts, ret_list) ? CAIRN_OK : fail_memory(q->error);
+}
+
+cairn_code why_of_job(struct question *q, const struct job_row *row, const cairn_why **ret_why)
+{
+    struct why_job_facts facts = {
+        .now_us = q->tx->now_us, .opened_us = opened_at(q), .job = row};
+    cairn_why *why = arena_zalloc(q->arena, sizeof *why);
+    struct why_type type;
+    NEED(why, q->error);
+    if (row->status == JOB_PENDING && row->run_at_us <= q->tx->now_us) {
+        TRY(read_type(q, row->type, &type));
+        facts.type = &type;
+    }
+    *ret_why = why;
+    return why_job(q->arena, &facts, why) ? CAIRN_OK : fail_memory(q->error);
+}
+
+cairn_code answer_why(struct question *q)
+{
+    struct instance_row row;
+    struct open_steps open = {0};
+    struct why_list list;
+    TRY(question_instance(q, q->request->in.id, &row));
+    if (!instance_is_final(row.status))
+        TRY(question_open_steps(q, row.id, &open));
+    TRY(why_of_instance(q, &row, &open, false, &list));
+    q->request->out.page = (struct page_output){.whys = list.items, .count = list.count};
+    return CAIRN_OK;
+}

@@ -1,0 +1,28 @@
+/* engine/read_why.h - why something has not ended: facts from the store, sentences from core/why.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ENGINE_READ_WHY_H
+#define ENGINE_READ_WHY_H
+
+#include "core/why.h"
+#include "engine/read.h"
+
+/* The steps of an instance that are current, leased or held, by place; at most 1000. */
+struct open_steps {
+    struct step_row *items;
+    size_t count, room;
+};
+
+cairn_code question_open_steps(struct question *q, const char *id,
+                               struct open_steps *ret_steps);
+
+/* All sentences, the most urgent first.  `open` is empty for an instance that has ended.  is_list: for
+ * a row of a list, so no more is read than its steps need. */
+cairn_code why_of_instance(struct question *q, const struct instance_row *row,
+                           const struct open_steps *open, bool is_list,
+                           struct why_list *ret_list);
+
+cairn_code why_of_job(struct question *q, const struct job_row *row, const cairn_why **ret_why);
+
+#endif
