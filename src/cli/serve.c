@@ -108,7 +108,7 @@ static int serve(const struct args *args, const cairn_open_options *open, const 
     if (http_start(config, &http, &error)) {
         say_failure(&error);
         cairn_close(config->engine);
-        return EXIT_STORE;
+        return error.code == CAIRN_E_BAD_INPUT ? EXIT_USAGE : EXIT_STORE;
     }
     if (!args_has(args, "quiet"))
         say_error("listening on http://%s, store %s%s", where, cairn_url(config->engine),
@@ -130,6 +130,9 @@ int run_serve(const struct args *args)
     struct http_config config = {
         .idle_s = (unsigned)args_number(args, "idle-timeout", 60),
         .request_ms = (unsigned)args_number(args, "request-timeout", 60) * 1000,
+        .page = {.is_off = args_has(args, "no-ui"),
+                 .base = args_text(args, "ui-base"),
+                 .folder = args_text(args, "ui-dir")},
     };
     open.url = args_text(args, "url");
     open.virtual_clock = args_has(args, "virtual-clock");

@@ -55,7 +55,8 @@ static void hide_query(const char *target)
 void *exchange_new(void *cls, const char *target, struct MHD_Connection *connection)
 {
     struct exchange *exchange = mem_zalloc(sizeof *exchange);
-    char *copy = mem_strdup(skip_authority(target));
+    const struct http *http = cls;
+    char *copy = mem_strdup(ui_strip(http->ui, skip_authority(target)));
     size_t len = strlen(target);
     hide_query(target);
     if (!exchange || !copy) {
@@ -104,11 +105,34 @@ static const char *header(struct exchange *exchange, const char *name)
     return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
 }
 
+static struct ui_request ui_request(struct exchange *exchange, const char *method)
+{
+    return (struct ui_request){
+        .method = method,
+        .target = exchange->target,
+        .accept = header(exchange, "Accept"),
+        .encodings = header(exchange, "Accept-Encoding"),
+        .known = header(exchange, "If-None-Match"),
+    };
+}
+
+static bool is_page(struct exchange *exchange, const char *method)
+{
+    struct ui_request request = ui_request(exchange, method);
+    return ui_owns(exchange->http->ui, &request);
+}
+
+/* The page needs no token: it has no data. */
+static unsigned needed_roles(struct exchange *exchange, const char *method)
+{
+    return is_page(exchange, method) ? 0 : access_roles(method, exchange->target);
+}
+
 static void check_access(struct exchange *exchange, const char *method)
 {
     const struct tokens *tokens = exchange->http->tokens;
     cairn_error *refusal = &exchange->refusal;
-    unsigned needed = access_roles(method, exchange->target);
+    unsigned needed = needed_roles(exchange, method);
     if (!tokens) {
         if (!access_is_local(header(exchange, "Host"), header(exchange, "Origin")))
             fail(refusal, CAIRN_E_FORBIDDEN,
@@ -171,7 +195,7 @@ static bool check_head(struct exchange *exchange, const char *method, const char
     check_access(exchange, method);
     if (exchange->refusal.code)
         return is_large || header(exchange, "Expect");
-    if (is_large && !access_roles(method, exchange->target)) {
+    if (is_large && !needed_roles(exchange, method)) {
         intake_refuse_size(&exchange->refusal); /* what needs no token needs no large body */
         return true;
     }
@@ -217,6 +241,16 @@ static void count_answering(struct exchange *exchange)
     pthread_mutex_unlock(&http->lock);
 }
 
+static enum MHD_Result queue(struct exchange *exchange, unsigned status,
+                             struct MHD_Response *response)
+{
+    if (exchange->http->is_closed)
+        MHD_add_response_header(response, "Connection", "close");
+    enum MHD_Result result = MHD_queue_response(exchange->connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
 /* Queues a response, which is released here.  NULL: memory ran out, hang up. */
 static enum MHD_Result send_response(struct exchange *exchange, int status,
                                      const char *content_type, struct MHD_Response *response)
@@ -228,18 +262,14 @@ static enum MHD_Result send_response(struct exchange *exchange, int status,
     if (content_type)
         MHD_add_response_header(response, "Content-Type", content_type);
     MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (status == 401)
         MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"cairn\"");
     if (status == 405 || status == 204) {
         access_methods(exchange->target, allowed);
         MHD_add_response_header(response, "Allow", allowed);
     }
-    if (exchange->http->is_closed)
-        MHD_add_response_header(response, "Connection", "close");
-    enum MHD_Result result =
-        MHD_queue_response(exchange->connection, (unsigned)status, response);
-    MHD_destroy_response(response);
-    return result;
+    return queue(exchange, (unsigned)status, response);
 }
 
 static enum MHD_Result send_answer(struct exchange *exchange)
@@ -269,6 +299,18 @@ static enum MHD_Result send_options(struct exchange *exchange)
                              MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT));
     fail(&exchange->refusal, CAIRN_E_NOT_FOUND, "this route does not exist");
     return send_refusal(exchange);
+}
+
+static enum MHD_Result send_page(struct exchange *exchange, const char *method)
+{
+    unsigned status;
+    struct ui_request request = ui_request(exchange, method);
+    struct MHD_Response *response =
+        ui_answer(exchange->http->ui, &request, &status, &exchange->refusal);
+    if (!response)
+        return send_refusal(exchange);
+    count_answering(exchange);
+    return queue(exchange, status, response);
 }
 
 /* ---- the call -------------------------------------------------------------------------- */
@@ -394,6 +436,8 @@ enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, con
         return send_stream(exchange);
     if (exchange->refusal.code)
         return send_refusal(exchange);
+    if (is_page(exchange, method))
+        return send_page(exchange, method);
     if (strcmp(method, "OPTIONS") == 0)
         return send_options(exchange);
     if (is_stream(exchange, method))

@@ -14,6 +14,7 @@
 
 #include "http/http.h"
 #include "http/intake.h"
+#include "http/page.h"
 #include "http/stream.h"
 
 #include <microhttpd.h>
@@ -27,6 +28,7 @@ struct http {
     const struct tokens *tokens;
     struct stream *stream;
     struct deadlines *deadlines;
+    struct ui *ui;
     struct budget budget; /* of the bodies that exchanges hold */
 
     /* Held while a call is handed to the engine, so that the engine is not closed meanwhile. */

@@ -24,6 +24,7 @@ static void http_free(struct http *http)
     pthread_mutex_destroy(&http->lock);
     pthread_cond_destroy(&http->idle);
     stream_free(http->stream);
+    ui_free(http->ui);
     deadlines_stop(http->deadlines);
     if (http->listen_fd >= 0)
         close(http->listen_fd);
@@ -76,7 +77,9 @@ cairn_code http_start(const struct http_config *config, struct http **ret_http,
     pthread_mutex_init(&http->lock, NULL);
     pthread_cond_init(&http->idle, NULL);
     cairn_code code =
-        http->stream ? start_deadlines(http, config, reterr) : fail_memory(reterr);
+        http->stream ? ui_new(&config->page, &http->ui, reterr) : fail_memory(reterr);
+    if (!code)
+        code = start_deadlines(http, config, reterr);
     if (!code)
         code = start_daemon(http, config, reterr);
     if (code)

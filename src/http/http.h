@@ -10,6 +10,7 @@
 
 #include "cairn.h"
 #include "http/access.h"
+#include "http/page.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ struct http_config {
                           * arrive; 0: REQUEST_MS */
     size_t
         large_bodies; /* bytes that all large bodies together may take; 0: as intake.h says */
+    struct ui_config page;
 };
 
 cairn_code http_start(const struct http_config *config, struct http **ret_http,

@@ -1,0 +1,115 @@
+// api.ts - requests to the server beside the page: token, errors, and at most one of each at a time.
+//
+// SPDX-License-Identifier: Apache-2.0
+import { signal } from "@preact/signals";
+import { base, go, path } from "./place";
+
+export class ApiError extends Error {
+    constructor(readonly code: string, message: string, readonly detail: string, readonly hint: string,
+                readonly status: number, readonly what: string) {
+        super(message);
+    }
+}
+
+const TOKEN = "cairn.token";
+const channel = "BroadcastChannel" in globalThis ? new BroadcastChannel("cairn-sign") : null;
+
+const readToken = (): string => sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN) ?? "";
+export const token = signal(readToken());
+/** The store does not answer, is full, or must not be written. */
+export const trouble = signal<ApiError | null>(null);
+/** How many requests are under way. */
+export const asking = signal(0);
+
+export function signIn(text: string, isKept: boolean): void {
+    (isKept ? localStorage : sessionStorage).setItem(TOKEN, text);
+    token.value = text;
+}
+
+function clearToken(): void {
+    sessionStorage.removeItem(TOKEN);
+    localStorage.removeItem(TOKEN);
+    token.value = "";
+}
+
+export function signOut(): void {
+    clearToken();
+    channel?.postMessage("out");
+    location.assign(new URL("sign-in", base));
+}
+
+channel?.addEventListener("message", () => {
+    clearToken();
+    location.assign(new URL("sign-in", base));
+});
+
+/** Paths begin with /v1/ or stand beside it. */
+export const apiUrl = (target: string): URL => new URL(`..${target}`, base);
+
+const STORE_TROUBLE = new Set(["too_many", "busy", "unreachable", "closed", "store_full", "read_only"]);
+
+export function headers(more: Record<string, string> = {}): Record<string, string> {
+    return token.value ? { ...more, Authorization: `Bearer ${token.value}` } : more;
+}
+
+async function failure(response: Response, what: string): Promise<ApiError> {
+    let body: Partial<Record<"code" | "message" | "detail" | "hint", string>> = {};
+    try { body = (await response.json()) as typeof body; } catch { /* a proxy's words */ }
+    return new ApiError(body.code ?? "internal", body.message ?? `the server answered with status ${response.status}`,
+                        body.detail ?? "", body.hint ?? "", response.status, what);
+}
+
+function toSignIn(): void {
+    if (path.value === "sign-in") return;
+    const next = location.pathname + location.search;
+    go(`sign-in?next=${encodeURIComponent(next)}`, "replace");
+}
+
+/** The answer's text, so that no digit is lost. */
+export async function askText(method: string, target: string, body?: string, signal?: AbortSignal): Promise<string> {
+    const what = `${method} ${target.split("?")[0] ?? ""}`;
+    asking.value++;
+    try {
+        const response = await fetch(apiUrl(target), {
+            method, headers: headers(body === undefined ? {} : { "Content-Type": "application/json" }), cache: "no-store",
+            ...(body === undefined ? {} : { body }), ...(signal ? { signal } : {}),
+        }).catch((reason: unknown) => {
+            if (signal?.aborted) throw reason;
+            throw new ApiError("unreachable", "the server does not answer", "", "", 0, what);
+        });
+        if (!response.ok) throw await failure(response, what);
+        trouble.value = null;
+        return await response.text();
+    } catch (reason) {
+        if (reason instanceof ApiError) {
+            if (reason.code === "unauthorized") toSignIn();
+            if (STORE_TROUBLE.has(reason.code) || reason.code.startsWith("schema_")) trouble.value = reason;
+        }
+        throw reason;
+    } finally {
+        asking.value--;
+    }
+}
+
+/** A server that has no short rows yet gets the request for whole ones. */
+let hasRows = true;
+const whole = (target: string): string => target.replace(/([?&])view=row(&|$)/, (_, before: string, after: string) => after ? before : "");
+
+export async function ask<T>(target: string, signal?: AbortSignal): Promise<T> {
+    const wanted = hasRows ? target : whole(target);
+    try {
+        return JSON.parse(await askText("GET", wanted, undefined, signal)) as T;
+    } catch (reason) {
+        if (!(reason instanceof ApiError) || reason.code !== "bad_input" || whole(wanted) === wanted) throw reason;
+        const answer = JSON.parse(await askText("GET", whole(wanted), undefined, signal)) as T;
+        hasRows = false;
+        return answer;
+    }
+}
+
+/** The body is an object, or a text that is JSON already. */
+export async function send<T>(method: string, target: string, body?: object | string): Promise<T> {
+    const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+    const answer = await askText(method, target, text);
+    return (answer ? JSON.parse(answer) : {}) as T;
+}

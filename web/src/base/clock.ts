@@ -1,0 +1,39 @@
+// clock.ts - the store's clock, and a tick that all times on the screen share.
+//
+// SPDX-License-Identifier: Apache-2.0
+import { signal } from "@preact/signals";
+import { ask } from "./api";
+
+/** What the store's clock is ahead of this browser's. */
+export const skew = signal(0);
+export const isVirtual = signal(false);
+export const now = signal(Date.now());
+
+const ASK_MS = 5 * 60_000;
+
+export async function askClock(): Promise<void> {
+    try {
+        const before = Date.now();
+        const answer = await ask<{ now: string }>("/v1/clock");
+        skew.value = Date.parse(answer.now) - (before + Date.now()) / 2;
+        tick();
+    } catch { /* the role may not ask; then this browser's clock counts */ }
+}
+
+let stoodAt = 0;
+function tick(): void {
+    if (isVirtual.value) now.value = stoodAt;
+    else now.value = Date.now() + skew.value;
+}
+
+/** A virtual clock stands still until the server says otherwise. */
+export function setVirtual(at: string): void {
+    isVirtual.value = true;
+    stoodAt = Date.parse(at);
+    tick();
+}
+
+export function startClock(): void {
+    setInterval(() => { if (!document.hidden) tick(); }, 1000);
+    setInterval(() => void askClock(), ASK_MS);
+}

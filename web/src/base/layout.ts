@@ -1,0 +1,150 @@
+// layout.ts - where each box of a plan stands.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plan is a tree of sequences, conditions and forks.  Sizes go up, places go down: a sequence puts
+// boxes side by side, a fork or a condition stacks its lists.  Nothing crosses, and the order is that of the file.
+
+export interface Element {
+    name: string;
+    kind: string;
+    handler?: string;
+    /** Of forks and conditions: its lists, each with a label. */
+    lists?: { label: string; elements: Element[] }[];
+}
+
+export interface Box { name: string; kind: string; handler?: string; x: number; y: number; width: number; height: number; folded?: number }
+export interface Line { from: string; to: string; points: [number, number][]; label?: string; list?: string }
+export interface Drawing { boxes: Box[]; lines: Line[]; width: number; height: number }
+
+export const BOX = { width: 168, height: 52, mark: 8, gap: 44, row: 20 };
+/** Longer lists and wider forks are folded until asked for. */
+export const FOLD = { branches: 20, steps: 50 };
+
+interface Size { width: number; height: number }
+
+const isBranching = (element: Element): boolean => !!element.lists?.length;
+export const joinName = (name: string): string => `${name} \u2192`;
+
+function shown(element: Element, open: ReadonlySet<string>): Element["lists"] {
+    const lists = element.lists ?? [];
+    return lists.length > FOLD.branches && !open.has(element.name) ? [] : lists;
+}
+
+function visibleOf(elements: Element[], open: ReadonlySet<string>): { elements: Element[]; hidden: number; key: string } {
+    const key = `list:${elements[0]?.name ?? ""}`;
+    if (elements.length <= FOLD.steps || open.has(key)) return { elements, hidden: 0, key };
+    return { elements: [...elements.slice(0, 20), ...elements.slice(-5)], hidden: elements.length - 25, key };
+}
+
+/** Measures and places; `open` names what has been unfolded. */
+export function layout(elements: Element[], open: ReadonlySet<string> = new Set()): Drawing {
+    const boxes: Box[] = [], lines: Line[] = [];
+    const sizes = new Map<Element, Size>();
+
+    const sizeOfList = (list: Element[]): Size => {
+        const { elements: all, hidden } = visibleOf(list, open);
+        let width = hidden ? BOX.width + BOX.gap : 0, height = all.length ? 0 : BOX.row;
+        all.forEach((element, index) => {
+            const size = sizeOf(element);
+            width += size.width + (index ? BOX.gap : 0);
+            height = Math.max(height, size.height);
+        });
+        return { width, height };
+    };
+    const sizeOf = (element: Element): Size => {
+        const known = sizes.get(element);
+        if (known) return known;
+        let size: Size = { width: BOX.width, height: BOX.height };
+        if (isBranching(element)) {
+            let width = 0, height = 0;
+            for (const list of shown(element, open) ?? []) {
+                const inner = sizeOfList(list.elements);
+                width = Math.max(width, inner.width);
+                height += inner.height + (height ? BOX.row : 0);
+            }
+            size = { width: BOX.width + (width ? width + BOX.gap : 0) + BOX.gap + BOX.mark, height: Math.max(height, BOX.height) };
+        }
+        sizes.set(element, size);
+        return size;
+    };
+
+    type End = { name: string; x: number; y: number };
+    const connect = (from: End, to: End, label?: string, list?: string) => {
+        const half = to.x - Math.min(BOX.gap / 2, (to.x - from.x) / 2);
+        lines.push({ from: from.name, to: to.name, ...(label ? { label } : {}), ...(list ? { list } : {}),
+                     points: from.y === to.y ? [[from.x, from.y], [to.x, to.y]] : [[from.x, from.y], [half, from.y], [half, to.y], [to.x, to.y]] });
+    };
+    /** Past the other lists, at the height of an empty one. */
+    const bypass = (from: End, to: End, y: number, label: string, list: string) => {
+        const left = from.x + BOX.gap / 2, right = to.x - BOX.gap / 2;
+        lines.push({ from: from.name, to: to.name, label, list, points: [[from.x, from.y], [left, from.y], [left, y], [right, y], [right, to.y], [to.x, to.y]] });
+    };
+    const box = (element: Pick<Box, "name" | "kind" | "handler" | "folded">, x: number, middle: number, width: number): { in: End; out: End } => {
+        boxes.push({ ...element, x, y: middle - BOX.height / 2, width, height: BOX.height });
+        return { in: { name: element.name, x, y: middle }, out: { name: element.name, x: x + width, y: middle } };
+    };
+
+    const placeList = (list: Element[], x: number, middle: number, from: End | null, label?: string, owner?: string): End | null => {
+        const { elements: all, hidden, key } = visibleOf(list, open);
+        let last = from, first = true;
+        const step = (ends: { in: End; out: End }) => {
+            if (last) connect(last, ends.in, first ? label : undefined, first ? owner : undefined);
+            last = ends.out;
+            first = false;
+        };
+        all.forEach((element, index) => {
+            if (hidden && index === 20) {
+                step(box({ name: key, kind: "folded", folded: hidden }, x, middle, BOX.width));
+                x += BOX.width + BOX.gap;
+            }
+            step(place(element, x, middle));
+            x += sizeOf(element).width + BOX.gap;
+        });
+        return last;
+    };
+    const place = (element: Element, x: number, middle: number): { in: End; out: End } => {
+        const plain = { name: element.name, kind: element.kind, ...(element.handler ? { handler: element.handler } : {}) };
+        if (!isBranching(element)) return box(plain, x, middle, BOX.width);
+        const size = sizeOf(element), lists = shown(element, open) ?? [];
+        const head = box({ ...plain, ...(lists.length ? {} : { folded: element.lists!.length }) }, x, middle, BOX.width);
+        const end = box({ name: joinName(element.name), kind: "join" }, x + size.width - BOX.mark, middle, BOX.mark);
+        let top = middle - size.height / 2;
+        if (!lists.length) connect(head.out, end.in);
+        for (const list of lists) {
+            const inner = sizeOfList(list.elements), center = top + inner.height / 2;
+            const owner = `${element.name}/${list.label}`;
+            const out = placeList(list.elements, head.out.x + BOX.gap, center, head.out, list.label, owner);
+            if (!list.elements.length) bypass(head.out, end.in, center, list.label, owner);
+            else if (out) connect(out, end.in);
+            top += inner.height + BOX.row;
+        }
+        return { in: head.in, out: end.out };
+    };
+
+    const whole = sizeOfList(elements);
+    placeList(elements, 0, whole.height / 2, null);
+    return { boxes, lines, width: whole.width, height: whole.height };
+}
+
+type Json = Record<string, unknown>;
+const isObject = (it: unknown): it is Json => typeof it === "object" && it !== null && !Array.isArray(it);
+
+const KINDS = ["step", "condition", "fork", "wait", "sleep", "human", "save_point"];
+
+/** The elements of a deployed definition. */
+export function readPlan(list: unknown): Element[] {
+    if (!Array.isArray(list)) return [];
+    return list.filter(isObject).map((item): Element => {
+        const word = KINDS.find((kind) => typeof item[kind] === "string") ?? "step";
+        const name = String(item[word] ?? item["name"] ?? "");
+        const kind = word === "step" ? "task" : word;
+        const element: Element = { name, kind };
+        if (typeof item["handler"] === "string") element.handler = item["handler"];
+        if (word === "condition")
+            element.lists = [{ label: "then", elements: readPlan(item["then"]) }, { label: "else", elements: readPlan(item["else"]) }];
+        if (word === "fork" && Array.isArray(item["branches"]))
+            element.lists = item["branches"].map((branch, index) => ({ label: String(index + 1), elements: readPlan(branch) }));
+        return element;
+    });
+}

@@ -1,0 +1,36 @@
+// who.ts - who is signed in, what the server is, and so which buttons there are.
+//
+// SPDX-License-Identifier: Apache-2.0
+import { signal } from "@preact/signals";
+import { ApiError, ask } from "./api";
+import { askClock, setVirtual } from "./clock";
+import { byName } from "./settings";
+import type { About, Me } from "./types";
+
+export const me = signal<Me | null>(null);
+export const about = signal<About | null>(null);
+
+export async function askWho(): Promise<void> {
+    const isMissing = (reason: unknown) => reason instanceof ApiError && reason.code === "not_found";
+    const [who, what] = await Promise.allSettled([ask<Me>("/v1/me"), ask<About>("/v1/about")]);
+    if (who.status === "fulfilled") me.value = who.value;
+    else if (isMissing(who.reason)) me.value = { name: null, role: "operate", auth: "none", may: [] };
+    if (what.status === "fulfilled") {
+        about.value = what.value;
+        if (what.value.clock === "virtual") setVirtual(what.value.now);
+    }
+    await askClock();
+}
+
+/** "POST /v1/instances/{id}/cancel": as the gate table has it, with {} for each segment. */
+export function may(method: string, route: string): boolean {
+    const who = me.value;
+    if (!who) return false;
+    if (!who.may.length) return who.role === "operate";
+    return who.may.includes(`${method} ${route.replace(/\{[^}]*\}/g, "{}")}`);
+}
+
+export const hasFeature = (name: string): boolean => about.value?.features.includes(name) ?? false;
+
+/** The name that goes with an action. */
+export const actor = (): string => me.value?.name || byName.value;

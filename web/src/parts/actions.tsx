@@ -1,0 +1,257 @@
+// actions.tsx - what can be done to instances and jobs: each opens a sheet.
+//
+// SPDX-License-Identifier: Apache-2.0
+import { ask, askText, send } from "../base/api";
+import { go } from "../base/place";
+import { shortId } from "../base/text";
+import type { Instance, InstanceRow, JobRow, StepRow, Why } from "../base/types";
+import { actor, may } from "../base/who";
+import { member, rawOf, scan } from "../base/scan";
+import { sheet, type Field, type SheetSpec, type Values } from "./sheet";
+
+type Subject = Pick<InstanceRow, "id" | "key" | "status" | "workflow" | "version">;
+
+const nameOf = (it: { id: string; key?: string | null }): string => it.key || `…${shortId(it.id)}`;
+const quoted = (text: string): string => /^[\w.:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+/** `by` is left out where the token has a name. */
+const withBy = (values: Values, more: object = {}): object => ({ ...(values["by"] ? { by: values["by"] } : {}), ...more });
+
+const REASON: Field = { name: "reason", label: "Reason", kind: "area", isRequired: true };
+
+interface Verb {
+    title: string;
+    sentence: (it: Subject, steps: StepRow[]) => string;
+    fields?: Field[];
+    isDanger?: boolean;
+    isTyped?: boolean;
+    path?: string;
+    done: string;
+    statuses: string[];
+    body?: (values: Values) => object | undefined;
+    cli: (id: string, values: Values) => string;
+}
+
+const OPEN = ["pending", "running", "waiting_signal", "paused", "dlq", "compensating"];
+const undoable = (steps: StepRow[]) => steps.filter((it) => it.kind === "task" && it.status === "completed").length;
+const stop = (verb: string) => (id: string, values: Values) => `cairn ${verb} ${id} --by ${quoted(values["by"] || actor() || "you")} --reason ${quoted(values["reason"] || "…")}`;
+
+const VERBS: Record<string, Verb> = {
+    pause: {
+        title: "Pause", statuses: ["running", "waiting_signal"], done: "Paused", cli: (id) => `cairn pause ${id}`,
+        sentence: (it) => `Pause ${nameOf(it)}? What runs may finish and its result is kept. Nothing new starts until you resume.`,
+    },
+    resume: {
+        title: "Resume", statuses: ["paused"], done: "Resumed", cli: (id) => `cairn resume ${id}`,
+        sentence: (_, steps) => {
+            const failed = steps.find((it) => it.status === "failed");
+            const held = steps.filter((it) => it.status === "paused").length;
+            return failed ? `${failed.name} is called again with fresh attempts.` : `Resume? ${held} held ${held === 1 ? "step goes" : "steps go"} on.`;
+        },
+    },
+    "resume-force": {
+        title: "Resume with the new code", statuses: ["paused"], done: "Resumed", path: "resume", isDanger: true, isTyped: true, cli: (id) => `cairn resume ${id} --force`,
+        sentence: () => "Accept the new code? What matches answers from memory; everything else is executed anew and may be called twice.",
+        body: () => ({ force: true }),
+    },
+    cancel: {
+        title: "Cancel", statuses: ["pending", "running", "waiting_signal", "paused", "dlq"], done: "Cancelled", fields: [REASON], isDanger: true, cli: stop("cancel"),
+        sentence: (_, steps) => `Cancel and undo? ${undoable(steps)} completed steps will be undone, the latest first.`,
+        body: (values) => withBy(values, { reason: values["reason"] }),
+    },
+    abort: {
+        title: "Abort", statuses: OPEN, done: "Aborted", fields: [REASON], isDanger: true, cli: stop("abort"),
+        sentence: () => "Abort and undo nothing? Completed steps stay as they are.",
+        body: (values) => withBy(values, { reason: values["reason"] }),
+    },
+    retry: {
+        title: "Retry", statuses: ["failed"], done: "Goes on with fresh attempts", cli: (id) => `cairn retry ${id}`,
+        sentence: () => "Try again? Failed, undone and stopped steps get fresh attempts; completed ones stay.",
+    },
+    restart: {
+        title: "Restart", statuses: ["running", "waiting_signal", "paused", "dlq", "completed", "failed", "cancelled", "aborted"], done: "Began anew", isDanger: true,
+        cli: (id) => `cairn restart ${id}`,
+        sentence: () => "Begin anew from the original input? Nothing is undone first; every step is called again.",
+    },
+};
+
+export function instanceAction(action: string, it: Subject, steps: StepRow[], done: () => void): void {
+    const verb = VERBS[action];
+    if (!verb) return;
+    sheet.value = {
+        action, title: `${verb.title} ${nameOf(it)}`, sentence: verb.sentence(it, steps), confirm: verb.title.split(" ")[0]!, isDanger: !!verb.isDanger,
+        fields: verb.fields ?? [], hasBy: !!verb.fields, done, cli: (values) => verb.cli(it.id, values),
+        ...(verb.isTyped ? { typed: it.key || shortId(it.id) } : {}),
+        send: async (values) => {
+            await send("POST", `/v1/instances/${it.id}/${verb.path ?? action}`, verb.body?.(values));
+            return { text: `${verb.done}: ${nameOf(it)}` };
+        },
+    };
+}
+
+/** Those that status and role allow, in the order of their buttons. */
+export function instanceActions(status: string, isMismatched = false): string[] {
+    return ["signal", "retry", "resume", "resume-force", "pause", "cancel", "abort", "restart", "start-again"].filter((action) => {
+        if (action === "signal") return ["running", "waiting_signal", "paused", "pending"].includes(status) && may("POST", "/v1/instances/{id}/signal");
+        if (action === "start-again") return may("POST", "/v1/instances");
+        if (action === "resume-force" && !isMismatched) return false;
+        const verb = VERBS[action]!;
+        return verb.statuses.includes(status) && may("POST", `/v1/instances/{id}/${verb.path ?? action}`);
+    });
+}
+
+export const ACTION_NAMES: Record<string, string> = {
+    signal: "Signal", retry: "Retry", resume: "Resume", "resume-force": "Accept new code", pause: "Pause", cancel: "Cancel", abort: "Abort", restart: "Restart",
+    "start-again": "Start again", approve: "Approve", reject: "Reject", requeue: "Requeue", "job-cancel": "Cancel", "job-retry": "Retry", "job-delete": "Delete",
+    "type-enable": "Switch on", workers: "Workers", about: "About", doctor: "Doctor", start: "Start", edit: "Edit and requeue", force: "Accept new code",
+};
+
+export function signalAction(it: Subject, events: string[], done: () => void): void {
+    sheet.value = {
+        action: "signal", title: `Send a signal to ${nameOf(it)}`, sentence: "The step that waits for this event goes on with its payload.", confirm: "Send", done,
+        fields: [
+            { name: "event", label: "Event", kind: "text", isRequired: true, value: events[0] ?? "", options: events },
+            { name: "payload", label: "Payload", kind: "json", value: "null", testId: "payload" },
+            { name: "id", label: "Id", kind: "text", value: crypto.randomUUID?.() ?? String(Math.random()).slice(2), hint: "A known id changes nothing." },
+            { name: "keep", label: "Keep it if nothing waits for it", kind: "check", value: "yes" },
+        ],
+        cli: (values) => `cairn signal ${it.id} ${quoted(values["event"] || "EVENT")}${values["payload"] && values["payload"] !== "null" ? ` --payload ${quoted(values["payload"])}` : ""}`,
+        send: async (values) => {
+            const start = JSON.stringify({ event: values["event"], ...(values["id"] ? { id: values["id"] } : {}), ...(values["keep"] ? {} : { latch: "off" }) });
+            const body = `${start.slice(0, -1)},"payload":${values["payload"] || "null"}}`;
+            const answer = await send<{ existing: boolean; taken: boolean; kept: boolean }>("POST", `/v1/instances/${it.id}/signal`, body);
+            return { text: answer.existing ? "This id was known; nothing changed." : answer.taken ? "Taken: the step goes on." : answer.kept ? "Kept until a step waits for it." : "Nothing waited for it, and it was not kept." };
+        },
+    };
+}
+
+export function decide(isApproved: boolean, it: { id: string; key: string | null; step: string }, done: () => void): void {
+    sheet.value = {
+        action: isApproved ? "approve" : "reject", confirm: isApproved ? "Approve" : "Reject", isDanger: !isApproved, hasBy: true, done,
+        title: `${isApproved ? "Approve" : "Reject"} ${it.step} of ${nameOf(it)}`,
+        sentence: isApproved ? `Approve ${it.step} of ${nameOf(it)}? The next step starts at once.` : "Reject? The instance is aborted; nothing is undone.",
+        fields: [{ name: "comment", label: "Comment", kind: "area", isRequired: !isApproved }],
+        cli: (values) => `cairn ${isApproved ? "approve" : "reject"} ${it.id} ${quoted(it.step)} --by ${quoted(values["by"] || "you")}${values["comment"] ? ` --comment ${quoted(values["comment"])}` : ""}`,
+        send: async (values) => {
+            await send("POST", `/v1/instances/${it.id}/steps/${encodeURIComponent(it.step)}/decision`,
+                       withBy(values, { decision: isApproved ? "confirmed" : "rejected", ...(values["comment"] ? { comment: values["comment"] } : {}) }));
+            return { text: `${isApproved ? "Approved" : "Rejected"} by ${values["by"] || actor()}` };
+        },
+    };
+}
+
+/** A member of an answer, with the bytes that it has there. */
+export async function rawMember(target: string, name: string): Promise<string> {
+    const text = await askText("GET", target);
+    const found = member(text, scan(text), name);
+    return found ? rawOf(text, found) : "null";
+}
+
+export async function requeue(record: string, step: string, isEdited: boolean, done: () => void): Promise<void> {
+    const original = await rawMember(`/v1/dlq/${record}`, "input");
+    const spec: SheetSpec = {
+        action: "requeue", title: `Requeue ${step}`, confirm: "Requeue", done,
+        sentence: `Call ${step} again${isEdited ? " with this input" : " with the input as it was"}? It gets fresh attempts.`,
+        fields: isEdited ? [{ name: "input", label: "Input", kind: "json", value: original, original, testId: "json-editor" }] : [],
+        cli: (values) => `cairn dlq requeue ${record}${isEdited && values["input"] !== original ? ` --input ${quoted(values["input"] ?? "")}` : ""}`,
+        send: async (values) => {
+            const isChanged = isEdited && values["input"] !== original;
+            await send("POST", `/v1/dlq/${record}/requeue`, isChanged ? `{"input":${values["input"]}}` : "{}");
+            return { text: `${step} is called again${isChanged ? " with the new input" : ""}.` };
+        },
+    };
+    sheet.value = spec;
+}
+
+export async function startForm(workflow: string, version: number, input: string, done?: () => void): Promise<void> {
+    sheet.value = {
+        action: "start", title: `Start ${workflow}`, sentence: `A new instance of ${workflow}, version ${version}, begins with this input.`, confirm: "Start",
+        fields: [
+            { name: "input", label: "Input", kind: "json", value: input, testId: "start-json" },
+            { name: "key", label: "Key", kind: "text", hint: "One instance per workflow and key.", testId: "start-key" },
+            { name: "start_at", label: "Start at", kind: "time", hint: "Now if left empty.", testId: "start-at" },
+        ],
+        ...(done ? { done } : {}),
+        cli: (values) => `cairn start ${workflow} --input ${quoted(values["input"] ?? "{}")}${values["key"] ? ` --key ${quoted(values["key"])}` : ""}`,
+        send: async (values) => {
+            const start = JSON.stringify({ workflow, version, ...(values["key"] ? { key: values["key"] } : {}), ...(values["start_at"] ? { start_at: new Date(values["start_at"]).toISOString() } : {}) });
+            const answer = await send<{ id: string; existing: boolean }>("POST", "/v1/instances", `${start.slice(0, -1)},"input":${values["input"] || "{}"}}`);
+            go(`instances/${answer.id}`);
+            return { text: answer.existing ? "The key was known; this is the first instance." : `Started ${values["key"] || shortId(answer.id)}` };
+        },
+    };
+}
+
+export async function startAgain(it: Subject): Promise<void> {
+    await startForm(it.workflow, it.version, await rawMember(`/v1/instances/${it.id}`, "input"));
+}
+
+export function jobAdd(type = "", payload = "{}"): void {
+    sheet.value = {
+        action: "job-add", title: "Add a job", sentence: "It is recorded, and executed as soon as a worker that serves its type has room.", confirm: "Add",
+        fields: [
+            { name: "type", label: "Type", kind: "text", isRequired: true, value: type },
+            { name: "payload", label: "Payload", kind: "json", value: payload },
+            { name: "key", label: "Key", kind: "text" },
+            { name: "priority", label: "Priority (lower goes first)", kind: "number", value: "100" },
+            { name: "run_at", label: "Not before", kind: "time" },
+            { name: "max_attempts", label: "Attempts", kind: "number", value: "3" },
+        ],
+        cli: (values) => `cairn job add ${quoted(values["type"] || "TYPE")} --payload ${quoted(values["payload"] ?? "{}")}`,
+        send: async (values) => {
+            const start = JSON.stringify({ type: values["type"], priority: Number(values["priority"]), max_attempts: Number(values["max_attempts"]),
+                                           ...(values["key"] ? { key: values["key"] } : {}), ...(values["run_at"] ? { run_at: new Date(values["run_at"]).toISOString() } : {}) });
+            const answer = await send<{ id: string; existing: boolean }>("POST", "/v1/jobs", `${start.slice(0, -1)},"payload":${values["payload"] || "{}"}}`);
+            go(`jobs/${answer.id}`);
+            return { text: answer.existing ? "The key was known; this is the first job." : "Added" };
+        },
+    };
+}
+
+const JOB_VERBS: Record<string, { title: string; sentence: string; statuses: string[]; method: string; route: string; done: string; cli: string }> = {
+    "job-cancel": { title: "Cancel", sentence: "Cancel? Its worker is told at its next heartbeat.", statuses: ["pending", "leased"], method: "POST", route: "/v1/jobs/{id}/cancel", done: "Cancelled", cli: "cancel" },
+    "job-retry": { title: "Retry", sentence: "Make it pending again with fresh attempts?", statuses: ["failed", "cancelled"], method: "POST", route: "/v1/jobs/{id}/retry", done: "Pending again", cli: "retry" },
+    "job-delete": { title: "Delete", sentence: "Delete? It is no longer claimed nor listed.", statuses: ["pending", "leased", "succeeded", "failed", "cancelled"], method: "DELETE", route: "/v1/jobs/{id}", done: "Deleted", cli: "delete" },
+};
+
+export const jobActions = (status: string): string[] =>
+    Object.keys(JOB_VERBS).filter((action) => JOB_VERBS[action]!.statuses.includes(status) && may(JOB_VERBS[action]!.method, JOB_VERBS[action]!.route));
+
+export function jobAction(action: string, it: Pick<JobRow, "id" | "type">, done: () => void): void {
+    const verb = JOB_VERBS[action];
+    if (!verb) return;
+    sheet.value = {
+        action, title: `${verb.title} ${it.type}`, sentence: verb.sentence, confirm: verb.title, isDanger: action !== "job-retry", done,
+        cli: () => `cairn job ${verb.cli} ${it.id}`,
+        send: async () => {
+            await send(verb.method, verb.route.replace("{id}", it.id));
+            return { text: `${verb.done}: ${it.type}` };
+        },
+    };
+}
+
+export function typeAction(type: string, isEnabled: boolean, runtime: string, done: () => void): void {
+    sheet.value = {
+        action: isEnabled ? "type-enable" : "type-disable", title: `Switch ${type} ${isEnabled ? "on" : "off"}`, confirm: isEnabled ? "Switch on" : "Switch off", isDanger: !isEnabled, done,
+        sentence: isEnabled ? `Workers may claim ${type} again.` : `Nobody can claim ${type} from now on; what runs goes on.`,
+        send: async () => {
+            await send("PUT", `/v1/registry/${encodeURIComponent(type)}`, { runtime, is_enabled: isEnabled });
+            return { text: `${type} is ${isEnabled ? "on" : "off"}` };
+        },
+    };
+}
+
+/** What the first reason of an instance offers, as one click. */
+export async function act(action: string, it: Instance, why: Why, steps: StepRow[], values: Record<string, unknown>, done: () => void): Promise<void> {
+    if (action === "signal") return signalAction(it, [String(values["event"] ?? "")].filter(Boolean), done);
+    if ((action === "approve" || action === "reject") && why.step) return decide(action === "approve", { id: it.id, key: it.key ?? null, step: why.step }, done);
+    if (action === "requeue" || action === "edit") {
+        const page = await ask<{ items: { id: string; instance_id: string; step_name: string; is_open: boolean }[] }>(`/v1/dlq?limit=1000`);
+        const record = page.items.find((item) => item.instance_id === it.id && item.is_open && (!why.step || item.step_name === why.step));
+        if (record) await requeue(record.id, record.step_name, action === "edit", done);
+        return;
+    }
+    if (action === "start-again") return startAgain(it);
+    if (action === "workers") return go("workers");
+    if (action === "about" || action === "doctor") return go("settings");
+    instanceAction(action === "force" ? "resume-force" : action, it, steps, done);
+}

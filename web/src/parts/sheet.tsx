@@ -1,0 +1,144 @@
+// sheet.tsx - the dialog that asks before it acts, and the drawer.
+//
+// SPDX-License-Identifier: Apache-2.0
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError } from "../base/api";
+import { byName } from "../base/settings";
+import { me } from "../base/who";
+import { Command, Failure, toast } from "./bits";
+import { Icon } from "./icons";
+import { check, JsonEditor } from "./json";
+
+export interface Field {
+    name: string;
+    label: string;
+    kind: "text" | "area" | "json" | "check" | "number" | "time" | "choice";
+    value?: string;
+    isRequired?: boolean;
+    options?: string[];
+    original?: string;
+    hint?: string;
+    testId?: string;
+}
+
+export type Values = Record<string, string>;
+
+export interface SheetSpec {
+    action: string;
+    title: string;
+    sentence: string;
+    fields?: Field[];
+    /** Asks who acts, unless the token says so. */
+    hasBy?: boolean;
+    isDanger?: boolean;
+    /** What has to be typed to confirm. */
+    typed?: string;
+    confirm: string;
+    cli?: (values: Values) => string;
+    send: (values: Values) => Promise<{ text: string; to?: string } | null>;
+    done?: () => void;
+}
+
+export const sheet = signal<SheetSpec | null>(null);
+
+const FOCUSABLE = 'a[href], button:not([disabled]), input:not([disabled]), select, textarea, [tabindex="0"]';
+
+/** Keeps the focus inside while it is open, and gives it back. */
+function useTrap(close: () => void) {
+    const place = useRef<HTMLDivElement>(null);
+    useEffect(() => {
+        const before = document.activeElement;
+        const first = place.current?.querySelector<HTMLElement>("textarea, input:not([type=checkbox]), select") ?? place.current?.querySelector<HTMLElement>("[data-testid=sheet-cancel], [data-testid=drawer-close]");
+        first?.focus();
+        const onKey = (event: KeyboardEvent) => {
+            if (event.key === "Escape") { event.stopPropagation(); close(); return; }
+            if (event.key !== "Tab" || !place.current) return;
+            const all = [...place.current.querySelectorAll<HTMLElement>(FOCUSABLE)];
+            const edge = event.shiftKey ? all[0] : all.at(-1);
+            if (document.activeElement === edge) { event.preventDefault(); (event.shiftKey ? all.at(-1) : all[0])?.focus(); }
+        };
+        place.current?.addEventListener("keydown", onKey);
+        return () => { if (before instanceof HTMLElement && before.isConnected) before.focus(); };
+    }, []);
+    return place;
+}
+
+function FieldInput({ field, value, onChange }: { field: Field; value: string; onChange: (text: string) => void }) {
+    const id = `field-${field.name}`;
+    const testId = field.testId ?? field.name;
+    const common = { id, "data-testid": testId, value, required: !!field.isRequired };
+    if (field.kind === "json")
+        return <JsonEditor id={testId} label={field.label} value={value} onChange={onChange} {...(field.original === undefined ? {} : { original: field.original })} />;
+    if (field.kind === "check")
+        return <label class="check"><input type="checkbox" data-testid={testId} checked={value === "yes"} onChange={(event) => onChange(event.currentTarget.checked ? "yes" : "")} /> {field.label}</label>;
+    return (
+        <label class="field" for={id}><span class="label">{field.label}{field.isRequired ? " (required)" : ""}</span>
+            {field.kind === "area" ? <textarea rows={2} {...common} onInput={(event) => onChange(event.currentTarget.value)} />
+                : field.kind === "choice" ? <select {...common} onChange={(event) => onChange(event.currentTarget.value)}>{field.options?.map((it) => <option key={it}>{it}</option>)}</select>
+                : <><input type={field.kind === "number" ? "number" : field.kind === "time" ? "datetime-local" : "text"} list={field.options ? `${id}-list` : undefined} {...common} onInput={(event) => onChange(event.currentTarget.value)} />
+                    {field.options && <datalist id={`${id}-list`}>{field.options.map((it) => <option key={it} value={it} />)}</datalist>}</>}
+            {field.hint && <span class="muted">{field.hint}</span>}
+        </label>
+    );
+}
+
+function SheetBody({ spec }: { spec: SheetSpec }) {
+    const needsBy = !!spec.hasBy && !me.value?.name;
+    const fields = [...(spec.fields ?? []), ...(needsBy ? [{ name: "by", label: "Your name", kind: "text", isRequired: true, value: byName.value } as Field] : [])];
+    const [values, setValues] = useState<Values>(() => Object.fromEntries(fields.map((it) => [it.name, it.value ?? ""])));
+    const [typed, setTyped] = useState("");
+    const [isWorking, setWorking] = useState(false);
+    const [error, setError] = useState<ApiError | null>(null);
+    const close = () => { sheet.value = null; };
+    const place = useTrap(close);
+    const isReady = fields.every((it) => it.kind === "json" ? !values[it.name] || !check(values[it.name]!) : !it.isRequired || values[it.name]!.trim()) && (!spec.typed || typed === spec.typed);
+    const full = { ...values, by: me.value?.name || values["by"] || "" };
+    const confirm = async () => {
+        if (isWorking || !isReady) return;
+        setWorking(true);
+        setError(null);
+        if (needsBy) byName.value = values["by"] ?? "";
+        try {
+            const outcome = await spec.send(full);
+            close();
+            if (outcome) toast("ok", outcome.text, outcome.to);
+            spec.done?.();
+        } catch (reason) {
+            setError(reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, spec.action));
+            setWorking(false);
+            if (reason instanceof ApiError && (reason.code === "wrong_state" || reason.code === "conflict")) spec.done?.();
+        }
+    };
+    return (
+        <div class="veil" onMouseDown={(event) => { if (event.target === event.currentTarget) close(); }}>
+            <div class="sheet" role="dialog" aria-modal="true" aria-labelledby="sheet-title" data-testid="sheet" data-action={spec.action} ref={place}>
+                <h2 id="sheet-title">{spec.title}</h2>
+                <p>{spec.sentence}</p>
+                <form onSubmit={(event) => { event.preventDefault(); void confirm(); }}>
+                    {fields.map((it) => <FieldInput key={it.name} field={it} value={values[it.name] ?? ""} onChange={(text) => setValues((old) => ({ ...old, [it.name]: text }))} />)}
+                    {spec.typed && <label class="field"><span class="label">Type {spec.typed} to confirm</span><input data-testid="typed" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>}
+                    {error && <Failure error={error} />}
+                    {spec.cli && <details><summary>On the command line</summary><Command text={spec.cli(full)} /></details>}
+                    <div class="row end">
+                        <button type="button" data-testid="sheet-cancel" onClick={close}>Cancel</button>
+                        <button type="submit" class={spec.isDanger ? "danger" : "primary"} data-testid="sheet-confirm" disabled={isWorking || !isReady}>{isWorking ? "Working …" : spec.confirm}</button>
+                    </div>
+                </form>
+            </div>
+        </div>
+    );
+}
+
+export const Sheets = () => sheet.value ? <SheetBody key={sheet.value.title} spec={sheet.value} /> : null;
+
+export function Drawer({ title, onClose, children }: { title: ComponentChildren; onClose: () => void; children: ComponentChildren }) {
+    const place = useTrap(onClose);
+    return (
+        <aside class="drawer" role="dialog" aria-label="Details" data-testid="drawer" ref={place}>
+            <header class="row"><h2>{title}</h2><button type="button" class="quiet" data-testid="drawer-close" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
+            {children}
+        </aside>
+    );
+}

@@ -1,0 +1,49 @@
+// why.tsx - the sentence that says what something waits for, with the click that helps.
+//
+// SPDX-License-Identifier: Apache-2.0
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Why, WhyAction } from "../base/types";
+import { ACTION_NAMES } from "./actions";
+import { Copy, Text, Time } from "./bits";
+
+const isTime = (value: unknown): value is string => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
+
+/** The template with times as this page shows them; text stays text. */
+export function Sentence({ why }: { why: Why }) {
+    const parts: ComponentChildren[] = [];
+    let last = 0;
+    for (const found of why.template.matchAll(/\{(\w+)\}/g)) {
+        parts.push(why.template.slice(last, found.index));
+        const value = why.values[found[1]!];
+        parts.push(isTime(value) ? <Time key={last} at={value} /> : <b key={last}><Text text={String(value ?? "")} /></b>);
+        last = found.index + found[0].length;
+    }
+    parts.push(why.template.slice(last));
+    return <span>{parts}</span>;
+}
+
+export const WhyLine = ({ why }: { why: Why }) => <span data-testid="why" data-code={why.code}><Sentence why={why} /></span>;
+
+const SHOWN = 3;
+
+export function WhyBox({ whys, allowed, act }: { whys: Why[]; allowed: (action: string) => boolean; act: (action: WhyAction, why: Why) => void }) {
+    const [isOpen, setOpen] = useState(false);
+    const shown = isOpen ? whys : whys.slice(0, SHOWN);
+    return (
+        <section class="why-box" aria-label="Why">
+            {shown.map((why, index) => (
+                <div key={`${why.code}${why.seq ?? ""}${index}`} class={`why u-${why.urgency}`} data-testid="why" data-code={why.code}>
+                    <p data-testid="why-text"><Sentence why={why} /></p>
+                    <div class="row">
+                        {why.actions.filter((it) => allowed(it.action)).map((it) => (
+                            <button key={it.action} type="button" data-testid="why-action" data-action={it.action} onClick={() => act(it, why)}>{ACTION_NAMES[it.action] ?? it.action}</button>
+                        ))}
+                        {why.actions[0]?.cli && <Copy text={why.actions[0].cli} id="copy-cli" label={`Copy: ${why.actions[0].cli}`} />}
+                    </div>
+                </div>
+            ))}
+            {whys.length > SHOWN && !isOpen && <button type="button" class="quiet" onClick={() => setOpen(true)}>and {whys.length - SHOWN} more</button>}
+        </section>
+    );
+}

@@ -1,0 +1,151 @@
+// rest.tsx - workers and types, settings, sign-in.
+//
+// SPDX-License-Identifier: Apache-2.0
+import { useState } from "preact/hooks";
+import { ApiError, apiUrl, signIn } from "../base/api";
+import { useAsk, useNews } from "../base/ask";
+import { skew } from "../base/clock";
+import { base, query } from "../base/place";
+import { one } from "../base/query";
+import { byName, density, forgetAll, hasShortcuts, isLiveWanted, theme, timeForm, views, zone, type SavedView } from "../base/settings";
+import { duration } from "../base/time";
+import { grouped, words } from "../base/text";
+import type { Finding, Page, TypeRow, WorkerRow } from "../base/types";
+import { about, askWho, may, me } from "../base/who";
+import { typeAction } from "../parts/actions";
+import { Command, Copy, Empty, Failure, Loading, Text, Time, toast } from "../parts/bits";
+import { Icon } from "../parts/icons";
+import { download } from "../parts/json";
+
+// ---- workers ---------------------------------------------------------------------------------------
+
+interface Held { id: string; kind: string; type: string; step: string | null; instance_id: string | null; key: string | null; attempt: number; since: string | null; lease_until: string }
+
+function Tasks({ name }: { name: string }) {
+    const page = useAsk<Page<Held>>(`/v1/workers/${encodeURIComponent(name)}/tasks`);
+    useNews(() => true, page.again, 2000);
+    if (!page.data) return <Loading rows={1} />;
+    if (!page.data.items.length) return <p class="muted">It holds nothing.</p>;
+    return <ul class="plain">{page.data.items.map((it) => <li key={it.id} data-testid="worker-task" data-id={it.id} class="row"><Text text={it.step ?? it.type} /> · <a href={it.instance_id ? `instances/${it.instance_id}` : `jobs/${it.id}`}><Text text={it.key ?? "open"} /></a><span class="muted">lease until <Time at={it.lease_until} /></span></li>)}</ul>;
+}
+
+export function Workers() {
+    const workers = useAsk<Page<WorkerRow>>("/v1/workers");
+    const types = useAsk<Page<TypeRow>>("/v1/types?limit=200");
+    const [open, setOpen] = useState<string | null>(null);
+    const [hasGone, setGone] = useState(false);
+    useNews(() => true, () => { workers.again(); types.again(); }, 5000);
+    if (workers.error && !workers.data) return <Failure error={workers.error} again={workers.again} />;
+    if (!workers.data) return <Loading />;
+    const shown = workers.data.items.filter((it) => hasGone || it.state !== "gone"), gone = workers.data.items.length - workers.data.items.filter((it) => it.state !== "gone").length;
+    const live = workers.data.items.filter((it) => it.state === "live").length;
+    const waiting = (types.data?.items ?? []).filter((it) => it.is_served === false && it.ready > 0);
+    const line = (type: string) => `cairn work --handle '${type}=COMMAND'`;
+    return (
+        <section>
+            <div data-testid="workers">
+                <div class="row head"><h1>Workers <span class="muted">{live} live</span></h1>{gone > 0 && <button type="button" onClick={() => setGone(!hasGone)}>{hasGone ? "Hide those that are gone" : `Show ${gone} that are gone`}</button>}</div>
+                {!shown.length ? <Empty reason="none"><p>No worker has been seen.</p>{waiting.slice(0, 3).map((it) => <p key={it.type}><Command text={line(it.type)} /></p>)}</Empty>
+                    : <div class="table-wrap"><table class="rows"><thead><tr><th>name</th><th>state</th><th class="wide">serves</th><th class="right">holds</th><th class="right">last seen</th><th>runtime</th></tr></thead><tbody>{shown.flatMap((it) => [
+                        <tr key={it.name} data-testid="worker-row" data-name={it.name} data-state={it.state}>
+                            <td class="c-key"><button type="button" class="fold" aria-expanded={open === it.name} aria-label="Its tasks" onClick={() => setOpen(open === it.name ? null : it.name)}><Icon name={open === it.name ? "down" : "right"} /></button><Text text={it.name} /></td>
+                            <td><span class={`pill g-${it.state === "live" ? "done" : it.state === "quiet" ? "queue" : "stop"}`}><Icon name={it.state === "live" ? "disc" : "ring"} size={12} />{it.state}</span></td>
+                            <td class="clip mono"><Text text={it.types.join(", ")} /></td><td class="right num">{it.holds}/{it.places}</td><td class="right"><Time at={it.last_seen} /></td><td>{it.runtime ?? "–"}</td>
+                        </tr>,
+                        ...(open === it.name ? [<tr key={`${it.name}+`}><td colSpan={6}><Tasks name={it.name} /></td></tr>] : []),
+                    ])}</tbody></table></div>}
+            </div>
+            <h2>Types</h2>
+            {types.error && !types.data ? <Failure error={types.error} again={types.again} /> : !types.data ? <Loading /> : (
+                <div class="table-wrap" data-testid="types"><table class="rows"><thead><tr><th class="wide">type</th><th class="right">ready</th><th class="right">oldest</th><th class="right">running</th><th class="right">later</th><th>workers</th><th>registry</th><th /></tr></thead><tbody>{types.data.items.map((it) => (
+                    <tr key={it.type} data-testid="type-row" data-type={it.type} data-served={it.is_served === null ? "unknown" : String(it.is_served)}>
+                        <td class="c-key mono"><Text text={it.type} /></td><td class="right num">{grouped(it.ready)}</td><td class="right"><Time at={it.oldest_ready_at} /></td><td class="right num">{grouped(it.leased)}</td><td class="right num">{grouped(it.later)}</td>
+                        <td>{it.is_served === null ? <span class="muted">not known yet</span> : it.is_served ? it.workers_live : <span class="bad"><Icon name="cross" size={12} /> none</span>}</td>
+                        <td>{it.runtime ? `${it.runtime} ${it.is_enabled === false ? "off" : "on"}` : "–"}</td>
+                        <td class="right nowrap">{it.is_served === false && it.is_enabled !== false && <Copy text={line(it.type)} id="copy-cli" label={`Copy: ${line(it.type)}`} />}
+                            {it.runtime && may("PUT", "/v1/registry/{name}") && (it.is_enabled === false ? <button type="button" data-testid="action-type-enable" onClick={() => typeAction(it.type, true, it.runtime!, types.again)}>Switch on</button> : <button type="button" data-testid="action-type-disable" onClick={() => typeAction(it.type, false, it.runtime!, types.again)}>Switch off</button>)}</td>
+                    </tr>))}</tbody></table></div>)}
+        </section>
+    );
+}
+
+// ---- settings --------------------------------------------------------------------------------------
+
+const Choice = <T extends string>({ name, label, value, options, onChange }: { name: string; label: string; value: T; options: T[]; onChange: (value: T) => void }) => (
+    <label class="field"><span class="label">{label}</span><select data-testid={name} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>{options.map((it) => <option key={it}>{it}</option>)}</select></label>
+);
+
+const PACKAGES = ["preact (MIT)", "@preact/signals (MIT)", "diff (BSD-3-Clause)"];
+
+export function Settings() {
+    const doctor = useAsk<{ items: Finding[] }>(may("GET", "/v1/doctor") ? "/v1/doctor" : null);
+    const it = about.value;
+    const importViews = (file: File | undefined) => void file?.text().then((text) => {
+        const list = JSON.parse(text) as SavedView[];
+        if (!Array.isArray(list)) throw new Error("no list");
+        views.value = list.filter((view) => typeof view.name === "string" && typeof view.screen === "string" && typeof view.query === "string").map(({ name, screen, query }) => ({ name, screen, query }));
+        toast("ok", `${views.value.length} views`);
+    }).catch(() => toast("error", "This is no file of views."));
+    const move = (index: number, by: number) => { const list = [...views.value], [view] = list.splice(index, 1); list.splice(index + by, 0, view!); views.value = list; };
+    return (
+        <section data-testid="settings">
+            <h1>Settings</h1>
+            <div class="form">
+                <Choice name="set-time" label="Times" value={timeForm.value} options={["relative", "local", "utc", "zone"]} onChange={(value) => { timeForm.value = value; }} />
+                {timeForm.value === "zone" && <label class="field"><span class="label">Zone</span><input data-testid="set-zone" list="zones" value={zone.value} onChange={(event) => { try { new Intl.DateTimeFormat("en", { timeZone: event.currentTarget.value }); zone.value = event.currentTarget.value; } catch { toast("error", "There is no such zone."); } }} /><datalist id="zones">{(Intl.supportedValuesOf?.("timeZone") ?? []).map((name) => <option key={name} value={name} />)}</datalist></label>}
+                <Choice name="set-theme" label="Theme" value={theme.value} options={["system", "light", "dark"]} onChange={(value) => { theme.value = value; }} />
+                <Choice name="set-density" label="Density" value={density.value} options={["normal", "tight"]} onChange={(value) => { density.value = value; }} />
+                <label class="check"><input type="checkbox" data-testid="set-shortcuts" checked={hasShortcuts.value} onChange={(event) => { hasShortcuts.value = event.currentTarget.checked; }} /> Shortcuts with single keys</label>
+                <label class="check"><input type="checkbox" data-testid="set-live" checked={isLiveWanted.value} onChange={(event) => { isLiveWanted.value = event.currentTarget.checked; }} /> Live</label>
+                {!me.value?.name && <label class="field"><span class="label">Your name</span><input data-testid="set-by" value={byName.value} onInput={(event) => { byName.value = event.currentTarget.value; }} /></label>}
+            </div>
+            <h2>Saved views</h2>
+            {!views.value.length ? <p class="muted">None. A list with filters can be saved as a view.</p> : <ul class="plain">{views.value.map((view, index) => <li key={view.name} class="row">
+                <a href={view.screen + view.query}>{view.name}</a>
+                <button type="button" class="quiet" aria-label={`Move ${view.name} up`} disabled={!index} onClick={() => move(index, -1)}>↑</button>
+                <button type="button" class="quiet" aria-label={`Move ${view.name} down`} disabled={index === views.value.length - 1} onClick={() => move(index, 1)}>↓</button>
+                <button type="button" class="quiet" aria-label={`Remove ${view.name}`} onClick={() => { views.value = views.value.filter((other) => other !== view); }}><Icon name="close" /></button></li>)}</ul>}
+            <div class="row"><button type="button" data-testid="views-export" onClick={() => download("cairn-views.json", JSON.stringify(views.value, null, 2))}>Export</button>
+                <label class="button">Import<input type="file" class="file" accept="application/json" data-testid="views-import" onChange={(event) => importViews(event.currentTarget.files?.[0])} /></label>
+                <button type="button" class="danger" data-testid="forget" onClick={() => { forgetAll(); location.reload(); }}>Forget this browser</button></div>
+            <h2>About</h2>
+            <div data-testid="about">
+                {it ? <p><b data-testid="about-version">Cairn {it.version}</b> · {it.store.product}, schema {it.store.schema} · {it.clock === "virtual" ? "virtual clock" : <>clock {Math.abs(skew.value) > 2000 ? <b>{skew.value > 0 ? "+" : "−"}{duration(Math.abs(skew.value))}</b> : `±${Math.round(Math.abs(skew.value))}ms`}</>} · up since <Time at={it.started_at} />{it.page && <> · page <span class="mono">{it.page}</span></>}</p>
+                    : <p class="muted">Cairn</p>}
+                {doctor.data?.items.map((finding) => <p key={finding.check} class="row" data-testid="finding" data-result={finding.result}><Icon name={finding.result === "ok" ? "tick" : finding.result === "error" ? "cross" : "flag"} label={words(finding.result)} /><b>{words(finding.check)}</b> <Text text={finding.text} /></p>)}
+                <p class="muted" data-testid="licences">This page contains {PACKAGES.join(", ")}.</p>
+            </div>
+        </section>
+    );
+}
+
+// ---- sign-in ---------------------------------------------------------------------------------------
+
+export function SignIn() {
+    const [text, setText] = useState("");
+    const [isKept, setKept] = useState(false);
+    const [isShown, setShown] = useState(false);
+    const [error, setError] = useState("");
+    const submit = async () => {
+        setError("");
+        const response = await fetch(apiUrl("/v1/me"), { headers: { Authorization: `Bearer ${text.trim()}` }, cache: "no-store" }).catch(() => null);
+        if (!response) { setError("The server does not answer."); return; }
+        if (response.status === 401) { setError("This token is not known."); return; }
+        signIn(text.trim(), isKept);
+        const next = one(query.value, "next");
+        await askWho().catch((reason: unknown) => { if (!(reason instanceof ApiError)) throw reason; });
+        location.replace(next.startsWith(base.pathname) ? new URL(next, location.origin) : base);
+    };
+    return (
+        <main class="sign-in" data-testid="sign-in">
+            <form class="card" onSubmit={(event) => { event.preventDefault(); void submit(); }}>
+                <h1>Cairn</h1>
+                <label class="field"><span class="label">Token</span><span class="row"><input class="grow" type={isShown ? "text" : "password"} data-testid="token" autocomplete="current-password" autoFocus value={text} onInput={(event) => setText(event.currentTarget.value)} />
+                    <button type="button" data-testid="token-show" aria-pressed={isShown} onClick={() => setShown(!isShown)}>{isShown ? "Hide" : "Show"}</button></span></label>
+                <label class="check"><input type="checkbox" data-testid="keep" checked={isKept} onChange={(event) => setKept(event.currentTarget.checked)} /> Keep me signed in on this device</label>
+                {error && <p class="bad" role="alert" data-testid="sign-in-error">{error}</p>}
+                <div class="row end"><button type="submit" class="primary" data-testid="sign-in-confirm" disabled={!text.trim()}>Sign in</button></div>
+            </form>
+        </main>
+    );
+}

@@ -1,0 +1,291 @@
+// start.tsx - the frame around every screen: navigation, search, live state, keys.
+//
+// SPDX-License-Identifier: Apache-2.0
+import { useSignal } from "@preact/signals";
+import { render, type ComponentChildren, type ComponentType } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ask, asking, signOut, token, trouble } from "./base/api";
+import { askClock, now, startClock } from "./base/clock";
+import { heardAt, isPaused, onDigest, pause, retryAt, startLive, state } from "./base/live";
+import { go, path, query, setQuery } from "./base/place";
+import { one } from "./base/query";
+import { hasShortcuts, isLiveWanted, theme, timeForm } from "./base/settings";
+import { isId } from "./base/text";
+import { inZone } from "./base/time";
+import { askWho, hasFeature, may, me } from "./base/who";
+import { copyText, Guard, Loading, Status, Text, toast, Toasts, VirtualMark } from "./parts/bits";
+import { Icon } from "./parts/icons";
+import { moveFocus } from "./parts/list";
+import { sheet, Sheets } from "./parts/sheet";
+import Instances from "./screens/instances";
+import Overview from "./screens/overview";
+
+// ---- screens ---------------------------------------------------------------------------------------
+
+type Any = ComponentType<any>;
+
+/** A screen that is loaded when it is first shown. */
+function later(load: () => Promise<unknown>, name = "default"): Any {
+    let loaded: Any | null = null;
+    return (props: object) => {
+        const [, redraw] = useState(0);
+        useEffect(() => { if (!loaded) void load().then((module) => { loaded = (module as Record<string, Any>)[name] ?? null; redraw(1); }); }, []);
+        const Screen = loaded;
+        return Screen ? <Screen {...props} /> : <Loading />;
+    };
+}
+
+const instance = () => import("./screens/instance"), jobs = () => import("./screens/jobs"), flows = () => import("./screens/workflows"), rest = () => import("./screens/rest");
+const Workflows = later(flows), Workflow = later(flows, "Workflow"), Diff = later(flows, "Diff"), SignIn = later(rest, "SignIn");
+
+interface Entry { id: string; to: string; label: string; icon: string; needs: string; key: string; badge?: "approvals" | "dead" }
+const NAV: Entry[] = [
+    { id: "overview", to: "", label: "Overview", icon: "home", needs: "/v1/instances", key: "o" },
+    { id: "instances", to: "instances", label: "Instances", icon: "list", needs: "/v1/instances", key: "i" },
+    { id: "jobs", to: "jobs", label: "Jobs", icon: "jobs", needs: "/v1/jobs", key: "j" },
+    { id: "approvals", to: "approvals", label: "Approvals", icon: "head", needs: "/v1/approvals", key: "a", badge: "approvals" },
+    { id: "dead", to: "dead", label: "Dead letters", icon: "tray", needs: "/v1/dlq", key: "d", badge: "dead" },
+    { id: "workflows", to: "workflows", label: "Workflows", icon: "flow", needs: "/v1/workflows", key: "w" },
+    { id: "functions", to: "functions", label: "Functions", icon: "code", needs: "/v1/workflows", key: "f" },
+    { id: "workers", to: "workers", label: "Workers", icon: "workers", needs: "/v1/workers", key: "k" },
+    { id: "settings", to: "settings", label: "Settings", icon: "gear", needs: "", key: "s" },
+];
+
+const ROUTES: [RegExp, (parts: string[]) => ComponentChildren, string][] = [
+    [/^$/, () => <Overview />, "Overview"],
+    [/^instances$/, () => <Instances />, "Instances"],
+    [/^instances\/([^/]+)$/, ([id]) => <One key={id} load={instance} id={id!} />, "Instance"],
+    [/^jobs$/, () => <One key="jobs" load={jobs} />, "Jobs"],
+    [/^jobs\/([^/]+)$/, ([id]) => <One key={id} load={jobs} name="Job" id={id!} />, "Job"],
+    [/^approvals$/, () => <One key="approvals" load={() => import("./screens/approvals")} />, "Approvals"],
+    [/^dead$/, () => <One key="dead" load={() => import("./screens/dead")} />, "Dead letters"],
+    [/^(workflow|function)s$/, ([kind]) => <Workflows key={kind!} kind={kind!} />, "Workflows"],
+    [/^workflows\/([^/]+)\/diff$/, ([name]) => <Diff name={name!} />, "Versions"],
+    [/^(workflow|function)s\/([^/]+)\/([^/]+)$/, ([kind, name, version]) => <Workflow key={`${name}/${version}`} kind={kind!} name={name!} version={version!} />, "Workflow"],
+    [/^workers$/, () => <One key="workers" load={rest} name="Workers" />, "Workers"],
+    [/^settings$/, () => <One key="settings" load={rest} name="Settings" />, "Settings"],
+];
+
+const parts = new Map<string, Any>();
+function One({ load, name = "default", ...props }: { load: () => Promise<unknown>; name?: string; id?: string }) {
+    const id = `${load.toString()}/${name}`;
+    if (!parts.has(id)) parts.set(id, later(load, name));
+    const Screen = parts.get(id)!;
+    return <Screen {...props} />;
+}
+
+function decoded(text: string): string {
+    try { return decodeURIComponent(text); } catch { return text; }
+}
+
+function Screen() {
+    const place = path.value.replace(/\/$/, "");
+    for (const [pattern, draw, title] of ROUTES) {
+        const found = pattern.exec(place);
+        if (found) { return <Titled title={title}>{draw(found.slice(1).map(decoded))}</Titled>; }
+    }
+    return <section class="empty" data-testid="error" data-code="not_found"><h1>There is no screen here.</h1><p><a href=".">Overview</a></p></section>;
+}
+
+function Titled({ title, children }: { title: string; children: ComponentChildren }) {
+    useEffect(() => { document.title = `${title} · Cairn`; }, [title]);
+    return <>{children}</>;
+}
+
+// ---- the frame -------------------------------------------------------------------------------------
+
+function useBadges(): { approvals: number; dead: number } {
+    const [badges, setBadges] = useState({ approvals: 0, dead: 0 });
+    useEffect(() => {
+        if (!me.value) return undefined;
+        const read = () => {
+            if (may("GET", "/v1/approvals")) ask<{ n: number }>("/v1/approvals?limit=1").then((it) => setBadges((old) => ({ ...old, approvals: it.n ?? 0 })), () => undefined);
+            if (may("GET", "/v1/instances/counts")) ask<{ counts: Record<string, { n: number }> }>("/v1/instances/counts").then((it) => setBadges((old) => ({ ...old, dead: it.counts["dlq"]?.n ?? 0 })), () => undefined);
+        };
+        read();
+        let last = Date.now();
+        return onDigest((digest) => {
+            if (digest.approvals !== undefined && digest.dead !== undefined) setBadges({ approvals: digest.approvals, dead: digest.dead });
+            else if (Date.now() - last > 5000) { last = Date.now(); read(); }
+        });
+    }, [me.value]);
+    return badges;
+}
+
+function Nav() {
+    const badges = useBadges();
+    const isOpen = useSignal(false);
+    const here = path.value.split("/")[0];
+    const shown = NAV.filter((it) => !it.needs || may("GET", it.needs) || it.id === "settings");
+    const item = (it: Entry) => {
+        const count = it.badge ? badges[it.badge] : 0;
+        return <a key={it.id} href={it.to || "."} data-testid={`nav-${it.id}`} title={it.label} aria-current={here === it.to ? "page" : undefined} class={["overview", "instances", "approvals", "dead"].includes(it.id) ? "" : "second"} onClick={() => { isOpen.value = false; }}>
+            <Icon name={it.icon} /><span>{it.label}</span>{count > 0 && <b class="badge" data-testid={`badge-${it.badge}`}>{count > 999 ? "999+" : count}</b>}</a>;
+    };
+    return (
+        <nav class={isOpen.value ? "nav open" : "nav"} data-testid="nav" aria-label="Screens">
+            {shown.map(item)}
+            {hasFeature("schedules") && <a href="schedules" class="second" data-testid="nav-schedules"><Icon name="clock" /><span>Schedules</span></a>}
+            <button type="button" class="nav-more" data-testid="nav-more" aria-expanded={isOpen.value} onClick={() => { isOpen.value = !isOpen.value; }}><Icon name="more" /><span>More</span></button>
+        </nav>
+    );
+}
+
+interface Found { kind: string; id: string; title: string; status: string | null }
+
+const placeOf = (it: Found): string => it.kind === "instance" ? `instances/${it.id}` : it.kind === "job" ? `jobs/${it.id}` : it.kind === "type" ? `jobs?type=${encodeURIComponent(it.title)}` : `${it.kind}s/${encodeURIComponent(it.title)}/latest`;
+
+function Search() {
+    const [text, setText] = useState("");
+    const [found, setFound] = useState<Found[] | null>(null);
+    const [chosen, setChosen] = useState(0);
+    const timer = useRef(0), field = useRef<HTMLInputElement>(null);
+    useEffect(() => {
+        clearTimeout(timer.current);
+        const wanted = text.trim();
+        if (wanted.length < 2) { setFound(null); return; }
+        timer.current = setTimeout(() => void find(wanted).then((items) => { setFound(items); setChosen(0); }, () => setFound([])), 200) as unknown as number;
+    }, [text]);
+    const find = async (wanted: string): Promise<Found[]> => {
+        const answer = await ask<{ items: Found[] }>(`/v1/find?q=${encodeURIComponent(wanted)}`);
+        return answer.items;
+    };
+    const leave = () => { setText(""); setFound(null); field.current?.blur(); };
+    const open = async () => {
+        const wanted = text.trim();
+        if (isId(wanted)) {
+            const isInstance = await ask(`/v1/instances/${wanted}`).then(() => true, () => false);
+            go(`${isInstance ? "instances" : "jobs"}/${wanted}`);
+        } else {
+            const items = await find(wanted).catch(() => [] as Found[]);
+            const first = items[chosen] ?? items[0];
+            go(first ? placeOf(first) : `instances?has=${encodeURIComponent(wanted)}`);
+        }
+        leave();
+    };
+    return (
+        <form class="search" role="search" onSubmit={(event) => { event.preventDefault(); if (text.trim()) void open(); }}>
+            <Icon name="search" /><input ref={field} type="search" data-testid="search" aria-label="Search" placeholder="id, key, workflow …" value={text} onInput={(event) => setText(event.currentTarget.value)}
+                onKeyDown={(event) => {
+                    if (event.key === "Escape") leave();
+                    else if (found && (event.key === "ArrowDown" || event.key === "ArrowUp")) { event.preventDefault(); setChosen(Math.max(0, Math.min(found.length - 1, chosen + (event.key === "ArrowDown" ? 1 : -1)))); }
+                }} /><kbd>/</kbd>
+            {found && (
+                <div class="results" data-testid="search-results">
+                    {found.map((it, index) => <a key={it.kind + it.id} class={index === chosen ? "chosen" : undefined} data-testid="search-result" data-id={it.id} data-kind={it.kind} href={placeOf(it)} onClick={leave}><span class="muted">{it.kind}</span> <Text text={it.title} /> {it.status && <Status status={it.status} />}</a>)}
+                    {!found.length && <a data-testid="search-result" data-kind="text" href={`instances?has=${encodeURIComponent(text.trim())}`} onClick={leave}>Search inputs and errors for <b><Text text={text.trim()} /></b></a>}
+                </div>
+            )}
+        </form>
+    );
+}
+
+const TIME_NAMES = { relative: "relative", local: "local", utc: "UTC", zone: "zone" } as const;
+export function nextTimeForm(): void {
+    const order = ["relative", "local", "utc"] as const;
+    timeForm.value = order[(order.indexOf(timeForm.value as "local") + 1) % order.length]!;
+}
+
+function Top() {
+    const shown = isPaused.value ? "paused" : state.value;
+    const label = { live: "live", paused: "paused", connecting: "connecting", lost: "not live", off: "not live" }[shown];
+    const themes = ["system", "light", "dark"] as const;
+    return (
+        <header class="top">
+            <a class="brand" href="." aria-label="Cairn, overview">Cairn</a>
+            <Search />
+            <button type="button" class="quiet live" data-testid="live-toggle" aria-pressed={!isPaused.value} title={isPaused.value ? "Go on" : "Pause"} onClick={() => pause(!isPaused.value)}>
+                <span class={`dot s-${shown}`} /><span data-testid="live-state" data-state={shown}>{label}</span></button>
+            <VirtualMark />
+            <button type="button" class="quiet" data-testid="time-zone" title="How times are shown" onClick={nextTimeForm}><Icon name="clock" /><span class="wide-only">{TIME_NAMES[timeForm.value]}</span></button>
+            <button type="button" class="quiet" data-testid="theme" aria-label={`Theme: ${theme.value}`} title={`Theme: ${theme.value}`} onClick={() => { theme.value = themes[(themes.indexOf(theme.value) + 1) % 3]!; }}><Icon name="theme" /></button>
+            {me.value && <span class="who" data-testid="who" data-role={me.value.role}>{me.value.name ?? (me.value.auth === "none" ? "" : me.value.role)}</span>}
+            {token.value && <button type="button" class="quiet" data-testid="sign-out" onClick={signOut}>Sign out</button>}
+        </header>
+    );
+}
+
+function Banner() {
+    const error = trouble.value, isLost = state.value === "lost" && isLiveWanted.value;
+    if (error && ["store_full", "read_only"].includes(error.code)) return <div class="banner bad-banner" role="alert" data-testid="banner"><Text text={error.message} /></div>;
+    if (isLost || error) {
+        const seconds = Math.max(0, Math.ceil((retryAt.value - Date.now()) / 1000));
+        void now.value;
+        return <div class="banner" role="status" data-testid="banner">{error && !isLost ? "The store does not answer." : "Not live."} Trying again{seconds ? ` in ${seconds} s` : ""}. What you see is from {inZone(heardAt.value).split(" ").at(-1)}.</div>;
+    }
+    return null;
+}
+
+const SHORTCUTS: [string, string][] = [
+    ["/ or Ctrl+K", "search"], ["g then o i j a d w f k s", "go to a screen"], ["j k", "next, previous row"], ["Enter", "open"], ["x", "select the row"], ["r", "show news now"],
+    ["p", "pause or resume live"], ["[ ]", "previous, next tab"], ["t", "switch times"], ["c", "copy the id"], ["Esc", "close; back to the list"],
+];
+
+function Shortcuts({ close }: { close: () => void }) {
+    return <div class="veil" onClick={close}><div class="sheet" role="dialog" aria-label="Shortcuts" data-testid="shortcuts"><h2>Shortcuts</h2><dl class="facts">{SHORTCUTS.flatMap(([key, does]) => [<dt key={key}><kbd>{key}</kbd></dt>, <dd key={does}>{does}</dd>])}</dl><button type="button" onClick={close}>Close</button></div></div>;
+}
+
+const ROWS = "[data-testid=instance-row],[data-testid=job-row],[data-testid=step-row],[data-testid=event-row],[data-testid=dead-row]";
+const click = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
+
+function useKeys(showHelp: () => void): void {
+    useEffect(() => {
+        let isGoing = false;
+        const onKey = (event: KeyboardEvent) => {
+            const target = event.target as HTMLElement;
+            if (event.key === "k" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); document.querySelector<HTMLElement>("[data-testid=search]")?.focus(); return; }
+            if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select")) return;
+            if (event.key === "Escape") {
+                if (sheet.value) sheet.value = null;
+                else if (one(query.value, "step")) setQuery({ step: null });
+                else if (path.value.includes("/")) history.back();
+                return;
+            }
+            if (!hasShortcuts.value || sheet.value) return;
+            if (isGoing) {
+                isGoing = false;
+                const to = NAV.find((it) => it.key === event.key);
+                if (to) { event.preventDefault(); go(to.to); }
+                return;
+            }
+            const tabs = [...document.querySelectorAll<HTMLAnchorElement>("[role=tab]")], at = tabs.findIndex((it) => it.getAttribute("aria-selected") === "true");
+            const row = document.activeElement?.closest<HTMLElement>("tr[data-id]");
+            const actions: Record<string, () => void> = {
+                "/": () => document.querySelector<HTMLElement>("[data-testid=search]")?.focus(), g: () => { isGoing = true; }, j: () => moveFocus(1, ROWS), k: () => moveFocus(-1, ROWS), ArrowDown: () => moveFocus(1, ROWS), ArrowUp: () => moveFocus(-1, ROWS),
+                x: () => row?.querySelector<HTMLElement>("[data-testid=select-row]")?.click(), r: () => click("[data-testid=news-pill]"), p: () => pause(!isPaused.value), t: nextTimeForm,
+                "[": () => tabs[at - 1]?.click(), "]": () => tabs[at + 1]?.click(), ".": () => { const menu = document.querySelector<HTMLDetailsElement>("[data-testid=more-actions]"); if (menu) { menu.open = true; menu.querySelector<HTMLElement>("button")?.focus(); } },
+                c: () => { const id = row?.dataset["id"] ?? document.querySelector<HTMLElement>("section[data-id]")?.dataset["id"]; if (id) { copyText(id); toast("ok", "Copied the id"); } }, "?": showHelp,
+            };
+            const action = actions[event.key];
+            if (action && !((event.key === "ArrowDown" || event.key === "ArrowUp") && !row)) { event.preventDefault(); action(); }
+        };
+        addEventListener("keydown", onKey);
+        return () => removeEventListener("keydown", onKey);
+    }, []);
+}
+
+function App() {
+    const [hasHelp, setHelp] = useState(false);
+    useKeys(() => setHelp(true));
+    const isSignIn = path.value === "sign-in";
+    useEffect(() => { if (!isSignIn) void askWho(); }, [isSignIn]);
+    if (isSignIn) return <><SignIn /><Toasts /></>;
+    return (
+        <div class="frame">
+            <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to the content</a>
+            <Top /><Nav />
+            <main id="main" tabIndex={-1}>
+                {asking.value > 0 && <div class="progress" aria-hidden="true" />}
+                <Banner />
+                <Guard key={path.value}>{me.value ? <Screen /> : <Loading rows={8} />}</Guard>
+            </main>
+            <Sheets /><Toasts />
+            {hasHelp && <Shortcuts close={() => setHelp(false)} />}
+        </div>
+    );
+}
+
+startClock();
+startLive();
+document.addEventListener("visibilitychange", () => { if (!document.hidden) void askClock(); });
+render(<App />, document.getElementById("app")!);
