@@ -276,6 +276,10 @@ CAIRN_API size_t cairn_page_count(const cairn_page *page);
 CAIRN_API const char *cairn_page_next(const cairn_page *page); /* NULL: this is the last part */
 CAIRN_API void cairn_page_free(cairn_page *page);              /* page may be NULL */
 
+/* A filter that no index serves ends a list early: items back to this time were looked at, and
+ * cairn_page_next() looks further back.  0: the list was not cut short. */
+CAIRN_API int64_t cairn_page_scanned_to(const cairn_page *page);
+
 CAIRN_API const cairn_job *cairn_page_job(const cairn_page *page, size_t index);
 CAIRN_API const cairn_event *cairn_page_event(const cairn_page *page, size_t index);
 CAIRN_API const cairn_registry_entry *cairn_page_registry_entry(const cairn_page *page,
@@ -387,11 +391,18 @@ struct cairn_job {
 
 typedef struct cairn_job_filter {
     size_t size;
-    const char *status; /* NULL: any */
+    const char
+        *status; /* one or several, such as "failed,cancelled"; "active": not ended, "ended";
+                         * NULL: any */
     const char *type;   /* an exact type, or a prefix such as "billing.%"; NULL: any */
-    const char *key;    /* NULL: any */
+    const char *key;    /* a key, or a prefix such as "order-%"; NULL: any */
     const char *cursor; /* of cairn_page_next(); NULL: the first page */
     uint32_t limit;     /* 1 to 1000 */
+    const char *q;      /* an id, a key, or the beginning of one; NULL: any */
+    const char *ids;    /* only these, at most 100, separated by commas; NULL: any */
+    const char *has;    /* a text in the payload or the last error; NULL: any */
+    const char *due;    /* of pending jobs: "true" or "false"; NULL: any */
+    int64_t created_from_us, created_to_us; /* both included; 0: any time */
 } cairn_job_filter;
 
 #define CAIRN_JOB_FILTER_VALUES_(SET) SET(size, sizeof(cairn_job_filter)), SET(limit, 100)
@@ -875,9 +886,17 @@ struct cairn_instance {
 
 typedef struct cairn_instance_filter {
     size_t size;
-    const char *status, *workflow, *key; /* NULL: any */
-    const char *cursor;                  /* of cairn_page_next(); NULL: the first page */
-    uint32_t limit;                      /* 1 to 1000 */
+    const char *status;   /* one or several, such as "failed,dlq"; "active": not ended, "ended";
+                           * NULL: any */
+    const char *workflow; /* NULL: any */
+    const char *key;      /* a key, or a prefix such as "order-%"; NULL: any */
+    const char *cursor;   /* of cairn_page_next(); NULL: the first page */
+    uint32_t limit;       /* 1 to 1000 */
+    const char *q;        /* an id, a key, or the beginning of one; NULL: any */
+    const char *ids;      /* only these, at most 100, separated by commas; NULL: any */
+    const char *has;      /* a text in the input or the last error; NULL: any */
+    int64_t created_from_us, created_to_us; /* both included; 0: any time */
+    int32_t version;                        /* 0: any */
 } cairn_instance_filter;
 
 #define CAIRN_INSTANCE_FILTER_VALUES_(SET) \

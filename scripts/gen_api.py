@@ -40,7 +40,7 @@ class Field:
         if enum:
             self.words = [word.strip() for word in enum.group(1).split(",")]
             text = text.replace(enum.group(0), " ")
-        member = re.search(r"= ([\w.]+)(?:, (\w+))?", text)
+        member = re.search(r"= ([\w.]+)(?:, ([\w.]+))?", text)
         if member:
             self.member, self.count = member.groups()
             text = text.replace(member.group(0), " ")
@@ -88,7 +88,7 @@ class Object:
         self.role, self.name, self.struct = role, name, struct
         self.description, self.fields, self.any_of = "", [], []
         self.item = self.key = None  # of pages and lists
-        self.is_endless = False
+        self.is_endless = self.is_scanned = False
 
     def variable(self):
         return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", self.name).lower() + "_object"
@@ -102,11 +102,11 @@ def lines_of(path):
 
 
 def read_head(line, where):
-    listed = re.match(r"(page|list) (\w+) of (\w+)(?: as (\w+))?( without end)?$", line)
+    listed = re.match(r"(page|list) (\w+) of (\w+)(?: as (\w+))?( without end)?( scanned)?$", line)
     if listed:
         made = Object(listed.group(1), listed.group(2), None)
         made.item, made.key = listed.group(3), listed.group(4) or "items"
-        made.is_endless = bool(listed.group(5))
+        made.is_endless, made.is_scanned = bool(listed.group(5)), bool(listed.group(6))
         return made
     head = re.match(r"(answer|request|query|part) (\w+)(?:: (.+))?$", line)
     if not head:
@@ -299,10 +299,13 @@ def c_answer(operation, objects):
     name, place, _ = operation.placed("created" if "created" in operation.said else "answer")
     if is_written_by_hand(operation):
         return []
+    name, _, row = name.partition(" or ")
     made = objects[name]
     variable = objects[made.item or name].variable()
     if made.role == "page":
-        return [f"ANSWER(PAGE, {variable})"] + ([".is_endless = true"] if made.is_endless else [])
+        said = [f"ANSWER(PAGE, {variable})"] + ([".is_endless = true"] if made.is_endless else [])
+        said += [".is_scanned = true"] if made.is_scanned else []
+        return said + ([f".row = &{objects[objects[row].item].variable()}"] if row else [])
     if made.role == "list":
         return [f"ANSWER(LIST, {variable})", f'.list = "{made.key}"']
     if place.endswith("[0]"):
@@ -488,6 +491,11 @@ def make_schema(one, objects):
                 {"type": "string", "description": "Where to go on; always set."} if one.is_endless else
                 {"type": ["string", "null"],
                  "description": "The cursor of the next page; null: this was the last."})
+        if one.is_scanned:
+            schema["properties"]["scanned_to"] = {
+                "type": ["string", "null"], "format": "date-time",
+                "description": "The search ended early: what was created before this was not looked at, and "
+                               "next goes on there. null: it did not."}
         schema["required"] = list(schema["properties"])
     add_properties(one, objects, one.role == "request", schema)
     any_of = schema.pop("any_of")

@@ -101,11 +101,15 @@ static void write_list(const struct operation *operation, const struct request *
                        struct json_out *out)
 {
     bool is_page = operation->form == ANSWER_PAGE;
+    const struct page_output *page = &request->out.page;
     json_open(out, '{');
-    list_write(out, is_page ? "items" : operation->list, operation->answer,
-               request->out.page.items, request->out.page.count, WRITE_ANSWER);
+    list_write(out, is_page ? "items" : operation->list,
+               page->is_row ? operation->row : operation->answer, page->items, page->count,
+               WRITE_ANSWER);
     if (is_page)
-        json_str(json_key(out, "next"), request->out.page.next);
+        json_str(json_key(out, "next"), page->next);
+    if (operation->is_scanned)
+        json_time(json_key(out, "scanned_to"), page->scanned_to_us);
     json_close(out, '}');
 }
 

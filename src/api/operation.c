@@ -140,19 +140,25 @@ const struct field *field_named(const struct object *object, const char *name, s
     return NULL;
 }
 
-/* An answer's times have milliseconds.  A request's have all six decimals: cut to milliseconds,
- * something would be due before its time. */
+void instant_format_fine(int64_t us, char text[FINE_INSTANT_TEXT])
+{
+    char short_text[INSTANT_TEXT];
+    instant_format(us, short_text);
+    size_t len = strlen(short_text);
+    assert(len > 1 && short_text[len - 1] == 'Z');
+    snprintf(text, FINE_INSTANT_TEXT, "%.*s%03dZ", (int)len - 1, short_text,
+             (int)(us % US_PER_MS));
+}
+
+/* An answer's times have milliseconds. */
 static void write_time(struct json_out *out, int64_t us, enum writing writing)
 {
-    char text[INSTANT_TEXT], fine[INSTANT_TEXT + 8];
+    char fine[FINE_INSTANT_TEXT];
     if (writing == WRITE_ANSWER) {
         json_time(out, us);
         return;
     }
-    instant_format(us, text);
-    size_t len = strlen(text);
-    assert(len > 1 && text[len - 1] == 'Z');
-    snprintf(fine, sizeof fine, "%.*s%03dZ", (int)len - 1, text, (int)(us % US_PER_MS));
+    instant_format_fine(us, fine);
     json_str(out, fine);
 }
 

@@ -9,6 +9,7 @@
 #ifndef API_OPERATION_H
 #define API_OPERATION_H
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "engine/request.h"
 
@@ -93,6 +94,11 @@ void list_write(struct json_out *out, const char *name, const struct object *obj
 const void *field_pointer(const struct field *field, const void *from);
 int64_t field_number(const struct field *field, const void *from); /* and bool */
 double field_fraction(const struct field *field, const void *from);
+
+/* A time as requests have it: with all six decimals, because cut to milliseconds something would be due
+ * before its time. */
+enum { FINE_INSTANT_TEXT = INSTANT_TEXT + 8 };
+void instant_format_fine(int64_t us, char text[FINE_INSTANT_TEXT]);
 void field_put_pointer(const struct field *field, void *to, const void *pointer);
 void field_put_fraction(const struct field *field, void *to, double fraction);
 void field_put_number(const struct field *field, void *to, int64_t number);
@@ -149,9 +155,11 @@ struct operation {
 
     enum answer_form form;
     const struct object *answer;
+    const struct object *row; /* of a page, if out.page.is_row; NULL: it never is */
     uint32_t answer_at;
     const char *list;
     bool is_endless;   /* `next` is always set */
+    bool is_scanned;   /* and "scanned_to" is written */
     bool is_creating;  /* 201, or 200 if its field "existing" is true */
     int failed_status; /* instead of 500 and above; 0: the status of the code */
 

@@ -4,6 +4,7 @@
  */
 #include "api/target.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -123,6 +124,17 @@ static int64_t read_number(const struct field *field, const char *text, struct r
     return value;
 }
 
+static int64_t read_time(const struct field *field, const char *text, struct request *request)
+{
+    int64_t us = 0;
+    if (text && !instant_parse(text, &us))
+        request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                             "query parameter \"%s\" must be a time such as "
+                             "2026-11-15T06:30:00Z, not \"%.64s\"",
+                             field->name, text);
+    return us;
+}
+
 static bool read_flag(const struct field *field, const char *text, struct request *request)
 {
     const char *other = field->words[1];
@@ -145,6 +157,8 @@ void target_read_query(const struct target *target, struct request *request,
             field_put_pointer(field, to, text);
         else if (field->kind == FIELD_FLAG)
             field_put_number(field, to, read_flag(field, text, request));
+        else if (field->kind == FIELD_TIME)
+            field_put_number(field, to, read_time(field, text, request));
         else
             field_put_number(field, to, read_number(field, text, request));
     }

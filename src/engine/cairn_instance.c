@@ -31,7 +31,8 @@ cairn_code cairn_instance_list(cairn_engine *engine, const cairn_instance_filter
                                cairn_page **ret_instances, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_INSTANCE_LIST);
-    TRY(options_take(OPTIONS_INSTANCE_FILTER, &request->in.instance_list, filter, reterr));
+    TRY(options_take(OPTIONS_INSTANCE_FILTER, &request->in.instance_list.filter, filter,
+                     reterr));
     return run_for_page(engine, &request, PAGE_INSTANCE, ret_instances, reterr);
 }
 

@@ -33,7 +33,7 @@ cairn_code cairn_job_list(cairn_engine *engine, const cairn_job_filter *filter,
                           cairn_page **ret_jobs, cairn_error *reterr)
 {
     SCOPED_REQUEST(request, OP_JOB_LIST);
-    TRY(options_take(OPTIONS_JOB_FILTER, &request->in.job_list, filter, reterr));
+    TRY(options_take(OPTIONS_JOB_FILTER, &request->in.job_list.filter, filter, reterr));
     return run_for_page(engine, &request, PAGE_JOB, ret_jobs, reterr);
 }
 

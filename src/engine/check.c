@@ -292,46 +292,12 @@ static cairn_code check_page(struct check *check, const char *cursor, uint32_t l
 }
 
 /* Cursors of lists that are in order of number. */
-static cairn_code check_number_page(struct check *check, const char *cursor, uint32_t limit)
+cairn_code check_number_page(struct check *check, const char *cursor, uint32_t limit)
 {
     int64_t number;
     TRY(check_page(check, cursor, limit));
     if (cursor && !number_id_read(cursor, &number))
         return check_bad(check, "cursor", "is invalid");
-    return CAIRN_OK;
-}
-
-static cairn_code no_such_status(struct check *check, const char *status, const char *hint)
-{
-    cairn_code code =
-        fail(check->error, CAIRN_E_BAD_INPUT, "status \"%.64s\" does not exist", status);
-    return fail_hint(check->error, code, "%s", hint);
-}
-
-cairn_code check_job_list(struct check *check)
-{
-    const cairn_job_filter *in = &check->request->in.job_list;
-    TRY(check_number_page(check, in->cursor, in->limit));
-    if (in->type)
-        TRY(check_pattern(check, "type", in->type));
-    TRY(check_optional(check, "key", in->key));
-    if (in->status && job_status_from(in->status) == JOB_NONE)
-        return no_such_status(check, in->status,
-                              "pending, leased, succeeded, failed or cancelled");
-    return CAIRN_OK;
-}
-
-cairn_code check_instance_list(struct check *check)
-{
-    const cairn_instance_filter *in = &check->request->in.instance_list;
-    TRY(check_number_page(check, in->cursor, in->limit));
-    TRY(check_optional(check, "workflow", in->workflow));
-    TRY(check_optional(check, "key", in->key));
-    if (in->status && instance_status_from(in->status) == INSTANCE_NONE)
-        return no_such_status(
-            check, in->status,
-            "pending, running, waiting_signal, paused, compensating, dlq, completed, "
-            "failed, cancelled or aborted");
     return CAIRN_OK;
 }
 

@@ -36,7 +36,10 @@ cairn_code check_outbound(struct check *check, const cairn_outbound *events, siz
 cairn_code check_lease(struct check *check, const char *worker, const char *task_id,
                        const char *token);
 
-/* One for each operation, or for several of the same input: check.c, check_commit.c. */
+/* A page whose cursor is a number. */
+cairn_code check_number_page(struct check *check, const char *cursor, uint32_t limit);
+
+/* One for each operation, or for several of the same input: check.c, check_commit.c, list_filter.c. */
 typedef cairn_code check_of_request(struct check *check);
 check_of_request check_nothing, check_enqueue, check_claim, check_reports, check_heartbeat,
     check_heartbeats, check_idle, check_context, check_commit, check_registry, check_advance,

@@ -33,9 +33,12 @@ static const char *or_more(size_t count)
 
 static cairn_code read_instances(struct flow_doctor *doctor, enum instance_status status)
 {
-    struct instance_filter filter = {.status = status};
-    return STORE(doctor->q, list_instances, &filter, doctor->instances, SAMPLE,
-                 &doctor->instance_count);
+    struct list_filter filter = {.statuses = STATUS_BIT(status)};
+    struct list_end end;
+    TRY(list_instances(doctor->q->tx, &filter, doctor->instances, SAMPLE, &end,
+                       doctor->q->error));
+    doctor->instance_count = end.count;
+    return CAIRN_OK;
 }
 
 static cairn_code look_at_timers(struct flow_doctor *doctor)

@@ -19,10 +19,11 @@ static cairn_code is_job_leased(struct question *q, bool *ret_is_leased)
     const cairn_claim_options *claim = &q->request->in.claim;
     for (size_t i = 0; i < claim->type_count; i++) {
         struct job_row row;
-        struct job_filter filter = {.status = JOB_LEASED, .pattern = claim->types[i]};
-        size_t count = 0;
-        TRY(STORE(q, list_jobs, &filter, &row, 1, &count));
-        *ret_is_leased |= count > 0;
+        struct list_filter filter = {.statuses = STATUS_BIT(JOB_LEASED),
+                                     .pattern = claim->types[i]};
+        struct list_end end;
+        TRY(list_jobs(q->tx, &filter, &row, 1, &end, q->error));
+        *ret_is_leased |= end.count > 0 || end.next > 0; /* not sure: it is not idle */
     }
     return CAIRN_OK;
 }

@@ -27,6 +27,7 @@ void page_take(cairn_page *page, struct request **request)
     page->items = (*request)->out.page.items;
     page->count = (*request)->out.page.count;
     page->next = (*request)->out.page.next;
+    page->scanned_to_us = (*request)->out.page.scanned_to_us;
     page->request = *request;
     *request = NULL;
 }
@@ -48,6 +49,11 @@ size_t cairn_page_count(const cairn_page *page)
 const char *cairn_page_next(const cairn_page *page)
 {
     return page->next;
+}
+
+int64_t cairn_page_scanned_to(const cairn_page *page)
+{
+    return page->scanned_to_us;
 }
 
 static const void *item_at(const cairn_page *page, enum page_kind kind, size_t index)

@@ -32,6 +32,7 @@ struct cairn_page {
     const void *items; /* an array of the kind's struct */
     size_t count;
     const char *next; /* the cursor of the next page; NULL: this is the last one */
+    int64_t scanned_to_us;
 
     /* What the items and their texts live in: the request that brought them, or the arena. */
     struct request *request;

@@ -8,6 +8,7 @@
 #define ENGINE_READ_H
 
 #include "engine/local.h"
+#include "store/list.h"
 
 /* A request in its transaction. */
 struct question {
@@ -28,6 +29,7 @@ typedef cairn_code answer_function(struct question *q);
 answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_doctor,
     answer_why, answer_job, answer_definition, answer_instance, answer_dlq_record;
 answer_function answer_list;   /* a page of what the operation lists */
+answer_function answer_rows;   /* a page of jobs or instances; read_rows.c */
 answer_function answer_stream; /* the events of everything */
 answer_function doctor_flow;   /* what doctor finds of instances and steps; doctor_flow.c */
 
@@ -37,6 +39,16 @@ cairn_code question_next_due(struct question *q, int64_t *ret_due_us);
 /* doctor.c: notes a finding: what, which, why, and what to do.  Returns CAIRN_OK. */
 cairn_code find(struct question *q, const char *check, const char *result, const char *format,
                 ...) format_like(4, 5);
+
+/* read_list.c: rows as callers see them. */
+typedef cairn_code show_function(struct question *q, const void *row, void *ret_item);
+show_function show_job, show_instance;
+
+/* read_rows.c: a step without payloads. */
+show_function show_step_row;
+
+/* list_filter.c: what a request for a list of jobs or instances asks for. */
+cairn_code list_filter_read(struct question *q, struct list_filter *ret_filter);
 
 /* Fills in the public shape of a step. */
 cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn_step *ret_item,

@@ -10,25 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a page begins, and how long it is. */
-static struct page_input page_of(const struct request *request)
-{
-    switch (request->op) {
-    case OP_JOB_LIST:
-        return (struct page_input){.cursor = request->in.job_list.cursor,
-                                   .limit = request->in.job_list.limit};
-    case OP_INSTANCE_LIST:
-        return (struct page_input){.cursor = request->in.instance_list.cursor,
-                                   .limit = request->in.instance_list.limit};
-    default:
-        return request->in.page;
-    }
-}
-
 /* A cursor that is a number; 0: the beginning. */
 static int64_t cursor_number(const struct question *q)
 {
-    const char *cursor = page_of(q->request).cursor;
+    const char *cursor = q->request->in.page.cursor;
     return cursor ? strtoll(cursor, NULL, 10) : 0;
 }
 
@@ -47,19 +32,7 @@ static cairn_code find_job(struct question *q, const char *id, struct job_row *r
     return code;
 }
 
-static cairn_code fetch_jobs(struct question *q, void *rows, size_t room, size_t *ret_count)
-{
-    const cairn_job_filter *in = &q->request->in.job_list;
-    struct job_filter filter = {
-        .status = in->status ? job_status_from(in->status) : JOB_NONE,
-        .pattern = in->type,
-        .key = in->key,
-        .before_seq = cursor_number(q),
-    };
-    return STORE(q, list_jobs, &filter, rows, room, ret_count);
-}
-
-static cairn_code show_job(struct question *q, const void *from, void *ret)
+cairn_code show_job(struct question *q, const void *from, void *ret)
 {
     const struct job_row *row = from;
     cairn_job *item = ret;
@@ -70,7 +43,9 @@ static cairn_code show_job(struct question *q, const void *from, void *ret)
     item->status = job_status_name(row->status);
     item->status_code = (cairn_job_status)row->status;
     item->idempotency_key = row->key;
-    return q->request->op == OP_JOB_GET ? why_of_job(q, row, &item->why) : CAIRN_OK;
+    bool is_row = q->request->op == OP_JOB_LIST && q->request->in.job_list.is_row;
+    bool is_wanted = q->request->op == OP_JOB_GET || is_row;
+    return is_wanted ? why_of_job(q, row, &item->why) : CAIRN_OK;
 }
 
 /* ---- the registry --------------------------------------------------------------------------- */
@@ -193,32 +168,20 @@ static cairn_code add_current(struct question *q, const struct open_steps *open,
     return CAIRN_OK;
 }
 
-/* A single one says why it has not ended, or how it ended. */
+/* A single one, and a row of a list, says why it has not ended, or how it ended. */
 static cairn_code add_why(struct question *q, const struct instance_row *row,
                           const struct open_steps *open, cairn_instance *instance)
 {
     struct why_list list;
-    if (q->request->op != OP_INSTANCE_GET)
+    bool is_row = q->request->op == OP_INSTANCE_LIST && q->request->in.instance_list.is_row;
+    if (q->request->op != OP_INSTANCE_GET && !is_row)
         return CAIRN_OK;
-    TRY(why_of_instance(q, row, open, false, &list));
+    TRY(why_of_instance(q, row, open, is_row, &list));
     instance->why = list.items;
     return CAIRN_OK;
 }
 
-static cairn_code fetch_instances(struct question *q, void *rows, size_t room,
-                                  size_t *ret_count)
-{
-    const cairn_instance_filter *in = &q->request->in.instance_list;
-    struct instance_filter filter = {
-        .status = in->status ? instance_status_from(in->status) : INSTANCE_NONE,
-        .workflow = in->workflow,
-        .key = in->key,
-        .before_seq = cursor_number(q),
-    };
-    return STORE(q, list_instances, &filter, rows, room, ret_count);
-}
-
-static cairn_code show_instance(struct question *q, const void *from, void *ret)
+cairn_code show_instance(struct question *q, const void *from, void *ret)
 {
     const struct instance_row *row = from;
     cairn_instance *item = ret;
@@ -340,21 +303,29 @@ struct list {
     /* The cursor behind a row: a text, or else the number in this column. */
     const char *(*cursor)(struct question *q, const void *row);
     const char *number;
+
+    /* Its items without payloads, if the request wants them so; NULL: it cannot. */
+    const struct row_view {
+        size_t item_size;
+        cairn_code (*show)(struct question *q, const void *row, void *ret_item);
+    } * view;
 };
 
+static const struct row_view step_rows = {sizeof(struct step_item), show_step_row};
+
+/* Pages of jobs and instances are read by read_rows.c. */
 static const struct list lists[OP_COUNT] = {
-    [OP_JOB_LIST] = {&job_row_type, sizeof(cairn_job), OF_ALL, fetch_jobs, show_job,
-                     .number = "seq"},
+    [OP_JOB_LIST] = {&job_row_type, sizeof(cairn_job), OF_ALL, NULL, show_job, .number = "seq"},
     [OP_JOB_EVENTS] = {&event_row_type, sizeof(cairn_event), OF_JOB, fetch_events, show_event,
                        .number = "id"},
     [OP_REGISTRY_LIST] = {&registry_row_type, sizeof(cairn_registry_entry), OF_ALL,
                           fetch_registry, show_entry, .cursor = entry_cursor},
     [OP_DEFINITION_LIST] = {&definition_row_type, sizeof(cairn_workflow), OF_ALL,
                             fetch_definitions, show_definition, .cursor = definition_cursor},
-    [OP_INSTANCE_LIST] = {&instance_row_type, sizeof(cairn_instance), OF_ALL, fetch_instances,
+    [OP_INSTANCE_LIST] = {&instance_row_type, sizeof(cairn_instance), OF_ALL, NULL,
                           show_instance, .number = "seq"},
     [OP_STEP_LIST] = {&step_row_type, sizeof(cairn_step), OF_INSTANCE, fetch_steps, show_step,
-                      .number = "seq"},
+                      .number = "seq", &step_rows},
     [OP_INSTANCE_EVENTS] = {&event_row_type, sizeof(cairn_event), OF_INSTANCE, fetch_events,
                             show_event, .number = "id"},
     [OP_LOG_LIST] = {&log_row_type, sizeof(cairn_log), OF_INSTANCE, fetch_logs, show_log,
@@ -389,16 +360,20 @@ static const char *cursor_behind(struct question *q, const struct list *list, co
 cairn_code answer_list(struct question *q)
 {
     const struct list *list = &lists[q->request->op];
-    size_t limit = page_of(q->request).limit, room = limit + 1, count = 0;
+    size_t limit = q->request->in.page.limit, room = limit + 1, count = 0;
     struct page_output *page = &q->request->out.page;
+    const struct row_view *view = q->request->in.page.is_row ? list->view : NULL;
+    size_t item_size = view ? view->item_size : list->item_size;
     TRY(find_parent(q, list));
     char *rows = arena_array(q->arena, room, list->rows->size);
-    char *items = arena_array(q->arena, room, list->item_size);
+    char *items = arena_array(q->arena, room, item_size);
     NEED(rows && items, q->error);
     TRY(list->fetch(q, rows, room, &count));
-    *page = (struct page_output){.items = items, .count = count < room ? count : limit};
+    *page = (struct page_output){
+        .items = items, .count = count < room ? count : limit, .is_row = view != NULL};
     for (size_t i = 0; i < page->count; i++)
-        TRY(list->show(q, rows + i * list->rows->size, items + i * list->item_size));
+        TRY((view ? view->show : list->show)(q, rows + i * list->rows->size,
+                                             items + i * item_size));
     if (count < room)
         return CAIRN_OK;
     page->next = cursor_behind(q, list, rows + (limit - 1) * list->rows->size);

@@ -58,6 +58,18 @@ struct page_input {
     const char *cursor;
     uint32_t limit;
     bool is_newest; /* events: the newest come first */
+    bool is_row;    /* without payloads, but with how they begin */
+};
+
+/* Lists of jobs and of instances.  is_row: without payloads, but with how they begin. */
+struct job_list_input {
+    cairn_job_filter filter;
+    bool is_row;
+};
+
+struct instance_list_input {
+    cairn_instance_filter filter;
+    bool is_row;
 };
 
 struct deploy_input {
@@ -181,6 +193,29 @@ struct stream_event {
     cairn_event event;
 };
 
+/* How a payload begins, and how long it is. */
+struct preview {
+    const char *text; /* NULL: there is none */
+    int64_t bytes;
+};
+
+/* Items of lists without payloads: these members of `base` are NULL, and errors are cut. */
+struct job_item {
+    cairn_job base;
+    struct preview payload, result;
+};
+
+struct instance_item {
+    cairn_instance base;
+    const char *kind; /* workflow or function */
+    struct preview input, output;
+};
+
+struct step_item {
+    cairn_step base;
+    struct preview input, output;
+};
+
 /* A list: the items under the name of their type, and where the next page begins (NULL: this was the
  * last one; of the stream it is always set). */
 struct page_output {
@@ -203,6 +238,8 @@ struct page_output {
     };
     size_t count;
     const char *next;
+    bool is_row;           /* items are struct job_item and the like */
+    int64_t scanned_to_us; /* the search was cut short: how far back it came; else 0 */
 };
 
 /* The instance's input, and outputs of finished steps. */
@@ -229,7 +266,7 @@ struct request {
         struct context_input context;
         struct wake_input wake;
         const char *id; /* also that of `page`, `control` and `decide`, which begin with it */
-        cairn_job_filter job_list;
+        struct job_list_input job_list;
         struct page_input page;
         struct deploy_input deploy;
         cairn_start_options start;
@@ -238,7 +275,7 @@ struct request {
         struct decide_input decide;
         struct requeue_input requeue;
         struct definition_input definition;
-        cairn_instance_filter instance_list;
+        struct instance_list_input instance_list;
         struct outbox_input outbox;
         struct commit_input commit;
         cairn_registry_spec registry;

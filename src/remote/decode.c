@@ -74,11 +74,16 @@ static bool read_bool(struct slice value, const struct field *field, void *to)
     return is_true || slice_is(value, "false");
 }
 
-static bool read_time(struct slice value, const struct field *field, void *to)
+static bool read_instant(struct slice value, int64_t *ret_us)
 {
     char text[64];
+    return slice_unescape(value, text, sizeof text) && instant_parse(text, ret_us);
+}
+
+static bool read_time(struct slice value, const struct field *field, void *to)
+{
     int64_t us;
-    if (!slice_unescape(value, text, sizeof text) || !instant_parse(text, &us))
+    if (!read_instant(value, &us))
         return false;
     field_put_number(field, to, us);
     return true;
@@ -476,6 +481,8 @@ static cairn_code read_page(struct reader *reader, struct slice answer,
     struct slice next = scan_find(answer, "next");
     struct slice list = scan_find(answer, operation->list ? operation->list : "items");
     TRY(read_list(reader, list, operation->answer, &page->items, &page->count));
+    if (operation->is_scanned)
+        read_instant(scan_find(answer, "scanned_to"), &page->scanned_to_us);
     if (slice_is_string(next)) {
         page->next = slice_string(next, reader->arena);
         return page->next ? CAIRN_OK : fail_memory(reader->error);

@@ -44,11 +44,15 @@ static void add_query(const struct object *query, const void *from, struct buf *
 {
     for (size_t i = 0; i < query->count; i++) {
         const struct field *field = &query->fields[i];
-        char number[24];
+        char number[24], fine[FINE_INSTANT_TEXT];
         if (field->kind == FIELD_TEXT) {
             buf_param(url, field->name, field_pointer(field, from));
         } else if (field->kind == FIELD_FLAG) {
             buf_param(url, field->name, field_number(field, from) ? field->words[0] : NULL);
+        } else if (field->kind == FIELD_TIME) {
+            if (field_number(field, from))
+                instant_format_fine(field_number(field, from), fine);
+            buf_param(url, field->name, field_number(field, from) ? fine : NULL);
         } else if (field_number(field, from) != field->fallback) {
             snprintf(number, sizeof number, "%" PRId64, field_number(field, from));
             buf_param(url, field->name, number);

@@ -126,11 +126,47 @@ static inline int64_t due_first(const struct due_times *due)
     return is_flow ? due->flow_us : due->job_us;
 }
 
-struct job_filter {
-    enum job_status status; /* JOB_NONE: any */
-    const char *pattern;    /* NULL: any */
-    const char *key;        /* NULL: any */
+enum list_kind { LIST_JOBS, LIST_INSTANCES };
+
+/* Which jobs or instances a list shows.  A zeroed filter shows all. */
+struct list_filter {
+    uint32_t statuses;      /* STATUS_BIT() of each that is wanted; 0, and that of NONE: any */
+    const char *workflow;   /* of instances; NULL: any */
+    int32_t version;        /* of instances; 0: any */
+    const char *pattern;    /* of jobs: a type, or a prefix that ends in %; NULL: any */
+    const char *key;        /* a key, or a prefix that ends in %; NULL: any */
+    const char *q;          /* an id, a key, or the beginning of one; NULL: any */
+    const char *const *ids; /* only these; NULL: any */
+    size_t id_count;        /* at most LIST_IDS_MAX */
+    const char *has;        /* a text in the payload, the input or the last error; NULL: any */
+    enum { DUE_ANY, DUE_NOW, DUE_LATER } due; /* of pending jobs */
+    int64_t from_us, to_us; /* created in this time, both ends included; 0: any */
     int64_t before_seq;     /* 0: from the newest */
+    size_t scan_max;        /* how many numbers are looked at; 0: LIST_SCAN_MAX */
+    bool is_row; /* payloads are not wanted, but how they begin and how long they are */
+};
+enum { LIST_IDS_MAX = 100 };
+#define STATUS_BIT(status) (UINT32_C(1) << (status))
+
+/* With is_row: the bytes of a payload or an input that are read. */
+enum { PREVIEW_BYTES = 120 };
+
+/* Numbers in an order: of one status, and of one workflow if the status is given. */
+struct list_walk {
+    enum list_kind kind;
+    int status;           /* of the kind; NONE: any */
+    const char *workflow; /* NULL: any */
+    int64_t before, from; /* from <= seq < before */
+};
+
+/* What is looked up: ids, or else the ids from one to another, or else the keys from one to below
+ * another (NULL: no end). */
+struct list_names {
+    enum list_kind kind;
+    const char *const *ids;
+    size_t id_count;
+    const char *id_from, *id_to;
+    const char *key_from, *key_below;
 };
 
 struct job_counts {
@@ -167,12 +203,6 @@ enum put_result {
     PUT_DONE, /* it is new */
     PUT_SAME, /* the same content was there */
     PUT_OTHER /* this name and version has different content; nothing was written */
-};
-
-struct instance_filter {
-    enum instance_status status; /* NONE: any */
-    const char *workflow, *key;  /* NULL: any */
-    int64_t before_seq;          /* 0: from the newest */
 };
 
 /* The steps of one type, version and priority that can be claimed: since when the one that waits

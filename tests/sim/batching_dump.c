@@ -283,12 +283,13 @@ static void dump_messages(struct look *look, const char *id)
 static void dump_instances(struct look *look)
 {
     cairn_error error = {0};
-    size_t count = 0, step_count = 0;
-    struct instance_filter all = {0};
+    size_t step_count = 0;
+    struct list_filter all = {0};
+    struct list_end end;
     static struct instance_row rows[ROWS_MAX];
     static struct step_row steps[ROWS_MAX];
-    must(look->ops->list_instances(look->tx, &all, rows, ROWS_MAX, &count, &error), &error);
-    for (size_t i = 0; i < count; i++) {
+    must(list_instances(look->tx, &all, rows, ROWS_MAX, &end, &error), &error);
+    for (size_t i = 0; i < end.count; i++) {
         dump_instance_row(look->out, &rows[i]);
         must(look->ops->list_steps(look->tx, rows[i].id, -1, false, steps, ROWS_MAX,
                                    &step_count, &error),
@@ -328,12 +329,12 @@ static void dump_job(struct look *look, const char *id)
 static void dump_jobs(struct look *look, const struct batching *batching)
 {
     cairn_error error = {0};
-    size_t count = 0;
-    struct job_filter all = {0};
+    struct list_filter all = {0};
+    struct list_end end;
     static struct job_row rows[ROWS_MAX];
-    must(look->ops->list_jobs(look->tx, &all, rows, ROWS_MAX, &count, &error), &error);
+    must(list_jobs(look->tx, &all, rows, ROWS_MAX, &end, &error), &error);
     buf_str(look->out, "\njobs");
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < end.count; i++)
         add(look->out, rows[i].id);
     for (size_t i = 0; i < batching->job_count; i++)
         dump_job(look, batching->jobs[i]);

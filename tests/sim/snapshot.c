@@ -4,6 +4,8 @@
  */
 #include "sim.h"
 
+#include "store/list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,17 +138,14 @@ static void read_all(struct sim *sim, struct store_tx *tx, struct snapshot *ret)
     static struct found found;
     struct instance_row instances[INSTANCES_MAX + 1];
     struct job_row jobs[JOBS_MAX + 1];
-    struct instance_filter every_instance = {0};
-    struct job_filter every_job = {0};
+    struct list_filter all = {0};
+    struct list_end instances_end, jobs_end;
     cairn_error error;
-    must(sim,
-         sim->store->ops->list_instances(tx, &every_instance, instances, INSTANCES_MAX + 1,
-                                         &ret->instance_count, &error),
+    must(sim, list_instances(tx, &all, instances, INSTANCES_MAX + 1, &instances_end, &error),
          &error);
-    must(
-        sim,
-        sim->store->ops->list_jobs(tx, &every_job, jobs, JOBS_MAX + 1, &ret->job_count, &error),
-        &error);
+    must(sim, list_jobs(tx, &all, jobs, JOBS_MAX + 1, &jobs_end, &error), &error);
+    ret->instance_count = instances_end.count;
+    ret->job_count = jobs_end.count;
     if (ret->instance_count > INSTANCES_MAX || ret->job_count > JOBS_MAX)
         sim_broken(sim, "more was recorded than anybody asked for");
     find_all(sim, tx, &found);

@@ -154,11 +154,12 @@ struct due_times next_due(struct rig *rig)
     return due;
 }
 
-void list(struct rig *rig, struct job_filter filter, size_t room)
+void list(struct rig *rig, struct list_filter filter, size_t room)
 {
     CHECK(room <= ROWS_MAX, "room is %zu", room);
-    rig->count = SIZE_MAX;
-    MUST(rig, rig->ops->list_jobs(rig->tx, &filter, rig->rows, room, &rig->count, &rig->error));
+    struct list_end end = {.count = SIZE_MAX};
+    MUST(rig, list_jobs(rig->tx, &filter, rig->rows, room, &end, &rig->error));
+    rig->count = end.count;
 }
 
 void check_rows(struct rig *rig, size_t count, const char *const *ids)

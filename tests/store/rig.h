@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "scratch.h"
+#include "store/list.h"
 #include "store/store.h"
 #include "test.h"
 
@@ -75,7 +76,7 @@ void claim(struct rig *rig, size_t room, size_t pattern_count, const char *const
 void claim_as(struct rig *rig, size_t room, const char *pattern, const char *runtime);
 
 /* A list by this filter; into rig->rows. */
-void list(struct rig *rig, struct job_filter filter, size_t room);
+void list(struct rig *rig, struct list_filter filter, size_t room);
 
 /* Whether rig->rows are the jobs with these ids, in this order. */
 void check_rows(struct rig *rig, size_t count, const char *const *ids);

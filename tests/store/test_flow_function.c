@@ -109,17 +109,18 @@ static void check_function(const struct instance_row *seen, const struct instanc
 /* As each verb reads it. */
 static void check_everywhere(struct rig *rig, const struct instance_row *wanted)
 {
-    struct instance_filter filters[] = {
-        {0}, {.status = wanted->status}, {.workflow = wanted->workflow}, {.key = wanted->key}};
+    struct list_filter filters[] = {{0},
+                                    {.statuses = STATUS_BIT(wanted->status)},
+                                    {.workflow = wanted->workflow},
+                                    {.key = wanted->key}};
     struct instance_row seen = lock_instance(rig, wanted->id);
     check_function(&seen, wanted);
     seen = get_instance(rig, wanted->id);
     check_function(&seen, wanted);
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
-        size_t count = 0;
-        MUST(rig,
-             rig->ops->list_instances(rig->tx, &filters[i], &seen, 1, &count, &rig->error));
-        CHECK_INT(count, 1);
+        struct list_end end = {0};
+        MUST(rig, list_instances(rig->tx, &filters[i], &seen, 1, &end, &rig->error));
+        CHECK_INT(end.count, 1);
         CHECK_STR(seen.id, wanted->id);
         check_function(&seen, wanted);
     }

@@ -178,6 +178,7 @@ static void check_scene(struct rig *rig, const struct scene *scene)
 {
     const char *id = scene->instance.id;
     struct instance_row instances[4];
+    struct list_end end;
     struct definition_row definition;
     struct event_row events[4];
     struct dlq_row letters[4];
@@ -191,14 +192,14 @@ static void check_scene(struct rig *rig, const struct scene *scene)
     begin_write(rig);
     MUST(rig, rig->ops->get_definition(rig->tx, "w", 0, &definition, &rig->error));
     CHECK_INT(definition.version, 1);
-    MUST(rig, rig->ops->list_instances(rig->tx, &(struct instance_filter){0}, instances, 4,
-                                       &count, &rig->error));
-    CHECK_INT(count, 1);
+    MUST(rig,
+         list_instances(rig->tx, &(struct list_filter){0}, instances, 4, &end, &rig->error));
+    CHECK_INT(end.count, 1);
     check_instance_fixed(&instances[0], &scene->instance);
     check_instance_changing(&instances[0], &scene->instance);
-    MUST(rig, rig->ops->list_instances(rig->tx, &(struct instance_filter){.key = "k"},
-                                       instances, 4, &count, &rig->error));
-    CHECK_INT(count, 0);
+    MUST(rig, list_instances(rig->tx, &(struct list_filter){.key = "k"}, instances, 4, &end,
+                             &rig->error));
+    CHECK_INT(end.count, 0);
     MUST(rig, rig->ops->count_instances(rig->tx, counts, &rig->error));
     CHECK_INT(counts[INSTANCE_RUNNING], 1);
     CHECK_INT(counts[INSTANCE_DLQ], 0);

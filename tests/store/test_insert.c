@@ -109,7 +109,7 @@ TEST(a_key_that_repeats_in_one_call_is_the_firsts)
     CHECK_INT(results[3], INSERT_DONE);
     CHECK_STR(rows[2].id, rows[0].id);
     begin_read(rig);
-    list(rig, (struct job_filter){0}, ROWS_MAX);
+    list(rig, (struct list_filter){0}, ROWS_MAX);
     CHECK_INT(rig->count, 3);
 }
 

@@ -191,7 +191,7 @@ TEST(times_beyond_ours_are_held_within)
         "INSERT INTO workflow.workflow_run (type, run_at, created_at)"
         " VALUES ('never', 'infinity', '-infinity'), ('old', '1066-10-14', '0001-01-01')");
     begin_read(rig);
-    list(rig, (struct job_filter){0}, 10);
+    list(rig, (struct list_filter){0}, 10);
     CHECK_INT(rig->count, 2);
     CHECK_INT(rig->rows[1].run_at_us, INSTANT_MAX);
     CHECK_INT(rig->rows[1].created_at_us, 0);

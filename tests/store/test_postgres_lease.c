@@ -316,7 +316,7 @@ TEST(what_an_earlier_engine_writes_is_watched_and_listed)
     check_laws(foreign);
     CHECK_INT(look(rig), 1);
     begin_read(rig);
-    list(rig, (struct job_filter){0}, 10);
+    list(rig, (struct list_filter){0}, 10);
     CHECK_INT(rig->count, 2);
     CHECK_STR(rig->rows[0].type, "b");
 }
@@ -339,13 +339,13 @@ TEST(the_order_of_insertion_follows_what_plain_sql_does)
     check_laws(foreign);
 
     begin_read(rig);
-    list(rig, (struct job_filter){0}, 10);
+    list(rig, (struct list_filter){0}, 10);
     CHECK_INT(rig->count, 4);
     CHECK_STR(rig->rows[0].id, last);
     CHECK_STR(rig->rows[1].type, "c");
     CHECK_STR(rig->rows[2].type, "b");
     CHECK_STR(rig->rows[3].id, first);
-    list(rig, (struct job_filter){.before_seq = rig->rows[1].seq}, 1);
+    list(rig, (struct list_filter){.before_seq = rig->rows[1].seq}, 1);
     CHECK_STR(rig->rows[0].type, "b");
     commit(rig);
 
@@ -425,12 +425,12 @@ TEST(jobs_of_an_earlier_version_are_listed_claimed_and_expired_as_before)
     cleanup(rig_closep) struct rig *rig = rig_open_url(url);
     check_laws(foreign);
     begin_read(rig);
-    list(rig, (struct job_filter){.before_seq = 7}, 10);
+    list(rig, (struct list_filter){.before_seq = 7}, 10);
     CHECK_INT(rig->count, 5);
     static const char *const types[] = {"ended", "delayed", "leased", "expired", "pending"};
     for (size_t i = 0; i < 5; i++)
         CHECK_STR(rig->rows[i].type, types[i]);
-    list(rig, (struct job_filter){.status = JOB_LEASED, .before_seq = 7}, 10);
+    list(rig, (struct list_filter){.statuses = STATUS_BIT(JOB_LEASED), .before_seq = 7}, 10);
     CHECK_INT(rig->count, 2);
     struct job_counts counts;
     MUST(rig, rig->ops->count_jobs(rig->tx, &counts, &rig->error));

@@ -110,10 +110,10 @@ TEST(a_deleted_job_can_be_read_but_is_not_listed)
     add(rig, row);
     CHECK_INT(get(rig, row.id).deleted_at_us, RIG_START_US);
     for (int i = 0; i < 2; i++) {
-        list(rig, (struct job_filter){.status = any[i]}, 9);
+        list(rig, (struct list_filter){.statuses = STATUS_BIT(any[i])}, 9);
         CHECK_INT(rig->count, 0);
     }
-    list(rig, (struct job_filter){.key = "k"}, 9);
+    list(rig, (struct list_filter){.key = "k"}, 9);
     CHECK_INT(rig->count, 0);
 }
 
@@ -131,7 +131,7 @@ TEST(jobs_are_listed_newest_first_and_whole)
                *third = add_with(rig, "a", JOB_FAILED);
     commit(rig);
     begin_read(rig);
-    list(rig, (struct job_filter){0}, 9);
+    list(rig, (struct list_filter){0}, 9);
     CHECK_ROWS(rig, third, second, row.id);
     CHECK(is_same_json(rig->rows[2].payload, "[1]"), "payload is %s", rig->rows[2].payload);
     CHECK(is_same_json(rig->rows[2].result, "[2]"), "result is %s", rig->rows[2].result);
@@ -150,7 +150,7 @@ TEST(every_status_can_be_filtered_and_paged)
     begin_read(rig);
     for (enum job_status status = JOB_PENDING; status < JOB_STATUS_COUNT; status++) {
         const char *const *of = ids[status];
-        struct job_filter filter = {.status = status};
+        struct list_filter filter = {.statuses = STATUS_BIT(status)};
         list(rig, filter, 9);
         CHECK_ROWS(rig, of[2], of[1], of[0]);
         list(rig, filter, 2);
@@ -158,7 +158,7 @@ TEST(every_status_can_be_filtered_and_paged)
         filter.before_seq = rig->rows[1].seq;
         list(rig, filter, 2);
         CHECK_ROWS(rig, of[0]);
-        filter = (struct job_filter){.status = status, .pattern = "x.y"};
+        filter = (struct list_filter){.statuses = STATUS_BIT(status), .pattern = "x.y"};
         list(rig, filter, 9);
         CHECK_ROWS(rig, of[1]);
         filter.pattern = "x.%";
@@ -180,9 +180,9 @@ TEST(a_pending_job_is_listed_ready_or_not)
     const char *first = add_with(rig, "b", JOB_PENDING);
     add(rig, later);
     const char *third = add_with(rig, "a", JOB_PENDING);
-    list(rig, (struct job_filter){.status = JOB_PENDING}, 9);
+    list(rig, (struct list_filter){.statuses = STATUS_BIT(JOB_PENDING)}, 9);
     CHECK_ROWS(rig, third, later.id, first);
-    list(rig, (struct job_filter){.status = JOB_PENDING, .pattern = "a"}, 9);
+    list(rig, (struct list_filter){.statuses = STATUS_BIT(JOB_PENDING), .pattern = "a"}, 9);
     CHECK_ROWS(rig, third, later.id);
 }
 
@@ -192,15 +192,15 @@ TEST(types_are_filtered_by_name_and_prefix)
     begin_write(rig);
     const char *a = add_with(rig, "a.b", JOB_PENDING), *b = add_with(rig, "a.", JOB_SUCCEEDED);
     const char *c = add_with(rig, "a%", JOB_PENDING), *d = add_with(rig, "b", JOB_PENDING);
-    list(rig, (struct job_filter){.pattern = "a.%"}, 9);
+    list(rig, (struct list_filter){.pattern = "a.%"}, 9);
     CHECK_ROWS(rig, b, a);
-    list(rig, (struct job_filter){.pattern = "a%"}, 9);
+    list(rig, (struct list_filter){.pattern = "a%"}, 9);
     CHECK_ROWS(rig, c, b, a);
-    list(rig, (struct job_filter){.pattern = "a.b"}, 9);
+    list(rig, (struct list_filter){.pattern = "a.b"}, 9);
     CHECK_ROWS(rig, a);
-    list(rig, (struct job_filter){.pattern = "%"}, 9);
+    list(rig, (struct list_filter){.pattern = "%"}, 9);
     CHECK_ROWS(rig, d, c, b, a);
-    list(rig, (struct job_filter){.pattern = "' OR 1=1 --"}, 9);
+    list(rig, (struct list_filter){.pattern = "' OR 1=1 --"}, 9);
     CHECK_INT(rig->count, 0);
 }
 
@@ -212,18 +212,21 @@ TEST(a_key_finds_its_job)
     begin_write(rig);
     add(rig, row);
     add_with(rig, "a", JOB_PENDING);
-    list(rig, (struct job_filter){.key = "it's %"}, 9);
+    list(rig, (struct list_filter){.key = "it's %"}, 9);
     CHECK_ROWS(rig, row.id);
     int64_t seq = rig->rows[0].seq;
-    list(rig, (struct job_filter){.key = "it's %", .before_seq = seq}, 9);
+    list(rig, (struct list_filter){.key = "it's %", .before_seq = seq}, 9);
     CHECK_INT(rig->count, 0);
-    list(rig, (struct job_filter){.key = "it's %", .status = JOB_PENDING, .pattern = "a%"}, 9);
+    list(rig,
+         (struct list_filter){
+             .key = "it's %", .statuses = STATUS_BIT(JOB_PENDING), .pattern = "a%"},
+         9);
     CHECK_ROWS(rig, row.id);
-    list(rig, (struct job_filter){.key = "it's %", .status = JOB_FAILED}, 9);
+    list(rig, (struct list_filter){.key = "it's %", .statuses = STATUS_BIT(JOB_FAILED)}, 9);
     CHECK_INT(rig->count, 0);
-    list(rig, (struct job_filter){.key = "it's %", .pattern = "b"}, 9);
+    list(rig, (struct list_filter){.key = "it's %", .pattern = "b"}, 9);
     CHECK_INT(rig->count, 0);
-    list(rig, (struct job_filter){.key = "it"}, 9);
+    list(rig, (struct list_filter){.key = "it"}, 9);
     CHECK_INT(rig->count, 0);
 }
 
@@ -235,7 +238,7 @@ TEST(paging_through_all_brings_each_job_once)
         add_with(rig, "a", i % 2 ? JOB_PENDING : JOB_SUCCEEDED);
     commit(rig);
     begin_read(rig);
-    struct job_filter filter = {0};
+    struct list_filter filter = {0};
     int seen = 0;
     do {
         list(rig, filter, 10);

@@ -368,7 +368,7 @@ TEST(a_full_file_is_told_and_what_was_committed_stays)
     begin_read(rig);
     MUST(rig, rig->ops->count_jobs(rig->tx, &counts, &rig->error));
     CHECK_INT(counts.pending, committed);
-    list(rig, (struct job_filter){0}, 1);
+    list(rig, (struct list_filter){0}, 1);
     CHECK_INT(strlen(rig->rows[0].payload), 10000);
 }
 
@@ -464,7 +464,7 @@ TEST(a_plain_insert_is_a_complete_job)
     clock_set_us(&rig->clock,
                  clock_now_us(&real) > RIG_START_US ? clock_now_us(&real) : RIG_START_US);
     begin_write(rig);
-    list(rig, (struct job_filter){0}, 9);
+    list(rig, (struct list_filter){0}, 9);
     CHECK_INT(rig->count, 1);
     struct job_row row = rig->rows[0];
     CHECK(id_is_valid(row.id), "id is %s", row.id);

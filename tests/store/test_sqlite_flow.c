@@ -47,10 +47,19 @@ TEST(every_query_of_workflows_searches_its_index)
         {"get_instance", SQL_GET_INSTANCE, "(id=?)"},
         {"update_instance", SQL_UPDATE_INSTANCE, "(id=?)"},
         {"update_instance_status", SQL_UPDATE_INSTANCE_STATUS, "(id=?)"},
-        {"list_instances", SQL_LIST_INSTANCES, "USING INTEGER PRIMARY KEY (rowid<?)"},
-        {"list_instances_by_status", SQL_LIST_INSTANCES_BY_STATUS, "(status=? AND rowid<?)"},
-        {"list_instances_by_workflow", SQL_LIST_INSTANCES_BY_WORKFLOW,
-         "(workflow=? AND rowid<?)"},
+        {"walk_instances", SQL_WALK_INSTANCES,
+         "USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+        {"walk_instances_by_status", SQL_WALK_INSTANCES_BY_STATUS,
+         "(status=? AND rowid>? AND rowid<?)"},
+        {"walk_instances_by_workflow", SQL_WALK_INSTANCES_BY_WORKFLOW,
+         "COVERING INDEX idx_workflow_instance_workflow (workflow=? AND status=? AND rowid>? "
+         "AND "
+         "rowid<?)"},
+        {"find_instance_ids", SQL_FIND_INSTANCE_IDS, "(id>? AND id<?)"},
+        {"find_instance_keys", SQL_FIND_INSTANCE_KEYS, "(key>? AND key<?)"},
+        {"find_instance_created", SQL_FIND_INSTANCE_CREATED,
+         "USING INTEGER PRIMARY KEY (rowid>?)"},
+        {"pick_instance", SQL_PICK_INSTANCE, "USING INTEGER PRIMARY KEY (rowid=?)"},
         {"find_known_instance", SQL_FIND_KNOWN_INSTANCE, "(key=? AND workflow=?)"},
         {"find_signal", SQL_FIND_SIGNAL,
          "idx_workflow_signal_untaken (instance_id=? AND event=?)"},
@@ -87,13 +96,10 @@ TEST(no_query_of_workflows_walks_a_table_without_an_index)
 {
     static const struct {
         const char *name, *sql;
-    } queries[] = {{"next_due", SQL_NEXT_DUE},
-                   {"find_claimed_steps", SQL_FIND_CLAIMED_STEPS},
-                   {"find_outbox", SQL_FIND_OUTBOX},
-                   {"list_signals", SQL_LIST_SIGNALS},
-                   {"count_steps", SQL_COUNT_STEPS},
-                   {"count_expired", SQL_COUNT_EXPIRED},
-                   {"list_instances_by_key", SQL_LIST_INSTANCES_BY_KEY}};
+    } queries[] = {
+        {"next_due", SQL_NEXT_DUE},       {"find_claimed_steps", SQL_FIND_CLAIMED_STEPS},
+        {"find_outbox", SQL_FIND_OUTBOX}, {"list_signals", SQL_LIST_SIGNALS},
+        {"count_steps", SQL_COUNT_STEPS}, {"count_expired", SQL_COUNT_EXPIRED}};
     cleanup(rig_closep) struct rig *rig = rig_open();
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
         const char *plan = plan_of(rig, queries[i].sql);
@@ -539,7 +545,8 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
                                     .created_at_us = 1,
                                     .updated_at_us = 1};
     struct instance_row again = instance;
-    struct instance_filter filter = {.workflow = "w"};
+    struct list_filter filter = {.workflow = "w"};
+    struct list_end end;
     struct step_row rows[4];
     struct definition_row definition = {
         .name = "w", .version = 1, .hash = "h", .content = "{}", .created_at_us = 1};
@@ -598,7 +605,10 @@ static cairn_code live_in(struct store *store, struct store_tx *tx)
     if (!code)
         code = ops->find_due_steps(tx, &ref, 1, &count, NULL);
     if (!code)
-        code = ops->list_instances(tx, &filter, &again, 1, &count, NULL);
+        code = list_instances(tx, &filter, &again, 1, &end, NULL);
+    filter = (struct list_filter){.q = "0190", .has = "x", .from_us = 1, .to_us = 2};
+    if (!code)
+        code = list_instances(tx, &filter, &again, 1, &end, NULL);
     if (!code)
         code = ops->count_instances(tx, counts, NULL);
     if (!code)

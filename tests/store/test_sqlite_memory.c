@@ -16,7 +16,7 @@ TEST(each_open_is_a_store_of_its_own_and_has_no_name)
     add(one, job_of(one, "a"));
     commit(one);
     begin_read(other);
-    list(other, (struct job_filter){0}, 1);
+    list(other, (struct list_filter){0}, 1);
     CHECK_INT(other->count, 0);
 
     struct store_config config = {.url = "memory:orders", .clock = &one->clock};

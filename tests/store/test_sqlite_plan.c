@@ -29,10 +29,14 @@ TEST(every_query_of_the_hot_path_searches_its_index)
          "SEARCH workflow_run USING INDEX idx_workflow_run_leased"},
         {"lock_job", SQL_LOCK_JOB, "(id=?)"},
         {"get_job", SQL_GET_JOB, "(id=?)"},
-        {"list_jobs", SQL_LIST_JOBS, "USING INTEGER PRIMARY KEY (rowid<?)"},
-        {"list_jobs_by_key", SQL_LIST_JOBS_BY_KEY, "idx_workflow_run_idempotency"},
-        {"list_unsuccessful_jobs", SQL_LIST_UNSUCCESSFUL_JOBS,
-         "idx_workflow_run_unsuccessful (status=? AND rowid<?)"},
+        {"walk_jobs", SQL_WALK_JOBS, "USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+        {"find_job_keys", SQL_FIND_JOB_KEYS, "idx_workflow_run_idempotency"},
+        {"find_job_ids", SQL_FIND_JOB_IDS, "(id>? AND id<?)"},
+        {"find_job_seq", SQL_FIND_JOB_SEQ, "COVERING INDEX"},
+        {"find_job_created", SQL_FIND_JOB_CREATED, "USING INTEGER PRIMARY KEY (rowid>?)"},
+        {"pick_job", SQL_PICK_JOB, "USING INTEGER PRIMARY KEY (rowid=?)"},
+        {"walk_unsuccessful_jobs", SQL_WALK_UNSUCCESSFUL_JOBS,
+         "idx_workflow_run_unsuccessful (status=? AND rowid>? AND rowid<?)"},
         {"find_known_job", SQL_FIND_KNOWN_JOB, "idx_workflow_run_idempotency"},
         {"list_registry", SQL_LIST_REGISTRY, "(workflow_name>?)"},
     };
@@ -79,8 +83,8 @@ TEST(no_query_walks_the_table_without_an_index)
                    {"find_claimed", SQL_FIND_CLAIMED},
                    {"count_jobs", SQL_COUNT_JOBS},
                    {"count_few_pending", SQL_COUNT_FEW_PENDING},
-                   {"list_leased_jobs", SQL_LIST_LEASED_JOBS},
-                   {"list_few_pending_jobs", SQL_LIST_FEW_PENDING_JOBS},
+                   {"walk_leased_jobs", SQL_WALK_LEASED_JOBS},
+                   {"walk_few_pending_jobs", SQL_WALK_FEW_PENDING_JOBS},
                    {"list_types", SQL_LIST_TYPES}};
     cleanup(rig_closep) struct rig *rig = rig_open();
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
@@ -179,12 +183,12 @@ TEST(listing_what_waits_behind_a_long_past_is_cheap)
     }
     for (int i = 0; i < 4; i++) {
         steps_taken(rig);
-        list(rig, (struct job_filter){.status = asked[i]}, 9);
+        list(rig, (struct list_filter){.statuses = STATUS_BIT(asked[i])}, 9);
         CHECK_INT(rig->count, i == 0);
         int steps = steps_taken(rig);
         CHECK(steps < 500, "%d steps for %s", steps, job_status_name(asked[i]));
     }
-    list(rig, (struct job_filter){.status = JOB_PENDING}, 9);
+    list(rig, (struct list_filter){.statuses = STATUS_BIT(JOB_PENDING)}, 9);
     CHECK_ROWS(rig, id);
 }
 
@@ -194,11 +198,11 @@ TEST(a_long_backlog_is_listed_from_its_newest)
     add_many(rig, "a", 10001, true); /* more than list_jobs() sorts */
     begin_write(rig);
     const char *last = add(rig, job_of(rig, "b"));
-    list(rig, (struct job_filter){.status = JOB_PENDING}, 9);
+    list(rig, (struct list_filter){.statuses = STATUS_BIT(JOB_PENDING)}, 9);
     CHECK_INT(rig->count, 9);
     CHECK_STR(rig->rows[0].id, last);
     CHECK(rig->rows[0].seq == rig->rows[8].seq + 8, "jobs are missing between");
-    list(rig, (struct job_filter){.status = JOB_PENDING, .pattern = "b%"}, 9);
+    list(rig, (struct list_filter){.statuses = STATUS_BIT(JOB_PENDING), .pattern = "b%"}, 9);
     CHECK_ROWS(rig, last);
 }
 
@@ -236,7 +240,8 @@ static cairn_code live(const char *url)
                              .patterns = &pattern,
                              .pattern_count = 1,
                              .lease_until_us = RIG_START_US + 9};
-    struct job_filter filter = {.pattern = pattern};
+    struct list_filter filter = {.pattern = pattern};
+    struct list_end end;
     const char *id = row.id;
 
     cairn_code code = store_open(&config, &store, NULL);
@@ -253,7 +258,7 @@ static cairn_code live(const char *url)
     if (!code)
         code = store->ops->update_jobs(tx, rows, 1, NULL);
     if (!code)
-        code = store->ops->list_jobs(tx, &filter, rows, 4, &count, NULL);
+        code = list_jobs(tx, &filter, rows, 4, &end, NULL);
     if (!code)
         code = store->ops->find_claimed(tx, "w", "t", rows, 4, &count, NULL);
     if (tx)

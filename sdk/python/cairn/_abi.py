@@ -133,6 +133,12 @@ class cairn_job_filter(Structure):
     key: Optional[bytes]
     cursor: Optional[bytes]
     limit: int
+    q: Optional[bytes]
+    ids: Optional[bytes]
+    has: Optional[bytes]
+    due: Optional[bytes]
+    created_from_us: int
+    created_to_us: int
 
 
 class cairn_event(Structure):
@@ -316,6 +322,12 @@ class cairn_instance_filter(Structure):
     key: Optional[bytes]
     cursor: Optional[bytes]
     limit: int
+    q: Optional[bytes]
+    ids: Optional[bytes]
+    has: Optional[bytes]
+    created_from_us: int
+    created_to_us: int
+    version: int
 
 
 class cairn_step(Structure):
@@ -625,6 +637,12 @@ cairn_job_filter._fields_ = [
     ("key", c_char_p),
     ("cursor", c_char_p),
     ("limit", c_uint32),
+    ("q", c_char_p),
+    ("ids", c_char_p),
+    ("has", c_char_p),
+    ("due", c_char_p),
+    ("created_from_us", c_int64),
+    ("created_to_us", c_int64),
 ]
 
 cairn_event._fields_ = [
@@ -808,6 +826,12 @@ cairn_instance_filter._fields_ = [
     ("key", c_char_p),
     ("cursor", c_char_p),
     ("limit", c_uint32),
+    ("q", c_char_p),
+    ("ids", c_char_p),
+    ("has", c_char_p),
+    ("created_from_us", c_int64),
+    ("created_to_us", c_int64),
+    ("version", c_int32),
 ]
 
 cairn_step._fields_ = [
@@ -1073,6 +1097,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_page_count": (c_size_t, [c_void_p]),
     "cairn_page_next": (c_char_p, [c_void_p]),
     "cairn_page_free": (None, [c_void_p]),
+    "cairn_page_scanned_to": (c_int64, [c_void_p]),
     "cairn_page_job": (POINTER(cairn_job), [c_void_p, c_size_t]),
     "cairn_page_event": (POINTER(cairn_event), [c_void_p, c_size_t]),
     "cairn_page_registry_entry": (POINTER(cairn_registry_entry), [c_void_p, c_size_t]),

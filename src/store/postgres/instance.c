@@ -80,30 +80,6 @@ cairn_code postgres_read_instances(struct store_tx *tx, const char *const *ids, 
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
-/* The narrowest index that fits: plans are kept, so each has a statement of its own. */
-static enum postgres_query list_query(const struct instance_filter *filter)
-{
-    if (filter->key)
-        return PG_LIST_INSTANCES_BY_KEY;
-    if (filter->status)
-        return PG_LIST_INSTANCES_BY_STATUS;
-    return filter->workflow ? PG_LIST_INSTANCES_BY_WORKFLOW : PG_LIST_INSTANCES;
-}
-
-cairn_code postgres_list_instances(struct store_tx *tx, const struct instance_filter *filter,
-                                   struct instance_row *ret_rows, size_t room,
-                                   size_t *ret_count, cairn_error *reterr)
-{
-    const char *status = filter->status ? instance_status_name(filter->status) : NULL;
-    int64_t before = filter->before_seq ? filter->before_seq : INT64_MAX;
-    struct postgres_params params =
-        PARAMS(tx, TEXT(status), TEXT(filter->workflow), INT(before), INT(room));
-    if (filter->key)
-        param_text(&params, filter->key);
-    return postgres_read_rows(tx, list_query(filter), &params, &instance_row_type, ret_rows,
-                              room, ret_count, reterr);
-}
-
 cairn_code postgres_count_instances(struct store_tx *tx, uint64_t *ret_counts,
                                     cairn_error *reterr)
 {

@@ -180,39 +180,6 @@ cairn_code postgres_get_job(struct store_tx *tx, const char *id, struct job_row 
     return postgres_read_one(tx, PG_GET_JOB, &params, &job_row_type, ret_row, reterr);
 }
 
-/* Sets $n (exact type) and $n+1 (prefix). */
-static void param_pattern(struct postgres_params *params, const char *pattern)
-{
-    if (!pattern || !pattern_is_prefix(pattern)) {
-        param_text(params, pattern);
-        param_text(params, NULL);
-        return;
-    }
-    char *prefix = arena_strndup(params->arena, pattern, strlen(pattern) - 1);
-    if (!prefix)
-        params->failed = true;
-    param_text(params, NULL);
-    param_text(params, prefix);
-}
-
-cairn_code postgres_list_jobs(struct store_tx *tx, const struct job_filter *filter,
-                              struct job_row *ret_rows, size_t room, size_t *ret_count,
-                              cairn_error *reterr)
-{
-    struct postgres_params params = {.arena = tx->arena};
-    param_text(&params, filter->status ? job_status_name(filter->status) : NULL);
-    param_pattern(&params, filter->pattern);
-    param_int(&params, filter->before_seq ? filter->before_seq : INT64_MAX);
-    param_int(&params, (int64_t)room);
-    if (filter->key)
-        param_text(&params, filter->key);
-    enum postgres_query query = filter->key                    ? PG_LIST_JOBS_BY_KEY
-                                : filter->status == JOB_LEASED ? PG_LIST_LEASED_JOBS
-                                                               : PG_LIST_JOBS;
-    return postgres_read_rows(tx, query, &params, &job_row_type, ret_rows, room, ret_count,
-                              reterr);
-}
-
 cairn_code postgres_count_jobs(struct store_tx *tx, struct job_counts *ret_counts,
                                cairn_error *reterr)
 {

@@ -209,6 +209,8 @@ static cairn_code explain(const char *path, int rc, const char *what, cairn_erro
     case SQLITE_PROTOCOL:
         return fail(reterr, CAIRN_E_BUSY, "could not %s: another process is writing to \"%s\"",
                     what, path);
+    case SQLITE_INTERRUPT:
+        return fail(reterr, CAIRN_E_BUSY, "could not %s: it took too long", what);
     case SQLITE_FULL:
         return fail(reterr, CAIRN_E_STORE_FULL,
                     "could not %s: the disk of \"%s\", or the limit set for the file, is full",

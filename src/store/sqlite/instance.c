@@ -66,30 +66,6 @@ cairn_code sqlite_update_instances(struct store_tx *tx, const struct instance_ro
 
 /* ---- Lists and counts -------------------------------------------------------------------- */
 
-/* The query whose index fits the filter best. */
-static enum query_number choose_query(const struct instance_filter *filter)
-{
-    if (filter->key)
-        return Q_LIST_INSTANCES_BY_KEY;
-    if (filter->status != INSTANCE_NONE && filter->status != INSTANCE_COMPLETED)
-        return Q_LIST_INSTANCES_BY_STATUS;
-    return filter->workflow ? Q_LIST_INSTANCES_BY_WORKFLOW : Q_LIST_INSTANCES;
-}
-
-cairn_code sqlite_list_instances(struct store_tx *tx, const struct instance_filter *filter,
-                                 struct instance_row *ret_rows, size_t room, size_t *ret_count,
-                                 cairn_error *reterr)
-{
-    cleanup(query_end) struct query query = query_begin(tx, choose_query(filter), reterr);
-    if (filter->key)
-        bind_text(&query, ":key", filter->key);
-    if (filter->workflow)
-        bind_text(&query, ":workflow", filter->workflow);
-    bind_text(&query, ":status", instance_status_name(filter->status));
-    bind_int(&query, ":before", filter->before_seq ? filter->before_seq : INT64_MAX);
-    return rows_read(&query, &instance_row_type, ret_rows, room, ret_count);
-}
-
 cairn_code sqlite_count_instances(struct store_tx *tx, uint64_t *ret_counts,
                                   cairn_error *reterr)
 {

@@ -93,62 +93,6 @@ cairn_code sqlite_complete_jobs(struct store_tx *tx, struct job_row *rows, size_
 
 /* ---- Lists and counts -------------------------------------------------------------------- */
 
-/* Up to here sorting the pending jobs is quicker than walking past those that have ended. */
-enum { FEW_PENDING = 10000 };
-
-static cairn_code is_few_pending(struct store_tx *tx, bool *ret_few, cairn_error *reterr)
-{
-    int64_t count = 0;
-    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_FEW_PENDING, reterr);
-    bind_int(&query, ":limit", FEW_PENDING + 1);
-    cairn_code code = query_int(&query, &count);
-    *ret_few = count <= FEW_PENDING;
-    return code;
-}
-
-/* The query whose index fits the filter best. */
-static cairn_code choose_query(struct store_tx *tx, const struct job_filter *filter,
-                               enum query_number *ret_number, cairn_error *reterr)
-{
-    bool is_few = false;
-    cairn_code code = CAIRN_OK;
-    *ret_number = Q_LIST_JOBS;
-    if (filter->key)
-        *ret_number = Q_LIST_JOBS_BY_KEY;
-    else if (filter->status == JOB_FAILED || filter->status == JOB_CANCELLED)
-        *ret_number = Q_LIST_UNSUCCESSFUL_JOBS;
-    else if (filter->status == JOB_LEASED)
-        *ret_number = Q_LIST_LEASED_JOBS;
-    else if (filter->status == JOB_PENDING)
-        code = is_few_pending(tx, &is_few, reterr);
-    if (is_few)
-        *ret_number = Q_LIST_FEW_PENDING_JOBS;
-    return code;
-}
-
-/* These queries name the status themselves. */
-static bool has_status(enum query_number number)
-{
-    return number != Q_LIST_LEASED_JOBS && number != Q_LIST_FEW_PENDING_JOBS;
-}
-
-cairn_code sqlite_list_jobs(struct store_tx *tx, const struct job_filter *filter,
-                            struct job_row *ret_rows, size_t room, size_t *ret_count,
-                            cairn_error *reterr)
-{
-    enum query_number number;
-    TRY(choose_query(tx, filter, &number, reterr));
-
-    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
-    if (has_status(number))
-        bind_text(&query, ":status", job_status_name(filter->status));
-    if (filter->key)
-        bind_text(&query, ":key", filter->key);
-    bind_types(&query, filter->pattern);
-    bind_int(&query, ":before", filter->before_seq ? filter->before_seq : INT64_MAX);
-    return rows_read(&query, &job_row_type, ret_rows, room, ret_count);
-}
-
 cairn_code sqlite_count_jobs(struct store_tx *tx, struct job_counts *ret_counts,
                              cairn_error *reterr)
 {

@@ -28,15 +28,23 @@ static const struct column **new_map(struct query *query, int count)
     return map;
 }
 
-/* Every result must be a column, or it would be lost. */
+/* The length of a column is no column; whoever asks for it reads it. */
+static bool is_length(const char *name)
+{
+    size_t len = strlen(name);
+    return len > 6 && strcmp(name + len - 6, "_bytes") == 0;
+}
+
+/* Every other result must be a column, or it would be lost. */
 static void map_results(struct query *query, const struct row_type *type)
 {
     int count = sqlite3_column_count(query->handle);
     const struct column **map = new_map(query, count);
     query->statement->results = map;
     for (int i = 0; map && i < count; i++) {
-        map[i] = find_column(type, sqlite3_column_name(query->handle, i));
-        assert(map[i]);
+        const char *name = sqlite3_column_name(query->handle, i);
+        map[i] = name ? find_column(type, name) : NULL;
+        assert(map[i] || !name || is_length(name));
     }
 }
 
@@ -82,7 +90,8 @@ void row_read(struct query *query, const struct row_type *type, void *ret_row)
     memset(ret_row, 0, type->size);
     int count = statement->results ? sqlite3_column_count(query->handle) : 0;
     for (int i = 0; i < count && query->rc == SQLITE_ROW; i++)
-        read_column(query, i, statement->results[i], ret_row);
+        if (statement->results[i])
+            read_column(query, i, statement->results[i], ret_row);
 }
 
 cairn_code row_find(struct query *query, const struct row_type *type, void *ret_row)

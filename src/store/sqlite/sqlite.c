@@ -299,6 +299,8 @@ cairn_code sqlite_begin(struct store_session *base, struct arena *arena,
 void sqlite_rollback(struct store_tx *tx)
 {
     struct sqlite_session *session = sqlite_session_of(tx);
+    sqlite3_progress_handler(session->connection->db, 0, NULL,
+                             NULL); /* of sqlite_limit_time() */
     if (!sqlite3_get_autocommit(session->connection->db))
         connection_exec(session->connection, "ROLLBACK");
     session->tx.session = NULL;

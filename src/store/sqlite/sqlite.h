@@ -32,6 +32,7 @@ struct connection {
     struct sqlite_store *store;
     sqlite3 *db;
     int64_t wait_us, give_up_us;
+    int64_t read_until_us; /* monotonic: see sqlite_limit_time() */
 };
 
 /* Which file stands under a name. */

@@ -1,0 +1,42 @@
+/* store/list.h - lists of jobs and instances, newest first, put together from the verbs of a store.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A list is read in two steps.  A walk gives numbers (seq) in falling order, from the narrowest index
+ * that there is: one for each status, merged here.  Then the rows with these numbers are read, and those
+ * that do not match are left out.  Nothing is sorted, and a page that follows another begins at its
+ * number.
+ *
+ * A filter that no index serves makes the walk long.  So it looks at no more than LIST_SCAN_MAX numbers,
+ * or for LIST_SCAN_US, and says how far it came.
+ */
+#ifndef STORE_LIST_H
+#define STORE_LIST_H
+
+#include "store/store.h"
+
+enum { LIST_SCAN_MAX = 20000 };
+#define LIST_SCAN_US (100 * US_PER_MS)
+
+/* How a list ended. */
+struct list_end {
+    size_t count; /* of rows */
+    int64_t
+        next; /* all that matches and has this number or more was shown; 0: nothing is left */
+    int64_t
+        scanned_to_us; /* the walk was cut short: when the job or instance `next` was created; else 0 */
+};
+
+cairn_code list_jobs(struct store_tx *tx, const struct list_filter *filter,
+                     struct job_row *ret_rows, size_t room, struct list_end *ret_end,
+                     cairn_error *reterr);
+cairn_code list_instances(struct store_tx *tx, const struct list_filter *filter,
+                          struct instance_row *ret_rows, size_t room, struct list_end *ret_end,
+                          cairn_error *reterr);
+
+/* For the back ends: the words of a set of statuses, with a comma before and behind each; NULL: any.
+ * False: memory ran out. */
+bool list_statuses(struct arena *arena, const struct words *words, uint32_t statuses,
+                   const char **ret_text);
+
+#endif

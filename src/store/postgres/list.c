@@ -1,0 +1,220 @@
+/* store/postgres/list.c - lists of jobs and instances: numbers in order, and the rows that match.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/list.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "core/pattern.h"
+#include "store/postgres/postgres.h"
+
+#include <string.h>
+
+cairn_code postgres_limit_time(struct store_tx *tx, uint32_t ms, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    const char *text = arena_printf(tx->arena, "%ums", (unsigned)ms);
+    NEED(text, reterr);
+    param_text(&params, text);
+    return postgres_queue(postgres_session_of(tx), PG_LIMIT_TIME, &params, reterr);
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+static cairn_code read_numbers(struct store_tx *tx, enum postgres_query query,
+                               const struct postgres_params *params, int64_t *ret_numbers,
+                               size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    TRY(postgres_ask(tx, query, params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++)
+        ret_numbers[reader.row] = value_int(&reader, 0);
+    *ret_count = (size_t)reader.count;
+    return CAIRN_OK;
+}
+
+/* Up to here sorting the pending jobs is quicker than walking past those that have ended. */
+enum { FEW_PENDING = 10000 };
+
+static cairn_code is_few_pending(struct store_tx *tx, bool *ret_few, cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, INT(FEW_PENDING + 1));
+    int64_t count = 0;
+    size_t rows;
+    cairn_code code = read_numbers(tx, PG_COUNT_FEW_PENDING, &params, &count, &rows, reterr);
+    *ret_few = count <= FEW_PENDING;
+    return code;
+}
+
+/* The query whose index fits best. */
+static cairn_code choose_job_walk(struct store_tx *tx, const struct list_walk *walk,
+                                  enum postgres_query *ret_query, cairn_error *reterr)
+{
+    bool is_few = false;
+    cairn_code code = CAIRN_OK;
+    *ret_query = PG_WALK_JOBS;
+    if (walk->status == JOB_FAILED || walk->status == JOB_CANCELLED)
+        *ret_query = PG_WALK_UNSUCCESSFUL_JOBS;
+    else if (walk->status == JOB_LEASED)
+        *ret_query = PG_WALK_LEASED_JOBS;
+    else if (walk->status == JOB_PENDING)
+        code = is_few_pending(tx, &is_few, reterr);
+    if (is_few)
+        *ret_query = PG_WALK_FEW_PENDING_JOBS;
+    return code;
+}
+
+static enum postgres_query choose_instance_walk(const struct list_walk *walk)
+{
+    if (walk->status == INSTANCE_NONE)
+        return PG_WALK_INSTANCES;
+    return walk->workflow ? PG_WALK_INSTANCES_BY_WORKFLOW : PG_WALK_INSTANCES_BY_STATUS;
+}
+
+cairn_code postgres_walk(struct store_tx *tx, const struct list_walk *walk, int64_t *ret_seqs,
+                         size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, INT(walk->from), INT(walk->before), INT(room));
+    enum postgres_query query = PG_WALK_INSTANCES;
+    if (walk->kind == LIST_JOBS)
+        TRY(choose_job_walk(tx, walk, &query, reterr));
+    else
+        query = choose_instance_walk(walk);
+    if (query == PG_WALK_UNSUCCESSFUL_JOBS)
+        param_text(&params, job_status_name((enum job_status)walk->status));
+    if (query == PG_WALK_INSTANCES_BY_STATUS || query == PG_WALK_INSTANCES_BY_WORKFLOW)
+        param_text(&params, instance_status_name((enum instance_status)walk->status));
+    if (query == PG_WALK_INSTANCES_BY_WORKFLOW)
+        param_text(&params, walk->workflow);
+    return read_numbers(tx, query, &params, ret_seqs, ret_count, reterr);
+}
+
+cairn_code postgres_find_names(struct store_tx *tx, const struct list_names *names,
+                               int64_t *ret_seqs, size_t room, size_t *ret_count,
+                               cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    bool is_job = names->kind == LIST_JOBS;
+    enum postgres_query query = is_job ? PG_FIND_JOB_KEYS : PG_FIND_INSTANCE_KEYS;
+    if (names->ids) {
+        query = is_job ? PG_FIND_JOB_SEQS : PG_FIND_INSTANCE_SEQS;
+        param_uuids(&params, names->ids, names->id_count);
+    } else {
+        if (names->id_from)
+            query = is_job ? PG_FIND_JOB_IDS : PG_FIND_INSTANCE_IDS;
+        param_text(&params, names->id_from ? names->id_from : names->key_from);
+        param_text(&params, names->id_from ? names->id_to : names->key_below);
+    }
+    param_int(&params, (int64_t)room);
+    return read_numbers(tx, query, &params, ret_seqs, ret_count, reterr);
+}
+
+cairn_code postgres_find_created(struct store_tx *tx, enum list_kind kind, int64_t seq,
+                                 int64_t *ret_seq, int64_t *ret_created_us, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, INT(seq));
+    TRY(postgres_ask(tx, kind == LIST_JOBS ? PG_FIND_JOB_CREATED : PG_FIND_INSTANCE_CREATED,
+                     &params, &reader, reterr));
+    if (reader.count == 0)
+        return CAIRN_E_NOT_FOUND;
+    *ret_seq = value_int(&reader, 0);
+    *ret_created_us = value_time(&reader, 1);
+    return CAIRN_OK;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void param_time_or_null(struct postgres_params *params, int64_t us)
+{
+    if (us)
+        param_time(params, us);
+    else
+        param_text(params, NULL);
+}
+
+/* $1 to $7 of both queries. */
+static void param_filter(struct postgres_params *params, const struct list_filter *filter,
+                         const struct words *words, const int64_t *seqs, size_t count,
+                         size_t room)
+{
+    cleanup(columns_done) struct postgres_columns columns = {0};
+    const char *statuses = NULL;
+    for (size_t i = 0; i < count; i++) {
+        columns_bigint(&columns, seqs[i]);
+        columns_end_row(&columns);
+    }
+    param_columns_copied(params, &columns);
+    if (!list_statuses(params->arena, words, filter->statuses, &statuses))
+        params->failed = true;
+    param_int(params, (int64_t)room);
+    param_int(params, filter->is_row);
+    param_text(params, statuses);
+    param_time_or_null(params, filter->from_us);
+    param_time_or_null(params, filter->to_us);
+    param_text(params, filter->has);
+}
+
+/* An exact type, and a prefix without its %. */
+static void param_pattern(struct postgres_params *params, const char *pattern)
+{
+    bool is_prefix = pattern && pattern_is_prefix(pattern);
+    char *prefix =
+        is_prefix ? arena_strndup(params->arena, pattern, strlen(pattern) - 1) : NULL;
+    if (is_prefix && !prefix)
+        params->failed = true;
+    param_text(params, is_prefix ? NULL : pattern);
+    param_text(params, prefix);
+}
+
+cairn_code postgres_pick_jobs(struct store_tx *tx, const struct list_filter *filter,
+                              const int64_t *seqs, size_t count, struct job_row *ret_rows,
+                              size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    int lengths = (int)job_row_type.count;
+    *ret_count = 0;
+    if (count == 0)
+        return CAIRN_OK;
+    param_filter(&params, filter, &job_status_words, seqs, count, room);
+    param_pattern(&params, filter->pattern);
+    param_time(&params, tx->now_us);
+    param_text(&params, filter->due == DUE_ANY ? NULL : filter->due == DUE_NOW ? "1" : "0");
+    TRY(postgres_ask(tx, PG_PICK_JOBS, &params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++) {
+        struct job_row *row = &ret_rows[reader.row];
+        postgres_read_row(&reader, 0, &job_row_type, row);
+        row->payload_bytes = value_int(&reader, lengths);
+        row->result_bytes = value_int(&reader, lengths + 1);
+    }
+    *ret_count = (size_t)reader.count;
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+cairn_code postgres_pick_instances(struct store_tx *tx, const struct list_filter *filter,
+                                   const int64_t *seqs, size_t count,
+                                   struct instance_row *ret_rows, size_t room,
+                                   size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    int lengths = (int)instance_row_type.count;
+    *ret_count = 0;
+    if (count == 0)
+        return CAIRN_OK;
+    param_filter(&params, filter, &instance_status_words, seqs, count, room);
+    param_text(&params, filter->workflow);
+    param_text(&params,
+               filter->version ? arena_printf(tx->arena, "%d", (int)filter->version) : NULL);
+    TRY(postgres_ask(tx, PG_PICK_INSTANCES, &params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++) {
+        struct instance_row *row = &ret_rows[reader.row];
+        postgres_read_row(&reader, 0, &instance_row_type, row);
+        row->input_bytes = value_int(&reader, lengths);
+        row->output_bytes = value_int(&reader, lengths + 1);
+    }
+    *ret_count = (size_t)reader.count;
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}

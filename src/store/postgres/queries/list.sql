@@ -1,0 +1,266 @@
+-- name: limit_time
+-- doing: limit the time of a question
+-- A statement of this transaction that takes longer is cancelled.
+--
+--   $1  such as '2000ms'
+SELECT set_config('statement_timeout', $1, true)
+
+
+-- name: walk_instances
+-- doing: list instances
+-- Numbers of instances, falling.
+--
+--   $1, $2  $1 <= seq < $2
+--   $3      how many at most
+SELECT i.seq
+  FROM workflow.workflow_instance AS i
+ WHERE i.seq >= $1::bigint AND i.seq < $2::bigint
+ ORDER BY i.seq DESC
+ LIMIT $3::bigint
+
+
+-- name: walk_instances_by_status
+-- doing: list instances
+-- As walk_instances, of one status; walks its index.
+--
+--   $4  status
+SELECT i.seq
+  FROM workflow.workflow_instance AS i
+ WHERE i.status = $4::text
+   AND i.seq >= $1::bigint AND i.seq < $2::bigint
+ ORDER BY i.status DESC, i.seq DESC
+ LIMIT $3::bigint
+
+
+-- name: walk_instances_by_workflow
+-- doing: list instances
+-- As walk_instances, of one workflow and status; walks their index.
+--
+--   $4, $5  status, workflow
+SELECT i.seq
+  FROM workflow.workflow_instance AS i
+ WHERE i.workflow = $5::text
+   AND i.status = $4::text
+   AND i.seq >= $1::bigint AND i.seq < $2::bigint
+ ORDER BY i.workflow DESC, i.status DESC, i.seq DESC
+ LIMIT $3::bigint
+
+
+-- name: walk_jobs
+-- doing: list jobs
+-- Numbers of jobs, falling, deleted ones too.
+--
+--   $1, $2  $1 <= seq < $2
+--   $3      how many at most
+SELECT o.seq
+  FROM workflow.workflow_run_order AS o
+ WHERE o.seq >= $1::bigint AND o.seq < $2::bigint
+ ORDER BY o.seq DESC
+ LIMIT $3::bigint
+
+
+-- name: walk_unsuccessful_jobs
+-- doing: list jobs
+-- As walk_jobs, of status failed or cancelled; walks their index.
+--
+--   $4  status
+SELECT r.seq
+  FROM workflow.workflow_run AS r
+ WHERE r.status IN ('failed', 'cancelled')
+   AND r.status = $4::text
+   AND r.seq >= $1::bigint AND r.seq < $2::bigint
+ ORDER BY r.status DESC, r.seq DESC
+ LIMIT $3::bigint
+
+
+-- name: walk_leased_jobs
+-- doing: list jobs
+-- As walk_jobs, of those that are leased.
+--
+-- Sorts what is leased; the history is not read.
+SELECT r.seq
+  FROM workflow.workflow_run AS r
+ WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids) FROM workflow.workflow_run_lease AS l))
+   AND r.status = 'leased'
+   AND r.seq >= $1::bigint AND r.seq < $2::bigint
+ ORDER BY r.seq DESC
+ LIMIT $3::bigint
+
+
+-- name: walk_few_pending_jobs
+-- doing: list jobs
+-- As walk_jobs, of those that are pending, when there are few of them.
+--
+-- Sorts what is pending.  With a long backlog walk_jobs is faster, since it finds pending jobs wherever it
+-- looks; after it, it would walk past everything that is done.
+SELECT r.seq
+  FROM workflow.workflow_run AS r
+ WHERE r.status = 'pending' AND r.deleted_at IS NULL
+   AND r.seq >= $1::bigint AND r.seq < $2::bigint
+ ORDER BY r.seq DESC
+ LIMIT $3::bigint
+
+
+-- name: count_few_pending
+-- doing: list jobs
+-- How many jobs are pending, counted up to a limit.
+--
+--   $1  the limit
+SELECT count(*)
+  FROM (SELECT
+          FROM workflow.workflow_run AS r
+         WHERE r.status = 'pending' AND r.deleted_at IS NULL
+         LIMIT $1::bigint) AS waiting
+
+
+-- name: find_instance_seqs
+-- doing: find instances
+-- Numbers of the instances with these ids.
+--
+--   $1  the ids
+--   $2  how many at most
+SELECT i.seq
+  FROM workflow.workflow_instance AS i
+ WHERE i.id = ANY ($1::uuid[])
+ LIMIT $2::bigint
+
+
+-- name: find_job_seqs
+-- doing: find jobs
+-- The same for jobs.
+SELECT r.seq
+  FROM workflow.workflow_run AS r
+ WHERE r.id = ANY ($1::uuid[])
+ LIMIT $2::bigint
+
+
+-- name: find_instance_ids
+-- doing: find instances
+-- Numbers of the instances whose ids are in a range, the greatest first: those are the newest.
+--
+--   $1, $2  both included
+--   $3      how many at most
+SELECT i.seq
+  FROM workflow.workflow_instance AS i
+ WHERE i.id >= $1::uuid AND i.id <= $2::uuid
+ ORDER BY i.id DESC
+ LIMIT $3::bigint
+
+
+-- name: find_job_ids
+-- doing: find jobs
+-- The same for jobs.
+SELECT r.seq
+  FROM workflow.workflow_run AS r
+ WHERE r.id >= $1::uuid AND r.id <= $2::uuid
+ ORDER BY r.id DESC
+ LIMIT $3::bigint
+
+
+-- name: find_instance_keys
+-- doing: find instances
+-- Numbers of the instances whose keys are in a range.
+--
+--   $1, $2  the last one is not included
+--   $3      how many at most
+SELECT i.seq
+  FROM workflow.workflow_instance AS i
+ WHERE i.key >= $1::text AND i.key < $2::text
+   AND i.key IS NOT NULL
+ ORDER BY i.key
+ LIMIT $3::bigint
+
+
+-- name: find_job_keys
+-- doing: find jobs
+-- The same for jobs.
+SELECT r.seq
+  FROM workflow.workflow_run AS r
+ WHERE r.idempotency_key >= $1::text AND r.idempotency_key < $2::text
+ ORDER BY r.idempotency_key
+ LIMIT $3::bigint
+
+
+-- name: find_instance_created
+-- doing: list instances
+-- The first instance with this number or more, and when it was created.
+--
+--   $1  the number
+SELECT i.seq, i.created_at
+  FROM workflow.workflow_instance AS i
+ WHERE i.seq >= $1::bigint
+ ORDER BY i.seq
+ LIMIT 1
+
+
+-- name: find_job_created
+-- doing: list jobs
+-- The same for jobs.
+SELECT o.seq, r.created_at
+  FROM workflow.workflow_run_order AS o
+ CROSS JOIN LATERAL (
+       SELECT one.created_at FROM workflow.workflow_run AS one WHERE one.id = o.id LIMIT 1) AS r
+ WHERE o.seq >= $1::bigint
+ ORDER BY o.seq
+ LIMIT 1
+
+
+-- name: pick_instances
+-- doing: list instances
+-- The instances with these numbers that match, newest first.
+--
+--   $1      the numbers
+--   $2      how many at most
+--   $3      1: the input is cut, and output and metadata are left out
+--   $4      statuses, such as ",failed,dlq,"; null: any
+--   $5, $6  when they were created, at the earliest and at the latest; null: at any time
+--   $7      a text in the input or the last error; null: any
+--   $8, $9  workflow, version; null: any
+SELECT {instance.columns i but metadata input output},
+       CASE WHEN $3::bigint = 0 THEN i.metadata::text END,
+       CASE WHEN $3::bigint = 0 THEN i.input::text ELSE left(i.input::text, 120) END,
+       CASE WHEN $3::bigint = 0 THEN i.output::text END,
+       CASE WHEN $3::bigint = 1 THEN octet_length(i.input::text) END,
+       CASE WHEN $3::bigint = 1 THEN octet_length(i.output::text) END
+  FROM workflow.workflow_instance AS i
+ WHERE i.seq = ANY ($1::bigint[])
+   AND ($4::text IS NULL OR strpos($4::text, ',' || i.status || ',') > 0)
+   AND ($5::timestamptz IS NULL OR i.created_at >= $5::timestamptz)
+   AND ($6::timestamptz IS NULL OR i.created_at <= $6::timestamptz)
+   AND ($8::text IS NULL OR i.workflow = $8::text)
+   AND ($9::int IS NULL OR i.version = $9::int)
+   AND ($7::text IS NULL OR strpos(i.input::text, $7::text) > 0
+        OR strpos(i.last_error::text, $7::text) > 0)
+ ORDER BY i.seq DESC
+ LIMIT $2::bigint
+
+
+-- name: pick_jobs
+-- doing: list jobs
+-- The jobs with these numbers that match, newest first, deleted ones left out.
+--
+--   $1..$7    as in pick_instances, of payload, result and metadata
+--   $8, $9    exact type, prefix; null: any
+--   $10, $11  now; 1: only what is pending and due, 0: pending and not due, null: any
+SELECT {job.columns r but payload metadata result},
+       CASE WHEN $3::bigint = 0 THEN r.payload::text ELSE left(r.payload::text, 120) END,
+       CASE WHEN $3::bigint = 0 THEN r.metadata::text END,
+       CASE WHEN $3::bigint = 0 THEN r.result::text END,
+       CASE WHEN $3::bigint = 1 THEN octet_length(r.payload::text) END,
+       CASE WHEN $3::bigint = 1 THEN octet_length(r.result::text) END
+  FROM workflow.workflow_run_order AS o
+ CROSS JOIN LATERAL (
+       SELECT one.* FROM workflow.workflow_run AS one WHERE one.id = o.id LIMIT 1) AS r
+ WHERE o.seq = ANY ($1::bigint[])
+   AND r.deleted_at IS NULL
+   AND ($4::text IS NULL OR strpos($4::text, ',' || r.status || ',') > 0)
+   AND ($5::timestamptz IS NULL OR r.created_at >= $5::timestamptz)
+   AND ($6::timestamptz IS NULL OR r.created_at <= $6::timestamptz)
+   AND ($8::text IS NULL OR r.type = $8::text)
+   AND ($9::text IS NULL OR starts_with(r.type, $9::text))
+   AND ($11::int IS NULL
+        OR (r.status = 'pending' AND (r.run_at <= $10::timestamptz) = ($11::int = 1)))
+   AND ($7::text IS NULL OR strpos(r.payload::text, $7::text) > 0
+        OR strpos(r.last_error, $7::text) > 0)
+ ORDER BY o.seq DESC
+ LIMIT $2::bigint

@@ -1,0 +1,230 @@
+/* store/sqlite/list.c - lists of jobs and instances: numbers in order, and the rows that match.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/list.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+
+/* ---- Time ---------------------------------------------------------------------------------- */
+
+static int is_too_late(void *connection)
+{
+    return monotonic_us() > ((struct connection *)connection)->read_until_us;
+}
+
+/* How many steps of SQLite's machine pass between two looks at the clock: some 100 us. */
+enum { STEPS_A_LOOK = 5000 };
+
+cairn_code sqlite_limit_time(struct store_tx *tx, uint32_t ms, cairn_error *reterr)
+{
+    struct connection *connection = sqlite_session_of(tx)->connection;
+    (void)reterr;
+    connection->read_until_us = monotonic_us() + (int64_t)ms * US_PER_MS;
+    sqlite3_progress_handler(connection->db, STEPS_A_LOOK, is_too_late, connection);
+    return CAIRN_OK;
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------- */
+
+/* Reads rows of one number; other parameters are bound. */
+static cairn_code numbers_read(struct query *query, int64_t *ret_numbers, size_t room,
+                               size_t *ret_count)
+{
+    size_t count = 0;
+    bind_size(query, ":room", room);
+    while (count < room && query_step(query) == SQLITE_ROW)
+        ret_numbers[count++] = sqlite3_column_int64(query->handle, 0);
+    *ret_count = count;
+    return query_ended(query);
+}
+
+/* Up to here sorting the pending jobs is quicker than walking past those that have ended. */
+enum { FEW_PENDING = 10000 };
+
+static cairn_code is_few_pending(struct store_tx *tx, bool *ret_few, cairn_error *reterr)
+{
+    int64_t count = 0;
+    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_FEW_PENDING, reterr);
+    bind_int(&query, ":limit", FEW_PENDING + 1);
+    cairn_code code = query_int(&query, &count);
+    *ret_few = count <= FEW_PENDING;
+    return code;
+}
+
+/* The query whose index fits best. */
+static cairn_code choose_job_walk(struct store_tx *tx, const struct list_walk *walk,
+                                  enum query_number *ret_number, cairn_error *reterr)
+{
+    bool is_few = false;
+    cairn_code code = CAIRN_OK;
+    *ret_number = Q_WALK_JOBS;
+    if (walk->status == JOB_FAILED || walk->status == JOB_CANCELLED)
+        *ret_number = Q_WALK_UNSUCCESSFUL_JOBS;
+    else if (walk->status == JOB_LEASED)
+        *ret_number = Q_WALK_LEASED_JOBS;
+    else if (walk->status == JOB_PENDING)
+        code = is_few_pending(tx, &is_few, reterr);
+    if (is_few)
+        *ret_number = Q_WALK_FEW_PENDING_JOBS;
+    return code;
+}
+
+static enum query_number choose_instance_walk(const struct list_walk *walk)
+{
+    if (walk->status == INSTANCE_NONE)
+        return Q_WALK_INSTANCES;
+    if (walk->workflow)
+        return Q_WALK_INSTANCES_BY_WORKFLOW;
+    return walk->status == INSTANCE_COMPLETED ? Q_WALK_INSTANCES : Q_WALK_INSTANCES_BY_STATUS;
+}
+
+cairn_code sqlite_walk(struct store_tx *tx, const struct list_walk *walk, int64_t *ret_seqs,
+                       size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    enum query_number number = Q_WALK_INSTANCES;
+    if (walk->kind == LIST_JOBS)
+        TRY(choose_job_walk(tx, walk, &number, reterr));
+    else
+        number = choose_instance_walk(walk);
+
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+    if (number == Q_WALK_UNSUCCESSFUL_JOBS)
+        bind_text(&query, ":status", job_status_name((enum job_status)walk->status));
+    if (number == Q_WALK_INSTANCES_BY_STATUS || number == Q_WALK_INSTANCES_BY_WORKFLOW)
+        bind_text(&query, ":status", instance_status_name((enum instance_status)walk->status));
+    if (number == Q_WALK_INSTANCES_BY_WORKFLOW)
+        bind_text(&query, ":workflow", walk->workflow);
+    bind_int(&query, ":from", walk->from);
+    bind_int(&query, ":before", walk->before);
+    return numbers_read(&query, ret_seqs, room, ret_count);
+}
+
+static cairn_code find_ids(struct store_tx *tx, const struct list_names *names,
+                           int64_t *ret_seqs, size_t room, size_t *ret_count,
+                           cairn_error *reterr)
+{
+    enum query_number number = names->kind == LIST_JOBS ? Q_FIND_JOB_SEQ : Q_FIND_INSTANCE_SEQ;
+    size_t count = 0;
+    for (size_t i = 0; i < names->id_count && count < room; i++) {
+        cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+        bind_text(&query, ":id", names->ids[i]);
+        cairn_code code = query_int(&query, &ret_seqs[count]);
+        if (code && code != CAIRN_E_NOT_FOUND)
+            return code;
+        count += !code;
+    }
+    *ret_count = count;
+    return CAIRN_OK;
+}
+
+cairn_code sqlite_find_names(struct store_tx *tx, const struct list_names *names,
+                             int64_t *ret_seqs, size_t room, size_t *ret_count,
+                             cairn_error *reterr)
+{
+    bool is_job = names->kind == LIST_JOBS;
+    enum query_number by_id = is_job ? Q_FIND_JOB_IDS : Q_FIND_INSTANCE_IDS;
+    enum query_number by_key = is_job ? Q_FIND_JOB_KEYS : Q_FIND_INSTANCE_KEYS;
+    if (names->ids)
+        return find_ids(tx, names, ret_seqs, room, ret_count, reterr);
+    cleanup(query_end) struct query query =
+        query_begin(tx, names->id_from ? by_id : by_key, reterr);
+    bind_text(&query, ":first", names->id_from ? names->id_from : names->key_from);
+    bind_text(&query, ":last", names->id_from ? names->id_to : names->key_below);
+    return numbers_read(&query, ret_seqs, room, ret_count);
+}
+
+cairn_code sqlite_find_created(struct store_tx *tx, enum list_kind kind, int64_t seq,
+                               int64_t *ret_seq, int64_t *ret_created_us, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(
+        tx, kind == LIST_JOBS ? Q_FIND_JOB_CREATED : Q_FIND_INSTANCE_CREATED, reterr);
+    bind_int(&query, ":seq", seq);
+    TRY(query_find(&query));
+    *ret_seq = sqlite3_column_int64(query.handle, 0);
+    *ret_created_us = sqlite3_column_int64(query.handle, 1);
+    return CAIRN_OK;
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------- */
+
+static void bind_filter(struct query *query, const struct list_filter *filter,
+                        const struct words *words)
+{
+    const char *statuses = NULL;
+    if (!list_statuses(query->arena, words, filter->statuses, &statuses))
+        query->rc = SQLITE_NOMEM;
+    bind_int(query, ":is_row", filter->is_row);
+    bind_text(query, ":statuses", statuses);
+    bind_text(query, ":has", filter->has);
+    if (filter->from_us)
+        bind_int(query, ":created_from", filter->from_us);
+    if (filter->to_us)
+        bind_int(query, ":created_to", filter->to_us);
+}
+
+/* The lengths are the last two results. */
+static void read_lengths(struct query *query, int64_t *ret_first, int64_t *ret_second)
+{
+    int last = sqlite3_column_count(query->handle) - 1;
+    *ret_first = sqlite3_column_int64(query->handle, last - 1);
+    *ret_second = sqlite3_column_int64(query->handle, last);
+}
+
+/* Asks for one number after the other; what else there is to bind is bound.  True: there is a row. */
+static bool pick_next(struct query *query, int parameter, int64_t seq)
+{
+    if (query->rc == SQLITE_ROW || query->rc == SQLITE_DONE)
+        query->rc = sqlite3_reset(query->handle);
+    bind_int_at(query, parameter, seq);
+    return query_step(query) == SQLITE_ROW;
+}
+
+cairn_code sqlite_pick_jobs(struct store_tx *tx, const struct list_filter *filter,
+                            const int64_t *seqs, size_t count, struct job_row *ret_rows,
+                            size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_PICK_JOB, reterr);
+    int seq = sqlite3_bind_parameter_index(query.handle, ":seq");
+    size_t found = 0;
+    bind_filter(&query, filter, &job_status_words);
+    bind_types(&query, filter->pattern);
+    if (filter->due != DUE_ANY)
+        bind_int(&query, ":is_due", filter->due == DUE_NOW);
+    for (size_t i = 0; i < count && found < room; i++) {
+        struct job_row *row = &ret_rows[found];
+        if (!pick_next(&query, seq, seqs[i]))
+            continue;
+        row_read(&query, &job_row_type, row);
+        read_lengths(&query, &row->payload_bytes, &row->result_bytes);
+        found++;
+    }
+    *ret_count = found;
+    return query_ended(&query);
+}
+
+cairn_code sqlite_pick_instances(struct store_tx *tx, const struct list_filter *filter,
+                                 const int64_t *seqs, size_t count,
+                                 struct instance_row *ret_rows, size_t room, size_t *ret_count,
+                                 cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_PICK_INSTANCE, reterr);
+    int seq = sqlite3_bind_parameter_index(query.handle, ":seq");
+    size_t found = 0;
+    bind_filter(&query, filter, &instance_status_words);
+    bind_text(&query, ":workflow", filter->workflow);
+    if (filter->version)
+        bind_int(&query, ":version", filter->version);
+    for (size_t i = 0; i < count && found < room; i++) {
+        struct instance_row *row = &ret_rows[found];
+        if (!pick_next(&query, seq, seqs[i]))
+            continue;
+        row_read(&query, &instance_row_type, row);
+        read_lengths(&query, &row->input_bytes, &row->output_bytes);
+        found++;
+    }
+    *ret_count = found;
+    return query_ended(&query);
+}

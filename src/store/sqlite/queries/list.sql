@@ -1,0 +1,227 @@
+-- name: walk_instances
+-- doing: list instances
+-- Numbers of instances, falling.
+--
+--   :from, :before  from <= seq < before
+--   :room           how many at most
+SELECT seq
+  FROM workflow_instance
+ WHERE seq >= :from AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: walk_instances_by_status
+-- doing: list instances
+-- As walk_instances, of one status, which is not completed.
+--
+--   :status  which
+SELECT seq
+  FROM workflow_instance INDEXED BY idx_workflow_instance_status
+ WHERE status <> 'completed'
+   AND status = :status
+   AND seq >= :from AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: walk_instances_by_workflow
+-- doing: list instances
+-- As walk_instances, of one workflow and status.
+--
+--   :workflow, :status  which
+SELECT seq
+  FROM workflow_instance INDEXED BY idx_workflow_instance_workflow
+ WHERE workflow = :workflow
+   AND status = :status
+   AND seq >= :from AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: walk_jobs
+-- doing: list jobs
+-- Numbers of jobs, falling, deleted ones too.
+--
+--   :from, :before  from <= seq < before
+--   :room           how many at most
+SELECT seq
+  FROM workflow_run
+ WHERE seq >= :from AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: walk_unsuccessful_jobs
+-- doing: list jobs
+-- As walk_jobs, of status failed or cancelled.
+--
+--   :status  which
+SELECT seq
+  FROM workflow_run INDEXED BY idx_workflow_run_unsuccessful
+ WHERE status IN ('failed', 'cancelled')
+   AND status = :status
+   AND seq >= :from AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: walk_leased_jobs
+-- doing: list jobs
+-- As walk_jobs, of status leased.
+--
+-- Sorts idx_workflow_run_leased, which is as long as there are leases.
+SELECT seq
+  FROM workflow_run INDEXED BY idx_workflow_run_leased
+ WHERE status = 'leased'
+   AND seq >= :from AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: walk_few_pending_jobs
+-- doing: list jobs
+-- As walk_jobs, of status pending, when there are few of them.
+--
+-- Sorts both indexes of what is pending.  With a long backlog walk_jobs is faster, since it
+-- finds pending jobs wherever it looks; after it, it would walk past everything that is done.
+SELECT seq
+  FROM workflow_run INDEXED BY idx_workflow_run_claim
+ WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
+   AND seq >= :from AND seq < :before
+ UNION ALL
+SELECT seq
+  FROM workflow_run INDEXED BY idx_workflow_run_scheduled
+ WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
+   AND seq >= :from AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: find_job_seq
+-- doing: find a job
+-- A job's number.
+--
+--   :id  which
+SELECT seq
+  FROM workflow_run
+ WHERE id = :id;
+
+
+-- name: find_instance_ids
+-- doing: find instances
+-- Numbers of the instances whose ids are in a range, the greatest first: those are the newest.
+--
+--   :first, :last  both included
+--   :room          how many at most
+SELECT seq
+  FROM workflow_instance
+ WHERE id >= :first AND id <= :last
+ ORDER BY id DESC
+ LIMIT :room;
+
+
+-- name: find_job_ids
+-- doing: find jobs
+-- The same for jobs.
+SELECT seq
+  FROM workflow_run
+ WHERE id >= :first AND id <= :last
+ ORDER BY id DESC
+ LIMIT :room;
+
+
+-- name: find_instance_keys
+-- doing: find instances
+-- Numbers of the instances whose keys are in a range.
+--
+--   :first, :last  the last one is not included
+--   :room          how many at most
+SELECT seq
+  FROM workflow_instance INDEXED BY idx_workflow_instance_key
+ WHERE key >= :first AND key < :last
+   AND key IS NOT NULL
+ LIMIT :room;
+
+
+-- name: find_job_keys
+-- doing: find jobs
+-- The same for jobs.
+SELECT seq
+  FROM workflow_run INDEXED BY idx_workflow_run_idempotency
+ WHERE idempotency_key >= :first AND idempotency_key < :last
+ LIMIT :room;
+
+
+-- name: find_instance_created
+-- doing: list instances
+-- The first instance with this number or more, and when it was created.
+--
+--   :seq  which
+SELECT seq, created_at
+  FROM workflow_instance
+ WHERE seq >= :seq
+ ORDER BY seq
+ LIMIT 1;
+
+
+-- name: find_job_created
+-- doing: list jobs
+-- The same for jobs.
+SELECT seq, created_at
+  FROM workflow_run
+ WHERE seq >= :seq
+ ORDER BY seq
+ LIMIT 1;
+
+
+-- name: pick_instance
+-- doing: list instances
+-- An instance, if it matches.
+--
+--   :seq               which
+--   :is_row            1: the input is cut, and output and metadata are left out
+--   :statuses          such as ",failed,dlq,"; NULL: any
+--   :workflow, :version
+--   :created_from, :created_to
+--   :has               a text in its input or its last error; all NULL: any
+SELECT {instance.columns but metadata input output},
+       CASE WHEN :is_row THEN NULL ELSE metadata END AS metadata,
+       CASE WHEN :is_row THEN substr(input, 1, 120) ELSE input END AS input,
+       CASE WHEN :is_row THEN NULL ELSE output END AS output,
+       length(CAST(CASE WHEN :is_row THEN input END AS BLOB)) AS input_bytes,
+       length(CAST(CASE WHEN :is_row THEN output END AS BLOB)) AS output_bytes
+  FROM workflow_instance
+ WHERE seq = :seq
+   AND (:statuses IS NULL OR instr(:statuses, ',' || status || ',') > 0)
+   AND (:workflow IS NULL OR workflow = :workflow)
+   AND (:version IS NULL OR version = :version)
+   AND (:created_from IS NULL OR created_at >= :created_from)
+   AND (:created_to IS NULL OR created_at <= :created_to)
+   AND (:has IS NULL OR instr(input, :has) > 0 OR instr(last_error, :has) > 0);
+
+
+-- name: pick_job
+-- doing: list jobs
+-- A job, if it matches.
+--
+--   :seq           which
+--   :is_row        1: the payload is cut, and result and metadata are left out
+--   :from, :below  the range of types, as in next_type
+--   :is_due        1: only if it is pending and due, 0: pending and not due; NULL: any
+--   others         as in pick_instance
+SELECT {job.columns but payload metadata result},
+       CASE WHEN :is_row THEN substr(payload, 1, 120) ELSE payload END AS payload,
+       CASE WHEN :is_row THEN NULL ELSE metadata END AS metadata,
+       CASE WHEN :is_row THEN NULL ELSE result END AS result,
+       length(CAST(CASE WHEN :is_row THEN payload END AS BLOB)) AS payload_bytes,
+       length(CAST(CASE WHEN :is_row THEN result END AS BLOB)) AS result_bytes
+  FROM workflow_run
+ WHERE seq = :seq
+   AND deleted_at IS NULL
+   AND (:statuses IS NULL OR instr(:statuses, ',' || status || ',') > 0)
+   AND type >= :from AND type < :below
+   AND (:is_due IS NULL OR (status = 'pending' AND (run_at <= :now) = :is_due))
+   AND (:created_from IS NULL OR created_at >= :created_from)
+   AND (:created_to IS NULL OR created_at <= :created_to)
+   AND (:has IS NULL OR instr(payload, :has) > 0 OR instr(last_error, :has) > 0);

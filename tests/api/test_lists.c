@@ -1,0 +1,218 @@
+/* tests/api/test_lists.c - lists of jobs and instances by their filters, and as rows.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "calling.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A workflow of one step, and instances of it: their ids are valid until the program ends. */
+static void deploy(struct caller *caller, const char *name)
+{
+    call_for(
+        caller, 201, "POST", "/v1/workflows",
+        "{\"workflow\":\"%s\",\"version\":1,\"steps\":[{\"step\":\"s\",\"handler\":\"h\"}]}",
+        name);
+}
+
+static const char *start(struct caller *caller, const char *workflow, const char *key,
+                         const char *input)
+{
+    call_for(caller, 201, "POST", "/v1/instances",
+             "{\"workflow\":\"%s\",\"key\":\"%s\",\"input\":%s}", workflow, key, input);
+    static char ids[16][64];
+    static unsigned turn;
+    char *id = ids[turn++ % 16];
+    snprintf(id, sizeof ids[0], "%s", text_at(caller, "id"));
+    return id;
+}
+
+/* The texts at `name` of all items, with spaces between them. */
+static const char *listed(struct caller *caller, const char *target, const char *name)
+{
+    static char text[512];
+    text[0] = '\0';
+    call_for(caller, 200, "GET", target, NULL);
+    const json_t *items = part(caller, "items");
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *item = json_array_get(items, i);
+        size_t len = strlen(text);
+        snprintf(text + len, sizeof text - len, "%s%s", i ? " " : "",
+                 json_string_value(json_object_get(item, name)));
+    }
+    return text;
+}
+
+TEST(instances_are_listed_by_every_filter)
+{
+    struct caller caller;
+    char target[200];
+    caller_open(&caller);
+    deploy(&caller, "a");
+    deploy(&caller, "b");
+    const char *first = start(&caller, "a", "order-1", "{\"to\":\"Atlantis\"}");
+    const char *second = start(&caller, "a", "order-2", "{}");
+    start(&caller, "b", "other", "{}");
+    snprintf(target, sizeof target, "/v1/instances/%s/abort", first);
+    call_for(&caller, 200, "POST", target, "{\"by\":\"x\",\"reason\":\"y\"}");
+    static const struct {
+        const char *query, *keys;
+    } cases[] = {
+        {"", "other order-2 order-1"},
+        {"?status=running,aborted", "other order-2 order-1"},
+        {"?status=active", "other order-2"},
+        {"?status=ended", "order-1"},
+        {"?status=ended,running&workflow=a", "order-2 order-1"},
+        {"?version=1&workflow=b", "other"},
+        {"?version=2", ""},
+        {"?key=order-%25", "order-2 order-1"},
+        {"?key=order-1", "order-1"},
+        {"?q=ord", "order-2 order-1"},
+        {"?q=ord&status=aborted", "order-1"},
+        {"?has=Atlantis", "order-1"},
+        {"?has=%27%20OR%201%3D1", ""},
+        {"?created_from=2027-01-15T08:00:00Z&created_to=2027-01-15T08:00:00Z",
+         "other order-2 order-1"},
+        {"?created_from=2027-01-15T08:00:01Z", ""},
+        {"?created_to=2027-01-15T07:59:59Z", ""},
+        {"?ids=", "other order-2 order-1"},
+        {"?ids=nobody,x", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(target, sizeof target, "/v1/instances%s", cases[i].query);
+        CHECK_STR(listed(&caller, target, "key"), cases[i].keys);
+        CHECK(json_is_null(part(&caller, "scanned_to")), "%s", caller.text);
+    }
+    snprintf(target, sizeof target, "/v1/instances?ids=%s,%s", first, second);
+    CHECK_STR(listed(&caller, target, "key"), "order-2 order-1");
+    snprintf(target, sizeof target, "/v1/instances?q=%.20s", first);
+    listed(&caller, target, "key");
+    CHECK(strstr(caller.text, first), "%s", caller.text);
+    caller_close(&caller);
+}
+
+TEST(jobs_are_listed_by_every_filter)
+{
+    struct caller caller;
+    char target[200];
+    caller_open(&caller);
+    call_for(&caller, 201, "POST", "/v1/jobs",
+             "{\"type\":\"a.x\",\"key\":\"k-1\",\"payload\":{\"n\":\"deep\"}}");
+    call_for(&caller, 201, "POST", "/v1/jobs",
+             "{\"type\":\"a.y\",\"key\":\"k-2\",\"run_at\":\"2030-01-01T00:00:00Z\"}");
+    call_for(&caller, 201, "POST", "/v1/jobs", "{\"type\":\"b\",\"key\":\"l\"}");
+    take(&caller, "b");
+    static const struct {
+        const char *query, *keys;
+    } cases[] = {
+        {"?status=pending,leased", "l k-2 k-1"},
+        {"?status=active&type=a.%25", "k-2 k-1"},
+        {"?status=ended", ""},
+        {"?due=true", "k-1"},
+        {"?due=false", "k-2"},
+        {"?key=k-%25", "k-2 k-1"},
+        {"?q=k-2", "k-2"},
+        {"?has=deep", "k-1"},
+        {"?created_from=2027-01-15T09:00:00%2B01:00", "l k-2 k-1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(target, sizeof target, "/v1/jobs%s", cases[i].query);
+        CHECK_STR(listed(&caller, target, "idempotency_key"), cases[i].keys);
+    }
+    caller_close(&caller);
+}
+
+TEST(a_row_has_no_payload_but_how_it_begins)
+{
+    struct caller caller;
+    char input[400], target[200];
+    caller_open(&caller);
+    deploy(&caller, "a");
+
+    /* The 120th byte is the first half of a character. */
+    snprintf(input, sizeof input, "\"%0118d\xc3\xbc%0100d\"", 0, 0);
+    const char *id = start(&caller, "a", "k", input);
+    CHECK_STR(listed(&caller, "/v1/instances?view=row", "key"), "k");
+    CHECK_INT(int_at(&caller, "items.0.input_bytes"), 222);
+    CHECK_INT(int_at(&caller, "items.0.output_bytes"), 0);
+    CHECK_INT(strlen(text_at(&caller, "items.0.input_preview")), 119);
+    CHECK_STR(text_at(&caller, "items.0.kind"), "workflow");
+    CHECK_STR(text_at(&caller, "items.0.current_steps.0"), "s");
+    CHECK(!strstr(caller.text, "\"input\":"), "%s", caller.text);
+
+    snprintf(target, sizeof target, "/v1/instances/%s/steps?view=row", id);
+    CHECK_STR(listed(&caller, target, "name"), "s");
+    CHECK_INT(int_at(&caller, "items.0.input_bytes"), 222);
+    CHECK_INT(strlen(text_at(&caller, "items.0.input_preview")), 119);
+    CHECK(json_is_null(part(&caller, "items.0.output_preview")), "%s", caller.text);
+
+    call_for(&caller, 201, "POST", "/v1/jobs", "{\"type\":\"t\",\"payload\":%s}", input);
+    CHECK_STR(listed(&caller, "/v1/jobs?view=row", "type"), "t");
+    CHECK_INT(int_at(&caller, "items.0.payload_bytes"), 222);
+    CHECK_INT(strlen(text_at(&caller, "items.0.payload_preview")), 119);
+    CHECK(!strstr(caller.text, "\"payload\":"), "%s", caller.text);
+    listed(&caller, "/v1/jobs?view=full", "type");
+    CHECK_INT(strlen(text_at(&caller, "items.0.payload")), 220);
+    caller_close(&caller);
+}
+
+TEST(the_error_in_a_row_is_cut)
+{
+    struct caller caller;
+    char target[200];
+    caller_open(&caller);
+    call_for(&caller, 201, "POST", "/v1/workflows",
+             "{\"workflow\":\"a\",\"version\":1,\"steps\":[{\"step\":\"s\",\"handler\":\"h\","
+             "\"max_attempts\":1}]}");
+    start(&caller, "a", "k", "{}");
+    struct task_held task = take(&caller, "h");
+    snprintf(target, sizeof target, "/v1/tasks/%s/dead", task.id);
+    call_for(&caller, 200, "POST", target,
+             "{\"worker\":\"w\",\"token\":\"%s\",\"error\":\"%0300d\"}", task.token, 7);
+    CHECK_STR(listed(&caller, "/v1/instances?view=row&status=failed", "key"), "k");
+    CHECK_INT(strlen(text_at(&caller, "items.0.last_error.message")), 200);
+    CHECK_STR(text_at(&caller, "items.0.last_error.step"), "s");
+    CHECK_INT(int_at(&caller, "items.0.last_error.attempt"), 1);
+    listed(&caller, "/v1/instances", "key");
+    CHECK_INT(strlen(text_at(&caller, "items.0.last_error.message")), 300);
+    caller_close(&caller);
+}
+
+TEST(what_no_list_understands_is_refused)
+{
+    struct caller caller;
+    char ids[101 * 37 + 1] = "", target[sizeof ids + 40];
+    caller_open(&caller);
+    static const char *const bad[] = {
+        "/v1/instances?status=nobody",
+        "/v1/instances?status=running,",
+        "/v1/instances?status=,",
+        "/v1/instances?status=leased",
+        "/v1/instances?view=rows",
+        "/v1/instances?version=0",
+        "/v1/instances?version=x",
+        "/v1/instances?created_from=yesterday",
+        "/v1/instances?created_to=2027-13-01T00:00:00Z",
+        "/v1/instances?key=a%25b",
+        "/v1/instances?cursor=x",
+        "/v1/instances?cursor=-1",
+        "/v1/instances?type=a",
+        "/v1/instances?due=true",
+        "/v1/jobs?due=maybe",
+        "/v1/jobs?version=1",
+        "/v1/jobs?status=running",
+        "/v1/jobs?has=%00",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        call(&caller, "GET", bad[i], NULL);
+        CHECK(caller.status == 400, "%s: %d %s", bad[i], caller.status, caller.text);
+    }
+    for (int i = 0; i < 101; i++)
+        snprintf(ids + strlen(ids), 38, "%s%08x-0000-0000-0000-000000000000", i ? "," : "", i);
+    snprintf(target, sizeof target, "/v1/jobs?ids=%s", ids);
+    call_for(&caller, 400, "GET", target, NULL);
+    *strrchr(target, ',') = '\0';
+    call_for(&caller, 200, "GET", target, NULL);
+    caller_close(&caller);
+}

@@ -1,0 +1,313 @@
+/* tests/store/test_list.c - lists of jobs and instances by every filter, and how far they look.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "flow_rig.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a list brought: the rows' keys, in order, with spaces between them, then how it ended. */
+static char seen[1024];
+static struct list_end seen_end;
+
+static const char *list_of_instances(struct rig *rig, struct list_filter filter, size_t room)
+{
+    static struct instance_row rows[ROWS_MAX];
+    seen[0] = '\0';
+    MUST(rig, list_instances(rig->tx, &filter, rows, room, &seen_end, &rig->error));
+    for (size_t i = 0; i < seen_end.count; i++)
+        snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%s%s", i ? " " : "",
+                 rows[i].key);
+    return seen;
+}
+
+static const char *list_of_jobs(struct rig *rig, struct list_filter filter, size_t room)
+{
+    seen[0] = '\0';
+    MUST(rig, list_jobs(rig->tx, &filter, rig->rows, room, &seen_end, &rig->error));
+    for (size_t i = 0; i < seen_end.count; i++)
+        snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%s%s", i ? " " : "",
+                 rig->rows[i].key);
+    return seen;
+}
+
+#define INSTANCES(room, ...) list_of_instances(rig, (struct list_filter){__VA_ARGS__}, room)
+#define JOBS(room, ...) list_of_jobs(rig, (struct list_filter){__VA_ARGS__}, room)
+
+static struct instance_row add_named(struct rig *rig, const char *workflow, const char *key,
+                                     enum instance_status status)
+{
+    struct instance_row row = instance_of(rig, workflow);
+    row.key = key;
+    row.status = status;
+    return add_instance(rig, row);
+}
+
+static const char *add_job(struct rig *rig, const char *type, const char *key,
+                           enum job_status status)
+{
+    struct job_row row = job_of(rig, type);
+    row.key = key;
+    row.status = status;
+    row.is_ready = status == JOB_PENDING;
+    if (status == JOB_LEASED) {
+        row.leased_by = "w";
+        row.token = "t";
+        row.lease_until_us = RIG_START_US + US_PER_MIN;
+    }
+    return add(rig, row);
+}
+
+/* ---- statuses ------------------------------------------------------------------------------- */
+
+TEST(instances_of_several_statuses_are_one_list)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    static const enum instance_status turns[] = {INSTANCE_RUNNING, INSTANCE_COMPLETED,
+                                                 INSTANCE_FAILED, INSTANCE_DLQ};
+    char key[8], failed[256] = "", both[256] = "", of_a[256] = "";
+    begin_write(rig);
+    for (int i = 39; i >= 0; i--) {
+        snprintf(key, sizeof key, "k%d", i);
+        add_named(rig, i % 3 ? "a" : "b", key, turns[i % 4]);
+    }
+    for (int i = 0; i < 40; i++) {
+        bool is_failed = turns[i % 4] == INSTANCE_FAILED;
+        bool is_both = is_failed || turns[i % 4] == INSTANCE_COMPLETED;
+        snprintf(failed + strlen(failed), 8, is_failed ? " k%d" : "", i);
+        snprintf(both + strlen(both), 8, is_both ? " k%d" : "", i);
+        snprintf(of_a + strlen(of_a), 8, is_both && i % 3 ? " k%d" : "", i);
+    }
+    uint32_t two = STATUS_BIT(INSTANCE_FAILED) | STATUS_BIT(INSTANCE_COMPLETED);
+    CHECK_STR(INSTANCES(ROWS_MAX, .statuses = STATUS_BIT(INSTANCE_FAILED)), failed + 1);
+    CHECK_STR(INSTANCES(ROWS_MAX, .statuses = two), both + 1);
+    CHECK_STR(INSTANCES(ROWS_MAX, .statuses = two, .workflow = "a"), of_a + 1);
+    CHECK(seen_end.next == 0 && seen_end.scanned_to_us == 0, "it did not end");
+
+    /* Page by page it is the same list. */
+    char pages[2048] = "";
+    int64_t before = 0;
+    do {
+        INSTANCES(3, .statuses = two, .workflow = "a", .before_seq = before);
+        snprintf(pages + strlen(pages), sizeof pages - strlen(pages), " %.99s", seen);
+        before = seen_end.next;
+    } while (before && seen_end.count);
+    CHECK(strncmp(pages, of_a, strlen(of_a)) == 0, "%s, not %s", pages, of_a);
+}
+
+TEST(jobs_of_several_statuses_are_one_list)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    add_job(rig, "a", "f1", JOB_FAILED);
+    add_job(rig, "b", "s1", JOB_SUCCEEDED);
+    add_job(rig, "a", "p1", JOB_PENDING);
+    add_job(rig, "a", "c1", JOB_CANCELLED);
+    add_job(rig, "b", "l1", JOB_LEASED);
+    add_job(rig, "a", "f2", JOB_FAILED);
+    CHECK_STR(JOBS(9, .statuses = STATUS_BIT(JOB_FAILED)), "f2 f1");
+    CHECK_STR(JOBS(9, .statuses = STATUS_BIT(JOB_FAILED) | STATUS_BIT(JOB_CANCELLED)),
+              "f2 c1 f1");
+    CHECK_STR(JOBS(9, .statuses = STATUS_BIT(JOB_PENDING) | STATUS_BIT(JOB_LEASED)), "l1 p1");
+    CHECK_STR(JOBS(9, .statuses = STATUS_BIT(JOB_SUCCEEDED) | STATUS_BIT(JOB_LEASED)), "l1 s1");
+    CHECK_STR(JOBS(9, .statuses = STATUS_BIT(JOB_SUCCEEDED) | STATUS_BIT(JOB_LEASED),
+                   .pattern = "a%"),
+              "");
+    CHECK_STR(JOBS(9, .version = 0), "f2 l1 c1 p1 s1 f1");
+}
+
+TEST(pending_jobs_are_due_or_not)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct job_row later = job_of(rig, "a");
+    later.key = "later";
+    later.is_ready = false;
+    later.run_at_us += US_PER_MIN;
+    add(rig, later);
+    add_job(rig, "a", "now", JOB_PENDING);
+    add_job(rig, "a", "failed", JOB_FAILED);
+    CHECK_STR(JOBS(9, .due = DUE_NOW), "now");
+    CHECK_STR(JOBS(9, .due = DUE_LATER), "later");
+    CHECK_STR(JOBS(9, .due = DUE_LATER, .statuses = STATUS_BIT(JOB_FAILED)), "");
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+TEST(instances_are_found_by_id_key_and_the_beginning_of_either)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    char prefix[14];
+    begin_write(rig);
+    struct instance_row one = add_named(rig, "a", "order-1", INSTANCE_RUNNING);
+    add_named(rig, "b", "order-1", INSTANCE_COMPLETED);
+    add_named(rig, "a", "order-2", INSTANCE_RUNNING);
+    add_named(rig, "a", "Order-3", INSTANCE_RUNNING);
+    struct instance_row umlaut = add_named(rig, "a", "orde\xc3\xbc", INSTANCE_FAILED);
+    const char *ids[] = {umlaut.id, one.id, "00000000-0000-0000-0000-000000000001"};
+    CHECK_STR(INSTANCES(9, .key = "order-1"), "order-1 order-1");
+    CHECK_STR(INSTANCES(9, .key = "order-1", .workflow = "b"), "order-1");
+    CHECK_STR(INSTANCES(9, .key = "order-%"), "order-2 order-1 order-1");
+    CHECK_STR(INSTANCES(1, .key = "order-%", .before_seq = one.seq + 1), "order-1");
+    CHECK_STR(INSTANCES(9, .key = "orde%"), "orde\xc3\xbc order-2 order-1 order-1");
+    CHECK_STR(INSTANCES(9, .key = "%"), "orde\xc3\xbc Order-3 order-2 order-1 order-1");
+    CHECK_STR(INSTANCES(9, .key = "order"), "");
+    CHECK_STR(INSTANCES(9, .q = "order-1"), "order-1 order-1");
+    CHECK_STR(INSTANCES(9, .q = "orde", .statuses = STATUS_BIT(INSTANCE_FAILED)),
+              "orde\xc3\xbc");
+    CHECK_STR(INSTANCES(9, .q = one.id), "order-1");
+    CHECK_STR(INSTANCES(9, .ids = ids, .id_count = 3), "orde\xc3\xbc order-1");
+    CHECK_STR(INSTANCES(9, .ids = ids, .id_count = 3, .q = "order"), "order-1");
+    CHECK_STR(INSTANCES(9, .ids = ids, .id_count = 0), "");
+
+    /* All ids of a moment begin alike; the whole crowd is found. */
+    snprintf(prefix, sizeof prefix, "%.8s", one.id);
+    INSTANCES(9, .q = prefix);
+    CHECK(seen_end.count >= 1, "%s is the beginning of no id", prefix);
+    CHECK_STR(INSTANCES(9, .q = "' OR 1=1 --"), "");
+    CHECK_STR(INSTANCES(9, .q = "%"), "");
+}
+
+TEST(jobs_are_found_by_id_key_and_the_beginning_of_either)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *id = add_job(rig, "a", "k-1", JOB_SUCCEEDED);
+    add_job(rig, "a", "k-2", JOB_PENDING);
+    add_job(rig, "a", "l", JOB_PENDING);
+    CHECK_STR(JOBS(9, .key = "k-%"), "k-2 k-1");
+    CHECK_STR(JOBS(9, .q = "k-"), "k-2 k-1");
+    CHECK_STR(JOBS(9, .q = id), "k-1");
+    CHECK_STR(JOBS(9, .ids = &id, .id_count = 1), "k-1");
+    CHECK_STR(JOBS(9, .key = "k-%", .statuses = STATUS_BIT(JOB_PENDING)), "k-2");
+}
+
+/* ---- scans ---------------------------------------------------------------------------------- */
+
+TEST(a_text_is_found_in_inputs_payloads_and_errors)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row row = instance_of(rig, "a");
+    row.key = "in";
+    row.input = "{\"to\": \"Atlantis\"}";
+    add_instance(rig, row);
+    row = instance_of(rig, "a");
+    row.key = "out";
+    row.last_error = "{\"step\": \"s\", \"message\": \"no Atlantis\"}";
+    row.version = 7;
+    add_instance(rig, row);
+    add_named(rig, "a", "none", INSTANCE_RUNNING);
+    struct job_row job = job_of(rig, "t");
+    job.key = "job";
+    job.payload = "[\"100%\"]";
+    add(rig, job);
+    job = job_of(rig, "t");
+    job.key = "error";
+    job.last_error = "100% wrong";
+    add(rig, job);
+    CHECK_STR(INSTANCES(9, .has = "Atlantis"), "out in");
+    CHECK_STR(INSTANCES(9, .has = "atlantis"), "");
+    CHECK_STR(INSTANCES(9, .has = "Atlantis", .version = 7), "out");
+    CHECK_STR(INSTANCES(9, .version = 8), "");
+    CHECK_STR(JOBS(9, .has = "100%"), "error job");
+    CHECK_STR(JOBS(9, .has = "10_%"), "");
+}
+
+TEST(a_long_search_says_how_far_it_came_and_goes_on_there)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    char key[8], found[256] = "";
+    int pages = 0;
+    int64_t before = 0, first_us = 0;
+    begin_write(rig);
+    for (int i = 0; i < 60; i++) {
+        struct instance_row row = instance_of(rig, i % 2 ? "a" : "b");
+        snprintf(key, sizeof key, "k%d", i);
+        row.key = key;
+        row.version = i % 20 == 1 ? 2 : 1;
+        row.created_at_us = RIG_START_US + i * US_PER_SEC;
+        first_us = i ? first_us : row.created_at_us;
+        add_instance(rig, row);
+    }
+    do {
+        INSTANCES(9, .version = 2, .scan_max = 16, .before_seq = before);
+        snprintf(found + strlen(found), sizeof found - strlen(found), "%.30s;", seen);
+        if (seen_end.next)
+            CHECK(seen_end.scanned_to_us >= first_us, "it does not say how far it came");
+        CHECK(!before || seen_end.next < before, "it does not go on");
+        before = seen_end.next;
+        pages++;
+    } while (before);
+    CHECK_STR(found, ";k41;k21;k1;");
+    CHECK_INT(pages, 4);
+    CHECK_INT(seen_end.scanned_to_us, 0);
+    CHECK_STR(INSTANCES(9, .version = 2, .workflow = "a", .scan_max = 16), "k41");
+    CHECK_STR(INSTANCES(9, .version = 2), "k41 k21 k1");
+}
+
+TEST(a_list_is_of_what_was_created_in_a_time)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    char key[8];
+    begin_write(rig);
+    for (int i = 0; i < 30; i++) {
+        struct instance_row row = instance_of(rig, "a");
+        struct job_row job = job_of(rig, "t");
+        snprintf(key, sizeof key, "k%d", i);
+        row.key = job.key = key;
+        row.created_at_us = job.created_at_us = RIG_START_US + i * 10 * US_PER_MIN;
+        add_instance(rig, row);
+        add(rig, job);
+    }
+    int64_t tenth = RIG_START_US + 10 * 10 * US_PER_MIN;
+    int64_t twelfth = tenth + 20 * US_PER_MIN;
+    CHECK_STR(INSTANCES(9, .from_us = tenth, .to_us = twelfth), "k12 k11 k10");
+    CHECK_STR(INSTANCES(9, .from_us = tenth + 1, .to_us = twelfth - 1), "k11");
+    CHECK_STR(INSTANCES(2, .to_us = tenth), "k10 k9");
+    CHECK_STR(INSTANCES(9, .from_us = RIG_START_US + 28 * 10 * US_PER_MIN), "k29 k28");
+    CHECK_STR(INSTANCES(9, .to_us = RIG_START_US - 1), "");
+    CHECK_STR(INSTANCES(9, .from_us = RIG_START_US + 999 * 10 * US_PER_MIN), "");
+    CHECK_STR(INSTANCES(9, .from_us = tenth, .to_us = twelfth, .workflow = "b"), "");
+    CHECK_STR(INSTANCES(9, .from_us = tenth, .to_us = twelfth, .key = "k1%"), "k12 k11 k10");
+    CHECK_STR(JOBS(9, .from_us = tenth, .to_us = twelfth), "k12 k11 k10");
+    CHECK_STR(JOBS(1, .to_us = twelfth), "k12");
+}
+
+/* ---- rows without payloads ------------------------------------------------------------------ */
+
+TEST(a_list_of_rows_has_the_beginning_of_payloads_and_their_lengths)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct instance_row rows[2];
+    char *text = arena_printf(&rig->arena, "\"%0200d\"", 7);
+    struct list_filter filter = {.is_row = true};
+    begin_write(rig);
+    struct instance_row row = instance_of(rig, "a");
+    row.input = text;
+    row.output = "[1]";
+    row.metadata = "{}";
+    add_instance(rig, row);
+    struct job_row job = job_of(rig, "t");
+    job.payload = text;
+    job.status = JOB_SUCCEEDED;
+    job.is_ready = false;
+    job.result = "12345";
+    add(rig, job);
+    MUST(rig, list_instances(rig->tx, &filter, rows, 2, &seen_end, &rig->error));
+    CHECK_INT(rows[0].input_bytes, 202);
+    CHECK_INT(rows[0].output_bytes, 3);
+    CHECK(strncmp(rows[0].input, text, 120) == 0 && strlen(rows[0].input) < 202, "%s",
+          rows[0].input);
+    CHECK(!rows[0].output && !rows[0].metadata, "a payload is there");
+    MUST(rig, list_jobs(rig->tx, &filter, rig->rows, 2, &seen_end, &rig->error));
+    CHECK_INT(rig->rows[0].payload_bytes, 202);
+    CHECK_INT(rig->rows[0].result_bytes, 5);
+    CHECK(strlen(rig->rows[0].payload) < 202 && !rig->rows[0].result, "a payload is there");
+
+    filter.is_row = false;
+    MUST(rig, list_instances(rig->tx, &filter, rows, 2, &seen_end, &rig->error));
+    CHECK_STR(rows[0].input, text);
+    CHECK_STR(rows[0].output, "[1]");
+}
