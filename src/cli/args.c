@@ -116,9 +116,9 @@ static bool read_int(const char *text, int64_t *ret_number)
     return true;
 }
 
-bool word_in(const char *words, const char *text)
+/* A part of a text. */
+static bool part_in(const char *words, const char *text, size_t len)
 {
-    size_t len = strlen(text);
     for (const char *at = words; *at;) {
         size_t word = strcspn(at, " ");
         if (word == len && memcmp(at, text, len) == 0)
@@ -128,15 +128,44 @@ bool word_in(const char *words, const char *text)
     return false;
 }
 
+bool word_in(const char *words, const char *text)
+{
+    return part_in(words, text, strlen(text));
+}
+
+/* Words with commas between them. */
+static bool are_words_in(const char *words, const char *text)
+{
+    size_t len = strcspn(text, ",");
+    while (part_in(words, text, len) && text[len]) {
+        text += len + 1;
+        len = strcspn(text, ",");
+    }
+    return !text[len] && part_in(words, text, len);
+}
+
 static bool refuse_value(const struct option *option, const char *text, const char *wanted)
 {
     say_error("--%s cannot be \"%s\": %s", option->name, text, wanted);
     return false;
 }
 
+/* A time, or how long before now it is. */
+static bool read_moment(const char *text, int64_t *ret_us)
+{
+    struct clock clock;
+    int64_t ms;
+    if (!durations_parse(text, &ms))
+        return instant_parse(text, ret_us);
+    clock_init_real(&clock);
+    int64_t now_us = clock_now_us(&clock);
+    *ret_us = ms < now_us / US_PER_MS ? now_us - ms * US_PER_MS : 1;
+    return true;
+}
+
 static bool read_value(const struct option *option, const char *text, struct given *given)
 {
-    char wanted[256];
+    char wanted[320];
     bool is_fine = true;
     given->text = text;
 
@@ -156,9 +185,21 @@ static bool read_value(const struct option *option, const char *text, struct giv
         snprintf(wanted, sizeof wanted,
                  "it takes a time in RFC 3339, such as 2030-01-31T06:30:00Z");
         break;
+    case OPTION_MOMENT:
+        is_fine = read_moment(text, &given->number);
+        snprintf(
+            wanted, sizeof wanted,
+            "it takes a time in RFC 3339, such as 2030-01-31T06:30:00Z, or a duration before "
+            "now, such as 90s or 1h30m");
+        break;
     case OPTION_CHOICE:
         snprintf(wanted, sizeof wanted, "it takes one of: %s", option->choices);
         return word_in(option->choices, text) || refuse_value(option, text, wanted);
+    case OPTION_TEXT:
+        snprintf(wanted, sizeof wanted, "it takes one or several of: %s",
+                 option->choices ? option->choices : "");
+        return !option->choices || are_words_in(option->choices, text) ||
+               refuse_value(option, text, wanted);
     default:
         return true;
     }

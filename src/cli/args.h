@@ -14,7 +14,7 @@ enum { OPTIONS_MAX = 24 };
 
 struct given {
     const char *text; /* NULL: not given */
-    int64_t number;   /* OPTION_INT, OPTION_DURATION (ms), OPTION_INSTANT (us) */
+    int64_t number;   /* OPTION_INT, OPTION_DURATION (ms), OPTION_INSTANT and _MOMENT (us) */
 };
 
 struct args {

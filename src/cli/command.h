@@ -29,6 +29,7 @@ enum option_kind {
     OPTION_INT,      /* within min and max */
     OPTION_DURATION, /* "90s"; min and max in milliseconds */
     OPTION_INSTANT,  /* RFC 3339; in microseconds */
+    OPTION_MOMENT,   /* the same, or a duration before now */
     OPTION_CHOICE,   /* one of `choices` */
     OPTION_MANY      /* text, may be repeated; at most one such option in a command */
 };

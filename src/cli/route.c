@@ -4,6 +4,7 @@
  */
 #include "cli/route.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/input.h"
 #include "cli/say.h"
@@ -40,10 +41,16 @@ static void write_query(const struct calling *calling, const char *cursor, struc
 {
     const struct args *args = calling->args;
     const struct option *option;
+    char time[INSTANT_TEXT];
     write_path(calling, args->operand_count ? args->operands[0] : NULL, target);
-    for (size_t i = 0; (option = command_option(args->command, i)); i++)
+    for (size_t i = 0; (option = command_option(args->command, i)); i++) {
+        const struct given *given = &args->options[i];
+        bool is_time = option->kind == OPTION_MOMENT && given->text;
+        if (is_time)
+            instant_format(given->number, time);
         if (option->field)
-            buf_param(target, option->field, args->options[i].text);
+            buf_param(target, option->field, is_time ? time : given->text);
+    }
     buf_param(target, "limit", args_has(args, "all") ? "1000" : args_text(args, "limit"));
     buf_param(target, "cursor", cursor);
 }

@@ -13,7 +13,7 @@ list
 $ complete_line cairn job list --st
 --status
 $ complete_line cairn job list --status ''
-pending leased succeeded failed cancelled
+pending leased succeeded failed cancelled active ended
 $ complete_line cairn job list -o j
 json
 $ complete_line cairn job add a.v1 --p

@@ -80,4 +80,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ grep -c '^--' words
-257
+265

@@ -31,3 +31,19 @@ $ cairn job list --all -o json | python3 -c 'import json,sys; a=json.load(sys.st
 1503 None 1503
 $ cairn job list --type none -o json
 {"items":[],"next":null}
+# Several statuses, groups of them, keys by their beginning, texts, times.
+$ cairn job list --status pending,failed --type 'a.%' -o ids
+<id2>
+<id3>
+$ cairn job list --status ended -o ids; cairn job list --status active --key 'k%' -o ids
+<id2>
+$ cairn job add d.v1 --payload '{"to": "Atlantis"}' >/dev/null; cairn job list --has Atlantis | sed 1d | cut -d' ' -f3
+d.v1
+$ cairn job list --due false -o ids
+<id2>
+$ cairn job list --since 1h --until 2999-01-01T00:00:00Z --type 'b%' -o ids
+<id1>
+$ cairn job list --until 1h -o ids
+$ cairn job list --since yesterday
+! cairn: --since cannot be "yesterday": it takes a time in RFC 3339, such as 2030-01-31T06:30:00Z, or a duration before now, such as 90s or 1h30m
+[2]

@@ -47,7 +47,7 @@ $ cairn job list -x
 !     All options: cairn job list --help
 [2]
 $ cairn job list --status done
-! cairn: --status cannot be "done": it takes one of: pending leased succeeded failed cancelled
+! cairn: --status cannot be "done": it takes one or several of: pending leased succeeded failed cancelled active ended
 [2]
 $ cairn job list --limit many
 ! cairn: --limit cannot be "many": it takes an integer from 1 to 1000
