@@ -68,10 +68,8 @@ static cairn_code use_every_verb(struct fixture *f)
         {.subject_id = JOB_ID, .type = job_event_name(EVENT_CREATED), .data = "{}"}};
     struct registry_row entry = {
         .name = "z.v1", .intent_type = "workflow", .runtime = "c", .is_enabled = true};
-    struct list_walk walk = {.kind = LIST_JOBS, .before = INT64_MAX};
-    struct list_names names = {.kind = LIST_JOBS, .ids = ids, .id_count = 1};
     struct list_filter filter = {0};
-    int64_t seqs[2];
+    int64_t seqs[] = {1};
     struct job_row rows[2];
     enum lock_result lock;
     struct job_counts counts;
@@ -102,10 +100,6 @@ static cairn_code use_every_verb(struct fixture *f)
         !(code = ops->put_registry(f->tx, &entry, &error)) &&
         !(code = ops->next_due(f->tx, &due, &error)) &&
         !(code = ops->get_job(f->tx, JOB_ID, rows, &error)) &&
-        !(code = ops->limit_time(f->tx, 2000, &error)) &&
-        !(code = ops->walk(f->tx, &walk, seqs, 2, &count, &error)) &&
-        !(code = ops->find_names(f->tx, &names, seqs, 2, &count, &error)) &&
-        !(code = ops->find_created(f->tx, LIST_JOBS, 0, seqs, &first, &error)) &&
         !(code = ops->pick_jobs(f->tx, &filter, seqs, 1, rows, 2, &count, &error)) &&
         !(code = ops->list_events(f->tx, JOB_ID, 0, events, 2, &count, &error)) &&
         !(code = ops->list_events_before(f->tx, JOB_ID, 0, events, 2, &count, &error)) &&
