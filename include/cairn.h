@@ -1349,6 +1349,14 @@ typedef struct cairn_request {
      * given tasks.  If it answers false, the claim gets none.  NULL: always wanted. */
     bool (*wanted)(void *arg);
     void *arg; /* for `wanted` and `done` */
+
+    /* For a program that lets others call.  The caller's name is in the events of what the request
+     * changes, and who asks for it where the body does not say so.  With an http: URL the server knows
+     * them by its tokens. */
+    const char *caller; /* NULL: none */
+    const char
+        *role; /* what GET /v1/me says: "view", "produce", "work" or "operate"; NULL: there
+                         * are no roles, and everything is allowed */
 } cairn_request;
 
 #define CAIRN_REQUEST_VALUES_(SET) SET(size, sizeof(cairn_request)), SET(method, "GET")

@@ -286,9 +286,9 @@ def c_order(objects):
 
 def c_roles(operation):
     roles = operation.roles()
-    named = {"none": "0", "any": "ROLE_ANY", "operate": "ROLE_OPERATE", "produce": "PRODUCERS",
-             "work": "WORKERS", "produce work": "READERS"}
-    return named[" ".join(roles)]
+    if roles in (["none"], ["any"]):
+        return {"none": "0", "any": "ROLE_ANY"}[roles[0]]
+    return " | ".join(["ROLE_OPERATE"] + [f"ROLE_{role.upper()}" for role in roles if role != "operate"])
 
 
 def is_written_by_hand(operation):

@@ -87,6 +87,8 @@ WRITER(write_deployed);
 WRITER(write_stream);
 WRITER(write_metrics);
 WRITER(write_health);
+WRITER(write_me);
+WRITER(write_about);
 WRITER(write_openapi);
 
 #endif

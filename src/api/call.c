@@ -115,6 +115,8 @@ void api_call(cairn_engine *engine, const cairn_request *from, cairn_done done)
     call->wanted = from->wanted;
     call->arg = from->arg;
     request->arg = call;
+    request->token_name = arena_strdup(&request->arena, from->caller);
+    request->role = arena_strdup(&request->arena, from->role);
     if (!prepare(call, from, request)) {
         give_answer(call, request);
         return;

@@ -116,10 +116,9 @@ enum role {
     ROLE_PRODUCE = 1 << 0, /* records jobs, starts and signals instances, reads both */
     ROLE_WORK = 1 << 1,    /* claims, reports, delivers events, reads, deploys functions */
     ROLE_OPERATE = 1 << 2, /* everything */
-    ROLE_ANY = ROLE_PRODUCE | ROLE_WORK | ROLE_OPERATE,
-    PRODUCERS = ROLE_PRODUCE | ROLE_OPERATE,
+    ROLE_VIEW = 1 << 3,    /* reads everything, but no tasks */
+    ROLE_ANY = ROLE_PRODUCE | ROLE_WORK | ROLE_OPERATE | ROLE_VIEW,
     WORKERS = ROLE_WORK | ROLE_OPERATE,
-    READERS = ROLE_ANY,
 };
 
 /* Whether an operation may be sent again when its answer was lost. */

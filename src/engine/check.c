@@ -239,11 +239,25 @@ cairn_code check_signal(struct check *check)
 }
 
 /* An instance keeps by whom it was stopped and why, so both must be given. */
+/* Who asks: the body says so, else the token that the request came with. */
+static const char *who_asks(const struct check *check, const char *by)
+{
+    return by ? by : check->request->token_name;
+}
+
+static cairn_code check_by(struct check *check, const char *by)
+{
+    if (!by)
+        return fail(check->error, CAIRN_E_BAD_INPUT, "field \"by\" is missing");
+    return check_name(check, "by", by);
+}
+
 /* Who asks for it, and why, may be left out. */
 cairn_code check_control(struct check *check)
 {
-    const struct control_input *in = &check->request->in.control;
+    struct control_input *in = &check->request->in.control;
     TRY(check_present(check, "id", in->id));
+    in->by = who_asks(check, in->by);
     if (in->by)
         TRY(check_name(check, "by", in->by));
     return check_comment(check, "reason", in->reason);
@@ -251,18 +265,20 @@ cairn_code check_control(struct check *check)
 
 cairn_code check_stop(struct check *check)
 {
-    const struct control_input *in = &check->request->in.control;
+    struct control_input *in = &check->request->in.control;
     TRY(check_present(check, "id", in->id));
-    TRY(check_name(check, "by", in->by));
+    in->by = who_asks(check, in->by);
+    TRY(check_by(check, in->by));
     return check_text(check, "reason", in->reason, check->limits->max_error);
 }
 
 cairn_code check_decide(struct check *check)
 {
-    const struct decide_input *in = &check->request->in.decide;
+    struct decide_input *in = &check->request->in.decide;
     TRY(check_present(check, "id", in->id));
     TRY(check_name(check, "step", in->step));
-    TRY(check_name(check, "by", in->by));
+    in->by = who_asks(check, in->by);
+    TRY(check_by(check, in->by));
     return check_comment(check, "comment", in->comment);
 }
 

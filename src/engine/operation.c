@@ -41,6 +41,7 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_REGISTRY_LIST] = {"registry list", check_text_list, .answer = answer_list},
     [OP_CLOCK_NOW] = {"clock", check_nothing, .answer = answer_clock},
     [OP_IDLE] = {"idle", check_idle, .answer = answer_idle},
+    [OP_ABOUT] = {"about", check_nothing, .answer = answer_about},
     [OP_STATS] = {"stats", check_nothing, .answer = answer_stats},
     [OP_DOCTOR] = {"doctor", check_nothing, .answer = answer_doctor},
     [OP_DEFINITION_GET] = {"definition get", check_definition, .answer = answer_definition},

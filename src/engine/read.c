@@ -24,6 +24,28 @@ cairn_code answer_clock(struct question *q)
     return CAIRN_OK;
 }
 
+int64_t question_opened_us(struct question *q)
+{
+    int64_t opened_us = 0;
+    atomic_compare_exchange_strong(&q->engine->opened_us, &opened_us, q->tx->now_us);
+    return q->engine->opened_us;
+}
+
+cairn_code answer_about(struct question *q)
+{
+    struct about_output *about = &q->request->out.about;
+    char *product = arena_zalloc(q->arena, PRODUCT_TEXT);
+    NEED(product, q->error);
+    TRY(STORE(q, product, product));
+    *about = (struct about_output){.kind = q->ops->name,
+                                   .product = product,
+                                   .schema = q->engine->base.schema->to,
+                                   .is_clock_virtual = q->engine->clock.is_virtual,
+                                   .started_us = question_opened_us(q)};
+    q->request->out.now_us = q->tx->now_us;
+    return CAIRN_OK;
+}
+
 #define COPY_COUNTER(name) stats->name = from->name;
 cairn_code answer_stats(struct question *q)
 {

@@ -27,11 +27,14 @@ cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct requ
  * doctor.c. */
 typedef cairn_code answer_function(struct question *q);
 answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_doctor,
-    answer_why, answer_job, answer_definition, answer_instance, answer_dlq_record;
+    answer_why, answer_about, answer_job, answer_definition, answer_instance, answer_dlq_record;
 answer_function answer_list;   /* a page of what the operation lists */
 answer_function answer_rows;   /* a page of jobs or instances; read_rows.c */
 answer_function answer_stream; /* the events of everything */
 answer_function doctor_flow;   /* what doctor finds of instances and steps; doctor_flow.c */
+
+/* Since when this process has had the store open, by the store's clock. */
+int64_t question_opened_us(struct question *q);
 
 /* When the next timer of the store is due; 0: never. */
 cairn_code question_next_due(struct question *q, int64_t *ret_due_us);

@@ -30,14 +30,6 @@ cairn_code question_open_steps(struct question *q, const char *id, struct open_s
     return CAIRN_OK;
 }
 
-/* Since when this process has seen workers, by the store's clock. */
-static int64_t opened_at(struct question *q)
-{
-    int64_t opened_us = 0;
-    atomic_compare_exchange_strong(&q->engine->opened_us, &opened_us, q->tx->now_us);
-    return q->engine->opened_us;
-}
-
 /* ---- types ---------------------------------------------------------------------------------- */
 
 /* A type that can be claimed now, and who could take it. */
@@ -187,7 +179,7 @@ cairn_code why_of_instance(struct question *q, const struct instance_row *row,
                            struct why_list *ret_list)
 {
     struct why_facts facts = {
-        .now_us = q->tx->now_us, .opened_us = opened_at(q), .instance = row};
+        .now_us = q->tx->now_us, .opened_us = question_opened_us(q), .instance = row};
     TRY(add_steps(q, open, &facts));
     if (has_parked(row, open))
         TRY(add_records(q, row, &facts));
@@ -201,7 +193,7 @@ cairn_code why_of_instance(struct question *q, const struct instance_row *row,
 cairn_code why_of_job(struct question *q, const struct job_row *row, const cairn_why **ret_why)
 {
     struct why_job_facts facts = {
-        .now_us = q->tx->now_us, .opened_us = opened_at(q), .job = row};
+        .now_us = q->tx->now_us, .opened_us = question_opened_us(q), .job = row};
     cairn_why *why = arena_zalloc(q->arena, sizeof *why);
     struct why_type type;
     NEED(why, q->error);

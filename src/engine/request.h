@@ -253,6 +253,13 @@ struct context_output {
     size_t count, room;
 };
 
+struct about_output {
+    const char *kind, *product; /* of the store */
+    int32_t schema;
+    bool is_clock_virtual;
+    int64_t started_us;
+};
+
 struct request {
     enum request_op op;
     struct arena arena;
@@ -303,6 +310,7 @@ struct request {
         struct context_output context;
         cairn_stats stats;
         int64_t now_us, next_us;
+        struct about_output about;
     } out;
 
     cairn_code code; /* how it ended, and why */
@@ -314,6 +322,7 @@ struct request {
 
     /* The name of the token that it came with, which the events of what it changes tell; NULL: none. */
     const char *token_name;
+    const char *role; /* of that token, for GET /v1/me; NULL: there are no tokens */
 
     /* Asked right before a claim is given tasks; false: the caller has gone.
      * NULL: always wanted. */

@@ -31,6 +31,15 @@ unsigned access_roles(const char *method, const char *target)
     return operation ? operation->roles : ROLE_OPERATE;
 }
 
+const char *access_role_name(unsigned roles)
+{
+    if (roles & ROLE_OPERATE)
+        return "operate";
+    if (roles & ROLE_PRODUCE)
+        return "produce";
+    return roles & ROLE_WORK ? "work" : "view";
+}
+
 void access_methods(const char *target, char ret_methods[ALLOW_TEXT])
 {
     size_t used = 0;

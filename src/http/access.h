@@ -27,8 +27,12 @@ cairn_code tokens_read(const char *path, struct tokens **ret_tokens, cairn_error
 void tokens_free(struct tokens *tokens);
 void tokens_freep(struct tokens **tokens);
 
-/* The roles of a token; 0: it is unknown.  Takes the same time for every text. */
-unsigned tokens_roles(const struct tokens *tokens, const char *secret);
+/* The roles of a token; 0: it is unknown.  *ret_name: its name, as long as the tokens live; NULL: none.
+ * Takes the same time for every text. */
+unsigned tokens_roles(const struct tokens *tokens, const char *secret, const char **ret_name);
+
+/* The word of the greatest of some roles. */
+const char *access_role_name(unsigned roles);
 
 /* Without tokens only this machine is trusted, and a browser on it can be made to send requests
  * by any page it shows.  Whether the headers (NULL: not sent) could not have come from such a

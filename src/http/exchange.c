@@ -28,6 +28,8 @@ struct exchange {
     struct intake intake;
     bool is_begun, is_called, is_answering;
     cairn_error refusal; /* code: why this is not passed on */
+    const char *caller;  /* the name of its token; NULL: none */
+    const char *role;    /* of its token; NULL: none is needed */
     _Atomic enum phase phase;
     cairn_response *response;
     struct stream_client *client; /* of GET /v1/stream, until its response owns it */
@@ -144,7 +146,9 @@ static void check_access(struct exchange *exchange, const char *method)
         return;
     const char *words = header(exchange, "Authorization");
     bool is_bearer = words && strncasecmp(words, "Bearer ", 7) == 0;
-    unsigned roles = is_bearer ? tokens_roles(tokens, words + 7 + strspn(words + 7, " ")) : 0;
+    const char *secret = is_bearer ? words + 7 + strspn(words + 7, " ") : "";
+    unsigned roles = tokens_roles(tokens, secret, &exchange->caller);
+    exchange->role = roles ? access_role_name(roles) : NULL;
     if (!roles) {
         fail(refusal, CAIRN_E_UNAUTHORIZED, is_bearer ? "the token is unknown" : "no token");
         fail_hint(refusal, CAIRN_E_UNAUTHORIZED, "send the header Authorization: Bearer TOKEN");
@@ -344,6 +348,8 @@ static enum MHD_Result call(struct exchange *exchange, const char *method)
     request.body_len = exchange->intake.body.len;
     request.wanted = is_wanted;
     request.arg = exchange;
+    request.caller = exchange->caller;
+    request.role = exchange->role;
     count_answering(exchange);
     exchange->is_called = true;
     if (!http_call(exchange->http, &request, on_done)) {

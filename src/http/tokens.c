@@ -12,10 +12,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SECRET_MAX = 256, TOKENS_MAX = 10000 };
+enum { SECRET_MAX = 256, NAME_MAX_BYTES = 128, TOKENS_MAX = 10000 };
 
 struct token {
-    char secret[SECRET_MAX]; /* filled up with NUL, so that all are compared in full */
+    char secret[SECRET_MAX];   /* filled up with NUL, so that all are compared in full */
+    char name[NAME_MAX_BYTES]; /* "": it has none */
     unsigned role;
 };
 
@@ -28,6 +29,7 @@ static const struct {
     const char *name;
     unsigned role;
 } roles[] = {
+    {"view", ROLE_VIEW},
     {"produce", ROLE_PRODUCE},
     {"work", ROLE_WORK},
     {"operate", ROLE_OPERATE},
@@ -42,7 +44,7 @@ static unsigned find_role(const char *name)
 }
 
 static cairn_code add_token(struct tokens *tokens, const char *secret, unsigned role,
-                            cairn_error *reterr)
+                            const char *name, cairn_error *reterr)
 {
     if (tokens->count == tokens->room) {
         size_t room = tokens->room ? tokens->room * 2 : 8;
@@ -55,7 +57,17 @@ static cairn_code add_token(struct tokens *tokens, const char *secret, unsigned 
     struct token *token = &tokens->items[tokens->count++];
     *token = (struct token){.role = role};
     memcpy(token->secret, secret, strlen(secret));
+    memcpy(token->name, name, strlen(name));
     return CAIRN_OK;
+}
+
+/* Without white space at its ends. */
+static const char *trim(char *text)
+{
+    size_t len = strlen(text);
+    while (len > 0 && strchr(" \t\r\n", text[len - 1]))
+        text[--len] = '\0';
+    return text + strspn(text, " \t");
 }
 
 /* Errors name the line, never what stands in it. */
@@ -67,21 +79,27 @@ static cairn_code read_line(char *line, const char *path, int number, struct tok
     if (!role_name || *role_name == '#')
         return CAIRN_OK;
     const char *secret = strtok_r(NULL, " \t\r\n", &rest);
+    const char *name = secret ? trim(rest) : "";
     unsigned role = find_role(role_name);
     if (!role || !secret) {
         fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\", line %d: cannot be read", path,
              number);
-        return fail_hint(reterr, CAIRN_E_BAD_INPUT,
-                         "a line is ROLE TOKEN [NAME]; a role is produce, work or operate");
+        return fail_hint(
+            reterr, CAIRN_E_BAD_INPUT,
+            "a line is ROLE TOKEN [NAME]; a role is view, produce, work or operate");
     }
     if (strlen(secret) >= SECRET_MAX)
         return fail(reterr, CAIRN_E_BAD_INPUT,
                     "token file \"%s\", line %d: the token is longer than %d bytes", path,
                     number, SECRET_MAX - 1);
+    if (strlen(name) >= NAME_MAX_BYTES)
+        return fail(reterr, CAIRN_E_BAD_INPUT,
+                    "token file \"%s\", line %d: the name is longer than %d bytes", path,
+                    number, NAME_MAX_BYTES - 1);
     if (tokens->count == TOKENS_MAX)
         return fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\" has more than %d tokens",
                     path, TOKENS_MAX);
-    return add_token(tokens, secret, role, reterr);
+    return add_token(tokens, secret, role, name, reterr);
 }
 
 static cairn_code read_lines(FILE *file, const char *path, struct tokens *tokens,
@@ -164,15 +182,23 @@ static unsigned is_equal(const char *a, const char *b)
     return ((unsigned)difference - 1u) >> 31;
 }
 
-unsigned tokens_roles(const struct tokens *tokens, const char *secret)
+unsigned tokens_roles(const struct tokens *tokens, const char *secret, const char **ret_name)
 {
     char padded[SECRET_MAX] = "";
     unsigned found = 0;
-    size_t len = strlen(secret);
+    size_t len = strlen(secret),
+           place = 0; /* 0: none; else of the last that is equal, from 1 */
+    *ret_name = NULL;
     if (len == 0 || len >= SECRET_MAX)
         return 0;
     memcpy(padded, secret, len);
-    for (size_t i = 0; i < tokens->count; i++)
-        found |= tokens->items[i].role & (0u - is_equal(padded, tokens->items[i].secret));
+    for (size_t i = 0; i < tokens->count; i++) {
+        unsigned mask = 0u - is_equal(padded, tokens->items[i].secret);
+        size_t wide = (size_t)0 - (mask & 1);
+        found |= tokens->items[i].role & mask;
+        place = (place & ~wide) | ((i + 1) & wide);
+    }
+    if (place && tokens->items[place - 1].name[0])
+        *ret_name = tokens->items[place - 1].name;
     return found;
 }

@@ -180,8 +180,10 @@ struct step_counts {
 };
 
 /* The facts that doctor reports. */
+enum { PRODUCT_TEXT = 96 };
+
 struct store_facts {
-    char product[96]; /* "SQLite 3.40.1", "PostgreSQL 15.8 (pooled)" */
+    char product[PRODUCT_TEXT]; /* "SQLite 3.40.1", "PostgreSQL 15.8 (pooled)" */
     int schema_version, newest_schema_version;
     int64_t clock_us;          /* the database's clock now; 0: it has none of its own */
     uint64_t expired_leases;   /* of jobs and steps: still held after their end */

@@ -21,82 +21,135 @@ static const char *write_file(const char *text, mode_t mode)
     return path;
 }
 
+static void check_says(const struct reply *reply, const char *text)
+{
+    CHECK(reply->body && strstr(reply->body, text), "%s is not in %s", text,
+          reply->body ? reply->body : "nothing");
+}
+
+static void check_says_not(const struct reply *reply, const char *text)
+{
+    CHECK(reply->body && !strstr(reply->body, text), "%s is in %s", text,
+          reply->body ? reply->body : "nothing");
+}
+
+TEST(a_token_says_who_calls)
+{
+    static const char tokens[] = "operate oooooooo the operator\nview vvvvvvvv\n";
+    static const char authority[] = "Authorization: Bearer oooooooo\r\n";
+    char target[100], id[40] = "";
+    struct server server =
+        server_start((const char *[]){"--token-file", write_file(tokens, 0600), NULL});
+    struct reply reply = request(&server, "GET", "/v1/me", authority, NULL);
+    check_says(&reply, "{\"name\":\"the operator\",\"role\":\"operate\",\"auth\":\"token\"");
+    check_says(&reply, "\"POST /v1/instances/{}/cancel\"");
+    reply = request(&server, "GET", "/v1/me", "Authorization: Bearer vvvvvvvv\r\n", NULL);
+    check_says(&reply, "{\"name\":null,\"role\":\"view\"");
+    check_says(&reply, "\"GET /v1/instances/{}\"");
+    check_says_not(&reply, "POST");
+    check_says_not(&reply, "/v1/tasks");
+
+    request(&server, "POST", "/v1/workflows", authority,
+            "{workflow: w, version: 1, steps: [{wait: a, event: e}]}");
+    reply = request(&server, "POST", "/v1/instances", authority, "{\"workflow\":\"w\"}");
+    CHECK(sscanf(reply.body, "{\"id\":\"%36[^\"]", id) == 1, "%s", reply.body);
+    snprintf(target, sizeof target, "/v1/instances/%s/pause", id);
+    reply = request(&server, "POST", target, authority, NULL);
+    check_says(&reply, "\"paused_by\":\"the operator\"");
+    snprintf(target, sizeof target, "/v1/instances/%s/cancel", id);
+    reply = request(&server, "POST", target, authority, "{\"by\":\"ann\",\"reason\":\"r\"}");
+    CHECK_INT(reply.status, 200);
+    snprintf(target, sizeof target, "/v1/instances/%s/events?limit=100", id);
+    reply = request(&server, "GET", target, authority, NULL);
+    check_says(&reply, "\"requested_by\":\"ann\",\"token\":\"the operator\"");
+    check_says(&reply, "\"requested_by\":\"the operator\",\"token\":\"the operator\"");
+    server_stop(&server);
+}
+
 TEST(tokens_have_roles)
 {
     static const char tokens[] = "# who may do what\n\nproduce  pppppppp shop\nwork wwwwwwww\n"
-                                 "operate\toooooooo the operator\n";
-    /* The status without a token, and with the ones of produce, work and operate. */
+                                 "operate\toooooooo the operator\nview vvvvvvvv ada\n";
+    /* The status without a token, and with the ones of produce, work, operate and view. */
     static const struct {
         const char *method, *target, *body;
-        int none, produce, work, operate;
+        int none, produce, work, operate, view;
     } cases[] = {
-        {"GET", "/healthz", NULL, 200, 200, 200, 200},
-        {"GET", "/readyz", NULL, 200, 200, 200, 200},
-        {"GET", "/metrics", NULL, 401, 200, 200, 200},
-        {"GET", "/v1/clock", NULL, 401, 200, 200, 200},
-        {"POST", "/v1/jobs", "{\"type\":\"a\"}", 401, 201, 403, 201},
-        {"GET", "/v1/jobs", NULL, 401, 200, 200, 200},
-        {"HEAD", "/v1/jobs", NULL, 401, 200, 200, 200},
-        {"GET", "/v1/jobs/x", NULL, 401, 404, 404, 404},
-        {"GET", "/v1/jobs/x/events?limit=1", NULL, 401, 404, 404, 404},
-        {"POST", "/v1/jobs/x/cancel", NULL, 401, 404, 403, 404},
-        {"POST", "/v1/jobs/x/%63ancel", NULL, 401, 403, 403, 404},
-        {"POST", "/v1/jobs/x/retry", NULL, 401, 403, 403, 404},
-        {"DELETE", "/v1/jobs/x", NULL, 401, 403, 403, 404},
-        {"POST", "/v1/tasks/claim", "{\"worker\":\"w\",\"types\":[\"z\"]}", 401, 403, 200, 200},
+        {"GET", "/healthz", NULL, 200, 200, 200, 200, 200},
+        {"GET", "/readyz", NULL, 200, 200, 200, 200, 200},
+        {"GET", "/metrics", NULL, 401, 200, 200, 200, 200},
+        {"GET", "/v1/clock", NULL, 401, 200, 200, 200, 200},
+        {"POST", "/v1/jobs", "{\"type\":\"a\"}", 401, 201, 403, 201, 403},
+        {"GET", "/v1/jobs", NULL, 401, 200, 200, 200, 200},
+        {"HEAD", "/v1/jobs", NULL, 401, 200, 200, 200, 200},
+        {"GET", "/v1/jobs/x", NULL, 401, 404, 404, 404, 404},
+        {"GET", "/v1/jobs/x/events?limit=1", NULL, 401, 404, 404, 404, 404},
+        {"POST", "/v1/jobs/x/cancel", NULL, 401, 404, 403, 404, 403},
+        {"POST", "/v1/jobs/x/%63ancel", NULL, 401, 403, 403, 404, 403},
+        {"POST", "/v1/jobs/x/retry", NULL, 401, 403, 403, 404, 403},
+        {"DELETE", "/v1/jobs/x", NULL, 401, 403, 403, 404, 403},
+        {"POST", "/v1/tasks/claim", "{\"worker\":\"w\",\"types\":[\"z\"]}", 401, 403, 200, 200,
+         403},
         {"POST", "/v1/tasks/x/complete", "{\"worker\":\"w\",\"token\":\"t\"}", 401, 403, 409,
-         409},
+         409, 403},
         {"POST", "/v1/tasks/x/heartbeat", "{\"worker\":\"w\",\"token\":\"t\"}", 401, 403, 409,
-         409},
+         409, 403},
         {"POST", "/v1/tasks/x/wait", "{\"worker\":\"w\",\"token\":\"t\",\"event\":\"e\"}", 401,
-         403, 409, 409},
-        {"POST", "/v1/workflows", "workflow: w", 401, 403, 403, 400},
-        {"POST", "/v1/workflows?only=function", "function: f\nversion: 1", 401, 403, 201, 200},
+         403, 409, 409, 403},
+        {"POST", "/v1/workflows", "workflow: w", 401, 403, 403, 400, 403},
+        {"POST", "/v1/workflows?only=function", "function: f\nversion: 1", 401, 403, 201, 200,
+         403},
         {"POST", "/v1/workflows?only=function&file=f", "function: f\nversion: 1", 401, 403, 200,
-         200},
+         200, 403},
         {"POST", "/v1/workflows?only=function", "{workflow: w, version: 1, steps: [{step: a}]}",
-         401, 403, 400, 400},
+         401, 403, 400, 400, 403},
         {"POST", "/v1/workflows?only=function&only=", "function: f\nversion: 1", 401, 403, 400,
-         400},
+         400, 403},
         {"POST", "/v1/workflows?only=function&%6fnly=", "function: f\nversion: 1", 401, 403,
-         400, 400},
-        {"POST", "/v1/workflows?only=functions", "function: f\nversion: 1", 401, 403, 403, 400},
+         400, 400, 403},
+        {"POST", "/v1/workflows?only=functions", "function: f\nversion: 1", 401, 403, 403, 400,
+         403},
         {"POST", "/v1/workflows?file=f&only=function", "function: f\nversion: 1", 401, 403, 403,
-         200},
-        {"GET", "/v1/workflows", NULL, 401, 200, 200, 200},
-        {"GET", "/v1/workflows/w/1", NULL, 401, 404, 404, 404},
-        {"POST", "/v1/instances", "{\"workflow\":\"w\"}", 401, 404, 403, 404},
-        {"GET", "/v1/instances", NULL, 401, 200, 200, 200},
-        {"GET", "/v1/instances/x", NULL, 401, 404, 404, 404},
-        {"GET", "/v1/instances/x/steps", NULL, 401, 404, 404, 404},
-        {"GET", "/v1/instances/x/events", NULL, 401, 404, 404, 404},
-        {"POST", "/v1/instances/x/signal", "{\"event\":\"e\"}", 401, 404, 403, 404},
-        {"POST", "/v1/instances/x/pause", NULL, 401, 403, 403, 404},
-        {"POST", "/v1/instances/x/resume", NULL, 401, 403, 403, 404},
-        {"POST", "/v1/instances/x/restart", NULL, 401, 403, 403, 404},
-        {"POST", "/v1/instances/x/retry", NULL, 401, 403, 403, 404},
+         200, 403},
+        {"GET", "/v1/workflows", NULL, 401, 200, 200, 200, 200},
+        {"GET", "/v1/workflows/w/1", NULL, 401, 404, 404, 404, 404},
+        {"POST", "/v1/instances", "{\"workflow\":\"w\"}", 401, 404, 403, 404, 403},
+        {"GET", "/v1/instances", NULL, 401, 200, 200, 200, 200},
+        {"GET", "/v1/instances/x", NULL, 401, 404, 404, 404, 404},
+        {"GET", "/v1/instances/x/steps", NULL, 401, 404, 404, 404, 404},
+        {"GET", "/v1/instances/x/events", NULL, 401, 404, 404, 404, 404},
+        {"POST", "/v1/instances/x/signal", "{\"event\":\"e\"}", 401, 404, 403, 404, 403},
+        {"POST", "/v1/instances/x/pause", NULL, 401, 403, 403, 404, 403},
+        {"POST", "/v1/instances/x/resume", NULL, 401, 403, 403, 404, 403},
+        {"POST", "/v1/instances/x/restart", NULL, 401, 403, 403, 404, 403},
+        {"POST", "/v1/instances/x/retry", NULL, 401, 403, 403, 404, 403},
         {"POST", "/v1/instances/x/cancel", "{\"by\":\"b\",\"reason\":\"r\"}", 401, 403, 403,
-         404},
-        {"POST", "/v1/instances/x/abort", "{\"by\":\"b\",\"reason\":\"r\"}", 401, 403, 403,
-         404},
-        {"POST", "/v1/outbox/claim", "{\"worker\":\"w\"}", 401, 403, 200, 200},
-        {"POST", "/v1/outbox/1/ack", NULL, 401, 403, 404, 404},
-        {"GET", "/v1/events", NULL, 401, 200, 403, 200},
-        {"GET", "/v1/stream?cursor=x", NULL, 401, 400, 403, 400},
-        {"GET", "/v1/registry", NULL, 401, 403, 403, 200},
-        {"PUT", "/v1/registry/a", "{\"runtime\":\"go\"}", 401, 403, 403, 200},
-        {"GET", "/v1/doctor", NULL, 401, 403, 403, 200},
-        {"POST", "/v1/clock/advance", "{\"ms\":1}", 401, 403, 403, 409},
-        {"GET", "/nothing", NULL, 401, 403, 403, 404},
+         404, 403},
+        {"POST", "/v1/instances/x/abort", "{\"by\":\"b\",\"reason\":\"r\"}", 401, 403, 403, 404,
+         403},
+        {"POST", "/v1/outbox/claim", "{\"worker\":\"w\"}", 401, 403, 200, 200, 403},
+        {"POST", "/v1/outbox/1/ack", NULL, 401, 403, 404, 404, 403},
+        {"GET", "/v1/events", NULL, 401, 200, 403, 200, 200},
+        {"GET", "/v1/stream?cursor=x", NULL, 401, 400, 403, 400, 400},
+        {"GET", "/v1/registry", NULL, 401, 403, 403, 200, 200},
+        {"PUT", "/v1/registry/a", "{\"runtime\":\"go\"}", 401, 403, 403, 200, 403},
+        {"GET", "/v1/doctor", NULL, 401, 403, 403, 200, 200},
+        {"POST", "/v1/clock/advance", "{\"ms\":1}", 401, 403, 403, 409, 403},
+        {"GET", "/v1/me", NULL, 401, 200, 200, 200, 200},
+        {"GET", "/v1/about", NULL, 401, 200, 200, 200, 200},
+        {"GET", "/v1/instances/x/why", NULL, 401, 404, 404, 404, 404},
+        {"GET", "/v1/tasks/x.0/context?worker=w&token=t", NULL, 401, 403, 409, 409, 403},
+        {"GET", "/nothing", NULL, 401, 403, 403, 404, 403},
     };
-    static const char *const headers[] = {"", "Authorization: Bearer pppppppp\r\n",
-                                          "Authorization: bearer  wwwwwwww\r\n",
-                                          "Authorization: Bearer oooooooo\r\n"};
+    static const char *const headers[] = {
+        "", "Authorization: Bearer pppppppp\r\n", "Authorization: bearer  wwwwwwww\r\n",
+        "Authorization: Bearer oooooooo\r\n", "Authorization: Bearer vvvvvvvv\r\n"};
     struct server server =
         server_start((const char *[]){"--token-file", write_file(tokens, 0600), NULL});
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const int wanted[] = {cases[i].none, cases[i].produce, cases[i].work, cases[i].operate};
-        for (size_t who = 0; who < 4; who++) {
+        const int wanted[] = {cases[i].none, cases[i].produce, cases[i].work, cases[i].operate,
+                              cases[i].view};
+        for (size_t who = 0; who < 5; who++) {
             struct reply reply =
                 request(&server, cases[i].method, cases[i].target, headers[who], cases[i].body);
             CHECK(reply.status == wanted[who], "%s %s %s: %d, not %d: %s", cases[i].method,

@@ -171,9 +171,11 @@ TEST(deployed_workflows_are_listed_by_name_and_version_and_shown_whole)
 TEST(an_instance_has_the_fields_of_the_design)
 {
     static const char *const names[] = {
-        "id",         "workflow",    "version",    "status",     "current_steps", "input",
-        "output",     "last_error",  "key",        "generation", "created_at",    "start_at",
-        "started_at", "finished_at", "undo_error", "metadata",   "parent"};
+        "id",         "workflow", "version",    "status",        "current_steps",
+        "input",      "output",   "last_error", "key",           "generation",
+        "created_at", "start_at", "started_at", "finished_at",   "undo_error",
+        "metadata",   "parent",   "paused_by",  "paused_reason", "paused_at",
+        "why"};
     struct caller caller;
     caller_open(&caller);
     deploy_for(&caller, 201, two_steps);
@@ -298,6 +300,7 @@ TEST(control_asks_for_what_it_needs_and_answers_the_instance)
     call_for(&caller, 200, "POST", about(id, "/resume"), "{\"force\":false}");
     CHECK_STR(text_at(&caller, "status"), "running");
     call_for(&caller, 400, "POST", about(id, "/cancel"), NULL);
+    call_for(&caller, 400, "POST", about(id, "/cancel"), "{\"reason\":\"r\"}");
     CHECK(strstr(text_at(&caller, "message"), "\"by\""), "%s", caller.text);
     call_for(&caller, 400, "POST", about(id, "/abort"), "{\"by\":\"ann\"}");
     call_for(&caller, 400, "POST", about(id, "/cancel"), "{\"by\":\"\",\"reason\":\"r\"}");

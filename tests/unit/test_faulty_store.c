@@ -107,6 +107,7 @@ static cairn_code use_every_verb(struct fixture *f)
         !(code = ops->list_registry(f->tx, NULL, &entry, 1, &count, &error)) &&
         !(code = ops->count_jobs(f->tx, &counts, &error)) &&
         !(code = ops->list_types(f->tx, false, types, 4, &count, &error)) &&
+        !(code = ops->product(f->tx, facts.product, &error)) &&
         !(code = ops->inspect(f->tx, &facts, &error));
     if (is_done)
         return ops->commit(f->tx, true, &error);

@@ -491,6 +491,8 @@ class cairn_request(Structure):
     body_len: int
     wanted: Optional[int]
     arg: Optional[int]
+    caller: Optional[bytes]
+    role: Optional[bytes]
 
 
 class cairn_stats(Structure):
@@ -995,6 +997,8 @@ cairn_request._fields_ = [
     ("body_len", c_size_t),
     ("wanted", c_void_p),
     ("arg", c_void_p),
+    ("caller", c_char_p),
+    ("role", c_char_p),
 ]
 
 cairn_stats._fields_ = [

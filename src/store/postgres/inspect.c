@@ -8,6 +8,16 @@
 
 #include <stdio.h>
 
+cairn_code postgres_product(struct store_tx *tx, char *ret_product, cairn_error *reterr)
+{
+    const char *version = PQparameterStatus(postgres_session_of(tx)->conn, "server_version");
+    bool is_pooled = atomic_load(&postgres_store_of(tx->session)->is_pooled);
+    (void)reterr;
+    snprintf(ret_product, PRODUCT_TEXT, "PostgreSQL %.60s%s", version ? version : "",
+             is_pooled ? " (pooled)" : "");
+    return CAIRN_OK;
+}
+
 cairn_code postgres_inspect(struct store_tx *tx, struct store_facts *ret_facts,
                             cairn_error *reterr)
 {

@@ -42,6 +42,13 @@ static void check_damage(struct connection *connection, struct store_facts *fact
         snprintf(damage, sizeof facts->damage, "unknown");
 }
 
+cairn_code sqlite_product(struct store_tx *tx, char *ret_product, cairn_error *reterr)
+{
+    (void)tx, (void)reterr;
+    snprintf(ret_product, PRODUCT_TEXT, "SQLite %s", sqlite3_libversion());
+    return CAIRN_OK;
+}
+
 cairn_code sqlite_inspect(struct store_tx *tx, struct store_facts *ret_facts,
                           cairn_error *reterr)
 {
@@ -52,7 +59,7 @@ cairn_code sqlite_inspect(struct store_tx *tx, struct store_facts *ret_facts,
     TRY(find_number(tx, Q_COUNT_EXPIRED, &expired, reterr));
     TRY(find_number(tx, Q_FIND_OLDEST_OUTBOX, &facts.oldest_outbox_us, reterr));
     facts.expired_leases = (uint64_t)expired;
-    snprintf(facts.product, sizeof facts.product, "SQLite %s", sqlite3_libversion());
+    TRY(sqlite_product(tx, facts.product, reterr));
     facts.schema_version = schema_version(connection);
     facts.size_bytes = (uint64_t)connection_int(connection, "PRAGMA page_count", 0) *
                        (uint64_t)connection_int(connection, "PRAGMA page_size", 0);
