@@ -177,6 +177,10 @@ cairn_code batch_take_events(struct batch *batch, int64_t after, size_t count,
                              int64_t *ret_first);
 /* Gives ids to the events of instances, before their rows are written. */
 cairn_code batch_number_events(struct batch *batch);
+/* The same for a statement that is asked next and tells the ids: they may be open (store.h). */
+cairn_code batch_take_open_events(struct batch *batch, size_t count, int64_t *ret_first);
+/* An id that was open, once the store knows it; 0: it was not used. */
+int64_t batch_known_event(const struct batch *batch, int64_t id);
 /* The store has used ids up to this one. */
 void batch_used_events(struct batch *batch, int64_t last);
 cairn_code event_list_add(struct arena *arena, struct event_list *list,

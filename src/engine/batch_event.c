@@ -59,28 +59,59 @@ bool batch_has_events(const struct batch *batch)
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 
+int64_t batch_known_event(const struct batch *batch, int64_t id)
+{
+    int64_t own = batch->tx->own_event;
+    if (id < EVENT_OPEN || own == EVENT_OPEN)
+        return id;
+    return own ? id - EVENT_OPEN + own : 0;
+}
+
 void batch_used_events(struct batch *batch, int64_t last)
 {
+    batch->next_event = batch_known_event(batch, batch->next_event);
     if (last < batch->next_event)
         return;
     batch->next_event = (last + 1) % EVENT_SLOTS ? last + 1 : 0;
 }
 
+/* The next row of the log. */
+static cairn_code take_number(struct batch *batch, bool may_be_open)
+{
+    struct store_tx *tx = batch->tx;
+    batch->log_size = 0;
+    if (!may_be_open || tx->own_event != EVENT_OPEN || tx->is_own_used)
+        return STORE(batch, number_events, &batch->next_event);
+    batch->next_event = EVENT_OPEN;
+    tx->is_own_used = true;
+    return CAIRN_OK;
+}
+
+static cairn_code take_events(struct batch *batch, int64_t after, size_t count,
+                              bool may_be_open, int64_t *ret_first)
+{
+    assert(count <= EVENT_SLOTS);
+    int64_t first = batch->next_event = batch_known_event(batch, batch->next_event);
+    int64_t last = first + (int64_t)count - 1;
+    bool is_there = first && first > after && (may_be_open || first < EVENT_OPEN) &&
+                    first >> EVENT_SLOT_BITS == last >> EVENT_SLOT_BITS;
+    if (!is_there || batch->log_size > LOG_SIZE_MAX)
+        TRY(take_number(batch, may_be_open));
+    if (batch->next_event <= after) /* the first ids are as old as the transaction */
+        TRY(take_number(batch, false));
+    *ret_first = batch->next_event;
+    return CAIRN_OK;
+}
+
 cairn_code batch_take_events(struct batch *batch, int64_t after, size_t count,
                              int64_t *ret_first)
 {
-    assert(count <= EVENT_SLOTS);
-    int64_t first = batch->next_event, last = first + (int64_t)count - 1;
-    bool is_there =
-        first && first > after && first >> EVENT_SLOT_BITS == last >> EVENT_SLOT_BITS;
-    if (!is_there || batch->log_size > LOG_SIZE_MAX) {
-        TRY(STORE(batch, number_events, &batch->next_event));
-        batch->log_size = 0;
-    }
-    if (batch->next_event <= after) /* the first ids are as old as the transaction */
-        TRY(STORE(batch, number_events, &batch->next_event));
-    *ret_first = batch->next_event;
-    return CAIRN_OK;
+    return take_events(batch, after, count, false, ret_first);
+}
+
+cairn_code batch_take_open_events(struct batch *batch, size_t count, int64_t *ret_first)
+{
+    return take_events(batch, 0, count, true, ret_first);
 }
 
 /* Makes an event the end of a chain. */

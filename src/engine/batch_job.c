@@ -187,17 +187,25 @@ static void new_jobs_add(struct batch *batch, struct new_jobs *jobs, const cairn
     jobs->enqueued[jobs->count++] = enqueued;
 }
 
+static void know_events(const struct batch *batch, const struct new_jobs *jobs)
+{
+    for (size_t i = 0; i < jobs->count; i++)
+        jobs->rows[i].last_event = batch_known_event(batch, jobs->rows[i].last_event);
+}
+
 static cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
 {
     enum insert_result *results = arena_array(&batch->arena, jobs->count, sizeof *results);
     NEED(results, batch->error);
     for (size_t i = 0; i < jobs->count; i++) {
         struct job_row *row = &jobs->rows[i];
-        TRY(batch_take_events(batch, 0, 1, &row->last_event));
+        TRY(batch_take_open_events(batch, 1, &row->last_event));
         batch_used_events(batch, row->last_event);
         row->event_count = 1; /* its creation; if it is known already, the id stays unused */
     }
+    know_events(batch, jobs); /* of many rows: the last ones may have got another number */
     TRY(STORE(batch, insert_jobs, jobs->rows, jobs->count, results));
+    know_events(batch, jobs);
     for (size_t i = 0; i < jobs->count; i++)
         TRY(note_inserted(batch, &jobs->rows[i], results[i], jobs->enqueued[i]));
     return CAIRN_OK;

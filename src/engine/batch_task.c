@@ -104,7 +104,7 @@ static cairn_code lease_jobs(struct batch *batch, const struct claim_group *grou
     if (request->was_unsure)
         return STORE(batch, find_claimed, claim.worker, claim.token, rows, room, ret_count);
     claim.events_each = EVENTS_OF_CLAIM;
-    TRY(batch_take_events(batch, 0, room * EVENTS_OF_CLAIM, &claim.event_id));
+    TRY(batch_take_open_events(batch, room * EVENTS_OF_CLAIM, &claim.event_id));
     return STORE(batch, claim_jobs, &claim, rows, room, ret_count);
 }
 

@@ -100,7 +100,7 @@ static cairn_code complete_portion(struct batch *batch, struct job_row *rows, si
     int64_t event_id;
     bool *is_done = arena_array(&batch->arena, count, sizeof *is_done);
     NEED(is_done, batch->error);
-    TRY(batch_take_events(batch, 0, count, &event_id));
+    TRY(batch_take_open_events(batch, count, &event_id));
     batch_used_events(batch, event_id + (int64_t)count - 1);
     for (size_t i = 0; i < count; i++)
         rows[i].last_event = event_id + (int64_t)i;

@@ -38,6 +38,10 @@ enum { MIGRATIONS_MAX = 64 };
 /* An event's id is the number of a row of the log << EVENT_SLOT_BITS | its slot in that row. */
 enum { EVENT_SLOT_BITS = 12, EVENT_SLOTS = 1 << EVENT_SLOT_BITS };
 
+/* From here on an id is open: of the row of the log that a transaction was given with its begin, whose
+ * number the database has not told yet.  EVENT_OPEN | slot; greater than all other ids. */
+#define EVENT_OPEN (INT64_C(1) << 62)
+
 /* The version of the tables when the store was opened, and the migrations that were applied. */
 struct store_schema {
     int from, to;                        /* versions; 0: there were no tables */
@@ -70,7 +74,13 @@ struct store_session {
 struct store_tx {
     struct store_session *session;
     struct arena *arena;
-    int64_t now_us; /* set by begin(); lock_jobs() may move it on, since locks take time */
+    int64_t
+        now_us; /* set by begin(); a verb may move it on, since locks and networks take time */
+
+    /* The first id of a row of the log that came with begin(), which need not be asked for: EVENT_OPEN
+     * until it is known, 0: there is none.  Whoever uses it says so. */
+    int64_t own_event;
+    bool is_own_used;
 };
 
 struct store_config {

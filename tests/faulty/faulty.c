@@ -162,6 +162,14 @@ void faulty_forget(struct store *store, struct store_session *base)
 
 /* ---- transactions ------------------------------------------------------------------------ */
 
+/* What a verb may change. */
+static void copy_facts(struct store_tx *to, const struct store_tx *from)
+{
+    to->now_us = from->now_us;
+    to->own_event = from->own_event;
+    to->is_own_used = from->is_own_used;
+}
+
 cairn_code faulty_begin(struct store_session *base, struct arena *arena,
                         struct store_tx **ret_tx, cairn_error *reterr)
 {
@@ -180,7 +188,7 @@ cairn_code faulty_begin(struct store_session *base, struct arena *arena,
     }
     if (code)
         return code;
-    session->tx.base.now_us = session->tx.inner->now_us;
+    copy_facts(&session->tx.base, session->tx.inner);
     *ret_tx = &session->tx.base;
     return CAIRN_OK;
 }
@@ -189,7 +197,7 @@ static struct store_tx *inner_tx(struct store_tx *tx)
 {
     struct faulty_tx *own = faulty_tx(tx);
     assert(!own->is_broken); /* after an error only rollback() may follow */
-    own->inner->now_us = tx->now_us;
+    copy_facts(own->inner, tx);
     own->inner->arena = tx->arena;
     return own->inner;
 }
@@ -243,7 +251,7 @@ cairn_code faulty_leave(struct faulty_call *call, cairn_error *reterr)
 {
     struct faulty_tx *tx = call->tx;
     cairn_code code = call->code;
-    tx->base.now_us = tx->inner->now_us;
+    copy_facts(&tx->base, tx->inner);
     if (call->fault.code && (!code || code == CAIRN_E_NOT_FOUND))
         code = say_failed(call->fault, call->verb, reterr);
     if (code && code != CAIRN_E_NOT_FOUND)

@@ -29,6 +29,7 @@ struct taking {
     size_t served;      /* rows whose holders are no longer among the claim's */
     bool is_whole;      /* the walk begins at the beginning, whatever the marks say */
     int64_t look_at_us; /* of jobs: when to look at their leases */
+    bool is_virtual;    /* the clock */
 };
 
 /* How jobs differ from steps. */
@@ -65,6 +66,7 @@ static void add_job_params(struct postgres_params *params, const struct taking *
     param_time(params, taking->look_at_us);
     param_int(params, taking->claim.base.event_id);
     param_int(params, taking->claim.base.events_each);
+    param_text(params, taking->is_virtual ? "t" : "f");
 }
 
 static bool is_job_held_by(const void *job, const struct claim_holder *holder)
@@ -81,10 +83,12 @@ static int compare_jobs(const void *one, const void *other)
     return order ? order : (a->seq > b->seq) - (a->seq < b->seq);
 }
 
-/* Its chain: what is claimed next has later events. */
+/* Its chain: what is claimed next has later events.  Their ids are known by now. */
 static void read_chain(struct postgres_reader *reader, struct taking *taking, void *row)
 {
     struct job_row *job = row;
+    if (taking->claim.base.event_id >= EVENT_OPEN)
+        taking->claim.base.event_id = 0;
     job->prev_event = value_int(reader, PQnfields(reader->result) - 1);
     if (job->last_event >= taking->claim.base.event_id)
         taking->claim.base.event_id = job->last_event + 1;
@@ -165,7 +169,8 @@ static cairn_code begin_jobs(struct store_tx *tx, const struct job_claim *claim,
         .claim = {.base = *claim},
         .rows = (char *)rows,
         .room = room,
-        .look_at_us = postgres_lease_look(tx, LEASE_FIRST_LOOK_US, claim->lease_until_us)};
+        .look_at_us = postgres_lease_look(tx, LEASE_FIRST_LOOK_US, claim->lease_until_us),
+        .is_virtual = tx->session->store->clock->is_virtual};
     return postgres_sort_patterns(tx->arena, claim, NULL, 0, &ret_taking->types, reterr);
 }
 

@@ -14,13 +14,15 @@
 cairn_code postgres_number_events(struct store_tx *tx, int64_t *ret_first, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_tx *own = &postgres_session_of(tx)->tx;
-    if (own->log_id == 0) {
-        TRY(postgres_ask(tx, PG_NUMBER_EVENTS, NULL, &reader, reterr));
-        own->log_id = value_int(&reader, 0);
+    if (!tx->is_own_used && tx->own_event == EVENT_OPEN)
+        TRY(postgres_settle(postgres_session_of(tx), reterr));
+    *ret_first = tx->own_event;
+    if (!tx->is_own_used && tx->own_event) {
+        tx->is_own_used = true;
+        return CAIRN_OK;
     }
-    *ret_first = own->log_id << EVENT_SLOT_BITS;
-    own->log_id = 0;
+    TRY(postgres_ask(tx, PG_NUMBER_EVENTS, NULL, &reader, reterr));
+    *ret_first = value_int(&reader, 0) << EVENT_SLOT_BITS;
     return CAIRN_OK;
 }
 

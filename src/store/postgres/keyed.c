@@ -198,9 +198,9 @@ cairn_code postgres_lock_keyed(struct store_tx *tx, const struct keyed_rows *kin
     if (count == 0)
         return CAIRN_OK;
     param_uuids(&params, ids, count);
-    if (may_wait) /* others may write events meanwhile */
-        postgres_session_of(tx)->tx.log_id = 0;
     TRY(postgres_ask(tx, may_wait ? kind->lock_waiting : kind->lock, &params, &reader, reterr));
+    if (may_wait) /* others may have written events meanwhile */
+        tx->own_event = 0;
 
     for (size_t i = 0; i < count; i++) {
         ret_results[i] = LOCK_ABSENT;

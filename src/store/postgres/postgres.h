@@ -76,6 +76,20 @@ enum postgres_timer {
     POSTGRES_TIMER_COUNT
 };
 
+/* How far the database's clock is ahead of our monotonic one; see clock.c. */
+struct postgres_clock {
+    pthread_mutex_t lock;
+    int64_t ahead_us;
+    int64_t read_us;  /* monotonic: when it was last read; 0: never */
+    int64_t apart_us; /* this machine's wall clock less its monotonic one, at that time */
+};
+
+/* The database has told its time, which it was asked for at asked_us (monotonic). */
+void postgres_clock_read(struct postgres_clock *clock, int64_t asked_us, int64_t told_us);
+
+/* The time there, or a little less; false: it was not told lately. */
+bool postgres_clock_guess(struct postgres_clock *clock, int64_t *ret_now_us);
+
 struct postgres_store {
     struct store base;
     char *url;
@@ -84,6 +98,7 @@ struct postgres_store {
     atomic_bool is_pooled; /* a pooler is in between: no session of the server is ours */
     struct postgres_watch watch;
     struct postgres_due due;
+    struct postgres_clock clock;
     struct mark_set job_marks;  /* ranks are priorities, keys are seq >> 8 */
     struct mark_set step_marks; /* step_rank(), next_run_at in microseconds */
     /* One for each index, with one mark without a type: keys are microseconds since 1970. */
@@ -233,7 +248,7 @@ struct postgres_tx {
     bool is_news; /* others should know, whether or not something is ready: a timer, a registry
                    */
     struct claim_walk *step_walk; /* of the step claim that was sent */
-    int64_t log_id; /* a number for a row of the log that is not in use yet; 0: none */
+    int64_t asked_us;             /* monotonic: when it was begun here */
 };
 
 struct queued_query {
@@ -247,6 +262,7 @@ struct postgres_session {
     PGconn *conn;                      /* NULL: lost; the next begin connects anew */
     struct postgres_patience patience; /* with what is under way */
     int64_t silence_us; /* how long the server may be silent within a transaction */
+    int64_t heard_us;   /* monotonic: when it last ended a pipeline */
     bool is_prepared[POSTGRES_QUERY_COUNT];
     struct queued_query queue[POSTGRES_QUEUE_MAX]; /* sent, results not yet read */
     int queue_len;
@@ -283,6 +299,12 @@ cairn_code postgres_send(struct postgres_session *session, enum postgres_query q
 cairn_code postgres_take(struct store_tx *tx, struct postgres_reader *ret_reader,
                          cairn_error *reterr);
 void postgres_forget_sent(struct postgres_session *session); /* its result is not wanted */
+
+/* The answer to begin_settings. */
+void postgres_begun(struct postgres_session *session, PGresult *result);
+
+/* Reads the results of everything sent. */
+cairn_code postgres_settle(struct postgres_session *session, cairn_error *reterr);
 
 /* Ends a transaction that has only read, without waiting for the answer; postgres_left() reads that,
  * before anything else is sent. */

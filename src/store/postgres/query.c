@@ -112,8 +112,11 @@ static PGresult *read_result(struct postgres_session *session, int place, cairn_
     const char *doing = sql_queries[sent.query].doing;
     bool is_silent;
     PGresult *result = take_result(session, &is_silent);
-    if (is_good(result))
+    if (is_good(result)) {
+        if (sent.query == PG_BEGIN_SETTINGS && !sent.is_prepare)
+            postgres_begun(session, result);
         return result;
+    }
     if (sent.is_prepare)
         session->is_prepared[sent.query] = false;
     if (!*code)
@@ -149,6 +152,7 @@ static cairn_code read_all(struct postgres_session *session, PGresult **ret_resu
     bool is_silent = false;
     if (code != CAIRN_E_UNREACHABLE && PQstatus(session->conn) == CONNECTION_OK)
         PQclear(take_result(session, &is_silent)); /* the end of the pipeline */
+    session->heard_us = monotonic_us();
     if (is_silent)
         code = postgres_silent("end a statement", reterr);
     session->queue_len = 0;
@@ -169,6 +173,13 @@ static cairn_code settle(struct postgres_session *session, PGresult **ret_result
     if (!PQpipelineSync(session->conn))
         return lost(session, session->queue[0].query, reterr);
     return read_all(session, ret_result, reterr);
+}
+
+cairn_code postgres_settle(struct postgres_session *session, cairn_error *reterr)
+{
+    if (session->conn)
+        return settle(session, NULL, reterr);
+    return fail(reterr, CAIRN_E_UNREACHABLE, "the connection was lost");
 }
 
 void postgres_leave(struct postgres_session *session)

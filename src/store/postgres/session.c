@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,17 +64,11 @@ void postgres_forget(struct store *store, struct store_session *session)
         close(PQsocket(conn));
 }
 
-/* The transaction's time: the database's, unless the engine's clock is virtual. */
-static int64_t time_of(const struct postgres_session *session, PGresult *result)
-{
-    struct clock *clock = session->base.store->clock;
-    if (clock->is_virtual)
-        return clock_now_us(clock);
-    return value_time(&(struct postgres_reader){.result = result}, 0);
-}
-
 /* The server waits for a lock, and its answer must come before our own time is over. */
 #define AFTER_LOCK_US US_PER_SEC
+
+/* How long a connection that is not used is taken to be there. */
+#define IN_USE_US US_PER_SEC
 
 /* If the caller has no deadline. */
 #define NO_HURRY_US (30 * US_PER_SEC)
@@ -102,24 +97,83 @@ static int64_t silence_us(const struct postgres_session *session)
     return (wait_us < least_us ? least_us : wait_us) + AFTER_LOCK_US;
 }
 
-static cairn_code try_begin(struct postgres_session *session, struct arena *arena,
-                            cairn_error *reterr)
+/* Sends what begins a transaction; its time is that of a virtual clock, or to be told. */
+static cairn_code send_begin(struct postgres_session *session, struct arena *arena,
+                             cairn_error *reterr)
 {
-    cleanup(postgres_result_done) PGresult *result = NULL;
+    struct clock *clock = session->base.store->clock;
     struct postgres_params params = {.arena = arena};
     char lock_wait[24];
     enum postgres_query begin =
         session->base.kind == SESSION_READER ? PG_BEGIN_READ_ONLY : PG_BEGIN;
 
+    session->tx = (struct postgres_tx){
+        .base = {.session = &session->base, .arena = arena, .own_event = EVENT_OPEN},
+        .asked_us = monotonic_us(),
+    };
+    if (clock->is_virtual)
+        session->tx.base.now_us = clock_now_us(clock);
     lock_wait_text(session, lock_wait);
     param_text(&params, lock_wait);
     TRY(postgres_queue(session, begin, NULL, reterr));
-    TRY(postgres_run(session, PG_BEGIN_SETTINGS, &params, &result, reterr));
-    session->tx = (struct postgres_tx){
-        .base = {.session = &session->base, .arena = arena, .now_us = time_of(session, result)},
-        .log_id = value_int(&(struct postgres_reader){.result = result}, 1),
-    };
+    return postgres_queue(session, PG_BEGIN_SETTINGS, &params, reterr);
+}
+
+void postgres_begun(struct postgres_session *session, PGresult *result)
+{
+    struct store_tx *tx = &session->tx.base;
+    struct postgres_reader reader = {.result = result, .count = 1};
+    postgres_clock_read(&postgres_store_of(&session->base)->clock, session->tx.asked_us,
+                        value_time(&reader, 0));
+    postgres_move_clock(tx, &reader);
+    tx->own_event = value_int(&reader, 1) << EVENT_SLOT_BITS;
+}
+
+static cairn_code try_begin(struct postgres_session *session, struct arena *arena,
+                            cairn_error *reterr)
+{
+    TRY(send_begin(session, arena, reterr));
+    return postgres_settle(session, reterr);
+}
+
+/* A connection that was in use a moment ago, and on which nothing has come since, is there. */
+static bool is_in_use(struct postgres_session *session)
+{
+    struct pollfd news = {.fd = PQsocket(session->conn), .events = POLLIN};
+    bool is_recent = monotonic_us() - session->heard_us < IN_USE_US;
+    return is_recent && PQstatus(session->conn) == CONNECTION_OK && poll(&news, 1, 0) == 0;
+}
+
+/* Begins a transaction whose first answer comes with that of its first question: under load it costs no
+ * round trip.  *ret_is_begun: false if the database must be waited for. */
+static cairn_code begin_ahead(struct postgres_session *session, struct arena *arena,
+                              bool *ret_is_begun, cairn_error *reterr)
+{
+    struct postgres_store *store = postgres_store_of(&session->base);
+    int64_t now_us;
+    bool is_known = postgres_clock_guess(&store->clock, &now_us);
+    *ret_is_begun = session->base.kind == SESSION_WRITER && session->conn &&
+                    (is_known || store->base.clock->is_virtual) && is_in_use(session);
+    if (!*ret_is_begun)
+        return CAIRN_OK;
+    TRY(send_begin(session, arena, reterr));
+    if (!store->base.clock->is_virtual)
+        session->tx.base.now_us = now_us;
     return CAIRN_OK;
+}
+
+/* On the connection that there is, or on a new one. */
+static cairn_code begin_and_wait(struct postgres_session *session, struct arena *arena,
+                                 int64_t until_us, cairn_error *reterr)
+{
+    bool is_old = session->conn != NULL;
+    cairn_code code = is_old ? try_begin(session, arena, reterr) : CAIRN_E_UNREACHABLE;
+    if (code != CAIRN_E_UNREACHABLE)
+        return code;
+    /* It was lost since it was last used: nothing has happened yet, so once more. */
+    set_patience(session, until_us);
+    TRY(connect_session(session, reterr));
+    return try_begin(session, arena, reterr);
 }
 
 /* Leaves the connection outside of any transaction, or without connection. */
@@ -147,15 +201,10 @@ cairn_code postgres_begin(struct store_session *base, struct arena *arena,
     /* A connection that is silent is given up while there is time left for another one. */
     set_patience(session, now_us + (until_us - now_us) / 2);
     postgres_left(session);
-    bool is_old = session->conn != NULL;
-    cairn_code code = is_old ? try_begin(session, arena, reterr) : CAIRN_E_UNREACHABLE;
-    if (code == CAIRN_E_UNREACHABLE) {
-        /* It was lost since it was last used: nothing has happened yet, so once more. */
-        set_patience(session, until_us);
-        code = connect_session(session, reterr);
-        if (!code)
-            code = try_begin(session, arena, reterr);
-    }
+    bool is_begun;
+    cairn_code code = begin_ahead(session, arena, &is_begun, reterr);
+    if (code == CAIRN_E_UNREACHABLE || (!code && !is_begun))
+        code = begin_and_wait(session, arena, until_us, reterr);
     set_patience(session, monotonic_us() + session->silence_us);
     if (code) {
         end_transaction(session);

@@ -12,6 +12,7 @@ void postgres_close(struct store *base)
     if (!store)
         return;
     postgres_conn_done(&store->watch.conn);
+    pthread_mutex_destroy(&store->clock.lock);
     mark_set_done(&store->job_marks);
     mark_set_done(&store->step_marks);
     for (int i = 0; i < POSTGRES_TIMER_COUNT; i++)
@@ -31,6 +32,7 @@ static struct postgres_store *store_new(const struct store_config *config)
         mem_free(store);
         return NULL;
     }
+    pthread_mutex_init(&store->clock.lock, NULL);
     mark_set_init(&store->job_marks);
     mark_set_init(&store->step_marks);
     for (int i = 0; i < POSTGRES_TIMER_COUNT; i++)

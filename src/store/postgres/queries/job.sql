@@ -3,11 +3,16 @@
 --
 --   $1..  an array for each column
 --
--- Leaves out rows whose id or key exists already.  Returns id and seq of those that are new.
+-- Leaves out rows whose id or key exists already.  Returns id and seq of those that are new.  An event from 2^62 on
+-- is of the row of the log that this transaction was given with its begin.
 WITH added AS (
     INSERT INTO workflow.workflow_run
-           ({job.insert})
-    SELECT {job.values}
+           ({job.insert but last_event}, last_event)
+    SELECT {job.values but last_event},
+           CASE WHEN given.last_event >= 4611686018427387904
+                THEN given.last_event - 4611686018427387904
+                     + (SELECT currval('workflow.workflow_event_id_seq') << 12)
+                ELSE coalesce(given.last_event, 0) END
       FROM (SELECT {job.arrays insert}) AS given
     ON CONFLICT DO NOTHING
     RETURNING id, seq
@@ -174,7 +179,8 @@ SELECT given.until, ARRAY[given.id]
 --   $5  now
 --   $6  whether this clock is virtual
 --   $7, $8  status, outcome
---   $9  an id for the first one's event, which those of the others follow; 0: they have none
+--   $9  an id for the first one's event, which those of the others follow; 0: they have none.  From 2^62 on: as in
+--       insert_jobs
 --
 -- Each row begins with the time: the database's clock after all rows were locked, unless the clock is
 -- virtual.  Then the number of the job in $1 and its attempt, last_event before and after, and event_count.
@@ -201,8 +207,12 @@ WITH held AS MATERIALIZED (
                 ELSE greatest($5::timestamptz, clock_timestamp()) END AS now
       FROM (SELECT count(*) FROM held) AS locks
 ), event (first) AS MATERIALIZED (
-    SELECT CASE WHEN (SELECT max(held.last_event) FROM held) < $9::bigint THEN $9::bigint
+    SELECT CASE WHEN (SELECT max(held.last_event) FROM held) < own.first THEN own.first
                 ELSE nextval('workflow.workflow_event_id_seq') << 12 END
+      FROM (SELECT CASE WHEN $9::bigint >= 4611686018427387904
+                        THEN $9::bigint - 4611686018427387904
+                             + (currval('workflow.workflow_event_id_seq') << 12)
+                        ELSE $9::bigint END) AS own (first)
      WHERE $9::bigint > 0
 ), done AS (
     UPDATE workflow.workflow_run AS r
@@ -250,7 +260,8 @@ UPDATE workflow.workflow_run AS r
 --   $11, $12  workers and tokens: for each row that is leased, or one of each for all
 --   $13  end of the lease
 --   $14  when to look at it
---   $15, $16  an id for the first event of the claim; how many each row has
+--   $15, $16  an id for the first event of the claim (from 2^62 on: as in insert_jobs); how many each row has
+--   $17  whether this clock is virtual
 --
 -- Each row begins with how many heads there were: as many as $9 means that there may be more
 -- behind them.  Then how many were locked: more than were leased means that some had changed since
@@ -265,12 +276,17 @@ UPDATE workflow.workflow_run AS r
 -- The ids of a row's events rise.  Another transaction that began after this one may have written to a
 -- row: then the events of this claim have a new number.
 --
+-- What others have inserted may be a little later than $8, which the engine may have guessed.
+--
 -- Walks idx_workflow_run_type_prefix alone: from one type to the next that has work, now or later
 -- (one probe each), then the first rows of every type that are ready, in whole groups of those that
 -- share a key there.
 -- Locks only what it takes, and skips what others hold.  A row is read once by the index, and from
 -- then on found where it lies (ctid).
-WITH RECURSIVE walk (before, type) AS (
+WITH RECURSIVE moment (now) AS MATERIALIZED (
+    SELECT CASE WHEN $17::boolean THEN $8::timestamptz
+                ELSE greatest($8::timestamptz, statement_timestamp()) END
+), walk (before, type) AS (
     SELECT g.before, first.type
       FROM unnest($5::text[], $6::text[]) AS g (first, before)
      CROSS JOIN LATERAL (
@@ -307,7 +323,7 @@ WITH RECURSIVE walk (before, type) AS (
               AND r.type = range.type
               AND r.priority >= range.lowest AND r.priority <= range.highest
               AND (r.seq >> 8) >= range.mark
-              AND r.run_at <= $8::timestamptz
+              AND r.run_at <= (SELECT moment.now FROM moment)
             ORDER BY r.priority, (r.seq >> 8)
             FETCH FIRST ($9::bigint) ROWS WITH TIES) AS h
      WHERE NOT EXISTS (
@@ -329,12 +345,16 @@ WITH RECURSIVE walk (before, type) AS (
              FROM workflow.workflow_run AS r
             WHERE r.ctid = head.place
               AND r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL -- still claimable?
-              AND r.run_at <= $8::timestamptz
+              AND r.run_at <= (SELECT moment.now FROM moment)
               FOR NO KEY UPDATE SKIP LOCKED) AS held
      LIMIT $10::bigint
 ), event (first) AS MATERIALIZED (
-    SELECT CASE WHEN (SELECT max(taken.last_event) FROM taken) < $15::bigint THEN $15::bigint
+    SELECT CASE WHEN (SELECT max(taken.last_event) FROM taken) < own.first THEN own.first
                 ELSE nextval('workflow.workflow_event_id_seq') << 12 END
+      FROM (SELECT CASE WHEN $15::bigint >= 4611686018427387904
+                        THEN $15::bigint - 4611686018427387904
+                             + (currval('workflow.workflow_event_id_seq') << 12)
+                        ELSE $15::bigint END) AS own (first)
      WHERE $16::int > 0
 ), leased AS (
     UPDATE workflow.workflow_run AS r
