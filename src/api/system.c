@@ -140,3 +140,20 @@ void write_stream(const struct request *request, struct answer *answer)
     fail_hint(&error, CAIRN_E_NOT_FOUND, "follow GET /v1/events?cursor=");
     answer_error(answer, &error);
 }
+
+/* {"counts": {STATUS: {"n", "is_more"}, ...}} */
+void write_counts(const struct request *request, struct answer *answer)
+{
+    const struct page_output *page = &request->out.page;
+    struct json_out *out = &answer->out;
+    json_open(out, '{');
+    json_open(json_key(out, "counts"), '{');
+    for (size_t i = 0; i < page->count; i++) {
+        json_open(json_key(out, page->counts[i].status), '{');
+        json_int(json_key(out, "n"), page->counts[i].n);
+        json_bool(json_key(out, "is_more"), page->counts[i].is_more);
+        json_close(out, '}');
+    }
+    json_close(out, '}');
+    json_close(out, '}');
+}

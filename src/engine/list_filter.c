@@ -159,11 +159,29 @@ cairn_code check_instance_list(struct check *check)
     return read_instance_filter(in, &check->request->arena, &filter, check->error);
 }
 
+/* All of a kind are counted: there is no page. */
+cairn_code check_job_counts(struct check *check)
+{
+    check->request->in.job_list.filter.limit = 1;
+    return check_job_list(check);
+}
+
+cairn_code check_instance_counts(struct check *check)
+{
+    check->request->in.instance_list.filter.limit = 1;
+    return check_instance_list(check);
+}
+
+cairn_code check_find(struct check *check)
+{
+    return check_name(check, "q", check->request->in.find.q);
+}
+
 cairn_code list_filter_read(struct question *q, struct list_filter *ret_filter)
 {
     const struct job_list_input *jobs = &q->request->in.job_list;
     const struct instance_list_input *instances = &q->request->in.instance_list;
-    bool is_job = q->request->op == OP_JOB_LIST;
+    bool is_job = q->request->op == OP_JOB_LIST || q->request->op == OP_JOB_COUNTS;
     if (is_job)
         TRY(read_job_filter(&jobs->filter, q->arena, ret_filter, q->error));
     else

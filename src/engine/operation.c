@@ -37,6 +37,8 @@ static const struct engine_operation operations[OP_COUNT] = {
 
     [OP_JOB_GET] = {"get", check_id, .answer = answer_job},
     [OP_JOB_LIST] = {"list", check_job_list, .answer = answer_rows},
+    [OP_JOB_COUNTS] = {"count", check_job_counts, .answer = answer_counts},
+    [OP_FIND] = {"find", check_find, .answer = answer_find},
     [OP_JOB_EVENTS] = {"events", check_part_list, .answer = answer_list},
     [OP_REGISTRY_LIST] = {"registry list", check_text_list, .answer = answer_list},
     [OP_CLOCK_NOW] = {"clock", check_nothing, .answer = answer_clock},
@@ -49,6 +51,7 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_INSTANCE_GET] = {"instance get", check_id, .answer = answer_instance},
     [OP_INSTANCE_WHY] = {"why", check_id, .answer = answer_why},
     [OP_INSTANCE_LIST] = {"instance list", check_instance_list, .answer = answer_rows},
+    [OP_INSTANCE_COUNTS] = {"instance count", check_instance_counts, .answer = answer_counts},
     [OP_STEP_LIST] = {"step list", check_part_list, .answer = answer_list},
     [OP_INSTANCE_EVENTS] = {"instance events", check_part_list, .answer = answer_list},
     [OP_ALL_EVENTS] = {"all events", check_number_list, .answer = answer_stream},

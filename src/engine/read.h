@@ -29,6 +29,8 @@ typedef cairn_code answer_function(struct question *q);
 answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_doctor,
     answer_why, answer_about, answer_job, answer_definition, answer_instance, answer_dlq_record;
 answer_function answer_list;   /* a page of what the operation lists */
+answer_function answer_counts; /* how many of them, by status; read_rows.c */
+answer_function answer_find;   /* what has a name that begins so; read_find.c */
 answer_function answer_rows;   /* a page of jobs or instances; read_rows.c */
 answer_function answer_stream; /* the events of everything */
 answer_function doctor_flow;   /* what doctor finds of instances and steps; doctor_flow.c */

@@ -179,3 +179,25 @@ cairn_code answer_rows(struct question *q)
     NEED(page->next || !next, q->error);
     return show_rows(q, rows, found, end.count < room ? end.count : limit);
 }
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+cairn_code answer_counts(struct question *q)
+{
+    bool is_job = q->request->op == OP_JOB_COUNTS;
+    const struct words *words = is_job ? &job_status_words : &instance_status_words;
+    struct list_count counts[INSTANCE_STATUS_COUNT];
+    struct page_output *page = &q->request->out.page;
+    struct list_filter filter;
+    _Static_assert((int)JOB_STATUS_COUNT <= (int)INSTANCE_STATUS_COUNT, "room for both");
+    TRY(STORE(q, limit_time, LIST_MS));
+    TRY(list_filter_read(q, &filter));
+    TRY(list_counts(q->tx, is_job ? LIST_JOBS : LIST_INSTANCES, &filter, counts, q->error));
+    page->counts = arena_array(q->arena, (size_t)words->count, sizeof *page->counts);
+    NEED(page->counts, q->error);
+    for (int status = 1; status < words->count; status++)
+        page->counts[page->count++] = (struct status_count){.status = words->names[status],
+                                                            .n = (int64_t)counts[status].n,
+                                                            .is_more = counts[status].is_more};
+    return CAIRN_OK;
+}

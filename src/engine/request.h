@@ -72,6 +72,10 @@ struct instance_list_input {
     bool is_row;
 };
 
+struct find_input {
+    const char *q;
+};
+
 struct deploy_input {
     const char *file; /* its name, for errors */
     const char *text;
@@ -216,6 +220,22 @@ struct step_item {
     struct preview input, output;
 };
 
+/* How many there are of a status. */
+struct status_count {
+    const char *status;
+    int64_t n;
+    bool is_more; /* than n */
+};
+
+/* Something whose name begins with what was asked for. */
+struct found_item {
+    const char *kind; /* instance, job, workflow, function or type */
+    const char *id;   /* of a workflow or type its name */
+    const char *title;
+    const char *status; /* NULL: it has none */
+    int64_t at_us;      /* when it was created; 0: unknown */
+};
+
 /* A list: the items under the name of their type, and where the next page begins (NULL: this was the
  * last one; of the stream it is always set). */
 struct page_output {
@@ -234,6 +254,8 @@ struct page_output {
         cairn_log *logs;
         struct stream_event *stream;
         cairn_finding *findings;
+        struct status_count *counts;
+        struct found_item *found;
         cairn_why *whys;
     };
     size_t count;
@@ -283,6 +305,7 @@ struct request {
         struct requeue_input requeue;
         struct definition_input definition;
         struct instance_list_input instance_list;
+        struct find_input find;
         struct outbox_input outbox;
         struct commit_input commit;
         cairn_registry_spec registry;

@@ -70,7 +70,8 @@ static cairn_code find_time(struct scan *scan, int64_t us, int64_t *ret_seq)
     struct list_walk all = {.kind = scan->kind, .before = INT64_MAX};
     int64_t low = 0, newest = 0, seq, created_us;
     size_t count = 0;
-    TRY(scan->ops->walk(scan->tx, &all, &newest, 1, &count, scan->error));
+    bool is_exact;
+    TRY(scan->ops->walk(scan->tx, &all, &newest, 1, &count, &is_exact, scan->error));
     int64_t high = count ? newest + 1 : 0;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -242,9 +243,10 @@ static cairn_code refill(struct scan *scan, struct source *source)
     if (source->at < source->count || source->is_done)
         return CAIRN_OK;
     size_t room = source->portion;
+    bool is_exact;
     source->seqs = arena_array(scan->tx->arena, room, sizeof *source->seqs);
     NEED(source->seqs, scan->error);
-    TRY(scan->ops->walk(scan->tx, &source->walk, source->seqs, room, &source->count,
+    TRY(scan->ops->walk(scan->tx, &source->walk, source->seqs, room, &source->count, &is_exact,
                         scan->error));
     source->at = 0;
     source->is_done = source->count < room;
@@ -433,4 +435,87 @@ cairn_code list_instances(struct store_tx *tx, const struct list_filter *filter,
                         .seq_offset = offsetof(struct instance_row, seq),
                         .error = reterr};
     return run(&scan, filter, ret_rows, room, ret_end);
+}
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+/* Whether nothing is asked for but statuses and a workflow. */
+static bool is_plain(const struct list_filter *filter)
+{
+    return !filter->version && !filter->pattern && !filter->key && !filter->q && !filter->ids &&
+           !filter->has && filter->due == DUE_ANY && !filter->from_us && !filter->to_us;
+}
+
+/* Counts one status by its index; *ret_is_counted: there is one. */
+static cairn_code count_walk(struct store_tx *tx, enum list_kind kind, int status,
+                             const char *workflow, int64_t *seqs, struct list_count *ret_count,
+                             bool *ret_is_counted, cairn_error *reterr)
+{
+    struct list_walk walk = {
+        .kind = kind, .status = status, .workflow = workflow, .before = INT64_MAX};
+    size_t count = 0;
+    TRY(tx->session->store->ops->walk(tx, &walk, seqs, COUNT_MAX + 1, &count, ret_is_counted,
+                                      reterr));
+    if (*ret_is_counted)
+        *ret_count = (struct list_count){.n = count};
+    return CAIRN_OK;
+}
+
+/* Counts what a search finds. */
+static cairn_code count_found(struct store_tx *tx, enum list_kind kind,
+                              struct list_filter filter, struct list_count *counts,
+                              struct list_end *ret_end, cairn_error *reterr)
+{
+    bool is_job = kind == LIST_JOBS;
+    size_t size = is_job ? sizeof(struct job_row) : sizeof(struct instance_row), total = 0;
+    int64_t give_up_us = monotonic_us() + LIST_SCAN_US;
+    char *rows = arena_array(tx->arena, PORTION_MOST, size);
+    NEED(rows, reterr);
+    filter.is_row = true;
+    do {
+        if (is_job)
+            TRY(list_jobs(tx, &filter, (struct job_row *)rows, PORTION_MOST, ret_end, reterr));
+        else
+            TRY(list_instances(tx, &filter, (struct instance_row *)rows, PORTION_MOST, ret_end,
+                               reterr));
+        for (size_t i = 0; i < ret_end->count; i++)
+            counts[is_job ? (int)((struct job_row *)rows)[i].status
+                          : (int)((struct instance_row *)rows)[i].status]
+                .n++;
+        total += ret_end->count;
+        filter.before_seq = ret_end->next;
+    } while (ret_end->next && !ret_end->scanned_to_us && total < LIST_SCAN_MAX &&
+             (total < SCAN_LEAST || monotonic_us() < give_up_us));
+    return CAIRN_OK;
+}
+
+cairn_code list_counts(struct store_tx *tx, enum list_kind kind,
+                       const struct list_filter *filter, struct list_count *ret_counts,
+                       cairn_error *reterr)
+{
+    int count = kind == LIST_JOBS ? JOB_STATUS_COUNT : INSTANCE_STATUS_COUNT;
+    bool is_any = !filter->statuses || filter->statuses & STATUS_BIT(0);
+    uint32_t wanted = is_any ? (STATUS_BIT(count) - 1) & ~STATUS_BIT(0) : filter->statuses;
+    struct list_filter rest = *filter;
+    struct list_end end = {0};
+    int64_t *seqs = arena_array(tx->arena, COUNT_MAX + 1, sizeof *seqs);
+    NEED(seqs, reterr);
+    memset(ret_counts, 0, (size_t)count * sizeof *ret_counts);
+    rest.statuses = wanted;
+    for (int status = 1; status < count && is_plain(filter); status++) {
+        bool is_counted = false;
+        if (wanted & STATUS_BIT(status))
+            TRY(count_walk(tx, kind, status, filter->workflow, seqs, &ret_counts[status],
+                           &is_counted, reterr));
+        if (is_counted)
+            rest.statuses &= ~STATUS_BIT(status);
+    }
+    if (rest.statuses)
+        TRY(count_found(tx, kind, rest, ret_counts, &end, reterr));
+    for (int status = 1; status < count; status++) {
+        struct list_count *one = &ret_counts[status];
+        one->is_more = one->n > COUNT_MAX || (end.next && rest.statuses & STATUS_BIT(status));
+        one->n = one->n > COUNT_MAX ? COUNT_MAX : one->n;
+    }
+    return CAIRN_OK;
 }

@@ -34,6 +34,17 @@ cairn_code list_instances(struct store_tx *tx, const struct list_filter *filter,
                           struct instance_row *ret_rows, size_t room, struct list_end *ret_end,
                           cairn_error *reterr);
 
+/* How many there are of each status that the filter wants, counted up to COUNT_MAX.  ret_counts has room
+ * for each status of the kind. */
+enum { COUNT_MAX = 10000 };
+struct list_count {
+    size_t n;
+    bool is_more; /* than n */
+};
+cairn_code list_counts(struct store_tx *tx, enum list_kind kind,
+                       const struct list_filter *filter, struct list_count *ret_counts,
+                       cairn_error *reterr);
+
 /* For the back ends: the words of a set of statuses, with a comma before and behind each; NULL: any.
  * False: memory ran out. */
 bool list_statuses(struct arena *arena, const struct words *words, uint32_t statuses,

@@ -179,6 +179,56 @@ TEST(the_error_in_a_row_is_cut)
     caller_close(&caller);
 }
 
+TEST(each_status_is_counted_by_the_filters_of_lists)
+{
+    struct caller caller;
+    caller_open(&caller);
+    deploy(&caller, "a");
+    deploy(&caller, "b");
+    start(&caller, "a", "k1", "{}");
+    start(&caller, "a", "k2", "{}");
+    start(&caller, "b", "k3", "{}");
+    call_for(&caller, 201, "POST", "/v1/jobs", "{\"type\":\"t\"}");
+    call_for(&caller, 200, "GET", "/v1/instances/counts", NULL);
+    CHECK_INT(int_at(&caller, "counts.running.n"), 3);
+    CHECK_INT(int_at(&caller, "counts.completed.n"), 0);
+    CHECK(json_is_false(part(&caller, "counts.running.is_more")), "%s", caller.text);
+    CHECK_INT(json_object_size(part(&caller, "counts")), 10);
+    call_for(&caller, 200, "GET", "/v1/instances/counts?workflow=a", NULL);
+    CHECK_INT(int_at(&caller, "counts.running.n"), 2);
+    call_for(&caller, 200, "GET", "/v1/instances/counts?q=k3", NULL);
+    CHECK_INT(int_at(&caller, "counts.running.n"), 1);
+    call_for(&caller, 200, "GET", "/v1/jobs/counts?type=t%25", NULL);
+    CHECK_INT(int_at(&caller, "counts.pending.n"), 1);
+    CHECK_INT(json_object_size(part(&caller, "counts")), 5);
+    call_for(&caller, 400, "GET", "/v1/jobs/counts?status=failed", NULL);
+    call_for(&caller, 400, "GET", "/v1/instances/counts?limit=1", NULL);
+    caller_close(&caller);
+}
+
+TEST(names_are_found_by_their_beginning)
+{
+    struct caller caller;
+    char target[100];
+    caller_open(&caller);
+    deploy(&caller, "order");
+    deploy(&caller, "order_more");
+    const char *id = start(&caller, "order", "ord-1", "{}");
+    call_for(&caller, 201, "POST", "/v1/jobs", "{\"type\":\"ordering\",\"key\":\"ord-2\"}");
+    CHECK_STR(listed(&caller, "/v1/find?q=ord", "kind"), "instance job workflow workflow type");
+    CHECK_STR(listed(&caller, "/v1/find?q=ord", "title"),
+              "ord-1 ord-2 order order_more ordering");
+    CHECK_STR(text_at(&caller, "items.0.id"), id);
+    CHECK_STR(text_at(&caller, "items.0.status"), "running");
+    CHECK_STR(listed(&caller, "/v1/find?q=order_", "id"), "order_more");
+    snprintf(target, sizeof target, "/v1/find?q=%s", id);
+    CHECK_STR(listed(&caller, target, "id"), id);
+    CHECK_STR(listed(&caller, "/v1/find?q=%25", "id"), "");
+    call_for(&caller, 400, "GET", "/v1/find", NULL);
+    call_for(&caller, 400, "GET", "/v1/find?q=", NULL);
+    caller_close(&caller);
+}
+
 TEST(what_no_list_understands_is_refused)
 {
     struct caller caller;

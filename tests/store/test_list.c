@@ -133,6 +133,40 @@ TEST(pending_jobs_are_due_or_not)
     CHECK_STR(JOBS(9, .due = DUE_LATER, .statuses = STATUS_BIT(JOB_FAILED)), "");
 }
 
+TEST(each_status_is_counted)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct list_count counts[INSTANCE_STATUS_COUNT];
+    struct list_filter filter = {0};
+    begin_write(rig);
+    for (int i = 0; i < 12; i++)
+        add_named(rig, i % 3 ? "a" : "b", NULL, i % 4 ? INSTANCE_COMPLETED : INSTANCE_RUNNING);
+    add_job(rig, "a", NULL, JOB_FAILED);
+    add_job(rig, "a", NULL, JOB_SUCCEEDED);
+    add_job(rig, "b", NULL, JOB_SUCCEEDED);
+    MUST(rig, list_counts(rig->tx, LIST_INSTANCES, &filter, counts, &rig->error));
+    CHECK_INT(counts[INSTANCE_COMPLETED].n, 9);
+    CHECK_INT(counts[INSTANCE_RUNNING].n, 3);
+    CHECK_INT(counts[INSTANCE_FAILED].n, 0);
+    CHECK(!counts[INSTANCE_COMPLETED].is_more && !counts[INSTANCE_RUNNING].is_more, "more");
+    filter.workflow = "b";
+    MUST(rig, list_counts(rig->tx, LIST_INSTANCES, &filter, counts, &rig->error));
+    CHECK_INT(counts[INSTANCE_COMPLETED].n, 3);
+    CHECK_INT(counts[INSTANCE_RUNNING].n, 1);
+    filter.scan_max = 1;
+    filter.version = 1;
+    MUST(rig, list_counts(rig->tx, LIST_INSTANCES, &filter, counts, &rig->error));
+    CHECK(!counts[INSTANCE_COMPLETED].is_more, "the search has seen all four");
+    filter = (struct list_filter){.pattern = "a"};
+    MUST(rig, list_counts(rig->tx, LIST_JOBS, &filter, counts, &rig->error));
+    CHECK_INT(counts[JOB_FAILED].n, 1);
+    CHECK_INT(counts[JOB_SUCCEEDED].n, 1);
+    filter = (struct list_filter){.statuses = STATUS_BIT(JOB_SUCCEEDED)};
+    MUST(rig, list_counts(rig->tx, LIST_JOBS, &filter, counts, &rig->error));
+    CHECK_INT(counts[JOB_FAILED].n, 0);
+    CHECK_INT(counts[JOB_SUCCEEDED].n, 2);
+}
+
 /* ---- names ---------------------------------------------------------------------------------- */
 
 TEST(instances_are_found_by_id_key_and_the_beginning_of_either)

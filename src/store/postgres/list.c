@@ -73,7 +73,8 @@ static enum postgres_query choose_instance_walk(const struct list_walk *walk)
 }
 
 cairn_code postgres_walk(struct store_tx *tx, const struct list_walk *walk, int64_t *ret_seqs,
-                         size_t room, size_t *ret_count, cairn_error *reterr)
+                         size_t room, size_t *ret_count, bool *ret_is_exact,
+                         cairn_error *reterr)
 {
     struct postgres_params params = PARAMS(tx, INT(walk->from), INT(walk->before), INT(room));
     enum postgres_query query = PG_WALK_INSTANCES;
@@ -81,6 +82,7 @@ cairn_code postgres_walk(struct store_tx *tx, const struct list_walk *walk, int6
         TRY(choose_job_walk(tx, walk, &query, reterr));
     else
         query = choose_instance_walk(walk);
+    *ret_is_exact = query != PG_WALK_JOBS && query != PG_WALK_INSTANCES;
     if (query == PG_WALK_UNSUCCESSFUL_JOBS)
         param_text(&params, job_status_name((enum job_status)walk->status));
     if (query == PG_WALK_INSTANCES_BY_STATUS || query == PG_WALK_INSTANCES_BY_WORKFLOW)

@@ -82,13 +82,14 @@ static enum query_number choose_instance_walk(const struct list_walk *walk)
 }
 
 cairn_code sqlite_walk(struct store_tx *tx, const struct list_walk *walk, int64_t *ret_seqs,
-                       size_t room, size_t *ret_count, cairn_error *reterr)
+                       size_t room, size_t *ret_count, bool *ret_is_exact, cairn_error *reterr)
 {
     enum query_number number = Q_WALK_INSTANCES;
     if (walk->kind == LIST_JOBS)
         TRY(choose_job_walk(tx, walk, &number, reterr));
     else
         number = choose_instance_walk(walk);
+    *ret_is_exact = number != Q_WALK_JOBS && number != Q_WALK_INSTANCES;
 
     cleanup(query_end) struct query query = query_begin(tx, number, reterr);
     if (number == Q_WALK_UNSUCCESSFUL_JOBS)

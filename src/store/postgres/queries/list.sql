@@ -68,6 +68,7 @@ SELECT r.seq
   FROM workflow.workflow_run AS r
  WHERE r.status IN ('failed', 'cancelled')
    AND r.status = $4::text
+   AND r.deleted_at IS NULL
    AND r.seq >= $1::bigint AND r.seq < $2::bigint
  ORDER BY r.status DESC, r.seq DESC
  LIMIT $3::bigint

@@ -61,6 +61,7 @@ SELECT seq
   FROM workflow_run INDEXED BY idx_workflow_run_unsuccessful
  WHERE status IN ('failed', 'cancelled')
    AND status = :status
+   AND deleted_at IS NULL
    AND seq >= :from AND seq < :before
  ORDER BY seq DESC
  LIMIT :room;
