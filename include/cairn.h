@@ -197,6 +197,10 @@ typedef struct cairn_open_options {
 
     cairn_notice notice; /* NULL: none */
     void *notice_arg;
+
+    bool
+        serves; /* workers of other processes call through this one, as with cairn serve: in its
+                  * first minute it does not yet say that a type has no worker */
 } cairn_open_options;
 
 #define CAIRN_OPEN_VALUES_(SET)                                                               \

@@ -25,6 +25,20 @@ CELL(ago)
     buf_str(text, relative);
 }
 
+/* The same; nothing for null. */
+CELL(ago_if_set)
+{
+    if (time_of(item->tree, key))
+        cell_ago(item, key, text);
+}
+
+/* yes, no, or not known. */
+CELL(served)
+{
+    bool is_known = !json_is_null(json_object_get(item->tree, key));
+    buf_str(text, !is_known ? "?" : is_true(item->tree, key) ? "yes" : "no");
+}
+
 CELL(time)
 {
     char both[BOTH_TEXT];

@@ -12,8 +12,10 @@
 #define CELL(name) void cell_##name(const struct item *item, const char *key, struct buf *text)
 
 CELL(int);
-CELL(yes);         /* yes or no */
-CELL(ago);         /* "2m ago" */
+CELL(yes); /* yes or no */
+CELL(ago); /* "2m ago" */
+CELL(ago_if_set);
+CELL(served);      /* yes, no or ? */
 CELL(time);        /* both forms */
 CELL(names);       /* "a,b" or "-" */
 CELL(data);        /* JSON; not null */

@@ -136,6 +136,7 @@ int run_serve(const struct args *args)
     };
     open.url = args_text(args, "url");
     open.virtual_clock = args_has(args, "virtual-clock");
+    open.serves = true;
     open.notice = tell_notice;
     open.notice_arg = (void *)args;
     if (!tuning_read(args, &open) || !is_store_url(open.url))

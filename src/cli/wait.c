@@ -11,20 +11,17 @@
 #include "cli/print.h"
 #include "cli/route.h"
 #include "cli/say.h"
-#include "cli/show.h"
+#include "cli/why.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    HINT_MS = 3000, /* how often its steps are read, which may be many */
-    HINT_STEPS = 5  /* at most this many are named */
-};
+enum { HINT_MS = 3000 }; /* how often it is asked what it waits for */
 
 /* One waiting. */
 struct wait {
     const struct args *args;
-    struct show_source source;
+    cairn_engine *engine;
     enum wait_kind kind;
     const char *id;
     int64_t deadline_us; /* monotonic; INT64_MAX: none */
@@ -35,14 +32,13 @@ struct wait {
 static struct wait wait_begin(const struct args *args, cairn_engine *engine, const char *id)
 {
     return (struct wait){.args = args,
-                         .source.engine = engine,
+                         .engine = engine,
                          .id = id,
                          .hint_at_us = monotonic_us() + HINT_MS * US_PER_MS};
 }
 
 static void wait_done(struct wait *wait)
 {
-    show_source_done(&wait->source);
     buf_done(&wait->hint);
 }
 
@@ -56,119 +52,12 @@ static int64_t read_deadline(const struct args *args)
 
 /* ---- hints ---------------------------------------------------------------------------------- */
 
-static void hint_unclaimed(const char *type, struct buf *text)
+/* Lines; nothing if it cannot be read. */
+static void read_hint(struct wait *wait, struct buf *text)
 {
-    cleanup(buf_donep) struct buf handle = {0};
-    buf_str(text, "is ready, but no worker has claimed it");
-    if (!*type)
-        return;
-    buf_printf(&handle, "%s=COMMAND", type);
-    buf_str(text, ": cairn work --handle ");
-    buf_shell(text, buf_text(&handle));
-}
-
-static void hint_ready(const json_t *step, int64_t now_us, struct buf *text)
-{
-    char at[RELATIVE_TEXT];
-    int64_t next_us = time_of(step, "next_run_at");
-    if (next_us > now_us) {
-        relative_time(next_us, now_us, at);
-        buf_printf(text, "is called%s %s", int_of(step, "attempts") ? " again" : "", at);
-        if (*text_of(step, "error"))
-            buf_printf(text, ": %s", text_of(step, "error"));
-    } else {
-        hint_unclaimed(text_of(step, "handler"), text);
-    }
-}
-
-/* Nothing is said of other steps. */
-static void hint_step(const char *id, const json_t *step, int64_t now_us, struct buf *text)
-{
-    const char *worker = text_of(step, "locked_by"), *event = text_of(step, "waiting_event");
-    const char *until = text_of(step, "deadline_at");
-    if (is_word(step, "status", "compensation") && *worker) {
-        buf_printf(text, "is being undone by worker %s", worker);
-    } else if (is_word(step, "status", "compensation")) {
-        buf_str(text, "is to be undone, but no worker has claimed that");
-    } else if (is_word(step, "status", "running")) {
-        buf_printf(text, "is running: call %" PRId64 " of %" PRId64 ", worker %s",
-                   int_of(step, "attempts") + 1, int_of(step, "max_attempts"), worker);
-    } else if (is_word(step, "status", "ready")) {
-        hint_ready(step, now_us, text);
-    } else if (is_word(step, "status", "waiting") && !*event) {
-        buf_printf(text, "sleeps until %s", *until ? until : text_of(step, "next_run_at"));
-    } else if (is_word(step, "status", "waiting")) {
-        buf_printf(text, "waits for the event %s%s%s: ", event, *until ? " until " : "", until);
-        command_for_step(id, step, text);
-    } else if (is_word(step, "status", "waiting_decision")) {
-        buf_str(text, "waits for a decision: ");
-        command_for_step(id, step, text);
-    }
-}
-
-static void hint_steps(const char *id, const json_t *steps, int64_t now_us, struct buf *text)
-{
-    size_t i, count = 0;
-    json_t *step;
-    json_array_foreach(steps, i, step)
-    {
-        cleanup(buf_donep) struct buf line = {0};
-        if (!step_is_remembered(step))
-            hint_step(id, step, now_us, &line);
-        if (line.len && count++ < HINT_STEPS)
-            buf_printf(text, "step \"%s\" %s\n", text_of(step, "name"), buf_text(&line));
-    }
-    if (count > HINT_STEPS)
-        buf_printf(text, "and %zu more steps\n", count - HINT_STEPS);
-}
-
-/* Lines; nothing if there is nothing to say. */
-static void hint_instance(const struct show_state *state, const char *id, struct buf *text)
-{
-    const json_t *instance = state->instance.tree;
-    if (is_word(instance, "status", "pending"))
-        buf_printf(text, "it starts at %s\n", text_of(instance, "start_at"));
-    else if (is_word(instance, "status", "paused"))
-        buf_printf(text, "it is paused: cairn resume %s\n", id);
-    else if (is_word(instance, "status", "dlq"))
-        buf_str(text, "a step has failed for good and is in the dead letter queue: "
-                      "cairn dlq list\n");
-    else
-        hint_steps(id, state->steps, state->now_us, text);
-}
-
-static void hint_job(const struct wait *wait, const json_t *job, struct buf *text)
-{
-    char at[RELATIVE_TEXT];
-    int64_t now_us = 0, run_at_us = time_of(job, "run_at");
-    cairn_clock_now(wait->source.engine, &now_us, NULL);
-    buf_str(text, "it ");
-    if (is_word(job, "status", "leased")) {
-        buf_printf(text, "is running: call %" PRId64 " of %" PRId64 ", worker %s",
-                   int_of(job, "attempt") + 1, int_of(job, "max_attempts"),
-                   text_of(job, "leased_by"));
-    } else if (run_at_us > now_us) {
-        relative_time(run_at_us, now_us, at);
-        buf_printf(text, "is called%s %s", int_of(job, "attempt") ? " again" : "", at);
-        if (*text_of(job, "last_error"))
-            buf_printf(text, ": %s", text_of(job, "last_error"));
-    } else {
-        hint_unclaimed(text_of(job, "type"), text);
-    }
-    buf_str(text, "\n");
-}
-
-static void read_hint(struct wait *wait, const json_t *row, struct buf *text)
-{
-    cleanup(show_state_done) struct show_state state = {0};
-    if (wait->kind == WAIT_JOB) {
-        hint_job(wait, row, text);
-        return;
-    }
-    if (show_state_read(&wait->source, wait->id, &state))
-        return;
-    show_state_complete(&wait->source, &state);
-    hint_instance(&state, wait->id, text);
+    cleanup(why_done) struct why why = {0};
+    if (!why_read(wait->engine, wait->id, &why))
+        why_write(&why, "", text);
 }
 
 static void print_hint(const struct buf *text)
@@ -187,7 +76,7 @@ static void tell_hint(struct wait *wait, const json_t *row)
     if (monotonic_us() < wait->hint_at_us)
         return;
     wait->hint_at_us = monotonic_us() + HINT_MS * US_PER_MS;
-    read_hint(wait, row, &text);
+    read_hint(wait, &text);
     if (strcmp(buf_text(&text), buf_text(&wait->hint)) == 0)
         return;
     say_error("still waiting: %s is %s", wait->id, text_of(row, "status"));
@@ -199,7 +88,7 @@ static void tell_hint(struct wait *wait, const json_t *row)
 static void tell_timeout(struct wait *wait, const json_t *row)
 {
     cleanup(buf_donep) struct buf text = {0};
-    read_hint(wait, row, &text);
+    read_hint(wait, &text);
     say_error("the timeout of %s has passed: %s is %s", args_text(wait->args, "timeout"),
               wait->id, text_of(row, "status"));
     print_hint(&text);
@@ -215,7 +104,7 @@ static int read_row(struct wait *wait, int64_t left_us, struct answer *ret_answe
     target_path(&target, wait->kind == WAIT_JOB ? "/v1/jobs/{}" : "/v1/instances/{}", wait->id,
                 NULL);
     buf_printf(&target, "?wait_ms=%" PRId64, wait_ms > HINT_MS ? HINT_MS : wait_ms);
-    return call_unsaid(wait->source.engine, "GET", buf_text(&target), NULL, ret_answer);
+    return call_unsaid(wait->engine, "GET", buf_text(&target), NULL, ret_answer);
 }
 
 /* The same, of the kind that it is found to be. */

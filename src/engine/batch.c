@@ -191,6 +191,7 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy)
     TRY(apply_in_order(batch));
     TRY(apply_claims(batch));
     TRY(workset_write(batch));
+    TRY(workers_note(batch));
     TRY(batch_read_memories(batch));
     return workset_answer(batch);
 }
@@ -299,6 +300,8 @@ cairn_code batch_end(struct batch *batch, cairn_code code)
     if (!code) {
         count(batch);
         wake_waits(batch);
+    } else if (batch->has_workers) {
+        workers_unwritten(batch->engine);
     }
     arena_done(&batch->arena);
     return code;

@@ -76,7 +76,8 @@ struct batch {
     cairn_error *error; /* says why a function returns a code */
     struct arena arena;
     struct request_queue *requests;
-    bool is_alone; /* one request by itself: it may wait for a lock */
+    bool has_workers; /* it has written what was seen of workers */
+    bool is_alone;    /* one request by itself: it may wait for a lock */
 
     LIST(struct row_name) names; /* in the order of the requests */
 

@@ -83,6 +83,11 @@ int64_t committer_next_us(const struct committer *committer)
             due_us = committer->rest_until_us;
         if (due_us < next_us)
             next_us = due_us;
+        int64_t workers_us = workers_next_us(committer->engine);
+        if (workers_us < committer->rest_until_us)
+            workers_us = committer->rest_until_us;
+        if (workers_us < next_us)
+            next_us = workers_us;
     }
     return next_us <= now_us ? 0 : next_us;
 }
@@ -351,7 +356,8 @@ bool committer_run_once(struct committer *committer)
     if (is_awake)
         take_batch(engine, &batch);
     bool is_due = committer->index == 0 && is_awake &&
-                  (timers_are_due(engine) || must_look_for_store(engine));
+                  (timers_are_due(engine) || must_look_for_store(engine) ||
+                   workers_next_us(engine) <= clock_monotonic_us(&engine->clock));
     pthread_mutex_unlock(&engine->lock);
 
     queue_end(&expired, &trouble);

@@ -5,7 +5,7 @@
  * Every look is bounded: counts of what is open come from partial indexes, and of instances the
  * newest SAMPLE of a status are read.  A text says so where a sample was full.
  */
-#include "engine/read.h"
+#include "engine/read_why.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -186,6 +186,47 @@ static cairn_code look_at_ready(struct flow_doctor *doctor)
     return CAIRN_OK;
 }
 
+/* ---- types without a worker ------------------------------------------------------------------ */
+
+/* Types that have something to claim, and no live worker that would be given it. */
+struct unserved {
+    size_t count;
+    const char *example;
+};
+
+static cairn_code look_at_type(struct flow_doctor *doctor, const char *name, int32_t version,
+                               struct unserved *unserved)
+{
+    struct why_type type;
+    TRY(question_type(doctor->q, name, version, &type));
+    if (!type.is_judged || type.is_off || type.live)
+        return CAIRN_OK;
+    if (unserved->count++ == 0)
+        unserved->example = name;
+    return CAIRN_OK;
+}
+
+static cairn_code look_at_unserved(struct flow_doctor *doctor)
+{
+    struct unserved unserved = {0};
+    size_t count = 0;
+    const char **names = arena_array(doctor->q->arena, TYPES_SAMPLE, sizeof *names);
+    struct ready_type *types = arena_array(doctor->q->arena, TYPES_SAMPLE, sizeof *types);
+    NEED(names && types, doctor->q->error);
+    TRY(STORE(doctor->q, list_types, true, names, TYPES_SAMPLE, &count));
+    for (size_t i = 0; i < count; i++)
+        TRY(look_at_type(doctor, names[i], 0, &unserved));
+    TRY(STORE(doctor->q, list_ready_types, types, TYPES_SAMPLE, &count));
+    for (size_t i = 0; i < count; i++)
+        TRY(look_at_type(doctor, types[i].name, types[i].version, &unserved));
+    if (unserved.count)
+        return find(doctor->q, "workers", "warning",
+                    "tasks of %zu types are ready and no live worker serves them, such as "
+                    "\"%.100s\": start one; see cairn types and cairn workers",
+                    unserved.count, unserved.example);
+    return find(doctor->q, "workers", "ok", "every type that has a task to claim is served");
+}
+
 /* ---- what steps of running instances wait for ------------------------------------------------ */
 
 struct waits {
@@ -290,6 +331,7 @@ cairn_code doctor_flow(struct question *q)
     NEED(doctor.instances && doctor.steps && doctor.events, q->error);
     TRY(look_at_timers(&doctor));
     TRY(look_at_ready(&doctor));
+    TRY(look_at_unserved(&doctor));
     TRY(look_at_waits(&doctor));
     TRY(look_at_dlq(&doctor));
     TRY(look_at_intake(&doctor));

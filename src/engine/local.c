@@ -390,6 +390,7 @@ static void close_engine(cairn_engine *base)
     queue_end(&engine->writes, &why);
     queue_end(&engine->reads, &why);
     queue_end(&engine->parked, &why);
+    workers_leave(engine);
     for (int i = 0; i < engine->committer_count; i++) {
         plans_done(&engine->committers[i].plans);
         if (engine->committers[i].session)
@@ -403,6 +404,7 @@ static void close_engine(cairn_engine *base)
     pthread_mutex_destroy(&engine->lock);
     pthread_mutex_destroy(&engine->read_lock);
     known_leases_done(&engine->known_leases);
+    workers_done(&engine->workers);
     notices_done(base);
     memories_done(&base->memories);
     mem_free(engine->base.url);
@@ -447,6 +449,7 @@ static void init_locks(struct local_engine *engine)
     pthread_mutex_init(&engine->lock, NULL);
     pthread_mutex_init(&engine->read_lock, NULL);
     known_leases_init(&engine->known_leases);
+    workers_init(&engine->workers);
     memories_init(&engine->base.memories);
 }
 

@@ -19,6 +19,7 @@
 #include "definition/definition.h"
 #include "engine/engine.h"
 #include "engine/known_lease.h"
+#include "engine/workers.h"
 #include "store/store.h"
 
 #include <pthread.h>
@@ -120,6 +121,7 @@ struct local_engine {
     struct clock clock;
     struct counters counters;
     struct known_leases known_leases;
+    struct workers workers;
     _Atomic int64_t opened_us; /* the store's time when it was first asked; 0: not yet */
 
     struct committer committers[WRITERS_MAX];

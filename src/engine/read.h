@@ -18,6 +18,7 @@ struct question {
     struct request *request;
     struct arena *arena; /* the request's: answers live there */
     cairn_error *error;
+    const struct known_workers *workers; /* once they were asked for */
 };
 
 /* read.c: answers a request in a transaction that has begun. */
@@ -27,7 +28,8 @@ cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct requ
  * doctor.c. */
 typedef cairn_code answer_function(struct question *q);
 answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_doctor,
-    answer_why, answer_about, answer_job, answer_definition, answer_instance, answer_dlq_record;
+    answer_why, answer_workers, answer_held, answer_types, answer_about, answer_job,
+    answer_definition, answer_instance, answer_dlq_record;
 answer_function answer_list;   /* a page of what the operation lists */
 answer_function answer_counts; /* how many of them, by status; read_rows.c */
 answer_function answer_find;   /* what has a name that begins so; read_find.c */

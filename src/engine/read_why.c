@@ -32,16 +32,47 @@ cairn_code question_open_steps(struct question *q, const char *id, struct open_s
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
-/* A type that can be claimed now, and who could take it. */
-static cairn_code read_type(struct question *q, const char *type, struct why_type *ret_type)
+/* Workers are read once for a question. */
+static cairn_code find_workers(struct question *q, const struct known_workers **ret_workers)
+{
+    if (!q->workers) {
+        struct known_workers *workers = arena_zalloc(q->arena, sizeof *workers);
+        NEED(workers, q->error);
+        TRY(workers_known(q, workers));
+        q->workers = workers;
+    }
+    *ret_workers = q->workers;
+    return CAIRN_OK;
+}
+
+cairn_code question_type(struct question *q, const char *type, int32_t version,
+                         struct why_type *ret_type)
 {
     struct registry_row entry;
+    const struct known_workers *workers;
     *ret_type = (struct why_type){0};
     cairn_code code = STORE(q, get_registry, type, &entry);
-    if (code)
-        return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
-    ret_type->is_off = !entry.is_enabled;
-    ret_type->runtime = entry.runtime;
+    if (code && code != CAIRN_E_NOT_FOUND)
+        return code;
+    if (!code) {
+        ret_type->is_off = !entry.is_enabled;
+        ret_type->runtime = entry.runtime;
+    }
+    TRY(find_workers(q, &workers));
+    return workers_judge(q, workers, type, version, ret_type);
+}
+
+/* A type that can be claimed now, who could take it, and how much is ahead. */
+static cairn_code read_type(struct question *q, const char *type, int32_t version,
+                            int64_t ready_us, struct why_type *ret_type)
+{
+    struct type_counts counts = {0};
+    TRY(question_type(q, type, version, ret_type));
+    if (!ret_type->live || ret_type->roomy)
+        return CAIRN_OK;
+    TRY(STORE(q, count_type, type, &counts));
+    ret_type->ahead = counts.ready > 0 ? counts.ready - 1 : 0;
+    ret_type->oldest_us = counts.oldest_us < ready_us ? counts.oldest_us : 0;
     return CAIRN_OK;
 }
 
@@ -64,7 +95,7 @@ static cairn_code add_step(struct question *q, const struct step_row *row,
     *ret_step = (struct why_step){.row = row, .config = config};
     if (!is_claimable(row, q->tx->now_us))
         return CAIRN_OK;
-    TRY(read_type(q, row->task_type, type));
+    TRY(read_type(q, row->task_type, row->version, row->next_run_at_us, type));
     ret_step->type = type;
     return CAIRN_OK;
 }
@@ -198,7 +229,7 @@ cairn_code why_of_job(struct question *q, const struct job_row *row, const cairn
     struct why_type type;
     NEED(why, q->error);
     if (row->status == JOB_PENDING && row->run_at_us <= q->tx->now_us) {
-        TRY(read_type(q, row->type, &type));
+        TRY(read_type(q, row->type, 0, row->run_at_us, &type));
         facts.type = &type;
     }
     *ret_why = why;

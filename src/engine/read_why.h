@@ -23,6 +23,10 @@ cairn_code why_of_instance(struct question *q, const struct instance_row *row,
                            const struct open_steps *open, bool is_list,
                            struct why_list *ret_list);
 
+/* What the registry says of a type, and who could take it. */
+cairn_code question_type(struct question *q, const char *type, int32_t version,
+                         struct why_type *ret_type);
+
 cairn_code why_of_job(struct question *q, const struct job_row *row, const cairn_why **ret_why);
 
 #endif

@@ -275,6 +275,30 @@ struct context_output {
     size_t count, room;
 };
 
+struct worker_item {
+    const char *name, *state, *runtime, *via;
+    const char *const *types;
+    size_t type_count;
+    int32_t holds, places;
+    int32_t errors; /* within an hour; -1: not known */
+    int64_t first_seen_us, last_seen_us;
+};
+
+/* A task that a worker holds. */
+struct held_item {
+    const char *id, *kind, *type, *instance_id, *step; /* the last two: NULL for a job */
+    int32_t call;
+    int64_t since_us, lease_until_us;
+};
+
+struct type_item {
+    const char *type, *runtime;
+    int64_t ready, later, leased, oldest_ready_us;
+    int32_t workers_live;
+    int32_t is_served; /* -1: not known yet */
+    bool is_enabled;
+};
+
 struct about_output {
     const char *kind, *product; /* of the store */
     int32_t schema;

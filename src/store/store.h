@@ -190,6 +190,30 @@ struct step_counts {
 };
 
 /* The facts that doctor reports. */
+/* Tasks of one type. */
+enum { TYPE_COUNT_MAX = 10000 };
+struct type_counts {
+    int64_t ready;     /* jobs and steps that can be claimed */
+    int64_t oldest_us; /* since when the oldest of them has been ready; 0: none */
+    int64_t later;     /* jobs whose time has not come */
+    int64_t leased;    /* jobs */
+};
+
+/* Of what count_type() reads: ready jobs and steps, since when each, later, leased. */
+static inline struct type_counts type_counts_of(const int64_t values[6])
+{
+    int64_t ready = values[0] + values[1], job_us = values[2], step_us = values[3];
+    bool is_job_first = job_us && (!step_us || job_us < step_us);
+    return (struct type_counts){
+        .ready = ready < TYPE_COUNT_MAX ? ready : TYPE_COUNT_MAX,
+        .oldest_us = is_job_first ? job_us : step_us,
+        .later = values[4] < TYPE_COUNT_MAX ? values[4] : TYPE_COUNT_MAX,
+        .leased = values[5] < TYPE_COUNT_MAX ? values[5] : TYPE_COUNT_MAX};
+}
+
+/* A worker that no process has seen for this long is forgotten. */
+#define WORKER_KEPT_US (24 * 60 * US_PER_MIN)
+
 enum { PRODUCT_TEXT = 96 };
 
 struct store_facts {

@@ -26,7 +26,8 @@ $ cairn show $id
 id  <id1>
 workflow  order, version 1
 status  running
-why  Ready since <time>. Which workers are there is not known yet: the server started <time>.
+why  No worker that serves billing.reserve.v1 is there.
+hint  cairn work --handle 'billing.reserve.v1=COMMAND'
 key  k1
 created_at  <time> (<ago>)
 started_at  <time> (<ago>)

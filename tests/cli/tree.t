@@ -29,7 +29,8 @@ $ id=$(cairn start order --input '{"count": 0}' --key k1); cairn show $id
 id  <id1>
 workflow  order, version 1
 status  running
-why  Ready since <time>. Which workers are there is not known yet: the server started <time>.
+why  No worker that serves reserve is there.
+hint  cairn work --handle 'reserve=COMMAND'
 key  k1
 created_at  <time> (<ago>)
 started_at  <time> (<ago>)

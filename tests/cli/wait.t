@@ -17,31 +17,35 @@ $ cairn deploy all.yaml; cairn start all --wait --timeout 1ms --key k
 all version 1  deployed
 <id1>
 ! cairn: the timeout of 1ms has passed: <id1> is running
-!     step "first" is ready, but no worker has claimed it: cairn work --handle 'all.first.v1=COMMAND'
+!     first: No worker that serves all.first.v1 is there.
+!     cairn work --handle 'all.first.v1=COMMAND'
 [4]
 $ again() { cairn start all --key k --wait --timeout 1ms 2>&1 | grep -v '^existing\|^<id'; }
 $ mkfifo started go; cairn work -q --name w1 --handle 'all.first.v1=echo > started; read x < go' --until-idle & read < started; again; echo > go; wait
 <id1>
 cairn: the timeout of 1ms has passed: <id1> is running
-    step "first" is running: call 1 of 3, worker w1
+    first: w1 works on first since <time>, call 1 of 3.
 $ again
 <id1>
 cairn: the timeout of 1ms has passed: <id1> is waiting_signal
-    step "settled" waits for the event payment.settled: cairn signal <id1> payment.settled
+    settled: Waits for the event payment.settled, without limit.
+    cairn signal <id1> payment.settled
 $ cairn signal $(cairn list -o ids) payment.settled >/dev/null; again
 <id1>
 cairn: the timeout of 1ms has passed: <id1> is running
-    step "approval" waits for a decision: cairn approve <id1> approval --by WHO
+    approval: Waits for a person to decide.
+    cairn approve <id1> approval --by WHO
 $ cairn approve $(cairn list -o ids) approval --by me >/dev/null; cairn work -q --handle 'all.last.v1=exit 1' --until-idle; again
 <id1>
 cairn: the timeout of 1ms has passed: <id1> is paused
-    it is paused: cairn resume <id1>
+    Paused: last has failed for good after 1 call: exit status 1. Resume calls it again.
+    cairn resume <id1>
 # With -o json it prints the instance as it is then.
 $ cairn start all --key k --wait --timeout 1ms -o json 2>/dev/null | grep -o '"status":"[a-z]*"'
 "status":"paused"
 $ cairn start all --in 1h30m --wait --timeout 1ms 2>&1 | sed 1d
 cairn: the timeout of 1ms has passed: <id2> is pending
-    it starts at <time>
+    Starts <time>.
 # Without a timeout it waits to the end; after some seconds it says what for.
 $ cairn resume $(cairn list --status paused -o ids); mkfifo said; cairn start all --key k --wait 2>said & starter=$!
 <id1>  running
@@ -49,18 +53,19 @@ $ cairn resume $(cairn list --status paused -o ids); mkfifo said; cairn start al
 $ exec 5<said; for n in 1 2 3; do read -r line <&5; echo "$line"; done; cairn work -q --handle 'all.last.v1=cat' --until-idle; wait $starter; echo $?; tail -1 <&5
 existing: the key "k" is known, nothing was written
 cairn: still waiting: <id1> is running
-step "last" is ready, but no worker has claimed it: cairn work --handle 'all.last.v1=COMMAND'
+last: No worker that serves all.last.v1 is there.
 0
 completed
 # job add --wait: the same for a job.
 $ cairn job add mail.v1 --wait --timeout 1ms
 <id3>
 ! cairn: the timeout of 1ms has passed: <id3> is pending
-!     it is ready, but no worker has claimed it: cairn work --handle 'mail.v1=COMMAND'
+!     No worker that serves mail.v1 is there.
+!     cairn work --handle 'mail.v1=COMMAND'
 [4]
 $ cairn job add mail.v1 --in 1h --wait --timeout 1ms 2>&1 | sed 1d
 cairn: the timeout of 1ms has passed: <id4> is pending
-    it is called in <*>
+    Runs <time>.
 $ cairn work -q --handle 'mail.v1=cat' --until-idle; cairn job add mail.v1 --key m >/dev/null; cairn job add mail.v1 --key m --wait & cairn work -q --handle 'mail.v1=cat' --until-idle; wait $!
 <id5>
 ! existing: the key "m" is known, nothing was written
@@ -90,7 +95,7 @@ $ cairn wait $late $bad --timeout 1ms
 <id2>  pending
 <id6>  failed: no
 ! cairn: the timeout of 1ms has passed: <id2> is pending
-!     it starts at <time>
+!     Starts <time>.
 [4]
 $ printf '%s\n' $late $good | cairn wait - --timeout 0s -o ids 2>/dev/null
 <id3>

@@ -59,6 +59,7 @@ class cairn_open_options(Structure):
     start_us: int
     notice: Optional[int]
     notice_arg: Optional[int]
+    serves: bool
 
 
 class cairn_schema(Structure):
@@ -564,6 +565,7 @@ cairn_open_options._fields_ = [
     ("start_us", c_int64),
     ("notice", c_void_p),
     ("notice_arg", c_void_p),
+    ("serves", c_bool),
 ]
 
 cairn_schema._fields_ = [

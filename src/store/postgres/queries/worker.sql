@@ -1,0 +1,128 @@
+-- name: put_workers
+-- doing: note workers
+-- What a process has seen of workers; those that nobody has seen for long are removed.
+--
+--   $1  a JSON list
+--   $2  those last seen before this time are removed
+WITH gone AS (
+    DELETE FROM workflow.workflow_worker
+     WHERE last_seen < $2::timestamptz
+       AND (name, process) NOT IN (SELECT x.name, x.process
+                                     FROM jsonb_to_recordset($1::jsonb) AS x (name text, process text))
+)
+INSERT INTO workflow.workflow_worker AS w
+       (name, process, types, runtime, places, first_seen, last_seen)
+SELECT x.name, x.process, x.types, x.runtime, x.places,
+       'epoch'::timestamptz + x.first_seen * interval '1 microsecond',
+       'epoch'::timestamptz + x.last_seen * interval '1 microsecond'
+  FROM jsonb_to_recordset($1::jsonb)
+       AS x (name text, process text, types jsonb, runtime text, places int, first_seen bigint,
+             last_seen bigint)
+ ORDER BY x.name, x.process
+    ON CONFLICT (name, process) DO UPDATE
+   SET types     = excluded.types,
+       runtime   = excluded.runtime,
+       places    = excluded.places,
+       last_seen = excluded.last_seen
+
+
+-- name: forget_workers
+-- doing: forget workers
+-- Those of a process.
+--
+--   $1  which
+DELETE FROM workflow.workflow_worker
+ WHERE process = $1::text
+
+
+-- name: list_workers
+-- doing: list workers
+-- All, in order of name.
+--
+--   $1  how many at most
+SELECT {worker.columns w}
+  FROM workflow.workflow_worker AS w
+ ORDER BY w.name, w.last_seen DESC
+ LIMIT $1::bigint
+
+
+-- name: list_held_jobs
+-- doing: list what a worker holds
+-- The jobs that a worker has leased.
+--
+--   $1  worker
+--   $2  how many at most
+--
+-- Looks at what is leased now.
+SELECT {job.columns r}
+  FROM workflow.workflow_run AS r
+ WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids) FROM workflow.workflow_run_lease AS l))
+   AND r.status = 'leased'
+   AND r.leased_by = $1::text
+ ORDER BY r.lease_until
+ LIMIT $2::bigint
+
+
+-- name: list_held_steps
+-- doing: list what a worker holds
+-- The steps that a worker has leased.
+--
+--   $1  worker
+--   $2  how many at most
+--
+-- Looks at what is leased now.
+SELECT {step.columns s}
+  FROM workflow.workflow_step AS s
+ WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
+   AND s.locked_by = $1::text
+ ORDER BY s.due_at
+ LIMIT $2::bigint
+
+
+-- name: count_type
+-- doing: count tasks
+-- How many tasks of a type there are.
+--
+--   $1  type
+--   $2  how far to count
+--
+-- One row: ready jobs, ready steps, since when the oldest of each has been ready, jobs for later, leased
+-- jobs.  Walks the indexes of these alone.
+SELECT (SELECT count(*)
+          FROM (SELECT 1
+                  FROM workflow.workflow_run
+                 WHERE status = 'pending' AND is_ready AND deleted_at IS NULL
+                   AND type = $1::text
+                 LIMIT $2::bigint) AS few),
+       (SELECT count(*)
+          FROM (SELECT 1
+                  FROM workflow.workflow_step
+                 WHERE is_ready
+                   AND task_type = $1::text
+                 LIMIT $2::bigint) AS few),
+       (SELECT min(run_at)
+          FROM (SELECT run_at
+                  FROM workflow.workflow_run
+                 WHERE status = 'pending' AND is_ready AND deleted_at IS NULL
+                   AND type = $1::text
+                 LIMIT $2::bigint) AS few),
+       (SELECT min(next_run_at)
+          FROM (SELECT next_run_at
+                  FROM workflow.workflow_step
+                 WHERE is_ready
+                   AND task_type = $1::text
+                 LIMIT $2::bigint) AS few),
+       (SELECT count(*)
+          FROM (SELECT type
+                  FROM workflow.workflow_run
+                 WHERE status = 'pending' AND NOT is_ready AND deleted_at IS NULL
+                 ORDER BY run_at
+                 LIMIT $2::bigint) AS few
+         WHERE type = $1::text),
+       (SELECT count(*)
+          FROM (SELECT 1
+                  FROM workflow.workflow_run AS r
+                 WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids) FROM workflow.workflow_run_lease AS l))
+                   AND r.status = 'leased'
+                   AND r.type = $1::text
+                 LIMIT $2::bigint) AS few)
