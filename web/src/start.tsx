@@ -147,6 +147,10 @@ function Search() {
         timer.current = setTimeout(() => void find(wanted).then((items) => { setFound(items); setChosen(0); }, () => setFound([])), 200) as unknown as number;
     }, [text]);
     const find = async (wanted: string): Promise<Found[]> => {
+        if (!may("GET", "/v1/find")) {
+            const page = await ask<{ items: { id: string; key: string | null; status: string }[] }>(`/v1/instances?view=row&limit=5&q=${encodeURIComponent(wanted)}`);
+            return page.items.map((it) => ({ kind: "instance", id: it.id, title: it.key ?? it.id, status: it.status }));
+        }
         const answer = await ask<{ items: Found[] }>(`/v1/find?q=${encodeURIComponent(wanted)}`);
         return answer.items;
     };

@@ -91,20 +91,8 @@ export async function askText(method: string, target: string, body?: string, sig
     }
 }
 
-/** A server that has no short rows yet gets the request for whole ones. */
-let hasRows = true;
-const whole = (target: string): string => target.replace(/([?&])view=row(&|$)/, (_, before: string, after: string) => after ? before : "");
-
 export async function ask<T>(target: string, signal?: AbortSignal): Promise<T> {
-    const wanted = hasRows ? target : whole(target);
-    try {
-        return JSON.parse(await askText("GET", wanted, undefined, signal)) as T;
-    } catch (reason) {
-        if (!(reason instanceof ApiError) || reason.code !== "bad_input" || whole(wanted) === wanted) throw reason;
-        const answer = JSON.parse(await askText("GET", whole(wanted), undefined, signal)) as T;
-        hasRows = false;
-        return answer;
-    }
+    return JSON.parse(await askText("GET", target, undefined, signal)) as T;
 }
 
 /** The body is an object, or a text that is JSON already. */

@@ -96,7 +96,7 @@ export function Graph({ plan, steps }: { plan: Element[]; steps: StepRow[] }) {
                 <button type="button" data-testid="graph-out" aria-label="Smaller" onClick={() => setZoom(ZOOMS.filter((it) => it < zoom).at(-1) ?? 0.25)}>−</button>
                 <button type="button" data-testid="graph-in" aria-label="Larger" onClick={() => setZoom(ZOOMS.find((it) => it > zoom) ?? 2)}>+</button>
             </div>
-            <div class="scroll canvas" ref={place} tabIndex={-1}>
+            <div class="scroll canvas" ref={place} tabIndex={0} role="group" aria-label="Graph">
                 <svg width={(drawing.width + 2 * PAD) * zoom} height={(drawing.height + 2 * PAD) * zoom} viewBox={`${-PAD} ${-PAD} ${drawing.width + 2 * PAD} ${drawing.height + 2 * PAD}`}
                      onKeyDown={onKey} onClick={(event) => { const node = (event.target as globalThis.Element).closest<SVGGElement>("g[data-step]"); if (node?.dataset["step"]) onOpen(node.dataset["step"]); }}>
                     {drawing.lines.map((line, index) => {
@@ -105,7 +105,7 @@ export function Graph({ plan, steps }: { plan: Element[]; steps: StepRow[] }) {
                         const isTaken = entered && taken(from) && (line.list !== undefined || taken(line.to.replace(joinName(""), "")));
                         return <g key={index} data-testid="edge" data-from={line.from} data-to={line.to} data-taken={isTaken} class={isTaken ? "edge" : "edge dim"}>
                             <polyline points={line.points.map((it) => it.join(",")).join(" ")} />
-                            {line.label && Number.isNaN(Number(line.label)) && <text x={(line.points[2] ?? line.points[0])![0] + 3} y={(line.points[2] ?? line.points[0])![1] - 5}>{line.label}</text>}
+                            {line.label && Number.isNaN(Number(line.label)) && <text x={(line.points[2] ?? line.points[0])![0] - (line.points.length > 4 ? -3 : 8)} y={(line.points[2] ?? line.points[0])![1] - 5}>{line.label}</text>}
                         </g>;
                     })}
                     {drawing.boxes.map((box) => <Node key={box.name} box={box} step={byName.get(box.name)} undone={undoOrder.get(box.name) ?? 0} focus={box.name === currentName} />)}

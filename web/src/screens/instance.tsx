@@ -244,7 +244,7 @@ function NotFound({ id, what }: { id: string; what: string }) {
 export default function Instance({ id }: { id: string }) {
     const instance = useAsk<InstanceType>(`/v1/instances/${id}`);
     const steps = useAsk<StepRow[]>(id, (it, signal) => allSteps(it, signal));
-    const whys = useAsk<{ items: Why[] }>(`/v1/instances/${id}/why`);
+    const whys = useAsk<{ items: Why[] }>(may("GET", "/v1/instances/{id}/why") ? `/v1/instances/${id}/why` : null);
     const [count, setCount] = useState(0);
     const reload = () => { instance.again(); steps.again(); whys.again(); setCount((it) => it + 1); };
     useNews((digest) => digest.instances.includes(id), reload, 500);

@@ -9,7 +9,7 @@ import { one, writeQuery } from "../base/query";
 import { hiddenColumns, views } from "../base/settings";
 import { oneLine } from "../base/text";
 import type { Counts, InstanceRow, Page, Workflow } from "../base/types";
-import { may } from "../base/who";
+import { hasFeature, may } from "../base/who";
 import { startForm } from "../parts/actions";
 import { Command, Copy, Empty, Failure, Id, Loading, Status, Text, Time, Took } from "../parts/bits";
 import { Icon } from "../parts/icons";
@@ -91,7 +91,7 @@ export default function Instances() {
     const forCounts = new URLSearchParams(params);
     forCounts.delete("status");
     forCounts.delete("has");
-    const counts = useAsk<{ counts: Counts }>(`/v1/instances/counts?${forCounts.toString()}`);
+    const counts = useAsk<{ counts: Counts }>(may("GET", "/v1/instances/counts") ? `/v1/instances/counts?${forCounts.toString()}` : null);
     useNews((digest) => digest.instances.length > 0, counts.again, 5000);
     const workflows = useAsk<Page<Workflow>>("/v1/workflows?limit=1000");
     const names = [...new Set(workflows.data?.items.map((it) => it.name) ?? [])];
@@ -113,7 +113,7 @@ export default function Instances() {
             <div class="row filters">
                 <StatusFilter statuses={STATUSES} />
                 <NameFilter name="workflow" label="workflow" id="filter-workflow" options={names} />
-                <NameFilter name="tag" label="tag" id="filter-tag" options={[]} />
+                {hasFeature("tags") && <NameFilter name="tag" label="tag" id="filter-tag" options={[]} />}
                 <TimeFilter />
                 <TextFilter />
                 <Menu label="columns" id="columns">

@@ -41,7 +41,7 @@ export default function Jobs() {
     const list = useList<JobRow>("/v1/jobs", params.toString(), "jobs", isBusy);
     const forCounts = new URLSearchParams(params);
     for (const name of ["status", "has", "due"]) forCounts.delete(name);
-    const counts = useAsk<{ counts: Counts }>(`/v1/jobs/counts?${forCounts.toString()}`);
+    const counts = useAsk<{ counts: Counts }>(may("GET", "/v1/jobs/counts") ? `/v1/jobs/counts?${forCounts.toString()}` : null);
     useNews((digest) => digest.jobs.length > 0, counts.again, 5000);
     const types = [...new Set(list.rows.map((it) => it.type))].sort();
     const hasFilter = FILTERS.some((it) => one(query.value, it));

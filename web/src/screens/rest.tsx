@@ -140,6 +140,7 @@ export function SignIn() {
         <main class="sign-in" data-testid="sign-in">
             <form class="card" onSubmit={(event) => { event.preventDefault(); void submit(); }}>
                 <h1>Cairn</h1>
+                <input type="text" autocomplete="username" hidden />
                 <label class="field"><span class="label">Token</span><span class="row"><input class="grow" type={isShown ? "text" : "password"} data-testid="token" autocomplete="current-password" autoFocus value={text} onInput={(event) => setText(event.currentTarget.value)} />
                     <button type="button" data-testid="token-show" aria-pressed={isShown} onClick={() => setShown(!isShown)}>{isShown ? "Hide" : "Show"}</button></span></label>
                 <label class="check"><input type="checkbox" data-testid="keep" checked={isKept} onChange={(event) => setKept(event.currentTarget.checked)} /> Keep me signed in on this device</label>

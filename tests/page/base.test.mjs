@@ -1,0 +1,158 @@
+// base.test.mjs - what of the page needs no browser: JSON, times, addresses, the layout of plans, colours.
+//
+// SPDX-License-Identifier: Apache-2.0
+//
+// $CAIRN_PAGE is the folder with the page's source and its node_modules.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const web = process.env.CAIRN_PAGE;
+const esbuild = createRequire(join(web, "x.js"))("esbuild");
+
+async function load(name) {
+    const built = await esbuild.build({ entryPoints: [join(web, "src/base", `${name}.ts`)], bundle: true, format: "esm", write: false, platform: "neutral" });
+    return import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].contents).toString("base64")}`);
+}
+
+const { scan, format, member, rawOf, textOf, Flaw } = await load("scan");
+const { duration, relative, formatTime, moment, utc } = await load("time");
+const { readQuery, writeQuery, changed } = await load("query");
+const { layout, readPlan, BOX } = await load("layout");
+const { visible, shortId, bytes } = await load("text");
+
+test("the scanner keeps digits and order", () => {
+    const text = '{"b": 9007199254740993, "a": 1.10, "b": [1e400, -0, "\\u0041\\n"], "__proto__": {"x": null}}';
+    const root = scan(text);
+    assert.deepEqual(root.keys, ["b", "a", "b", "__proto__"]);
+    assert.equal(rawOf(text, root.items[0]), "9007199254740993");
+    assert.equal(rawOf(text, member(text, root, "a")), "1.10");
+    assert.equal(member(text, root, "b").kind, "array");
+    assert.equal(textOf(text, member(text, root, "b").items[2]), "A\n");
+    assert.equal(format('{"a":[1.0,{}],"b":""}'), '{\n  "a": [\n    1.0,\n    {}\n  ],\n  "b": ""\n}');
+});
+
+test("the scanner accepts what JSON.parse accepts, and nothing else", () => {
+    const texts = ["", " ", "{}", "[]", "[1,]", "{,}", '{"a"}', '{"a":}', "01", "-", "1.", ".5", "1e", "tru", "true", "nul", '"a', '"\\x"', '"\\u12"', '"a\tb"', "[1 2]", "{} {}", '{"a":1,}', "[[]]", "NaN", "-0", "1E+2", '"\u2028"', "\ufeff1", "[", "]"];
+    const folder = fileURLToPath(new URL("../fuzz", import.meta.url));
+    const corpora = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((it) => it.isFile?.()).map((it) => join(it.path ?? folder, it.name)).filter((it) => !/\.(c|h|build)$/.test(it)).slice(0, 400);
+    for (const path of corpora) texts.push(readFileSync(path, "utf8"));
+    for (const text of texts) {
+        let isGood = true;
+        try { JSON.parse(text); } catch { isGood = false; }
+        let found = true;
+        try { scan(text); } catch (reason) { assert.ok(reason instanceof Flaw, String(reason)); found = false; }
+        assert.equal(found, isGood, JSON.stringify(text.slice(0, 80)));
+    }
+});
+
+test("a flaw has its line and column", () => {
+    assert.throws(() => scan('{\n  "a": x\n}'), (reason) => reason.line === 2 && reason.column === 8);
+    assert.throws(() => scan("[".repeat(100_000)), (reason) => reason instanceof Flaw);
+});
+
+test("durations are as the command line prints them", () => {
+    const texts = { 21: "21ms", 1300: "1.3s", 2000: "2s", 12_345: "12s", 125_000: "2m 5s", 60_000: "1m", 11_520_000: "3h 12m", 532_800_000: "6d 4h" };
+    for (const [ms, text] of Object.entries(texts)) assert.equal(duration(Number(ms)), text);
+});
+
+test("times in three forms", () => {
+    const at = Date.parse("2026-11-15T13:27:06Z");
+    assert.equal(relative(at, at + 180_000), "3 min ago");
+    assert.equal(relative(at, at - 6 * 86_400_000), "in 6 days");
+    assert.equal(relative(at, at + 500), "now");
+    assert.equal(utc(at), "2026-11-15 13:27:06Z");
+    assert.equal(formatTime(at, at, "zone", "Europe/Oslo"), "15 Nov 14:27:06");
+    assert.equal(formatTime(Date.parse("2026-07-15T13:27:06Z"), at, "zone", "Europe/Oslo"), "15 Jul 15:27:06");
+    assert.equal(moment("-24h", at), at - 86_400_000);
+    assert.equal(moment("2026-11-15T12:00Z", at), Date.parse("2026-11-15T12:00Z"));
+    assert.equal(moment("yesterday", at), null);
+});
+
+test("a query survives the address", () => {
+    const queries = [{ status: ["failed,dlq"], tag: ["customer:4711", "a b&c=d"] }, { q: ["50% + ü?#"], __proto__x: ["1"] }, {}];
+    for (const query of queries) assert.deepEqual({ ...readQuery(writeQuery(query)) }, query);
+    assert.equal(writeQuery({ status: ["failed,dlq"] }), "?status=failed,dlq");
+    assert.deepEqual({ ...changed(readQuery("?a=1&b=2&c=3"), { a: null, b: "", d: ["x", "y"] }) }, { c: ["3"], d: ["x", "y"] });
+});
+
+test("marks of direction and control are made visible", () => {
+    assert.equal(visible("a\u202eb\u0000\u200b"), "a␣202eb␣0000␣200b");
+    assert.equal(visible("two\nlines\tand more 😀"), "two\nlines\tand more 😀");
+    assert.equal(shortId("01a1e498-b1c2-7926-9196-26f6018a4f33"), "018a4f33");
+    assert.equal(bytes(1_048_576), "1.0 MB");
+});
+
+/** The same numbers each time. */
+function random(seed) {
+    let state = seed;
+    return (below) => { state = (Math.imul(state, 1664525) + 1013904223) >>> 0; return Math.floor((state / 2 ** 32) * below); };
+}
+
+function drawPlan(next, depth, names) {
+    return Array.from({ length: 1 + next(4) }, () => {
+        const name = `s${names.count++}`, kind = next(depth > 2 ? 2 : 5);
+        if (kind === 3) return { name, kind: "condition", lists: [{ label: "then", elements: drawPlan(next, depth + 1, names) }, { label: "else", elements: next(2) ? [] : drawPlan(next, depth + 1, names) }] };
+        if (kind === 4) return { name, kind: "fork", lists: Array.from({ length: 2 + next(3) }, (_, index) => ({ label: String(index), elements: drawPlan(next, depth + 1, names) })) };
+        return { name, kind: "task" };
+    });
+}
+
+test("boxes do not overlap, keep their order, and lie in the drawing", () => {
+    const next = random(7);
+    for (let round = 0; round < 2000; round++) {
+        const names = { count: 0 }, plan = drawPlan(next, 0, names), { boxes, lines, width, height } = layout(plan);
+        const tasks = boxes.filter((it) => it.kind !== "join");
+        assert.equal(tasks.length, names.count);
+        for (const a of boxes) {
+            assert.ok(a.x >= -0.01 && a.y >= -0.01 && a.x + a.width <= width + 0.01 && a.y + a.height <= height + 0.01, `round ${round}: ${a.name} is outside`);
+            for (const b of boxes) if (a !== b) assert.ok(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y, `round ${round}: ${a.name} over ${b.name}`);
+        }
+        for (const list of [plan]) for (let at = 1; at < list.length; at++) assert.ok(boxes.find((it) => it.name === list[at].name).x > boxes.find((it) => it.name === list[at - 1].name).x);
+        for (const line of lines) assert.ok(boxes.some((it) => it.name === line.from) && boxes.some((it) => it.name === line.to));
+    }
+});
+
+test("a plan is read from its definition, and long ones are folded", () => {
+    const plan = readPlan([{ step: "a", handler: "h" }, { condition: "c", then: [{ human: "b" }] }, { fork: "f", branches: [[{ step: "x" }], [{ wait: "y" }]] }]);
+    assert.deepEqual(plan.map((it) => [it.name, it.kind]), [["a", "task"], ["c", "condition"], ["f", "fork"]]);
+    assert.equal(plan[2].lists.length, 2);
+    const many = Array.from({ length: 200 }, (_, index) => ({ name: `s${index}`, kind: "task" }));
+    const folded = layout(many);
+    assert.equal(folded.boxes.find((it) => it.kind === "folded").folded, 175);
+    assert.equal(layout(many, new Set(["list:s0"])).boxes.length, 200);
+    assert.equal(layout([{ name: "f", kind: "fork", lists: Array.from({ length: 84 }, (_, index) => ({ label: String(index), elements: [{ name: `b${index}`, kind: "task" }] })) }]).boxes[0].folded, 84);
+    assert.ok(BOX.width > 0);
+});
+
+// ---- colours ---------------------------------------------------------------------------------------
+
+function luminance(colour) {
+    const part = (at) => { const value = parseInt(colour.slice(at, at + 2), 16) / 255; return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4; };
+    return 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5);
+}
+const contrast = (a, b) => { const [high, low] = [luminance(a), luminance(b)].sort((x, y) => y - x); return (high + 0.05) / (low + 0.05); };
+
+test("every text can be read, in both themes", () => {
+    const css = readFileSync(join(web, "src/style.css"), "utf8");
+    for (const theme of ["light", "dark"]) {
+        const block = css.slice(css.indexOf(`/* theme: ${theme} */`)).split("}")[0];
+        const token = (name) => new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(block)[1];
+        const check = (text, fill, least) => assert.ok(contrast(token(text), token(fill)) >= least, `${theme}: ${text} on ${fill} is ${contrast(token(text), token(fill)).toFixed(2)}`);
+        for (const name of ["text", "muted", "accent", "fail"]) { check(name, "surface", 4.5); check(name, "page", 4.5); }
+        for (const group of ["plan", "queue", "run", "wait", "person", "hold", "undo", "done", "fail", "stop"]) check(`${group}-text`, `${group}-fill`, 4.5);
+        check("on-accent", "accent", 4.5);
+        check("on-fail", "fail", 4.5);
+        check("edge", "surface", 3);
+    }
+});
+
+test("no part of the source makes HTML of text", () => {
+    const walk = (folder) => readdirSync(folder, { withFileTypes: true }).flatMap((it) => it.isDirectory() ? walk(join(folder, it.name)) : [join(folder, it.name)]);
+    for (const path of walk(join(web, "src"))) if (/\.tsx?$/.test(path) && !path.endsWith(".d.ts"))
+        assert.doesNotMatch(readFileSync(path, "utf8"), /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function/, path);
+    assert.ok(pathToFileURL(web));
+});
