@@ -6,6 +6,7 @@
  * seen in the order of the lists.
  */
 #include "batching.h"
+#include "store/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
