@@ -49,7 +49,7 @@ cairn_code question_type(struct question *q, const char *type, int32_t version,
                          struct why_type *ret_type)
 {
     struct registry_row entry;
-    const struct known_workers *workers;
+    const struct known_workers *workers = NULL;
     *ret_type = (struct why_type){0};
     cairn_code code = STORE(q, get_registry, type, &entry);
     if (code && code != CAIRN_E_NOT_FOUND)
