@@ -75,9 +75,12 @@ TEST(instances_of_several_statuses_are_one_list)
     for (int i = 0; i < 40; i++) {
         bool is_failed = turns[i % 4] == INSTANCE_FAILED;
         bool is_both = is_failed || turns[i % 4] == INSTANCE_COMPLETED;
-        snprintf(failed + strlen(failed), 8, is_failed ? " k%d" : "", i);
-        snprintf(both + strlen(both), 8, is_both ? " k%d" : "", i);
-        snprintf(of_a + strlen(of_a), 8, is_both && i % 3 ? " k%d" : "", i);
+        if (is_failed)
+            snprintf(failed + strlen(failed), 8, " k%d", i);
+        if (is_both)
+            snprintf(both + strlen(both), 8, " k%d", i);
+        if (is_both && i % 3)
+            snprintf(of_a + strlen(of_a), 8, " k%d", i);
     }
     uint32_t two = STATUS_BIT(INSTANCE_FAILED) | STATUS_BIT(INSTANCE_COMPLETED);
     CHECK_STR(INSTANCES(ROWS_MAX, .statuses = STATUS_BIT(INSTANCE_FAILED)), failed + 1);
