@@ -45,6 +45,14 @@ export function Time({ at, prefix = "" }: { at: string | null | undefined; prefi
     return <time dateTime={at} data-testid="time" title={all} tabIndex={0} aria-label={`${prefix}${all}`}>{prefix}{formatTime(ms, seen, timeForm.value, zone.value)}</time>;
 }
 
+/** Behind "until": a moment, and how far away it is. */
+export function Until({ at }: { at: string }) {
+    const ms = Date.parse(at), seen = now.value, form = timeForm.value;
+    const all = everyForm(ms, seen);
+    const moment = formatTime(ms, seen, form === "relative" ? "local" : form, zone.value);
+    return <time dateTime={at} data-testid="time" title={all} tabIndex={0} aria-label={all}>{moment} ({formatTime(ms, seen, "relative", zone.value)})</time>;
+}
+
 export function Took({ from, to }: { from: string | null | undefined; to: string | null | undefined }) {
     if (!from) return <span class="muted">–</span>;
     const end = to ? Date.parse(to) : now.value;

@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Why, WhyAction } from "../base/types";
 import { ACTION_NAMES } from "./actions";
-import { Copy, Text, Time } from "./bits";
+import { Copy, Text, Time, Until } from "./bits";
 
 const isTime = (value: unknown): value is string => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
 
@@ -14,9 +14,10 @@ export function Sentence({ why }: { why: Why }) {
     const parts: ComponentChildren[] = [];
     let last = 0;
     for (const found of why.template.matchAll(/\{(\w+)\}/g)) {
-        parts.push(why.template.slice(last, found.index));
+        const before = why.template.slice(last, found.index);
         const value = why.values[found[1]!];
-        parts.push(isTime(value) ? <Time key={last} at={value} /> : <b key={last}><Text text={String(value ?? "")} /></b>);
+        const Moment = before.endsWith("until ") ? Until : Time;
+        parts.push(before, isTime(value) ? <Moment key={last} at={value} /> : <b key={last}><Text text={String(value ?? "")} /></b>);
         last = found.index + found[0].length;
     }
     parts.push(why.template.slice(last));
