@@ -25,13 +25,15 @@ static const struct {
 
 /* Sizes that structs had in earlier versions: the offset of the first member that was added. */
 static const size_t earlier[OPTIONS_COUNT][EARLIER_MAX] = {
-    [OPTIONS_OPEN] = {offsetof(cairn_open_options, notice)},
+    [OPTIONS_OPEN] = {offsetof(cairn_open_options, notice),
+                      offsetof(cairn_open_options, serves)},
     [OPTIONS_CLAIM] = {offsetof(cairn_claim_options, functions),
                        offsetof(cairn_claim_options, known)},
     [OPTIONS_JOB_FILTER] = {offsetof(cairn_job_filter, q)},
     [OPTIONS_INSTANCE_FILTER] = {offsetof(cairn_instance_filter, q)},
     [OPTIONS_JOB_SPEC] = {offsetof(cairn_job_spec, metadata)},
     [OPTIONS_START] = {offsetof(cairn_start_options, metadata)},
+    [OPTIONS_REQUEST] = {offsetof(cairn_request, caller)},
     [OPTIONS_STEP] = {offsetof(cairn_step_options, compensation_backoff)},
 };
 

@@ -162,7 +162,7 @@ scenario("filters are in the address: set, reload, back", async (server, { page,
     await seen(id("instance-row").nth(1));
     await id("filter-status").locator("summary").click();
     await id("filter-status").getByLabel("failed").check();
-    await seen(page.locator('[data-testid=chip][data-value=failed]'));
+    await seen(page.locator('[data-testid=chip][data-value=failed]').first());
     assert.match(page.url(), /status=failed/);
     await seen(page.locator('[data-testid=empty][data-reason=filter]'));
     await page.reload();

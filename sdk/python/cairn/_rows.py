@@ -138,6 +138,7 @@ class Job(_Plain):
     created_at: Optional[datetime] = None
     updated_at: Optional[datetime] = None
     deleted_at: Optional[datetime] = None
+    why: Optional[Dict[str, Any]] = None  # of a single job: why it has not ended
 
 
 @_row(frozen=True)
@@ -171,6 +172,10 @@ class Instance(_Plain):
     start_at: Optional[datetime] = None
     started_at: Optional[datetime] = None
     finished_at: Optional[datetime] = None
+    paused_by: Optional[str] = None
+    paused_reason: Optional[str] = None
+    paused_at: Optional[datetime] = None
+    why: Optional[Dict[str, Any]] = None  # of a single instance: why it has not ended
 
     @property
     def error(self) -> str:

@@ -258,7 +258,7 @@ def test_figures(db: cairn.Engine) -> None:
 
 
 def test_any_route(db: cairn.Engine) -> None:
-    assert db.call("GET", "/v1/jobs?limit=1") == (200, {"items": [], "next": None})
+    assert db.call("GET", "/v1/jobs?limit=1") == (200, {"items": [], "next": None, "scanned_to": None})
     status, answer = db.call("POST", "/v1/jobs", {"type": "mail.v1"})
     assert status == 201 and answer["existing"] is False
     assert db.call("POST", "/v1/jobs", {"type": 1})[0] == 400
