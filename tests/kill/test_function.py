@@ -27,8 +27,8 @@ from scene import Checks, Process, post, say     # pylint: disable=wrong-import-
 
 SEED = stage.seed()
 SIZES = {       # instances, kills
-    'postgres': (600, 30) if stage.IS_LONG else (110, 8),
-    'sqlite': (300, 20) if stage.IS_LONG else (90, 8),
+    'postgres': (600, 30) if stage.IS_LONG else (200, 12),
+    'sqlite': (300, 20) if stage.IS_LONG else (150, 12),
 }
 SERVERS, WORKERS = 1, 4
 AHEAD = 80                  # instances that may be under way

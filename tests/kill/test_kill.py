@@ -24,8 +24,8 @@ sys.dont_write_bytecode = True      # the sources may not be ours to write to
 import scene as stage       # pylint: disable=wrong-import-position
 from scene import Checks, post, say     # pylint: disable=wrong-import-position
 
-JOBS = int(os.environ.get('CAIRN_KILL_JOBS', '10000' if stage.IS_LONG else '1200'))
-KILLS = int(os.environ.get('CAIRN_KILL_KILLS', '60' if stage.IS_LONG else '10'))
+JOBS = int(os.environ.get('CAIRN_KILL_JOBS', '10000' if stage.IS_LONG else '2500'))
+KILLS = int(os.environ.get('CAIRN_KILL_KILLS', '60' if stage.IS_LONG else '16'))
 SEED = stage.seed()
 BATCH = 250
 AHEAD = 1500                # jobs that the producer may be ahead of the workers
