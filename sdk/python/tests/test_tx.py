@@ -132,7 +132,7 @@ def test_the_row_is_that_of_the_engine(shop: Tuple[str, Driver]) -> None:
         rows = [asdict(db.job(one.id).get()) for one in (made, own)]
         events = [[(event.type, event.data) for event in db.job(one.id).events()] for one in (made, own)]
     for row in rows:
-        for name in ("id", "idempotency_key", "created_at", "updated_at"):
+        for name in ("id", "idempotency_key", "created_at", "updated_at", "why"):
             assert row.pop(name)
     assert rows[0] == rows[1] and events[0] == events[1]
 
