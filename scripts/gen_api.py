@@ -88,7 +88,7 @@ class Object:
         self.role, self.name, self.struct = role, name, struct
         self.description, self.fields, self.any_of = "", [], []
         self.item = self.key = None  # of pages and lists
-        self.is_endless = self.is_scanned = False
+        self.is_endless = self.is_scanned = self.is_counted = False
 
     def variable(self):
         return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", self.name).lower() + "_object"
@@ -102,11 +102,12 @@ def lines_of(path):
 
 
 def read_head(line, where):
-    listed = re.match(r"(page|list) (\w+) of (\w+)(?: as (\w+))?( without end)?( scanned)?$", line)
+    listed = re.match(r"(page|list) (\w+) of (\w+)(?: as (\w+))?( without end)?( scanned)?( counted)?$", line)
     if listed:
         made = Object(listed.group(1), listed.group(2), None)
         made.item, made.key = listed.group(3), listed.group(4) or "items"
         made.is_endless, made.is_scanned = bool(listed.group(5)), bool(listed.group(6))
+        made.is_counted = bool(listed.group(7))
         return made
     head = re.match(r"(answer|request|query|part) (\w+)(?:: (.+))?$", line)
     if not head:
@@ -305,6 +306,7 @@ def c_answer(operation, objects):
     if made.role == "page":
         said = [f"ANSWER(PAGE, {variable})"] + ([".is_endless = true"] if made.is_endless else [])
         said += [".is_scanned = true"] if made.is_scanned else []
+        said += [".is_counted = true"] if made.is_counted else []
         return said + ([f".row = &{objects[objects[row].item].variable()}"] if row else [])
     if made.role == "list":
         return [f"ANSWER(LIST, {variable})", f'.list = "{made.key}"']
@@ -496,6 +498,10 @@ def make_schema(one, objects):
                 "type": ["string", "null"], "format": "date-time",
                 "description": "The search ended early: what was created before this was not looked at, and "
                                "next goes on there. null: it did not."}
+        if one.is_counted:
+            schema["properties"]["n"] = {
+                "type": "integer", "minimum": 0,
+                "description": "How many there are now, counted up to 10,000."}
         schema["required"] = list(schema["properties"])
     add_properties(one, objects, one.role == "request", schema)
     any_of = schema.pop("any_of")

@@ -214,11 +214,15 @@ def c_column(words):
 def c_route(command):
     operation = command.operation
     said = [c_text(operation.method), c_text(operation.path)]
-    answer, _, columns = (command.first("prints") or "line").partition(" ")
+    said_of, _, other = (command.first("prints") or "line").partition("; with --")
+    answer, _, columns = said_of.partition(" ")
     if answer not in ANSWERS:
         fail(f"{command.name}: cannot print \"{answer}\"")
     said += [f".prints = PRINT_{answer.upper()}"] if answer != "line" else []
     said += [f".columns = columns_{columns}"] if columns else []
+    if other:
+        option, other_columns = other.split()
+        said += [f".other_if = {c_text(option)}", f".other_columns = columns_{other_columns}"]
     for directive, member in (("operand", "field"), ("fixed", "fixed"), ("ids", "id_key")):
         said += [f".{member} = {c_text(command.first(directive))}"] if command.first(directive) else []
     return f".route = {{{', '.join(said)}}}"
@@ -255,7 +259,7 @@ def make_tables(all_of):
             rows = [line for option in command.options for line in option.row()]
             out += c_array("option", f"options_{c_name(command.name)}", rows, False)
     for name, columns in all_of.columns.items():
-        is_used = any((one.first("prints") or "").endswith(" " + name) for one in all_of.commands)
+        is_used = any(name in re.split(r"[; ]+", one.first("prints") or "") for one in all_of.commands)
         out += c_array("column", f"columns_{name}", [c_column(words) for words in columns], not is_used)
     out += c_array("command", "commands", [line for one in all_of.commands for line in c_command(one)])
     return "\n".join(out)

@@ -110,6 +110,8 @@ static void write_list(const struct operation *operation, const struct request *
         json_str(json_key(out, "next"), page->next);
     if (operation->is_scanned)
         json_time(json_key(out, "scanned_to"), page->scanned_to_us);
+    if (operation->is_counted)
+        json_int(json_key(out, "n"), page->n);
     json_close(out, '}');
 }
 

@@ -159,6 +159,7 @@ struct operation {
     const char *list;
     bool is_endless;   /* `next` is always set */
     bool is_scanned;   /* and "scanned_to" is written */
+    bool is_counted;   /* and "n" */
     bool is_creating;  /* 201, or 200 if its field "existing" is true */
     int failed_status; /* instead of 500 and above; 0: the status of the code */
 

@@ -39,6 +39,12 @@ CELL(served)
     buf_str(text, !is_known ? "?" : is_true(item->tree, key) ? "yes" : "no");
 }
 
+CELL(then)
+{
+    if (time_of(item->tree, "deadline_at"))
+        buf_str(text, text_of(item->tree, key));
+}
+
 CELL(time)
 {
     char both[BOTH_TEXT];

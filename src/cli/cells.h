@@ -37,6 +37,7 @@ CELL(signal);
 CELL(why);
 CELL(hint); /* the command that helps, if a person can */
 CELL(reason);
+CELL(then); /* what happens at a deadline, if there is one */
 
 /* Of workflows and of the registry. */
 CELL(kind);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GRID_COLUMNS = 8 };
+enum { GRID_COLUMNS = 10 };
 
 /* Rows collected to learn the widths, then printed.  A zeroed struct is an empty table. */
 struct grid {

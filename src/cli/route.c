@@ -36,6 +36,18 @@ static void write_path(const struct calling *calling, const char *id, struct buf
     target_path(target, calling->route->path, id, calling->args->operands + 1);
 }
 
+/* What an option says in a query; NULL: it was not given. */
+static const char *param_of(const struct option *option, const struct given *given,
+                            char time[INSTANT_TEXT])
+{
+    if (option->kind == OPTION_FLAG && given->text)
+        return option->is_off ? "false" : "true";
+    if (option->kind != OPTION_MOMENT || !given->text)
+        return given->text;
+    instant_format(given->number, time);
+    return time;
+}
+
 /* A page of a list; `cursor` NULL: the first. */
 static void write_query(const struct calling *calling, const char *cursor, struct buf *target)
 {
@@ -45,11 +57,8 @@ static void write_query(const struct calling *calling, const char *cursor, struc
     write_path(calling, args->operand_count ? args->operands[0] : NULL, target);
     for (size_t i = 0; (option = command_option(args->command, i)); i++) {
         const struct given *given = &args->options[i];
-        bool is_time = option->kind == OPTION_MOMENT && given->text;
-        if (is_time)
-            instant_format(given->number, time);
         if (option->field)
-            buf_param(target, option->field, is_time ? time : given->text);
+            buf_param(target, option->field, param_of(option, given, time));
     }
     buf_param(target, "limit", args_has(args, "all") ? "1000" : args_text(args, "limit"));
     buf_param(target, "cursor", cursor);
@@ -192,6 +201,13 @@ static int run_objects(struct calling *calling)
 
 /* ---- lists ------------------------------------------------------------------------------ */
 
+static const struct column *columns_of(const struct calling *calling)
+{
+    const struct route *route = calling->route;
+    bool is_other = route->other_if && args_has(calling->args, route->other_if);
+    return is_other ? route->other_columns : route->columns;
+}
+
 static void print_lines(const struct calling *calling, const json_t *items)
 {
     const char *id_key = calling->route->id_key ? calling->route->id_key : "id";
@@ -218,7 +234,7 @@ static void print_page(const struct calling *calling, const struct answer *answe
     else if (args_wants(calling->args, "ids") || calling->route->prints == PRINT_FEED)
         print_lines(calling, items);
     else
-        print_rows(calling->route->columns, items, calling->now_us, is_first);
+        print_rows(columns_of(calling), items, calling->now_us, is_first);
 }
 
 /* What follows the last page that was printed. */

@@ -58,6 +58,7 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_STEP_LIST] = {"step list", check_part_list, .answer = answer_list},
     [OP_INSTANCE_EVENTS] = {"instance events", check_part_list, .answer = answer_list},
     [OP_ALL_EVENTS] = {"all events", check_number_list, .answer = answer_stream},
+    [OP_APPROVAL_LIST] = {"approvals", check_approvals, .answer = answer_approvals},
     [OP_DLQ_LIST] = {"dlq list", check_number_list, .answer = answer_list},
     [OP_DLQ_GET] = {"dlq show", check_id, .answer = answer_dlq_record},
     [OP_LOG_LIST] = {"log list", check_part_list, .answer = answer_list},

@@ -32,6 +32,7 @@ answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_
     answer_definition, answer_instance, answer_dlq_record;
 answer_function answer_list;   /* a page of what the operation lists */
 answer_function answer_counts; /* how many of them, by status; read_rows.c */
+answer_function answer_approvals; /* what waits for a decision; read_approvals.c */
 answer_function answer_find;   /* what has a name that begins so; read_find.c */
 answer_function answer_rows;   /* a page of jobs or instances; read_rows.c */
 answer_function answer_stream; /* the events of everything */

@@ -72,6 +72,13 @@ struct instance_list_input {
     bool is_row;
 };
 
+struct approval_input {
+    const char *workflow; /* NULL: of all */
+    const char *cursor;
+    uint32_t limit;
+    bool is_decided; /* the newest decisions, instead of what waits */
+};
+
 struct find_input {
     const char *q;
 };
@@ -220,6 +227,20 @@ struct step_item {
     struct preview input, output;
 };
 
+/* A step that waits for a decision, or what was decided. */
+struct approval_item {
+    const char *instance_id, *workflow, *key, *step;
+    int32_t version, seq;
+
+    /* Waiting. */
+    int64_t since_us, deadline_at_us;
+    const char *on_timeout, *input, *metadata;
+
+    /* Decided. */
+    const char *by, *decision, *comment;
+    int64_t at_us;
+};
+
 /* How many there are of a status. */
 struct status_count {
     const char *status;
@@ -262,6 +283,7 @@ struct page_output {
     const char *next;
     bool is_row;           /* items are struct job_item and the like */
     int64_t scanned_to_us; /* the search was cut short: how far back it came; else 0 */
+    int64_t n;             /* of a counted list: how many there are in all */
 };
 
 /* The instance's input, and outputs of finished steps. */
@@ -329,6 +351,7 @@ struct request {
         struct requeue_input requeue;
         struct definition_input definition;
         struct instance_list_input instance_list;
+        struct approval_input approvals;
         struct find_input find;
         struct outbox_input outbox;
         struct commit_input commit;

@@ -40,7 +40,10 @@ const json_t *part(const struct caller *caller, const char *path);
 const char *text_at(const struct caller *caller, const char *path); /* a string; NULL: null */
 long long int_at(const struct caller *caller, const char *path);
 
-/* A job that must be new; its id is valid until the program ends. */
+/* The id in the latest answer; it is valid until the program ends. */
+const char *kept_id(const struct caller *caller);
+
+/* A job that must be new, and its id. */
 const char *add_job(struct caller *caller, const char *type);
 
 /* Claims one task by worker "w" and copies id and token. */

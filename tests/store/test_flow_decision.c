@@ -110,3 +110,96 @@ TEST(a_decision_that_is_rolled_back_was_never_made)
     begin_read(rig);
     CHECK_INT(list_decisions(rig, row.instance_id, 9)->count, 1);
 }
+
+/* ---- what waits for one ---------------------------------------------------------------------- */
+
+/* A step that waits until this time (0: without limit), at this place of an instance. */
+static struct step_row waiting(struct rig *rig, const struct instance_row *instance,
+                               int32_t seq, int64_t deadline_us)
+{
+    struct step_row step = step_of(instance, seq);
+    step.kind = KIND_HUMAN;
+    step.status = STEP_WAITING_DECISION;
+    step.deadline_at_us = deadline_us;
+    add_step(rig, step);
+    return step;
+}
+
+/* The places of a list, portion by portion, as "instance.place". */
+static void check_undecided(struct rig *rig, bool has_deadline, size_t room, const char *wanted)
+{
+    char seen[200] = "";
+    struct step_row rows[ROWS_MAX], last;
+    size_t count = room;
+    for (bool is_first = true; count == room; is_first = false) {
+        MUST(rig, rig->ops->list_undecided(rig->tx, has_deadline, is_first ? NULL : &last, rows,
+                                           room, &count, &rig->error));
+        for (size_t i = 0; i < count; i++) {
+            size_t used = strlen(seen);
+            CHECK(rows[i].instance_id, "it has no instance");
+            snprintf(seen + used, sizeof seen - used, "%lld.%d ",
+                     (long long)rows[i].instance_seq, (int)rows[i].seq);
+            last = rows[i];
+        }
+    }
+    CHECK_STR(seen, wanted);
+}
+
+static size_t count_undecided(struct rig *rig, const char *workflow, size_t most)
+{
+    size_t count = SIZE_MAX;
+    MUST(rig, rig->ops->count_undecided(rig->tx, workflow, most, &count, &rig->error));
+    return count;
+}
+
+TEST(undecided_steps_are_in_order_of_their_deadline)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row a = new_instance(rig, "w"), b = new_instance(rig, "v");
+    char wanted[100];
+    waiting(rig, &b, 1, 0);
+    waiting(rig, &b, 2, RIG_START_US + 5);
+    waiting(rig, &a, 3, RIG_START_US + 9);
+    waiting(rig, &a, 4, RIG_START_US + 5);
+    waiting(rig, &a, 5, 0);
+    struct step_row decided = waiting(rig, &a, 6, RIG_START_US + 1);
+    decided.status = STEP_CONFIRMED;
+    update_step(rig, decided);
+    commit(rig);
+    begin_read(rig);
+    for (size_t room = 1; room <= 4; room++) {
+        snprintf(wanted, sizeof wanted, "%lld.4 %lld.2 %lld.3 ", (long long)a.seq,
+                 (long long)b.seq, (long long)a.seq);
+        check_undecided(rig, true, room, wanted);
+        snprintf(wanted, sizeof wanted, "%lld.5 %lld.1 ", (long long)a.seq, (long long)b.seq);
+        check_undecided(rig, false, room, wanted);
+    }
+    CHECK_INT(count_undecided(rig, NULL, 100), 5);
+    CHECK_INT(count_undecided(rig, NULL, 3), 3);
+    CHECK_INT(count_undecided(rig, "v", 100), 2);
+    CHECK_INT(count_undecided(rig, "w", 100), 3);
+    CHECK_INT(count_undecided(rig, "x", 100), 0);
+}
+
+TEST(the_latest_decisions_of_all_come_newest_first)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct decision_row first = decision(new_instance(rig, "w").id, 3, "first");
+    struct decision_row second = decision(new_instance(rig, "v").id, 3, "second");
+    struct decision_row rows[3];
+    size_t count = 0;
+    keep(rig, &first);
+    keep(rig, &second);
+    commit(rig);
+    begin_read(rig);
+    MUST(rig, rig->ops->list_latest_decisions(rig->tx, 0, rows, 3, &count, &rig->error));
+    CHECK_INT(count, 2);
+    CHECK_STR(rows[0].comment, "second");
+    CHECK_STR(rows[1].comment, "first");
+    MUST(rig,
+         rig->ops->list_latest_decisions(rig->tx, rows[0].id, rows, 3, &count, &rig->error));
+    CHECK_INT(count, 1);
+    CHECK_STR(rows[0].comment, "first");
+}

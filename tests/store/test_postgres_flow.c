@@ -465,6 +465,40 @@ TEST(a_claim_of_steps_costs_the_same_however_much_waits)
     CHECK(after < few * 2, "%ld pages, and %ld after 30,000 claims", few, after);
 }
 
+/* Steps of which the first `count` wait for a decision, every other one without limit. */
+static void load_waiting(PGconn *conn, int count)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "UPDATE workflow.workflow_step SET status = 'waiting_decision', is_ready = false,"
+             " deadline_at = CASE WHEN instance_seq %% 2 = 0 THEN now() END"
+             " WHERE instance_seq <= %d",
+             count);
+    foreign_run(conn, sql);
+}
+
+TEST(approvals_cost_the_same_however_many_steps_there_are)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    static const char dated[] = "list_undecided('-infinity', 0, -1, 20)",
+                      endless[] = "list_undecided_without_end(0, -1, 20)";
+    prepare(foreign, "list_undecided", SQL_LIST_UNDECIDED);
+    prepare(foreign, "list_undecided_without_end", SQL_LIST_UNDECIDED_WITHOUT_END);
+    foreign_run(foreign, "ALTER TABLE workflow.workflow_step SET (autovacuum_enabled = off)");
+    pages_of(foreign, dated);
+    pages_of(foreign, endless);
+    load(foreign, 1000);
+    load_waiting(foreign, 1000);
+    pages_of(foreign, dated);
+    long few = pages_of(foreign, dated), few_endless = pages_of(foreign, endless);
+    load(foreign, 30000);
+    long many = pages_of(foreign, dated), many_endless = pages_of(foreign, endless);
+    CHECK(many < few * 2, "%ld pages with few other steps, %ld with many", few, many);
+    CHECK(many_endless < few_endless * 2, "%ld pages with few other steps, %ld with many",
+          few_endless, many_endless);
+}
+
 TEST(a_claim_beside_better_steps_in_hand_does_not_read_what_waits)
 {
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
