@@ -46,6 +46,15 @@ cairn_code answer_about(struct question *q)
     return CAIRN_OK;
 }
 
+cairn_code answer_needs(struct question *q)
+{
+    struct need_counts counts = {0};
+    TRY(STORE(q, count_needs, &counts));
+    q->request->out.needs = (struct needs_output){
+        .at_us = q->tx->now_us, .approvals = counts.approvals, .dead = counts.dead};
+    return CAIRN_OK;
+}
+
 #define COPY_COUNTER(name) stats->name = from->name;
 cairn_code answer_stats(struct question *q)
 {

@@ -28,8 +28,8 @@ cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct requ
  * doctor.c. */
 typedef cairn_code answer_function(struct question *q);
 answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_doctor,
-    answer_why, answer_workers, answer_held, answer_types, answer_about, answer_job,
-    answer_definition, answer_instance, answer_dlq_record;
+    answer_why, answer_workers, answer_held, answer_types, answer_about, answer_needs,
+    answer_job, answer_definition, answer_instance, answer_dlq_record;
 answer_function answer_list;   /* a page of what the operation lists */
 answer_function answer_counts; /* how many of them, by status; read_rows.c */
 answer_function answer_approvals; /* what waits for a decision; read_approvals.c */

@@ -79,6 +79,12 @@ struct approval_input {
     bool is_decided; /* the newest decisions, instead of what waits */
 };
 
+/* GET /v1/stream, which http/ answers. */
+struct stream_input {
+    const char *cursor, *subject, *types;
+    int64_t digest_ms;
+};
+
 struct find_input {
     const char *q;
 };
@@ -321,6 +327,11 @@ struct type_item {
     bool is_enabled;
 };
 
+/* What waits for a person. */
+struct needs_output {
+    int64_t at_us, approvals, dead;
+};
+
 struct about_output {
     const char *kind, *product; /* of the store */
     int32_t schema;
@@ -353,6 +364,7 @@ struct request {
         struct instance_list_input instance_list;
         struct approval_input approvals;
         struct find_input find;
+        struct stream_input stream;
         struct outbox_input outbox;
         struct commit_input commit;
         cairn_registry_spec registry;
@@ -381,6 +393,7 @@ struct request {
         cairn_stats stats;
         int64_t now_us, next_us;
         struct about_output about;
+        struct needs_output needs;
     } out;
 
     cairn_code code; /* how it ended, and why */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "http/deadline.h"
+#include "http/digest.h"
 #include "http/framing.h"
 
 #include <poll.h>
@@ -377,28 +378,36 @@ static bool is_stream(const struct exchange *exchange, const char *method)
            (exchange->target[len] == '\0' || exchange->target[len] == '?');
 }
 
-/* The value of the query's parameter cursor, the last one, to the end of the target or the next
- * parameter, which is cut off; NULL: there is none.  An id has no character to decode. */
-static const char *find_cursor(char *target)
+/* Whether the route takes these parameters; if not, its refusal is the answer. */
+static bool is_stream_accepted(struct exchange *exchange)
 {
-    char *query = strchr(target, '?'), *found = NULL;
-    if (!query)
-        return NULL;
-    query++;
-    for (char *param; (param = strsep(&query, "&"));)
-        if (strncmp(param, "cursor=", 7) == 0)
-            found = param + 7;
-    return found;
+    cairn_request request = CAIRN_REQUEST_DEFAULTS;
+    request.target = exchange->target;
+    request.arg = exchange;
+    if (!http_call(exchange->http, &request, on_done)) {
+        fail(&exchange->refusal, CAIRN_E_CLOSED, "the server is stopping");
+        exchange->response = response_of_error(&exchange->refusal);
+    }
+    /* The library has no stream: what it does not refuse is answered with 404, and at once. */
+    bool is_accepted = exchange->response && cairn_response_status(exchange->response) == 404;
+    if (is_accepted) {
+        cairn_response_free(exchange->response);
+        exchange->response = NULL;
+    }
+    return is_accepted;
 }
 
 static enum MHD_Result join_stream(struct exchange *exchange)
 {
+    struct stream_want want;
+    char cursor[WANT_TEXT];
     const char *after = header(exchange, "Last-Event-ID");
-    if (!after)
-        after = find_cursor(exchange->target);
     intake_drop(&exchange->intake);
-    if (stream_join(exchange->http->stream, exchange->connection, exchange->fd, after,
-                    &exchange->client, &exchange->refusal))
+    if (!is_stream_accepted(exchange))
+        return send_answer(exchange);
+    if (want_read(exchange->target, &want, cursor, &exchange->refusal) ||
+        stream_join(exchange->http->stream, exchange->connection, exchange->fd,
+                    after ? after : cursor, &want, &exchange->client, &exchange->refusal))
         return send_refusal(exchange);
     return MHD_YES;
 }

@@ -8,6 +8,9 @@
  *
  *     joining ----> waiting <----> sending ----> over
  *
+ * Clients that want digests and want the same share one (http/digest.h): it is put together once for each of
+ * their periods.
+ *
  * A client that waits is suspended; it costs neither a thread nor CPU.
  */
 #ifndef HTTP_STREAM_H
@@ -20,6 +23,7 @@
 struct http;
 struct stream;
 struct stream_client;
+struct stream_want;
 
 struct stream *stream_new(struct http *http); /* NULL: memory ran out */
 
@@ -33,8 +37,8 @@ void stream_free(struct stream *stream);
  * CAIRN_E_BAD_INPUT  that is no id.
  * CAIRN_E_TOO_MANY   there are as many clients as there may be. */
 cairn_code stream_join(struct stream *stream, struct MHD_Connection *connection, int fd,
-                       const char *after, struct stream_client **ret_client,
-                       cairn_error *reterr);
+                       const char *after, const struct stream_want *want,
+                       struct stream_client **ret_client, cairn_error *reterr);
 
 /* The response owns the client from then on.  NULL: memory ran out, and the client is gone. */
 struct MHD_Response *stream_response(struct stream_client *client);

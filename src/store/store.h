@@ -189,6 +189,13 @@ struct step_counts {
     uint64_t leased; /* locked_by is set, whatever the status */
 };
 
+/* What waits for a person. */
+enum { NEED_COUNT_MAX = 10000 };
+struct need_counts {
+    int64_t approvals; /* steps that wait for a decision */
+    int64_t dead;      /* open dead letters */
+};
+
 /* The facts that doctor reports. */
 /* Tasks of one type. */
 enum { TYPE_COUNT_MAX = 10000 };

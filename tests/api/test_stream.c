@@ -12,12 +12,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int follow(const struct server *server, const char *headers)
+static int follow_query(const struct server *server, const char *query, const char *headers)
 {
     int client = client_open(server);
-    client_say(client, "GET /v1/stream HTTP/1.1\r\nHost: localhost:%d\r\n%s\r\n", server->port,
-               headers);
+    client_say(client, "GET /v1/stream%s HTTP/1.1\r\nHost: localhost:%d\r\n%s\r\n", query,
+               server->port, headers);
     return client;
+}
+
+static int follow(const struct server *server, const char *headers)
+{
+    return follow_query(server, "", headers);
 }
 
 /* Reads until this text has come; what has come is in `heard`, which is kept. */
@@ -128,13 +133,13 @@ static void *read_on(void *arg)
 
 static void add_jobs(const struct server *server, int count)
 {
-    char *body = malloc((size_t)count * 16 + 32), *end = body;
+    static char body[20000];
+    char *end = body;
     end += sprintf(end, "{\"jobs\":[");
     for (int i = 0; i < count; i++)
         end += sprintf(end, "%s{\"type\":\"old\"}", i ? "," : "");
     sprintf(end, "]}");
     CHECK_INT(request(server, "POST", "/v1/jobs", "", body).status, 201);
-    free(body);
 }
 
 /* The backlog is so large that reading it takes many times longer than adding a job. */
@@ -176,6 +181,196 @@ TEST(a_place_that_is_none_is_refused)
     CHECK_INT(request(&server, "GET", "/v1/stream", "Last-Event-ID: x\r\n", NULL).status, 400);
     CHECK_INT(request(&server, "GET", "/v1/stream?cursor=-1", "", NULL).status, 400);
     CHECK_INT(request(&server, "POST", "/v1/stream", "", NULL).status, 405);
+    CHECK_INT(server_stop(&server), 0);
+}
+
+/* ---- what is wanted, and digests ------------------------------------------------------------- */
+
+/* The id in the latest answer: the first text behind "id". */
+static void copy_id(const struct reply *reply, char id[40])
+{
+    const char *at = strstr(reply->body, "\"id\":\"");
+    CHECK(at, "%s", reply->body);
+    snprintf(id, 40, "%.36s", at + 6);
+}
+
+static void record(const struct server *server, const char *type, char id[40])
+{
+    char body[64];
+    snprintf(body, sizeof body, "{\"type\":\"%s\"}", type);
+    struct reply reply = request(server, "POST", "/v1/jobs", "", body);
+    CHECK_INT(reply.status, 201);
+    copy_id(&reply, id);
+}
+
+static void cancel(const struct server *server, const char *id)
+{
+    char target[96];
+    snprintf(target, sizeof target, "/v1/jobs/%s/cancel", id);
+    CHECK_INT(request(server, "POST", target, "", NULL).status, 200);
+}
+
+TEST(a_client_hears_only_of_its_subject_and_types)
+{
+    struct server server = server_start_plain();
+    char one[40], other[40], query[128];
+    record(&server, "a", one);
+    record(&server, "a", other);
+    snprintf(query, sizeof query, "?subject=%s", one);
+    struct ear subject = {.client = follow_query(&server, query, "")};
+    struct ear types = {.client = follow_query(&server, "?types=leas,canc%25,created", "")};
+    struct ear all = {.client = follow_query(&server, "?types=%25&cursor=0", "")};
+    hear_until(&subject, ": cairn\n\n");
+    hear_until(&types, ": cairn\n\n");
+    CHECK_INT(
+        request(&server, "POST", "/v1/tasks/claim", "", "{\"worker\":\"w\",\"types\":[\"a\"]}")
+            .status,
+        200);
+    cancel(&server, other);
+    cancel(&server, one);
+    record(&server, "b", other);
+    hear_until(&subject, "event: cancelled\n");
+    CHECK(strstr(subject.heard, "event: leased\n"), "%s", subject.heard);
+    CHECK(!strstr(subject.heard, "event: created\n"), "%s", subject.heard);
+    CHECK_INT(count_of(subject.heard, "event: cancelled\n"), 1);
+    hear_until(&types, "event: created\n");
+    CHECK_INT(count_of(types.heard, "event: cancelled\n"), 2);
+    CHECK(!strstr(types.heard, "leased"), "%s", types.heard);
+    hear_until(&all, other);
+    CHECK_INT(count_of(all.heard, "event: created\n"), 3);
+    close(subject.client);
+    close(types.client);
+    close(all.client);
+    CHECK_INT(server_stop(&server), 0);
+}
+
+TEST(a_digest_tells_what_has_changed_in_one_message)
+{
+    struct server server = server_start_plain();
+    char id[40], named[64];
+    struct ear one = {.client = follow_query(&server, "?digest_ms=250", "")};
+    struct ear other = {.client = follow_query(&server, "?digest_ms=250", "")};
+    hear_until(&one, ": cairn\n\n");
+    hear_until(&other, ": cairn\n\n");
+    record(&server, "a", id);
+    hear_until(&one, "event: digest\ndata: {\"at\":\"");
+    hear_until(&one, "\"workers\":0}\n\n");
+    snprintf(named, sizeof named, "\"jobs\":[\"%s\"]", id);
+    CHECK(strstr(one.heard, named), "%s", one.heard);
+    CHECK(strstr(one.heard, "\"instances\":[],"), "%s", one.heard);
+    CHECK(strstr(one.heard, "\"is_more\":false,\"started\":1,\"ended\":0,\"failed\":0,"
+                            "\"approvals\":0,\"dead\":0,"),
+          "%s", one.heard);
+    CHECK(!strstr(one.heard, "event: created"), "%s", one.heard);
+    hear_until(&other, named);
+    one = (struct ear){.client = one.client};
+    cancel(&server, id);
+    hear_until(&one, "\"ended\":1,\"failed\":0,");
+    hear_until(&one, "}\n\n");
+    CHECK(strstr(one.heard, "\"started\":0,"), "%s", one.heard);
+    close(one.client);
+    close(other.client);
+    CHECK_INT(server_stop(&server), 0);
+}
+
+/* A lease that is extended is no change: the next message is about the job that was recorded after it. */
+TEST(leases_and_heartbeats_are_no_changes)
+{
+    struct server server = server_start_plain();
+    char id[40], next[40], named[64], target[96], body[160];
+    record(&server, "a", id);
+    struct ear ear = {.client = follow_query(&server, "?digest_ms=250", "")};
+    struct ear events = {.client = follow(&server, "")};
+    hear_until(&ear, ": cairn\n\n");
+    hear_until(&events, ": cairn\n\n");
+    struct reply reply =
+        request(&server, "POST", "/v1/tasks/claim", "", "{\"worker\":\"w\",\"types\":[\"a\"]}");
+    const char *token = strstr(reply.body, "\"token\":\"");
+    CHECK(token, "%s", reply.body);
+    snprintf(body, sizeof body, "{\"worker\":\"w\",\"token\":\"%.*s\"}",
+             (int)strcspn(token + 9, "\""), token + 9);
+    snprintf(target, sizeof target, "/v1/tasks/%s/heartbeat", id);
+    CHECK_INT(request(&server, "POST", target, "", body).status, 200);
+    hear_until(&events, "event: heartbeat\n"); /* by now a digest of it would be under way */
+    record(&server, "b", next);
+    hear_until(&ear, "event: digest");
+    hear_until(&ear, "}\n\n");
+    snprintf(named, sizeof named, "\"jobs\":[\"%s\"]", next);
+    CHECK(strstr(ear.heard, named), "%s", ear.heard);
+    CHECK(strstr(ear.heard, "\"workers\":1}"), "%s", ear.heard);
+    CHECK_INT(count_of(ear.heard, "event: digest"), 1);
+    close(ear.client);
+    close(events.client);
+    CHECK_INT(server_stop(&server), 0);
+}
+
+TEST(a_digest_names_200_ids_and_says_that_there_are_more)
+{
+    struct server server = server_start_plain();
+    static struct ear ear;
+    ear = (struct ear){.client = follow_query(&server, "?digest_ms=250", "")};
+    hear_until(&ear, ": cairn\n\n");
+    add_jobs(&server, 201);
+    hear_until(&ear, "\"is_more\":true,\"started\":201,");
+    const char *jobs = strstr(ear.heard, "\"jobs\":[");
+    CHECK_INT(count_of(jobs, "\",\""), 199);
+    close(ear.client);
+    CHECK_INT(server_stop(&server), 0);
+}
+
+TEST(a_digest_counts_what_waits_for_a_person)
+{
+    struct server server = server_start_plain();
+    CHECK_INT(request(&server, "POST", "/v1/workflows", "",
+                      "{workflow: ask, version: 1, steps: [{human: ok}]}")
+                  .status,
+              201);
+    struct ear ear = {.client = follow_query(&server, "?digest_ms=250&types=step_%25", "")};
+    hear_until(&ear, ": cairn\n\n");
+    struct reply reply =
+        request(&server, "POST", "/v1/instances", "", "{\"workflow\":\"ask\"}");
+    CHECK_INT(reply.status, 201);
+    hear_until(&ear, "\"approvals\":1,\"dead\":0,");
+    CHECK(strstr(ear.heard, "\"started\":0,"), "%s", ear.heard); /* not one of the types */
+    reply = request(&server, "GET", "/v1/needs", "", NULL);
+    CHECK(strstr(reply.body, "\"approvals\":1,\"dead\":0}"), "%s", reply.body);
+    close(ear.client);
+    CHECK_INT(server_stop(&server), 0);
+}
+
+TEST(a_client_that_comes_back_for_digests_learns_that_it_has_missed_some)
+{
+    struct server server = server_start_plain();
+    add_job(&server, "a");
+    add_job(&server, "a");
+    struct ear ear = {.client = follow_query(&server, "?digest_ms=1000&cursor=4096", "")};
+    hear_until(&ear, "id: 8192\nevent: digest\n");
+    hear_until(&ear, "}\n\n");
+    CHECK(strstr(ear.heard, "\"jobs\":[],\"is_more\":true,\"started\":0,"), "%s", ear.heard);
+    struct ear present = {.client = follow_query(&server, "?digest_ms=1000&cursor=8192", "")};
+    hear_until(&present, ": cairn\n\n");
+    add_job(&server, "a");
+    hear_until(&present, "event: digest\n");
+    hear_until(&present, "}\n\n");
+    CHECK(strstr(present.heard, "\"is_more\":false,\"started\":1,"), "%s", present.heard);
+    close(ear.client);
+    close(present.client);
+    CHECK_INT(server_stop(&server), 0);
+}
+
+TEST(what_the_stream_cannot_give_is_refused)
+{
+    static const char *const queries[] = {
+        "?digest_ms=249", "?digest_ms=10001", "?digest_ms=x",         "?types=a%25b",
+        "?types=%zz",     "?unknown=1",       "?subject=a&subject=b", "?digest_ms=250&limit=1",
+    };
+    struct server server = server_start_plain();
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        char target[64];
+        snprintf(target, sizeof target, "/v1/stream%s", queries[i]);
+        struct reply reply = request(&server, "GET", target, "", NULL);
+        CHECK(reply.status == 400, "%s: %d", target, reply.status);
+    }
     CHECK_INT(server_stop(&server), 0);
 }
 

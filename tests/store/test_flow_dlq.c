@@ -99,6 +99,38 @@ TEST(a_dead_letter_may_have_no_input_and_no_error)
     check_letter(&list_dlq(rig, NULL, 0, 9)->rows[0], &row);
 }
 
+static struct need_counts count_needs(struct rig *rig)
+{
+    struct need_counts counts = {-1, -1};
+    MUST(rig, rig->ops->count_needs(rig->tx, &counts, &rig->error));
+    return counts;
+}
+
+TEST(what_waits_for_a_person_is_counted)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row a = new_instance(rig, "w"), b = new_instance(rig, "w");
+    CHECK_INT(count_needs(rig).approvals, 0);
+    CHECK_INT(count_needs(rig).dead, 0);
+    append(rig, a.id, 0, "a0");
+    append(rig, b.id, 0, "b0");
+    append(rig, b.id, 1, "b1");
+    close_dlq(rig, a.id, -1);
+    static const enum step_status statuses[] = {STEP_WAITING_DECISION, STEP_WAITING,
+                                                STEP_CONFIRMED, STEP_WAITING_DECISION};
+    for (int i = 0; i < 4; i++) {
+        struct step_row step = step_of(&a, i);
+        step.status = statuses[i];
+        step.due_at_us = i ? RIG_START_US : 0;
+        add_step(rig, step);
+    }
+    commit(rig);
+    begin_read(rig);
+    CHECK_INT(count_needs(rig).approvals, 2);
+    CHECK_INT(count_needs(rig).dead, 2);
+}
+
 TEST(dead_letters_are_listed_newest_first_page_by_page)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();

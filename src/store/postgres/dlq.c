@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/error.h"
+#include "base/mem.h"
 #include "store/postgres/postgres.h"
 
 cairn_code postgres_append_dlq(struct store_tx *tx, const struct dlq_row *rows, size_t count,
@@ -35,4 +37,15 @@ cairn_code postgres_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret
 {
     struct postgres_params params = PARAMS(tx, INT(id));
     return postgres_read_one(tx, PG_GET_DLQ, &params, &dlq_row_type, ret_row, reterr);
+}
+
+cairn_code postgres_count_needs(struct store_tx *tx, struct need_counts *ret_counts,
+                                cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, INT(NEED_COUNT_MAX));
+    TRY(postgres_ask(tx, PG_COUNT_NEEDS, &params, &reader, reterr));
+    *ret_counts =
+        (struct need_counts){.approvals = value_int(&reader, 0), .dead = value_int(&reader, 1)};
+    return CAIRN_OK;
 }

@@ -38,3 +38,15 @@ cairn_code sqlite_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_r
     bind_int(&query, ":id", id);
     return row_find(&query, &dlq_row_type, ret_row);
 }
+
+cairn_code sqlite_count_needs(struct store_tx *tx, struct need_counts *ret_counts,
+                              cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_NEEDS, reterr);
+    bind_int(&query, ":most", NEED_COUNT_MAX);
+    if (query_step(&query) != SQLITE_ROW)
+        return query_refused(&query);
+    *ret_counts = (struct need_counts){.approvals = sqlite3_column_int64(query.handle, 0),
+                                       .dead = sqlite3_column_int64(query.handle, 1)};
+    return CAIRN_OK;
+}

@@ -1,3 +1,20 @@
+-- name: count_needs
+-- doing: count what waits for a person
+-- Decisions that are awaited, and open dead letters.
+--
+--   $1  how many are counted
+SELECT (SELECT count(*)
+          FROM (SELECT 1
+                  FROM workflow.workflow_step
+                 WHERE status = 'waiting_decision'
+                 LIMIT $1::bigint) AS s),
+       (SELECT count(*)
+          FROM (SELECT 1
+                  FROM workflow.workflow_dlq
+                 WHERE is_open
+                 LIMIT $1::bigint) AS d)
+
+
 -- name: append_dlq
 -- doing: write DLQ records
 -- New records, in the order given.

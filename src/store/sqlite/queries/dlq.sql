@@ -1,3 +1,20 @@
+-- name: count_needs
+-- doing: count what waits for a person
+-- Decisions that are awaited, and open dead letters.
+--
+--   :most  how many are counted
+SELECT (SELECT count(*)
+          FROM (SELECT 1
+                  FROM workflow_step INDEXED BY idx_workflow_step_undecided
+                 WHERE status = 'waiting_decision'
+                 LIMIT :most)),
+       (SELECT count(*)
+          FROM (SELECT 1
+                  FROM workflow_dlq INDEXED BY idx_workflow_dlq_open
+                 WHERE is_open = 1
+                 LIMIT :most));
+
+
 -- name: append_dlq
 -- doing: record a failed step
 -- One record of a failed step.
