@@ -71,7 +71,7 @@ scenario("an order from start to end", async (server, { page, id, open }) => {
     await id("action-start").click();
     await id("start-json").fill('{"total": 40, "n": 9007199254740993}');
     await id("start-key").fill("order-1");
-    await id("sheet-confirm").click();
+    await id("start-confirm").click();
     await seen(id("instance"));
     await seen(page.locator('[data-testid=node][data-step=reserve][data-status=ready]'));
     const reserve = await server.claim("t.reserve");

@@ -4,15 +4,17 @@
 import { useSignal } from "@preact/signals";
 import { render, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, asking, signOut, token, trouble } from "./base/api";
+import { ask, asking, signOut, token, trouble, troubleUntil } from "./base/api";
 import { askClock, now, startClock } from "./base/clock";
-import { heardAt, isPaused, onDigest, pause, retryAt, startLive, state } from "./base/live";
+import { heardAt, isHeld, isPaused, onDigest, pause, retryAt, startLive, state } from "./base/live";
 import { go, path, query, setQuery } from "./base/place";
 import { one } from "./base/query";
 import { hasShortcuts, isLiveWanted, theme, timeForm } from "./base/settings";
 import { isId } from "./base/text";
 import { inZone } from "./base/time";
+import type { Found } from "./base/types";
 import { askWho, hasFeature, may, me } from "./base/who";
+import BulkScreen, { BulkChip, BulkSheet, openBulk } from "./parts/bulk";
 import { copyText, Guard, Loading, Status, Text, toast, Toasts, VirtualMark } from "./parts/bits";
 import { Icon } from "./parts/icons";
 import { moveFocus } from "./parts/list";
@@ -35,8 +37,9 @@ function later(load: () => Promise<unknown>, name = "default"): Any {
     };
 }
 
-const instance = () => import("./screens/instance"), jobs = () => import("./screens/jobs"), flows = () => import("./screens/workflows"), rest = () => import("./screens/rest");
-const Workflows = later(flows), Workflow = later(flows, "Workflow"), Diff = later(flows, "Diff"), SignIn = later(rest, "SignIn");
+const work = () => import("./screens/work"), flows = () => import("./screens/workflows"), more = () => import("./screens/more");
+const Instance = later(work, "Instance"), Jobs = later(work, "Jobs"), Job = later(work, "Job"), Workflows = later(flows), Workflow = later(flows, "Workflow"), Diff = later(flows, "Diff");
+const Approvals = later(more, "Approvals"), Dead = later(more, "Dead"), Workers = later(more, "Workers"), Settings = later(more, "Settings"), SignIn = later(more, "SignIn");
 
 interface Entry { id: string; to: string; label: string; icon: string; needs: string; key: string; badge?: "approvals" | "dead" }
 const NAV: Entry[] = [
@@ -54,25 +57,18 @@ const NAV: Entry[] = [
 const ROUTES: [RegExp, (parts: string[]) => ComponentChildren, string][] = [
     [/^$/, () => <Overview />, "Overview"],
     [/^instances$/, () => <Instances />, "Instances"],
-    [/^instances\/([^/]+)$/, ([id]) => <One key={id} load={instance} id={id!} />, "Instance"],
-    [/^jobs$/, () => <One key="jobs" load={jobs} />, "Jobs"],
-    [/^jobs\/([^/]+)$/, ([id]) => <One key={id} load={jobs} name="Job" id={id!} />, "Job"],
-    [/^approvals$/, () => <One key="approvals" load={() => import("./screens/approvals")} />, "Approvals"],
-    [/^dead$/, () => <One key="dead" load={() => import("./screens/dead")} />, "Dead letters"],
+    [/^instances\/([^/]+)$/, ([id]) => <Instance key={id} id={id!} />, "Instance"],
+    [/^jobs$/, () => <Jobs />, "Jobs"],
+    [/^jobs\/([^/]+)$/, ([id]) => <Job key={id} id={id!} />, "Job"],
+    [/^approvals$/, () => <Approvals />, "Approvals"],
+    [/^dead$/, () => <Dead />, "Dead letters"],
     [/^(workflow|function)s$/, ([kind]) => <Workflows key={kind!} kind={kind!} />, "Workflows"],
     [/^workflows\/([^/]+)\/diff$/, ([name]) => <Diff name={name!} />, "Versions"],
     [/^(workflow|function)s\/([^/]+)\/([^/]+)$/, ([kind, name, version]) => <Workflow key={`${name}/${version}`} kind={kind!} name={name!} version={version!} />, "Workflow"],
-    [/^workers$/, () => <One key="workers" load={rest} name="Workers" />, "Workers"],
-    [/^settings$/, () => <One key="settings" load={rest} name="Settings" />, "Settings"],
+    [/^workers$/, () => <Workers />, "Workers"],
+    [/^settings$/, () => <Settings />, "Settings"],
+    [/^bulk\/([^/]+)$/, ([id]) => <BulkScreen key={id!} id={id!} />, "Bulk action"],
 ];
-
-const parts = new Map<string, Any>();
-function One({ load, name = "default", ...props }: { load: () => Promise<unknown>; name?: string; id?: string }) {
-    const id = `${load.toString()}/${name}`;
-    if (!parts.has(id)) parts.set(id, later(load, name));
-    const Screen = parts.get(id)!;
-    return <Screen {...props} />;
-}
 
 function decoded(text: string): string {
     try { return decodeURIComponent(text); } catch { return text; }
@@ -131,9 +127,18 @@ function Nav() {
     );
 }
 
-interface Found { kind: string; id: string; title: string; status: string | null }
+const placeOf = (it: Found): string => it.kind === "dead letter" ? `dead?record=${it.id}` : it.kind === "instance" ? `instances/${it.id}` : it.kind === "job" ? `jobs/${it.id}` : it.kind === "type" ? `jobs?type=${encodeURIComponent(it.title)}` : `${it.kind}s/${encodeURIComponent(it.title)}/latest`;
 
-const placeOf = (it: Found): string => it.kind === "instance" ? `instances/${it.id}` : it.kind === "job" ? `jobs/${it.id}` : it.kind === "type" ? `jobs?type=${encodeURIComponent(it.title)}` : `${it.kind}s/${encodeURIComponent(it.title)}/latest`;
+/** Of a whole id: one question, where the server can find; else the list of instances says whether it is one. */
+async function placeOfId(id: string): Promise<string> {
+    const found = may("GET", "/v1/find") ? (await ask<{ items: Found[] }>(`/v1/find?q=${id}`).catch(() => ({ items: [] as Found[] }))).items.find((it) => it.id === id) : undefined;
+    if (found) return placeOf(found);
+    if (may("GET", "/v1/steps/{id}") && (await ask<{ items: unknown[] }>(`/v1/instances?view=row&ids=${id}`)).items.length === 0) {
+        const step = await ask<{ instance_id?: string; seq: number }>(`/v1/steps/${id}`).catch(() => null);
+        if (step?.instance_id) return `instances/${step.instance_id}?step=${step.seq}`;
+    }
+    return `instances/${id}`;
+}
 
 function Search() {
     const [text, setText] = useState("");
@@ -143,7 +148,7 @@ function Search() {
     useEffect(() => {
         clearTimeout(timer.current);
         const wanted = text.trim();
-        if (wanted.length < 2) { setFound(null); return; }
+        if (wanted.length < 2 && !/^\d$/.test(wanted)) { setFound(null); return; }
         timer.current = setTimeout(() => void find(wanted).then((items) => { setFound(items); setChosen(0); }, () => setFound([])), 200) as unknown as number;
     }, [text]);
     const find = async (wanted: string): Promise<Found[]> => {
@@ -152,14 +157,14 @@ function Search() {
             return page.items.map((it) => ({ kind: "instance", id: it.id, title: it.key ?? it.id, status: it.status }));
         }
         const answer = await ask<{ items: Found[] }>(`/v1/find?q=${encodeURIComponent(wanted)}`);
-        return answer.items;
+        const dead: Found[] = /^\d+$/.test(wanted) && may("GET", "/v1/dlq/{id}") ? [{ kind: "dead letter", id: wanted, title: wanted, status: null }] : [];
+        return [...answer.items, ...dead];
     };
     const leave = () => { setText(""); setFound(null); field.current?.blur(); };
     const open = async () => {
         const wanted = text.trim();
         if (isId(wanted)) {
-            const isInstance = await ask(`/v1/instances/${wanted}`).then(() => true, () => false);
-            go(`${isInstance ? "instances" : "jobs"}/${wanted}`);
+            go(await placeOfId(wanted));
         } else {
             const items = await find(wanted).catch(() => [] as Found[]);
             const first = items[chosen] ?? items[0];
@@ -191,13 +196,13 @@ export function nextTimeForm(): void {
 }
 
 function Top() {
-    const shown = isPaused.value ? "paused" : state.value;
+    const shown = isPaused.value || isHeld.value ? "paused" : state.value;
     const label = { live: "live", paused: "paused", connecting: "connecting", lost: "not live", off: "not live" }[shown];
     const themes = ["system", "light", "dark"] as const;
     return (
         <header class="top">
             <a class="brand" href="." aria-label="Cairn, overview">Cairn</a>
-            <Search />
+            <Search /><BulkChip />
             <button type="button" class="quiet live" data-testid="live-toggle" aria-pressed={!isPaused.value} title={isPaused.value ? "Go on" : "Pause"} onClick={() => pause(!isPaused.value)}>
                 <span class={`dot s-${shown}`} /><span data-testid="live-state" data-state={shown}>{label}</span></button>
             <VirtualMark />
@@ -209,24 +214,50 @@ function Top() {
     );
 }
 
+const until = (at: number): string => { const seconds = Math.max(0, Math.ceil((at - Date.now()) / 1000)); return seconds ? ` in ${seconds} s` : ""; };
+
 function Banner() {
     const error = trouble.value, isLost = state.value === "lost" && isLiveWanted.value;
-    if (error && ["store_full", "read_only"].includes(error.code)) return <div class="banner bad-banner" role="alert" data-testid="banner"><Text text={error.message} /></div>;
-    if (isLost || error) {
-        const seconds = Math.max(0, Math.ceil((retryAt.value - Date.now()) / 1000));
-        void now.value;
-        return <div class="banner" role="status" data-testid="banner">{error && !isLost ? "The store does not answer." : "Not live."} Trying again{seconds ? ` in ${seconds} s` : ""}. What you see is from {inZone(heardAt.value).split(" ").at(-1)}.</div>;
-    }
+    void now.value;
+    if (error && (["store_full", "read_only"].includes(error.code) || error.code.startsWith("schema_")))
+        return <div class="banner bad-banner" role="alert" data-testid="banner" data-code={error.code}><Icon name="cross" /> <Text text={error.message} />{error.hint && <> <Text text={error.hint} /></>}</div>;
+    if (error) return <div class="banner" role="status" data-testid="banner" data-code={error.code}>The store does not answer. Trying again{until(troubleUntil.value)}.</div>;
+    if (isLost) return <div class="banner" role="status" data-testid="banner" data-code="lost">Not live. Trying again{until(retryAt.value)}. What you see is from {inZone(heardAt.value).split(" ").at(-1)}.</div>;
     return null;
 }
 
+/** The text behind an element, also on focus and on tap. */
+function Tips() {
+    const [tip, setTip] = useState<{ text: string; x: number; y: number } | null>(null);
+    useEffect(() => {
+        const show = (target: EventTarget | null) => {
+            const element = target instanceof Element ? target.closest("[title]") : null, text = element?.getAttribute("title");
+            if (!element || !text) { setTip(null); return; }
+            const rect = element.getBoundingClientRect();
+            setTip({ text, x: Math.min(Math.max(8, rect.left), innerWidth - 240), y: rect.bottom + 6 > innerHeight - 60 ? rect.top - 40 : rect.bottom + 6 });
+        };
+        const onFocus = (event: FocusEvent) => { if (event.target instanceof Element && event.target.matches(":focus-visible")) show(event.target); };
+        const onUp = (event: PointerEvent) => { if (event.pointerType === "touch") show(event.target); else setTip(null); };
+        const hide = () => setTip(null);
+        addEventListener("focusin", onFocus);
+        addEventListener("focusout", hide);
+        addEventListener("pointerup", onUp);
+        addEventListener("scroll", hide, { passive: true });
+        addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+        return () => { removeEventListener("focusin", onFocus); removeEventListener("focusout", hide); removeEventListener("pointerup", onUp); removeEventListener("scroll", hide); };
+    }, []);
+    return tip && <div class="tip" role="tooltip" data-testid="tip" style={{ left: `${tip.x}px`, top: `${tip.y}px` }}>{tip.text}</div>;
+}
+
 const SHORTCUTS: [string, string][] = [
-    ["/ or Ctrl+K", "search"], ["g then o i j a d w f k s", "go to a screen"], ["j k", "next, previous row"], ["Enter", "open"], ["x", "select the row"], ["r", "show news now"],
+    ["/ or Ctrl+K", "search"], ["g then o i j a d w f k s", "go to a screen"], ["j k or arrows", "next, previous row"], ["Enter", "open"], ["x, Shift+x", "select the row, a range"], [".", "menu of actions"], ["r", "show news now"],
     ["p", "pause or resume live"], ["[ ]", "previous, next tab"], ["t", "switch times"], ["c", "copy the id"], ["Esc", "close; back to the list"],
 ];
 
 function Shortcuts({ close }: { close: () => void }) {
-    return <div class="veil" onClick={close}><div class="sheet" role="dialog" aria-label="Shortcuts" data-testid="shortcuts"><h2>Shortcuts</h2><dl class="facts">{SHORTCUTS.flatMap(([key, does]) => [<dt key={key}><kbd>{key}</kbd></dt>, <dd key={does}>{does}</dd>])}</dl><button type="button" onClick={close}>Close</button></div></div>;
+    const button = useRef<HTMLButtonElement>(null);
+    useEffect(() => { const before = document.activeElement; button.current?.focus(); return () => { if (before instanceof HTMLElement) before.focus(); }; }, []);
+    return <div class="veil" onClick={close} onKeyDown={(event) => { if (event.key === "Escape") { event.stopPropagation(); close(); } }}><div class="sheet" role="dialog" aria-modal="true" aria-label="Shortcuts" data-testid="shortcuts"><h2>Shortcuts</h2><dl class="facts">{SHORTCUTS.flatMap(([key, does]) => [<dt key={key}><kbd>{key}</kbd></dt>, <dd key={does}>{does}</dd>])}</dl><button type="button" ref={button} onClick={close}>Close</button></div></div>;
 }
 
 const ROWS = "[data-testid=instance-row],[data-testid=job-row],[data-testid=step-row],[data-testid=event-row],[data-testid=dead-row]";
@@ -241,11 +272,12 @@ function useKeys(showHelp: () => void): void {
             if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select")) return;
             if (event.key === "Escape") {
                 if (sheet.value) sheet.value = null;
+                else if (openBulk.value) openBulk.value = null;
                 else if (one(query.value, "step")) setQuery({ step: null });
                 else if (path.value.includes("/")) history.back();
                 return;
             }
-            if (!hasShortcuts.value || sheet.value) return;
+            if (!hasShortcuts.value || sheet.value || openBulk.value) return;
             if (isGoing) {
                 isGoing = false;
                 const to = NAV.find((it) => it.key === event.key);
@@ -254,9 +286,10 @@ function useKeys(showHelp: () => void): void {
             }
             const tabs = [...document.querySelectorAll<HTMLAnchorElement>("[role=tab]")], at = tabs.findIndex((it) => it.getAttribute("aria-selected") === "true");
             const row = document.activeElement?.closest<HTMLElement>("tr[data-id]");
+            const select = (isRange: boolean) => row?.querySelector<HTMLElement>("[data-testid=select-row]")?.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, shiftKey: isRange }));
             const actions: Record<string, () => void> = {
                 "/": () => document.querySelector<HTMLElement>("[data-testid=search]")?.focus(), g: () => { isGoing = true; }, j: () => moveFocus(1, ROWS), k: () => moveFocus(-1, ROWS), ArrowDown: () => moveFocus(1, ROWS), ArrowUp: () => moveFocus(-1, ROWS),
-                x: () => row?.querySelector<HTMLElement>("[data-testid=select-row]")?.click(), r: () => click("[data-testid=news-pill]"), p: () => pause(!isPaused.value), t: nextTimeForm,
+                x: () => select(false), X: () => select(true), r: () => click("[data-testid=news-pill]"), p: () => pause(!isPaused.value), t: nextTimeForm,
                 "[": () => tabs[at - 1]?.click(), "]": () => tabs[at + 1]?.click(), ".": () => { const menu = document.querySelector<HTMLDetailsElement>("[data-testid=more-actions]"); if (menu) { menu.open = true; menu.querySelector<HTMLElement>("button")?.focus(); } },
                 c: () => { const id = row?.dataset["id"] ?? document.querySelector<HTMLElement>("section[data-id]")?.dataset["id"]; if (id) { copyText(id); toast("ok", "Copied the id"); } }, "?": showHelp,
             };
@@ -283,7 +316,7 @@ function App() {
                 <Banner />
                 <Guard key={path.value}>{me.value ? <Screen /> : <Loading rows={8} />}</Guard>
             </main>
-            <Sheets /><Toasts />
+            <Sheets /><BulkSheet /><Toasts /><Tips />
             {hasHelp && <Shortcuts close={() => setHelp(false)} />}
         </div>
     );
@@ -291,5 +324,5 @@ function App() {
 
 startClock();
 startLive();
-document.addEventListener("visibilitychange", () => { if (!document.hidden) void askClock(); });
+document.addEventListener("visibilitychange", () => { if (!document.hidden && me.value) void askClock(); });
 render(<App />, document.getElementById("app")!);

@@ -18,6 +18,8 @@ const readToken = (): string => sessionStorage.getItem(TOKEN) ?? localStorage.ge
 export const token = signal(readToken());
 /** The store does not answer, is full, or must not be written. */
 export const trouble = signal<ApiError | null>(null);
+/** When what failed is asked for again. */
+export const troubleUntil = signal(0);
 /** How many requests are under way. */
 export const asking = signal(0);
 
@@ -46,7 +48,53 @@ channel?.addEventListener("message", () => {
 /** Paths begin with /v1/ or stand beside it. */
 export const apiUrl = (target: string): URL => new URL(`..${target}`, base);
 
-const STORE_TROUBLE = new Set(["too_many", "busy", "unreachable", "closed", "store_full", "read_only"]);
+/** Over by themselves: asked again after 1, 2, 4 ... 30 s. */
+const PASSING = new Set(["too_many", "busy", "unreachable", "closed"]);
+/** Over when something could be written again. */
+const UNWRITABLE = new Set(["store_full", "read_only"]);
+
+const tries = new Set<() => void>();
+/** Called when it is time to ask again after the store did not answer. */
+export function onRetry(act: () => void): () => void {
+    tries.add(act);
+    return () => tries.delete(act);
+}
+
+let retryTimer = 0, retryWait = 1000;
+
+function note(error: ApiError): void {
+    const isPassing = PASSING.has(error.code);
+    if (!isPassing && !UNWRITABLE.has(error.code) && !error.code.startsWith("schema_")) return;
+    trouble.value = error;
+    if (!isPassing || retryTimer) return;
+    const wait = retryWait * (1 + Math.random() * 0.2);
+    troubleUntil.value = Date.now() + wait;
+    retryWait = Math.min(retryWait * 2, 30_000);
+    retryTimer = setTimeout(() => { retryTimer = 0; tries.forEach((act) => act()); }, wait) as unknown as number;
+}
+
+function noteSuccess(method: string): void {
+    const error = trouble.value;
+    if (!error || (method === "GET" && UNWRITABLE.has(error.code))) return;
+    clearTimeout(retryTimer);
+    retryTimer = 0;
+    retryWait = 1000;
+    trouble.value = null;
+}
+
+/** Four requests a second, after a few at once when a screen opens. */
+const RATE = 4, BURST = 12;
+let tokens = BURST, filledAt = 0;
+
+async function turn(): Promise<void> {
+    for (;;) {
+        const now = performance.now();
+        tokens = Math.min(BURST, tokens + ((now - filledAt) * RATE) / 1000);
+        filledAt = now;
+        if (tokens >= 1) { tokens--; return; }
+        await new Promise((done) => setTimeout(done, ((1 - tokens) * 1000) / RATE));
+    }
+}
 
 export function headers(more: Record<string, string> = {}): Record<string, string> {
     return token.value ? { ...more, Authorization: `Bearer ${token.value}` } : more;
@@ -70,6 +118,7 @@ export async function askText(method: string, target: string, body?: string, sig
     const what = `${method} ${target.split("?")[0] ?? ""}`;
     asking.value++;
     try {
+        if (method === "GET") await turn();
         const response = await fetch(apiUrl(target), {
             method, headers: headers(body === undefined ? {} : { "Content-Type": "application/json" }), cache: "no-store",
             ...(body === undefined ? {} : { body }), ...(signal ? { signal } : {}),
@@ -78,12 +127,12 @@ export async function askText(method: string, target: string, body?: string, sig
             throw new ApiError("unreachable", "the server does not answer", "", "", 0, what);
         });
         if (!response.ok) throw await failure(response, what);
-        trouble.value = null;
+        noteSuccess(method);
         return await response.text();
     } catch (reason) {
         if (reason instanceof ApiError) {
             if (reason.code === "unauthorized") toSignIn();
-            if (STORE_TROUBLE.has(reason.code) || reason.code.startsWith("schema_")) trouble.value = reason;
+            note(reason);
         }
         throw reason;
     } finally {

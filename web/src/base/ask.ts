@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, ask } from "./api";
-import { onDigest, type Digest } from "./live";
+import { ApiError, ask, onRetry } from "./api";
+import { joined, onDigest, type Digest } from "./live";
 
 export interface Answer<T> {
     data: T | null;
@@ -16,32 +16,46 @@ export interface Answer<T> {
 const asError = (reason: unknown, what: string): ApiError =>
     reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, what);
 
-/** Asks for `target`, again when it changes; null: nothing is asked for. */
+/** Asks for `target`, again when it changes; null: nothing is asked for.  One request is under way at a time. */
 export function useAsk<T>(target: string | null, read: (target: string, signal: AbortSignal) => Promise<T> = ask): Answer<T> {
     const [state, setState] = useState<{ data: T | null; error: ApiError | null; isAsking: boolean }>({ data: null, error: null, isAsking: target !== null });
-    const [count, setCount] = useState(0);
+    const own = useRef({ isAsking: false, isWanted: false, again: () => undefined as void });
     useEffect(() => {
-        if (target === null) { setState({ data: null, error: null, isAsking: false }); return undefined; }
-        const abort = new AbortController();
-        setState((old) => ({ ...old, isAsking: true }));
-        read(target, abort.signal).then(
-            (data) => { if (!abort.signal.aborted) setState({ data, error: null, isAsking: false }); },
-            (reason: unknown) => { if (!abort.signal.aborted) setState((old) => ({ data: old.data, error: asError(reason, target), isAsking: false })); });
-        return () => abort.abort();
-    }, [target, count]);
-    return { ...state, again: () => setCount((it) => it + 1), set: (data) => setState({ data, error: null, isAsking: false }) };
+        if (target === null) { setState({ data: null, error: null, isAsking: false }); own.current.again = () => undefined; return undefined; }
+        const abort = new AbortController(), mine = { isAsking: false, isWanted: false, again: () => undefined as void };
+        const end = (next: (old: { data: T | null }) => { data: T | null; error: ApiError | null }) => {
+            if (abort.signal.aborted) return;
+            mine.isAsking = false;
+            setState((old) => ({ ...next(old), isAsking: mine.isWanted }));
+            if (mine.isWanted) { mine.isWanted = false; run(); }
+        };
+        const run = () => {
+            if (mine.isAsking) { mine.isWanted = true; return; }
+            mine.isAsking = true;
+            setState((old) => ({ ...old, isAsking: true }));
+            read(target, abort.signal).then((data) => end(() => ({ data, error: null })), (reason: unknown) => end((old) => ({ data: old.data, error: asError(reason, target) })));
+        };
+        mine.again = run;
+        own.current = mine;
+        run();
+        const leave = onRetry(run);
+        return () => { leave(); abort.abort(); };
+    }, [target]);
+    return { ...state, again: () => own.current.again(), set: (data) => setState({ data, error: null, isAsking: false }) };
 }
 
 /** Calls back with news, at most once in `everyMs`; the latest function counts. */
-export function useNews(isMine: (digest: Digest) => boolean, act: () => void, everyMs = 1000): void {
+export function useNews(isMine: (digest: Digest) => boolean, act: (digest: Digest) => void, everyMs = 1000): void {
     const latest = useRef({ isMine, act });
     latest.current = { isMine, act };
     useEffect(() => {
-        let timer = 0, last = 0;
+        let timer = 0, last = 0, gathered: Digest | null = null;
         const leave = onDigest((digest) => {
-            if (timer || document.hidden || !(digest.is_more || latest.current.isMine(digest))) return;
+            if (!(digest.is_more || latest.current.isMine(digest))) return;
+            gathered = gathered ? joined(gathered, digest) : digest;
+            if (timer) return;
             const wait = Math.max(0, last + everyMs - Date.now());
-            timer = setTimeout(() => { timer = 0; last = Date.now(); latest.current.act(); }, wait) as unknown as number;
+            timer = setTimeout(() => { const all = gathered!; timer = 0; gathered = null; last = Date.now(); latest.current.act(all); }, wait) as unknown as number;
         });
         return () => { leave(); clearTimeout(timer); };
     }, [everyMs]);

@@ -9,15 +9,27 @@ export const skew = signal(0);
 export const isVirtual = signal(false);
 export const now = signal(Date.now());
 
-const ASK_MS = 5 * 60_000;
+const ASK_MS = 5 * 60_000, AHEAD_MS = 500, BEHIND_MS = 30_000;
 
 export async function askClock(): Promise<void> {
     try {
         const before = Date.now();
         const answer = await ask<{ now: string }>("/v1/clock");
-        skew.value = Date.parse(answer.now) - (before + Date.now()) / 2;
+        if (isVirtual.value) stoodAt = Date.parse(answer.now);
+        else skew.value = Date.parse(answer.now) - (before + Date.now()) / 2;
         tick();
     } catch { /* the role may not ask; then this browser's clock counts */ }
+}
+
+/** A moment of the store's clock that has just come with the news. */
+export function heard(at: string): void {
+    const ms = Date.parse(at);
+    if (Number.isNaN(ms)) return;
+    const ahead = ms - Date.now() - skew.value;
+    if (isVirtual.value) stoodAt = Math.max(stoodAt, ms);
+    else if (ahead > AHEAD_MS) skew.value = ms - Date.now();
+    else if (ahead < -BEHIND_MS) void askClock();        // or the news is late
+    tick();
 }
 
 let stoodAt = 0;
@@ -35,5 +47,5 @@ export function setVirtual(at: string): void {
 
 export function startClock(): void {
     setInterval(() => { if (!document.hidden) tick(); }, 1000);
-    setInterval(() => void askClock(), ASK_MS);
+    setInterval(() => { if (!document.hidden) void askClock(); }, ASK_MS);
 }

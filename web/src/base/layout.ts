@@ -9,17 +9,19 @@ export interface Element {
     name: string;
     kind: string;
     handler?: string;
+    /** Of what is called when it is undone. */
+    undo?: string;
     /** Of forks and conditions: its lists, each with a label. */
     lists?: { label: string; elements: Element[] }[];
 }
 
-export interface Box { name: string; kind: string; handler?: string; x: number; y: number; width: number; height: number; folded?: number }
+export interface Box { name: string; kind: string; handler?: string; x: number; y: number; width: number; height: number; folded?: number; parts?: string[][] }
 export interface Line { from: string; to: string; points: [number, number][]; label?: string; list?: string }
 export interface Drawing { boxes: Box[]; lines: Line[]; width: number; height: number }
 
 export const BOX = { width: 168, height: 52, mark: 8, gap: 44, row: 20 };
 /** Longer lists and wider forks are folded until asked for. */
-export const FOLD = { branches: 20, steps: 50 };
+export const FOLD = { branches: 20, steps: 50, before: 20, after: 5 };
 
 interface Size { width: number; height: number }
 
@@ -31,10 +33,13 @@ function shown(element: Element, open: ReadonlySet<string>): Element["lists"] {
     return lists.length > FOLD.branches && !open.has(element.name) ? [] : lists;
 }
 
-function visibleOf(elements: Element[], open: ReadonlySet<string>): { elements: Element[]; hidden: number; key: string } {
+/** An element's name and those of all within. */
+export const namesOf = (element: Element): string[] => [element.name, ...(element.lists?.flatMap((list) => list.elements.flatMap(namesOf)) ?? [])];
+
+function visibleOf(elements: Element[], open: ReadonlySet<string>): { elements: Element[]; hidden: Element[]; key: string } {
     const key = `list:${elements[0]?.name ?? ""}`;
-    if (elements.length <= FOLD.steps || open.has(key)) return { elements, hidden: 0, key };
-    return { elements: [...elements.slice(0, 20), ...elements.slice(-5)], hidden: elements.length - 25, key };
+    if (elements.length <= FOLD.steps || open.has(key)) return { elements, hidden: [], key };
+    return { elements: [...elements.slice(0, FOLD.before), ...elements.slice(-FOLD.after)], hidden: elements.slice(FOLD.before, -FOLD.after), key };
 }
 
 /** Measures and places; `open` names what has been unfolded. */
@@ -44,7 +49,7 @@ export function layout(elements: Element[], open: ReadonlySet<string> = new Set(
 
     const sizeOfList = (list: Element[]): Size => {
         const { elements: all, hidden } = visibleOf(list, open);
-        let width = hidden ? BOX.width + BOX.gap : 0, height = all.length ? 0 : BOX.row;
+        let width = hidden.length ? BOX.width + BOX.gap : 0, height = all.length ? 0 : BOX.row;
         all.forEach((element, index) => {
             const size = sizeOf(element);
             width += size.width + (index ? BOX.gap : 0);
@@ -80,7 +85,7 @@ export function layout(elements: Element[], open: ReadonlySet<string> = new Set(
         const left = from.x + BOX.gap / 2, right = to.x - BOX.gap / 2;
         lines.push({ from: from.name, to: to.name, label, list, points: [[from.x, from.y], [left, from.y], [left, y], [right, y], [right, to.y], [to.x, to.y]] });
     };
-    const box = (element: Pick<Box, "name" | "kind" | "handler" | "folded">, x: number, middle: number, width: number): { in: End; out: End } => {
+    const box = (element: Pick<Box, "name" | "kind" | "handler" | "folded" | "parts">, x: number, middle: number, width: number): { in: End; out: End } => {
         boxes.push({ ...element, x, y: middle - BOX.height / 2, width, height: BOX.height });
         return { in: { name: element.name, x, y: middle }, out: { name: element.name, x: x + width, y: middle } };
     };
@@ -94,8 +99,8 @@ export function layout(elements: Element[], open: ReadonlySet<string> = new Set(
             first = false;
         };
         all.forEach((element, index) => {
-            if (hidden && index === 20) {
-                step(box({ name: key, kind: "folded", folded: hidden }, x, middle, BOX.width));
+            if (hidden.length && index === FOLD.before) {
+                step(box({ name: key, kind: "folded", folded: hidden.length, parts: hidden.map(namesOf) }, x, middle, BOX.width));
                 x += BOX.width + BOX.gap;
             }
             step(place(element, x, middle));
@@ -107,7 +112,7 @@ export function layout(elements: Element[], open: ReadonlySet<string> = new Set(
         const plain = { name: element.name, kind: element.kind, ...(element.handler ? { handler: element.handler } : {}) };
         if (!isBranching(element)) return box(plain, x, middle, BOX.width);
         const size = sizeOf(element), lists = shown(element, open) ?? [];
-        const head = box({ ...plain, ...(lists.length ? {} : { folded: element.lists!.length }) }, x, middle, BOX.width);
+        const head = box({ ...plain, ...(lists.length ? {} : { folded: element.lists!.length, parts: element.lists!.map((list) => list.elements.flatMap(namesOf)) }) }, x, middle, BOX.width);
         const end = box({ name: joinName(element.name), kind: "join" }, x + size.width - BOX.mark, middle, BOX.mark);
         let top = middle - size.height / 2;
         if (!lists.length) connect(head.out, end.in);
@@ -141,6 +146,7 @@ export function readPlan(list: unknown): Element[] {
         const kind = word === "step" ? "task" : word;
         const element: Element = { name, kind };
         if (typeof item["handler"] === "string") element.handler = item["handler"];
+        if (isObject(item["compensation"]) && typeof item["compensation"]["handler"] === "string") element.undo = item["compensation"]["handler"];
         if (word === "condition")
             element.lists = [{ label: "then", elements: readPlan(item["then"]) }, { label: "else", elements: readPlan(item["else"]) }];
         if (word === "fork" && Array.isArray(item["branches"]))

@@ -6,13 +6,18 @@
 // sends events; digests are then made of them here.
 import { signal } from "@preact/signals";
 import { apiUrl, headers, token } from "./api";
+import { heard } from "./clock";
 import { isLiveWanted } from "./settings";
 
-export interface Digest { at: string; instances: string[]; jobs: string[]; is_more: boolean; approvals?: number; dead?: number }
+export interface Digest { at: string; instances: string[]; jobs: string[]; is_more: boolean; started?: number; ended?: number; failed?: number; approvals?: number; dead?: number; workers?: number }
 export type LiveState = "live" | "paused" | "connecting" | "lost" | "off";
+export interface LiveEvent { subject: string; id: string; type: string; step: string | null; at: string; data: Record<string, unknown> | null }
 
 export const state = signal<LiveState>("connecting");
+/** By the button or a key. */
 export const isPaused = signal(false);
+/** While a pointer is down or text is selected in a list. */
+export const isHeld = signal(false);
 /** When the latest word came, and when the next try is. */
 export const heardAt = signal(Date.now());
 export const retryAt = signal(0);
@@ -20,14 +25,28 @@ export const retryAt = signal(0);
 type Listener = (digest: Digest) => void;
 const listeners = new Set<Listener>();
 const channel = "BroadcastChannel" in globalThis ? new BroadcastChannel("cairn-live") : null;
-const SILENCE_MS = 20_000, POLL_MS = 10_000, HIDDEN_MS = 60_000;
-const EVERYTHING: Digest = { at: "", instances: [], jobs: [], is_more: true };
+const SILENCE_MS = 20_000, POLL_MS = 10_000, HIDDEN_MS = 60_000, IDS_MAX = 200;
+export const EVERYTHING: Digest = { at: "", instances: [], jobs: [], is_more: true };
 
 let missed = false;
 
 function tell(digest: Digest): void {
-    if (isPaused.value) { missed = true; return; }
+    if (digest.at) heard(digest.at);
+    if (isPaused.value || isHeld.value || document.hidden) { missed = true; return; }
     for (const listener of listeners) listener(digest);
+}
+
+function catchUp(): void {
+    if (!missed || isPaused.value || isHeld.value || document.hidden) return;
+    missed = false;
+    tell(EVERYTHING);
+}
+
+/** Two digests as one; the later counts hold. */
+export function joined(a: Digest, b: Digest): Digest {
+    const both = (x: string[], y: string[]) => [...new Set([...x, ...y])].slice(0, IDS_MAX);
+    return { ...a, ...b, instances: both(a.instances, b.instances), jobs: both(a.jobs, b.jobs),
+             is_more: a.is_more || b.is_more || a.instances.length + b.instances.length > IDS_MAX || a.jobs.length + b.jobs.length > IDS_MAX };
 }
 
 export function onDigest(listener: Listener): () => void {
@@ -37,15 +56,19 @@ export function onDigest(listener: Listener): () => void {
 
 export function pause(isWanted: boolean): void {
     isPaused.value = isWanted;
-    if (!isWanted && missed) {
-        missed = false;
-        tell(EVERYTHING);
-    }
+    catchUp();
 }
 
-channel?.addEventListener("message", (message: MessageEvent<{ digest?: Digest; state?: LiveState }>) => {
+export function hold(isWanted: boolean): void {
+    if (isHeld.value === isWanted) return;
+    isHeld.value = isWanted;
+    catchUp();
+}
+
+channel?.addEventListener("message", (message: MessageEvent<{ digest?: Digest; state?: LiveState; asks?: boolean }>) => {
+    if (message.data.asks && reading) channel.postMessage({ state: state.value });
     if (message.data.digest) { heardAt.value = Date.now(); tell(message.data.digest); }
-    if (message.data.state) state.value = message.data.state;
+    if (message.data.state && !reading) { heardAt.value = Date.now(); state.value = message.data.state; }
 });
 
 function setState(next: LiveState): void {
@@ -69,7 +92,7 @@ export async function* messages(body: ReadableStream<Uint8Array>): AsyncGenerato
             for (const line of block.split("\n")) {
                 const colon = line.indexOf(":");
                 const name = line.slice(0, colon);
-                if (name in fields) { isComment = false; fields[name as "data"] += line.slice(colon + 1).trimStart(); }
+                if (Object.hasOwn(fields, name)) { isComment = false; fields[name as "data"] += line.slice(colon + 1).trimStart(); }
             }
             yield isComment ? null : fields;
         }
@@ -81,58 +104,52 @@ const sleep = (ms: number, signal: AbortSignal) => new Promise<void>((done) => {
     signal.addEventListener("abort", () => { clearTimeout(timer); done(); });
 });
 
-let lastId = "";
+let lastId = "", reading = false;
 
-async function open(target: string, signal: AbortSignal): Promise<Response> {
-    return fetch(apiUrl(target), { headers: headers(lastId ? { "Last-Event-ID": lastId } : {}), cache: "no-store", signal });
-}
+const open = (target: string, from: string, signal: AbortSignal): Promise<Response> =>
+    fetch(apiUrl(target), { headers: headers(from ? { "Last-Event-ID": from } : {}), cache: "no-store", signal });
 
-async function readOnce(stop: AbortSignal): Promise<"again" | "poll"> {
-    const own = new AbortController();
-    const onStop = () => own.abort();
+type How = "again" | "poll";
+
+/** One connection, until it ends or has been silent for too long. */
+async function readOnce(targets: string[], from: () => string, stop: AbortSignal, isOpen: () => void, take: (message: { id: string; event: string; data: string } | null) => void): Promise<How> {
+    const own = new AbortController(), onStop = () => own.abort();
     stop.addEventListener("abort", onStop);
     let silence = 0;
     const hear = () => {
-        heardAt.value = Date.now();
         clearTimeout(silence);
         silence = setTimeout(() => own.abort(), SILENCE_MS) as unknown as number;
     };
-    let gathered: Set<string> | null = null;
-    const gather = (subject: string) => {
-        if (!gathered) {
-            gathered = new Set();
-            setTimeout(() => {
-                const ids = [...(gathered ?? [])];
-                gathered = null;
-                pass({ at: "", instances: ids.slice(0, 200), jobs: ids.slice(0, 200), is_more: ids.length > 200 });
-            }, 1000);
-        }
-        gathered.add(subject);
-    };
     try {
         hear();
-        let response = await open("/v1/stream?digest_ms=1000", own.signal);
-        if (response.status === 400) { lastId = ""; response = await open("/v1/stream", own.signal); }
-        if (response.status === 403 || response.status === 404 || response.status === 401) return "poll";
+        let response = await open(targets[0]!, from(), own.signal);
+        // The first id may be too old, the parameter too new.
+        for (let at = 1; response.status === 400 && at < targets.length; at++) response = await open(targets[at]!, "", own.signal);
+        if ([401, 403, 404].includes(response.status)) return "poll";
         if (!response.ok || !response.body) return "again";
-        setState("live");
-        hear();
-        for await (const message of messages(response.body)) {
-            hear();
-            if (!message) continue;
-            if (message.id) lastId = message.id;
-            const data = JSON.parse(message.data) as Digest & { subject?: string };
-            if (message.event === "digest") pass(data);
-            else if (data.subject) gather(data.subject);
-        }
+        isOpen();
+        for await (const message of messages(response.body)) { hear(); take(message); }
     } catch {
-        if (stop.aborted) return "again";
+        /* cut off, or silent; whoever called tries again */
     } finally {
         clearTimeout(silence);
         stop.removeEventListener("abort", onStop);
         own.abort();
     }
     return "again";
+}
+
+let gathered: Set<string> | null = null;
+function gather(subject: string): void {
+    if (!gathered) {
+        gathered = new Set();
+        setTimeout(() => {
+            const ids = [...(gathered ?? [])];
+            gathered = null;
+            pass({ at: "", instances: ids.slice(0, IDS_MAX), jobs: ids.slice(0, IDS_MAX), is_more: ids.length > IDS_MAX });
+        }, 1000);
+    }
+    gathered.add(subject);
 }
 
 function pass(digest: Digest): void {
@@ -143,24 +160,34 @@ function pass(digest: Digest): void {
 /** Reads until `stop`; after a failure it waits 1, 2, 4 ... 30 s. */
 async function follow(stop: AbortSignal): Promise<void> {
     let wait = 1000, wasLost = false;
+    reading = true;
     while (!stop.aborted) {
-        const began = Date.now();
-        const how = await readOnce(stop);
-        if (stop.aborted) return;
+        let isGood = false;
+        const how = await readOnce(["/v1/stream?digest_ms=1000", "/v1/stream?digest_ms=1000", "/v1/stream"], () => lastId, stop,
+            () => { isGood = true; heardAt.value = Date.now(); setState("live"); if (wasLost) { wasLost = false; pass(EVERYTHING); } },
+            (message) => {
+                heardAt.value = Date.now();
+                if (!message) { channel?.postMessage({ state: "live" }); return; }
+                if (message.id) lastId = message.id;
+                const data = JSON.parse(message.data) as Digest & { subject?: string };
+                if (message.event === "digest") pass(data);
+                else if (data.subject) gather(data.subject);
+            });
+        if (stop.aborted) break;
         if (how === "poll") {
             setState("off");
             await sleep(POLL_MS, stop);
             if (!stop.aborted) pass(EVERYTHING);
             continue;
         }
-        if (Date.now() - began > 5000) wait = 1000;
-        setState("lost");
+        if (isGood) wait = 1000;
         wasLost = true;
         retryAt.value = Date.now() + wait;
-        await sleep(wait + Math.random() * 300, stop);
+        setState("lost");
+        await sleep(wait * (1 + Math.random() * 0.2), stop);
         wait = Math.min(wait * 2, 30_000);
-        if (wasLost && !stop.aborted) { setState("connecting"); pass(EVERYTHING); }
     }
+    reading = false;
 }
 
 let current: AbortController | null = null;
@@ -171,26 +198,59 @@ function start(): void {
     const stop = (current = new AbortController());
     if (!("locks" in navigator)) { void follow(stop.signal); return; }
     navigator.locks.request("cairn-live", { signal: stop.signal }, () => follow(stop.signal)).catch(() => undefined);
-    if (state.value === "connecting" && channel) setTimeout(() => { if (state.value === "connecting") state.value = "live"; }, 1500);
+    channel?.postMessage({ asks: true });
 }
 
 function stop(): void {
     current?.abort();
     current = null;
+    reading = false;
+}
+
+/** Every event of one instance or job, for as long as its screen is seen. */
+export function followSubject(id: string, take: (event: LiveEvent) => void): () => void {
+    const all = new AbortController();
+    let own: AbortController | null = null, last = "";
+    const run = async () => {
+        if (own || document.hidden || all.signal.aborted || !isLiveWanted.value) return;
+        const mine = (own = new AbortController());
+        let wait = 1000;
+        while (!mine.signal.aborted) {
+            const how = await readOnce([`/v1/stream?subject=${id}`], () => last, mine.signal, () => { wait = 1000; },
+                (message) => { if (message) { if (message.id) last = message.id; if (!isPaused.value) take(JSON.parse(message.data) as LiveEvent); } });
+            if (how === "poll") break;
+            await sleep(wait, mine.signal);
+            wait = Math.min(wait * 2, 30_000);
+        }
+    };
+    const onVisible = () => { if (document.hidden) { own?.abort(); own = null; } else void run(); };
+    document.addEventListener("visibilitychange", onVisible);
+    void run();
+    return () => { all.abort(); own?.abort(); document.removeEventListener("visibilitychange", onVisible); };
 }
 
 let hiding = 0;
 document.addEventListener("visibilitychange", () => {
     clearTimeout(hiding);
-    if (document.hidden) hiding = setTimeout(stop, HIDDEN_MS) as unknown as number;
-    else if (!current) { start(); tell(EVERYTHING); }
+    if (document.hidden) { hiding = setTimeout(stop, HIDDEN_MS) as unknown as number; return; }
+    if (!current) { missed = true; start(); }
+    catchUp();
 });
 
 export function startLive(): void {
     let known = token.value;
     token.subscribe((now) => { if (now !== known) { known = now; stop(); start(); } });
     isLiveWanted.subscribe((isWanted) => {
-        if (isWanted) start();
+        if (isWanted) { if (state.value === "off") state.value = "connecting"; start(); }
         else { stop(); state.value = "off"; }
     });
+    addEventListener("pointerdown", (event) => { if (event.target instanceof Element && event.target.closest("table")) hold(true); });
+    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => hold(isSelecting()));
+    document.addEventListener("selectionchange", () => { if (isHeld.value && !isSelecting()) hold(false); });
+}
+
+/** Whether text of a list is selected. */
+function isSelecting(): boolean {
+    const selection = getSelection();
+    return !!selection && !selection.isCollapsed && !!selection.anchorNode?.parentElement?.closest("table");
 }

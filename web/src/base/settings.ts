@@ -37,7 +37,7 @@ export const hasShortcuts = kept("shortcuts", true);
 export const isLiveWanted = kept("live", true);
 export const byName = kept("by", "");
 export const views = kept<SavedView[]>("views", []);
-export const hiddenColumns = kept<string[]>("hidden", ["preview", "took"]);
+export const hiddenColumns = kept<string[]>("hidden", ["preview", "took", "step", "error", "priority", "runs"]);
 
 effect(() => {
     document.documentElement.dataset["theme"] = theme.value;

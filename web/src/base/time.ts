@@ -40,18 +40,31 @@ export function nextTick(distance: number): number {
     return size < MINUTE ? SECOND : size < HOUR ? 15 * SECOND : MINUTE;
 }
 
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Making a format takes longer than using it. */
+function formatOf(zone: string | undefined): Intl.DateTimeFormat {
+    let format = formats.get(zone ?? "");
+    if (!format) {
+        format = new Intl.DateTimeFormat("en-GB", {
+            day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23",
+            ...(zone ? { timeZone: zone } : {}),
+        });
+        formats.set(zone ?? "", format);
+    }
+    return format;
+}
+
 export function inZone(at: number, zone?: string): string {
-    const parts = new Intl.DateTimeFormat("en-GB", {
-        day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23",
-        ...(zone ? { timeZone: zone } : {}),
-    }).formatToParts(at);
+    const parts = formatOf(zone).formatToParts(at);
     const part = (type: string) => parts.find((it) => it.type === type)?.value ?? "";
     return `${part("day")} ${part("month")} ${part("hour")}:${part("minute")}:${part("second")}`;
 }
 
 export const utc = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ") + "Z";
 
-export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const localZone = (): string => here;
 
 export function formatTime(at: number, now: number, form: TimeForm, zone: string): string {
     switch (form) {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { components } from "./openapi";
 
-type Schemas = components["schemas"];
+export type Schemas = components["schemas"];
 
 export interface WhyAction { action: string; values: Record<string, unknown>; cli: string }
 export interface Why {
@@ -16,15 +16,16 @@ export type Instance = Omit<Schemas["Instance"], "last_error"> & { last_error: L
 export interface InstanceRow {
     id: string; workflow: string; version: number; kind?: string; status: string; current_steps: string[]; key: string | null;
     generation: number; created_at: string; start_at: string | null; started_at: string | null; finished_at: string | null;
-    last_error: LastError | null; input_preview?: string | null; input_bytes?: number; tags?: Record<string, string> | null; why?: Why | null;
+    last_error: LastError | null; input_preview?: string | null; input_bytes?: number; output_bytes?: number; tags?: Record<string, string> | null; why?: Why | null;
 }
 export interface JobRow {
     id: string; type: string; status: string; priority: number; run_at: string; idempotency_key: string | null; attempt: number;
     max_attempts: number; leased_by: string | null; last_error: string | null; created_at: string; updated_at: string;
-    payload_preview?: string | null; why?: Why | null;
+    payload_preview?: string | null; tags?: Record<string, string> | null; why?: Why | null;
 }
 export type Job = Schemas["Job"] & { why?: Why | null };
-export type StepRow = Omit<Schemas["Step"], "input" | "output" | "metadata">;
+export type Step = Schemas["Step"];
+export type StepRow = Schemas["StepRow"];
 export type Event = Schemas["Event"];
 export type Log = Schemas["Log"];
 export type Workflow = Schemas["Workflow"];
@@ -50,10 +51,30 @@ export interface ErrorGroup {
 }
 export interface WorkerRow {
     name: string; state: "live" | "quiet" | "gone"; types: string[]; runtime: string | null; holds: number; places: number;
-    first_seen: string; last_seen: string; via: string;
+    first_seen: string; last_seen: string; via: string; errors_1h?: number | null;
 }
 export interface TypeRow {
     type: string; ready: number; oldest_ready_at: string | null; later: number; leased: number; workers_live: number;
     is_served: boolean | null; runtime: string | null; is_enabled: boolean | null;
 }
 export type Counts = Record<string, { n: number; is_more: boolean }>;
+export interface BulkMatch { matched: { n: number; is_more: boolean }; sample: unknown[] }
+export interface Bulk {
+    id: string; on: "instances" | "jobs" | "dlq"; status: "running" | "done" | "stopped" | "failed"; action: string; filter: Record<string, unknown> | null; by: string | null;
+    done: number; skipped: Record<string, number>; skipped_sample: { id: string; code: string; message: string }[]; expected: number | null; started_at: string; finished_at: string | null;
+}
+export interface Series {
+    from: string; step_s: number; started: number[]; completed: number[]; failed: number[]; tasks: number[]; retried: number[];
+    p50_ms: (number | null)[]; p95_ms: (number | null)[]; wait_p95_ms: (number | null)[];
+}
+export interface OverviewAnswer {
+    counts: Counts; needs: { approvals: number; dead: number; paused_failed: number; mismatch: number; undo_failed: number; unserved_types: number };
+    series: Series; types: TypeRow[]; errors: ErrorGroup[]; workers: { live: number; quiet: number }; recent: InstanceRow[];
+}
+export interface StepAttempt { n: number; kind: "call" | "undo"; worker: string | null; started_at: string | null; ended_at: string | null; outcome: string; error: string | null }
+export interface Grid { steps: string[]; instances: { id: string; key: string | null; status: string; created_at: string; took_ms: number | null; cells: (string | null)[] }[] }
+export interface Signal { id: string; event: string; payload?: unknown; received_at?: string; is_taken?: boolean; taken_at?: string | null; taken_by?: string | null; step?: string | null }
+export interface OutboxRow { id: string; event?: string; topic?: string; type?: string; created_at?: string; acked_at?: string | null; acknowledged_at?: string | null; is_open?: boolean }
+export interface Found { kind: string; id: string; title: string; status: string | null }
+export type DlqRow = Omit<DlqRecord, "input"> & { input?: unknown; input_preview?: string | null; key?: string | null; workflow?: string | null };
+export interface WorkflowSummary { name: string; kind: string; versions: number[]; newest: number; counts?: Counts; failed_24h?: number | null; ended_24h?: number | null; p50_ms?: number | null; last_start_at?: string | null }

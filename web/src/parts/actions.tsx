@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ask, askText, send } from "../base/api";
 import { go } from "../base/place";
-import { shortId } from "../base/text";
+import { plural, shortId, words } from "../base/text";
 import type { Instance, InstanceRow, JobRow, StepRow, Why } from "../base/types";
 import { actor, may } from "../base/who";
 import { member, rawOf, scan } from "../base/scan";
+import { startForm } from "./start";
 import { sheet, type Field, type SheetSpec, type Values } from "./sheet";
 
 type Subject = Pick<InstanceRow, "id" | "key" | "status" | "workflow" | "version">;
@@ -32,12 +33,18 @@ interface Verb {
 }
 
 const OPEN = ["pending", "running", "waiting_signal", "paused", "dlq", "compensating"];
-const undoable = (steps: StepRow[]) => steps.filter((it) => it.kind === "task" && it.status === "completed").length;
+const completed = (steps: StepRow[]) => steps.filter((it) => it.kind === "task" && it.status === "completed");
+function undoText(steps: StepRow[]): string {
+    const done = completed(steps), none = done.filter((it) => (it as { has_compensation?: boolean }).has_compensation === false).length;
+    return `${plural(done.length, "completed step")} will be undone, the latest first${none ? `; ${none} of them ${none === 1 ? "has" : "have"} nothing to undo` : ""}.`;
+}
 const stop = (verb: string) => (id: string, values: Values) => `cairn ${verb} ${id} --by ${quoted(values["by"] || actor() || "you")} --reason ${quoted(values["reason"] || "…")}`;
 
 const VERBS: Record<string, Verb> = {
     pause: {
-        title: "Pause", statuses: ["running", "waiting_signal"], done: "Paused", cli: (id) => `cairn pause ${id}`,
+        title: "Pause", statuses: ["running", "waiting_signal"], done: "Paused", fields: [{ name: "reason", label: "Reason", kind: "area" }],
+        cli: (id, values) => `cairn pause ${id}${values["by"] ? ` --by ${quoted(values["by"])}` : ""}${values["reason"] ? ` --reason ${quoted(values["reason"])}` : ""}`,
+        body: (values) => withBy(values, values["reason"] ? { reason: values["reason"] } : {}),
         sentence: (it) => `Pause ${nameOf(it)}? What runs may finish and its result is kept. Nothing new starts until you resume.`,
     },
     resume: {
@@ -55,7 +62,7 @@ const VERBS: Record<string, Verb> = {
     },
     cancel: {
         title: "Cancel", statuses: ["pending", "running", "waiting_signal", "paused", "dlq"], done: "Cancelled", fields: [REASON], isDanger: true, cli: stop("cancel"),
-        sentence: (_, steps) => `Cancel and undo? ${undoable(steps)} completed steps will be undone, the latest first.`,
+        sentence: (_, steps) => `Cancel and undo? ${undoText(steps)}`,
         body: (values) => withBy(values, { reason: values["reason"] }),
     },
     abort: {
@@ -74,12 +81,22 @@ const VERBS: Record<string, Verb> = {
     },
 };
 
+/** For a sheet whose action came too late. */
+const statusNow = async (target: string): Promise<string> => `It has changed meanwhile: now ${words((await ask<{ status: string }>(target)).status)}.`;
+
+async function decidedBy(id: string, step: string): Promise<string> {
+    const page = await ask<{ items: { step: string; decision: string; by: string }[] }>(`/v1/instances/${id}/decisions?limit=100`);
+    const found = page.items.filter((it) => it.step === step).at(-1);
+    return found ? `Already ${found.decision === "confirmed" ? "approved" : "rejected"} by ${found.by}.` : statusNow(`/v1/instances/${id}`);
+}
+
 export function instanceAction(action: string, it: Subject, steps: StepRow[], done: () => void): void {
     const verb = VERBS[action];
     if (!verb) return;
     sheet.value = {
+        explain: () => statusNow(`/v1/instances/${it.id}`),
         action, title: `${verb.title} ${nameOf(it)}`, sentence: verb.sentence(it, steps), confirm: verb.title.split(" ")[0]!, isDanger: !!verb.isDanger,
-        fields: verb.fields ?? [], hasBy: !!verb.fields, done, cli: (values) => verb.cli(it.id, values),
+        fields: verb.fields ?? [], hasBy: !!verb.fields, isByOptional: action === "pause", done, cli: (values) => verb.cli(it.id, values),
         ...(verb.isTyped ? { typed: it.key || shortId(it.id) } : {}),
         send: async (values) => {
             await send("POST", `/v1/instances/${it.id}/${verb.path ?? action}`, verb.body?.(values));
@@ -124,9 +141,10 @@ export function signalAction(it: Subject, events: string[], done: () => void): v
     };
 }
 
-export function decide(isApproved: boolean, it: { id: string; key: string | null; step: string }, done: () => void): void {
+export function decide(isApproved: boolean, it: { id: string; key: string | null; step: string }, done: () => void, changed?: () => void): void {
     sheet.value = {
-        action: isApproved ? "approve" : "reject", confirm: isApproved ? "Approve" : "Reject", isDanger: !isApproved, hasBy: true, done,
+        explain: () => decidedBy(it.id, it.step),
+        action: isApproved ? "approve" : "reject", confirm: isApproved ? "Approve" : "Reject", isDanger: !isApproved, hasBy: true, done, ...(changed ? { changed } : {}),
         title: `${isApproved ? "Approve" : "Reject"} ${it.step} of ${nameOf(it)}`,
         sentence: isApproved ? `Approve ${it.step} of ${nameOf(it)}? The next step starts at once.` : "Reject? The instance is aborted; nothing is undone.",
         fields: [{ name: "comment", label: "Comment", kind: "area", isRequired: !isApproved }],
@@ -162,27 +180,10 @@ export async function requeue(record: string, step: string, isEdited: boolean, d
     sheet.value = spec;
 }
 
-export async function startForm(workflow: string, version: number, input: string, done?: () => void): Promise<void> {
-    sheet.value = {
-        action: "start", title: `Start ${workflow}`, sentence: `A new instance of ${workflow}, version ${version}, begins with this input.`, confirm: "Start",
-        fields: [
-            { name: "input", label: "Input", kind: "json", value: input, testId: "start-json" },
-            { name: "key", label: "Key", kind: "text", hint: "One instance per workflow and key.", testId: "start-key" },
-            { name: "start_at", label: "Start at", kind: "time", hint: "Now if left empty.", testId: "start-at" },
-        ],
-        ...(done ? { done } : {}),
-        cli: (values) => `cairn start ${workflow} --input ${quoted(values["input"] ?? "{}")}${values["key"] ? ` --key ${quoted(values["key"])}` : ""}`,
-        send: async (values) => {
-            const start = JSON.stringify({ workflow, version, ...(values["key"] ? { key: values["key"] } : {}), ...(values["start_at"] ? { start_at: new Date(values["start_at"]).toISOString() } : {}) });
-            const answer = await send<{ id: string; existing: boolean }>("POST", "/v1/instances", `${start.slice(0, -1)},"input":${values["input"] || "{}"}}`);
-            go(`instances/${answer.id}`);
-            return { text: answer.existing ? "The key was known; this is the first instance." : `Started ${values["key"] || shortId(answer.id)}` };
-        },
-    };
-}
+export { startForm };
 
 export async function startAgain(it: Subject): Promise<void> {
-    await startForm(it.workflow, it.version, await rawMember(`/v1/instances/${it.id}`, "input"));
+    startForm(it.workflow, it.version, await rawMember(`/v1/instances/${it.id}`, "input"));
 }
 
 export function jobAdd(type = "", payload = "{}"): void {
@@ -220,6 +221,7 @@ export function jobAction(action: string, it: Pick<JobRow, "id" | "type">, done:
     const verb = JOB_VERBS[action];
     if (!verb) return;
     sheet.value = {
+        explain: () => statusNow(`/v1/jobs/${it.id}`),
         action, title: `${verb.title} ${it.type}`, sentence: verb.sentence, confirm: verb.title, isDanger: action !== "job-retry", done,
         cli: () => `cairn job ${verb.cli} ${it.id}`,
         send: async () => {

@@ -1,14 +1,14 @@
 // bits.tsx - the small parts of every screen: pills, times, ids, buttons, errors, empty lists.
 //
 // SPDX-License-Identifier: Apache-2.0
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { Component, type ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError } from "../base/api";
 import { isVirtual, now } from "../base/clock";
 import { timeForm, zone } from "../base/settings";
 import { shortId, visible, words } from "../base/text";
-import { duration, everyForm, formatTime } from "../base/time";
+import { duration, everyForm, formatTime, type TimeForm } from "../base/time";
 import { me } from "../base/who";
 import { Icon } from "./icons";
 
@@ -38,19 +38,28 @@ export function Status({ status, of = "instance", isDue = false, id = "status" }
 
 // ---- times, ids, texts ---------------------------------------------------------------------------
 
+/** The text follows the clock without drawing anything else anew. */
+function useMoment(at: string, text: (ms: number, seen: number, form: TimeForm) => string) {
+    const ms = Date.parse(at);
+    const shown = useMemo(() => computed(() => text(ms, now.value, timeForm.value)), [at]);
+    const all = everyForm(ms, now.peek());
+    const renew = (event: { currentTarget: Element }) => event.currentTarget.setAttribute("title", everyForm(ms, now.peek()));
+    return { shown, rest: { dateTime: at, "data-testid": "time", title: all, tabIndex: 0, onPointerEnter: renew, onFocus: renew } };
+}
+
 export function Time({ at, prefix = "" }: { at: string | null | undefined; prefix?: string }) {
-    if (!at) return <span class="muted">–</span>;
-    const ms = Date.parse(at), seen = now.value;
-    const all = everyForm(ms, seen);
-    return <time dateTime={at} data-testid="time" title={all} tabIndex={0} aria-label={`${prefix}${all}`}>{prefix}{formatTime(ms, seen, timeForm.value, zone.value)}</time>;
+    return at ? <Moment at={at} prefix={prefix} /> : <span class="muted">–</span>;
+}
+
+function Moment({ at, prefix }: { at: string; prefix: string }) {
+    const { shown, rest } = useMoment(at, (ms, seen, form) => prefix + formatTime(ms, seen, form, zone.value));
+    return <time {...rest}>{shown}</time>;
 }
 
 /** Behind "until": a moment, and how far away it is. */
 export function Until({ at }: { at: string }) {
-    const ms = Date.parse(at), seen = now.value, form = timeForm.value;
-    const all = everyForm(ms, seen);
-    const moment = formatTime(ms, seen, form === "relative" ? "local" : form, zone.value);
-    return <time dateTime={at} data-testid="time" title={all} tabIndex={0} aria-label={all}>{moment} ({formatTime(ms, seen, "relative", zone.value)})</time>;
+    const { shown, rest } = useMoment(at, (ms, seen, form) => `${formatTime(ms, seen, form === "relative" ? "local" : form, zone.value)} (${formatTime(ms, seen, "relative", zone.value)})`);
+    return <time {...rest}>{shown}</time>;
 }
 
 export function Took({ from, to }: { from: string | null | undefined; to: string | null | undefined }) {

@@ -1,19 +1,22 @@
 // graph.tsx - the plan of an instance as a picture.
 //
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { BOX, joinName, layout, type Box, type Element } from "../base/layout";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { BOX, joinName, layout, namesOf, type Box, type Element as PlanElement, type Line } from "../base/layout";
 import { here, setQuery } from "../base/place";
 import { now } from "../base/clock";
 import { duration } from "../base/time";
-import { visible, words } from "../base/text";
+import { grouped, visible, words } from "../base/text";
 import type { StepRow } from "../base/types";
 import { groupOf, iconOf } from "./bits";
 import { Icon } from "./icons";
 
 const KIND_ICON: Record<string, string> = { task: "box", condition: "diamond", fork: "fork", join: "fork", wait: "envelope", sleep: "hourglass", human: "head", save_point: "flag", folded: "more" };
-const PAD = 16;
-const ZOOMS = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2];
+const PAD = 16, LEAST = 0.25, MOST = 2, STEP = 1.25;
+/** Above this many boxes only those in view are drawn. */
+const ALL_MAX = 300, AROUND = 400;
+/** A whole graph is shown at first if it is still readable then. */
+const READABLE = 0.7;
 const CURRENT = new Set(["ready", "running", "waiting", "waiting_decision", "paused", "compensation"]);
 
 const cut = (text: string, length: number): string => text.length > length ? `${text.slice(0, length - 1)}…` : text;
@@ -25,23 +28,39 @@ function took(step: StepRow | undefined): string {
     return step.attempts ? `${text}${text && ", "}${step.attempts}/${step.max_attempts} failed` : text;
 }
 
-function Node({ box, step, undone, focus }: { box: Box; step: StepRow | undefined; undone: number; focus: boolean }) {
+const SIGNS: [group: string, sign: string][] = [["done", "✓"], ["undo", "↩"], ["run", "●"], ["queue", "○"], ["wait", "…"], ["person", "☺"], ["hold", "‖"], ["fail", "✗"]];
+const RANK = ["stop", "plan", "done", "undo", "queue", "wait", "run", "hold", "person", "fail"];
+
+/** "80 ✓ 3 ● 1 ✗": each part by the worst of its steps. */
+function summary(parts: string[][], byName: Map<string, StepRow>): string {
+    const counts = new Map<string, number>();
+    for (const names of parts) {
+        const worst = names.map((name) => groupOf(byName.get(name)?.status ?? "pending")).reduce((a, b) => RANK.indexOf(a) >= RANK.indexOf(b) ? a : b, "stop");
+        counts.set(worst, (counts.get(worst) ?? 0) + 1);
+    }
+    if (counts.size === 1) { const sign = SIGNS.find(([group]) => counts.has(group)); return sign?.[1] ?? ""; }
+    return SIGNS.filter(([group]) => counts.has(group)).map(([group, sign]) => `${counts.get(group)} ${sign}`).join(" ");
+}
+
+function Node({ box, step, undone, focus, byName }: { box: Box; step: StepRow | undefined; undone: number; focus: boolean; byName: Map<string, StepRow> }) {
     const status = step?.status ?? "";
     const isTaken = status !== "" && !["pending", "skipped"].includes(status);
-    const name = box.kind === "folded" ? `${box.folded} steps` : visible(box.name);
-    const second = box.folded && box.kind === "fork" ? `${box.folded} branches` : status === "skipped" ? "not taken" : took(step) || (status && status !== "completed" ? words(status) : "");
+    const isFold = box.kind === "folded" || !!box.folded;
+    const many = box.parts ? summary(box.parts, byName) : "";
+    const name = box.kind === "folded" ? `${grouped(box.folded!)} steps${many && ` ${many}`}` : visible(box.name);
+    const second = box.kind === "folded" ? "unfold" : isFold ? `${box.folded} branches${many && `: ${many}`}` : undone ? `undone, ${undone}.` : status === "skipped" ? "not taken" : took(step) || (status && status !== "completed" ? words(status) : "");
     if (box.kind === "join")
         return <g data-testid="node" data-step={box.name} data-kind="join" class="node join"><rect x={box.x} y={box.y + 8} width={box.width} height={box.height - 16} rx={3} /></g>;
     return (
-        <g data-testid={box.kind === "folded" || box.folded ? "fold" : "node"} data-step={box.name} data-seq={step?.seq} data-status={status} data-kind={box.kind} data-taken={isTaken} role="button" tabIndex={focus ? 0 : -1}
-           aria-label={`${name}, ${words(box.kind)}${status && `, ${words(status)}`}${second && `, ${second}`}`}
+        <g data-testid={isFold ? "fold" : "node"} data-step={box.name} data-seq={step?.seq} data-status={status} data-kind={box.kind} data-taken={isTaken} role="button" tabIndex={focus ? 0 : -1}
+           aria-label={`${cut(name, 18)} ${cut(second, 22)}, ${words(box.kind)}${status && `, ${words(status)}`}`}
            class={`node g-${status ? groupOf(status) : "plan"}${CURRENT.has(status) ? " current" : ""}${isTaken ? "" : " dim"}`}
            transform={`translate(${box.x} ${box.y})`}>
             <title>{name}{box.handler ? `\n${box.handler}` : ""}{step?.error ? `\n${step.error}` : ""}</title>
             <rect class="shape" width={box.width} height={box.height} rx={box.kind === "condition" ? 26 : box.kind === "fork" ? 2 : 6} />
-            <g transform="translate(10 9)"><Icon name={box.kind === "task" || !step ? (step ? iconOf(status) : KIND_ICON[box.kind] ?? "box") : KIND_ICON[box.kind] ?? "box"} size={14} /></g>
+            <g transform="translate(10 9)" aria-hidden="true"><Icon name={box.kind === "task" || !step ? (step ? iconOf(status) : KIND_ICON[box.kind] ?? "box") : KIND_ICON[box.kind] ?? "box"} size={14} /></g>
             <text class="name" x={30} y={21}>{cut(name, 18)}</text>
-            <text class="second" x={30} y={39}>{cut(undone ? `undone, ${undone}.` : second, 22)}</text>
+            <text class="second" x={30} y={39}>{cut(second, 22)}</text>
         </g>
     );
 }
@@ -51,19 +70,85 @@ function isEntered(names: string[], byName: Map<string, StepRow>): boolean {
     return names.some((name) => { const step = byName.get(name); return !!step && !["pending", "skipped"].includes(step.status); });
 }
 
-export function Graph({ plan, steps }: { plan: Element[]; steps: StepRow[] }) {
+interface Rect { left: number; top: number; right: number; bottom: number }
+const EVERYWHERE: Rect = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
+const meets = (it: Rect, view: Rect): boolean => it.left <= view.right && it.right >= view.left && it.top <= view.bottom && it.bottom >= view.top;
+const ofBox = (it: Box): Rect => ({ left: it.x, top: it.y, right: it.x + it.width, bottom: it.y + it.height });
+function ofLine(line: Line): Rect {
+    const xs = line.points.map((it) => it[0]), ys = line.points.map((it) => it[1]);
+    return { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
+}
+
+/** Drag moves, two fingers or Ctrl and the wheel zoom. */
+function usePointers(place: { current: HTMLDivElement | null }, zoomBy: (factor: number) => void) {
+    const latest = useRef(zoomBy);
+    latest.current = zoomBy;
+    useEffect(() => {
+        const element = place.current;
+        if (!element) return undefined;
+        const points = new Map<number, { x: number; y: number }>();
+        let distance = 0, moved = 0;
+        const span = () => { const [a, b] = [...points.values()]; return a && b ? Math.hypot(a.x - b.x, a.y - b.y) : 0; };
+        const onDown = (event: PointerEvent) => { points.set(event.pointerId, { x: event.clientX, y: event.clientY }); distance = span(); moved = 0; };
+        const onMove = (event: PointerEvent) => {
+            const last = points.get(event.pointerId);
+            if (!last) return;
+            points.set(event.pointerId, { x: event.clientX, y: event.clientY });
+            if (points.size === 2) { const next = span(); if (distance && Math.abs(next - distance) > 8) { latest.current(next / distance); distance = next; } return; }
+            if (event.pointerType !== "mouse") return;      // a finger scrolls by itself
+            element.scrollLeft -= event.clientX - last.x;
+            element.scrollTop -= event.clientY - last.y;
+            moved += Math.abs(event.clientX - last.x) + Math.abs(event.clientY - last.y);
+        };
+        const onUp = (event: PointerEvent) => points.delete(event.pointerId);
+        const onClick = (event: MouseEvent) => { if (moved > 6) { event.stopPropagation(); event.preventDefault(); } moved = 0; };
+        const onWheel = (event: WheelEvent) => { if (event.ctrlKey) { event.preventDefault(); latest.current(event.deltaY < 0 ? 1.1 : 1 / 1.1); } };
+        element.addEventListener("pointerdown", onDown);
+        element.addEventListener("click", onClick, true);
+        element.addEventListener("wheel", onWheel, { passive: false });
+        addEventListener("pointermove", onMove);
+        for (const name of ["pointerup", "pointercancel"] as const) addEventListener(name, onUp);
+        return () => {
+            element.removeEventListener("pointerdown", onDown);
+            element.removeEventListener("click", onClick, true);
+            element.removeEventListener("wheel", onWheel);
+            removeEventListener("pointermove", onMove);
+            for (const name of ["pointerup", "pointercancel"] as const) removeEventListener(name, onUp);
+        };
+    }, []);
+}
+
+export type Changes = ReadonlyMap<string, string>;
+
+/** `changes`: of a comparison, what happened to each element. */
+export function Graph({ plan, steps, changes }: { plan: PlanElement[]; steps: StepRow[]; changes?: Changes }) {
     const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
     const [zoom, setZoom] = useState(1);
+    const [view, setView] = useState<Rect>(EVERYWHERE);
     const place = useRef<HTMLDivElement>(null);
     const drawing = useMemo(() => layout(plan, open), [plan, open]);
     const byName = useMemo(() => new Map(steps.map((it) => [it.name, it])), [steps]);
     const undoOrder = useMemo(() => new Map([...steps].filter((it) => it.status === "rolled_back" && it.kind === "task").sort((a, b) => b.commit_no - a.commit_no).map((it, index) => [it.name, index + 1])), [steps]);
     const currentName = steps.find((it) => CURRENT.has(it.status))?.name ?? steps.find((it) => it.status === "failed")?.name ?? drawing.boxes[0]?.name;
-    useEffect(() => {
+    const isLarge = drawing.boxes.length > ALL_MAX;
+    const whole = (): number => ((place.current?.clientWidth ?? 0) - 24) / (drawing.width + 2 * PAD);
+    const look = () => {
+        const element = place.current;
+        if (!element || !isLarge) { setView(EVERYWHERE); return; }
+        const next = { left: element.scrollLeft / zoom - PAD - AROUND, top: element.scrollTop / zoom - PAD - AROUND, right: (element.scrollLeft + element.clientWidth) / zoom + AROUND, bottom: (element.scrollTop + element.clientHeight) / zoom + AROUND };
+        setView((old) => Math.abs(old.left - next.left) < AROUND / 2 && Math.abs(old.top - next.top) < AROUND / 2 && Math.abs(old.right - next.right) < AROUND / 2 && Math.abs(old.bottom - next.bottom) < AROUND / 2 ? old : next);
+    };
+    useLayoutEffect(() => {
         const box = drawing.boxes.find((it) => it.name === currentName), element = place.current;
-        if (box && element) element.scrollLeft = box.x - element.clientWidth / 2 + BOX.width / 2;
+        if (!box || !element) return;
+        const fitting = whole();
+        if (fitting < 1 && fitting >= READABLE) { setZoom(fitting); return; }
+        element.scrollLeft = box.x - element.clientWidth / 2 + BOX.width / 2;
+        element.scrollTop = box.y - element.clientHeight / 2 + BOX.height / 2;
     }, [plan]);
-    const fit = () => { const element = place.current; if (element) setZoom(Math.min(1, Math.max(0.25, (element.clientWidth - 8) / (drawing.width + 2 * PAD)))); };
+    useLayoutEffect(look, [drawing, zoom]);
+    const zoomTo = (next: number) => setZoom(Math.min(MOST, Math.max(LEAST, next)));
+    usePointers(place, (factor) => zoomTo(zoom * factor));
     const onOpen = (name: string) => {
         const step = byName.get(name);
         const box = drawing.boxes.find((it) => it.name === name);
@@ -79,39 +164,46 @@ export function Graph({ plan, steps }: { plan: Element[]; steps: StepRow[] }) {
         if (!move) return;
         event.preventDefault();
         event.stopPropagation();
-        place.current?.querySelectorAll<SVGGElement>("g[tabindex]")[Math.max(0, Math.min(nodes.length - 1, at + move))]?.focus();
+        const all = [...(place.current?.querySelectorAll<SVGGElement>("g[tabindex]") ?? [])];
+        all[all.indexOf(target) + move]?.focus();
     };
     const listNames = useMemo(() => {
         const found = new Map<string, string[]>();
-        const names = (elements: Element[]): string[] => elements.flatMap((it) => [it.name, ...(it.lists?.flatMap((list) => names(list.elements)) ?? [])]);
-        const walk = (elements: Element[]) => elements.forEach((it) => it.lists?.forEach((list) => { found.set(`${it.name}/${list.label}`, names(list.elements)); walk(list.elements); }));
+        const walk = (elements: PlanElement[]) => elements.forEach((it) => it.lists?.forEach((list) => { found.set(`${it.name}/${list.label}`, list.elements.flatMap(namesOf)); walk(list.elements); }));
         walk(plan);
         return found;
     }, [plan]);
     const taken = (name: string): boolean => { const step = byName.get(name); return !!step && !["pending", "skipped", ""].includes(step.status); };
+    const boxes = isLarge ? drawing.boxes.filter((it) => meets(ofBox(it), view)) : drawing.boxes;
+    const lines = isLarge ? drawing.lines.filter((it) => meets(ofLine(it), view)) : drawing.lines;
+    const focused = boxes.some((it) => it.name === currentName) ? currentName : boxes.find((it) => it.kind !== "join")?.name;
     return (
-        <div class="graph" data-testid="graph">
+        <div class="graph" data-testid="graph" data-nodes={drawing.boxes.length}>
             <div class="row tools">
-                <button type="button" data-testid="graph-fit" onClick={fit}>fit</button>
-                <button type="button" data-testid="graph-out" aria-label="Smaller" onClick={() => setZoom(ZOOMS.filter((it) => it < zoom).at(-1) ?? 0.25)}>−</button>
-                <button type="button" data-testid="graph-in" aria-label="Larger" onClick={() => setZoom(ZOOMS.find((it) => it > zoom) ?? 2)}>+</button>
+                <button type="button" data-testid="graph-fit" onClick={() => zoomTo(Math.min(1, whole()))}>fit</button>
+                <button type="button" data-testid="graph-out" aria-label="Smaller" onClick={() => zoomTo(zoom / STEP)}>−</button>
+                <button type="button" data-testid="graph-in" aria-label="Larger" onClick={() => zoomTo(zoom * STEP)}>+</button>
             </div>
-            <div class="scroll canvas" ref={place} tabIndex={0} role="group" aria-label="Graph">
+            <div class="scroll canvas" ref={place} tabIndex={0} role="group" aria-label="Graph" onScroll={isLarge ? look : undefined}>
                 <svg width={(drawing.width + 2 * PAD) * zoom} height={(drawing.height + 2 * PAD) * zoom} viewBox={`${-PAD} ${-PAD} ${drawing.width + 2 * PAD} ${drawing.height + 2 * PAD}`}
-                     onKeyDown={onKey} onClick={(event) => { const node = (event.target as globalThis.Element).closest<SVGGElement>("g[data-step]"); if (node?.dataset["step"]) onOpen(node.dataset["step"]); }}>
-                    {drawing.lines.map((line, index) => {
+                     onKeyDown={onKey} onClick={(event) => { const node = (event.target as Element).closest<SVGGElement>("g[data-step]"); if (node?.dataset["step"]) onOpen(node.dataset["step"]); }}>
+                    {lines.map((line) => {
                         const entered = line.list ? (listNames.get(line.list)?.length ? isEntered(listNames.get(line.list)!, byName) : true) : true;
                         const from = line.from.replace(joinName(""), "");
                         const isTaken = entered && taken(from) && (line.list !== undefined || taken(line.to.replace(joinName(""), "")));
-                        return <g key={index} data-testid="edge" data-from={line.from} data-to={line.to} data-taken={isTaken} class={isTaken ? "edge" : "edge dim"}>
+                        return <g key={`${line.from} ${line.to} ${line.list ?? ""}`} data-testid="edge" data-from={line.from} data-to={line.to} data-taken={isTaken} class={isTaken ? "edge" : "edge dim"}>
                             <polyline points={line.points.map((it) => it.join(",")).join(" ")} />
                             {line.label && Number.isNaN(Number(line.label)) && <text x={(line.points[2] ?? line.points[0])![0] - (line.points.length > 4 ? -3 : 8)} y={(line.points[2] ?? line.points[0])![1] - 5}>{line.label}</text>}
                         </g>;
                     })}
-                    {drawing.boxes.map((box) => <Node key={box.name} box={box} step={byName.get(box.name)} undone={undoOrder.get(box.name) ?? 0} focus={box.name === currentName} />)}
+                    {boxes.map((box) => {
+                        const change = changes?.get(box.name);
+                        const node = <Node key={box.name} box={box} step={byName.get(box.name)} undone={undoOrder.get(box.name) ?? 0} focus={box.name === focused} byName={byName} />;
+                        return change ? <g key={box.name} class={`change c-${change}`}>{node}</g> : node;
+                    })}
                 </svg>
             </div>
-            <p class="muted small-text">A click on a step opens it. <a href={here({ tab: "steps" })}>The same as a list</a></p>
+            {steps.length > 0 && <p class="muted small-text">A click on a step opens it. <a href={here({ tab: "steps" })}>The same as a list</a></p>}
         </div>
     );
 }

@@ -2,7 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError, ask } from "../base/api";
+import { ApiError, ask, onRetry } from "../base/api";
+import { joined, type Digest } from "../base/live";
 import { now } from "../base/clock";
 import { useNews } from "../base/ask";
 import { here, query, setQuery } from "../base/place";
@@ -12,7 +13,7 @@ import { grouped, words } from "../base/text";
 import type { Counts, Page } from "../base/types";
 import { Icon } from "./icons";
 
-export interface Row { id: string; status: string }
+export interface Row { id: string; status: string; run_at?: string }
 export interface ListState<T extends Row> {
     rows: T[];
     stale: ReadonlySet<string>;
@@ -28,7 +29,7 @@ export interface ListState<T extends Row> {
     isOlder: boolean;
 }
 
-const LIMIT = 50, SCANS = 5, CALM_MS = 2000;
+const LIMIT = 50, SCANS = 5, SCAN_MS = 1000, CALM_MS = 2000, IDS_MAX = 100;
 
 /** Parameters of the screen as parameters of the route. */
 export function filterOf(from: Query, names: string[]): URLSearchParams {
@@ -43,9 +44,11 @@ export function filterOf(from: Query, names: string[]): URLSearchParams {
     return result;
 }
 
+/** A page; a search that stopped early is asked on a few times. */
 async function page<T>(route: string, filter: string, cursor: string | null, signal?: AbortSignal): Promise<Page<T>> {
     let items: T[] = [], next = cursor, scannedTo: string | null = null;
-    for (let scan = 0; scan < SCANS; scan++) {
+    const began = Date.now();
+    for (let scan = 0; scan < SCANS && Date.now() - began < SCAN_MS; scan++) {
         const params = new URLSearchParams(filter);
         params.set("limit", String(LIMIT));
         params.set("view", "row");
@@ -59,16 +62,25 @@ async function page<T>(route: string, filter: string, cursor: string | null, sig
     return { items, next, scanned_to: scannedTo };
 }
 
+/** Of a filter only these can change while a row exists. */
+function matcher(filter: string): (row: Row) => boolean {
+    const params = new URLSearchParams(filter), statuses = params.get("status")?.split(",") ?? null, due = params.get("due");
+    return (row) => (!statuses || statuses.includes(row.status)) && (due === null || !row.run_at || String(Date.parse(row.run_at) <= now.peek()) === due);
+}
+
+interface Meta { next: string | null; scannedTo: string | null; error: ApiError | null; isAsking: boolean; isOlder: boolean }
+
 export function useList<T extends Row>(route: string, filter: string, kind: "instances" | "jobs", isBusy: () => boolean): ListState<T> {
     const [rows, setRows] = useState<T[]>([]);
-    const [fresh, setFresh] = useState<T[]>([]);
+    const [fresh, setFresh] = useState<Page<T> | null>(null);
     const [stale, setStale] = useState<ReadonlySet<string>>(new Set());
     const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
-    const [meta, setMeta] = useState<{ next: string | null; scannedTo: string | null; error: ApiError | null; isAsking: boolean; isOlder: boolean }>({ next: null, scannedTo: null, error: null, isAsking: true, isOlder: false });
+    const [meta, setMeta] = useState<Meta>({ next: null, scannedTo: null, error: null, isAsking: true, isOlder: false });
     const [count, setCount] = useState(0);
-    const current = useRef<T[]>([]);
+    const current = useRef<T[]>([]), looking = useRef(false), missed = useRef<Digest | null>(null);
     current.current = rows;
     const asError = (reason: unknown) => reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, route);
+    const metaOf = (answer: Page<T>): Meta => ({ next: answer.next ?? null, scannedTo: answer.scanned_to ?? null, error: null, isAsking: false, isOlder: false });
 
     useEffect(() => {
         const abort = new AbortController();
@@ -76,47 +88,60 @@ export function useList<T extends Row>(route: string, filter: string, kind: "ins
         page<T>(route, filter, null, abort.signal).then((answer) => {
             if (abort.signal.aborted) return;
             setRows(answer.items);
-            setFresh([]);
+            setFresh(null);
             setStale(new Set());
-            setMeta({ next: answer.next ?? null, scannedTo: answer.scanned_to ?? null, error: null, isAsking: false, isOlder: false });
+            setMeta(metaOf(answer));
         }, (reason: unknown) => { if (!abort.signal.aborted) setMeta((old) => ({ ...old, error: asError(reason), isAsking: false })); });
         return () => abort.abort();
     }, [route, filter, count]);
+    useEffect(() => onRetry(() => setCount((it) => it + 1)), []);
 
+    /** Rows as they are now, in their old places. */
     const take = (latest: T[]) => {
-        const old = current.current, byId = new Map(latest.map((it) => [it.id, it]));
+        const old = current.current, byId = new Map(latest.map((it) => [it.id, it])), fits = matcher(filter);
         const differs = new Set(old.filter((it) => byId.has(it.id) && byId.get(it.id)!.status !== it.status).map((it) => it.id));
-        setRows(old.map((it) => byId.get(it.id) ?? it));
+        setRows(current.current = old.map((it) => byId.get(it.id) ?? it));
+        setStale(new Set(current.current.filter((it) => !fits(it)).map((it) => it.id)));
         if (differs.size) { setMarked(differs); setTimeout(() => setMarked(new Set()), 1000); }
     };
-    const look = async () => {
-        try {
-            const latest = (await page<T>(route, filter, null)).items;
-            const old = current.current, known = new Set(old.map((it) => it.id)), seen = new Set(latest.map((it) => it.id));
-            const isFull = latest.length >= LIMIT, lastSeen = latest.at(-1)?.id;
-            const end = isFull && lastSeen ? old.findIndex((it) => it.id === lastSeen) : old.length - 1;
-            const gone = old.slice(0, end + 1).filter((it) => !seen.has(it.id));
-            const others = [...gone, ...old.slice(end + 1)].slice(0, 100).map((it) => it.id);
-            if (others.length) {
-                const changed = await ask<Page<T>>(`${route}?view=row&limit=100&ids=${others.join(",")}`);
-                take([...latest, ...changed.items]);
-            } else take(latest);
-            if (gone.length) setStale((before) => new Set([...before, ...gone.map((it) => it.id)]));
-            const added = latest.filter((it) => !known.has(it.id));
-            if (added.length && !isBusy() && scrollY < 40) setRows((rows) => [...added.filter((it) => !rows.some((row) => row.id === it.id)), ...rows]);
-            else setFresh(added);
-        } catch { /* the next digest asks again; the banner says what is wrong */ }
+    /** The first page anew, and behind it what is known already. */
+    const enter = (latest: Page<T>) => {
+        const last = latest.items.at(-1), at = last ? current.current.findIndex((it) => it.id === last.id) : -1;
+        if (at >= 0) setRows([...latest.items, ...current.current.slice(at + 1)]);
+        else { setRows(latest.items); setMeta(metaOf(latest)); }
+        setStale(new Set());
+        setFresh(null);
     };
-    useNews((digest) => digest[kind].length > 0, () => void look());
+    const look = async (digest: Digest) => {
+        if (looking.current) { missed.current = missed.current ? joined(missed.current, digest) : digest; return; }
+        looking.current = true;
+        try {
+            const old = current.current, known = new Set(old.map((it) => it.id));
+            const changed = digest.is_more ? old.slice(0, IDS_MAX).map((it) => it.id) : digest[kind].filter((it) => known.has(it)).slice(0, IDS_MAX);
+            if (changed.length) take((await ask<Page<T>>(`${route}?view=row&limit=${IDS_MAX}&ids=${changed.join(",")}`)).items);
+            if (!digest.is_more && !digest[kind].some((it) => !known.has(it))) return;
+            const latest = await page<T>(route, filter, null);
+            if (!latest.items.some((it) => !known.has(it.id))) return;
+            if (!isBusy() && scrollY < 40) enter(latest);
+            else setFresh(latest);
+        } catch { /* the next digest asks again; the banner says what is wrong */ } finally {
+            const more = missed.current;
+            looking.current = false;
+            missed.current = null;
+            if (more) void look(more);
+        }
+    };
+    useNews((digest) => digest[kind].length > 0, (digest) => void look(digest));
 
+    const known = new Set(rows.map((it) => it.id));
     return {
-        rows, stale, marked, news: fresh.length, ...meta,
-        showNews: () => { setRows([...fresh, ...rows]); setFresh([]); scrollTo(0, 0); },
+        rows, stale, marked, news: fresh?.items.filter((it) => !known.has(it.id)).length ?? 0, ...meta,
+        showNews: () => { if (fresh) enter(fresh); scrollTo(0, 0); },
         again: () => setCount((it) => it + 1),
         older: () => {
             setMeta((old) => ({ ...old, isOlder: true }));
             page<T>(route, filter, meta.next).then(
-                (answer) => { setRows((old) => [...old, ...answer.items.filter((it) => !old.some((row) => row.id === it.id))]); setMeta({ next: answer.next ?? null, scannedTo: answer.scanned_to ?? null, error: null, isAsking: false, isOlder: false }); },
+                (answer) => { setRows((old) => { const had = new Set(old.map((it) => it.id)); return [...old, ...answer.items.filter((it) => !had.has(it.id))]; }); setMeta(metaOf(answer)); },
                 (reason: unknown) => setMeta((old) => ({ ...old, error: asError(reason), isOlder: false })));
         },
     };
@@ -168,12 +193,33 @@ export function StatusFilter({ statuses }: { statuses: string[] }) {
 
 const RANGES: [string, string][] = [["-1h", "last hour"], ["-24h", "last 24 hours"], ["-7d", "last 7 days"], ["-30d", "last 30 days"]];
 
+/** Own bounds are moments of this browser's zone. */
+function Bound({ name, label }: { name: "from" | "to"; label: string }) {
+    const value = one(query.value, name), at = value && !value.startsWith("-") ? Date.parse(value) : NaN;
+    const local = Number.isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+    return <label class="field"><span class="label">{label}</span><input type="datetime-local" value={local} onChange={(event) => { const text = event.currentTarget.value; setQuery({ [name]: text ? new Date(text).toISOString().replace(/:\d\d\.\d+Z$/, "Z") : null }); }} /></label>;
+}
+
 export const TimeFilter = () => (
     <Menu label="time" id="filter-time" isSet={!!one(query.value, "from") || !!one(query.value, "to")}>
         {RANGES.map(([value, label]) => <button key={value} type="button" class="quiet line" onClick={() => { setQuery({ from: value, to: null }); closeMenus(); }}>{label}</button>)}
         <button type="button" class="quiet line" onClick={() => { setQuery({ from: null, to: null }); closeMenus(); }}>any time</button>
+        <Bound name="from" label="created from" /><Bound name="to" label="created before" />
     </Menu>
 );
+
+/** Tags add up: each one chosen narrows the list. */
+export function TagFilter() {
+    const tags = query.value["tag"] ?? [];
+    return (
+        <Menu label="tag" id="filter-tag" isSet={tags.length > 0}>
+            <input aria-label="Tag, as name:value" placeholder="name:value" onKeyDown={(event) => {
+                const text = event.currentTarget.value.trim();
+                if (event.key === "Enter" && text.includes(":")) { setQuery({ tag: [...tags.filter((it) => it !== text), text] }); closeMenus(); }
+            }} />
+        </Menu>
+    );
+}
 
 /** Chosen from names that are known, or typed. */
 export function NameFilter({ name, label, id, options }: { name: string; label: string; id: string; options: string[] }) {

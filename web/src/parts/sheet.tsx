@@ -7,20 +7,25 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../base/api";
 import { byName } from "../base/settings";
 import { me } from "../base/who";
-import { Command, Failure, toast } from "./bits";
+import { Command, Failure, Text, toast } from "./bits";
 import { Icon } from "./icons";
 import { check, JsonEditor } from "./json";
 
 export interface Field {
     name: string;
     label: string;
-    kind: "text" | "area" | "json" | "check" | "number" | "time" | "choice";
+    kind: "text" | "area" | "json" | "check" | "number" | "time" | "choice" | "own";
     value?: string;
     isRequired?: boolean;
     options?: string[];
     original?: string;
     hint?: string;
     testId?: string;
+    rows?: number;
+    /** Of kind "own": draws itself, and may set other fields too. */
+    draw?: (values: Values, set: (changes: Values) => void) => ComponentChildren;
+    /** What is wrong with it; "" is nothing. */
+    flaw?: (values: Values) => string;
 }
 
 export type Values = Record<string, string>;
@@ -32,17 +37,27 @@ export interface SheetSpec {
     fields?: Field[];
     /** Asks who acts, unless the token says so. */
     hasBy?: boolean;
+    isByOptional?: boolean;
     isDanger?: boolean;
     /** What has to be typed to confirm. */
     typed?: string;
     confirm: string;
+    confirmId?: string;
+    /** Says how things stand, when the server finds that they have changed meanwhile. */
+    explain?: () => Promise<string>;
+    /** Instead of the plain error. */
+    drawError?: (error: ApiError) => ComponentChildren;
     cli?: (values: Values) => string;
     send: (values: Values) => Promise<{ text: string; to?: string } | null>;
     done?: () => void;
+    /** Instead of `done`, if somebody was faster. */
+    changed?: () => void;
 }
 
 export const sheet = signal<SheetSpec | null>(null);
 
+/** Somebody was faster. */
+const CHANGED = new Set(["wrong_state", "conflict"]);
 const FOCUSABLE = 'a[href], button:not([disabled]), input:not([disabled]), select, textarea, [tabindex="0"]';
 
 /** Keeps the focus inside while it is open, and gives it back. */
@@ -65,7 +80,9 @@ function useTrap(close: () => void) {
     return place;
 }
 
-function FieldInput({ field, value, onChange }: { field: Field; value: string; onChange: (text: string) => void }) {
+function FieldInput({ field, values, set }: { field: Field; values: Values; set: (changes: Values) => void }) {
+    const value = values[field.name] ?? "", onChange = (text: string) => set({ [field.name]: text });
+    if (field.kind === "own") return <>{field.draw?.(values, set)}</>;
     const id = `field-${field.name}`;
     const testId = field.testId ?? field.name;
     const common = { id, "data-testid": testId, value, required: !!field.isRequired };
@@ -75,7 +92,7 @@ function FieldInput({ field, value, onChange }: { field: Field; value: string; o
         return <label class="check"><input type="checkbox" data-testid={testId} checked={value === "yes"} onChange={(event) => onChange(event.currentTarget.checked ? "yes" : "")} /> {field.label}</label>;
     return (
         <label class="field" for={id}><span class="label">{field.label}{field.isRequired ? " (required)" : ""}</span>
-            {field.kind === "area" ? <textarea rows={2} {...common} onInput={(event) => onChange(event.currentTarget.value)} />
+            {field.kind === "area" ? <textarea rows={field.rows ?? 2} class={field.rows ? "mono" : undefined} {...common} onInput={(event) => onChange(event.currentTarget.value)} />
                 : field.kind === "choice" ? <select {...common} onChange={(event) => onChange(event.currentTarget.value)}>{field.options?.map((it) => <option key={it}>{it}</option>)}</select>
                 : <><input type={field.kind === "number" ? "number" : field.kind === "time" ? "datetime-local" : "text"} list={field.options ? `${id}-list` : undefined} {...common} onInput={(event) => onChange(event.currentTarget.value)} />
                     {field.options && <datalist id={`${id}-list`}>{field.options.map((it) => <option key={it} value={it} />)}</datalist>}</>}
@@ -86,19 +103,23 @@ function FieldInput({ field, value, onChange }: { field: Field; value: string; o
 
 function SheetBody({ spec }: { spec: SheetSpec }) {
     const needsBy = !!spec.hasBy && !me.value?.name;
-    const fields = [...(spec.fields ?? []), ...(needsBy ? [{ name: "by", label: "Your name", kind: "text", isRequired: true, value: byName.value } as Field] : [])];
+    const fields = [...(spec.fields ?? []), ...(needsBy ? [{ name: "by", label: "Your name", kind: "text", isRequired: !spec.isByOptional, value: byName.value } as Field] : [])];
     const [values, setValues] = useState<Values>(() => Object.fromEntries(fields.map((it) => [it.name, it.value ?? ""])));
     const [typed, setTyped] = useState("");
     const [isWorking, setWorking] = useState(false);
     const [error, setError] = useState<ApiError | null>(null);
-    const close = () => { sheet.value = null; };
+    const [meanwhile, setMeanwhile] = useState("");
+    const set = (changes: Values) => setValues((old) => ({ ...old, ...changes }));
+    const close = () => { if (sheet.value === spec) sheet.value = null; };
     const place = useTrap(close);
-    const isReady = fields.every((it) => it.kind === "json" ? !values[it.name] || !check(values[it.name]!) : !it.isRequired || values[it.name]!.trim()) && (!spec.typed || typed === spec.typed);
+    const isFieldReady = (it: Field): boolean => it.flaw?.(values) ? false : it.kind === "json" ? !values[it.name] || !check(values[it.name]!) : !it.isRequired || !!values[it.name]!.trim();
+    const isReady = fields.every(isFieldReady) && (!spec.typed || typed === spec.typed);
     const full = { ...values, by: me.value?.name || values["by"] || "" };
     const confirm = async () => {
         if (isWorking || !isReady) return;
         setWorking(true);
         setError(null);
+        setMeanwhile("");
         if (needsBy) byName.value = values["by"] ?? "";
         try {
             const outcome = await spec.send(full);
@@ -108,7 +129,10 @@ function SheetBody({ spec }: { spec: SheetSpec }) {
         } catch (reason) {
             setError(reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, spec.action));
             setWorking(false);
-            if (reason instanceof ApiError && (reason.code === "wrong_state" || reason.code === "conflict")) spec.done?.();
+            if (reason instanceof ApiError && CHANGED.has(reason.code)) {
+                setMeanwhile(await spec.explain?.().catch(() => "") ?? "");
+                (spec.changed ?? spec.done)?.();
+            }
         }
     };
     return (
@@ -117,13 +141,13 @@ function SheetBody({ spec }: { spec: SheetSpec }) {
                 <h2 id="sheet-title">{spec.title}</h2>
                 <p>{spec.sentence}</p>
                 <form onSubmit={(event) => { event.preventDefault(); void confirm(); }}>
-                    {fields.map((it) => <FieldInput key={it.name} field={it} value={values[it.name] ?? ""} onChange={(text) => setValues((old) => ({ ...old, [it.name]: text }))} />)}
+                    {fields.map((it) => <FieldInput key={it.name} field={it} values={values} set={set} />)}
                     {spec.typed && <label class="field"><span class="label">Type {spec.typed} to confirm</span><input data-testid="typed" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>}
-                    {error && <Failure error={error} />}
+                    {error && (meanwhile ? <div class="failure" role="alert" data-testid="error" data-code={error.code}><p><Text text={meanwhile} /></p></div> : spec.drawError?.(error) ?? <Failure error={error} />)}
                     {spec.cli && <details><summary>On the command line</summary><Command text={spec.cli(full)} /></details>}
                     <div class="row end">
                         <button type="button" data-testid="sheet-cancel" onClick={close}>Cancel</button>
-                        <button type="submit" class={spec.isDanger ? "danger" : "primary"} data-testid="sheet-confirm" disabled={isWorking || !isReady}>{isWorking ? "Working …" : spec.confirm}</button>
+                        <button type="submit" class={spec.isDanger ? "danger" : "primary"} data-testid={spec.confirmId ?? "sheet-confirm"} disabled={isWorking || !isReady || !!meanwhile}>{isWorking ? "Working …" : spec.confirm}</button>
                     </div>
                 </form>
             </div>
@@ -131,7 +155,10 @@ function SheetBody({ spec }: { spec: SheetSpec }) {
     );
 }
 
-export const Sheets = () => sheet.value ? <SheetBody key={sheet.value.title} spec={sheet.value} /> : null;
+let count = 0;
+const numbers = new WeakMap<SheetSpec, number>();
+const numberOf = (spec: SheetSpec): number => { const known = numbers.get(spec) ?? ++count; numbers.set(spec, known); return known; };
+export const Sheets = () => sheet.value ? <SheetBody key={numberOf(sheet.value)} spec={sheet.value} /> : null;
 
 export function Drawer({ title, onClose, children }: { title: ComponentChildren; onClose: () => void; children: ComponentChildren }) {
     const place = useTrap(onClose);

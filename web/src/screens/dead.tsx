@@ -2,66 +2,149 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
+import { askText } from "../base/api";
 import { useAsk, useNews } from "../base/ask";
-import { here, query } from "../base/place";
+import { merged } from "../base/patch";
+import { here, query, setQuery } from "../base/place";
 import { one } from "../base/query";
-import { grouped } from "../base/text";
-import type { DlqRecord, ErrorGroup, InstanceRow, JobRow, Page } from "../base/types";
+import { member, rawOf, scan } from "../base/scan";
+import { grouped, oneLine } from "../base/text";
+import type { Counts, DlqRow, ErrorGroup, InstanceRow, JobRow, Page } from "../base/types";
 import { may } from "../base/who";
 import { requeue } from "../parts/actions";
+import { BulkBar, bulkAction, canBulk } from "../parts/bulk";
 import { Empty, Failure, Loading, Status, Text, Time } from "../parts/bits";
 import { Icon } from "../parts/icons";
+import { check, Difference, JsonEditor, pretty } from "../parts/json";
+import type { Field } from "../parts/sheet";
 
 type Of = "dlq" | "jobs" | "instances";
 const TABS: [string, Of, string][] = [["parked", "dlq", "Parked"], ["jobs", "jobs", "Failed jobs"], ["instances", "instances", "Failed instances"]];
 
+interface Groups { items: ErrorGroup[]; scanned: number; is_more: boolean }
+type Member = DlqRow & InstanceRow & JobRow;
+
+// ---- edit and requeue all --------------------------------------------------------------------------
+
+const SHOWN = 3;
+
+/** The inputs of the first few, as they are kept. */
+async function firstInputs(group: string, signal: AbortSignal): Promise<string[]> {
+    const text = await askText("GET", `/v1/dlq?group=${group}&limit=${SHOWN}`, undefined, signal), items = member(text, scan(text), "items");
+    return (items?.items ?? []).map((it) => { const input = member(text, it, "input"); return input ? rawOf(text, input) : "null"; });
+}
+
+function EditAll({ group, mode, text, set }: { group: string; mode: string; text: string; set: (changes: Record<string, string>) => void }) {
+    const inputs = useAsk<string[]>(group, firstInputs);
+    const isGood = text !== "" && !check(text);
+    const after = (before: string): string => mode === "patch" ? merged(before, text) : text;
+    return (
+        <>
+            <div class="segments" role="group" aria-label="How the inputs are changed">
+                <button type="button" data-testid="edit-mode-replace" aria-pressed={mode === "replace"} onClick={() => set({ mode: "replace", text: inputs.data?.[0] ?? "{}" })}>One input for all</button>
+                <button type="button" data-testid="edit-mode-patch" aria-pressed={mode === "patch"} onClick={() => set({ mode: "patch", text: "{}" })}>Change each one's own</button>
+            </div>
+            <p class="muted">{mode === "patch" ? "A merge patch: members given here replace those of each input; null removes one." : "Every one gets this input."}</p>
+            <JsonEditor label={mode === "patch" ? "Patch" : "Input"} value={text} onChange={(next) => set({ text: next })} />
+            {isGood && inputs.data && <div data-testid="edit-preview"><h3>The first {inputs.data.length}, before and after</h3>{inputs.data.map((it, index) => <Difference key={index} before={pretty(it)} after={pretty(after(it))} />)}</div>}
+        </>
+    );
+}
+
+function editAll(it: ErrorGroup, first: string, done: () => void): void {
+    const field: Field = {
+        name: "text", label: "Input", kind: "own", value: first, draw: (values, set) => <EditAll group={it.group} mode={values["mode"] || "replace"} text={values["text"] ?? ""} set={set} />,
+        flaw: (values) => !values["text"] || check(values["text"]) ? "no JSON" : "",
+    };
+    void bulkAction("dlq", "requeue", { filter: { group: it.group } }, {
+        sentence: "Requeue {n} with another input? Each is called again with fresh attempts.", fields: [field], done,
+        rawOf: (values) => `,"args":{"${values["mode"] === "patch" ? "input_patch" : "input"}":${values["text"]}}`,
+    });
+}
+
+async function firstInput(group: string): Promise<string> {
+    return (await firstInputs(group, new AbortController().signal).catch(() => []))[0] ?? "{}";
+}
+
+// ---- members of a group ----------------------------------------------------------------------------
+
 function Members({ group, of, reload }: { group: string; of: Of; reload: () => void }) {
-    const target = !group ? "/v1/dlq?limit=100" : of === "dlq" ? `/v1/dlq?view=row&group=${group}&limit=50` : `/v1/${of}?view=row&status=failed&group=${group}&limit=50`;
-    const page = useAsk<Page<DlqRecord & InstanceRow & JobRow & { input_preview?: string | null; key?: string | null }>>(target);
+    const [limit, setLimit] = useState(50);
+    const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+    const filter = group && `&group=${group}`;
+    const target = of === "dlq" ? `/v1/dlq?limit=${limit}${filter}${may("GET", "/v1/errors") ? "&view=row" : ""}` : `/v1/${of}?view=row&status=failed&limit=${limit}${filter}`;
+    const page = useAsk<Page<Member>>(target);
     const canRequeue = may("POST", "/v1/dlq/{id}/requeue");
     useNews((digest) => digest.instances.length + digest.jobs.length > 0, page.again, 2000);
     if (page.error && !page.data) return <Failure error={page.error} again={page.again} />;
     if (!page.data) return <Loading rows={2} />;
-    if (!page.data.items.length) return <Empty reason="done"><Icon name="tick" size={24} /><p>No dead letters.</p></Empty>;
+    if (!page.data.items.length) return group ? <p class="muted">None is left.</p> : <Nobody />;
     const done = () => { page.again(); reload(); };
+    const flip = (id: string) => { const next = new Set(selected); if (!next.delete(id)) next.add(id); setSelected(next); };
+    const box = (it: Member, name: string) => canBulk() && <td class="narrow"><input type="checkbox" data-testid="select-row" aria-label={`Select ${name}`} checked={selected.has(it.id)} onClick={() => flip(it.id)} /></td>;
+    const draw = (it: Member) => {
+        const name = it.key ?? it.idempotency_key ?? `…${(it.instance_id ?? it.id).slice(-8)}`;
+        if (of !== "dlq") return (
+            <tr key={it.id} data-testid="dead-row" data-id={it.id} data-status={it.status}>{box(it, name)}<td class="c-key"><a class="row-link" href={`${of}/${it.id}`}><Text text={name} /></a></td>
+                <td><Status status={it.status} of={of === "jobs" ? "job" : "instance"} /></td><td class="clip mono muted"><Text text={it.input_preview ?? it.payload_preview ?? ""} /></td><td class="right c-time"><Time at={it.created_at} /></td></tr>);
+        return (
+            <tr key={it.id} data-testid="dead-row" data-id={it.id} data-status="dlq">{box(it, name)}
+                <td class="c-key"><a class="row-link" href={`instances/${it.instance_id}`}><Text text={name} /></a></td>
+                {!group && <td class="clip"><b><Text text={it.step_name} /></b> <span class="bad"><Text text={oneLine(it.error ?? "")} /></span></td>}
+                <td class="clip mono muted"><Text text={it.input_preview ?? (it.input === undefined ? "" : JSON.stringify(it.input))} /></td><td class="right c-time"><Time at={it.created_at} /></td>
+                <td class="right nowrap c-buttons">{canRequeue && <><button type="button" data-testid="action-requeue" onClick={() => void requeue(it.id, it.step_name, false, done)}>Requeue</button> <button type="button" data-testid="action-requeue-edit" onClick={() => void requeue(it.id, it.step_name, true, done)}>Edit and requeue</button></>}</td>
+            </tr>);
+    };
     return (
-        <table class="rows inner"><tbody>{page.data.items.map((it) => of === "dlq" ? (
-            <tr key={it.id} data-testid="dead-row" data-id={it.id}>
-                <td class="c-key"><a class="row-link" href={`instances/${it.instance_id}`}><Text text={it.key ?? `…${it.instance_id.slice(-8)}`} /></a></td>
-                {!group && <td><Text text={it.step_name} /> <span class="bad"><Text text={it.error ?? ""} /></span></td>}<td class="clip mono muted wide"><Text text={it.input_preview ?? JSON.stringify(it.input)} /></td><td class="c-time"><Time at={it.created_at} /></td>
-                <td class="right nowrap">{canRequeue && <><button type="button" data-testid="action-requeue" onClick={() => void requeue(it.id, it.step_name, false, done)}>Requeue</button> <button type="button" data-testid="action-requeue-edit" onClick={() => void requeue(it.id, it.step_name, true, done)}>Edit and requeue</button></>}</td>
-            </tr>
-        ) : (
-            <tr key={it.id} data-testid="dead-row" data-id={it.id}><td class="c-key"><a class="row-link" href={`${of}/${it.id}`}><Text text={it.key ?? it.idempotency_key ?? `…${it.id.slice(-8)}`} /></a></td>
-                <td><Status status={it.status} /></td><td class="c-time"><Time at={it.created_at} /></td></tr>
-        ))}</tbody></table>
+        <>
+            <table class="rows inner"><tbody>{page.data.items.map(draw)}</tbody></table>
+            {page.data.next && limit < 1000 && <p class="center"><button type="button" data-testid="older" onClick={() => setLimit(Math.min(1000, limit + 200))}>Older</button></p>}
+            {selected.size > 0 && <BulkBar on={of} ids={[...selected]} filter={null} matching={null} actions={of === "dlq" ? ["requeue", "cancel"] : of === "jobs" ? ["retry", "delete"] : ["retry", "restart"]} clear={() => setSelected(new Set())} />}
+        </>
     );
+}
+
+const Nobody = () => <Empty reason="done"><Icon name="tick" size={24} /><p>No dead letters.</p></Empty>;
+
+function GroupActions({ it, of, reload }: { it: ErrorGroup; of: Of; reload: () => void }) {
+    if (!canBulk()) return null;
+    const on = (action: string) => void bulkAction(of, action, { filter: of === "dlq" ? { group: it.group } : { group: it.group, status: "failed" } }, { done: reload });
+    if (of === "dlq") return (
+        <div class="row group-actions">
+            <button type="button" class="primary" data-testid="group-requeue" onClick={() => on("requeue")}>Requeue all</button>
+            <button type="button" data-testid="group-edit" onClick={() => void firstInput(it.group).then((first) => editAll(it, first, reload))}>Edit and requeue all</button>
+            <button type="button" data-testid="group-cancel" onClick={() => on("cancel")}>Cancel all</button>
+        </div>);
+    return <div class="row group-actions"><button type="button" class="primary" data-testid="group-retry" onClick={() => on("retry")}>Retry all</button>{of === "jobs" && <button type="button" data-testid="group-delete" onClick={() => on("delete")}>Delete all</button>}</div>;
 }
 
 export default function Dead() {
     const tab = TABS.find(([name]) => name === one(query.value, "tab")) ?? TABS[0]!;
-    const of = tab[1], workflow = one(query.value, "workflow");
-    const hasGroups = may("GET", "/v1/errors");
-    const groups = useAsk<{ items: ErrorGroup[]; scanned: number; is_more: boolean }>(!hasGroups ? null : `/v1/errors?of=${of}${workflow && `&workflow=${encodeURIComponent(workflow)}`}`);
+    const of = tab[1], workflow = one(query.value, "workflow"), hasGroups = may("GET", "/v1/errors");
+    const groups = useAsk<Groups>(!hasGroups ? null : `/v1/errors?of=${of}${workflow && of !== "jobs" ? `&workflow=${encodeURIComponent(workflow)}` : ""}`);
+    const instances = useAsk<{ counts: Counts }>(may("GET", "/v1/instances/counts") ? "/v1/instances/counts" : null);
+    const jobs = useAsk<{ counts: Counts }>(may("GET", "/v1/jobs/counts") ? "/v1/jobs/counts" : null);
     const [open, setOpen] = useState<ReadonlySet<string> | null>(null);
-    useNews((digest) => digest.instances.length + digest.jobs.length > 0, groups.again, 2000);
-    const items = groups.data?.items ?? [];
-    const total = items.reduce((sum, it) => sum + it.n, 0);
-    const isOpen = (group: string) => open ? open.has(group) : items[0]?.group === group;
-    const toggle = (group: string) => { const next = new Set(open ?? (items[0] ? [items[0].group] : [])); if (!next.delete(group)) next.add(group); setOpen(next); };
-    if (!hasGroups) return <section data-testid="dead"><h1>Dead letters</h1><Members group="" of="dlq" reload={() => undefined} /></section>;
+    useNews((digest) => digest.instances.length + digest.jobs.length > 0, () => { groups.again(); instances.again(); jobs.again(); }, 3000);
+    const items = groups.data?.items ?? [], first = items.slice(0, 3).map((it) => it.group);
+    const total: Record<Of, number | undefined> = { dlq: of === "dlq" && groups.data ? items.reduce((sum, it) => sum + it.n, 0) : instances.data?.counts["dlq"]?.n, jobs: jobs.data?.counts["failed"]?.n, instances: instances.data?.counts["failed"]?.n };
+    const isOpen = (group: string) => open ? open.has(group) : first.includes(group);
+    const toggle = (group: string) => { const next = new Set(open ?? first); if (!next.delete(group)) next.add(group); setOpen(next); };
+    const names = [...new Set(items.map((it) => it.workflow).filter((it): it is string => !!it))];
     return (
         <section data-testid="dead">
-            <div class="row head"><h1>Dead letters {total > 0 && <span class="muted">{grouped(total)}</span>}</h1></div>
-            <div class="tabs" role="tablist">{TABS.map(([name, , label]) => <a key={name} role="tab" aria-selected={name === tab[0]} data-testid={`dead-tab-${name}`} href={here({ tab: name === "parked" ? null : name })}>{label}</a>)}</div>
-            {groups.error && !groups.data ? <Failure error={groups.error} again={groups.again} /> : !groups.data ? <Loading />
-                : !items.length ? <Empty reason="done"><Icon name="tick" size={24} /><p>No dead letters.</p></Empty>
+            <div class="row head"><h1>Dead letters</h1>
+                {(names.length > 1 || workflow) && of !== "jobs" && <label class="inline">workflow <select data-testid="filter-workflow" value={workflow} onChange={(event) => setQuery({ workflow: event.currentTarget.value })}><option value="">all</option>{[...new Set([...names, ...(workflow ? [workflow] : [])])].map((it) => <option key={it}>{it}</option>)}</select></label>}</div>
+            <div class="tabs" role="tablist">{TABS.map(([name, kind, label]) => <a key={name} role="tab" aria-selected={name === tab[0]} data-testid={`dead-tab-${name}`} href={here({ tab: name === "parked" ? null : name })}>{label} {total[kind] !== undefined && <span class="count">{grouped(total[kind]!)}</span>}</a>)}</div>
+            {!hasGroups ? <div class="card"><Members key={of} group="" of={of} reload={() => undefined} /></div>
+                : groups.error && !groups.data ? <Failure error={groups.error} again={groups.again} /> : !groups.data ? <Loading />
+                : !items.length ? <Nobody />
                 : items.map((it) => (
                     <article key={it.group} class="card group" data-testid="group" data-group={it.group} data-count={it.n}>
-                        <header class="row"><button type="button" class="fold" aria-expanded={isOpen(it.group)} aria-label={isOpen(it.group) ? "Fold" : "Unfold"} onClick={() => toggle(it.group)}><Icon name={isOpen(it.group) ? "down" : "right"} /></button>
-                            <span class="grow"><b><Text text={it.step ?? it.type ?? ""} /></b>{it.is_undo && <span class="pill g-undo">undo</span>}{it.workflow && <> · <Text text={it.workflow} /></>}<br /><span class="bad"><Text text={it.sample || it.pattern} /></span></span>
-                            <b class="num">{grouped(it.n)}</b><span class="muted">first <Time at={it.first_at} />, last <Time at={it.last_at} /></span></header>
-                        {isOpen(it.group) && <Members group={it.group} of={of} reload={groups.again} />}
+                        <header class="row"><button type="button" class="fold" data-testid="group-fold" aria-expanded={isOpen(it.group)} aria-label={isOpen(it.group) ? "Fold" : "Unfold"} onClick={() => toggle(it.group)}><Icon name={isOpen(it.group) ? "down" : "right"} /></button>
+                            <span class="grow"><b><Text text={it.step ?? it.type ?? ""} /></b> {it.is_undo && <span class="pill g-undo">undo</span>}{it.workflow && <span class="muted"> · <Text text={it.workflow} /></span>}<br /><span class="bad"><Text text={it.sample || it.pattern} /></span></span>
+                            <span class="group-side"><b class="big num">{grouped(it.n)}</b><span class="muted small-text">first <Time at={it.first_at} />, last <Time at={it.last_at} /></span></span></header>
+                        {isOpen(it.group) && <><GroupActions it={it} of={of} reload={groups.again} /><Members group={it.group} of={of} reload={groups.again} /></>}
                     </article>
                 ))}
             {groups.data?.is_more && <p class="muted">Only the newest {grouped(groups.data.scanned)} were read.</p>}

@@ -10,49 +10,52 @@ import { one } from "../base/query";
 import { byName, density, forgetAll, hasShortcuts, isLiveWanted, theme, timeForm, views, zone, type SavedView } from "../base/settings";
 import { duration } from "../base/time";
 import { grouped, words } from "../base/text";
-import type { Finding, Page, TypeRow, WorkerRow } from "../base/types";
+import type { Finding, Page, Schemas, TypeRow, WorkerRow } from "../base/types";
 import { about, askWho, may, me } from "../base/who";
 import { typeAction } from "../parts/actions";
 import { Command, Copy, Empty, Failure, Loading, Text, Time, toast } from "../parts/bits";
 import { Icon } from "../parts/icons";
 import { download } from "../parts/json";
+import { sheet } from "../parts/sheet";
 
 // ---- workers ---------------------------------------------------------------------------------------
 
-interface Held { id: string; kind: string; type: string; step: string | null; instance_id: string | null; key: string | null; attempt: number; since: string | null; lease_until: string }
+type Held = Schemas["HeldTask"];
 
 function Tasks({ name }: { name: string }) {
     const page = useAsk<Page<Held>>(`/v1/workers/${encodeURIComponent(name)}/tasks`);
     useNews(() => true, page.again, 2000);
+    if (page.error && !page.data) return <Failure error={page.error} again={page.again} />;
     if (!page.data) return <Loading rows={1} />;
     if (!page.data.items.length) return <p class="muted">It holds nothing.</p>;
-    return <ul class="plain">{page.data.items.map((it) => <li key={it.id} data-testid="worker-task" data-id={it.id} class="row"><Text text={it.step ?? it.type} /> · <a href={it.instance_id ? `instances/${it.instance_id}` : `jobs/${it.id}`}><Text text={it.key ?? "open"} /></a><span class="muted">lease until <Time at={it.lease_until} /></span></li>)}</ul>;
+    return <ul class="plain">{page.data.items.map((it) => <li key={it.id} data-testid="worker-task" data-id={it.id} class="row"><b><Text text={it.step ?? it.type ?? it.kind} /></b> <a href={it.instance_id ? `instances/${it.instance_id}` : `jobs/${it.id}`}>…{(it.instance_id ?? it.id).slice(-8)}</a><span class="muted">call {it.call}{it.since && <>, since <Time at={it.since} /></>}{it.lease_until && <>, lease until <Time at={it.lease_until} /></>}</span></li>)}</ul>;
 }
 
 export function Workers() {
     const workers = useAsk<Page<WorkerRow>>("/v1/workers");
     const types = useAsk<Page<TypeRow>>("/v1/types?limit=200");
-    const [open, setOpen] = useState<string | null>(null);
+    const [open, setOpen] = useState<Record<string, boolean>>({});
     const [hasGone, setGone] = useState(false);
     useNews(() => true, () => { workers.again(); types.again(); }, 5000);
     if (workers.error && !workers.data) return <Failure error={workers.error} again={workers.again} />;
     if (!workers.data) return <Loading />;
     const shown = workers.data.items.filter((it) => hasGone || it.state !== "gone"), gone = workers.data.items.length - workers.data.items.filter((it) => it.state !== "gone").length;
-    const live = workers.data.items.filter((it) => it.state === "live").length;
+    const live = workers.data.items.filter((it) => it.state === "live").length, quiet = workers.data.items.filter((it) => it.state === "quiet").length;
+    const isOpen = (it: WorkerRow) => open[it.name] ?? (it.holds > 0 && it.holds <= 4 && shown.length <= 8);
     const waiting = (types.data?.items ?? []).filter((it) => it.is_served === false && it.ready > 0);
     const line = (type: string) => `cairn work --handle '${type}=COMMAND'`;
     return (
-        <section>
-            <div data-testid="workers">
-                <div class="row head"><h1>Workers <span class="muted">{live} live</span></h1>{gone > 0 && <button type="button" onClick={() => setGone(!hasGone)}>{hasGone ? "Hide those that are gone" : `Show ${gone} that are gone`}</button>}</div>
+        <section data-testid="workers">
+            <div>
+                <div class="row head"><h1>Workers <span class="muted">{live} live{quiet > 0 && ` · ${quiet} quiet`}</span></h1>{gone > 0 && <button type="button" onClick={() => setGone(!hasGone)}>{hasGone ? "Hide those that are gone" : `Show ${gone} that are gone`}</button>}</div>
                 {!shown.length ? <Empty reason="none"><p>No worker has been seen.</p>{waiting.slice(0, 3).map((it) => <p key={it.type}><Command text={line(it.type)} /></p>)}</Empty>
-                    : <div class="table-wrap"><table class="rows"><thead><tr><th>name</th><th>state</th><th class="wide">serves</th><th class="right">holds</th><th class="right">last seen</th><th>runtime</th></tr></thead><tbody>{shown.flatMap((it) => [
+                    : <div class="table-wrap"><table class="rows"><thead><tr><th>name</th><th>state</th><th class="wide">serves</th><th class="right">holds</th><th class="right">last seen</th><th class="wide-screen">via</th><th>runtime</th><th class="right">errors 1 h</th></tr></thead><tbody>{shown.flatMap((it) => [
                         <tr key={it.name} data-testid="worker-row" data-name={it.name} data-state={it.state}>
-                            <td class="c-key"><button type="button" class="fold" aria-expanded={open === it.name} aria-label="Its tasks" onClick={() => setOpen(open === it.name ? null : it.name)}><Icon name={open === it.name ? "down" : "right"} /></button><Text text={it.name} /></td>
+                            <td class="c-key"><button type="button" class="fold" aria-expanded={isOpen(it)} aria-label={`Tasks of ${it.name}`} onClick={() => setOpen({ ...open, [it.name]: !isOpen(it) })}><Icon name={isOpen(it) ? "down" : "right"} /></button><Text text={it.name} /></td>
                             <td><span class={`pill g-${it.state === "live" ? "done" : it.state === "quiet" ? "queue" : "stop"}`}><Icon name={it.state === "live" ? "disc" : "ring"} size={12} />{it.state}</span></td>
-                            <td class="clip mono"><Text text={it.types.join(", ")} /></td><td class="right num">{it.holds}/{it.places}</td><td class="right"><Time at={it.last_seen} /></td><td>{it.runtime ?? "–"}</td>
+                            <td class="clip mono"><Text text={it.types.join(", ")} /></td><td class="right num">{it.holds}/{it.places}</td><td class="right"><Time at={it.last_seen} /></td><td class="muted wide-screen clip-short"><Text text={it.via} /></td><td>{it.runtime ? <Text text={it.runtime} /> : "–"}</td><td class="right num">{it.errors_1h ?? "–"}</td>
                         </tr>,
-                        ...(open === it.name ? [<tr key={`${it.name}+`}><td colSpan={6}><Tasks name={it.name} /></td></tr>] : []),
+                        ...(isOpen(it) ? [<tr key={`${it.name}+`} class="below-row"><td colSpan={8}><Tasks name={it.name} /></td></tr>] : []),
                     ])}</tbody></table></div>}
             </div>
             <h2>Types</h2>
@@ -75,7 +78,7 @@ const Choice = <T extends string>({ name, label, value, options, onChange }: { n
     <label class="field"><span class="label">{label}</span><select data-testid={name} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>{options.map((it) => <option key={it}>{it}</option>)}</select></label>
 );
 
-const PACKAGES = ["preact (MIT)", "@preact/signals (MIT)", "diff (BSD-3-Clause)"];
+const PACKAGES = ["preact (MIT)", "@preact/signals (MIT)", "uPlot (MIT)", "diff (BSD-3-Clause)"];
 
 export function Settings() {
     const doctor = useAsk<{ items: Finding[] }>(may("GET", "/v1/doctor") ? "/v1/doctor" : null);
@@ -86,6 +89,10 @@ export function Settings() {
         views.value = list.filter((view) => typeof view.name === "string" && typeof view.screen === "string" && typeof view.query === "string").map(({ name, screen, query }) => ({ name, screen, query }));
         toast("ok", `${views.value.length} views`);
     }).catch(() => toast("error", "This is no file of views."));
+    const rename = (view: SavedView) => {
+        sheet.value = { action: "rename-view", title: `Rename ${view.name}`, sentence: "Only the name changes.", confirm: "Rename", fields: [{ name: "name", label: "Name", kind: "text", isRequired: true, value: view.name, testId: "view-name" }],
+                        send: async (values) => { views.value = views.value.map((other) => other === view ? { ...view, name: values["name"]!.trim() } : other); return null; } };
+    };
     const move = (index: number, by: number) => { const list = [...views.value], [view] = list.splice(index, 1); list.splice(index + by, 0, view!); views.value = list; };
     return (
         <section data-testid="settings">
@@ -100,8 +107,9 @@ export function Settings() {
                 {!me.value?.name && <label class="field"><span class="label">Your name</span><input data-testid="set-by" value={byName.value} onInput={(event) => { byName.value = event.currentTarget.value; }} /></label>}
             </div>
             <h2>Saved views</h2>
-            {!views.value.length ? <p class="muted">None. A list with filters can be saved as a view.</p> : <ul class="plain">{views.value.map((view, index) => <li key={view.name} class="row">
-                <a href={view.screen + view.query}>{view.name}</a>
+            {!views.value.length ? <p class="muted">None. A list with filters can be saved as a view.</p> : <ul class="plain">{views.value.map((view, index) => <li key={view.screen + view.name} class="row" data-testid="saved-view" data-name={view.name}>
+                <a href={view.screen + view.query}>{view.name}</a><span class="muted">{view.screen}</span>
+                <button type="button" class="quiet" data-testid="view-rename" aria-label={`Rename ${view.name}`} onClick={() => rename(view)}>Rename</button>
                 <button type="button" class="quiet" aria-label={`Move ${view.name} up`} disabled={!index} onClick={() => move(index, -1)}>↑</button>
                 <button type="button" class="quiet" aria-label={`Move ${view.name} down`} disabled={index === views.value.length - 1} onClick={() => move(index, 1)}>↓</button>
                 <button type="button" class="quiet" aria-label={`Remove ${view.name}`} onClick={() => { views.value = views.value.filter((other) => other !== view); }}><Icon name="close" /></button></li>)}</ul>}

@@ -2,20 +2,29 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
-import { ask, send } from "../base/api";
-import { useAsk } from "../base/ask";
-import { go, here, query } from "../base/place";
+import { ApiError, ask, send } from "../base/api";
+import { useAsk, useNews } from "../base/ask";
+import { changes } from "../base/changes";
 import { readPlan, type Element } from "../base/layout";
+import { go, here, query, setQuery } from "../base/place";
 import { one } from "../base/query";
-import type { InstanceRow, Page, Workflow as WorkflowType } from "../base/types";
+import { grouped, plural, words } from "../base/text";
+import { duration } from "../base/time";
+import type { Counts, Grid as GridType, InstanceRow, Page, TypeRow, Workflow as WorkflowType, WorkflowSummary } from "../base/types";
 import { may } from "../base/who";
-import { rawMember, startForm } from "../parts/actions";
-import { Copy, Empty, Failure, Loading, Status, Text, Time } from "../parts/bits";
+import { instanceAction, startForm } from "../parts/actions";
+import { Copy, Empty, Failure, groupOf, iconOf, Loading, Status, Text, Time } from "../parts/bits";
 import { Graph } from "../parts/graph";
+import { Icon } from "../parts/icons";
 import { Difference, Json } from "../parts/json";
+import { countText } from "../parts/list";
+import { Outline } from "../parts/outline";
 import { sheet } from "../parts/sheet";
+import { WhyLine } from "../parts/why";
 
-export const isFunction = (it: WorkflowType): boolean => typeof it.definition === "object" && it.definition !== null && "function" in it.definition;
+type Kind = "workflow" | "function";
+const isFunction = (it: WorkflowType): boolean => typeof it.definition === "object" && it.definition !== null && "function" in it.definition;
+const hasSummary = (): boolean => may("GET", "/v1/workflows/{name}");
 
 async function all(target: string, signal: AbortSignal): Promise<WorkflowType[]> {
     let items: WorkflowType[] = [], cursor = "";
@@ -27,136 +36,222 @@ async function all(target: string, signal: AbortSignal): Promise<WorkflowType[]>
     return items;
 }
 
-/** What was last used for this workflow, else {}. */
-async function lastInput(name: string): Promise<string> {
-    try {
-        const page = await ask<Page<InstanceRow>>(`/v1/instances?workflow=${encodeURIComponent(name)}&limit=1&view=row`);
-        return page.items[0] ? await rawMember(`/v1/instances/${page.items[0].id}`, "input") : "{}";
-    } catch { return "{}"; }
+// ---- all of them -----------------------------------------------------------------------------------
+
+/** A server without summaries: the names and versions of all definitions. */
+async function gathered(kind: Kind, signal: AbortSignal): Promise<WorkflowSummary[]> {
+    const byName = new Map<string, number[]>();
+    for (const it of await all("/v1/workflows", signal)) if (isFunction(it) === (kind === "function")) byName.set(it.name, [...(byName.get(it.name) ?? []), it.version]);
+    return [...byName].map(([name, versions]) => ({ name, kind, versions: versions.sort((a, b) => b - a), newest: Math.max(...versions) }));
 }
 
-const start = (name: string, version: number) => void lastInput(name).then((input) => startForm(name, version, input));
+async function summaries(target: string, signal: AbortSignal): Promise<WorkflowSummary[]> {
+    const kind = target as Kind;
+    if (!hasSummary()) return gathered(kind, signal);
+    const page = await ask<Page<WorkflowSummary>>(`/v1/workflows?view=summary&kind=${kind}&limit=1000`, signal);
+    return page.items;
+}
+
+/** "workflow:5:3: ..." leads to its line. */
+function Flaw({ error, text }: { error: ApiError; text: string }) {
+    const found = /:(\d+):(\d+): (.*)$/s.exec(error.message), line = Number(found?.[1] ?? 0);
+    if (!found) return <Failure error={error} />;
+    return (
+        <div class="failure" role="alert" data-testid="flaw" data-line={line}><Icon name="cross" /><div><p>line {line}, column {found[2]}: <Text text={found[3]!} /></p>
+            <pre>{[line - 1, line, line + 1].filter((it) => it > 0 && it <= text.split("\n").length).map((it) => `${it === line ? "›" : " "} ${String(it).padStart(3)} ${text.split("\n")[it - 1]}\n`).join("")}</pre></div></div>
+    );
+}
 
 function deploy(done: () => void): void {
+    let sent = "";
     sheet.value = {
         action: "deploy", title: "Deploy a workflow", sentence: "The file is checked and kept under its name and version. A deployed version never changes.", confirm: "Deploy", done,
-        fields: [{ name: "text", label: "Workflow file (YAML or JSON)", kind: "area", isRequired: true, testId: "deploy-text" }],
-        cli: () => "cairn deploy FILE",
+        fields: [{ name: "file", label: "File", kind: "own", draw: (_, set) => <label class="button">Choose a file<input type="file" class="file" accept=".yaml,.yml,.json" data-testid="deploy-file" onChange={(event) => void event.currentTarget.files?.[0]?.text().then((text) => set({ text }))} /></label> },
+                 { name: "text", label: "Workflow file (YAML or JSON)", kind: "area", rows: 14, isRequired: true, testId: "deploy-text" }],
+        cli: () => "cairn deploy FILE", drawError: (error) => <Flaw error={error} text={sent} />,
         send: async (values) => {
-            const answer = await send<{ name: string; version: number; existing: boolean }>("POST", "/v1/workflows", values["text"]!);
+            sent = values["text"]!;
+            const answer = await send<{ name: string; version: number; existing: boolean }>("POST", "/v1/workflows", sent);
             go(`workflows/${encodeURIComponent(answer.name)}/${answer.version}`);
             return { text: answer.existing ? "The same content was there." : `Deployed ${answer.name}, version ${answer.version}` };
         },
     };
 }
 
-export default function Workflows({ kind }: { kind: "workflow" | "function" }) {
-    const list = useAsk<WorkflowType[]>("/v1/workflows", all);
-    const word = kind === "function" ? "functions" : "workflows";
-    const names = useMemo(() => {
-        const byName = new Map<string, WorkflowType[]>();
-        for (const it of list.data ?? []) if (isFunction(it) === (kind === "function")) byName.set(it.name, [...(byName.get(it.name) ?? []), it]);
-        return [...byName].map(([name, versions]) => ({ name, versions: versions.sort((a, b) => b.version - a.version) })).sort((a, b) => a.name.localeCompare(b.name));
-    }, [list.data, kind]);
+const sum = (counts: Counts | undefined, names: string[]): string => counts ? countText({ n: names.reduce((all, it) => all + (counts[it]?.n ?? 0), 0), is_more: names.some((it) => counts[it]?.is_more) }) : "–";
+const FLIGHT = ["pending", "running", "waiting_signal", "compensating", "paused", "dlq"];
+const number = (value: number | null | undefined): string => value === null || value === undefined ? "–" : grouped(value);
+
+export default function Workflows({ kind }: { kind: Kind }) {
+    const list = useAsk<WorkflowSummary[]>(kind, summaries);
+    useNews((digest) => digest.instances.length > 0, list.again, 10_000);
+    const word = kind === "function" ? "functions" : "workflows", isCode = kind === "function";
     if (list.error && !list.data) return <Failure error={list.error} again={list.again} />;
     if (!list.data) return <Loading />;
-    const wanted = one(query.value, "q").toLowerCase();
+    const wanted = one(query.value, "q").toLowerCase(), rows = list.data.filter((it) => it.name.toLowerCase().includes(wanted)).sort((a, b) => a.name.localeCompare(b.name));
+    const hasFigures = hasSummary();
     return (
         <section data-testid={word}>
-            <div class="row head"><h1>{kind === "function" ? "Functions" : "Workflows"}</h1>
-                {kind === "workflow" && may("POST", "/v1/workflows") && <button type="button" data-testid="action-deploy" onClick={() => deploy(list.again)}>Deploy</button>}</div>
-            {!names.length ? <Empty reason="new"><p>{kind === "function" ? "No worker has registered a function." : "No workflow has been deployed."}</p></Empty>
-                : <div class="table-wrap"><table class="rows"><thead><tr><th>name</th><th>versions</th><th>deployed</th><th class="wide">handlers</th><th /></tr></thead><tbody>
-                    {names.filter((it) => it.name.toLowerCase().includes(wanted)).map(({ name, versions }) => (
-                        <tr key={name} data-testid={`${kind}-row`} data-name={name}>
-                            <td class="c-key"><a class="row-link" href={`${word}/${encodeURIComponent(name)}/latest`}><Text text={name} /></a></td>
-                            <td>{versions.map((it) => <a key={it.version} href={`${word}/${encodeURIComponent(name)}/${it.version}`}>{it.version} </a>)}</td>
-                            <td><Time at={versions[0]!.created_at} /></td>
-                            <td class="clip muted mono"><Text text={handlersOf(readPlan((versions[0]!.definition as { steps?: unknown }).steps)).join(", ")} /></td>
-                            <td class="right nowrap"><a href={`instances?workflow=${encodeURIComponent(name)}`}>instances</a> {may("POST", "/v1/instances") && <button type="button" data-testid="action-start" onClick={() => start(name, versions[0]!.version)}>Start</button>}</td>
+            <div class="row head"><h1>{isCode ? "Functions" : "Workflows"}</h1>
+                {list.data.length > 5 && <input type="search" aria-label="Name" placeholder="name …" data-testid="filter-name" value={one(query.value, "q")} onInput={(event) => setQuery({ q: event.currentTarget.value }, "replace")} />}
+                {!isCode && may("POST", "/v1/workflows") && <button type="button" data-testid="action-deploy" onClick={() => deploy(list.again)}>Deploy</button>}</div>
+            {!list.data.length ? <Empty reason="new"><p>{isCode ? "No worker has registered a function." : "No workflow has been deployed."}</p></Empty>
+                : <div class="table-wrap"><table class="rows"><thead><tr><th class="wide">name</th><th>versions</th>{hasFigures && <><th class="right">in flight</th><th class="right">failed 24 h</th><th class="right">ended 24 h</th><th class="right">half within</th><th class="right">last start</th></>}<th /></tr></thead><tbody>
+                    {rows.map((it) => (
+                        <tr key={it.name} data-testid={`${kind}-row`} data-name={it.name}>
+                            <td class="c-key"><a class="row-link" href={`${word}/${encodeURIComponent(it.name)}/latest`}><Text text={it.name} /></a></td>
+                            <td>{it.versions.slice(0, 6).map((version, index) => <span key={version}>{index > 0 && ", "}<a href={`${word}/${encodeURIComponent(it.name)}/${version}`}>{version}</a></span>)}{it.versions.length > 6 && <span class="muted"> and {it.versions.length - 6} more</span>}</td>
+                            {hasFigures && <><td class="right num">{sum(it.counts, FLIGHT)}</td><td class={`right num${it.failed_24h ? " bad" : ""}`}>{number(it.failed_24h)}</td><td class="right num">{number(it.ended_24h)}</td><td class="right num">{it.p50_ms === null || it.p50_ms === undefined ? "–" : duration(it.p50_ms)}</td><td class="right c-time"><Time at={it.last_start_at} /></td></>}
+                            <td class="right nowrap c-buttons"><a href={`instances?workflow=${encodeURIComponent(it.name)}`}>instances</a> {may("POST", "/v1/instances") && <button type="button" data-testid="action-start" onClick={() => startForm(it.name, it.newest, "", it.versions)}>Start</button>}</td>
                         </tr>))}
                 </tbody></table></div>}
+            {isCode && <Mismatches names={list.data.map((it) => it.name)} />}
         </section>
     );
 }
 
-function handlersOf(plan: Element[]): string[] {
-    return [...new Set(plan.flatMap((it) => [...(it.handler ? [it.handler] : []), ...(it.lists?.flatMap((list) => handlersOf(list.elements)) ?? [])]))];
+// ---- functions: where they stand -------------------------------------------------------------------
+
+const STANDS: [string, string, (row: InstanceRow) => boolean][] = [
+    ["run", "in a run", (row) => row.status === "running"], ["sleeps", "sleep", (row) => row.why?.code === "sleep"], ["waits", "wait for an event", (row) => row.why?.code === "event"],
+    ["retries", "await a retry", (row) => row.why?.code === "retry_later"], ["paused", "paused", (row) => row.status === "paused"],
+];
+
+/** Instances whose code no longer asks for what is remembered come first. */
+function Mismatches({ names }: { names: string[] }) {
+    const page = useAsk<Page<InstanceRow>>("/v1/instances?view=row&status=paused&limit=200");
+    useNews((digest) => digest.instances.length > 0, page.again, 5000);
+    const rows = (page.data?.items ?? []).filter((it) => names.includes(it.workflow) && it.why?.code === "paused_mismatch");
+    if (!rows.length) return null;
+    const force = (it: InstanceRow, action: string) => instanceAction(action, it, [], page.again);
+    return (
+        <><h2>Code that no longer matches</h2><div class="table-wrap"><table class="rows"><tbody>{rows.map((it) => (
+            <tr key={it.id} data-testid="mismatch-row" data-id={it.id}><td class="c-key"><a class="row-link" href={`instances/${it.id}`}><Text text={it.key ?? `…${it.id.slice(-8)}`} /></a></td><td class="muted">v{it.version}</td><td class="clip wide">{it.why && <WhyLine why={it.why} />}</td>
+                <td class="right nowrap c-buttons">{may("POST", "/v1/instances/{id}/resume") && <><button type="button" data-testid="action-resume" onClick={() => force(it, "resume")}>Resume</button> <button type="button" data-testid="action-resume-force" onClick={() => force(it, "resume-force")}>Accept new code</button></>}</td></tr>))}</tbody></table></div></>
+    );
 }
 
-interface Change { step: string; change: "added" | "removed" | "changed" | "moved"; text: string }
-
-/** Elements by name: what came, went, changed or moved. */
-export function changes(before: unknown, after: unknown): Change[] {
-    const flat = (list: unknown, found = new Map<string, { text: string; at: number }>()): Map<string, { text: string; at: number }> => {
-        if (!Array.isArray(list)) return found;
-        for (const item of list as Record<string, unknown>[]) {
-            const word = ["step", "condition", "fork", "wait", "sleep", "human", "save_point"].find((it) => typeof item[it] === "string");
-            if (!word) continue;
-            const { then, else: other, branches, ...own } = item;
-            found.set(String(item[word]), { text: JSON.stringify(own), at: found.size });
-            flat(then, found);
-            flat(other, found);
-            if (Array.isArray(branches)) branches.forEach((branch) => flat(branch, found));
-        }
-        return found;
-    };
-    const a = flat((before as { steps?: unknown }).steps), b = flat((after as { steps?: unknown }).steps);
-    const kept = [...a.keys()].filter((it) => b.has(it)), order = [...b.keys()].filter((it) => a.has(it));
-    return [
-        ...[...b.keys()].filter((it) => !a.has(it)).map((step): Change => ({ step, change: "added", text: b.get(step)!.text })),
-        ...[...a.keys()].filter((it) => !b.has(it)).map((step): Change => ({ step, change: "removed", text: a.get(step)!.text })),
-        ...kept.filter((it) => a.get(it)!.text !== b.get(it)!.text).map((step): Change => ({ step, change: "changed", text: b.get(step)!.text })),
-        ...kept.filter((it, index) => order[index] !== it && a.get(it)!.text === b.get(it)!.text).map((step): Change => ({ step, change: "moved", text: "" })),
-    ];
+function Standing({ name }: { name: string }) {
+    const page = useAsk<Page<InstanceRow>>(`/v1/instances?workflow=${encodeURIComponent(name)}&status=running,waiting_signal,paused&view=row&limit=500`);
+    const types = useAsk<Page<TypeRow>>(may("GET", "/v1/types") ? `/v1/types?of=${encodeURIComponent(name)}` : null);
+    useNews((digest) => digest.instances.length > 0, page.again, 5000);
+    const rows = page.data?.items ?? [], live = types.data?.items.find((it) => it.type === name)?.workers_live;
+    return (
+        <><div class="tiles">{live !== undefined && <a class={live ? "tile" : "tile bad-tile"} href="workers"><b class="big num">{live}</b><span>live workers</span></a>}
+            {STANDS.map(([key, label, is]) => { const n = rows.filter(is).length; return <div key={key} class={n ? "tile" : "tile dim"} data-testid={`stands-${key}`}><b class="big num">{n}{page.data?.next ? "+" : ""}</b><span>{label}</span></div>; })}</div>
+        <Mismatches names={[name]} /></>
+    );
 }
+
+// ---- one version -----------------------------------------------------------------------------------
+
+function Grid({ name, version }: { name: string; version: number }) {
+    const grid = useAsk<GridType>(`/v1/workflows/${encodeURIComponent(name)}/${version}/grid?limit=25`);
+    useNews((digest) => digest.instances.length > 0, grid.again, 5000);
+    if (grid.error && !grid.data) return <Failure error={grid.error} again={grid.again} />;
+    if (!grid.data) return <Loading />;
+    const columns = [...grid.data.instances].sort((a, b) => a.created_at.localeCompare(b.created_at)), longest = Math.max(1, ...columns.map((it) => it.took_ms ?? 0));
+    if (!columns.length) return <Empty reason="none"><p>No instance has been started.</p></Empty>;
+    return (
+        <div class="card scroll"><table class="grid" data-testid="grid"><thead><tr><th class="wide">step</th>{columns.map((it) => (
+            <th key={it.id}><a href={`instances/${it.id}`} title={`${it.key ?? it.id}: ${words(it.status)}${it.took_ms === null ? "" : `, ${duration(it.took_ms)}`}`}><span class={`head g-${groupOf(it.status)}`} style={{ height: `${6 + 42 * ((it.took_ms ?? 0) / longest)}px` }} /><span class="hidden">{it.key ?? it.id}</span></a></th>))}</tr></thead>
+            <tbody>{grid.data.steps.map((step, row) => <tr key={step}><th class="c-key"><Text text={step} /></th>{columns.map((it) => {
+                const status = it.cells[row] ?? null;
+                return <td key={it.id}>{status && <a class={`cell g-${groupOf(status)}`} data-testid="grid-cell" data-id={it.id} data-step={step} data-status={status} href={`instances/${it.id}?tab=steps&step=${row + 1}`} title={`${step} of ${it.key ?? it.id}: ${words(status)}`}><Icon name={iconOf(status)} size={12} label={words(status)} /></a>}</td>;
+            })}</tr>)}</tbody></table></div>
+    );
+}
+
+interface Handler { handler: string; of: string[]; isUndo: boolean }
+function handlersOf(plan: Element[]): Handler[] {
+    const found = new Map<string, Handler>();
+    const walk = (elements: Element[]) => elements.forEach((it) => {
+        for (const [handler, isUndo] of [[it.handler, false], [it.undo, true]] as const) if (handler) { const known = found.get(handler); if (known) known.of.push(it.name); else found.set(handler, { handler, of: [it.name], isUndo }); }
+        it.lists?.forEach((list) => walk(list.elements));
+    });
+    walk(plan);
+    return [...found.values()];
+}
+
+function Handlers({ name, plan }: { name: string; plan: Element[] }) {
+    const types = useAsk<Page<TypeRow>>(may("GET", "/v1/types") ? `/v1/types?of=${encodeURIComponent(name)}` : null);
+    useNews(() => true, types.again, 5000);
+    const byType = new Map(types.data?.items.map((it) => [it.type, it]) ?? []);
+    return (
+        <div class="table-wrap"><table class="rows"><thead><tr><th class="wide">handler</th><th>of</th><th class="right">ready</th><th class="right">oldest</th><th>workers</th></tr></thead><tbody>{handlersOf(plan).map((it) => {
+            const type = byType.get(it.handler);
+            return <tr key={it.handler} data-testid="handler-row" data-type={it.handler} data-served={type?.is_served === undefined ? "unknown" : String(type.is_served)}><td class="c-key mono"><Text text={it.handler} /> {it.isUndo && <span class="pill g-undo">undo</span>}</td><td class="muted"><Text text={it.of.join(", ")} /></td><td class="right num">{type ? grouped(type.ready) : "–"}</td><td class="right"><Time at={type?.oldest_ready_at} /></td>
+                <td>{type?.is_served === false ? <span class="bad nowrap"><Icon name="cross" size={12} /> none</span> : type?.is_served ? plural(type.workers_live, "worker") : <span class="muted">not known yet</span>}</td></tr>;
+        })}</tbody></table></div>
+    );
+}
+
+async function versionsOf(target: string, signal: AbortSignal): Promise<{ version: number }[]> {
+    if (hasSummary()) return (await ask<{ items?: { version: number }[]; versions?: { version: number }[] }>(`/v1/workflows/${encodeURIComponent(target)}`, signal).then((it) => it.items ?? it.versions ?? []));
+    return (await all("/v1/workflows", signal)).filter((it) => it.name === target);
+}
+
+export function Workflow({ name, version, kind }: { name: string; version: string; kind: Kind }) {
+    const number = version === "latest" ? "0" : version;
+    const flow = useAsk<WorkflowType>(`/v1/workflows/${encodeURIComponent(name)}/${number}`);
+    const versions = useAsk<{ version: number }[]>(name, versionsOf);
+    const recent = useAsk<Page<InstanceRow>>(`/v1/instances?workflow=${encodeURIComponent(name)}&limit=20&view=row`);
+    useNews((digest) => digest.instances.length > 0, recent.again, 5000);
+    const plan = useMemo(() => readPlan((flow.data?.definition as { steps?: unknown } | undefined)?.steps), [flow.data]);
+    if (flow.error && !flow.data) return flow.error.code === "not_found" ? <section class="empty" data-testid="error" data-code="not_found"><h1>There is no {kind} <Text text={name} />{version !== "latest" && ` v${version}`}.</h1><p><a href={`${kind}s`}>All {kind}s</a></p></section> : <Failure error={flow.error} again={flow.again} />;
+    if (!flow.data) return <Loading />;
+    const it = flow.data, isCode = isFunction(it), word = isCode ? "functions" : "workflows";
+    const mine = (versions.data ?? [it]).map((other) => other.version).sort((a, b) => b - a), others = mine.filter((other) => other !== it.version);
+    const previous = others.find((other) => other < it.version) ?? others[0];
+    const tabs = isCode ? ["instances"] : ["graph", ...(may("GET", "/v1/workflows/{name}/{version}/grid") ? ["grid"] : []), "file", "handlers", "instances"];
+    const tab = tabs.includes(one(query.value, "tab")) ? one(query.value, "tab") : tabs[0]!;
+    const label: Record<string, string> = { graph: "Graph", grid: "Grid", file: "File", handlers: "Handlers", instances: "Instances" };
+    return (
+        <section data-testid={isCode ? "function" : "workflow"}>
+            <p class="crumbs"><a href={word}>‹ {isCode ? "Functions" : "Workflows"}</a></p>
+            <div class="row head"><h1><Text text={name} /></h1>
+                <select data-testid="version-select" aria-label="Version" value={String(it.version)} onChange={(event) => go(`${word}/${encodeURIComponent(name)}/${event.currentTarget.value}`)}>{mine.map((other) => <option key={other} value={String(other)}>v{other}</option>)}</select>
+                {previous !== undefined && !isCode && <a data-testid="compare" href={`workflows/${encodeURIComponent(name)}/diff?a=${Math.min(previous, it.version)}&b=${Math.max(previous, it.version)}`}>compare with v{previous}</a>}
+                <span class="muted mono nowrap" title={it.hash}>{it.hash.slice(0, 8)}…<Copy text={it.hash} id="copy-hash" label="Copy the hash" /></span><span class="muted"><Time at={it.created_at} prefix="deployed " /></span>
+                {may("POST", "/v1/instances") && <button type="button" class="primary" data-testid="action-start" onClick={() => startForm(name, it.version, "", mine)}>Start</button>}
+            </div>
+            {isCode && <Standing name={name} />}
+            <div class="tabs" role="tablist">{tabs.map((other) => <a key={other} role="tab" aria-selected={other === tab} data-testid={`tab-${other}`} href={here({ tab: other })}>{label[other]}</a>)}</div>
+            {tab === "graph" && <Graph plan={plan} steps={[]} />}
+            {tab === "grid" && <Grid name={name} version={it.version} />}
+            {tab === "file" && <div data-testid="definition"><Outline plan={plan} /><h3>As it is kept</h3><Json text={JSON.stringify(it.definition)} name={`${name}-${it.version}`} /></div>}
+            {tab === "handlers" && <Handlers name={name} plan={plan} />}
+            {tab === "instances" && (!recent.data ? <Loading /> : !recent.data.items.length ? <Empty reason="none"><p>No instance has been started.</p></Empty> : <div class="table-wrap"><table class="rows"><tbody>{recent.data.items.map((row) => (
+                <tr key={row.id} data-testid="instance-row" data-id={row.id} data-status={row.status}><td class="c-status"><Status status={row.status} /></td><td class="c-key"><a class="row-link" href={`instances/${row.id}`}><Text text={row.key ?? `…${row.id.slice(-8)}`} /></a></td><td class="c-flow muted">v{row.version}</td><td class="c-why clip">{row.why && <WhyLine why={row.why} />}</td><td class="right c-time"><Time at={row.created_at} /></td></tr>))}</tbody></table>
+                <p class="below"><a href={`instances?workflow=${encodeURIComponent(name)}`}>All instances of <Text text={name} /></a></p></div>)}
+        </section>
+    );
+}
+
+// ---- two versions ----------------------------------------------------------------------------------
+
+const SIGNS = { added: "+", removed: "−", changed: "≠", moved: "↕" };
 
 export function Diff({ name }: { name: string }) {
     const a = one(query.value, "a"), b = one(query.value, "b"), route = `/v1/workflows/${encodeURIComponent(name)}`;
     const before = useAsk<WorkflowType>(`${route}/${a}`), after = useAsk<WorkflowType>(`${route}/${b}`);
+    const versions = useAsk<{ version: number }[]>(name, versionsOf);
+    const steps = (it: WorkflowType | null): unknown => (it?.definition as { steps?: unknown } | undefined)?.steps;
+    const list = useMemo(() => before.data && after.data ? changes(steps(before.data), steps(after.data)) : [], [before.data, after.data]);
+    const plans = useMemo(() => [readPlan(steps(before.data)), readPlan(steps(after.data))] as const, [before.data, after.data]);
+    const marks = useMemo(() => new Map(list.map((it) => [it.step, it.change])), [list]);
     if (before.error || after.error) return <Failure error={(before.error ?? after.error)!} />;
     if (!before.data || !after.data) return <Loading />;
-    const list = changes(before.data.definition, after.data.definition);
-    const sign = { added: "+", removed: "−", changed: "≠", moved: "↕" };
+    const choose = (which: "a" | "b", value: string) => <select data-testid={`diff-${which}`} aria-label={which === "a" ? "From version" : "To version"} value={value} onChange={(event) => setQuery({ [which]: event.currentTarget.value })}>{(versions.data ?? []).map((it) => <option key={it.version} value={String(it.version)}>v{it.version}</option>)}</select>;
     return (
         <section data-testid="diff">
             <p class="crumbs"><a href={`workflows/${encodeURIComponent(name)}/${b}`}>‹ <Text text={name} /></a></p>
-            <h1><Text text={name} /> v{a} → v{b}</h1>
-            {list.map((it) => <p key={it.step + it.change} data-testid="diff-item" data-change={it.change} data-step={it.step}><b>{sign[it.change]}</b> <Text text={it.step} /> <span class="muted">{it.change}</span></p>)}
-            <Difference before={JSON.stringify(before.data.definition, null, 2)} after={JSON.stringify(after.data.definition, null, 2)} />
-        </section>
-    );
-}
-
-export function Workflow({ name, version, kind }: { name: string; version: string; kind: "workflow" | "function" }) {
-    const number = version === "latest" ? "0" : version;
-    const flow = useAsk<WorkflowType>(`/v1/workflows/${encodeURIComponent(name)}/${number}`);
-    const versions = useAsk<WorkflowType[]>("/v1/workflows", all);
-    const recent = useAsk<Page<InstanceRow>>(`/v1/instances?workflow=${encodeURIComponent(name)}&limit=20&view=row`);
-    const plan = useMemo(() => readPlan((flow.data?.definition as { steps?: unknown } | undefined)?.steps), [flow.data]);
-    if (flow.error && !flow.data) return <Failure error={flow.error} again={flow.again} />;
-    if (!flow.data) return <Loading />;
-    const it = flow.data, word = kind === "function" ? "functions" : "workflows";
-    const mine = (versions.data ?? []).filter((other) => other.name === name).sort((a, b) => b.version - a.version);
-    const previous = mine.find((other) => other.version < it.version);
-    const tabs = kind === "function" ? ["instances"] : ["graph", "file", "handlers", "instances"];
-    const tab = tabs.includes(one(query.value, "tab")) ? one(query.value, "tab") : tabs[0]!;
-    return (
-        <section data-testid={kind}>
-            <p class="crumbs"><a href={word}>‹ {kind === "function" ? "Functions" : "Workflows"}</a></p>
-            <div class="row head"><h1><Text text={name} /></h1>
-                <select data-testid="version-select" aria-label="Version" value={String(it.version)} onChange={(event) => go(`${word}/${encodeURIComponent(name)}/${event.currentTarget.value}`)}>{mine.map((other) => <option key={other.version} value={String(other.version)}>v{other.version}</option>)}</select>
-                {previous && kind === "workflow" && <a data-testid="compare" href={`workflows/${encodeURIComponent(name)}/diff?a=${previous.version}&b=${it.version}`}>compare with v{previous.version}</a>}
-                <span class="muted mono" title={it.hash}>{it.hash.slice(0, 8)}…<Copy text={it.hash} id="copy-hash" label="Copy the hash" /></span><span class="muted"><Time at={it.created_at} prefix="deployed " /></span>
-                {may("POST", "/v1/instances") && <button type="button" class="primary" data-testid="action-start" onClick={() => start(name, it.version)}>Start</button>}
-            </div>
-            <div class="tabs" role="tablist">{tabs.map((other) => <a key={other} role="tab" aria-selected={other === tab} data-testid={`tab-${other}`} href={here({ tab: other })}>{{ graph: "Graph", file: "File", handlers: "Handlers", instances: "Instances" }[other]}</a>)}</div>
-            {tab === "graph" && <Graph plan={plan} steps={[]} />}
-            {tab === "file" && <Json text={JSON.stringify(it.definition)} name={`${name}-${it.version}`} id="definition" />}
-            {tab === "handlers" && <ul class="plain">{handlersOf(plan).map((handler) => <li key={handler} data-testid="handler-row"><Text text={handler} mono /></li>)}</ul>}
-            {tab === "instances" && (recent.data ? <div class="table-wrap"><table class="rows"><tbody>{recent.data.items.map((row) => (
-                <tr key={row.id} data-testid="instance-row" data-id={row.id}><td class="c-status"><Status status={row.status} /></td><td class="c-key"><a class="row-link" href={`instances/${row.id}`}><Text text={row.key ?? `…${row.id.slice(-8)}`} /></a></td><td class="muted">v{row.version}</td><td class="right"><Time at={row.created_at} /></td></tr>))}</tbody></table>
-                <p><a href={`instances?workflow=${encodeURIComponent(name)}`}>All instances of {name}</a></p></div> : <Loading />)}
+            <div class="row head"><h1><Text text={name} /></h1>{choose("a", a)} → {choose("b", b)}</div>
+            {!list.length && <p class="muted">No step differs.</p>}
+            <ul class="plain card">{list.map((it) => <li key={it.step + it.change} class={`change-line c-${it.change}`} data-testid="diff-item" data-change={it.change} data-step={it.step}><b class="sign">{SIGNS[it.change]}</b> <b><Text text={it.step} /></b> <span class="muted">{it.change}</span>
+                {it.change === "changed" && it.keys.map((key) => <div key={key.key} class="mono small-text"><Text text={key.key} />: {key.before && <del><Text text={key.before} /></del>} {key.after && <ins><Text text={key.after} /></ins>}</div>)}</li>)}</ul>
+            <div class="two"><section><h3>v{a}</h3><Graph plan={plans[0]} steps={[]} changes={marks} /></section><section><h3>v{b}</h3><Graph plan={plans[1]} steps={[]} changes={marks} /></section></div>
+            <h3>As text</h3><Difference before={JSON.stringify(before.data.definition, null, 2)} after={JSON.stringify(after.data.definition, null, 2)} />
         </section>
     );
 }

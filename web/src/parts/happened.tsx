@@ -1,0 +1,177 @@
+// happened.tsx - what has happened: steps as a tree, events, logs.
+//
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, ask } from "../base/api";
+import { useAsk } from "../base/ask";
+import type { Element } from "../base/layout";
+import { here, query, setQuery } from "../base/place";
+import { one } from "../base/query";
+import { visible, words } from "../base/text";
+import type { Event, Log, Page, StepRow } from "../base/types";
+import { Empty, Failure, Loading, Status, Text, Time, Took } from "./bits";
+import { Json } from "./json";
+import { Rows } from "./window";
+
+// ---- steps -----------------------------------------------------------------------------------------
+
+export interface TreeRow { step: StepRow; depth: number }
+
+/** Steps in the order of the file, indented as the file is. */
+export function tree(plan: Element[], steps: StepRow[]): TreeRow[] {
+    const depths = new Map<string, number>();
+    const walk = (elements: Element[], depth: number) => elements.forEach((it) => {
+        depths.set(it.name, depth);
+        it.lists?.forEach((list) => walk(list.elements, depth + 1));
+    });
+    walk(plan, 0);
+    return [...steps].sort((a, b) => a.seq - b.seq).map((step) => ({ step, depth: depths.get(step.name) ?? 0 }));
+}
+
+export function note(step: StepRow) {
+    if (step.undo_error) return <span class="bad"><Text text={`undo: ${step.undo_error}`} /></span>;
+    if (step.error) return <span class="bad"><Text text={step.error} /></span>;
+    if (step.status === "waiting" && step.waiting_event) return <span>{visible(step.waiting_event)}{step.deadline_at && <> until <Time at={step.deadline_at} /></>}</span>;
+    if (step.status === "waiting_decision") return <span>a decision{step.deadline_at && <> until <Time at={step.deadline_at} /></>}</span>;
+    if (step.status === "waiting" && step.deadline_at) return <span>until <Time at={step.deadline_at} /></span>;
+    if (step.locked_by) return <span>by <Text text={step.locked_by} /></span>;
+    if (step.status === "ready" && step.next_run_at) return <span>next call <Time at={step.next_run_at} /></span>;
+    return null;
+}
+
+/** A step that started something leads there. */
+function Started({ step }: { step: StepRow }) {
+    if (step.kind !== "start") return null;
+    const found = /"id":\s*"([0-9a-f-]{36})"/.exec(step.output_preview ?? "");
+    return found ? <a href={`${step.handler ? "jobs" : "instances"}/${found[1]}`}>what it started</a> : null;
+}
+
+export function Steps({ rows }: { rows: TreeRow[] }) {
+    if (!rows.length) return <Empty reason="none"><p>Nothing has happened yet.</p></Empty>;
+    const draw = ({ step, depth }: TreeRow) => (
+        <tr key={step.id} data-testid="step-row" data-step={step.name} data-seq={step.seq} data-status={step.status}>
+            <td class="c-key"><a class={`row-link d-${Math.min(depth, 6)}`} href={here({ step: String(step.seq) })}><Text text={step.name} /></a></td>
+            <td class="muted">{words(step.kind)}</td>
+            <td class="muted mono clip-short wide-screen">{step.handler && <Text text={step.handler} />}</td>
+            <td class="c-status"><Status status={step.status} of="step" /></td>
+            <td class="right"><Took from={step.started_at} to={step.finished_at ?? (step.locked_by ? null : step.started_at)} /></td>
+            <td class="right num">{step.kind === "task" || step.kind === "function" ? `${step.attempts}/${step.max_attempts}` : ""}</td>
+            <td class="clip">{note(step)}<Started step={step} /></td>
+        </tr>
+    );
+    return (
+        <div class="table-wrap"><table class="rows" data-testid="steps">
+            <thead><tr><th class="wide">step</th><th>kind</th><th class="wide-screen">handler</th><th>status</th><th class="right">took</th><th class="right">failed calls</th><th class="wide">note</th></tr></thead>
+            <Rows items={rows} draw={draw} columns={7} />
+        </table></div>
+    );
+}
+
+// ---- events ----------------------------------------------------------------------------------------
+
+function Data({ value }: { value: unknown }) {
+    if (value === null || value === undefined || (typeof value === "object" && !Object.keys(value as object).length)) return null;
+    const text = JSON.stringify(value);
+    return text.length < 90 ? <code class="muted">{visible(text)}</code> : <details><summary class="mono muted">{visible(text.slice(0, 80))} …</summary><Json text={text} /></details>;
+}
+
+interface Paged<T> { items: T[]; next: string | null; error: ApiError | null; isAsking: boolean; older: () => void; again: () => void }
+
+/** Pages that add up; `again` reads as many as are shown. */
+function usePages<T>(target: string, size: number): Paged<T> {
+    const [state, setState] = useState<{ items: T[]; next: string | null; error: ApiError | null; isAsking: boolean }>({ items: [], next: null, error: null, isAsking: true });
+    const count = useRef(size);
+    const read = async (target: string, from: T[], cursor: string | null, wanted: number, signal?: AbortSignal) => {
+        let items = from, next = cursor;
+        do {
+            const page = await ask<Page<T>>(`${target}&limit=${size}${next ? `&cursor=${encodeURIComponent(next)}` : ""}`, signal);
+            items = [...items, ...page.items];
+            next = page.next ?? null;
+        } while (next && items.length < wanted);
+        setState({ items, next, error: null, isAsking: false });
+    };
+    const fail = (reason: unknown) => setState((old) => ({ ...old, error: reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, target), isAsking: false }));
+    useEffect(() => {
+        const abort = new AbortController();
+        count.current = size;
+        setState((old) => ({ ...old, isAsking: true }));
+        read(target, [], null, size, abort.signal).catch((reason: unknown) => { if (!abort.signal.aborted) fail(reason); });
+        return () => abort.abort();
+    }, [target]);
+    return {
+        ...state,
+        older: () => { count.current += size; setState((old) => ({ ...old, isAsking: true })); read(target, state.items, state.next, state.items.length + 1).catch(fail); },
+        again: () => void read(target, [], null, count.current).catch(fail),
+    };
+}
+
+export function Events({ of, count }: { of: string; count: number }) {
+    const [order, setOrder] = useState<"newest" | "oldest">("newest");
+    const page = usePages<Event>(`${of}/events?order=${order}`, 200);
+    useEffect(() => { if (count) page.again(); }, [count]);
+    const step = one(query.value, "of"), type = one(query.value, "type"), linked = one(query.value, "event");
+    useEffect(() => { if (linked) document.getElementById(`event-${linked}`)?.scrollIntoView({ block: "center" }); }, [linked, page.items.length > 0]);
+    const items = page.items.filter((it) => (!step || it.step === step) && (!type || it.type === type));
+    const types = [...new Set(page.items.map((it) => it.type))].sort(), names = [...new Set(page.items.map((it) => it.step).filter((it): it is string => !!it))].sort();
+    if (page.error && !page.items.length) return <Failure error={page.error} again={page.again} />;
+    if (page.isAsking && !page.items.length) return <Loading />;
+    const draw = (it: Event) => (
+        <tr key={it.id} id={`event-${it.id}`} data-testid="event-row" data-type={it.type} data-step={it.step ?? ""} data-event={it.id} class={linked === it.id ? "marked" : undefined}>
+            <td class="c-time"><a href={here({ tab: "events", event: it.id })} aria-label="Link to this event">#</a> <Time at={it.at} /></td><td class="c-key mono">{it.type}</td>
+            <td>{it.step && <Text text={it.step} />}</td><td class="wide"><Data value={it.data} /></td>
+        </tr>
+    );
+    return (
+        <div data-testid="events">
+            <div class="row filters">
+                <button type="button" data-testid="events-order" onClick={() => setOrder(order === "newest" ? "oldest" : "newest")}>{order} first</button>
+                <label class="inline">type <select data-testid="events-type" value={type} onChange={(event) => setQuery({ type: event.currentTarget.value })}><option value="">all</option>{types.map((it) => <option key={it}>{it}</option>)}</select></label>
+                {names.length > 1 && <label class="inline">step <select data-testid="events-step" value={step} onChange={(event) => setQuery({ of: event.currentTarget.value })}><option value="">all</option>{names.map((it) => <option key={it}>{it}</option>)}</select></label>}
+            </div>
+            {!items.length ? <Empty reason="none"><p>{page.items.length ? "No such event among those that were read." : "Nothing has happened yet."}</p></Empty>
+                : <div class="table-wrap"><table class="rows"><Rows items={items} draw={draw} columns={4} /></table></div>}
+            {page.next && <p class="center"><button type="button" data-testid="older" disabled={page.isAsking} onClick={page.older}>{order === "newest" ? "Older" : "Newer"}</button></p>}
+        </div>
+    );
+}
+
+// ---- logs ------------------------------------------------------------------------------------------
+
+const LEVELS = ["debug", "info", "warn", "error"];
+
+export function Logs({ id, count }: { id: string; count: number }) {
+    const page = useAsk<Page<Log>>(`/v1/instances/${id}/logs?limit=1000`);
+    const [text, setText] = useState("");
+    const [isFollowing, setFollowing] = useState(true);
+    const end = useRef<HTMLDivElement>(null);
+    useEffect(() => { if (count) page.again(); }, [count]);
+    const level = one(query.value, "level"), step = one(query.value, "of");
+    const items = (page.data?.items ?? []).filter((it) => (!level || it.level === level) && (!step || it.step === step) && (!text || it.message.toLowerCase().includes(text.toLowerCase())));
+    // Sticks to the end only while the end is seen.
+    useEffect(() => {
+        const element = end.current;
+        if (!element || !isFollowing || !count) return;
+        if (element.getBoundingClientRect().top < innerHeight + 200) element.scrollIntoView({ block: "nearest" });
+    }, [items.length]);
+    if (page.error && !page.data) return <Failure error={page.error} again={page.again} />;
+    if (!page.data) return <Loading />;
+    if (!page.data.items.length) return <div data-testid="logs"><Empty reason="none"><p>It has logged nothing.</p></Empty></div>;
+    const names = [...new Set(page.data.items.map((it) => it.step).filter((it): it is string => !!it))];
+    const draw = (it: Log) => (
+        <tr key={it.id} data-testid="log-row" data-level={it.level}><td class="c-time"><Time at={it.at} /></td><td class={it.level === "error" ? "bad" : it.level === "warn" ? "warn" : "muted"}>{it.level}</td>
+            <td>{it.step && <Text text={it.step} />}{it.attempt > 1 && <span class="muted"> call {it.attempt}</span>}</td><td class="wide"><Text text={it.message} /> <Data value={it.data} /></td></tr>
+    );
+    return (
+        <div data-testid="logs">
+            <div class="row filters">
+                <label class="inline">level <select data-testid="logs-level" value={level} onChange={(event) => setQuery({ level: event.currentTarget.value })}><option value="">all</option>{LEVELS.map((it) => <option key={it}>{it}</option>)}</select></label>
+                {names.length > 1 && <label class="inline">step <select value={step} onChange={(event) => setQuery({ of: event.currentTarget.value })}><option value="">all</option>{names.map((it) => <option key={it}>{it}</option>)}</select></label>}
+                <input type="search" class="grow" aria-label="Text in the logs" placeholder="text" data-testid="logs-text" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+                <label class="check"><input type="checkbox" data-testid="logs-follow" checked={isFollowing} onChange={(event) => setFollowing(event.currentTarget.checked)} /> follow</label>
+            </div>
+            {!items.length ? <Empty reason="filter"><p>Nothing matches.</p></Empty> : <div class="table-wrap"><table class="rows"><Rows items={items} draw={draw} columns={4} /></table></div>}
+            {page.data.next && <p class="muted">Only the first 1,000 lines are shown. <code>cairn logs {id}</code> has all.</p>}
+            <div ref={end} />
+        </div>
+    );
+}
