@@ -157,3 +157,14 @@ void write_counts(const struct request *request, struct answer *answer)
     json_close(out, '}');
     json_close(out, '}');
 }
+
+void write_errors(const struct request *request, struct answer *answer)
+{
+    const struct page_output *page = &request->out.page;
+    struct json_out *out = &answer->out;
+    json_open(out, '{');
+    list_write(out, "items", &error_group_object, page->errors, page->count, WRITE_ANSWER);
+    json_int(json_key(out, "scanned"), page->n);
+    json_bool(json_key(out, "is_more"), page->is_more);
+    json_close(out, '}');
+}

@@ -39,6 +39,18 @@ CELL(served)
     buf_str(text, !is_known ? "?" : is_true(item->tree, key) ? "yes" : "no");
 }
 
+CELL(where)
+{
+    const char *workflow = text_of(item->tree, key);
+    buf_str(text, *workflow ? workflow : text_of(item->tree, "type"));
+}
+
+CELL(step)
+{
+    buf_str(text, text_of(item->tree, key));
+    buf_str(text, is_true(item->tree, "is_undo") ? " (undo)" : "");
+}
+
 CELL(then)
 {
     if (time_of(item->tree, "deadline_at"))

@@ -37,6 +37,8 @@ CELL(signal);
 CELL(why);
 CELL(hint); /* the command that helps, if a person can */
 CELL(reason);
+CELL(where); /* the workflow, or of jobs the type */
+CELL(step);  /* "charge (undo)" */
 CELL(then); /* what happens at a deadline, if there is one */
 
 /* Of workflows and of the registry. */

@@ -36,6 +36,16 @@ static void write_path(const struct calling *calling, const char *id, struct buf
     target_path(target, calling->route->path, id, calling->args->operands + 1);
 }
 
+/* Whether the list has pages; one that has none is printed whole. */
+static bool is_paged(const struct args *args)
+{
+    const struct option *option;
+    for (size_t i = 0; (option = command_option(args->command, i)); i++)
+        if (strcmp(option->name, "cursor") == 0)
+            return true;
+    return false;
+}
+
 /* What an option says in a query; NULL: it was not given. */
 static const char *param_of(const struct option *option, const struct given *given,
                             char time[INSTANT_TEXT])
@@ -60,7 +70,8 @@ static void write_query(const struct calling *calling, const char *cursor, struc
         if (option->field)
             buf_param(target, option->field, param_of(option, given, time));
     }
-    buf_param(target, "limit", args_has(args, "all") ? "1000" : args_text(args, "limit"));
+    buf_param(target, "limit",
+              is_paged(args) && args_has(args, "all") ? "1000" : args_text(args, "limit"));
     buf_param(target, "cursor", cursor);
 }
 
@@ -254,7 +265,7 @@ static void print_end(const struct args *args, const char *next)
 static int run_list(struct calling *calling)
 {
     char cursor[512];
-    const char *given = args_text(calling->args, "cursor");
+    const char *given = is_paged(calling->args) ? args_text(calling->args, "cursor") : NULL;
     bool is_continued = false;
     for (bool is_first = true;; is_first = false) {
         cleanup(buf_donep) struct buf target = {0};

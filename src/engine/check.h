@@ -36,6 +36,9 @@ cairn_code check_outbound(struct check *check, const cairn_outbound *events, siz
 cairn_code check_lease(struct check *check, const char *worker, const char *task_id,
                        const char *token);
 
+/* The name of a group of errors; may be NULL. */
+cairn_code check_group(struct check *check, const char *group);
+
 /* A page whose cursor is a number. */
 cairn_code check_number_page(struct check *check, const char *cursor, uint32_t limit);
 
@@ -45,7 +48,7 @@ check_of_request check_nothing, check_enqueue, check_claim, check_reports, check
     check_heartbeats, check_idle, check_context, check_commit, check_registry, check_advance,
     check_deploy, check_definition, check_start, check_signal, check_control, check_stop,
     check_decide, check_requeue, check_outbox_claim, check_job_list, check_instance_list,
-    check_job_counts, check_instance_counts, check_approvals, check_find;
+    check_job_counts, check_instance_counts, check_approvals, check_errors, check_dlq_list, check_find;
 check_of_request check_id;                           /* in.id */
 check_of_request check_text_list;                    /* whose cursors are texts */
 check_of_request check_number_list, check_part_list; /* numbers; of something that has an id */

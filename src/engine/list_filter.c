@@ -99,6 +99,14 @@ static cairn_code check_common(struct check *check, const char *key, const char 
     return check_range(check, "created_to_us", to_us, 0, INSTANT_MAX);
 }
 
+/* Of a group: 12 hexadecimal digits. */
+cairn_code check_group(struct check *check, const char *group)
+{
+    if (group && (strlen(group) != 12 || strspn(group, "0123456789abcdef") != 12))
+        return check_bad(check, "group", "must be 12 hexadecimal digits, as in GET /v1/errors");
+    return CAIRN_OK;
+}
+
 static cairn_code read_job_filter(const cairn_job_filter *in, struct arena *arena,
                                   struct list_filter *ret_filter, cairn_error *reterr)
 {
@@ -140,6 +148,7 @@ cairn_code check_job_list(struct check *check)
     const cairn_job_filter *in = &check->request->in.job_list.filter;
     struct list_filter filter;
     TRY(check_number_page(check, in->cursor, in->limit));
+    TRY(check_group(check, check->request->in.job_list.group));
     if (in->type)
         TRY(check_pattern(check, "type", in->type));
     if (in->due && strcmp(in->due, "true") != 0 && strcmp(in->due, "false") != 0)
@@ -153,6 +162,7 @@ cairn_code check_instance_list(struct check *check)
     const cairn_instance_filter *in = &check->request->in.instance_list.filter;
     struct list_filter filter;
     TRY(check_number_page(check, in->cursor, in->limit));
+    TRY(check_group(check, check->request->in.instance_list.group));
     TRY(check_optional(check, "workflow", in->workflow));
     TRY(check_range(check, "version", in->version, 0, INT32_MAX));
     TRY(check_common(check, in->key, in->q, in->has, in->created_from_us, in->created_to_us));
@@ -187,5 +197,6 @@ cairn_code list_filter_read(struct question *q, struct list_filter *ret_filter)
     else
         TRY(read_instance_filter(&instances->filter, q->arena, ret_filter, q->error));
     ret_filter->is_row = is_job ? jobs->is_row : instances->is_row;
+    ret_filter->group = is_job ? jobs->group : instances->group;
     return CAIRN_OK;
 }

@@ -30,9 +30,11 @@ typedef cairn_code answer_function(struct question *q);
 answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_doctor,
     answer_why, answer_workers, answer_held, answer_types, answer_about, answer_needs,
     answer_job, answer_definition, answer_instance, answer_dlq_record;
-answer_function answer_list;   /* a page of what the operation lists */
-answer_function answer_counts; /* how many of them, by status; read_rows.c */
+answer_function answer_list;      /* a page of what the operation lists */
+answer_function answer_counts;    /* how many of them, by status; read_rows.c */
 answer_function answer_approvals; /* what waits for a decision; read_approvals.c */
+answer_function answer_errors,
+    answer_records;            /* errors in groups, dead letters; read_errors.c */
 answer_function answer_find;   /* what has a name that begins so; read_find.c */
 answer_function answer_rows;   /* a page of jobs or instances; read_rows.c */
 answer_function answer_stream; /* the events of everything */
@@ -50,10 +52,13 @@ cairn_code find(struct question *q, const char *check, const char *result, const
 
 /* read_list.c: rows as callers see them. */
 typedef cairn_code show_function(struct question *q, const void *row, void *ret_item);
-show_function show_job, show_instance;
+show_function show_job, show_instance, show_record;
 
-/* read_rows.c: a step without payloads. */
-show_function show_step_row;
+/* read_rows.c: a step and a record without payloads. */
+show_function show_step_row, show_record_row;
+
+/* The text, cut at a character to this many bytes; NULL: memory ran out, or it is NULL. */
+const char *text_cut(struct arena *arena, const char *text, size_t most);
 
 /* list_filter.c: what a request for a list of jobs or instances asks for. */
 cairn_code list_filter_read(struct question *q, struct list_filter *ret_filter);

@@ -200,7 +200,7 @@ cairn_code show_instance(struct question *q, const void *from, void *ret)
 
 /* ---- what belongs to an instance ------------------------------------------------------------ */
 
-/* Lists whose cursors are numbers; the list of open DLQ records belongs to nothing, so id is NULL. */
+/* Lists whose cursors are numbers. */
 #define FETCH(name, verb)                                                                  \
     static cairn_code name(struct question *q, void *rows, size_t room, size_t *ret_count) \
     {                                                                                      \
@@ -211,7 +211,6 @@ FETCH(fetch_oldest, list_events)
 FETCH(fetch_newest, list_events_before)
 FETCH(fetch_logs, list_logs)
 FETCH(fetch_decisions, list_decisions)
-FETCH(fetch_dlq, list_dlq)
 
 static cairn_code fetch_events(struct question *q, void *rows, size_t room, size_t *ret_count)
 {
@@ -279,7 +278,7 @@ static cairn_code show_decision(struct question *q, const void *from, void *ret)
 
 /* ---- the DLQ -------------------------------------------------------------------------------- */
 
-static cairn_code show_record(struct question *q, const void *from, void *ret)
+cairn_code show_record(struct question *q, const void *from, void *ret)
 {
     const struct dlq_row *row = from;
     cairn_dlq_record *item = ret;
@@ -313,7 +312,7 @@ struct list {
 
 static const struct row_view step_rows = {sizeof(struct step_item), show_step_row};
 
-/* Pages of jobs and instances are read by read_rows.c. */
+/* Pages of jobs and instances are read by read_rows.c, those of records by read_errors.c. */
 static const struct list lists[OP_COUNT] = {
     [OP_JOB_LIST] = {&job_row_type, sizeof(cairn_job), OF_ALL, NULL, show_job, .number = "seq"},
     [OP_JOB_EVENTS] = {&event_row_type, sizeof(cairn_event), OF_JOB, fetch_events, show_event,
@@ -332,7 +331,7 @@ static const struct list lists[OP_COUNT] = {
                      .number = "id"},
     [OP_DECISION_LIST] = {&decision_row_type, sizeof(cairn_decision), OF_INSTANCE,
                           fetch_decisions, show_decision, .number = "id"},
-    [OP_DLQ_LIST] = {&dlq_row_type, sizeof(cairn_dlq_record), OF_ALL, fetch_dlq, show_record,
+    [OP_DLQ_LIST] = {&dlq_row_type, sizeof(cairn_dlq_record), OF_ALL, NULL, show_record,
                      .number = "id"},
 };
 

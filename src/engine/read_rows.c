@@ -28,7 +28,7 @@ static size_t cut_len(const char *text, size_t most)
     return len;
 }
 
-static const char *cut(struct arena *arena, const char *text, size_t most)
+const char *text_cut(struct arena *arena, const char *text, size_t most)
 {
     if (!text || strnlen(text, most + 1) <= most)
         return text;
@@ -65,7 +65,7 @@ static const char *cut_message(struct arena *arena, const char *json)
 
 static struct preview preview_of(struct arena *arena, const char *text, int64_t bytes)
 {
-    return (struct preview){.text = cut(arena, text, PREVIEW_BYTES), .bytes = bytes};
+    return (struct preview){.text = text_cut(arena, text, PREVIEW_BYTES), .bytes = bytes};
 }
 
 static struct preview preview_whole(struct arena *arena, const char *text)
@@ -80,7 +80,7 @@ static cairn_code show_job_row(struct question *q, const void *from, void *ret)
     const struct job_row *row = from;
     struct job_item *item = ret;
     TRY(show_job(q, row, &item->base));
-    item->base.last_error = cut(q->arena, row->last_error, ERROR_BYTES);
+    item->base.last_error = text_cut(q->arena, row->last_error, ERROR_BYTES);
     item->payload = preview_of(q->arena, row->payload, row->payload_bytes);
     item->result = (struct preview){.bytes = row->result_bytes};
     item->base.payload = item->base.result = NULL;
@@ -109,14 +109,26 @@ cairn_code show_step_row(struct question *q, const void *from, void *ret)
     const struct step_row *row = from;
     struct step_item *item = ret;
     TRY(step_to_public(q->arena, row, &item->base, q->error));
-    item->base.error = cut(q->arena, row->error, ERROR_BYTES);
-    item->base.undo_error = cut(q->arena, row->undo_error, ERROR_BYTES);
+    item->base.error = text_cut(q->arena, row->error, ERROR_BYTES);
+    item->base.undo_error = text_cut(q->arena, row->undo_error, ERROR_BYTES);
     item->input = preview_whole(q->arena, row->input);
     item->output = preview_whole(q->arena, row->output);
     item->base.input = item->base.output = NULL;
     NEED((item->base.error || !row->error) && (item->base.undo_error || !row->undo_error) &&
              (item->input.text || !row->input) && (item->output.text || !row->output),
          q->error);
+    return CAIRN_OK;
+}
+
+cairn_code show_record_row(struct question *q, const void *from, void *ret)
+{
+    const struct dlq_row *row = from;
+    struct dlq_item *item = ret;
+    TRY(show_record(q, row, &item->base));
+    item->base.error = text_cut(q->arena, row->error, ERROR_BYTES);
+    item->input = preview_of(q->arena, row->input, row->input_bytes);
+    item->base.input = NULL;
+    NEED((item->base.error || !row->error) && (item->input.text || !row->input), q->error);
     return CAIRN_OK;
 }
 

@@ -59,16 +59,21 @@ struct page_input {
     uint32_t limit;
     bool is_newest; /* events: the newest come first */
     bool is_row;    /* without payloads, but with how they begin */
+
+    /* Of records of the dead letter queue; NULL: any. */
+    const char *workflow, *step, *group;
 };
 
 /* Lists of jobs and of instances.  is_row: without payloads, but with how they begin. */
 struct job_list_input {
     cairn_job_filter filter;
+    const char *group; /* of their error; NULL: any */
     bool is_row;
 };
 
 struct instance_list_input {
     cairn_instance_filter filter;
+    const char *group;
     bool is_row;
 };
 
@@ -83,6 +88,12 @@ struct approval_input {
 struct stream_input {
     const char *cursor, *subject, *types;
     int64_t digest_ms;
+};
+
+struct error_input {
+    const char *of, *workflow, *type; /* the last two: NULL: any */
+    int64_t since_us;                 /* 0: at any time */
+    uint32_t limit;
 };
 
 struct find_input {
@@ -247,6 +258,18 @@ struct approval_item {
     int64_t at_us;
 };
 
+struct dlq_item {
+    cairn_dlq_record base;
+    struct preview input;
+};
+
+/* Errors that are alike. */
+struct error_item {
+    const char *group, *workflow, *step, *type, *pattern, *sample, *newest;
+    bool is_undo;
+    int64_t n, first_at_us, last_at_us;
+};
+
 /* How many there are of a status. */
 struct status_count {
     const char *status;
@@ -283,13 +306,16 @@ struct page_output {
         cairn_finding *findings;
         struct status_count *counts;
         struct found_item *found;
+        struct error_item *errors;
         cairn_why *whys;
     };
     size_t count;
     const char *next;
     bool is_row;           /* items are struct job_item and the like */
     int64_t scanned_to_us; /* the search was cut short: how far back it came; else 0 */
-    int64_t n;             /* of a counted list: how many there are in all */
+    int64_t
+        n; /* of a counted list: how many there are in all; of groups: how many were looked at */
+    bool is_more; /* of groups: not all were looked at */
 };
 
 /* The instance's input, and outputs of finished steps. */
@@ -363,6 +389,7 @@ struct request {
         struct definition_input definition;
         struct instance_list_input instance_list;
         struct approval_input approvals;
+        struct error_input errors;
         struct find_input find;
         struct stream_input stream;
         struct outbox_input outbox;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "core/error_group.h"
 #include "core/pattern.h"
 
 #include <ctype.h>
@@ -313,19 +314,38 @@ static const char *text_of(const char *row, size_t offset)
     return text;
 }
 
-/* Keeps those that have the names that were asked for. */
-static size_t keep_named(const struct scan *scan, char *rows, size_t count)
+static cairn_code is_in_group(const struct scan *scan, const void *row, bool *ret_is_in)
+{
+    struct error_place place = {0};
+    *ret_is_in = true;
+    if (!scan->filter.group)
+        return CAIRN_OK;
+    if (scan->kind == LIST_JOBS)
+        place = error_of_job(row);
+    else
+        NEED(error_of_instance(scan->tx->arena, row, &place), scan->error);
+    *ret_is_in = error_is_in(&place, scan->filter.group);
+    return CAIRN_OK;
+}
+
+/* Keeps those that have the names and are in the group that were asked for. */
+static cairn_code keep_wanted(const struct scan *scan, char *rows, size_t count,
+                              size_t *ret_kept)
 {
     size_t kept = 0, size = scan->type->size;
     for (size_t i = 0; i < count; i++) {
         const char *row = rows + i * size;
-        if (!is_named(scan, text_of(row, scan->id_offset), text_of(row, scan->key_offset)))
+        bool is_in;
+        TRY(is_in_group(scan, row, &is_in));
+        if (!is_in ||
+            !is_named(scan, text_of(row, scan->id_offset), text_of(row, scan->key_offset)))
             continue;
         if (kept < i)
             memcpy(rows + kept * size, row, size);
         kept++;
     }
-    return kept;
+    *ret_kept = kept;
+    return CAIRN_OK;
 }
 
 /* The rows with these numbers that match, at most `room`. */
@@ -343,7 +363,8 @@ static cairn_code pick_all(struct scan *scan, const int64_t *seqs, size_t count,
             while (at < count && seqs[at] >= last)
                 at++;
         }
-        found += keep_named(scan, rows + found * size, more);
+        TRY(keep_wanted(scan, rows + found * size, more, &more));
+        found += more;
     }
     *ret_count = found;
     return CAIRN_OK;
@@ -400,6 +421,9 @@ static cairn_code run(struct scan *scan, const struct list_filter *filter, void 
     scan->give_up_us = monotonic_us() + LIST_SCAN_US;
     if (filter->due != DUE_ANY && is_any_status(scan))
         scan->filter.statuses = STATUS_BIT(JOB_PENDING);
+    else if (filter->group && is_any_status(scan))
+        scan->filter.statuses =
+            scan->kind == LIST_JOBS ? STATUS_BIT(JOB_FAILED) : STATUS_BIT(INSTANCE_FAILED);
     *ret_end = (struct list_end){0};
     TRY(find_bounds(scan));
     if (filter->ids || filter->key || filter->q)
@@ -443,7 +467,8 @@ cairn_code list_instances(struct store_tx *tx, const struct list_filter *filter,
 static bool is_plain(const struct list_filter *filter)
 {
     return !filter->version && !filter->pattern && !filter->key && !filter->q && !filter->ids &&
-           !filter->has && filter->due == DUE_ANY && !filter->from_us && !filter->to_us;
+           !filter->has && !filter->group && filter->due == DUE_ANY && !filter->from_us &&
+           !filter->to_us;
 }
 
 /* Counts one status by its index; *ret_is_counted: there is one. */

@@ -34,6 +34,21 @@ cairn_code list_instances(struct store_tx *tx, const struct list_filter *filter,
                           struct instance_row *ret_rows, size_t room, struct list_end *ret_end,
                           cairn_error *reterr);
 
+/* Which open records of the dead letter queue.  A zeroed filter means all. */
+struct dlq_filter {
+    const char *instance_id, *workflow, *step; /* NULL: any */
+    const char *group;                         /* of its error; NULL: any */
+    int64_t before_id;                         /* 0: from the newest */
+    size_t scan_max; /* how many records are looked at; 0: LIST_SCAN_MAX */
+    bool is_row;     /* of the input only its beginning, and its length */
+};
+
+/* Newest first.  Only records of an instance have an index; other filters look at each record, and may end
+ * early as a list does. */
+cairn_code list_records(struct store_tx *tx, const struct dlq_filter *filter,
+                        struct dlq_row *ret_rows, size_t room, struct list_end *ret_end,
+                        cairn_error *reterr);
+
 /* How many there are of each status that the filter wants, counted up to COUNT_MAX.  ret_counts has room
  * for each status of the kind. */
 enum { COUNT_MAX = 10000 };

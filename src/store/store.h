@@ -149,6 +149,7 @@ struct list_filter {
     const char *const *ids; /* only these; NULL: any */
     size_t id_count;        /* at most LIST_IDS_MAX */
     const char *has;        /* a text in the payload, the input or the last error; NULL: any */
+    const char *group;      /* of its error, see core/error_group.h; NULL: any */
     enum { DUE_ANY, DUE_NOW, DUE_LATER } due; /* of pending jobs */
     int64_t from_us, to_us; /* created in this time, both ends included; 0: any */
     int64_t before_seq;     /* 0: from the newest */

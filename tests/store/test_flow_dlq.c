@@ -2,7 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/error_group.h"
 #include "flow_rig.h"
+#include "store/list.h"
 
 static struct dlq_row letter(const char *instance_id, int32_t step_seq, const char *reason)
 {
@@ -202,4 +204,92 @@ TEST(a_dead_letter_that_is_not_there_is_not_found)
     CHECK_INT(rig->ops->get_dlq(rig->tx, 0, &seen, &rig->error), CAIRN_E_NOT_FOUND);
     CHECK_INT(rig->ops->get_dlq(rig->tx, INT64_MAX, &seen, &rig->error), CAIRN_E_NOT_FOUND);
     CHECK_STR(rig->error.message, "as it was");
+}
+
+/* ---- records that match ---------------------------------------------------------------------- */
+
+/* The numbers of the wanted records among `count` that were written, newest first. */
+static void check_records(struct rig *rig, struct dlq_filter filter, size_t room,
+                          const char *wanted)
+{
+    char seen[400] = "";
+    struct list_end end;
+    struct dlq_row rows[20];
+    do {
+        MUST(rig, list_records(rig->tx, &filter, rows, room, &end, &rig->error));
+        CHECK(end.count <= room, "%zu rows came into room for %zu", end.count, room);
+        for (size_t i = 0; i < end.count; i++) {
+            size_t used = strlen(seen);
+            snprintf(seen + used, sizeof seen - used, "%s ", rows[i].error);
+            if (filter.is_row)
+                CHECK_INT(rows[i].input_bytes, 302);
+            CHECK_INT(strlen(rows[i].input), filter.is_row && !filter.instance_id ? 120 : 302);
+        }
+        filter.before_id = end.next;
+    } while (end.next);
+    CHECK_STR(seen, wanted);
+}
+
+TEST(records_are_listed_by_what_is_asked_for)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    char input[303], error[40];
+    memset(input, 'x', sizeof input);
+    input[0] = input[301] = '"';
+    input[302] = '\0';
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "v").id;
+    for (int i = 0; i < 6; i++) {
+        snprintf(error, sizeof error, "%s%d", i % 2 ? "odd" : "even", i);
+        struct dlq_row row = letter(i % 3 ? a : b, i, error);
+        row.workflow = i % 3 ? "w" : "v";
+        row.step_name = i < 3 ? "s" : "t";
+        row.error = error;
+        row.input = input;
+        MUST(rig, rig->ops->append_dlq(rig->tx, &row, 1, &rig->error));
+    }
+    commit(rig);
+    begin_read(rig);
+    struct error_place place = {.workflow = "w", .step = "s", .error = "odd7"};
+    char group[ERROR_GROUP_TEXT];
+    error_group(&place, "odd#", group);
+    for (size_t room = 1; room < 8; room++)
+        for (int is_row = 0; is_row < 2; is_row++) {
+            struct dlq_filter filter = {.is_row = is_row};
+            check_records(rig, filter, room, "odd5 even4 odd3 even2 odd1 even0 ");
+            filter.workflow = "w";
+            check_records(rig, filter, room, "odd5 even4 even2 odd1 ");
+            filter.step = "s";
+            check_records(rig, filter, room, "even2 odd1 ");
+            filter.group = group;
+            check_records(rig, filter, room, "odd1 ");
+            filter = (struct dlq_filter){.instance_id = b, .is_row = is_row};
+            check_records(rig, filter, room, "odd3 even0 ");
+        }
+}
+
+TEST(a_search_for_records_ends_early_and_goes_on)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *id = new_instance(rig, "w").id;
+    for (int i = 0; i < 1100; i++) {
+        struct dlq_row row = letter(id, i, "e");
+        row.workflow = i ? "w" : "rare";
+        MUST(rig, rig->ops->append_dlq(rig->tx, &row, 1, &rig->error));
+    }
+    commit(rig);
+    begin_read(rig);
+    struct dlq_filter filter = {.workflow = "rare", .scan_max = 500, .is_row = true};
+    struct list_end end;
+    struct dlq_row row;
+    for (int round = 0; round < 2; round++) {
+        MUST(rig, list_records(rig->tx, &filter, &row, 1, &end, &rig->error));
+        CHECK_INT(end.count, 0);
+        CHECK(end.next && end.scanned_to_us, "it says nothing about where it ended");
+        filter.before_id = end.next;
+    }
+    MUST(rig, list_records(rig->tx, &filter, &row, 1, &end, &rig->error));
+    CHECK_INT(end.count, 1);
+    CHECK_STR(row.workflow, "rare");
 }

@@ -32,6 +32,22 @@ cairn_code postgres_list_dlq(struct store_tx *tx, const char *instance_id, int64
                               &dlq_row_type, ret_rows, room, ret_count, reterr);
 }
 
+cairn_code postgres_scan_dlq(struct store_tx *tx, int64_t before_id, struct dlq_row *ret_rows,
+                             size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params =
+        PARAMS(tx, INT(before_id ? before_id : INT64_MAX), INT(room));
+    TRY(postgres_ask(tx, PG_SCAN_DLQ, &params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++) {
+        struct dlq_row *row = &ret_rows[reader.row];
+        postgres_read_row(&reader, 0, &dlq_row_type, row);
+        row->input_bytes = value_int(&reader, (int)dlq_row_type.count);
+    }
+    *ret_count = (size_t)reader.count;
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
 cairn_code postgres_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
                             cairn_error *reterr)
 {

@@ -31,6 +31,22 @@ cairn_code sqlite_list_dlq(struct store_tx *tx, const char *instance_id, int64_t
     return rows_read(&query, &dlq_row_type, ret_rows, room, ret_count);
 }
 
+cairn_code sqlite_scan_dlq(struct store_tx *tx, int64_t before_id, struct dlq_row *ret_rows,
+                           size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_SCAN_DLQ, reterr);
+    size_t count = 0;
+    bind_int(&query, ":before", before_id ? before_id : INT64_MAX);
+    bind_int(&query, ":room", (int64_t)room);
+    int length = sqlite3_column_count(query.handle) - 1;
+    while (query_step(&query) == SQLITE_ROW) {
+        row_read(&query, &dlq_row_type, &ret_rows[count]);
+        ret_rows[count++].input_bytes = sqlite3_column_int64(query.handle, length);
+    }
+    *ret_count = count;
+    return query_ended(&query);
+}
+
 cairn_code sqlite_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_row,
                           cairn_error *reterr)
 {

@@ -77,3 +77,19 @@ SELECT {dlq.columns q}
    AND q.id < $1::bigint
  ORDER BY q.id DESC
  LIMIT $2::bigint
+
+
+-- name: scan_dlq
+-- doing: list DLQ records
+-- As list_dlq, with the beginning of the input alone; the last result is its length.
+--
+--   $1  only records before this id
+--   $2  how many at most
+SELECT {dlq.columns q but input},
+       left(q.input::text, 120),
+       octet_length(q.input::text)
+  FROM workflow.workflow_dlq AS q
+ WHERE q.is_open
+   AND q.id < $1::bigint
+ ORDER BY q.id DESC
+ LIMIT $2::bigint

@@ -75,3 +75,16 @@ SELECT {dlq.columns}
    AND id < :before
  ORDER BY id DESC
  LIMIT :room;
+
+
+-- name: scan_dlq
+-- doing: list records of failed steps
+-- As list_dlq, with the beginning of the input alone; the last result is its length.
+SELECT {dlq.columns but input},
+       substr(input, 1, 120) AS input,
+       length(CAST(input AS BLOB)) AS input_bytes
+  FROM workflow_dlq INDEXED BY idx_workflow_dlq_open
+ WHERE is_open = 1
+   AND id < :before
+ ORDER BY id DESC
+ LIMIT :room;
