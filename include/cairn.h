@@ -169,7 +169,9 @@ typedef struct cairn_open_options {
     size_t size;
     const char *url;   /* sqlite:FILE, postgres://..., http://... or memory:, which keeps
                         * everything in this process; NULL: $CAIRN_URL, else sqlite:cairn.db */
-    const char *token; /* bearer token for http: URLs; NULL: $CAIRN_TOKEN, else none */
+    const char *token; /* bearer token for http: URLs; NULL: $CAIRN_TOKEN, else none.  Of https: URLs
+                        * $CAIRN_CA_FILE names the authorities that are trusted (PEM); else the
+                        * system's are */
     uint32_t retry_ms; /* how long a call waits for a store that is unreachable or locked */
     bool no_create;    /* a file that does not exist, or a database without Cairn's tables, is
                         * CAIRN_E_NOT_FOUND; otherwise it is created */

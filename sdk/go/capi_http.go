@@ -5,12 +5,15 @@ package cairn
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -53,6 +56,9 @@ func openTransport(ctx context.Context, config Config) (transport, error) {
 		waiting: map[string]map[*context.CancelFunc]struct{}{}}
 	own := http.DefaultTransport.(*http.Transport).Clone()
 	own.MaxIdleConnsPerHost = 64
+	if own.TLSClientConfig, err = trusted(os.Getenv("CAIRN_CA_FILE")); err != nil {
+		return nil, err
+	}
 	s.client = &http.Client{Transport: own}
 	status, answer, err := s.call(ctx, request{method: "GET", target: "/v1/clock", isRead: true, repeat: true})
 	if err == nil && status >= 400 {
@@ -63,6 +69,23 @@ func openTransport(ctx context.Context, config Config) (transport, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// trusted makes certificates be checked by the authorities of a file; "": by the system's.
+func trusted(file string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if file == "" {
+		return config, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, newError(ErrBadInput, "CAIRN_CA_FILE: %v", err)
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(text) {
+		return nil, newError(ErrBadInput, "CAIRN_CA_FILE: %s has no certificate", file)
+	}
+	return config, nil
 }
 
 func (s *server) url() string { return s.name }

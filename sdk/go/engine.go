@@ -15,7 +15,7 @@ import (
 // Config says how to open an engine. The zero value opens $CAIRN_URL, else sqlite:cairn.db.
 type Config struct {
 	URL          string        // "": $CAIRN_URL, else sqlite:cairn.db
-	Token        string        // of http: URLs; "": $CAIRN_TOKEN
+	Token        string        // of http: URLs; "": $CAIRN_TOKEN. Of https: $CAIRN_CA_FILE names authorities to trust
 	Seed         uint64        // source of ids and jitter, for tests; 0: the system's random numbers
 	VirtualClock bool          // time stands still until it is advanced; for tests
 	Start        time.Time     // of a virtual clock; zero: the present

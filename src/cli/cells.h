@@ -47,6 +47,6 @@ CELL(hash);
 CELL(enabled);
 
 /* Columns that commands with code print. */
-extern const struct column columns_doctor[], columns_instance[];
+extern const struct column columns_doctor[], columns_instance[], columns_tokens[];
 
 #endif

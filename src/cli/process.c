@@ -394,3 +394,9 @@ bool process_run(const struct process *process, struct process_end *ret_end)
     take_rest(&run);
     return true;
 }
+
+bool hangup_is_ignored(void)
+{
+    struct sigaction action;
+    return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}

@@ -42,4 +42,7 @@ bool process_run(const struct process *process, struct process_end *ret_end);
 
 void close_fd(int *fd); /* sets it to -1 */
 
+/* Whether a closed terminal is no reason to stop, as nohup asks. */
+bool hangup_is_ignored(void);
+
 #endif

@@ -4,11 +4,16 @@
  */
 #include "base/mem.h"
 #include "cli/call.h"
+#include "cli/log.h"
+#include "cli/process.h"
 #include "cli/say.h"
 #include "http/http.h"
 #include "http/listen.h"
+#include "http/tls.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -32,7 +37,7 @@ static bool is_store_url(const char *url)
 }
 
 /* Raises the limit of open files as far as it goes, and answers how many connections fit in. */
-static unsigned fit_connections(unsigned wanted, bool is_quiet)
+static unsigned fit_connections(unsigned wanted, const struct log *log)
 {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files))
@@ -44,37 +49,103 @@ static unsigned fit_connections(unsigned wanted, bool is_quiet)
         return wanted;
     unsigned fit =
         files.rlim_cur > 2 * SPARE_FILES ? (unsigned)files.rlim_cur - SPARE_FILES : SPARE_FILES;
-    if (!is_quiet)
-        say_error("at most %u connections instead of %u: the limit of open files is %llu", fit,
-                  wanted, (unsigned long long)files.rlim_cur);
+    log_tell(log, LEVEL_WARNING, "few_files", NULL,
+             "at most %u connections instead of %u: the limit of open files is %llu", fit,
+             wanted, (unsigned long long)files.rlim_cur);
     return fit;
 }
 
-static void stop_signals(sigset_t *set)
+/* What a running server needs to hear signals. */
+struct serving {
+    struct log log;
+    const char *token_file, *cert_file, *key_file; /* NULL: none */
+    bool has_terminal; /* at its start, and stops when that is closed */
+    struct http *http;
+};
+
+static void own_signals(sigset_t *set)
 {
     sigemptyset(set);
     sigaddset(set, SIGINT);
     sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
 }
 
 /* Before any thread starts: they inherit it, and only wait_for_stop() takes these signals. */
 static void block_signals(void)
 {
     sigset_t set;
-    stop_signals(&set);
+    own_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
 
+static bool has_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static cairn_code reload_tokens(const struct serving *serving, cairn_error *reterr)
+{
+    struct tokens *tokens;
+    if (!serving->token_file)
+        return CAIRN_OK;
+    TRY(tokens_read(serving->token_file, &tokens, reterr));
+    http_set_tokens(serving->http, tokens);
+    return CAIRN_OK;
+}
+
+static cairn_code load_certificate(const struct serving *serving, cairn_error *reterr)
+{
+    return serving->cert_file ? tls_load(serving->cert_file, serving->key_file, reterr)
+                              : CAIRN_OK;
+}
+
+/* What cannot be read stays as it was. */
+static void reload(const struct serving *serving)
+{
+    cairn_error error;
+    cairn_code (*const parts[])(const struct serving *, cairn_error *) = {reload_tokens,
+                                                                          load_certificate};
+    bool is_done = true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!parts[i](serving, &error))
+            continue;
+        is_done = false;
+        log_tell(&serving->log, LEVEL_ERROR, "reload_failed", NULL,
+                 "%s; what was read before stays", error.message);
+    }
+    if (is_done)
+        log_tell(&serving->log, LEVEL_INFO, "reloaded", NULL, "%s",
+                 serving->token_file || serving->cert_file
+                     ? "read tokens and certificate again"
+                     : "SIGHUP: there is neither a token file nor a certificate to read again");
+}
+
+/* The terminal of a server that was started from one has been closed: SIGHUP means that, too. */
+static bool is_hangup(const struct serving *serving)
+{
+    return serving->has_terminal && !has_terminal();
+}
+
 /* After the first signal a second one ends the process at once. */
-static void wait_for_stop(void)
+static void wait_for_stop(const struct serving *serving)
 {
     sigset_t set;
-    stop_signals(&set);
-    while (sigwaitinfo(&set, NULL) < 0 && errno == EINTR) {
+    own_signals(&set);
+    for (;;) {
+        int signal = sigwaitinfo(&set, NULL);
+        if (signal == SIGHUP && !is_hangup(serving))
+            reload(serving);
+        else if (signal > 0 || errno != EINTR)
+            break;
     }
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
+    sigdelset(&set, SIGHUP);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
@@ -87,47 +158,139 @@ static bool is_new_store(const char *json)
 /* Called by threads of the engine. */
 static void tell_notice(void *arg, int level, const char *text, const char *json)
 {
-    const struct args *args = arg;
-    bool is_wanted = !args_has(args, "quiet") && !is_new_store(json);
-    if (level == CAIRN_NOTICE_ERROR || is_wanted)
-        say_error("%s", text);
+    const struct serving *serving = arg;
+    if (!is_new_store(json))
+        log_notice(&serving->log, level, text, json);
+}
+
+static void tell_refused(const struct log *log, const struct http_event *event)
+{
+    const struct log_fact facts[] = {{.name = "client", .text = event->client},
+                                     {.name = "method", .text = event->method},
+                                     {.name = "path", .text = event->path},
+                                     {.name = "left_out", .number = (int64_t)event->left_out},
+                                     {.name = NULL}};
+    char more[64] = "";
+    if (event->left_out)
+        snprintf(more, sizeof more, ", and %zu more since the last", event->left_out);
+    log_tell(log, LEVEL_WARNING, "token_refused", facts, "refused a token of %s for %s %s%s",
+             event->client, event->method, event->path, more);
+}
+
+/* Called by the server's thread. */
+static void tell_http(void *arg, const struct http_event *event)
+{
+    const struct serving *serving = arg;
+    const struct log_fact facts[] = {
+        {.name = "method", .text = event->method},
+        {.name = "path", .text = event->path},
+        {.name = "status", .number = event->status},
+        {.name = "took_us", .number = event->took_us},
+        {.name = "client", .text = event->client},
+        {.name = event->caller ? "token" : NULL, .text = event->caller},
+        {.name = NULL},
+    };
+    if (event->what == HTTP_REFUSED)
+        tell_refused(&serving->log, event);
+    else
+        log_tell(&serving->log, LEVEL_DEBUG, "request", facts, "%s %s %u %" PRId64 "us%s%s",
+                 event->method, event->path, event->status, event->took_us,
+                 event->caller ? " by " : "", event->caller ? event->caller : "");
+}
+
+static void tell_started(const struct serving *serving, const char *url, const char *store,
+                         bool is_virtual)
+{
+    const struct log_fact facts[] = {{.name = "url", .text = url},
+                                     {.name = "store", .text = store},
+                                     {.name = "version", .text = CAIRN_VERSION},
+                                     {.name = NULL}};
+    log_tell(&serving->log, LEVEL_INFO, "started", facts, "listening on %s, store %s%s", url,
+             store, is_virtual ? ", virtual clock" : "");
 }
 
 /* With the socket open: the store, the server, the end. */
-static int serve(const struct args *args, const cairn_open_options *open, const char *where,
+static int serve(struct serving *serving, const cairn_open_options *open, const char *where,
                  struct http_config *config)
 {
     cairn_error error;
-    struct http *http;
+    char url[LISTEN_TEXT + 16];
     cairn_code code = cairn_open(open, &config->engine, &error);
     if (code) {
         close(config->listen_fd);
+        tokens_free(config->tokens);
         say_failure(&error);
         return code == CAIRN_E_BAD_INPUT ? EXIT_USAGE : EXIT_STORE;
     }
-    if (http_start(config, &http, &error)) {
+    if (http_start(config, &serving->http, &error)) {
         say_failure(&error);
         cairn_close(config->engine);
         return error.code == CAIRN_E_BAD_INPUT ? EXIT_USAGE : EXIT_STORE;
     }
-    if (!args_has(args, "quiet"))
-        say_error("listening on http://%s, store %s%s", where, cairn_url(config->engine),
-                  open->virtual_clock ? ", virtual clock" : "");
-    wait_for_stop();
-    http_quiesce(http);
+    snprintf(url, sizeof url, "%s://%s", config->is_tls ? "https" : "http", where);
+    tell_started(serving, url, cairn_url(config->engine), open->virtual_clock);
+    wait_for_stop(serving);
+    log_tell(&serving->log, LEVEL_INFO, "stopping", NULL, "stopping");
+    http_quiesce(serving->http);
     cairn_close(config->engine); /* finishes the commit under way, answers what waits */
-    http_stop(http);
+    http_stop(serving->http);
+    tls_unload();
+    log_tell(&serving->log, LEVEL_INFO, "stopped", NULL, "stopped");
+    return EXIT_DONE;
+}
+
+/* A server that nobody may talk to is a mistake; one whose last token was removed is not. */
+static cairn_code read_first_tokens(const struct serving *serving, struct tokens **ret_tokens,
+                                    cairn_error *reterr)
+{
+    if (!serving->token_file)
+        return CAIRN_OK;
+    TRY(tokens_read(serving->token_file, ret_tokens, reterr));
+    if (tokens_count(*ret_tokens))
+        return CAIRN_OK;
+    fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\" has no token", serving->token_file);
+    return fail_hint(reterr, CAIRN_E_BAD_INPUT,
+                     "cairn token add NAME --role ROLE --token-file %s", serving->token_file);
+}
+
+/* What can be wrong before anything is opened: files, and the address. */
+static int prepare(const struct args *args, const struct serving *serving,
+                   struct http_config *config, char where[LISTEN_TEXT])
+{
+    cleanup(tokens_freep) struct tokens *tokens = NULL;
+    cairn_error error;
+    const char *listen = args_text(args, "listen");
+    if (read_first_tokens(serving, &tokens, &error) || load_certificate(serving, &error)) {
+        say_failure(&error);
+        return EXIT_USAGE;
+    }
+    cairn_code code = listen_open(listen ? listen : "127.0.0.1:22476", !tokens,
+                                  &config->listen_fd, where, &error);
+    if (code) {
+        say_failure(&error);
+        return code == CAIRN_E_UNREACHABLE ? EXIT_STORE : EXIT_USAGE;
+    }
+    config->tokens = tokens;
+    tokens = NULL;
     return EXIT_DONE;
 }
 
 int run_serve(const struct args *args)
 {
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
-    cleanup(tokens_freep) struct tokens *tokens = NULL;
-    cairn_error error;
     char where[LISTEN_TEXT];
-    const char *listen = args_text(args, "listen"), *token_file = args_text(args, "token-file");
+    struct serving serving = {
+        .log = log_of(args),
+        .token_file = args_text(args, "token-file"),
+        .cert_file = args_text(args, "tls-cert"),
+        .key_file = args_text(args, "tls-key"),
+        .has_terminal = has_terminal() && !hangup_is_ignored(),
+    };
     struct http_config config = {
+        .is_tls = serving.cert_file,
+        .tell = tell_http,
+        .tell_arg = &serving,
+        .tells_requests = serving.log.least == LEVEL_DEBUG,
         .idle_s = (unsigned)args_number(args, "idle-timeout", 60),
         .request_ms = (unsigned)args_number(args, "request-timeout", 60) * 1000,
         .page = {.is_off = args_has(args, "no-ui"),
@@ -138,23 +301,13 @@ int run_serve(const struct args *args)
     open.virtual_clock = args_has(args, "virtual-clock");
     open.serves = true;
     open.notice = tell_notice;
-    open.notice_arg = (void *)args;
+    open.notice_arg = &serving;
     if (!tuning_read(args, &open) || !is_store_url(open.url))
         return EXIT_USAGE;
-    if (token_file && tokens_read(token_file, &tokens, &error)) {
-        say_failure(&error);
-        return EXIT_USAGE;
-    }
-    cairn_code code = listen_open(listen ? listen : "127.0.0.1:22476", !tokens,
-                                  &config.listen_fd, where, &error);
-    if (code) {
-        say_failure(&error);
-        return code == CAIRN_E_UNREACHABLE ? EXIT_STORE : EXIT_USAGE;
-    }
+    TRY(prepare(args, &serving, &config, where));
     mallopt(M_ARENA_MAX, 2); /* threads here allocate little; an arena each costs memory */
-    config.tokens = tokens;
-    config.max_connections = fit_connections(
-        (unsigned)args_number(args, "max-connections", 10000), args_has(args, "quiet"));
+    config.max_connections =
+        fit_connections((unsigned)args_number(args, "max-connections", 10000), &serving.log);
     block_signals();
-    return serve(args, &open, where, &config);
+    return serve(&serving, &open, where, &config);
 }

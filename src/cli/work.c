@@ -78,13 +78,6 @@ static void *watch_signals(void *arg)
     }
 }
 
-/* nohup asks for this. */
-static bool is_hangup_ignored(void)
-{
-    struct sigaction action;
-    return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
 /* Before any thread is started, so that all inherit it. */
 static void block_signals(struct working *working)
 {
@@ -92,7 +85,7 @@ static void block_signals(struct working *working)
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
-    if (!is_hangup_ignored())
+    if (!hangup_is_ignored())
         sigaddset(&set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);

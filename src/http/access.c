@@ -73,5 +73,7 @@ bool access_is_local(const char *host, const char *origin)
         return false;
     if (!origin)
         return true;
-    return host && strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0;
+    size_t scheme = strncasecmp(origin, "https://", 8) == 0 ? 8 : 7;
+    return host && (scheme == 8 || strncasecmp(origin, "http://", 7) == 0) &&
+           strcasecmp(origin + scheme, host) == 0;
 }

@@ -6,6 +6,7 @@
 #define HTTP_ACCESS_H
 
 #include "api/operation.h"
+#include "http/token_line.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,9 +22,12 @@ void access_methods(const char *target, char ret_methods[ALLOW_TEXT]);
 /* Tokens, one a line: ROLE TOKEN [NAME].  Empty lines and lines that begin with # are skipped.
  */
 struct tokens;
+/* A role by its word; 0: there is none. */
+unsigned access_role_find(const char *name);
 
 /* A file that others can read or change is refused. */
 cairn_code tokens_read(const char *path, struct tokens **ret_tokens, cairn_error *reterr);
+size_t tokens_count(const struct tokens *tokens);
 void tokens_free(struct tokens *tokens);
 void tokens_freep(struct tokens **tokens);
 

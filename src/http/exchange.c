@@ -5,19 +5,24 @@
 #include "http/exchange.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "http/deadline.h"
 #include "http/digest.h"
 #include "http/framing.h"
+#include "http/tell.h"
 
 #include <poll.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 /* Who finds the other one done first takes the answer on. */
 enum phase { CALLING, SUSPENDED, ANSWERED };
+
+enum { METHOD_TEXT = 16 }; /* of those that are routes; others are cut off in the log */
 
 struct exchange {
     struct http *http;
@@ -28,8 +33,11 @@ struct exchange {
     size_t target_len; /* as it came, before skip_authority() */
     struct intake intake;
     bool is_begun, is_called, is_answering;
+    char method[METHOD_TEXT];
+    int64_t begun_us;    /* when its headers were there */
+    unsigned status;     /* of the answer; 0: none yet */
     cairn_error refusal; /* code: why this is not passed on */
-    const char *caller;  /* the name of its token; NULL: none */
+    char *caller;        /* the name of its token; NULL: none */
     const char *role;    /* of its token; NULL: none is needed */
     _Atomic enum phase phase;
     cairn_response *response;
@@ -39,9 +47,9 @@ struct exchange {
 /* Proxies send a whole URL; what counts is its path. */
 static const char *skip_authority(const char *target)
 {
-    if (strncasecmp(target, "http://", 7) != 0)
+    if (strncasecmp(target, "http://", 7) != 0 && strncasecmp(target, "https://", 8) != 0)
         return target;
-    const char *path = strpbrk(target + 7, "/?");
+    const char *path = strpbrk(strchr(target, ':') + 3, "/?");
     return path && *path == '/' ? path : "/";
 }
 
@@ -81,7 +89,7 @@ void *exchange_new(void *cls, const char *target, struct MHD_Connection *connect
 void exchange_over(void *cls, struct MHD_Connection *connection, void **held,
                    enum MHD_RequestTerminationCode why)
 {
-    (void)connection, (void)why;
+    (void)why;
     struct http *http = cls;
     struct exchange *exchange = *held;
     if (!exchange)
@@ -93,10 +101,19 @@ void exchange_over(void *cls, struct MHD_Connection *connection, void **held,
             pthread_cond_signal(&http->idle);
         pthread_mutex_unlock(&http->lock);
     }
+    struct http_event event = {.what = HTTP_REQUEST,
+                               .method = exchange->method,
+                               .path = exchange->target,
+                               .status = exchange->status,
+                               .took_us = monotonic_us() - exchange->begun_us,
+                               .caller = exchange->caller};
+    if (exchange->is_begun)
+        tell_request(http, connection, &event);
     deadline_await(exchange->visitor, AWAIT_HEAD); /* of the next request */
     intake_drop(&exchange->intake);
     stream_leave(exchange->client);
     cairn_response_free(exchange->response);
+    mem_free(exchange->caller);
     mem_free(exchange->target);
     mem_free(exchange);
 }
@@ -131,12 +148,25 @@ static unsigned needed_roles(struct exchange *exchange, const char *method)
     return is_page(exchange, method) ? 0 : access_roles(method, exchange->target);
 }
 
+/* The roles of a token, and its name.  The tokens may be replaced at any time. */
+static unsigned find_roles(struct exchange *exchange, const char *secret)
+{
+    struct http *http = exchange->http;
+    const char *name = NULL;
+    pthread_mutex_lock(&http->lock);
+    unsigned roles = tokens_roles(http->tokens, secret, &name);
+    bool is_kept = !name || (exchange->caller = mem_strdup(name));
+    pthread_mutex_unlock(&http->lock);
+    if (!is_kept)
+        fail_memory(&exchange->refusal);
+    return roles;
+}
+
 static void check_access(struct exchange *exchange, const char *method)
 {
-    const struct tokens *tokens = exchange->http->tokens;
     cairn_error *refusal = &exchange->refusal;
     unsigned needed = needed_roles(exchange, method);
-    if (!tokens) {
+    if (!exchange->http->has_tokens) {
         if (!access_is_local(header(exchange, "Host"), header(exchange, "Origin")))
             fail(refusal, CAIRN_E_FORBIDDEN,
                  "without tokens only requests to a loopback address are taken, and none from "
@@ -148,9 +178,11 @@ static void check_access(struct exchange *exchange, const char *method)
     const char *words = header(exchange, "Authorization");
     bool is_bearer = words && strncasecmp(words, "Bearer ", 7) == 0;
     const char *secret = is_bearer ? words + 7 + strspn(words + 7, " ") : "";
-    unsigned roles = tokens_roles(tokens, secret, &exchange->caller);
+    unsigned roles = find_roles(exchange, secret);
     exchange->role = roles ? access_role_name(roles) : NULL;
     if (!roles) {
+        if (is_bearer)
+            tell_refused(exchange->http, exchange->connection, method, exchange->target);
         fail(refusal, CAIRN_E_UNAUTHORIZED, is_bearer ? "the token is unknown" : "no token");
         fail_hint(refusal, CAIRN_E_UNAUTHORIZED, "send the header Authorization: Bearer TOKEN");
     } else if (!(roles & needed)) {
@@ -251,6 +283,7 @@ static enum MHD_Result queue(struct exchange *exchange, unsigned status,
 {
     if (exchange->http->is_closed)
         MHD_add_response_header(response, "Connection", "close");
+    exchange->status = status;
     enum MHD_Result result = MHD_queue_response(exchange->connection, status, response);
     MHD_destroy_response(response);
     return result;
@@ -432,6 +465,8 @@ enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, con
 
     if (!exchange->is_begun) {
         exchange->is_begun = true;
+        exchange->begun_us = monotonic_us();
+        snprintf(exchange->method, sizeof exchange->method, "%s", method);
         if (check_head(exchange, method, url, version)) {
             deadline_await(exchange->visitor, AWAIT_NOTHING);
             return send_refusal(exchange);

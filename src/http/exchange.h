@@ -23,9 +23,14 @@
 /* What exchanges share. */
 struct http {
     struct MHD_Daemon *daemon;
+    bool has_tokens;
     int listen_fd; /* -1 while it is the daemon's, until http_quiesce() */
     cairn_engine *engine;
-    const struct tokens *tokens;
+    http_tell tell;
+    void *tell_arg;
+    bool tells_requests;
+    int64_t refused_us; /* when a refused token was told last; of the server's thread */
+    size_t refused_more;
     struct stream *stream;
     struct deadlines *deadlines;
     struct ui *ui;
@@ -35,8 +40,9 @@ struct http {
     pthread_mutex_t gate;
     _Atomic bool is_closed;
 
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t idle;
+    struct tokens *tokens;
     size_t answering; /* exchanges that were read whole and are not over */
 };
 

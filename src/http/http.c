@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "http/deadline.h"
 #include "http/exchange.h"
+#include "http/tls.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,6 +26,7 @@ static void http_free(struct http *http)
     pthread_cond_destroy(&http->idle);
     stream_free(http->stream);
     ui_free(http->ui);
+    tokens_free(http->tokens);
     deadlines_stop(http->deadlines);
     if (http->listen_fd >= 0)
         close(http->listen_fd);
@@ -45,11 +47,19 @@ static cairn_code start_deadlines(struct http *http, const struct http_config *c
 static cairn_code start_daemon(struct http *http, const struct http_config *config,
                                cairn_error *reterr)
 {
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)tls_show},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)TLS_PRIORITIES},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+                     (config->is_tls ? MHD_USE_TLS : 0);
     http->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, exchange_go_on,
-        http, MHD_OPTION_LISTEN_SOCKET, config->listen_fd, MHD_OPTION_URI_LOG_CALLBACK,
-        exchange_new, http, MHD_OPTION_NOTIFY_COMPLETED, exchange_over, http,
-        MHD_OPTION_NOTIFY_CONNECTION, deadline_notify, http->deadlines,
+        flags, 0, NULL, NULL, exchange_go_on, http, MHD_OPTION_ARRAY,
+        config->is_tls ? tls : none, MHD_OPTION_LISTEN_SOCKET, config->listen_fd,
+        MHD_OPTION_URI_LOG_CALLBACK, exchange_new, http, MHD_OPTION_NOTIFY_COMPLETED,
+        exchange_over, http, MHD_OPTION_NOTIFY_CONNECTION, deadline_notify, http->deadlines,
         MHD_OPTION_CONNECTION_LIMIT, config->max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
         config->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
         MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK, MHD_OPTION_END);
@@ -66,11 +76,16 @@ cairn_code http_start(const struct http_config *config, struct http **ret_http,
     struct http *http = mem_zalloc(sizeof *http);
     if (!http) {
         close(config->listen_fd);
+        tokens_free(config->tokens);
         return fail_memory(reterr);
     }
     http->listen_fd = config->listen_fd;
     http->engine = config->engine;
     http->tokens = config->tokens;
+    http->has_tokens = config->tokens;
+    http->tell = config->tell;
+    http->tell_arg = config->tell_arg;
+    http->tells_requests = config->tell && config->tells_requests;
     http->budget.max = config->large_bodies ? config->large_bodies : LARGE_BODIES_MAX;
     http->stream = stream_new(http);
     pthread_mutex_init(&http->gate, NULL);
@@ -97,6 +112,15 @@ bool http_call(struct http *http, const cairn_request *request, cairn_done done)
         cairn_call_async(http->engine, request, done);
     pthread_mutex_unlock(&http->gate);
     return is_open;
+}
+
+void http_set_tokens(struct http *http, struct tokens *tokens)
+{
+    pthread_mutex_lock(&http->lock);
+    struct tokens *before = http->tokens;
+    http->tokens = tokens;
+    pthread_mutex_unlock(&http->lock);
+    tokens_free(before);
 }
 
 void http_quiesce(struct http *http)

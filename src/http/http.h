@@ -19,10 +19,28 @@ struct http;
 
 enum { REQUEST_MS = 60000 };
 
+/* Something that the log may want to know. */
+struct http_event {
+    enum { HTTP_REQUEST, HTTP_REFUSED } what; /* a request is over; a token was not accepted */
+    const char *method, *path;                /* without the query */
+    unsigned status;                          /* of a request; 0: it was not answered */
+    int64_t took_us;                          /* the same */
+    const char *caller;                       /* the name of its token; NULL: none */
+    const char *client;                       /* where it came from */
+    size_t left_out; /* refusals that were not told, since there is at most one a second */
+};
+
+/* Called by the server's thread; the texts are valid during the call only. */
+typedef void (*http_tell)(void *arg, const struct http_event *event);
+
 struct http_config {
     cairn_engine *engine;
-    int listen_fd;               /* from listen_open(); is the server's from then on */
-    const struct tokens *tokens; /* outlives the server; NULL: every client may do everything */
+    int listen_fd;         /* from listen_open(); is the server's from then on */
+    struct tokens *tokens; /* the server's from then on; NULL: every client may do everything */
+    bool is_tls;           /* by the certificate of tls_load() */
+    http_tell tell;        /* NULL: nobody wants to know */
+    void *tell_arg;
+    bool tells_requests; /* and not only refused tokens */
     unsigned max_connections;
     unsigned idle_s;     /* a connection on which nothing moves for this long is closed */
     unsigned request_ms; /* how long the headers of a request, and then its body, may take to
@@ -34,6 +52,10 @@ struct http_config {
 
 cairn_code http_start(const struct http_config *config, struct http **ret_http,
                       cairn_error *reterr);
+
+/* From now on these tokens count, also on connections that are open; they are the server's.  Only for
+ * a server that was started with tokens. */
+void http_set_tokens(struct http *http, struct tokens *tokens);
 
 /* No connection is accepted any more, and no call reaches the engine: new ones are answered
  * with CAIRN_E_CLOSED.  The engine may be closed after this, which answers what waits. */

@@ -5,18 +5,17 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "http/access.h"
+#include "http/secret.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { SECRET_MAX = 256, NAME_MAX_BYTES = 128, TOKENS_MAX = 10000 };
+enum { TOKENS_MAX = 10000 };
 
 struct token {
     char secret[SECRET_MAX];   /* filled up with NUL, so that all are compared in full */
-    char name[NAME_MAX_BYTES]; /* "": it has none */
+    char name[TOKEN_NAME_MAX]; /* "": it has none */
     unsigned role;
 };
 
@@ -35,7 +34,7 @@ static const struct {
     {"operate", ROLE_OPERATE},
 };
 
-static unsigned find_role(const char *name)
+unsigned access_role_find(const char *name)
 {
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
         if (strcmp(roles[i].name, name) == 0)
@@ -70,36 +69,46 @@ static const char *trim(char *text)
     return text + strspn(text, " \t");
 }
 
+struct token_line token_line_split(char *line)
+{
+    char *rest = NULL;
+    struct token_line parts = {.role = strtok_r(line, " \t\r\n", &rest), .name = ""};
+    if (parts.role && *parts.role == '#')
+        parts.role = NULL;
+    if (parts.role)
+        parts.secret = strtok_r(NULL, " \t\r\n", &rest);
+    if (parts.secret)
+        parts.name = trim(rest);
+    return parts;
+}
+
 /* Errors name the line, never what stands in it. */
 static cairn_code read_line(char *line, const char *path, int number, struct tokens *tokens,
                             cairn_error *reterr)
 {
-    char *rest = NULL;
-    char *role_name = strtok_r(line, " \t\r\n", &rest);
-    if (!role_name || *role_name == '#')
+    struct token_line parts = token_line_split(line);
+    if (!parts.role)
         return CAIRN_OK;
-    const char *secret = strtok_r(NULL, " \t\r\n", &rest);
-    const char *name = secret ? trim(rest) : "";
-    unsigned role = find_role(role_name);
-    if (!role || !secret) {
+    unsigned role = access_role_find(parts.role);
+    if (!role || !parts.secret) {
         fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\", line %d: cannot be read", path,
              number);
         return fail_hint(
             reterr, CAIRN_E_BAD_INPUT,
             "a line is ROLE TOKEN [NAME]; a role is view, produce, work or operate");
     }
-    if (strlen(secret) >= SECRET_MAX)
+    if (strlen(parts.secret) >= SECRET_MAX)
         return fail(reterr, CAIRN_E_BAD_INPUT,
                     "token file \"%s\", line %d: the token is longer than %d bytes", path,
                     number, SECRET_MAX - 1);
-    if (strlen(name) >= NAME_MAX_BYTES)
+    if (strlen(parts.name) >= TOKEN_NAME_MAX)
         return fail(reterr, CAIRN_E_BAD_INPUT,
                     "token file \"%s\", line %d: the name is longer than %d bytes", path,
-                    number, NAME_MAX_BYTES - 1);
+                    number, TOKEN_NAME_MAX - 1);
     if (tokens->count == TOKENS_MAX)
         return fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\" has more than %d tokens",
                     path, TOKENS_MAX);
-    return add_token(tokens, secret, role, name, reterr);
+    return add_token(tokens, parts.secret, role, parts.name, reterr);
 }
 
 static cairn_code read_lines(FILE *file, const char *path, struct tokens *tokens,
@@ -118,37 +127,13 @@ static cairn_code read_lines(FILE *file, const char *path, struct tokens *tokens
     if (!code && ferror(file))
         code = fail(reterr, CAIRN_E_BAD_INPUT, "could not read token file \"%s\": %s", path,
                     strerror(errno));
-    if (!code && tokens->count == 0)
-        code = fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\" has no token", path);
     return code;
-}
-
-static cairn_code check_mode(FILE *file, const char *path, cairn_error *reterr)
-{
-    struct stat info;
-    if (fstat(fileno(file), &info))
-        return fail(reterr, CAIRN_E_BAD_INPUT, "could not look at token file \"%s\": %s", path,
-                    strerror(errno));
-    if (!(info.st_mode & (S_IROTH | S_IWOTH)))
-        return CAIRN_OK;
-    fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\" can be %s by every user", path,
-         info.st_mode & S_IROTH ? "read" : "written");
-    return fail_hint(reterr, CAIRN_E_BAD_INPUT, "chmod 600 %s", path);
-}
-
-static void close_file(FILE **file)
-{
-    if (*file)
-        fclose(*file);
 }
 
 cairn_code tokens_read(const char *path, struct tokens **ret_tokens, cairn_error *reterr)
 {
-    cleanup(close_file) FILE *file = fopen(path, "re");
-    if (!file)
-        return fail(reterr, CAIRN_E_BAD_INPUT, "could not open token file \"%s\": %s", path,
-                    strerror(errno));
-    TRY(check_mode(file, path, reterr));
+    cleanup(secret_closep) FILE *file = NULL;
+    TRY(secret_open("token file", path, &file, reterr));
     cleanup(tokens_freep) struct tokens *tokens = mem_zalloc(sizeof *tokens);
     if (!tokens)
         return fail_memory(reterr);
@@ -156,6 +141,11 @@ cairn_code tokens_read(const char *path, struct tokens **ret_tokens, cairn_error
     *ret_tokens = tokens;
     tokens = NULL;
     return CAIRN_OK;
+}
+
+size_t tokens_count(const struct tokens *tokens)
+{
+    return tokens->count;
 }
 
 void tokens_free(struct tokens *tokens)

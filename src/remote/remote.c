@@ -206,6 +206,7 @@ static void remote_close(cairn_engine *base)
     notices_done(base);
     memories_done(&base->memories);
     mem_free(engine->base.url);
+    mem_free(engine->ca_file);
     mem_free(engine);
 }
 
@@ -349,8 +350,11 @@ cairn_code remote_engine_open(const cairn_open_options *options, const char *url
     engine->base.ops = &remote_ops;
     engine->base.options = *options;
     const char *token = options->token ? options->token : getenv("CAIRN_TOKEN");
+    const char *ca_file = getenv("CAIRN_CA_FILE");
+    engine->ca_file = ca_file && *ca_file ? mem_strdup(ca_file) : NULL;
 
-    cairn_code code = read_url(engine, url, reterr);
+    cairn_code code = ca_file && *ca_file && !engine->ca_file ? fail_memory(reterr)
+                                                              : read_url(engine, url, reterr);
     if (!code)
         code = add_headers(engine, token, reterr);
     if (!code)

@@ -80,6 +80,7 @@ struct remote_engine {
     struct cairn_engine base; /* first */
     struct curl_slist *headers;
     bool is_local; /* on this machine: no proxy */
+    char *ca_file; /* the only authorities that are trusted; NULL: the system's */
     CURLM *multi;
     pthread_t thread;
 

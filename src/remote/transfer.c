@@ -133,6 +133,8 @@ cairn_code transfer_prepare(struct transfer *transfer, CURL *easy)
                      (long)(patience_ms(transfer) + (int64_t)transfer->wait_ms));
     if (engine->is_local)
         curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    if (engine->ca_file)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, engine->ca_file);
 
     /* Everything else at its default, notably: certificates are checked, redirects not
      * followed, so a token is sent to no other host. */

@@ -23,12 +23,11 @@ struct site {
     cairn_engine *engine;
     struct http *http;
     struct server server;
-    struct tokens *tokens;
 };
 
 static struct site site_open(struct ui_config ui, struct tokens *tokens)
 {
-    struct site site = {.tokens = tokens};
+    struct site site = {0};
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
     cairn_error error;
     char where[LISTEN_TEXT];
@@ -52,7 +51,6 @@ static void site_close(struct site *site)
     http_quiesce(site->http);
     cairn_close(site->engine);
     http_stop(site->http);
-    tokens_free(site->tokens);
 }
 
 static struct site site_few(const char *base)

@@ -24,7 +24,6 @@ enum { KIB = 1024, LARGE = 256 * KIB, CONNECTIONS = 50 };
 struct site {
     cairn_engine *engine;
     struct http *http;
-    struct tokens *tokens;
     struct server server; /* its port, for clients */
 };
 
@@ -43,14 +42,14 @@ static struct tokens *read_tokens(const char *text)
 
 static struct site site_open(unsigned idle_s, unsigned request_ms, const char *tokens)
 {
-    struct site site = {.tokens = tokens ? read_tokens(tokens) : NULL};
+    struct site site = {0};
     char where[LISTEN_TEXT];
     cairn_error error;
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
     open.url = "memory:";
     CHECK_OK(cairn_open(&open, &site.engine, &error));
     struct http_config config = {.engine = site.engine,
-                                 .tokens = site.tokens,
+                                 .tokens = tokens ? read_tokens(tokens) : NULL,
                                  .max_connections = CONNECTIONS,
                                  .idle_s = idle_s,
                                  .request_ms = request_ms,
@@ -66,7 +65,6 @@ static void site_close(struct site *site)
     http_quiesce(site->http);
     cairn_close(site->engine);
     http_stop(site->http);
-    tokens_free(site->tokens);
 }
 
 /* ---- unclear requests -----------------------------------------------------------------------

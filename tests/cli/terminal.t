@@ -13,3 +13,21 @@ $ cairn job list | grep -c "$(printf '\033')"
 $ echo 1 > one; on_terminal cairn job add b.v1 --payloads-from one
 <id1>
 ESC[K
+# A server whose terminal is closed stops in good order; SIGHUP from elsewhere does not stop it.
+$ cat > hang_up.py <<'END'
+> import os, pty, signal, sys
+> pid, terminal = pty.fork()
+> if pid == 0:
+>     os.execvp(sys.argv[1], sys.argv[1:])
+> def read_until(word):
+>     said = b""
+>     while word not in said:
+>         said += os.read(terminal, 4096)
+> read_until(b"listening")
+> os.kill(pid, signal.SIGHUP)
+> read_until(b"nor a certificate")
+> os.close(terminal)
+> print("ended with", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+> END
+$ python3 hang_up.py cairn serve --listen 127.0.0.1:0
+ended with 0

@@ -27,10 +27,9 @@ struct site {
     int served;
 };
 
-static struct tokens *tokens;
-
-static void read_tokens(void)
+static struct tokens *read_tokens(void)
 {
+    struct tokens *tokens;
     char path[] = "/tmp/cairn-fuzz-XXXXXX";
     static const char text[] = "operate secret root\nwork worker\n";
     cairn_error error;
@@ -39,6 +38,7 @@ static void read_tokens(void)
     close(fd);
     MUST(tokens_read(path, &tokens, &error) == CAIRN_OK);
     unlink(path);
+    return tokens;
 }
 
 static int listen_somewhere(struct sockaddr_un *ret_address)
@@ -53,7 +53,7 @@ static int listen_somewhere(struct sockaddr_un *ret_address)
     return fd;
 }
 
-static void open_site(struct site *site, const struct tokens *site_tokens)
+static void open_site(struct site *site, bool is_with)
 {
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
     cairn_error error;
@@ -63,7 +63,7 @@ static void open_site(struct site *site, const struct tokens *site_tokens)
     MUST(cairn_open(&open, &site->engine, &error) == CAIRN_OK);
     struct http_config config = {.engine = site->engine,
                                  .listen_fd = listen_somewhere(&site->address),
-                                 .tokens = site_tokens,
+                                 .tokens = is_with ? read_tokens() : NULL,
                                  .max_connections = 64,
                                  .idle_s = 5};
     MUST(http_start(&config, &site->http, &error) == CAIRN_OK);
@@ -117,12 +117,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     static struct site with, without;
     static char answer[ANSWER_MAX];
-    if (!tokens)
-        read_tokens();
     bool is_with = memmem(bytes, len, "Bearer", 6) != NULL;
     struct site *site = is_with ? &with : &without;
     if (!site->http)
-        open_site(site, is_with ? tokens : NULL);
+        open_site(site, is_with);
 
     int fd = connect_to(site);
     size_t got = converse(fd, bytes, len, answer);
@@ -132,11 +130,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (++site->served == INPUTS_PER_SERVER)
         close_site(site);
     return 0;
-}
-
-/* So that LeakSanitizer sees nothing of ours at the end. */
-__attribute__((destructor)) static void close_all(void)
-{
-    tokens_free(tokens);
-    tokens = NULL;
 }

@@ -1,0 +1,49 @@
+# stores: sqlite
+# A server with a certificate; who connects trusts an authority of its own.
+$ authority() { openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 30 -subj /CN=authority 2>/dev/null; }
+$ certificate() { openssl req -new -newkey rsa:2048 -nodes -keyout $1.key -out $1.csr -subj /CN=$2 2>/dev/null; openssl x509 -req -in $1.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days $3 -out $1.pem -extfile <(echo "subjectAltName=DNS:$2") 2>/dev/null; chmod 600 $1.key; }
+$ authority; certificate good localhost 30; certificate wrong example.com 30; certificate old localhost -1
+$ serve() { rm -f log; cairn serve --url sqlite:tls.db --listen localhost:0 --tls-cert $1.pem --tls-key $1.key "${@:2}" 2>log & server=$!; until grep -q listening log 2>/dev/null; do sleep 0.05; done; https=$(grep -o 'https://[^ ,"]*' log | head -1 | sed 's/127.0.0.1/localhost/;s/\[::1\]/localhost/'); }
+$ serve good --log-format json --log-level debug
+$ CAIRN_CA_FILE=ca.pem cairn job add a.v1 --url $https >/dev/null
+$ CAIRN_CA_FILE=ca.pem cairn work --url $https -q --handle a.v1=cat --until-idle
+$ CAIRN_CA_FILE=ca.pem cairn job list --url $https -o json | grep -o '"status":"[a-z]*"'
+"status":"succeeded"
+$ grep -o '"event":"request","method":"POST","path":"/v1/jobs","status":201' log
+"event":"request","method":"POST","path":"/v1/jobs","status":201
+$ python3 -c 'import json; [json.loads(line) for line in open("log")]; print("every line is JSON")'
+every line is JSON
+# An authority that is not trusted, another name, and a certificate that is over are refused.
+$ cairn job list --url $https 2>&1 | grep -c 'local issuer certificate'
+1
+$ kill $server; wait $server; serve wrong
+$ CAIRN_CA_FILE=ca.pem cairn job list --url $https 2>&1 | grep -c 'no alternative certificate subject name matches'
+1
+$ kill $server; wait $server; serve old
+$ CAIRN_CA_FILE=ca.pem cairn job list --url $https 2>&1 | grep -c 'certificate has expired'
+1
+# After SIGHUP the certificate is the new one, and who was connected stays so.
+$ (echo 'GET /healthz HTTP/1.1'; echo 'Host: localhost'; echo; until [ -e renewed ]; do sleep 0.05; done; echo 'GET /healthz HTTP/1.1'; echo 'Host: localhost'; echo 'Connection: close'; echo) | sed -u 's/$/\r/' | openssl s_client -quiet -connect ${https#https://} >answers 2>/dev/null & client=$!
+$ until grep -q 200 answers 2>/dev/null; do sleep 0.05; done; cp good.pem old.pem; cp good.key old.key; kill -HUP $server; until grep -q 'read tokens and certificate again' log; do sleep 0.05; done
+$ CAIRN_CA_FILE=ca.pem cairn job list --url $https -o ids | wc -l
+1
+$ touch renewed; wait $client; grep -c 'HTTP/1.1 200' answers
+2
+# A pair that does not fit changes nothing.
+$ cp wrong.key old.key; kill -HUP $server; until grep -q stays log; do sleep 0.05; done; grep -o 'certificate "old.pem".*' log
+certificate "old.pem" and private key "old.key" cannot be used: The certificate and the given key do not match.; what was read before stays
+$ CAIRN_CA_FILE=ca.pem cairn job list --url $https -o ids | wc -l
+1
+$ kill $server; wait $server
+$ cairn serve --tls-cert good.pem
+! cairn: --tls-cert needs --tls-key
+[2]
+$ cairn serve --tls-cert good.pem --tls-key none.key
+! cairn: could not open private key "none.key": No such file or directory
+[2]
+$ chmod 644 good.key; cairn serve --tls-cert good.pem --tls-key good.key
+! cairn: private key "good.key" can be read by every user
+!     chmod 600 good.key
+[2]
+$ cairn serve --tls-cert ca.key --tls-key wrong.key 2>&1 | grep -c 'cannot be used'
+1
