@@ -95,6 +95,7 @@ struct command_group {
 extern const struct command_group command_groups[];
 
 /* Commands that do more than call a route. */
+int run_backup(const struct args *args);
 int run_bench(const struct args *args);
 int run_completion(const struct args *args);
 int run_deploy(const struct args *args);

@@ -14,6 +14,7 @@ static const struct {
     const char *command;
     int (*run)(const struct args *args);
 } programs[] = {
+    {"backup", run_backup},
     {"bench functions", run_bench},
     {"bench jobs", run_bench},
     {"bench mixed", run_bench},
