@@ -209,7 +209,7 @@ def c_limits(field):
 
 def c_field(field, owner, objects):
     """One row of a table; None: it is by hand."""
-    if field.is_by_hand or field.kind in ("latch", "map"):
+    if field.is_by_hand or field.kind in ("latch", "map", "numbers"):
         return None
     if field.name is None:
         inner = objects[field.object]
@@ -415,7 +415,7 @@ BODIES = {"workflow": {"application/yaml": {"schema": {"type": "string"}},
           "document": {"application/json": {"schema": {"type": "object"}}}}
 TYPES = {"bool": "boolean", "maybe": "boolean", "place": "integer", "int32": "integer", "int64": "integer", "uint32": "integer",
          "uint64": "integer", "fraction": "number", "texts": "array", "list": "array", "pointers": "array",
-         "json_object": "object", "map": "object"}
+         "json_object": "object", "map": "object", "numbers": "array"}
 
 
 def reference(kind, name):
@@ -448,6 +448,8 @@ def schema_of(field):
         schema["minLength"] = 1
     if field.kind in ("list", "pointers"):
         schema["items"] = one_of(field.object)
+    if field.kind == "numbers":
+        schema["items"] = {"type": ["integer", "null"]}
     if field.kind == "map":
         schema["additionalProperties"] = {}
     if field.entries:

@@ -86,6 +86,7 @@ WRITER(write_context);
 WRITER(write_deployed);
 WRITER(write_counts);
 WRITER(write_errors);
+WRITER(write_overview);
 WRITER(write_stream);
 WRITER(write_metrics);
 WRITER(write_health);

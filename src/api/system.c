@@ -141,6 +141,11 @@ void write_stream(const struct request *request, struct answer *answer)
     answer_error(answer, &error);
 }
 
+void write_overview(const struct request *request, struct answer *answer)
+{
+    json_raw(&answer->out, request->out.overview);
+}
+
 /* {"counts": {STATUS: {"n", "is_more"}, ...}} */
 void write_counts(const struct request *request, struct answer *answer)
 {

@@ -100,6 +100,75 @@ CELL(json_if_set)
         cell_json(item, key, text);
 }
 
+static void add_figure(struct buf *text, const char *name, int64_t n, const char *more)
+{
+    buf_printf(text, "%s%s %" PRId64 "%s", text->len ? ", " : "", name, n, more);
+}
+
+CELL(figures)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(item->tree, key), name, value)
+    {
+        const json_t *n = json_is_object(value) ? json_object_get(value, "n") : value;
+        if (json_integer_value(n))
+            add_figure(text, name, json_integer_value(n), is_true(value, "is_more") ? "+" : "");
+    }
+    buf_str(text, text->len ? "" : "-");
+}
+
+CELL(totals)
+{
+    static const char *const names[] = {"started", "completed", "failed", "tasks", "retried"};
+    const json_t *series = json_object_get(item->tree, key);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int64_t total = 0;
+        size_t at;
+        json_t *value;
+        json_array_foreach(json_object_get(series, names[i]), at, value)
+        {
+            total += json_integer_value(value);
+        }
+        add_figure(text, names[i], total, "");
+    }
+}
+
+CELL(times)
+{
+    static const char *const names[] = {"p50_ms", "p95_ms", "wait_p95_ms"};
+    const json_t *series = json_object_get(item->tree, key);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int64_t longest = -1;
+        size_t at;
+        json_t *value;
+        json_array_foreach(json_object_get(series, names[i]), at, value)
+        {
+            if (json_is_integer(value) && json_integer_value(value) > longest)
+                longest = json_integer_value(value);
+        }
+        if (longest >= 0)
+            add_figure(text, names[i], longest, "");
+    }
+}
+
+CELL(waiting)
+{
+    size_t i;
+    json_t *type;
+    json_array_foreach(json_object_get(item->tree, key), i, type)
+    {
+        char relative[RELATIVE_TEXT];
+        bool is_unserved = json_is_false(json_object_get(type, "is_served"));
+        if (!time_of(type, "oldest_ready_at"))
+            continue;
+        relative_time(time_of(type, "oldest_ready_at"), item->now_us, relative);
+        add_figure(text, text_of(type, "type"), int_of(type, "ready"), "");
+        buf_printf(text, " (%s%s)", relative, is_unserved ? ", no worker" : "");
+    }
+    buf_str(text, text->len ? "" : "-");
+}
+
 /* "1/3": calls of those that are allowed.  The column counts calls that failed; one that is under
  * way, or that succeeded, is added. */
 CELL(calls)

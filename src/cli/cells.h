@@ -41,6 +41,12 @@ CELL(where); /* the workflow, or of jobs the type */
 CELL(step);  /* "charge (undo)" */
 CELL(then); /* what happens at a deadline, if there is one */
 
+/* Of the overview: what is not 0, "-" if all is; sums of series; their longest times; types with their age. */
+CELL(figures);
+CELL(totals);
+CELL(times);
+CELL(waiting);
+
 /* Of workflows and of the registry. */
 CELL(kind);
 CELL(hash);

@@ -58,18 +58,23 @@ static const char *param_of(const struct option *option, const struct given *giv
     return time;
 }
 
-/* A page of a list; `cursor` NULL: the first. */
-static void write_query(const struct calling *calling, const char *cursor, struct buf *target)
+static void write_params(const struct args *args, struct buf *target)
 {
-    const struct args *args = calling->args;
     const struct option *option;
     char time[INSTANT_TEXT];
-    write_path(calling, args->operand_count ? args->operands[0] : NULL, target);
     for (size_t i = 0; (option = command_option(args->command, i)); i++) {
         const struct given *given = &args->options[i];
         if (option->field)
             buf_param(target, option->field, param_of(option, given, time));
     }
+}
+
+/* A page of a list; `cursor` NULL: the first. */
+static void write_query(const struct calling *calling, const char *cursor, struct buf *target)
+{
+    const struct args *args = calling->args;
+    write_path(calling, args->operand_count ? args->operands[0] : NULL, target);
+    write_params(args, target);
     buf_param(target, "limit",
               is_paged(args) && args_has(args, "all") ? "1000" : args_text(args, "limit"));
     buf_param(target, "cursor", cursor);
@@ -188,6 +193,8 @@ static int call_one(const char *id, void *arg)
     cleanup(buf_donep) struct buf target = {0};
     cleanup(answer_done) struct answer answer = {0};
     write_path(calling, id, &target);
+    if (strcmp(calling->route->method, "GET") == 0)
+        write_params(calling->args, &target);
     int exit_code = call(calling->engine, calling->route->method, buf_text(&target),
                          calling->body, &answer);
     if (args_wants(calling->args, "json"))

@@ -192,6 +192,7 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy)
     TRY(apply_claims(batch));
     TRY(workset_write(batch));
     TRY(workers_note(batch));
+    TRY(figures_write(batch));
     TRY(batch_read_memories(batch));
     return workset_answer(batch);
 }
@@ -293,6 +294,7 @@ cairn_code batch_end(struct batch *batch, cairn_code code)
 {
     if (!code)
         code = batch_collect_leases(batch);
+    int64_t now_us = batch->tx->now_us;
     if (code)
         batch->ops->rollback(batch->tx);
     else
@@ -303,6 +305,7 @@ cairn_code batch_end(struct batch *batch, cairn_code code)
     } else if (batch->has_workers) {
         workers_unwritten(batch->engine);
     }
+    figures_settle(batch, now_us, !code);
     arena_done(&batch->arena);
     return code;
 }

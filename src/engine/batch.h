@@ -77,6 +77,7 @@ struct batch {
     struct arena arena;
     struct request_queue *requests;
     bool has_workers; /* it has written what was seen of workers */
+    bool has_figures; /* it has written figures */
     bool is_alone;    /* one request by itself: it may wait for a lock */
 
     LIST(struct row_name) names; /* in the order of the requests */
@@ -96,6 +97,7 @@ struct batch {
     int64_t next_event;  /* an id that was taken and is not used; 0: none */
     size_t log_size;     /* of what the events of the present row of the log say */
     LIST(struct outbox_row) outbox;
+    LIST(struct figure_note) figures; /* what is counted once it is committed */
     LIST(struct log_row) logs;
     LIST(const char *) ended; /* ids of jobs and instances, for the requests that wait for it */
 

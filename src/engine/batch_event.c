@@ -250,6 +250,7 @@ cairn_code batch_add_event(struct batch *batch, struct workset_instance *instanc
     struct event_row event = {
         .subject_id = instance_id, .type = type, .step = step, .data = flow_data(batch, facts)};
     NEED(event.data, batch->error);
+    TRY(figures_note_event(batch, instance, type));
     if (!instance)
         return event_list_add(&batch->arena, &batch->loose, &event, batch->error);
     if (instance->is_new) /* nobody else knows it */

@@ -52,6 +52,27 @@ static struct job_facts facts_of(const struct job_row *row, const struct job_inp
     return facts;
 }
 
+/* A job that is completed unread has no type here: its claim has it. */
+static cairn_code note_figures(struct batch *batch, const struct job_row *row,
+                               const struct job_input *input, enum job_event event)
+{
+    bool is_retried =
+        event == EVENT_RETRIED && input->action != JOB_RELEASE && input->action != JOB_REVIVE;
+    bool is_ended = event == EVENT_SUCCEEDED || event == EVENT_FAILED;
+    struct figure_note note = {.kind = is_retried ? NOTE_RETRIED : NOTE_ENDED,
+                               .type = row->type,
+                               .task = task_hash(row->id)};
+    if (!is_retried && !is_ended)
+        return CAIRN_OK;
+    struct figure_note end = {.kind = event == EVENT_FAILED ? NOTE_FAILED : NOTE_COMPLETED,
+                              .type = row->type,
+                              .task = note.task,
+                              .us = -1};
+    if (is_ended)
+        TRY(figures_note(batch, &end));
+    return figures_note(batch, &note);
+}
+
 cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
                            const struct job_input *input, struct job_verdict *ret_verdict)
 {
@@ -67,6 +88,7 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
         return CAIRN_OK;
 
     count_event(&batch->tally, input, verdict.event);
+    TRY(note_figures(batch, row, input, verdict.event));
     if (row->status == JOB_PENDING && row->is_ready)
         batch_note_ready(batch, row->type, 0);
     else if (row->status == JOB_PENDING)
@@ -161,6 +183,7 @@ static cairn_code note_inserted(struct batch *batch, const struct job_row *row,
     else
         batch_note_due(batch, row->run_at_us);
     batch->tally.enqueued++;
+    TRY(figures_note(batch, &(struct figure_note){.kind = NOTE_STARTED, .type = row->type}));
     return batch_tell_job_event(batch, row, EVENT_CREATED, NULL, row->last_event, 0, 1);
 }
 

@@ -110,6 +110,11 @@ cairn_code batch_find_step(struct batch *batch, const char *task_id,
     return *ret_instance ? workset_step(*ret_instance, seq, ret_step) : CAIRN_OK;
 }
 
+static bool is_called_again(enum step_status status)
+{
+    return status == STEP_READY || status == STEP_COMPENSATION;
+}
+
 static void count_outcome(struct tally *tally, const struct flow_step *step,
                           cairn_outcome outcome)
 {
@@ -118,7 +123,7 @@ static void count_outcome(struct tally *tally, const struct flow_step *step,
         tally->completed++;
     else if (outcome == CAIRN_RELEASE)
         tally->released++;
-    else if (status == STEP_READY || status == STEP_COMPENSATION)
+    else if (is_called_again(status))
         tally->retried++;
     else if (outcome != CAIRN_WAIT)
         tally->failed++;
@@ -153,6 +158,10 @@ static cairn_code apply_report(struct batch *batch, struct workset_instance *ins
     TRY(flow_report(&instance->flow, step, &report, ret_verdict));
     if (!ret_verdict->code && !ret_verdict->is_repeated) {
         count_outcome(&batch->tally, step, given->outcome);
+        if (given->outcome != CAIRN_RELEASE)
+            TRY(figures_note_call(batch, step->row.task_type, given->task_id,
+                                  given->outcome != CAIRN_COMPLETE &&
+                                      is_called_again(step->row.status)));
         TRY(batch_emit(batch, instance, step->row.name, given->outbound,
                        given->outbound_count));
     }

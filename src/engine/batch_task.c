@@ -87,6 +87,7 @@ static cairn_code note_job(struct batch *batch, const char *worker, const struct
     struct job_facts facts = {.worker = worker, .attempt = row->attempt + 1};
     batch_note_due(batch, row->lease_until_us + 1);
     batch->tally.claimed++;
+    TRY(figures_note_job_claimed(batch, row));
     batch_used_events(batch, row->last_event);
     /* A claimed task starts at once, so both are written here (docs/decisions/0005). */
     TRY(batch_tell_job_event(batch, row, EVENT_LEASED, &facts, row->last_event - 1,
@@ -285,6 +286,7 @@ static cairn_code note_step(struct batch *batch, const char *worker, struct flow
     struct step_row *row = &step->row;
     struct flow_facts facts = NO_FACTS;
     bool is_undo = row->status == STEP_COMPENSATION;
+    TRY(figures_note_step_claimed(batch, row));
     flow_claimed(step, batch->tx->now_us);
     batch_note_due(batch, row->due_at_us);
     batch->tally.claimed++;

@@ -65,6 +65,13 @@ static bool must_look_for_store(const struct local_engine *engine)
     return engine->is_in_trouble && !engine->clock.is_virtual;
 }
 
+/* When what this process keeps in memory is to be written: monotonic.  With the lock held. */
+static int64_t own_next_us(struct local_engine *engine)
+{
+    int64_t workers_us = workers_next_us(engine), figures_us = figures_next_us(engine);
+    return figures_us < workers_us ? figures_us : workers_us;
+}
+
 int64_t committer_next_us(const struct committer *committer)
 {
     const struct local_engine *engine = committer->engine;
@@ -83,11 +90,11 @@ int64_t committer_next_us(const struct committer *committer)
             due_us = committer->rest_until_us;
         if (due_us < next_us)
             next_us = due_us;
-        int64_t workers_us = workers_next_us(committer->engine);
-        if (workers_us < committer->rest_until_us)
-            workers_us = committer->rest_until_us;
-        if (workers_us < next_us)
-            next_us = workers_us;
+        int64_t own_us = own_next_us(committer->engine);
+        if (own_us < committer->rest_until_us)
+            own_us = committer->rest_until_us;
+        if (own_us < next_us)
+            next_us = own_us;
     }
     return next_us <= now_us ? 0 : next_us;
 }
@@ -357,7 +364,7 @@ bool committer_run_once(struct committer *committer)
         take_batch(engine, &batch);
     bool is_due = committer->index == 0 && is_awake &&
                   (timers_are_due(engine) || must_look_for_store(engine) ||
-                   workers_next_us(engine) <= clock_monotonic_us(&engine->clock));
+                   own_next_us(engine) <= clock_monotonic_us(&engine->clock));
     pthread_mutex_unlock(&engine->lock);
 
     queue_end(&expired, &trouble);

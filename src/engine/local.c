@@ -390,6 +390,7 @@ static void close_engine(cairn_engine *base)
     queue_end(&engine->writes, &why);
     queue_end(&engine->reads, &why);
     queue_end(&engine->parked, &why);
+    figures_leave(engine);
     workers_leave(engine);
     for (int i = 0; i < engine->committer_count; i++) {
         plans_done(&engine->committers[i].plans);
@@ -405,6 +406,7 @@ static void close_engine(cairn_engine *base)
     pthread_mutex_destroy(&engine->read_lock);
     known_leases_done(&engine->known_leases);
     workers_done(&engine->workers);
+    figures_done(&engine->figures);
     notices_done(base);
     memories_done(&base->memories);
     mem_free(engine->base.url);
@@ -450,6 +452,7 @@ static void init_locks(struct local_engine *engine)
     pthread_mutex_init(&engine->read_lock, NULL);
     known_leases_init(&engine->known_leases);
     workers_init(&engine->workers);
+    figures_init(&engine->figures);
     memories_init(&engine->base.memories);
 }
 

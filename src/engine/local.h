@@ -18,6 +18,7 @@
 
 #include "definition/definition.h"
 #include "engine/engine.h"
+#include "engine/figures.h"
 #include "engine/known_lease.h"
 #include "engine/workers.h"
 #include "store/store.h"
@@ -122,6 +123,7 @@ struct local_engine {
     struct counters counters;
     struct known_leases known_leases;
     struct workers workers;
+    struct figures figures;
     _Atomic int64_t opened_us; /* the store's time when it was first asked; 0: not yet */
 
     struct committer committers[WRITERS_MAX];

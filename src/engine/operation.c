@@ -46,6 +46,7 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_WORKER_LIST] = {"workers", check_text_list, .answer = answer_workers},
     [OP_WORKER_TASKS] = {"worker tasks", check_id, .answer = answer_held},
     [OP_TYPE_LIST] = {"types", check_text_list, .answer = answer_types},
+    [OP_OVERVIEW] = {"overview", check_overview, .answer = answer_overview},
     [OP_NEEDS] = {"needs", check_nothing, .answer = answer_needs},
     [OP_ABOUT] = {"about", check_nothing, .answer = answer_about},
     [OP_STATS] = {"stats", check_nothing, .answer = answer_stats},

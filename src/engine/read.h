@@ -29,7 +29,7 @@ cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct requ
 typedef cairn_code answer_function(struct question *q);
 answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_doctor,
     answer_why, answer_workers, answer_held, answer_types, answer_about, answer_needs,
-    answer_job, answer_definition, answer_instance, answer_dlq_record;
+    answer_overview, answer_job, answer_definition, answer_instance, answer_dlq_record;
 answer_function answer_list;      /* a page of what the operation lists */
 answer_function answer_counts;    /* how many of them, by status; read_rows.c */
 answer_function answer_approvals; /* what waits for a decision; read_approvals.c */
@@ -59,6 +59,15 @@ show_function show_step_row, show_record_row;
 
 /* The text, cut at a character to this many bytes; NULL: memory ran out, or it is NULL. */
 const char *text_cut(struct arena *arena, const char *text, size_t most);
+
+/* read_workers.c: the types of all that can be claimed or is planned, and what is known of them.  q->workers is
+ * set then. */
+cairn_code question_types(struct question *q, struct type_item **ret_items, size_t *ret_count);
+
+/* read_errors.c: errors in groups, into page->errors; and the order of groups, for qsort(). */
+cairn_code question_errors(struct question *q, const struct error_input *in,
+                           struct page_output *ret_page);
+int error_item_compare(const void *a, const void *b);
 
 /* list_filter.c: what a request for a list of jobs or instances asks for. */
 cairn_code list_filter_read(struct question *q, struct list_filter *ret_filter);

@@ -218,19 +218,30 @@ static cairn_code make_groups(struct errors *errors, struct page_output *page)
     return CAIRN_OK;
 }
 
-cairn_code answer_errors(struct question *q)
+cairn_code question_errors(struct question *q, const struct error_input *in,
+                           struct page_output *ret_page)
 {
-    struct errors errors = {.q = q, .in = &q->request->in.errors};
-    struct page_output *page = &q->request->out.page;
+    struct errors errors = {.q = q, .in = in};
     errors.items = arena_array(q->arena, ERRORS_MAX, sizeof *errors.items);
     NEED(errors.items, q->error);
-    *page = (struct page_output){0};
-    TRY(STORE(q, limit_time, ERRORS_MS));
+    *ret_page = (struct page_output){0};
     TRY(find_errors(&errors));
-    TRY(make_groups(&errors, page));
-    page->n = (int64_t)errors.scanned;
-    page->is_more = errors.is_more;
+    TRY(make_groups(&errors, ret_page));
+    ret_page->n = (int64_t)errors.scanned;
+    ret_page->is_more = errors.is_more;
     return CAIRN_OK;
+}
+
+cairn_code answer_errors(struct question *q)
+{
+    struct error_input in = q->request->in.errors;
+    TRY(STORE(q, limit_time, ERRORS_MS));
+    return question_errors(q, &in, &q->request->out.page);
+}
+
+int error_item_compare(const void *a, const void *b)
+{
+    return compare_groups(a, b);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 
 enum { OPEN_MAX = 1000, OPEN_PORTION = 8, WALK_PORTION = 64, WALK_MAX = 2000 };
 
-static bool is_undo_record(const struct dlq_row *record)
+bool is_undo_record(const struct dlq_row *record)
 {
     return record->reason && strncmp(record->reason, "compensation", 12) == 0;
 }

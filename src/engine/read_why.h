@@ -27,6 +27,9 @@ cairn_code why_of_instance(struct question *q, const struct instance_row *row,
 cairn_code question_type(struct question *q, const char *type, int32_t version,
                          struct why_type *ret_type);
 
+/* Whether it is of a compensation. */
+bool is_undo_record(const struct dlq_row *record);
+
 cairn_code why_of_job(struct question *q, const struct job_row *row, const cairn_why **ret_why);
 
 #endif

@@ -235,6 +235,22 @@ static cairn_code show_type(struct question *q, const struct named_type *named,
     return CAIRN_OK;
 }
 
+cairn_code question_types(struct question *q, struct type_item **ret_items, size_t *ret_count)
+{
+    struct type_list list = {0}, held = {0};
+    struct why_type none;
+    TRY(find_types(q, &list));
+    sort_types(&list);
+    TRY(question_type(q, "", 0, &none)); /* the workers are known then */
+    TRY(find_held_types(q, &held));
+    *ret_items = arena_array(q->arena, list.count, sizeof **ret_items);
+    NEED(*ret_items, q->error);
+    *ret_count = list.count;
+    for (size_t i = 0; i < list.count; i++)
+        TRY(show_type(q, &list.items[i], &held, &(*ret_items)[i]));
+    return CAIRN_OK;
+}
+
 /* The cursor is the last type of the page before. */
 cairn_code answer_types(struct question *q)
 {

@@ -96,6 +96,10 @@ struct error_input {
     uint32_t limit;
 };
 
+struct overview_input {
+    const char *range; /* of its series; NULL: an hour */
+};
+
 struct find_input {
     const char *q;
 };
@@ -392,6 +396,7 @@ struct request {
         struct error_input errors;
         struct find_input find;
         struct stream_input stream;
+        struct overview_input overview;
         struct outbox_input outbox;
         struct commit_input commit;
         cairn_registry_spec registry;
@@ -421,6 +426,7 @@ struct request {
         int64_t now_us, next_us;
         struct about_output about;
         struct needs_output needs;
+        const char *overview; /* JSON */
     } out;
 
     cairn_code code; /* how it ended, and why */

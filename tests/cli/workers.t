@@ -18,3 +18,14 @@ No worker that serves post.v1 is there.
     cairn work --handle 'post.v1=COMMAND'
 $ cairn doctor | grep '^workers'
 workers    warning  tasks of 1 types are ready and no live worker serves them, such as "post.v1": start one; see cairn types and cairn workers
+# What needs a person, how much happens, and where it waits.
+$ cairn overview | grep -v '^happened\|^calls'
+needs  unserved_types 1
+instances  -
+waiting  post.v1 1 (<ago>, no worker)
+workers  -
+$ cairn overview --range 7d -o json | python3 -c 'import json, sys; a = json.load(sys.stdin); print(sorted(a), len(a["series"]["started"]))'
+['counts', 'errors', 'needs', 'recent', 'series', 'types', 'workers'] 168
+$ cairn overview --range 2h
+! cairn: --range cannot be "2h": it takes one of: 1h 6h 24h 7d 30d
+[2]
