@@ -351,6 +351,8 @@ def c_operation(operation, objects):
     said += c_answer(operation, objects)
     if "waits" in operation.said:
         said.append(f".wait_ms = {operation.first('waits')}")
+    if operation.placed("answer")[0] == "raw":
+        said.append(".is_download = true")
     if "failed" in operation.said:
         said.append(f".failed_status = {operation.first('failed')}")
     for name, function in zip(("read", "write"), operation.first("by hand", "-, -").split(", ")):
@@ -412,6 +414,7 @@ BODIES = {"workflow": {"application/yaml": {"schema": {"type": "string"}},
                        "application/json": {"schema": {"type": "object"}}},
           "stream": {"text/event-stream": {"schema": {"type": "string"}}},
           "metrics": {"text/plain": {"schema": {"type": "string"}}},
+          "raw": {"application/json": {"schema": {}}},
           "document": {"application/json": {"schema": {"type": "object"}}}}
 TYPES = {"bool": "boolean", "maybe": "boolean", "place": "integer", "int32": "integer", "int64": "integer", "uint32": "integer",
          "uint64": "integer", "fraction": "number", "texts": "array", "list": "array", "pointers": "array",

@@ -161,6 +161,7 @@ struct operation {
     bool is_scanned;   /* and "scanned_to" is written */
     bool is_counted;   /* and "n" */
     bool is_creating;  /* 201, or 200 if its field "existing" is true */
+    bool is_download;  /* a browser is to keep the answer, and not to show it */
     int failed_status; /* instead of 500 and above; 0: the status of the code */
 
     enum repeat repeat;

@@ -65,6 +65,9 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_ERROR_LIST] = {"errors", check_errors, .answer = answer_errors},
     [OP_DLQ_GET] = {"dlq show", check_id, .answer = answer_dlq_record},
     [OP_LOG_LIST] = {"log list", check_part_list, .answer = answer_list},
+    [OP_STEP_GET] = {"step get", check_id, .answer = answer_step},
+    [OP_SIGNAL_LIST] = {"signal list", check_part_list, .answer = answer_list},
+    [OP_OUTBOX_LIST] = {"outbox list", check_part_list, .answer = answer_list},
     [OP_DECISION_LIST] = {"decision list", check_part_list, .answer = answer_list},
     [OP_TASK_CONTEXT] = {"task context", check_context, .answer = answer_context},
 };

@@ -32,6 +32,7 @@ answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_
     answer_overview, answer_job, answer_definition, answer_instance, answer_dlq_record;
 answer_function answer_list;      /* a page of what the operation lists */
 answer_function answer_counts;    /* how many of them, by status; read_rows.c */
+answer_function answer_step;      /* one step whole; read_step.c */
 answer_function answer_approvals; /* what waits for a decision; read_approvals.c */
 answer_function answer_errors,
     answer_records;            /* errors in groups, dead letters; read_errors.c */

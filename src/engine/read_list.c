@@ -211,6 +211,8 @@ FETCH(fetch_oldest, list_events)
 FETCH(fetch_newest, list_events_before)
 FETCH(fetch_logs, list_logs)
 FETCH(fetch_decisions, list_decisions)
+FETCH(fetch_signals, list_all_signals)
+FETCH(fetch_outbox, list_outbox)
 
 static cairn_code fetch_events(struct question *q, void *rows, size_t room, size_t *ret_count)
 {
@@ -276,6 +278,30 @@ static cairn_code show_decision(struct question *q, const void *from, void *ret)
     return CAIRN_OK;
 }
 
+static cairn_code show_signal(struct question *q, const void *from, void *ret)
+{
+    const struct signal_row *row = from;
+    struct signal_item *item = ret;
+    (void)q;
+    SAME(id), SAME(event), SAME(payload), SAME(received_at_us), SAME(taken_by);
+    return CAIRN_OK;
+}
+
+static cairn_code show_outbox(struct question *q, const void *from, void *ret)
+{
+    const struct outbox_row *row = from;
+    struct outbox_item *item = ret;
+    item->base = (cairn_outbox_event){.id = arena_printf(q->arena, "%lld", (long long)row->id),
+                                      .instance_id = row->instance_id,
+                                      .step = row->step,
+                                      .event = row->event,
+                                      .payload = row->payload,
+                                      .created_at_us = row->created_at_us};
+    SAME(claimed_by), SAME(claimed_until_us), SAME(acked_at_us);
+    NEED(item->base.id, q->error);
+    return CAIRN_OK;
+}
+
 /* ---- the DLQ -------------------------------------------------------------------------------- */
 
 cairn_code show_record(struct question *q, const void *from, void *ret)
@@ -331,6 +357,10 @@ static const struct list lists[OP_COUNT] = {
                      .number = "id"},
     [OP_DECISION_LIST] = {&decision_row_type, sizeof(cairn_decision), OF_INSTANCE,
                           fetch_decisions, show_decision, .number = "id"},
+    [OP_SIGNAL_LIST] = {&signal_row_type, sizeof(struct signal_item), OF_INSTANCE,
+                        fetch_signals, show_signal, .number = "seq"},
+    [OP_OUTBOX_LIST] = {&outbox_row_type, sizeof(struct outbox_item), OF_INSTANCE, fetch_outbox,
+                        show_outbox, .number = "id"},
     [OP_DLQ_LIST] = {&dlq_row_type, sizeof(cairn_dlq_record), OF_ALL, NULL, show_record,
                      .number = "id"},
 };

@@ -100,6 +100,24 @@ static cairn_code add_step(struct question *q, const struct step_row *row,
     return CAIRN_OK;
 }
 
+/* Its open record, if it is parked. */
+cairn_code why_facts_of_step(struct question *q, const struct step_row *row,
+                             struct why_step *ret_step)
+{
+    struct dlq_row records[WALK_PORTION];
+    size_t count = 0;
+    TRY(add_step(q, row, ret_step));
+    if (row->status != STEP_PAUSED)
+        return CAIRN_OK;
+    TRY(STORE(q, list_dlq, row->instance_id, 0, records, WALK_PORTION, &count));
+    for (size_t i = 0; i < count && !ret_step->record; i++)
+        if (records[i].step_seq == row->seq && !is_undo_record(&records[i])) {
+            ret_step->record = arena_printf(q->arena, "%lld", (long long)records[i].id);
+            NEED(ret_step->record, q->error);
+        }
+    return CAIRN_OK;
+}
+
 static cairn_code add_steps(struct question *q, const struct open_steps *open,
                             struct why_facts *facts)
 {

@@ -30,6 +30,10 @@ cairn_code question_type(struct question *q, const char *type, int32_t version,
 /* Whether it is of a compensation. */
 bool is_undo_record(const struct dlq_row *record);
 
+/* What is known of one step. */
+cairn_code why_facts_of_step(struct question *q, const struct step_row *row,
+                             struct why_step *ret_step);
+
 cairn_code why_of_job(struct question *q, const struct job_row *row, const cairn_why **ret_why);
 
 #endif

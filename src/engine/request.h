@@ -262,6 +262,34 @@ struct approval_item {
     int64_t at_us;
 };
 
+/* A call of a step's handler, or of its compensation. */
+struct attempt_item {
+    const char *kind, *worker, *outcome, *error; /* outcome NULL: it goes on */
+    int32_t n;
+    int64_t started_at_us, ended_at_us;
+};
+
+struct step_whole {
+    cairn_step base;
+    const char *instance_id;
+    struct attempt_item *attempts;
+    size_t attempt_count;
+    int32_t previous_seq; /* -1: none is known */
+    const cairn_why *why;
+};
+
+struct signal_item {
+    const char *id, *event, *payload;
+    int64_t received_at_us;
+    int32_t taken_by; /* the place of a step; -1: it is kept */
+};
+
+struct outbox_item {
+    cairn_outbox_event base;
+    const char *claimed_by;
+    int64_t claimed_until_us, acked_at_us;
+};
+
 struct dlq_item {
     cairn_dlq_record base;
     struct preview input;

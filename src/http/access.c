@@ -31,6 +31,12 @@ unsigned access_roles(const char *method, const char *target)
     return operation ? operation->roles : ROLE_OPERATE;
 }
 
+bool access_is_download(const char *target)
+{
+    const struct operation *operation = operation_find("GET", target);
+    return operation && operation->is_download;
+}
+
 const char *access_role_name(unsigned roles)
 {
     if (roles & ROLE_OPERATE)

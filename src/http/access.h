@@ -15,6 +15,9 @@
  * operator's.  `target` is as it came, with or without a query. */
 unsigned access_roles(const char *method, const char *target);
 
+/* Whether a browser is to keep the answer, and not to show it. */
+bool access_is_download(const char *target);
+
 /* The methods of a path, as in an Allow header ("GET, HEAD, OPTIONS"); "" if it is no route. */
 enum { ALLOW_TEXT = 64 };
 void access_methods(const char *target, char ret_methods[ALLOW_TEXT]);

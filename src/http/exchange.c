@@ -318,7 +318,10 @@ static enum MHD_Result send_answer(struct exchange *exchange)
         return MHD_NO;
     int status = cairn_response_status(response);
     const char *content_type = cairn_response_content_type(response);
-    return send_response(exchange, status, content_type, wrap(response));
+    struct MHD_Response *wrapped = wrap(response);
+    if (wrapped && status == 200 && access_is_download(exchange->target))
+        MHD_add_response_header(wrapped, "Content-Disposition", "attachment");
+    return send_response(exchange, status, content_type, wrapped);
 }
 
 /* What http/ itself refuses looks like what the engine refuses. */

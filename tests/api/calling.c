@@ -51,7 +51,7 @@ static void call_text(struct caller *caller, const char *method, const char *tar
     const char *text = cairn_response_body(response, &len);
     caller->text = strndup(text, len);
     snprintf(caller->type, sizeof caller->type, "%s", cairn_response_content_type(response));
-    caller->body = json_loadb(text, len, 0, NULL);
+    caller->body = json_loadb(text, len, JSON_DECODE_ANY, NULL);
     bool is_json = strcmp(caller->type, "application/json") == 0;
     cairn_response_free(response);
     CHECK(!is_json || caller->body, "%s %s: not JSON: %s", method, target, caller->text);

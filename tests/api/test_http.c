@@ -101,6 +101,24 @@ TEST(answers_are_json_and_connections_stay_open)
     CHECK_INT(server_stop(&server), 0);
 }
 
+TEST(a_payload_alone_is_a_download)
+{
+    struct server server = server_start_plain();
+    char id[40], target[100];
+    struct reply reply =
+        request(&server, "POST", "/v1/jobs", "", "{\"type\":\"a\",\"payload\":[1]}");
+    CHECK_INT(reply.status, 201);
+    CHECK(!strstr(reply.head, "Content-Disposition"), "%s", reply.head);
+    CHECK(sscanf(reply.body, "{\"id\":\"%36[^\"]", id) == 1, "%s", reply.body);
+    snprintf(target, sizeof target, "/v1/jobs/%s/payload", id);
+    reply = request(&server, "GET", target, "", NULL);
+    CHECK_INT(reply.status, 200);
+    CHECK(strstr(reply.head, "Content-Disposition: attachment"), "%s", reply.head);
+    CHECK(strstr(reply.head, "X-Content-Type-Options: nosniff"), "%s", reply.head);
+    CHECK(strncmp(reply.body, "[1]", 3) == 0, "%s", reply.body);
+    CHECK_INT(server_stop(&server), 0);
+}
+
 TEST(head_options_and_wrong_methods_are_answered_as_http_wants)
 {
     struct server server = server_start_plain();

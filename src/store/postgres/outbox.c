@@ -34,3 +34,19 @@ cairn_code postgres_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_ear
     *ret_earlier = value_int(&reader, 0);
     return CAIRN_OK;
 }
+
+cairn_code postgres_list_outbox(struct store_tx *tx, const char *instance_id, int64_t after,
+                                struct outbox_row *ret_rows, size_t room, size_t *ret_count,
+                                cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, ID(instance_id), INT(after), INT(room));
+    TRY(postgres_ask(tx, PG_LIST_OUTBOX, &params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++) {
+        struct outbox_row *row = &ret_rows[reader.row];
+        postgres_read_row(&reader, 0, &outbox_row_type, row);
+        row->acked_at_us = value_time(&reader, (int)outbox_row_type.count);
+    }
+    *ret_count = (size_t)reader.count;
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}

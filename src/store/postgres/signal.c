@@ -72,3 +72,11 @@ cairn_code postgres_keep_signal_taken(struct store_tx *tx, const char *instance_
     struct postgres_params params = PARAMS(tx, ID(instance_id), INT(signal_seq));
     return postgres_queue(postgres_session_of(tx), PG_KEEP_SIGNAL_TAKEN, &params, reterr);
 }
+
+cairn_code postgres_list_all_signals(struct store_tx *tx, const char *instance_id,
+                                     int64_t after, struct signal_row *ret_rows, size_t room,
+                                     size_t *ret_count, cairn_error *reterr)
+{
+    return postgres_list_after(tx, PG_LIST_ALL_SIGNALS, instance_id, after, &signal_row_type,
+                               ret_rows, room, ret_count, reterr);
+}

@@ -44,3 +44,20 @@ cairn_code sqlite_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_earli
     bind_int(&earlier, ":id", id);
     return query_int(&earlier, ret_earlier);
 }
+
+cairn_code sqlite_list_outbox(struct store_tx *tx, const char *instance_id, int64_t after,
+                              struct outbox_row *ret_rows, size_t room, size_t *ret_count,
+                              cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_OUTBOX, reterr);
+    int last = sqlite3_column_count(query.handle) - 1;
+    size_t count = 0;
+    bind_page(&query, instance_id, after);
+    bind_int(&query, ":room", (int64_t)room);
+    while (query_step(&query) == SQLITE_ROW) {
+        row_read(&query, &outbox_row_type, &ret_rows[count]);
+        ret_rows[count++].acked_at_us = sqlite3_column_int64(query.handle, last);
+    }
+    *ret_count = count;
+    return query_ended(&query);
+}

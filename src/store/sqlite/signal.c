@@ -78,3 +78,12 @@ cairn_code sqlite_list_signals(struct store_tx *tx, const char *const *ids, size
     *ret_count = found;
     return code;
 }
+
+cairn_code sqlite_list_all_signals(struct store_tx *tx, const char *instance_id, int64_t after,
+                                   struct signal_row *ret_rows, size_t room, size_t *ret_count,
+                                   cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_ALL_SIGNALS, reterr);
+    bind_page(&query, instance_id, after);
+    return rows_read(&query, &signal_row_type, ret_rows, room, ret_count);
+}

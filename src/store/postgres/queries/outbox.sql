@@ -97,3 +97,18 @@ WITH event AS MATERIALIZED (
 )
 SELECT CASE WHEN event.acked_at IS NULL THEN coalesce(event.earlier, 0) ELSE 0 END
   FROM event
+
+
+-- name: list_outbox
+-- doing: list outbox events
+-- Events of an instance, oldest first; the last result is when they were acknowledged.
+--
+--   $1  instance
+--   $2  only those after this one
+--   $3  how many at most
+SELECT {outbox.columns o}, o.acked_at
+  FROM workflow.workflow_outbox AS o
+ WHERE o.instance_id = $1::uuid
+   AND o.id > $2::bigint
+ ORDER BY o.id
+ LIMIT $3::bigint

@@ -103,3 +103,18 @@ UPDATE workflow.workflow_signal AS g
  WHERE g.instance_id = $1::uuid
    AND g.taken_by IS NOT NULL
    AND ($2::int IS NULL OR g.taken_by = $2::int)
+
+
+-- name: list_all_signals
+-- doing: list signals
+-- Signals of an instance, oldest first.
+--
+--   $1  instance
+--   $2  only those after this one
+--   $3  how many at most
+SELECT {signal.columns g}
+  FROM workflow.workflow_signal AS g
+ WHERE g.instance_id = $1::uuid
+   AND g.seq > $2::bigint
+ ORDER BY g.seq
+ LIMIT $3::bigint

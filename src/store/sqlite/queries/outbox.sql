@@ -82,3 +82,20 @@ SELECT created_at
  WHERE acknowledged_at IS NULL
  ORDER BY id
  LIMIT 1;
+
+
+-- name: list_outbox
+-- doing: list outbox events
+-- Events of an instance, oldest first; the last result is when they were acknowledged.
+--
+--   :instance_id  whose
+--   :after        only those after this one
+--   :room         how many at most
+--
+-- Walks idx_workflow_outbox_list.
+SELECT {outbox.columns}, acknowledged_at
+  FROM workflow_outbox INDEXED BY idx_workflow_outbox_list
+ WHERE instance_id = :instance_id
+   AND id > :after
+ ORDER BY id
+ LIMIT :room;

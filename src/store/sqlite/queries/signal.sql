@@ -94,3 +94,23 @@ UPDATE workflow_signal
  WHERE instance_id = :instance_id
    AND taken_by IS NOT NULL
    AND (:taken_by IS NULL OR taken_by = :taken_by);
+
+
+-- name: list_all_signals
+-- doing: list signals
+-- Signals of an instance, oldest first.
+--
+--   :instance_id  whose
+--   :after        only those after this one
+--   :room         how many at most
+--
+-- The instance's entries of the index of ids are sorted.
+SELECT {signal.columns}
+  FROM workflow_signal
+ WHERE seq IN (SELECT seq
+                 FROM workflow_signal
+                WHERE instance_id = :instance_id
+                  AND seq > :after
+                ORDER BY seq
+                LIMIT :room)
+ ORDER BY seq;
