@@ -22,7 +22,10 @@ format:
 house:
 	@scripts/house
 
-clean:
-	@rm -rf build build-asan build-check build-release build-test
+package:
+	@scripts/package
 
-.PHONY: all check asan coverage format house clean
+clean:
+	@rm -rf build build-asan build-check build-package build-release build-test
+
+.PHONY: all check asan coverage format house package clean
