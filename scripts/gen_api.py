@@ -19,7 +19,7 @@ import rows
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BATCH_MAX = 1000  # max_batch of an engine, if it is not set
 WORDS = {words.name: [text for _, text, _ in words.words] for words in rows.read_words()}
-DIRECTIVES = {"does", "text", "roles", "request", "path", "query", "body", "answer", "created",
+DIRECTIVES = {"does", "text", "roles", "request", "path", "query", "body", "answer", "accepted", "created",
               "fails", "failed", "repeat", "waits", "by hand"}
 
 
@@ -391,7 +391,7 @@ def make_ops(operations):
     for op in order:
         _, places, operation = described[op]
         out.append(f"    {op}, /* {operation.method} {operation.path}{places and ': ' + places} */")
-    out += ["    OP_COUNT", "};", "", "#endif", ""]
+    out += ["    OP_BULK_STEP, /* the engine's own */", "    OP_COUNT", "};", "", "#endif", ""]
     return "\n".join(out)
 
 
@@ -554,7 +554,7 @@ def describe_roles(operation):
 
 def responses_of(operation):
     made = {}
-    for directive, status in (("answer", "200"), ("created", "201")):
+    for directive, status in (("answer", "200"), ("accepted", "202"), ("created", "201")):
         name, _, description = operation.placed(directive)
         if name:
             content = BODIES.get(name) or {"application/json": {"schema": one_of(name)}}

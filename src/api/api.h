@@ -94,6 +94,7 @@ WRITER(write_output);
 WRITER(write_step_input);
 WRITER(write_step_output);
 WRITER(write_record_input);
+WRITER(write_bulk);
 WRITER(write_stream);
 WRITER(write_metrics);
 WRITER(write_health);

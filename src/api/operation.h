@@ -208,7 +208,8 @@ extern const struct object job_spec_object, job_specs_object, enqueued_object;
 extern const struct object claim_spec_object, claim_besides_object;
 extern const struct object task_object, memory_object, beat_object;
 extern const struct object commit_spec_object, committed_object;
-extern const struct object workflow_names_object, signal_spec_object, error_group_object;
+extern const struct object workflow_names_object, signal_spec_object, error_group_object,
+    bulk_object;
 
 /* The outcomes of a task, as reports name them: their words, and the fields that go with them. */
 struct outcome {

@@ -141,6 +141,28 @@ void write_stream(const struct request *request, struct answer *answer)
     answer_error(answer, &error);
 }
 
+/* A dry run says what it has found; else the action has begun. */
+void write_bulk(const struct request *request, struct answer *answer)
+{
+    const struct bulk_item *bulk = &request->out.bulk;
+    struct json_out *out = &answer->out;
+    if (!request->in.bulk.is_dry_run) {
+        answer->status = 202;
+        object_write(out, &bulk_object, bulk, WRITE_ANSWER);
+        return;
+    }
+    json_open(out, '{');
+    json_open(json_key(out, "matched"), '{');
+    json_int(json_key(out, "n"), bulk->n);
+    json_bool(json_key(out, "is_more"), bulk->is_more);
+    json_close(out, '}');
+    json_open(json_key(out, "sample"), '[');
+    for (size_t i = 0; i < bulk->matched_count; i++)
+        json_str(out, bulk->matched[i]);
+    json_close(out, ']');
+    json_close(out, '}');
+}
+
 void write_overview(const struct request *request, struct answer *answer)
 {
     json_raw(&answer->out, request->out.overview);

@@ -97,6 +97,7 @@ extern const struct command_group command_groups[];
 /* Commands that do more than call a route. */
 int run_backup(const struct args *args);
 int run_bench(const struct args *args);
+int run_bulk(const struct args *args);
 int run_completion(const struct args *args);
 int run_deploy(const struct args *args);
 int run_doctor(const struct args *args);

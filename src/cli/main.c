@@ -19,6 +19,7 @@ static const struct {
     {"bench jobs", run_bench},
     {"bench mixed", run_bench},
     {"bench workflows", run_bench},
+    {"bulk", run_bulk},
     {"completion", run_completion},
     {"deploy", run_deploy},
     {"doctor", run_doctor},

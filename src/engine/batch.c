@@ -18,6 +18,7 @@
  */
 #include "engine/batch.h"
 
+#include "engine/bulk.h"
 #include "engine/workset.h"
 
 #include <string.h>
@@ -215,6 +216,17 @@ static void wake_waits(const struct batch *batch)
     pthread_mutex_unlock(&engine->lock);
 }
 
+static void wake_bulk(const struct batch *batch)
+{
+    struct local_engine *engine = batch->engine;
+    if (!batch->has_bulk)
+        return;
+    pthread_mutex_lock(&engine->lock);
+    bulk_look(engine);
+    pthread_cond_broadcast(&engine->write_work);
+    pthread_mutex_unlock(&engine->lock);
+}
+
 /* What an operator wants to know of a commit. */
 static void tell_commit(const struct batch *batch, uint64_t took_us)
 {
@@ -302,6 +314,7 @@ cairn_code batch_end(struct batch *batch, cairn_code code)
     if (!code) {
         count(batch);
         wake_waits(batch);
+        wake_bulk(batch);
     } else if (batch->has_workers) {
         workers_unwritten(batch->engine);
     }

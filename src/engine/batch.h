@@ -78,6 +78,7 @@ struct batch {
     struct request_queue *requests;
     bool has_workers; /* it has written what was seen of workers */
     bool has_figures; /* it has written figures */
+    bool has_bulk;    /* a bulk action begins */
     bool is_alone;    /* one request by itself: it may wait for a lock */
 
     LIST(struct row_name) names; /* in the order of the requests */
@@ -124,7 +125,8 @@ struct batch {
 typedef cairn_code batch_operation(struct batch *batch, struct request *request);
 batch_operation batch_control_job, batch_control_instance, batch_report, batch_heartbeat,
     batch_heartbeats, batch_decide, batch_requeue, batch_signal, batch_claim_outbox,
-    batch_ack_outbox, batch_put_registry, batch_deploy, batch_commit_passage;
+    batch_ack_outbox, batch_put_registry, batch_deploy, batch_commit_passage, batch_start_bulk,
+    batch_stop_bulk, batch_walk_bulk;
 /* What a request inserts, and in the same statement what the requests behind it insert. */
 batch_operation batch_enqueue, batch_start;
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/batch.h"
+#include "engine/bulk.h"
 
 #include <assert.h>
 
@@ -37,7 +38,7 @@ static void take_batch(struct local_engine *engine, struct request_queue *ret_ba
     size_t taken = 0;
     while (engine->writes.first && ret_batch->count < BATCH_MAX) {
         struct request *next = engine->writes.first;
-        bool is_alone = next->op == OP_CLOCK_ADVANCE;
+        bool is_alone = next->op == OP_CLOCK_ADVANCE || next->op == OP_BULK_STEP;
         taken += weight(next);
         if (ret_batch->count && (is_alone || taken > BATCH_WEIGHT_MAX))
             return;
@@ -69,7 +70,9 @@ static bool must_look_for_store(const struct local_engine *engine)
 static int64_t own_next_us(struct local_engine *engine)
 {
     int64_t workers_us = workers_next_us(engine), figures_us = figures_next_us(engine);
-    return figures_us < workers_us ? figures_us : workers_us;
+    int64_t bulk_us = bulk_next_us(engine);
+    int64_t next_us = figures_us < workers_us ? figures_us : workers_us;
+    return bulk_us < next_us ? bulk_us : next_us;
 }
 
 int64_t committer_next_us(const struct committer *committer)
@@ -360,6 +363,9 @@ bool committer_run_once(struct committer *committer)
     cairn_error trouble = engine->trouble;
     if (is_awake && engine->is_in_trouble)
         take_timed_out(engine, &expired);
+    if (committer->index == 0 && is_awake &&
+        bulk_next_us(engine) <= clock_monotonic_us(&engine->clock))
+        bulk_submit(engine);
     if (is_awake)
         take_batch(engine, &batch);
     bool is_due = committer->index == 0 && is_awake &&

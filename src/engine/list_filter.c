@@ -143,6 +143,18 @@ static cairn_code read_instance_filter(const cairn_instance_filter *in, struct a
     return in->ids ? read_ids(arena, in->ids, ret_filter, reterr) : CAIRN_OK;
 }
 
+cairn_code list_filter_of_jobs(const cairn_job_filter *in, struct arena *arena,
+                               struct list_filter *ret_filter, cairn_error *reterr)
+{
+    return read_job_filter(in, arena, ret_filter, reterr);
+}
+
+cairn_code list_filter_of_instances(const cairn_instance_filter *in, struct arena *arena,
+                                    struct list_filter *ret_filter, cairn_error *reterr)
+{
+    return read_instance_filter(in, arena, ret_filter, reterr);
+}
+
 cairn_code check_job_list(struct check *check)
 {
     const cairn_job_filter *in = &check->request->in.job_list.filter;

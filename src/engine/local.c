@@ -453,6 +453,7 @@ static void init_locks(struct local_engine *engine)
     known_leases_init(&engine->known_leases);
     workers_init(&engine->workers);
     figures_init(&engine->figures);
+    engine->bulks.look_us = engine->base.options.serves ? 0 : INT64_MAX;
     memories_init(&engine->base.memories);
 }
 

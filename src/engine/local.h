@@ -70,6 +70,12 @@ struct end_waits {
     int64_t look_us;  /* monotonic: when to read all of them again; 0: not by the clock */
 };
 
+/* bulk.c: when this process looks for the next portion of a bulk action; with the lock held. */
+struct bulks {
+    bool is_busy;    /* a portion is under way */
+    int64_t look_us; /* monotonic; 0: at once; INT64_MAX: not before there is news */
+};
+
 enum { READY_TYPES_MAX = 16 };
 
 /* Of which types jobs and steps became claimable, so that only those are woken who wait for them. */
@@ -123,6 +129,7 @@ struct local_engine {
     struct counters counters;
     struct known_leases known_leases;
     struct workers workers;
+    struct bulks bulks;
     struct figures figures;
     _Atomic int64_t opened_us; /* the store's time when it was first asked; 0: not yet */
 

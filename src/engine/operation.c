@@ -33,6 +33,9 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_OUTBOX_ACK] = {"outbox ack", check_id, batch_ack_outbox},
     [OP_DECIDE] = {"decide", check_decide, batch_decide, answer_instance},
     [OP_DLQ_REQUEUE] = {"requeue", check_requeue, batch_requeue, answer_instance},
+    [OP_BULK_START] = {"bulk", check_bulk_start, batch_start_bulk},
+    [OP_BULK_STOP] = {"bulk stop", check_id, batch_stop_bulk},
+    [OP_BULK_STEP] = {"bulk step", check_nothing, batch_walk_bulk},
     [OP_COMMIT] = {"commit", check_commit, batch_commit_passage}, /* and batch_claim() */
 
     [OP_JOB_GET] = {"get", check_id, .answer = answer_job},
@@ -47,6 +50,8 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_WORKER_TASKS] = {"worker tasks", check_id, .answer = answer_held},
     [OP_TYPE_LIST] = {"types", check_text_list, .answer = answer_types},
     [OP_OVERVIEW] = {"overview", check_overview, .answer = answer_overview},
+    [OP_BULK_GET] = {"bulk get", check_id, .answer = answer_bulk},
+    [OP_BULK_LIST] = {"bulk list", check_nothing, .answer = answer_bulks},
     [OP_NEEDS] = {"needs", check_nothing, .answer = answer_needs},
     [OP_ABOUT] = {"about", check_nothing, .answer = answer_about},
     [OP_STATS] = {"stats", check_nothing, .answer = answer_stats},

@@ -29,7 +29,8 @@ cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct requ
 typedef cairn_code answer_function(struct question *q);
 answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_doctor,
     answer_why, answer_workers, answer_held, answer_types, answer_about, answer_needs,
-    answer_overview, answer_job, answer_definition, answer_instance, answer_dlq_record;
+    answer_overview, answer_bulk, answer_bulks, answer_job, answer_definition, answer_instance,
+    answer_dlq_record;
 answer_function answer_list;      /* a page of what the operation lists */
 answer_function answer_counts;    /* how many of them, by status; read_rows.c */
 answer_function answer_step;      /* one step whole; read_step.c */
@@ -71,6 +72,10 @@ cairn_code question_errors(struct question *q, const struct error_input *in,
 int error_item_compare(const void *a, const void *b);
 
 /* list_filter.c: what a request for a list of jobs or instances asks for. */
+cairn_code list_filter_of_jobs(const cairn_job_filter *in, struct arena *arena,
+                               struct list_filter *ret_filter, cairn_error *reterr);
+cairn_code list_filter_of_instances(const cairn_instance_filter *in, struct arena *arena,
+                                    struct list_filter *ret_filter, cairn_error *reterr);
 cairn_code list_filter_read(struct question *q, struct list_filter *ret_filter);
 
 /* Fills in the public shape of a step. */

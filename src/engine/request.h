@@ -100,6 +100,15 @@ struct overview_input {
     const char *range; /* of its series; NULL: an hour */
 };
 
+struct bulk_input {
+    const char *on, *action, *filter, *args, *by, *reason; /* filter, args: JSON objects */
+    const char *const *ids;
+    size_t id_count;
+    int64_t limit; /* 0: none */
+    int32_t per_second;
+    bool is_dry_run;
+};
+
 struct find_input {
     const char *q;
 };
@@ -339,6 +348,7 @@ struct page_output {
         struct status_count *counts;
         struct found_item *found;
         struct error_item *errors;
+        struct bulk_item *bulks;
         cairn_why *whys;
     };
     size_t count;
@@ -385,6 +395,16 @@ struct type_item {
     bool is_enabled;
 };
 
+/* A bulk action; of a dry run only what it has matched. */
+struct bulk_item {
+    const char *id, *status, *on, *action, *filter, *by, *reason, *skipped, *sample;
+    int64_t done, expected, started_at_us, finished_at_us;
+    int64_t n; /* that match, and whether there are more */
+    bool is_more;
+    const char *const *matched;
+    size_t matched_count;
+};
+
 /* What waits for a person. */
 struct needs_output {
     int64_t at_us, approvals, dead;
@@ -425,6 +445,10 @@ struct request {
         struct find_input find;
         struct stream_input stream;
         struct overview_input overview;
+        struct bulk_input bulk;
+        struct {
+            int64_t began_us; /* monotonic */
+        } bulk_step;
         struct outbox_input outbox;
         struct commit_input commit;
         cairn_registry_spec registry;
@@ -455,6 +479,7 @@ struct request {
         struct about_output about;
         struct needs_output needs;
         const char *overview; /* JSON */
+        struct bulk_item bulk;
     } out;
 
     cairn_code code; /* how it ended, and why */

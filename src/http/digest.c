@@ -112,6 +112,7 @@ bool want_matches(const struct stream_want *want, const json_t *event)
 static const struct meaning {
     const char *type;
     bool is_job, is_no_change, is_start, is_end, is_failure;
+    bool is_nameless; /* it is of neither jobs nor instances */
 } meanings[] = {
     {"created", .is_job = true, .is_start = true},
     {"leased", .is_job = true, .is_no_change = true},
@@ -122,6 +123,8 @@ static const struct meaning {
     {"retried", .is_job = true},
     {"cancelled", .is_job = true, .is_end = true},
     {"step_started", .is_no_change = true},
+    {"bulk_started", .is_nameless = true},
+    {"bulk_finished", .is_nameless = true},
     {"workflow_started", .is_start = true},
     {"workflow_completed", .is_end = true},
     {"workflow_failed", .is_end = true, .is_failure = true},
@@ -166,6 +169,8 @@ void digest_add(struct digest *digest, const json_t *event)
     if (meaning.is_no_change)
         return;
     digest->has_news = true;
+    if (meaning.is_nameless)
+        return;
     digest->is_more |=
         !add_id(meaning.is_job ? &digest->jobs : &digest->instances, text_in(event, "subject"));
     digest->started += meaning.is_start;

@@ -1,0 +1,21 @@
+# One action on all that match.
+$ for i in 1 2 3; do cairn job add mail.v1 >/dev/null; done; cairn job add post.v1 >/dev/null
+$ cairn bulk cancel --on jobs --type mail.v1 --dry-run | sed 's/^[0-9a-f]\{8\}-.*/ID/'
+3 match
+ID
+ID
+ID
+$ cairn bulk cancel --on jobs --type 'mail.%' 2>/dev/null
+done: 3 done, 0 skipped
+$ cairn bulk retry --on jobs --all 2>/dev/null
+done: 3 done, 1 skipped, wrong_state 1
+$ cairn bulk delete --on jobs $(cairn job list --type post.v1 -o ids) -o json 2>/dev/null | python3 -c 'import json, sys; a = json.load(sys.stdin); print(a["on"], a["action"], a["status"], a["done"], a["filter"])'
+jobs delete done 1 None
+$ cairn job list --status pending -o ids | wc -l
+3
+# A filter must be said, and an action that exists.
+$ cairn bulk retry
+! cairn: say which: by options such as --status failed, by ids, or by --all
+[2]
+$ cairn bulk explode --all 2>&1 | head -1
+cairn: action does not exist for what "on" names
