@@ -31,8 +31,9 @@ answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_
     answer_why, answer_workers, answer_held, answer_types, answer_about, answer_needs,
     answer_overview, answer_bulk, answer_bulks, answer_job, answer_definition, answer_instance,
     answer_dlq_record;
-answer_function answer_list;      /* a page of what the operation lists */
-answer_function answer_counts;    /* how many of them, by status; read_rows.c */
+answer_function answer_list;   /* a page of what the operation lists */
+answer_function answer_counts; /* how many of them, by status; read_rows.c */
+answer_function answer_definitions, answer_versions, answer_grid; /* read_definitions.c */
 answer_function answer_step;      /* one step whole; read_step.c */
 answer_function answer_approvals; /* what waits for a decision; read_approvals.c */
 answer_function answer_errors,
@@ -81,6 +82,10 @@ cairn_code list_filter_read(struct question *q, struct list_filter *ret_filter);
 /* Fills in the public shape of a step. */
 cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn_step *ret_item,
                           cairn_error *reterr);
+
+/* A workflow of this version; 0: the highest. */
+cairn_code question_definition(struct question *q, const char *name, int32_t version,
+                               struct definition_row *ret_row);
 
 /* The instance that a request is about. */
 cairn_code question_instance(struct question *q, const char *id, struct instance_row *ret_row);

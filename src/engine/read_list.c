@@ -448,17 +448,24 @@ cairn_code answer_job(struct question *q)
     return answer_one(q, &row, OP_JOB_LIST);
 }
 
+cairn_code question_definition(struct question *q, const char *name, int32_t version,
+                               struct definition_row *ret_row)
+{
+    cairn_code code = STORE(q, get_definition, name, version, ret_row);
+    if (code == CAIRN_E_NOT_FOUND && version == 0)
+        return fail(q->error, code, "workflow \"%.64s\" does not exist", name);
+    if (code == CAIRN_E_NOT_FOUND)
+        return fail(q->error, code, "workflow \"%.64s\" version %d does not exist", name,
+                    (int)version);
+    return code;
+}
+
 cairn_code answer_definition(struct question *q)
 {
     const struct definition_input *in = &q->request->in.definition;
     struct definition_row row;
-    cairn_code code = STORE(q, get_definition, in->name, in->version, &row);
-    if (code == CAIRN_E_NOT_FOUND && in->version == 0)
-        return fail(q->error, code, "workflow \"%.64s\" does not exist", in->name);
-    if (code == CAIRN_E_NOT_FOUND)
-        return fail(q->error, code, "workflow \"%.64s\" version %d does not exist", in->name,
-                    (int)in->version);
-    return code ? code : answer_one(q, &row, OP_DEFINITION_LIST);
+    TRY(question_definition(q, in->name, in->version, &row));
+    return answer_one(q, &row, OP_DEFINITION_LIST);
 }
 
 cairn_code answer_instance(struct question *q)

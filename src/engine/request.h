@@ -62,6 +62,8 @@ struct page_input {
 
     /* Of records of the dead letter queue; NULL: any. */
     const char *workflow, *step, *group;
+
+    const char *kind; /* of workflows: workflow or function; NULL: any */
 };
 
 /* Lists of jobs and of instances.  is_row: without payloads, but with how they begin. */
@@ -139,6 +141,7 @@ struct requeue_input {
 struct definition_input {
     const char *name;
     int32_t version; /* 0: the highest */
+    uint32_t limit;  /* of a grid: how many instances */
 };
 
 struct outbox_input {
@@ -269,6 +272,31 @@ struct approval_item {
     /* Decided. */
     const char *by, *decision, *comment;
     int64_t at_us;
+};
+
+/* A workflow, with all its versions.  Lists are JSON. */
+struct summary_item {
+    const char *name, *kind, *versions, *counts;
+    int32_t newest;
+    int64_t last_start_at_us;
+};
+
+struct version_item {
+    const char *name, *kind, *hash;
+    int32_t version;
+    int64_t created_at_us;
+};
+
+/* An instance and how far each of its steps came. */
+struct grid_item {
+    const char *id, *key, *status, *took_ms, *cells;
+    int64_t created_at_us;
+};
+
+struct grid_output {
+    const char **steps;
+    struct grid_item *instances;
+    size_t step_count, instance_count;
 };
 
 /* A call of a step's handler, or of its compensation. */
@@ -480,6 +508,7 @@ struct request {
         struct needs_output needs;
         const char *overview; /* JSON */
         struct bulk_item bulk;
+        struct grid_output *grid;
     } out;
 
     cairn_code code; /* how it ended, and why */

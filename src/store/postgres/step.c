@@ -210,3 +210,16 @@ cairn_code postgres_count_steps(struct store_tx *tx, struct step_counts *ret_cou
                                        .leased = (uint64_t)value_int(&reader, 1)};
     return CAIRN_OK;
 }
+
+cairn_code postgres_read_statuses(struct store_tx *tx, const char *instance_id, int32_t below,
+                                  enum step_status *ret_statuses, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, ID(instance_id), INT(below));
+    memset(ret_statuses, 0, (size_t)below * sizeof *ret_statuses);
+    TRY(postgres_ask(tx, PG_READ_STATUSES, &params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++)
+        ret_statuses[value_int(&reader, 0)] =
+            (enum step_status)word_from(&step_status_words, value_text(&reader, 1));
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}

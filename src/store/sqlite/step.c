@@ -234,3 +234,18 @@ cairn_code sqlite_update_steps(struct store_tx *tx, const struct step_row *rows,
         assert(rows[i].instance_seq > 0); /* it was read or inserted in this transaction */
     return write_steps(tx, Q_UPDATE_STEP, rows, count, reterr);
 }
+
+cairn_code sqlite_read_statuses(struct store_tx *tx, const char *instance_id, int32_t below,
+                                enum step_status *ret_statuses, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_READ_STATUSES, reterr);
+    memset(ret_statuses, 0, (size_t)below * sizeof *ret_statuses);
+    bind_text(&query, ":instance_id", instance_id);
+    bind_int(&query, ":below", below);
+    while (query_step(&query) == SQLITE_ROW) {
+        const char *status = (const char *)sqlite3_column_text(query.handle, 1);
+        ret_statuses[sqlite3_column_int64(query.handle, 0)] =
+            (enum step_status)word_from(&step_status_words, status);
+    }
+    return query_ended(&query);
+}

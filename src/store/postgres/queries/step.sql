@@ -574,3 +574,15 @@ SELECT (SELECT count(*)
        (SELECT count(*)
           FROM workflow.workflow_step AS s
          WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL)
+
+
+-- name: read_statuses
+-- doing: read steps
+-- The places and statuses of an instance's first steps.
+--
+--   $1  instance
+--   $2  those before this place
+SELECT s.seq, s.status
+  FROM workflow.workflow_step AS s
+ WHERE s.instance_id = $1::uuid
+   AND s.seq < $2::int

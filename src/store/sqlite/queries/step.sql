@@ -285,3 +285,15 @@ SELECT (SELECT count(*)
        (SELECT count(*)
           FROM workflow_step INDEXED BY idx_workflow_step_leased
          WHERE locked_by IS NOT NULL);
+
+
+-- name: read_statuses
+-- doing: read steps
+-- The places and statuses of an instance's first steps.
+--
+--   :instance_id  whose
+--   :below        those before this place
+SELECT id & 1048575, status
+  FROM workflow_step
+ WHERE id >= (SELECT seq << 20 FROM workflow_instance WHERE id = :instance_id)
+   AND id < (SELECT seq << 20 FROM workflow_instance WHERE id = :instance_id) + :below;

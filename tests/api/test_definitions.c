@@ -1,0 +1,121 @@
+/* tests/api/test_definitions.c - workflows by name, their versions, and the grid.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "calling.h"
+
+#include <string.h>
+
+static void deploy(struct caller *caller, const char *name, int version)
+{
+    call_for(caller, 201, "POST", "/v1/workflows",
+             "{workflow: %s, version: %d, steps: [{step: charge}, {step: ship%d}]}", name,
+             version, version);
+}
+
+static void start(struct caller *caller, const char *name, int version, const char *key)
+{
+    call_for(caller, 201, "POST", "/v1/instances",
+             "{\"workflow\":\"%s\",\"version\":%d,\"key\":\"%s\"}", name, version, key);
+}
+
+static void complete(struct caller *caller, const char *type)
+{
+    char target[160];
+    struct task_held task = take(caller, type);
+    snprintf(target, sizeof target, "/v1/tasks/%s/complete", task.id);
+    call_for(caller, 200, "POST", target, "{\"worker\":\"w\",\"token\":\"%s\"}", task.token);
+}
+
+TEST(workflows_are_listed_by_name)
+{
+    struct caller caller;
+    caller_open(&caller);
+    deploy(&caller, "order", 1);
+    deploy(&caller, "order", 12);
+    deploy(&caller, "order", 3);
+    deploy(&caller, "other", 1);
+    call_for(&caller, 201, "POST", "/v1/workflows", "{function: report, version: 2}");
+    start(&caller, "order", 1, "a");
+    call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":%d}", 1000);
+    start(&caller, "order", 3, "b");
+    call_for(&caller, 200, "GET", "/v1/workflows?view=summary", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items")), 3);
+    CHECK_STR(text_at(&caller, "items.0.name"), "order");
+    CHECK_STR(text_at(&caller, "items.0.kind"), "workflow");
+    CHECK_INT(json_array_size(part(&caller, "items.0.versions")), 3);
+    CHECK_INT(int_at(&caller, "items.0.versions.0"), 12);
+    CHECK_INT(int_at(&caller, "items.0.versions.2"), 1);
+    CHECK_INT(int_at(&caller, "items.0.newest"), 12);
+    CHECK_INT(int_at(&caller, "items.0.counts.running.n"), 2);
+    CHECK(json_is_false(part(&caller, "items.0.counts.running.is_more")), "%s", caller.text);
+    CHECK_INT(int_at(&caller, "items.0.counts.failed.n"), 0);
+    CHECK_STR(text_at(&caller, "items.0.last_start_at"), "2027-01-15T08:00:01.000Z");
+    CHECK_STR(text_at(&caller, "items.1.name"), "other");
+    CHECK(json_is_null(part(&caller, "items.1.last_start_at")), "%s", caller.text);
+    call_for(&caller, 200, "GET", "/v1/workflows?view=summary&kind=function", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items")), 1);
+    CHECK_STR(text_at(&caller, "items.0.name"), "report");
+    call_for(&caller, 200, "GET", "/v1/workflows?view=summary&limit=1", NULL);
+    CHECK_STR(text_at(&caller, "next"), "order");
+    call_for(&caller, 200, "GET", "/v1/workflows?view=summary&limit=2&cursor=order", NULL);
+    CHECK_STR(text_at(&caller, "items.0.name"), "other");
+    CHECK(json_is_null(part(&caller, "next")), "%s", caller.text);
+    call_for(&caller, 200, "GET", "/v1/workflows", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items")), 5);
+    call_for(&caller, 400, "GET", "/v1/workflows?kind=function", NULL);
+    call_for(&caller, 400, "GET", "/v1/workflows?view=summary&kind=job", NULL);
+    caller_close(&caller);
+}
+
+TEST(a_workflow_has_all_its_versions)
+{
+    struct caller caller;
+    caller_open(&caller);
+    for (int version = 1; version <= 40; version++)
+        deploy(&caller, "order", version);
+    deploy(&caller, "other", 7);
+    call_for(&caller, 200, "GET", "/v1/workflows/order", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items")), 40);
+    CHECK_INT(int_at(&caller, "items.0.version"), 40);
+    CHECK_INT(int_at(&caller, "items.39.version"), 1);
+    CHECK_STR(text_at(&caller, "items.0.name"), "order");
+    CHECK_STR(text_at(&caller, "items.0.kind"), "workflow");
+    CHECK_INT(strlen(text_at(&caller, "items.0.hash")), 64);
+    CHECK_STR(text_at(&caller, "items.0.created_at"), "2027-01-15T08:00:00.000Z");
+    call_for(&caller, 404, "GET", "/v1/workflows/nothing", NULL);
+    caller_close(&caller);
+}
+
+TEST(the_grid_shows_how_far_the_latest_instances_came)
+{
+    struct caller caller;
+    caller_open(&caller);
+    deploy(&caller, "order", 1);
+    deploy(&caller, "order", 2);
+    start(&caller, "order", 2, "a");
+    start(&caller, "order", 1, "old");
+    complete(&caller, "charge");
+    call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":%d}", 1500);
+    complete(&caller, "ship2");
+    start(&caller, "order", 2, "b");
+    call_for(&caller, 200, "GET", "/v1/workflows/order/2/grid", NULL);
+    CHECK_INT(json_array_size(part(&caller, "steps")), 2);
+    CHECK_STR(text_at(&caller, "steps.1"), "ship2");
+    CHECK_INT(json_array_size(part(&caller, "instances")), 2);
+    CHECK_STR(text_at(&caller, "instances.0.key"), "a");
+    CHECK_STR(text_at(&caller, "instances.0.status"), "completed");
+    CHECK_INT(int_at(&caller, "instances.0.took_ms"), 1500);
+    CHECK_STR(text_at(&caller, "instances.0.cells.0"), "completed");
+    CHECK_STR(text_at(&caller, "instances.0.cells.1"), "completed");
+    CHECK_STR(text_at(&caller, "instances.1.key"), "b");
+    CHECK(json_is_null(part(&caller, "instances.1.took_ms")), "%s", caller.text);
+    CHECK_STR(text_at(&caller, "instances.1.cells.0"), "ready");
+    CHECK_STR(text_at(&caller, "instances.1.cells.1"), "pending");
+    call_for(&caller, 200, "GET", "/v1/workflows/order/0/grid?limit=1", NULL);
+    CHECK_INT(json_array_size(part(&caller, "instances")), 1);
+    CHECK_STR(text_at(&caller, "instances.0.key"), "b");
+    call_for(&caller, 404, "GET", "/v1/workflows/order/3/grid", NULL);
+    call_for(&caller, 400, "GET", "/v1/workflows/order/2/grid?limit=101", NULL);
+    caller_close(&caller);
+}
