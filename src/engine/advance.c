@@ -61,7 +61,7 @@ cairn_code clock_advance(struct committer *committer, struct request *request)
         code = advance_to(committer, request->out.now_us, error);
 
     pthread_mutex_lock(&engine->lock);
-    engine->ready_epoch++;
+    note_any_ready(engine);
     park_wake(engine, NULL);
     pthread_mutex_unlock(&engine->lock);
     return code;

@@ -51,8 +51,10 @@ void ready_types_add(struct ready_types *ready, const char *type, int32_t versio
     strcpy(ready->names[ready->count++], type);
 }
 
-void batch_note_ready(struct batch *batch, const char *type, int32_t version)
+void batch_note_ready(struct batch *batch, enum claim_kind kind, const char *type,
+                      int32_t version)
 {
+    batch->ready.is_made[kind] = true;
     ready_types_add(&batch->ready, type, version);
 }
 
@@ -283,6 +285,9 @@ cairn_code batch_begin(struct committer *committer, struct request_queue *reques
                                 .error = reterr,
                                 .requests = requests,
                                 .began = moment_of(engine)};
+    pthread_mutex_lock(&engine->lock);
+    memcpy(ret_batch->ready_epochs, engine->ready_epochs, sizeof ret_batch->ready_epochs);
+    pthread_mutex_unlock(&engine->lock);
     cairn_code code =
         ret_batch->ops->begin(committer->session, &ret_batch->arena, &ret_batch->tx, reterr);
     if (code)

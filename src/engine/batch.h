@@ -105,8 +105,9 @@ struct batch {
     LIST(struct step_in_hand) in_hand; /* in the order of claims */
     struct demand *demands;            /* of claims */
     LIST(struct passage) passages;
-    LIST(struct lease_view) leases; /* of functions that were claimed */
-    struct moment began;            /* before the transaction did */
+    LIST(struct lease_view) leases;     /* of functions that were claimed */
+    struct moment began;                /* before the transaction did */
+    uint64_t ready_epochs[CLAIM_KINDS]; /* the engine's, at that moment */
     struct tally tally;
     struct ready_types ready;
     int64_t due_us; /* the earliest timer known: the store's, and those made here; 0: none */
@@ -139,7 +140,8 @@ cairn_code batch_end(struct batch *batch, cairn_code code);
 
 /* Tasks of this type became claimable; NULL: of any type.  version: of a function; else 0. */
 void ready_types_add(struct ready_types *ready, const char *type, int32_t version);
-void batch_note_ready(struct batch *batch, const char *type, int32_t version);
+void batch_note_ready(struct batch *batch, enum claim_kind kind, const char *type,
+                      int32_t version);
 
 /* A timer that this batch makes, so that the store need not be asked for it. */
 void batch_note_due(struct batch *batch, int64_t at_us);
@@ -298,14 +300,12 @@ const char *claim_name(const cairn_claim_options *claim, size_t index);
 bool claim_names(const cairn_claim_options *claim, const char *type, int32_t version);
 cairn_code batch_claim(struct batch *batch);
 
-enum claim_kind { CLAIM_JOBS, CLAIM_STEPS, CLAIM_KINDS };
-
 /* The claims that name the same types, functions and runtime ask for the same tasks. */
 struct demand {
     const cairn_claim_options *claim; /* the first of them */
     bool is_exhausted[CLAIM_KINDS];   /* the store has no more of this kind for them */
     bool is_final;                    /* one of them does not wait */
-    bool *is_steps_turn;              /* which kind gets the odd task; kept over batches */
+    struct claim_habit *habit;        /* kept over batches */
 
     /* What the store has told of steps: none for them comes before this, and which types of steps in
      * hand the registry blocks. */
@@ -324,7 +324,7 @@ struct claim_share {
 
 /* Claims that are answered by the same questions. */
 struct claim_group {
-    struct claim_share *shares; /* of several only one kind is asked for */
+    struct claim_share *shares; /* of several: one kind is asked for first, for all of them */
     size_t count, room;         /* room: of all of them */
     size_t taken[CLAIM_KINDS];
 };

@@ -19,6 +19,10 @@
  * next turn.  A kind that brought less than it was asked for is exhausted: in this batch it is not
  * asked again by claims that ask for the same.  Once one kind is exhausted, equal claims are answered
  * together, by one question for the other kind.
+ *
+ * Many stores have work of one kind only.  So a kind of which there was nothing is left out for a moment,
+ * as if it were exhausted, by claims that the other kind fills.  Only what other processes make in that
+ * moment may have to wait for its end: what this process makes ends it.
  */
 #include "engine/workset.h"
 
@@ -94,12 +98,13 @@ static bool is_overlapping(const cairn_claim_options *a, const cairn_claim_optio
 
 /* Other demands must not change whose turn it is, since claims that have nothing to do with each
  * other may be answered in any order. */
-static bool *find_turn(struct committer *committer, const cairn_claim_options *claim)
+static struct claim_habit *find_habit(struct committer *committer,
+                                      const cairn_claim_options *claim)
 {
     uint32_t hash = HASH_START;
     for (size_t i = 0; i < claim_name_count(claim); i++)
         hash = hash_text(hash, claim_name(claim, i));
-    return &committer->is_steps_turn[hash_text(hash, claim->runtime) % TURNS];
+    return &committer->habits[hash_text(hash, claim->runtime) % HABITS];
 }
 
 static struct demand *known_demand(struct batch *batch, const cairn_claim_options *claim)
@@ -124,11 +129,32 @@ static cairn_code find_demand(struct batch *batch, struct request *request)
     *demand = (struct demand){.claim = claim,
                               .is_final = is_final,
                               .is_exhausted[CLAIM_JOBS] = claim->type_count == 0,
-                              .is_steps_turn = find_turn(batch->committer, claim),
+                              .habit = find_habit(batch->committer, claim),
                               .none_before = CLAIM_FIRST,
                               .next = batch->demands};
     batch->demands = demand;
     return CAIRN_OK;
+}
+
+/* ---- a kind of which there is nothing ----------------------------------------------------------- */
+
+#define EMPTY_US (10 * US_PER_MS)
+
+static void note_empty(const struct batch *batch, struct claim_habit *habit,
+                       enum claim_kind kind)
+{
+    habit->empty[kind].until_us = batch->began.wall_us + EMPTY_US;
+    habit->empty[kind].epoch = batch->ready_epochs[kind];
+}
+
+static bool is_left_out(const struct batch *batch, const struct demand *demand,
+                        enum claim_kind kind)
+{
+    if (demand->is_exhausted[kind])
+        return true;
+    bool is_made = batch->ready.is_made[kind] || (kind == CLAIM_STEPS && batch->in_hand.count);
+    return !is_made && demand->habit->empty[kind].epoch == batch->ready_epochs[kind] &&
+           batch->began.wall_us < demand->habit->empty[kind].until_us;
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -159,13 +185,11 @@ static void add_share(struct batch *batch, struct claim_group *group, struct req
     group->room += room;
 }
 
-/* A claim; and if only one kind is left, the equal claims that follow.  None of them overtakes another
- * claim that could want the same tasks. */
-static cairn_code make_group(struct batch *batch, struct request *first,
+/* A claim; and if only one kind is asked for, the equal claims that follow.  None of them overtakes
+ * another claim that could want the same tasks. */
+static cairn_code make_group(struct batch *batch, struct request *first, bool has_choice,
                              struct claim_group *ret_group)
 {
-    const bool *is_exhausted = first->demand->is_exhausted;
-    bool has_choice = !is_exhausted[CLAIM_JOBS] && !is_exhausted[CLAIM_STEPS];
     bool is_alone = first->was_unsure || has_choice;
     size_t room = is_alone ? 1 : batch->requests->count;
     *ret_group = (struct claim_group){
@@ -194,7 +218,12 @@ static cairn_code lease_kind(struct batch *batch, struct claim_group *group,
         return CAIRN_OK;
     TRY(kind == CLAIM_JOBS ? claim_take_jobs(batch, group, room)
                            : claim_take_steps(batch, group, room));
-    demand->is_exhausted[kind] = group->taken[kind] - before < room;
+    size_t brought = group->taken[kind] - before;
+    demand->is_exhausted[kind] = brought < room;
+    if (before + brought == 0)
+        note_empty(batch, demand->habit, kind);
+    else
+        demand->habit->empty[kind].until_us = 0;
     return CAIRN_OK;
 }
 
@@ -226,7 +255,7 @@ static cairn_code hand_out(struct batch *batch, struct claim_share *share,
 static cairn_code find_again(struct batch *batch, struct request *request)
 {
     struct claim_group group;
-    TRY(make_group(batch, request, &group));
+    TRY(make_group(batch, request, true, &group));
     TRY(claim_take_jobs(batch, &group, group.room));
     if (group.taken[CLAIM_JOBS] < group.room)
         TRY(claim_take_steps(batch, &group, group.room - group.taken[CLAIM_JOBS]));
@@ -234,18 +263,25 @@ static cairn_code find_again(struct batch *batch, struct request *request)
     return hand_out(batch, group.shares, CLAIM_JOBS);
 }
 
+static enum claim_kind turn_of(const struct demand *demand)
+{
+    return demand->habit->is_steps_turn ? CLAIM_STEPS : CLAIM_JOBS;
+}
+
 static cairn_code claim(struct batch *batch, struct request *first)
 {
     struct committer *committer = batch->committer;
     struct demand *demand = first->demand;
     struct claim_group group;
-    enum claim_kind turn = *demand->is_steps_turn ? CLAIM_STEPS : CLAIM_JOBS;
-    enum claim_kind few = committer->has_few_steps ? CLAIM_STEPS : CLAIM_JOBS;
-    enum claim_kind many = few == CLAIM_STEPS ? CLAIM_JOBS : CLAIM_STEPS;
+    bool has_jobs = !is_left_out(batch, demand, CLAIM_JOBS);
+    bool has_steps = !is_left_out(batch, demand, CLAIM_STEPS);
+    bool has_few_steps = has_jobs == has_steps ? committer->has_few_steps : has_jobs;
+    enum claim_kind few = has_few_steps ? CLAIM_STEPS : CLAIM_JOBS;
+    enum claim_kind many = has_few_steps ? CLAIM_JOBS : CLAIM_STEPS;
     bool has_choice = !demand->is_exhausted[CLAIM_JOBS];
-    TRY(make_group(batch, first, &group));
+    TRY(make_group(batch, first, has_jobs && has_steps, &group));
 
-    size_t half = demand->is_exhausted[many] ? group.room : (group.room + (few == turn)) / 2;
+    size_t half = !has_jobs || !has_steps ? 0 : (group.room + (few == turn_of(demand))) / 2;
     TRY(lease_kind(batch, &group, few, half));
     TRY(lease_kind(batch, &group, many, group.room - group.taken[few]));
     if (group.taken[few] == half)
@@ -254,9 +290,9 @@ static cairn_code claim(struct batch *batch, struct request *first)
     if (has_choice && group.taken[CLAIM_STEPS] != group.taken[CLAIM_JOBS])
         committer->has_few_steps = group.taken[CLAIM_STEPS] < group.taken[CLAIM_JOBS];
     for (size_t i = 0; i < group.count; i++) {
-        TRY(hand_out(batch, &group.shares[i], turn));
+        TRY(hand_out(batch, &group.shares[i], turn_of(demand)));
         if (group.shares[i].request->out.page.count % 2)
-            *demand->is_steps_turn = !*demand->is_steps_turn;
+            demand->habit->is_steps_turn = !demand->habit->is_steps_turn;
     }
     return CAIRN_OK;
 }

@@ -90,7 +90,7 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
     count_event(&batch->tally, input, verdict.event);
     TRY(note_figures(batch, row, input, verdict.event));
     if (row->status == JOB_PENDING && row->is_ready)
-        batch_note_ready(batch, row->type, 0);
+        batch_note_ready(batch, CLAIM_JOBS, row->type, 0);
     else if (row->status == JOB_PENDING)
         batch_note_due(batch, row->run_at_us);
     else if (row->status == JOB_LEASED)
@@ -179,7 +179,7 @@ static cairn_code note_inserted(struct batch *batch, const struct job_row *row,
     if (result != INSERT_DONE)
         return CAIRN_OK;
     if (row->is_ready)
-        batch_note_ready(batch, row->type, 0);
+        batch_note_ready(batch, CLAIM_JOBS, row->type, 0);
     else
         batch_note_due(batch, row->run_at_us);
     batch->tally.enqueued++;

@@ -33,7 +33,8 @@ cairn_code batch_put_registry(struct batch *batch, struct request *request)
         .updated_at_us = now.updated_at_us,
     };
     request->out.page = (struct page_output){.items = entry, .count = 1};
-    batch_note_ready(batch, NULL, 0); /* waiting claims may now be given its jobs */
+    batch_note_ready(batch, CLAIM_JOBS, NULL, 0); /* waiting claims may now be given its jobs */
+    batch_note_ready(batch, CLAIM_STEPS, NULL, 0);
     return CAIRN_OK;
 }
 

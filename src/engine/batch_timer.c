@@ -31,7 +31,7 @@ static cairn_code apply_jobs(struct batch *batch)
     TRY(expire_jobs(batch));
     TRY(STORE(batch, promote_jobs, PROMOTE_AT_ONCE, &count));
     if (count)
-        batch_note_ready(batch, NULL, 0);
+        batch_note_ready(batch, CLAIM_JOBS, NULL, 0);
     return CAIRN_OK;
 }
 
@@ -99,7 +99,7 @@ static cairn_code apply_flow(struct batch *batch)
     /* First, since it changes rows in the store and not in the workset. */
     TRY(STORE(batch, promote_steps, PROMOTE_AT_ONCE, &count));
     if (count)
-        batch_note_ready(batch, NULL, 0);
+        batch_note_ready(batch, CLAIM_STEPS, NULL, 0);
     TRY(batch_take_intake(batch));
     TRY(apply_starts(batch));
     TRY(apply_steps(batch));

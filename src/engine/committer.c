@@ -6,6 +6,7 @@
 #include "engine/bulk.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* A store that cannot be reached is left alone for a while, longer each time. */
 enum { REST_FIRST_US = 20 * 1000, REST_LONGEST_US = 1000 * 1000 };
@@ -29,6 +30,15 @@ static size_t weight(const struct request *request)
         rows += request->in.commit.step_count;
     if (request_is_claiming(request))
         rows += request_claim(request)->max;
+    return rows;
+}
+
+/* As far as it matters: no more than `most`, and a little. */
+static size_t queue_weight(const struct request_queue *queue, size_t most)
+{
+    size_t rows = 0;
+    for (const struct request *at = queue->first; at && rows < most; at = at->next)
+        rows += weight(at);
     return rows;
 }
 
@@ -75,6 +85,66 @@ static int64_t own_next_us(struct local_engine *engine)
     return bulk_us < next_us ? bulk_us : next_us;
 }
 
+/* ---- waiting for more --------------------------------------------------------------------------
+ *
+ * Few large commits cost less than many small ones, so requests wait for more of them, twice.
+ *
+ * Callers who have just been answered often have their next request at once.  The next batch waits for
+ * them, for a moment that is short beside a commit.
+ *
+ * While a committer is at work, a second one begins only if there is much to do, or if the first takes long,
+ * as one does that waits for a lock.
+ */
+
+/* What may be waited for after a commit, as a part of what it took. */
+enum { ANSWERED_PART = 8, ANSWERED_LONGEST_US = 500 };
+
+/* What a second committer begins for. */
+enum { MUCH_ROWS = 256, LONG_US = 10 * 1000 };
+
+static void gather(struct local_engine *engine, size_t rows, int64_t longest_us)
+{
+    engine->gathering =
+        (struct gathering){.wanted = engine->clock.is_virtual ? 0 : rows,
+                           .until_us = clock_monotonic_us(&engine->clock) + longest_us};
+}
+
+/* Answers the callers of a commit. */
+static void answer(struct local_engine *engine, struct request_queue *requests,
+                   int64_t commit_us)
+{
+    size_t rows = queue_weight(requests, MUCH_ROWS);
+    int64_t most_us = commit_us / ANSWERED_PART;
+    pthread_mutex_lock(&engine->lock);
+    gather(engine, rows, LONG_US);
+    pthread_mutex_unlock(&engine->lock);
+    queue_end(requests, NULL);
+    pthread_mutex_lock(&engine->lock);
+    if (engine->gathering.wanted == rows) /* no batch has begun meanwhile */
+        gather(engine, rows, most_us < ANSWERED_LONGEST_US ? most_us : ANSWERED_LONGEST_US);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static bool is_gathered(const struct local_engine *engine)
+{
+    size_t wanted = engine->gathering.wanted;
+    return queue_weight(&engine->writes, wanted) >= wanted;
+}
+
+static bool may_begin(const struct local_engine *engine)
+{
+    return is_gathered(engine) ||
+           clock_monotonic_us(&engine->clock) >= engine->gathering.until_us;
+}
+
+void committer_wake(struct local_engine *engine)
+{
+    if (engine->writes.count == 1 || is_gathered(engine))
+        pthread_cond_signal(&engine->write_work);
+}
+
+/* ---- when ------------------------------------------------------------------------------------ */
+
 int64_t committer_next_us(const struct committer *committer)
 {
     const struct local_engine *engine = committer->engine;
@@ -82,6 +152,8 @@ int64_t committer_next_us(const struct committer *committer)
     int64_t next_us = INT64_MAX;
     if (engine->writes.count)
         next_us = committer->rest_until_us;
+    if (engine->writes.count && !is_gathered(engine) && next_us < engine->gathering.until_us)
+        next_us = engine->gathering.until_us;
     if (committer->index == 0) {
         bool has_errand = engine->is_foreign_news || must_look_for_store(engine);
         if (has_errand && committer->rest_until_us < next_us)
@@ -122,7 +194,8 @@ static void settle_empty(struct local_engine *engine, struct request *request, b
 
 /* What was known before a commit began. */
 struct known {
-    uint64_t ready_epoch;
+    int64_t at_us; /* monotonic */
+    uint64_t ready_epochs[CLAIM_KINDS];
     struct timer_watch timers;
 };
 
@@ -137,11 +210,12 @@ static void settle(struct committer *committer, const struct known *before,
 
     pthread_mutex_lock(&engine->lock);
     timers_note(engine, result, &before->timers);
-    bool has_news = engine->ready_epoch != before->ready_epoch;
-    if (result->ready.count || result->ready.is_any) {
-        engine->ready_epoch++;
+    bool has_news =
+        memcmp(engine->ready_epochs, before->ready_epochs, sizeof engine->ready_epochs) != 0;
+    for (enum claim_kind kind = 0; kind < CLAIM_KINDS; kind++)
+        engine->ready_epochs[kind] += result->ready.is_made[kind];
+    if (result->ready.count || result->ready.is_any)
         park_wake(engine, &result->ready);
-    }
     while ((request = queue_pop(&result->empty)) != NULL)
         settle_empty(engine, request, has_news, &woken);
     if (engine->committer_count > 1 && engine->parked.count)
@@ -153,7 +227,7 @@ static void settle(struct committer *committer, const struct known *before,
 /* Anything may have changed: what waits looks again.  With the lock held. */
 static void look_at_all(struct local_engine *engine)
 {
-    engine->ready_epoch++;
+    note_any_ready(engine);
     timers_ask(engine);
     park_wake(engine, NULL);
     waits_look(engine);
@@ -267,7 +341,9 @@ static void commit_all(struct committer *committer, struct request_queue *reques
     cairn_error why = {0};
 
     pthread_mutex_lock(&engine->lock);
-    struct known before = {.ready_epoch = engine->ready_epoch, .timers = engine->timers};
+    struct known before = {.at_us = clock_monotonic_us(&engine->clock),
+                           .timers = engine->timers};
+    memcpy(before.ready_epochs, engine->ready_epochs, sizeof before.ready_epochs);
     pthread_mutex_unlock(&engine->lock);
 
     cairn_code code = open_session(committer, &why);
@@ -280,7 +356,7 @@ static void commit_all(struct committer *committer, struct request_queue *reques
         note_reached(engine);
     if (!code) {
         settle(committer, &before, &result);
-        queue_end(requests, NULL);
+        answer(engine, requests, clock_monotonic_us(&engine->clock) - before.at_us);
         commit_each(committer, &result.busy);
     } else if (code == CAIRN_E_UNREACHABLE ||
                (code_is_transient(code) && result.is_begin_failed)) {
@@ -366,11 +442,13 @@ bool committer_run_once(struct committer *committer)
     if (committer->index == 0 && is_awake &&
         bulk_next_us(engine) <= clock_monotonic_us(&engine->clock))
         bulk_submit(engine);
-    if (is_awake)
-        take_batch(engine, &batch);
     bool is_due = committer->index == 0 && is_awake &&
                   (timers_are_due(engine) || must_look_for_store(engine) ||
                    own_next_us(engine) <= clock_monotonic_us(&engine->clock));
+    if (is_awake && (is_due || may_begin(engine)))
+        take_batch(engine, &batch);
+    if (batch.count)
+        gather(engine, MUCH_ROWS, LONG_US);
     pthread_mutex_unlock(&engine->lock);
 
     queue_end(&expired, &trouble);

@@ -73,7 +73,7 @@ static void submit(cairn_engine *base, struct request *request)
         pthread_cond_signal(&engine->read_work);
     } else if (is_taken) {
         queue_push(&engine->writes, request);
-        pthread_cond_signal(&engine->write_work);
+        committer_wake(engine);
     }
     pthread_mutex_unlock(&engine->lock);
 
@@ -323,7 +323,7 @@ static void *run_watcher(void *arg)
         from_us = clock_monotonic_us(&engine->clock) + NEXT_WATCH_US;
         if (is_news) {
             engine->is_foreign_news = true;
-            engine->ready_epoch++;
+            note_any_ready(engine);
             pthread_cond_broadcast(&engine->write_work);
         }
     }

@@ -78,20 +78,32 @@ struct bulks {
 
 enum { READY_TYPES_MAX = 16 };
 
+enum claim_kind { CLAIM_JOBS, CLAIM_STEPS, CLAIM_KINDS };
+
 /* Of which types jobs and steps became claimable, so that only those are woken who wait for them. */
 struct ready_types {
     char names[READY_TYPES_MAX][64];   /* longer ones count as any */
     int32_t versions[READY_TYPES_MAX]; /* of functions; else 0 */
     size_t count;
     bool is_any;
+    bool is_made[CLAIM_KINDS]; /* whether there were jobs, and steps */
 };
 
 /* How often the trail tells of a handler that is missing: once in missing_throttle_ms for a type,
  * give or take types that share an entry. */
 enum { MISSING_NOTED = 256 };
 
-/* Claims that are alike share a turn; others do, too, if chance will have it. */
-enum { TURNS = 64 };
+/* What is remembered of claims that are alike; others share it, too, if chance will have it. */
+enum { HABITS = 64 };
+
+struct claim_habit {
+    bool is_steps_turn; /* who goes first in a claim that takes jobs and steps */
+    /* The store had none of a kind.  That holds for a moment, and as long as this process makes none. */
+    struct {
+        int64_t until_us; /* 0: it had some */
+        uint64_t epoch;   /* the engine's ready_epochs of that time */
+    } empty[CLAIM_KINDS];
+};
 
 /* Wake-ups are counted by hash of the worker's name; the first count is that of waits for an end. */
 enum { WAKE_COUNTS = 64 };
@@ -105,11 +117,11 @@ struct committer {
     struct store_session *session; /* NULL: not open yet */
     struct rng rng;
     struct plans plans;
-    bool is_steps_turn[TURNS]; /* who goes first in a claim that takes jobs and steps */
-    bool has_few_steps;        /* the latest such claim found fewer steps than jobs */
-    int index;                 /* 0 also keeps the timers and the parked claims */
-    int64_t backoff_us;        /* how long a store is left alone that could not be reached */
-    int64_t rest_until_us;     /* monotonic: until when it is */
+    struct claim_habit habits[HABITS];
+    bool has_few_steps;    /* the latest claim of jobs and steps found fewer steps than jobs */
+    int index;             /* 0 also keeps the timers and the parked claims */
+    int64_t backoff_us;    /* how long a store is left alone that could not be reached */
+    int64_t rest_until_us; /* monotonic: until when it is */
     pthread_t thread;
 };
 
@@ -120,6 +132,12 @@ struct timer_watch {
     uint64_t answered; /* the news that an answer has come for; others: ask at once */
     int64_t due_us;    /* monotonic: when to ask again; 0: not before there is news */
     uint64_t noted;    /* rises with each timer that was noted without asking */
+};
+
+/* Requests wait for more of them before a batch begins (committer.c). */
+struct gathering {
+    size_t wanted;    /* rows: requests for so many need not wait */
+    int64_t until_us; /* monotonic: how long at most */
 };
 
 struct local_engine {
@@ -148,7 +166,9 @@ struct local_engine {
     pthread_mutex_t lock;
     pthread_cond_t write_work, read_work, watch_work;
     struct request_queue writes, reads, parked;
-    uint64_t ready_epoch; /* rises whenever something may have become claimable */
+    struct gathering gathering;
+    uint64_t
+        ready_epochs[CLAIM_KINDS]; /* rise whenever jobs, or steps, may have become claimable */
     int64_t
         park_deadline_us; /* monotonic: when the first parked claim's time is over; 0: none */
     uint32_t wakes[WAKE_COUNTS]; /* so that a call that a thread works on learns of it, too */
@@ -180,6 +200,16 @@ bool committer_run_once(struct committer *committer);
 /* When there is something to do for it: 0: now; else monotonic, INT64_MAX: nothing in sight.
  * Call with the lock held. */
 int64_t committer_next_us(const struct committer *committer);
+
+/* Jobs and steps may have become claimable.  With the lock held. */
+static inline void note_any_ready(struct local_engine *engine)
+{
+    engine->ready_epochs[CLAIM_JOBS]++;
+    engine->ready_epochs[CLAIM_STEPS]++;
+}
+
+/* A request has come.  With the lock held. */
+void committer_wake(struct local_engine *engine);
 
 /* By when the store must have answered: the earliest end of patience among the requests that have
  * some left, and retry_ms from now at the latest.  Monotonic. */

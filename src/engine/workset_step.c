@@ -221,7 +221,7 @@ static void note_written(struct batch *batch, const struct step_row *row)
     if (row->due_at_us)
         batch_note_due(batch, row->due_at_us);
     if (row->is_ready)
-        batch_note_ready(batch, row->task_type, row->version);
+        batch_note_ready(batch, CLAIM_STEPS, row->task_type, row->version);
 }
 
 /* Appends what has changed to rows; it is then clean. */
