@@ -212,3 +212,189 @@ TEST(the_event_of_a_completion_follows_a_heartbeat_that_came_meanwhile)
               "created leased started heartbeat succeeded");
     end(&rig, &other);
 }
+
+/* ---- claims that are sent together with reports --------------------------------------------- */
+
+/* Jobs "a", of which the rig has claimed so many, and knows that there are no steps. */
+static void begin_jobs(struct rig *rig, struct other *other, struct request **ret_claims,
+                       size_t count)
+{
+    rig_init(rig, 60000);
+    open_other(rig, other);
+    for (size_t i = 0; i < 3 * count; i++)
+        CHECK_INT(rig_do(rig, rig_enqueue(rig, "a", NULL)), CAIRN_OK);
+    struct request *learning = rig_claim(rig, "%", 0);
+    learning->in.claim.max = 2;
+    CHECK_INT(rig_do(rig, learning), CAIRN_OK);
+    for (size_t i = 0; i < count; i++) {
+        CHECK_INT(rig_do(rig, ret_claims[i] = rig_claim(rig, "%", 0)), CAIRN_OK);
+        CHECK_INT(ret_claims[i]->out.page.count, 1);
+    }
+}
+
+static const char *status_of(struct rig *rig, const struct request *claim)
+{
+    return rig_read(rig, OP_JOB_GET, claim->out.page.tasks[0].id)->out.page.jobs[0].status;
+}
+
+static size_t count_leased(struct other *other)
+{
+    cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
+    cairn_page *jobs = NULL;
+    cairn_error error = {0};
+    filter.status = "leased";
+    CHECK_OK(cairn_job_list(other->engine, &filter, &jobs, &error));
+    size_t count = cairn_page_count(jobs);
+    cairn_page_free(jobs);
+    return count;
+}
+
+/* One report for each claim, which claims again. */
+static void report_all(struct rig *rig, struct request **claims, struct request **ret_reports,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        rig_submit(rig, ret_reports[i] = rig_complete(rig, claims[i], true));
+    rig_run(rig);
+    for (size_t i = 0; i < count; i++) {
+        CHECK(rig_is_done(ret_reports[i]), "report %zu is not done", i);
+        CHECK_INT(ret_reports[i]->code, CAIRN_OK);
+    }
+}
+
+TEST(claims_are_sent_together_with_reports)
+{
+    struct rig rig;
+    struct other other;
+    struct request *claims[3], *reports[3];
+    begin_jobs(&rig, &other, claims, 3);
+    uint64_t sent = faulty_calls(rig.faulty, FAULTY_SEND_JOB_CLAIM);
+    uint64_t asked = faulty_calls(rig.faulty, FAULTY_CLAIM_JOBS);
+    report_all(&rig, claims, reports, 3);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_SEND_JOB_CLAIM) - sent, 1);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_CLAIM_JOBS) - asked, 1);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(reports[i]->out.page.count, 1);
+        CHECK_STR(status_of(&rig, claims[i]), "succeeded");
+        CHECK_STR(rig_events(&rig, claims[i]->out.page.tasks[0].id),
+                  "created leased started succeeded");
+        CHECK_STR(rig_events(&rig, reports[i]->out.page.tasks[0].id), "created leased started");
+    }
+    CHECK_INT(count_leased(&other), 5); /* two of the claim that learned */
+    end(&rig, &other);
+}
+
+TEST(the_events_of_claims_that_were_sent_follow_those_of_reports_that_were_late)
+{
+    struct rig rig;
+    struct other other;
+    struct request *claims[2], *reports[2];
+    begin_jobs(&rig, &other, claims, 2);
+    struct held held = {&other, claims[0]};
+    struct faulty_rule rule = {
+        .verb = FAULTY_COMPLETE_JOBS, .call = 1, .meanwhile = extend, .arg = &held};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    report_all(&rig, claims, reports, 2);
+    CHECK_STR(rig_events(&rig, claims[0]->out.page.tasks[0].id),
+              "created leased started heartbeat succeeded");
+    CHECK_STR(rig_events(&rig, claims[1]->out.page.tasks[0].id),
+              "created leased started succeeded");
+    for (int i = 0; i < 2; i++)
+        CHECK_STR(rig_events(&rig, reports[i]->out.page.tasks[0].id), "created leased started");
+    end(&rig, &other);
+}
+
+/* A report that the statement passes over: the job is held under another token.  Its claim is answered. */
+TEST(a_report_that_is_refused_does_not_keep_its_claim_from_being_sent)
+{
+    struct rig rig;
+    struct other other;
+    struct request *claims[2], *reports[2];
+    begin_jobs(&rig, &other, claims, 2);
+    struct request *wrong = rig_complete(&rig, claims[0], true);
+    cairn_report *report = arena_zalloc(&wrong->arena, sizeof *report);
+    *report = wrong->in.report.reports[0];
+    report->token = "wrong";
+    wrong->in.report.reports = report;
+    reports[0] = wrong;
+    reports[1] = rig_complete(&rig, claims[1], true);
+    uint64_t sent = faulty_calls(rig.faulty, FAULTY_SEND_JOB_CLAIM);
+    rig_submit(&rig, reports[0]);
+    rig_submit(&rig, reports[1]);
+    rig_run(&rig);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_SEND_JOB_CLAIM) - sent, 1);
+    CHECK_INT(reports[0]->out.reported[0].code, CAIRN_E_LEASE_LOST);
+    CHECK_STR(status_of(&rig, claims[0]), "leased");
+    CHECK_STR(status_of(&rig, claims[1]), "succeeded");
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(reports[i]->out.page.count, 1);
+        CHECK_STR(rig_events(&rig, reports[i]->out.page.tasks[0].id), "created leased started");
+    }
+    end(&rig, &other);
+}
+
+/* Another transaction, which has locked the job of a claim. */
+struct locker {
+    struct store *store;
+    struct store_session *session;
+    struct store_tx *tx;
+    struct arena arena;
+    const char *id;
+};
+
+static void lock_job(void *arg)
+{
+    struct locker *locker = arg;
+    cairn_error error = {0};
+    struct job_row row;
+    enum lock_result result;
+    CHECK_OK(locker->store->ops->begin(locker->session, &locker->arena, &locker->tx, &error));
+    CHECK_OK(locker->store->ops->lock_jobs(locker->tx, &locker->id, 1, false, &row, &result,
+                                           &error));
+    CHECK_INT(result, LOCK_DONE);
+}
+
+static void let_go(void *arg)
+{
+    struct locker *locker = arg;
+    locker->store->ops->rollback(locker->tx);
+}
+
+/* The report of the locked job leaves the batch, which is repeated without sending claims: or the tasks of
+ * that report's claim would be leased to nobody. */
+TEST(claims_that_were_sent_are_taken_back_if_a_request_leaves_the_batch)
+{
+    struct rig rig;
+    struct other other;
+    struct request *claims[3], *reports[3];
+    struct locker locker = {0};
+    cairn_error error = {0};
+    begin_jobs(&rig, &other, claims, 3);
+    struct store_config config = {
+        .url = rig.url, .clock = &rig.engine->clock, .lock_wait_ms = 5000};
+    CHECK_OK(store_open(&config, &locker.store, &error));
+    CHECK_OK(
+        locker.store->ops->session_open(locker.store, SESSION_WRITER, &locker.session, &error));
+    locker.id = claims[1]->out.page.tasks[0].id;
+    lock_job(&locker);
+    uint64_t sent = faulty_calls(rig.faulty, FAULTY_SEND_JOB_CLAIM);
+    uint64_t commits = faulty_calls(rig.faulty, FAULTY_COMMIT);
+    struct faulty_rule rule = {
+        .verb = FAULTY_COMMIT, .call = 1, .meanwhile = let_go, .arg = &locker};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    report_all(&rig, claims, reports, 3);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_SEND_JOB_CLAIM) - sent, 1);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_COMMIT) - commits, 2);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(reports[i]->out.page.count, 1);
+        CHECK_STR(status_of(&rig, claims[i]), "succeeded");
+        CHECK_STR(rig_events(&rig, claims[i]->out.page.tasks[0].id),
+                  "created leased started succeeded");
+        CHECK_STR(rig_events(&rig, reports[i]->out.page.tasks[0].id), "created leased started");
+    }
+    CHECK_INT(count_leased(&other), 5); /* two of the claim that learned */
+    locker.store->ops->session_close(locker.session);
+    locker.store->ops->close(locker.store);
+    arena_done(&locker.arena);
+    end(&rig, &other);
+}
