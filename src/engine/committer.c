@@ -100,13 +100,24 @@ static int64_t own_next_us(struct local_engine *engine)
 enum { ANSWERED_PART = 8, ANSWERED_LONGEST_US = 500 };
 
 /* What a second committer begins for. */
-enum { MUCH_ROWS = 256, LONG_US = 10 * 1000 };
+enum {
+    MUCH_ROWS = 256,
+    LONG_COMMITS = 4,
+    LONG_LEAST_US = 10 * 1000,
+    LONG_MOST_US = 100 * 1000
+};
 
 static void gather(struct local_engine *engine, size_t rows, int64_t longest_us)
 {
-    engine->gathering =
-        (struct gathering){.wanted = engine->clock.is_virtual ? 0 : rows,
-                           .until_us = clock_monotonic_us(&engine->clock) + longest_us};
+    engine->gathering.wanted = engine->clock.is_virtual ? 0 : rows;
+    engine->gathering.until_us = clock_monotonic_us(&engine->clock) + longest_us;
+}
+
+/* How long a committer may be at work before it takes long. */
+static int64_t long_us(const struct local_engine *engine)
+{
+    int64_t us = engine->gathering.commit_us * LONG_COMMITS;
+    return us < LONG_LEAST_US ? LONG_LEAST_US : us > LONG_MOST_US ? LONG_MOST_US : us;
 }
 
 /* Answers the callers of a commit. */
@@ -116,7 +127,8 @@ static void answer(struct local_engine *engine, struct request_queue *requests,
     size_t rows = queue_weight(requests, MUCH_ROWS);
     int64_t most_us = commit_us / ANSWERED_PART;
     pthread_mutex_lock(&engine->lock);
-    gather(engine, rows, LONG_US);
+    engine->gathering.commit_us = commit_us;
+    gather(engine, rows, long_us(engine));
     pthread_mutex_unlock(&engine->lock);
     queue_end(requests, NULL);
     pthread_mutex_lock(&engine->lock);
@@ -448,7 +460,7 @@ bool committer_run_once(struct committer *committer)
     if (is_awake && (is_due || may_begin(engine)))
         take_batch(engine, &batch);
     if (batch.count)
-        gather(engine, MUCH_ROWS, LONG_US);
+        gather(engine, MUCH_ROWS, long_us(engine));
     pthread_mutex_unlock(&engine->lock);
 
     queue_end(&expired, &trouble);

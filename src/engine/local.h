@@ -137,8 +137,9 @@ struct timer_watch {
 
 /* Requests wait for more of them before a batch begins (committer.c). */
 struct gathering {
-    size_t wanted;    /* rows: requests for so many need not wait */
-    int64_t until_us; /* monotonic: how long at most */
+    size_t wanted;     /* rows: requests for so many need not wait */
+    int64_t until_us;  /* monotonic: how long at most */
+    int64_t commit_us; /* what the latest commit took */
 };
 
 struct local_engine {

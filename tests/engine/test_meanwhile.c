@@ -360,9 +360,8 @@ static void let_go(void *arg)
     locker->store->ops->rollback(locker->tx);
 }
 
-/* The report of the locked job leaves the batch, which is repeated without sending claims: or the tasks of
- * that report's claim would be leased to nobody. */
-TEST(claims_that_were_sent_are_taken_back_if_a_request_leaves_the_batch)
+/* Reports of three jobs, of which another transaction has locked one until this verb is called. */
+static void report_while_locked(enum faulty_verb verb, uint64_t wanted_commits)
 {
     struct rig rig;
     struct other other;
@@ -379,12 +378,11 @@ TEST(claims_that_were_sent_are_taken_back_if_a_request_leaves_the_batch)
     lock_job(&locker);
     uint64_t sent = faulty_calls(rig.faulty, FAULTY_SEND_JOB_CLAIM);
     uint64_t commits = faulty_calls(rig.faulty, FAULTY_COMMIT);
-    struct faulty_rule rule = {
-        .verb = FAULTY_COMMIT, .call = 1, .meanwhile = let_go, .arg = &locker};
+    struct faulty_rule rule = {.verb = verb, .call = 1, .meanwhile = let_go, .arg = &locker};
     CHECK(faulty_add(rig.faulty, &rule), "no memory");
     report_all(&rig, claims, reports, 3);
     CHECK_INT(faulty_calls(rig.faulty, FAULTY_SEND_JOB_CLAIM) - sent, 1);
-    CHECK_INT(faulty_calls(rig.faulty, FAULTY_COMMIT) - commits, 2);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_COMMIT) - commits, wanted_commits);
     for (int i = 0; i < 3; i++) {
         CHECK_INT(reports[i]->out.page.count, 1);
         CHECK_STR(status_of(&rig, claims[i]), "succeeded");
@@ -397,4 +395,17 @@ TEST(claims_that_were_sent_are_taken_back_if_a_request_leaves_the_batch)
     locker.store->ops->close(locker.store);
     arena_done(&locker.arena);
     end(&rig, &other);
+}
+
+/* The report of the locked job leaves the batch, which is repeated without sending claims: or the tasks of
+ * that report's claim would be leased to nobody. */
+TEST(claims_that_were_sent_are_taken_back_if_a_request_leaves_the_batch)
+{
+    report_while_locked(FAULTY_COMMIT, 2);
+}
+
+/* The statement that completes jobs passes it over; a moment later it can be had. */
+TEST(a_report_that_is_applied_behind_claims_that_were_sent_has_events_of_its_own)
+{
+    report_while_locked(FAULTY_LOCK_JOBS, 1);
 }
