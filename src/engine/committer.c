@@ -107,9 +107,10 @@ enum {
     LONG_MOST_US = 100 * 1000
 };
 
+/* Without threads there is nobody who could come meanwhile. */
 static void gather(struct local_engine *engine, size_t rows, int64_t longest_us)
 {
-    engine->gathering.wanted = engine->clock.is_virtual ? 0 : rows;
+    engine->gathering.wanted = engine->threads_running ? rows : 0;
     engine->gathering.until_us = clock_monotonic_us(&engine->clock) + longest_us;
 }
 
