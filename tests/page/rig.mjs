@@ -1,13 +1,17 @@
-// rig.mjs - a server for each test, one browser for all, and workers that are plain HTTP calls.
+// rig.mjs - servers, one browser for all, and workers that are plain HTTP calls.
 //
 // SPDX-License-Identifier: Apache-2.0
 //
 // $CAIRN_PROGRAM is the program, $CAIRN_PAGE_MODULES the folder node_modules with playwright-core and axe-core.
-import { spawn } from "node:child_process";
+// $CAIRN_PAGE_STORE=postgres makes a database of $CAIRN_TEST_POSTGRES for each server, $CAIRN_PAGE_BASE puts the page
+// under a path, and $CAIRN_PAGE_SOME runs only the scenarios that are marked for such a second run.
+import assert from "node:assert/strict";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after, test } from "node:test";
 
 const modules = createRequire(join(process.env.CAIRN_PAGE_MODULES, "x.js"));
 const { chromium } = modules("playwright-core");
@@ -15,6 +19,7 @@ export const axeSource = () => readFileSync(modules.resolve("axe-core/axe.min.js
 
 /** On a busy machine everything takes its time; nothing here asserts how long. */
 export const PATIENCE = Number(process.env.CAIRN_PAGE_PATIENCE ?? 60_000);
+const BASE = process.env.CAIRN_PAGE_BASE ?? "";
 
 /** No sandbox: the tests may run in a container.  The rest keeps it from talking to anybody. */
 const ARGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
@@ -25,19 +30,21 @@ export async function openBrowser() {
     browser ??= await chromium.launch({ executablePath: process.env.CAIRN_CHROMIUM ?? "/usr/bin/chromium", args: ARGS, timeout: PATIENCE });
     return browser;
 }
-export async function closeBrowser() {
-    await browser?.close();
-    browser = null;
+
+// ---- servers ---------------------------------------------------------------------------------------
+
+let databases = 0;
+function newStore(folder) {
+    if (process.env.CAIRN_PAGE_STORE !== "postgres") return { url: `sqlite:${folder}/store.db`, drop: () => undefined };
+    const server = process.env.CAIRN_TEST_POSTGRES, name = `page_${process.pid}_${++databases}`;
+    const sql = (text) => execFileSync("psql", ["-Xq", "-d", server, "-c", text], { stdio: ["ignore", "ignore", "inherit"] });
+    sql(`CREATE DATABASE ${name} TEMPLATE template0`);
+    return { url: server.replace(/\/[^/]*$/, `/${name}`), drop: () => sql(`DROP DATABASE ${name} WITH (FORCE)`) };
 }
 
-/** A server on a free port with a new store; `options` go to cairn serve. */
-export async function startServer(options = [], tokens = null) {
-    const folder = mkdtempSync(join(tmpdir(), "cairn-page-"));
-    const file = join(folder, "tokens");
-    if (tokens) writeFileSync(file, tokens, { mode: 0o600 });
-    const child = spawn(process.env.CAIRN_PROGRAM, ["serve", "--url", `sqlite:${folder}/store.db`, "--listen", "127.0.0.1:0", ...(tokens ? ["--token-file", file] : []), ...options],
-                        { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, CAIRN_URL: "" } });
-    const url = await new Promise((done, failed) => {
+function launch(store, listen, rest) {
+    const child = spawn(process.env.CAIRN_PROGRAM, ["serve", "--url", store, "--listen", listen, ...rest], { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, CAIRN_URL: "" } });
+    const url = new Promise((done, failed) => {
         let said = "";
         child.stderr.on("data", (bytes) => {
             said += bytes;
@@ -46,35 +53,115 @@ export async function startServer(options = [], tokens = null) {
         });
         child.on("exit", (code) => failed(new Error(`the server ended with ${code}: ${said}`)));
     });
+    url.catch(() => undefined);
+    return { child, url };
+}
+
+async function end(child, signal) {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((done) => child.on("exit", done));
+    child.kill(signal);
+    await ended;
+}
+
+/** A server on a free port with a new store; `options` go to cairn serve. */
+export async function startServer(options = [], tokens = null) {
+    const folder = mkdtempSync(join(tmpdir(), "cairn-page-"));
+    const file = join(folder, "tokens");
+    if (tokens) writeFileSync(file, tokens, { mode: 0o600 });
+    const rest = [...(tokens ? ["--token-file", file] : []), ...(BASE && !options.includes("--ui-base") ? ["--ui-base", BASE] : []), ...options];
+    const store = newStore(folder);
+    let running = launch(store.url, "127.0.0.1:0", rest);
+    const url = await running.url;
     const call = async (method, path, body, headers = {}) => {
         const response = await fetch(url + path, { method, headers, ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }) });
         const text = await response.text();
         return { status: response.status, text, headers: response.headers, json: text.startsWith("{") ? JSON.parse(text) : null };
     };
+    /** The answer of a call that must succeed. */
+    const must = async (method, path, body, headers) => {
+        const answer = await call(method, path, body, headers);
+        assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`);
+        return answer.json;
+    };
+    const report = (verb, task, more) => must("POST", `/v1/tasks/${task.id}/${verb}`, { worker: task.worker, token: task.token, ...more });
     return {
-        url, call,
+        url, call, must, page: `${url}${BASE}/ui/`, base: BASE,
         /** Claims one task of these types. */
-        claim: async (...types) => (await call("POST", "/v1/tasks/claim", { worker: "tester", types, wait_ms: 20_000, lease_ms: 600_000 })).json.tasks[0],
-        complete: (task, output) => call("POST", `/v1/tasks/${task.id}/complete`, { worker: "tester", token: task.token, output }),
-        dead: (task, error) => call("POST", `/v1/tasks/${task.id}/dead`, { worker: "tester", token: task.token, error }),
+        claim: async (...types) => {
+            const worker = "tester", tasks = (await must("POST", "/v1/tasks/claim", { worker, types, wait_ms: 20_000, lease_ms: 600_000 })).tasks;
+            assert.equal(tasks.length, 1, `a task of ${types} was awaited`);
+            return { ...tasks[0], worker };
+        },
+        complete: (task, output) => report("complete", task, { output }),
+        fail: (task, error) => report("fail", task, { error }),
+        dead: (task, error) => report("dead", task, { error }),
+        report,
+        cli: (...words) => new Promise((done) => execFile(process.env.CAIRN_PROGRAM, words, { env: { ...process.env, CAIRN_URL: url, NO_COLOR: "1" } }, (error, out, said) => done(`${out}${said}`))),
+        kill: () => end(running.child, "SIGKILL"),
+        again: async () => { await end(running.child, "SIGTERM"); running = launch(store.url, url.replace("http://", ""), rest); await running.url; },
         stop: async () => {
-            const ended = new Promise((done) => child.on("exit", done));
-            child.kill("SIGTERM");
-            await ended;
+            await end(running.child, "SIGTERM");
+            store.drop();
             rmSync(folder, { recursive: true, force: true });
         },
     };
 }
 
+// ---- pages -----------------------------------------------------------------------------------------
+
 /** A page of its own, which notes what it must not do: errors, violations of the policy, requests to others. */
-export async function openPage(server, options = {}) {
+export async function openPage(server, { refuses = [], ...options } = {}) {
     const context = await (await openBrowser()).newContext({ viewport: { width: 1280, height: 800 }, ...options });
     context.setDefaultTimeout(PATIENCE);
-    const page = await context.newPage();
     const sins = [];
-    // A refused request is the server's answer, which the page shows; the browser notes it as well.
-    page.on("console", (message) => { if (!/Failed to load resource/.test(message.text())) sins.push(`${message.type()}: ${message.text()}`); });
-    page.on("pageerror", (error) => sins.push(String(error)));
-    page.on("request", (request) => { if (!request.url().startsWith(server.url) && !/^(blob|data):/.test(request.url())) sins.push(`request to ${request.url()}`); });
-    return { page, sins, id: (name) => page.getByTestId(name), open: (path) => page.goto(`${server.url}/ui/${path}`), close: () => context.close() };
+    const watch = (page) => {
+        // The browser notes refused requests; a test that provokes some says which.
+        page.on("console", (message) => { const text = message.text(); if (!refuses.some((it) => text.includes("Failed to load resource") && text.includes(String(it)))) sins.push(`${message.type()}: ${text} ${message.location().url}`); });
+        page.on("pageerror", (error) => sins.push(String(error)));
+        page.on("request", (request) => { if (!request.url().startsWith(server.url) && !/^(blob|data):/.test(request.url())) sins.push(`request to ${request.url()}`); });
+    };
+    context.on("page", watch);
+    const page = await context.newPage();
+    return { page, context, sins, id: (name) => page.getByTestId(name), open: (path) => page.goto(server.page + path), close: () => context.close() };
 }
+
+export const seen = (locator) => locator.waitFor({ state: "visible" });
+export const gone = (locator) => locator.waitFor({ state: "hidden" });
+
+/** Waits until it is so; asks again and again. */
+export async function until(isSo, what = "what was awaited") {
+    const deadline = Date.now() + PATIENCE;
+    for (;;) {
+        const found = await isSo();
+        if (found) return found;
+        if (Date.now() > deadline) throw new Error(`${what} did not happen`);
+        await new Promise((done) => setTimeout(done, 50));
+    }
+}
+
+const some = !!process.env.CAIRN_PAGE_SOME;
+
+/** Scenarios that share a server; each has a page of its own, which must have done nothing wrong. */
+export function group({ options = [], tokens = null, isMarked = false } = {}) {
+    let server = null;
+    after(async () => { await server?.stop(); });
+    return (name, act, { page: pageOptions = {}, marked = isMarked } = {}) => {
+        if (some && !marked) return;
+        test(name, { timeout: 5 * PATIENCE }, async () => {
+            server ??= await startServer(options, tokens);
+            const browser = await openPage(server, pageOptions);
+            try {
+                await act(server, browser);
+                assert.deepEqual(browser.sins, []);
+            } finally {
+                await browser.close();
+            }
+        });
+    };
+}
+
+/** A scenario with a server of its own. */
+export const scenario = (name, act, { options, tokens, ...rest } = {}) => group({ options, tokens })(name, act, rest);
+
+after(async () => { await browser?.close(); browser = null; });

@@ -231,20 +231,22 @@ function Tips() {
     const [tip, setTip] = useState<{ text: string; x: number; y: number } | null>(null);
     useEffect(() => {
         const show = (target: EventTarget | null) => {
-            const element = target instanceof Element ? target.closest("[title]") : null, text = element?.getAttribute("title");
+            const element = target instanceof Element ? target.closest("[title], [data-tip]") : null, text = element?.getAttribute("title") ?? element?.getAttribute("data-tip");
             if (!element || !text) { setTip(null); return; }
             const rect = element.getBoundingClientRect();
             setTip({ text, x: Math.min(Math.max(8, rect.left), innerWidth - 240), y: rect.bottom + 6 > innerHeight - 60 ? rect.top - 40 : rect.bottom + 6 });
         };
         const onFocus = (event: FocusEvent) => { if (event.target instanceof Element && event.target.matches(":focus-visible")) show(event.target); };
         const onUp = (event: PointerEvent) => { if (event.pointerType === "touch") show(event.target); else setTip(null); };
+        const onOver = (event: PointerEvent) => { if (event.pointerType === "mouse") { if (event.target instanceof Element && event.target.closest("[data-tip]")) show(event.target); else setTip(null); } };
         const hide = () => setTip(null);
+        addEventListener("pointerover", onOver);
         addEventListener("focusin", onFocus);
         addEventListener("focusout", hide);
         addEventListener("pointerup", onUp);
         addEventListener("scroll", hide, { passive: true });
         addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
-        return () => { removeEventListener("focusin", onFocus); removeEventListener("focusout", hide); removeEventListener("pointerup", onUp); removeEventListener("scroll", hide); };
+        return () => { removeEventListener("pointerover", onOver); removeEventListener("focusin", onFocus); removeEventListener("focusout", hide); removeEventListener("pointerup", onUp); removeEventListener("scroll", hide); };
     }, []);
     return tip && <div class="tip" role="tooltip" data-testid="tip" style={{ left: `${tip.x}px`, top: `${tip.y}px` }}>{tip.text}</div>;
 }
@@ -269,7 +271,7 @@ function useKeys(showHelp: () => void): void {
         const onKey = (event: KeyboardEvent) => {
             const target = event.target as HTMLElement;
             if (event.key === "k" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); document.querySelector<HTMLElement>("[data-testid=search]")?.focus(); return; }
-            if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select")) return;
+            if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input:not([type=checkbox]), textarea, select")) return;
             if (event.key === "Escape") {
                 if (sheet.value) sheet.value = null;
                 else if (openBulk.value) openBulk.value = null;

@@ -73,9 +73,11 @@ function note(error: ApiError): void {
     retryTimer = setTimeout(() => { retryTimer = 0; tries.forEach((act) => act()); }, wait) as unknown as number;
 }
 
-function noteSuccess(method: string): void {
+/** Another question may still be answered while this one is not. */
+function noteSuccess(method: string, what: string): void {
     const error = trouble.value;
     if (!error || (method === "GET" && UNWRITABLE.has(error.code))) return;
+    if (method === "GET" && error.what !== what && (!PASSING.has(error.code) || Date.now() < troubleUntil.value)) return;
     clearTimeout(retryTimer);
     retryTimer = 0;
     retryWait = 1000;
@@ -127,7 +129,7 @@ export async function askText(method: string, target: string, body?: string, sig
             throw new ApiError("unreachable", "the server does not answer", "", "", 0, what);
         });
         if (!response.ok) throw await failure(response, what);
-        noteSuccess(method);
+        noteSuccess(method, what);
         return await response.text();
     } catch (reason) {
         if (reason instanceof ApiError) {

@@ -19,7 +19,7 @@ export interface Box { name: string; kind: string; handler?: string; x: number; 
 export interface Line { from: string; to: string; points: [number, number][]; label?: string; list?: string }
 export interface Drawing { boxes: Box[]; lines: Line[]; width: number; height: number }
 
-export const BOX = { width: 168, height: 52, mark: 8, gap: 44, row: 20 };
+export const BOX = { width: 152, height: 52, mark: 8, gap: 36, row: 20 };
 /** Longer lists and wider forks are folded until asked for. */
 export const FOLD = { branches: 20, steps: 50, before: 20, after: 5 };
 

@@ -92,7 +92,11 @@ export async function* messages(body: ReadableStream<Uint8Array>): AsyncGenerato
             for (const line of block.split("\n")) {
                 const colon = line.indexOf(":");
                 const name = line.slice(0, colon);
-                if (Object.hasOwn(fields, name)) { isComment = false; fields[name as "data"] += line.slice(colon + 1).trimStart(); }
+                const value = line.slice(colon + 1).trimStart();
+                if (!Object.hasOwn(fields, name)) continue;
+                isComment = false;
+                if (name === "data") fields.data += value;
+                else fields[name as "id" | "event"] = value;
             }
             yield isComment ? null : fields;
         }

@@ -242,6 +242,12 @@ export function typeAction(type: string, isEnabled: boolean, runtime: string, do
     };
 }
 
+/** An entry is written whole, so its runtime is asked for first. */
+export async function enableType(type: string, done: () => void): Promise<void> {
+    const page = await ask<{ items: { type?: string; name?: string; runtime: string }[] }>("/v1/registry?limit=1000");
+    typeAction(type, true, page.items.find((it) => (it.name ?? it.type) === type)?.runtime ?? "", done);
+}
+
 /** What the first reason of an instance offers, as one click. */
 export async function act(action: string, it: Instance, why: Why, steps: StepRow[], values: Record<string, unknown>, done: () => void): Promise<void> {
     if (action === "signal") return signalAction(it, [String(values["event"] ?? "")].filter(Boolean), done);
@@ -253,6 +259,7 @@ export async function act(action: string, it: Instance, why: Why, steps: StepRow
         return;
     }
     if (action === "start-again") return startAgain(it);
+    if (action === "type-enable") return enableType(String(values["type"] ?? why.values["type"] ?? ""), done);
     if (action === "workers") return go("workers");
     if (action === "about" || action === "doctor") return go("settings");
     instanceAction(action === "force" ? "resume-force" : action, it, steps, done);

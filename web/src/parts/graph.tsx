@@ -16,7 +16,7 @@ const PAD = 16, LEAST = 0.25, MOST = 2, STEP = 1.25;
 /** Above this many boxes only those in view are drawn. */
 const ALL_MAX = 300, AROUND = 400;
 /** A whole graph is shown at first if it is still readable then. */
-const READABLE = 0.7;
+const READABLE = 0.65;
 const CURRENT = new Set(["ready", "running", "waiting", "waiting_decision", "paused", "compensation"]);
 
 const cut = (text: string, length: number): string => text.length > length ? `${text.slice(0, length - 1)}…` : text;
@@ -52,15 +52,14 @@ function Node({ box, step, undone, focus, byName }: { box: Box; step: StepRow | 
     if (box.kind === "join")
         return <g data-testid="node" data-step={box.name} data-kind="join" class="node join"><rect x={box.x} y={box.y + 8} width={box.width} height={box.height - 16} rx={3} /></g>;
     return (
-        <g data-testid={isFold ? "fold" : "node"} data-step={box.name} data-seq={step?.seq} data-status={status} data-kind={box.kind} data-taken={isTaken} role="button" tabIndex={focus ? 0 : -1}
-           aria-label={`${cut(name, 18)} ${cut(second, 22)}, ${words(box.kind)}${status && `, ${words(status)}`}`}
+        <g data-testid={isFold ? "fold" : "node"} data-step={box.name} data-seq={step?.seq} data-status={status} data-kind={box.kind} data-taken={isTaken} role="button" tabindex={focus ? 0 : -1}
+           aria-label={`${cut(name, 16)} ${cut(second, 20)}, ${words(box.kind)}${status && `, ${words(status)}`}`}
            class={`node g-${status ? groupOf(status) : "plan"}${CURRENT.has(status) ? " current" : ""}${isTaken ? "" : " dim"}`}
-           transform={`translate(${box.x} ${box.y})`}>
-            <title>{name}{box.handler ? `\n${box.handler}` : ""}{step?.error ? `\n${step.error}` : ""}</title>
+           data-tip={`${name}${box.handler ? `\n${box.handler}` : ""}${step?.error ? `\n${visible(step.error)}` : ""}`} transform={`translate(${box.x} ${box.y})`}>
             <rect class="shape" width={box.width} height={box.height} rx={box.kind === "condition" ? 26 : box.kind === "fork" ? 2 : 6} />
             <g transform="translate(10 9)" aria-hidden="true"><Icon name={box.kind === "task" || !step ? (step ? iconOf(status) : KIND_ICON[box.kind] ?? "box") : KIND_ICON[box.kind] ?? "box"} size={14} /></g>
-            <text class="name" x={30} y={21}>{cut(name, 18)}</text>
-            <text class="second" x={30} y={39}>{cut(second, 22)}</text>
+            <text class="name" x={30} y={21}>{cut(name, 16)}</text>{" "}
+            <text class="second" x={30} y={39}>{cut(second, 20)}</text>
         </g>
     );
 }
@@ -121,7 +120,7 @@ function usePointers(place: { current: HTMLDivElement | null }, zoomBy: (factor:
 export type Changes = ReadonlyMap<string, string>;
 
 /** `changes`: of a comparison, what happened to each element. */
-export function Graph({ plan, steps, changes }: { plan: PlanElement[]; steps: StepRow[]; changes?: Changes }) {
+export function Graph({ plan, steps, changes, failed }: { plan: PlanElement[]; steps: StepRow[]; changes?: Changes; failed?: string | undefined }) {
     const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
     const [zoom, setZoom] = useState(1);
     const [view, setView] = useState<Rect>(EVERYWHERE);
@@ -129,7 +128,7 @@ export function Graph({ plan, steps, changes }: { plan: PlanElement[]; steps: St
     const drawing = useMemo(() => layout(plan, open), [plan, open]);
     const byName = useMemo(() => new Map(steps.map((it) => [it.name, it])), [steps]);
     const undoOrder = useMemo(() => new Map([...steps].filter((it) => it.status === "rolled_back" && it.kind === "task").sort((a, b) => b.commit_no - a.commit_no).map((it, index) => [it.name, index + 1])), [steps]);
-    const currentName = steps.find((it) => CURRENT.has(it.status))?.name ?? steps.find((it) => it.status === "failed")?.name ?? drawing.boxes[0]?.name;
+    const currentName = steps.find((it) => CURRENT.has(it.status))?.name ?? steps.find((it) => it.status === "failed")?.name ?? failed ?? drawing.boxes[0]?.name;
     const isLarge = drawing.boxes.length > ALL_MAX;
     const whole = (): number => ((place.current?.clientWidth ?? 0) - 24) / (drawing.width + 2 * PAD);
     const look = () => {

@@ -173,7 +173,7 @@ export function Difference({ before, after }: { before: string; after: string })
     }, [before, after]);
     if (!parts) return <p class="muted">too long to compare</p>;
     return (
-        <pre class="diff scroll" data-testid="json-diff">
+        <pre class="diff scroll" data-testid="json-diff" tabIndex={0}>
             {parts.map((part, index) => (
                 <span key={index} class={part.added ? "added" : part.removed ? "removed" : ""}>
                     {part.value.replace(/\n$/, "").split("\n").map((line) => `${part.added ? "+" : part.removed ? "−" : " "} ${visible(line)}\n`).join("")}

@@ -118,7 +118,7 @@ export function ListScreen<T extends Row>({ kind, title, row: rowId, views: buil
                 </Menu>
             </div>
             <Chips names={filters} />
-            <div class="row between"><CountLine counts={counts.data?.counts ?? null} screen={kind} />
+            <div class="row between counts-row"><CountLine counts={counts.data?.counts ?? null} screen={kind} />
                 {list.news > 0 && <button type="button" class="news" data-testid="news-pill" data-count={list.news} onClick={list.showNews}>{list.news >= 50 ? "50+" : list.news} new</button>}
             </div>
             {list.error && <Failure error={list.error} again={list.again} />}

@@ -169,7 +169,7 @@ export default function Instance({ id }: { id: string }) {
     const doWhy = (action: { action: string; values: Record<string, unknown> }, why: Why) => void act(action.action, it, why, steps.data ?? [], action.values, reload);
     const mainOnes = buttons.filter((action) => !["abort", "restart", "start-again"].includes(action)), others = buttons.filter((action) => !mainOnes.includes(action));
     const button = (action: string) => <button key={action} type="button" class={action === "retry" || action === "resume" ? "primary" : undefined} data-testid={`action-${action}`} onClick={() => click(action)}>{ACTION_NAMES[action]}</button>;
-    const allowed = (action: string) => ["workers", "about", "doctor"].includes(action) || (["approve", "reject"].includes(action) ? may("POST", "/v1/instances/{id}/steps/{step}/decision")
+    const allowed = (action: string) => (action === "type-enable" && may("PUT", "/v1/registry/{name}")) || ["workers", "about", "doctor"].includes(action) || (["approve", "reject"].includes(action) ? may("POST", "/v1/instances/{id}/steps/{step}/decision")
         : ["requeue", "edit"].includes(action) ? may("POST", "/v1/dlq/{id}/requeue") : action === "force" ? buttons.includes("resume-force") : buttons.includes(action));
     return (
         <section data-testid="instance" data-id={id}>
@@ -188,7 +188,7 @@ export default function Instance({ id }: { id: string }) {
             <div class="row actions">{mainOnes.map(button)}
                 {others.length > 0 && <Menu label="more" id="more-actions">{others.map(button)}</Menu>}</div>
             <div class="tabs" role="tablist">{tabs.map((name) => <a key={name} role="tab" aria-selected={name === tab} data-testid={`tab-${name}`} href={here({ tab: name, step: null })}>{label[name]}</a>)}</div>
-            {tab === "graph" && (steps.data && flow.data ? <Graph plan={plan} steps={steps.data} /> : <Loading />)}
+            {tab === "graph" && (steps.data && flow.data ? <Graph plan={plan} steps={steps.data} failed={it.last_error?.step} /> : <Loading />)}
             {tab === "timeline" && (steps.data ? <Timeline id={id} steps={steps.data} count={count} /> : <Loading />)}
             {tab === "steps" && (steps.data ? <Steps rows={rows} /> : steps.error ? <Failure error={steps.error} again={steps.again} /> : <Loading />)}
             {tab === "events" && <Events of={`/v1/instances/${id}`} count={count} />}

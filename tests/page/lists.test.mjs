@@ -1,0 +1,339 @@
+// lists.test.mjs - lists and what is live: filters, search, news, lost connections, workers, errors, times, size.
+//
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { createServer, request } from "node:http";
+import { deploy, drain, start } from "./flows.mjs";
+import { gone, group, PATIENCE, scenario, seen, until } from "./rig.mjs";
+
+scenario("a new store says so, and a job appears without a reload", async (server, { page, id, open }) => {
+    await open("jobs");
+    await seen(page.locator('[data-testid=empty][data-reason="new"]'));
+    await server.must("POST", "/v1/jobs", { type: "t.mail", key: "first" });
+    await seen(page.locator("[data-testid=job-row]").filter({ hasText: "first" }));
+    await id("job-row").getByRole("link").first().click();
+    await seen(id("job"));
+    assert.equal(await id("job-status").getAttribute("data-status"), "pending");
+}, { marked: true });
+
+const shared = group();
+const row = (page, key) => page.locator("[data-testid=instance-row]").filter({ hasText: key });
+
+shared("filters are in the address: set, reload, back, share", async (server, { page, context, id, open }) => {
+    for (const key of ["one", "two"]) await start(server, "{}", key);
+    await open("instances");
+    await seen(row(page, "two"));
+    await id("filter-status").locator("summary").click();
+    await id("filter-status").getByLabel("failed").check();
+    await seen(page.locator("[data-testid=chip][data-value=failed]").first());
+    assert.match(page.url(), /status=failed/);
+    await seen(page.locator("[data-testid=empty][data-reason=filter]"));
+    await page.reload();
+    await seen(page.locator("[data-testid=empty][data-reason=filter]"));
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await seen(other.locator("[data-testid=chip][data-value=failed]").first());
+    await other.close();
+    await page.goBack();
+    await seen(row(page, "two"));
+    await row(page, "one").getByRole("link").first().click();
+    await seen(id("instance"));
+    await page.keyboard.press("Escape");
+    await seen(row(page, "two"));
+}, { marked: true });
+
+shared("views are saved, used, exported and imported; columns are remembered", async (server, { page, id, open }) => {
+    await start(server, "{}", "viewed");
+    await open("instances?status=running&workflow=order");
+    await id("save-view").click();
+    await id("view-name").fill("mine");
+    await id("sheet-confirm").click();
+    await id("view-all").click();
+    await page.waitForURL((url) => !url.search.includes("workflow"));
+    await id("view-mine").click();
+    await seen(page.locator("[data-testid=chip][data-name=workflow][data-value=order]"));
+    await open("instances?view=mine");
+    await seen(page.locator("[data-testid=chip][data-name=status][data-value=running]"));
+    await id("columns").locator("summary").click();
+    await id("columns").getByLabel("input").check();
+    await seen(page.getByRole("columnheader", { name: "input" }));
+    await page.reload();
+    await seen(page.getByRole("columnheader", { name: "input" }));
+    await open("settings");
+    const waiting = page.waitForEvent("download");
+    await id("views-export").click();
+    const path = await (await waiting).path();
+    await id("saved-view").getByLabel("Remove mine").click();
+    await gone(id("saved-view"));
+    await id("views-import").setInputFiles(path);
+    await seen(page.locator("[data-testid=saved-view][data-name=mine]"));
+});
+
+shared("found by id, beginning, key, and text of the input", async (server, { page, id, open }) => {
+    const instance = await start(server, '{"city": "Atlantis"}', "needle-77");
+    const find = async (text) => { await open("jobs"); await id("search").fill(text); await id("search").press("Enter"); };
+    for (const text of [instance, "needle-77", "needle-7"]) {
+        await find(text);
+        await page.waitForURL((url) => url.pathname.endsWith(`/instances/${instance}`));
+        await seen(id("instance-status"));
+    }
+    await open("jobs");
+    await id("search").fill(instance.slice(0, 18));
+    await seen(page.locator(`[data-testid=search-result][data-id="${instance}"]`));
+    await find("Atlantis");
+    await page.waitForURL(/has=Atlantis/);
+    await seen(row(page, "needle-77"));
+    await open("instances?has=nowhere-to-be-found");
+    await seen(id("empty"));
+});
+
+scenario("a busy list holds still", async (server, { page, id, open }) => {
+    await deploy(server, "workflow: busy\nversion: 1\nsteps:\n  - step: a\n    handler: b.a\n");
+    const begin = (key) => server.must("POST", "/v1/instances", { workflow: "busy", key });
+    for (let n = 0; n < 20; n++) await begin(`old-${n}`);
+    await open("instances");
+    await seen(row(page, "old-19"));
+    await row(page, "old-19").hover();
+    await page.locator("[data-testid=instance-row]").nth(2).getByTestId("select-row").check();
+    const order = () => page.locator("[data-testid=instance-row]").evaluateAll((all) => all.map((it) => it.dataset.id));
+    const before = await order();
+    await page.evaluate(() => { window.shift = 0; new PerformanceObserver((list) => { for (const it of list.getEntries()) if (!it.hadRecentInput) window.shift += it.value; }).observe({ type: "layout-shift", buffered: false }); });
+    let asked = 0;
+    page.on("request", (it) => { if (it.url().includes("/v1/") && !it.url().includes("/v1/stream")) asked++; });
+    const began = Date.now();
+    for (let n = 0; n < 60; n++) await begin(`new-${n}`);
+    await server.complete(await server.claim("b.a"), {});
+    await seen(id("news-pill"));
+    await until(async () => Number(await id("news-pill").getAttribute("data-count")) >= 20, "the count of news");
+    await seen(page.locator("[data-testid=instance-row][data-status=completed]"));
+    assert.deepEqual(await order(), before);
+    assert.equal(await page.locator("[data-testid=instance-row]").nth(2).getByTestId("select-row").isChecked(), true);
+    const shift = await page.evaluate(() => window.shift);
+    assert.ok(shift < 0.01, `the layout has shifted by ${shift}`);
+    const seconds = (Date.now() - began) / 1000;
+    assert.ok(asked <= 12 + 4 * seconds, `${asked} requests in ${seconds} s`);
+    await until(async () => { await page.keyboard.press("r"); return row(page, "new-59").isVisible(); }, "the newest row");
+    // A row that no longer matches stays where it is, dimmed.
+    await open("instances?status=running");
+    await seen(page.locator("[data-testid=instance-row]").first());
+    await page.locator("[data-testid=instance-row]").first().hover();
+    const first = await page.locator("[data-testid=instance-row]").first().getAttribute("data-id");
+    await server.must("POST", `/v1/instances/${first}/abort`, { by: "t", reason: "t" });
+    await seen(page.locator(`[data-testid=instance-row][data-id="${first}"][data-stale=true][data-status=aborted]`));
+    // Paused, nothing changes; afterwards it catches up.
+    await id("live-toggle").click();
+    await seen(page.locator("[data-testid=live-state][data-state=paused]"));
+    const second = await page.locator("[data-testid=instance-row]").nth(1).getAttribute("data-id");
+    await server.must("POST", `/v1/instances/${second}/abort`, { by: "t", reason: "t" });
+    await page.keyboard.press("p");
+    await seen(page.locator(`[data-testid=instance-row][data-id="${second}"][data-status=aborted]`));
+});
+
+scenario("a server that is away: the content stays, and it catches up", async (server, { page, id, open, sins }) => {
+    await start(server, "{}", "before");
+    await open("instances");
+    await seen(row(page, "before"));
+    await seen(page.locator("[data-testid=live-state][data-state=live]"));
+    await server.kill();
+    await seen(id("banner"));
+    await seen(row(page, "before"));
+    await server.again();
+    await start(server, "{}", "after");
+    await seen(row(page, "after"));
+    await gone(id("banner"));
+    assert.equal(await row(page, "after").count(), 1);
+    // The browser has noted every try while nobody answered.
+    const others = sins.filter((it) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/.test(it));
+    sins.length = 0;
+    assert.deepEqual(others, []);
+});
+
+scenario("eight tabs share one stream", async (server, { page, context, open }) => {
+    await start(server, "{}", "tabs");
+    let streams = 0;
+    context.on("request", (it) => { if (it.url().includes("/v1/stream")) streams++; });
+    await open("instances");
+    await seen(page.locator("[data-testid=live-state][data-state=live]"));
+    const tabs = [page];
+    while (tabs.length < 8) {
+        const tab = await context.newPage();
+        await tab.goto(`${server.page}instances`);
+        await seen(row(tab, "tabs"));
+        tabs.push(tab);
+    }
+    for (const tab of tabs) await seen(tab.locator("[data-testid=live-state][data-state=live]"));
+    assert.equal(streams, 1);
+    await start(server, "{}", "for-all");
+    for (const tab of tabs) { await tab.bringToFront(); await seen(row(tab, "for-all")); }
+});
+
+scenario("workers and types: live, busy, switched off, served by nobody", async (server, { page, id, open }) => {
+    await server.must("POST", "/v1/jobs", { type: "k.render", key: "film" });
+    await server.must("POST", "/v1/jobs", { type: "k.nobody", key: "fax" });
+    const task = await server.claim("k.render");
+    await open("workers");
+    const worker = page.locator("[data-testid=worker-row][data-name=tester][data-state=live]");
+    await seen(worker);
+    await seen(worker.getByText("1/"));
+    await seen(page.locator(`[data-testid=worker-task][data-id="${task.id}"]`));
+    const type = page.locator('[data-testid=type-row][data-type="k.nobody"]');
+    await seen(type);
+    assert.match(await type.getAttribute("data-served"), /^(false|unknown)$/);
+    await server.must("PUT", "/v1/registry/k.nobody", { runtime: "go" });
+    await page.reload();
+    await type.getByTestId("action-type-disable").click();
+    await seen(id("sheet").getByText("Nobody can claim k.nobody from now on"));
+    await id("sheet-confirm").click();
+    await seen(type.getByTestId("action-type-enable"));
+    await open("jobs?q=fax");
+    await seen(page.locator("[data-testid=why][data-code=job_ready]").getByText("switched off"));
+    await server.complete(task, {});
+});
+
+scenario("times: three ways, a zone with a daylight change, a clock that stands", async (server, { page, id, open }) => {
+    await server.must("POST", "/v1/jobs", { type: "c.now", key: "timed" });
+    await open("jobs");
+    const time = page.locator("[data-testid=job-row]").getByTestId("time").last();
+    await seen(time);
+    const at = await time.getAttribute("datetime"), now = async () => time.textContent();
+    await seen(page.getByText("virtual clock"));
+    assert.equal(await now(), "now");
+    await server.must("POST", "/v1/clock/advance", { ms: 3 * 60_000 });
+    await server.must("POST", "/v1/jobs", { type: "c.other" });
+    await until(async () => /^3 min ago$/.test(await page.locator("[data-testid=job-row]").filter({ hasText: "timed" }).getByTestId("time").last().textContent()), "three minutes");
+    const timed = page.locator("[data-testid=job-row]").filter({ hasText: "timed" }).getByTestId("time").last();
+    await id("time-zone").click();
+    assert.match(await timed.textContent(), /^\d+ \w{3} \d\d:\d\d:\d\d$/);
+    await id("time-zone").click();
+    assert.equal(await timed.textContent(), `${at.slice(0, 19).replace("T", " ")}Z`);
+    await open("settings");
+    await id("set-time").selectOption("zone");
+    await id("set-zone").fill("Europe/Oslo");
+    await id("set-zone").press("Tab");
+    await open("jobs");
+    const oslo = new Intl.DateTimeFormat("en-GB", { timeZone: "Europe/Oslo", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" }).format(new Date(at));
+    await seen(timed);
+    assert.ok((await timed.textContent()).endsWith(oslo), oslo);
+    assert.match(await timed.getAttribute("title"), /min ago|now/);
+}, { options: ["--virtual-clock"] });
+
+const STUBS = {
+    forbidden: [403, /does not allow this/], internal: [500, /it broke/], store: [500, /it broke/], bad_input: [400, /it broke/],
+};
+
+shared("every kind of error is shown where it belongs", async (server, { page, id, open }) => {
+    await start(server, "{}", "stubbed");
+    for (const [code, [status, words]] of Object.entries(STUBS)) {
+        await page.route("**/v1/instances?**", (route) => route.fulfill({ status, contentType: "application/json", body: JSON.stringify({ code, message: "it broke", detail: "there", hint: "look" }) }));
+        await open("instances");
+        const error = page.locator(`[data-testid=error][data-code=${code}]`);
+        await seen(error);
+        assert.match(await error.textContent(), words);
+        assert.equal(await error.getByTestId("copy-error").count(), code === "internal" || code === "store" ? 1 : 0);
+        await page.unroute("**/v1/instances?**");
+        await error.getByTestId("retry").click();
+        await seen(row(page, "stubbed"));
+    }
+    for (const code of ["busy", "too_many", "unreachable", "closed"]) {
+        await page.route("**/v1/instances?**", (route) => route.fulfill({ status: 503, contentType: "application/json", body: JSON.stringify({ code, message: "busy", detail: "", hint: "" }) }));
+        await open("instances");
+        await seen(page.locator(`[data-testid=banner][data-code=${code}]`).getByText("The store does not answer."));
+        await page.unroute("**/v1/instances?**");
+        await seen(row(page, "stubbed"));               // by itself
+        await gone(id("banner"));
+    }
+    for (const code of ["store_full", "read_only"]) {
+        await open("jobs");
+        await page.route("**/v1/jobs", (route) => route.request().method() === "POST" ? route.fulfill({ status: 507, contentType: "application/json", body: JSON.stringify({ code, message: "the disk is full", detail: "", hint: "" }) }) : route.fallback());
+        await id("action-job-add").first().click();
+        await id("type").fill("e.full");
+        await id("sheet-confirm").click();
+        await seen(page.locator(`[data-testid=banner][data-code=${code}]`).getByText("the disk is full"));
+        await seen(id("sheet").getByTestId("error"));
+        await page.unroute("**/v1/jobs");
+        await id("sheet-confirm").click();
+        await gone(id("banner"));
+    }
+    await page.route("**/v1/instances?**", (route) => route.fulfill({ status: 503, contentType: "application/json", body: JSON.stringify({ code: "schema_newer", message: "the schema is newer", detail: "", hint: "" }) }));
+    await open("instances");
+    await seen(page.locator("[data-testid=banner][data-code=schema_newer]"));
+    await page.unroute("**/v1/instances?**");
+    await open("instances/01a1e498-b1c2-7926-9196-26f6018a4f33");
+    await seen(page.locator("[data-testid=error][data-code=not_found]").getByText("There is no instance"));
+    // A part that fails says so, and the rest goes on.
+    await page.route("**/v1/workers", (route) => route.fulfill({ contentType: "application/json", body: '{"items": 7}' }));
+    await open("workers");
+    await seen(id("crash"));
+    await id("nav-instances").click();
+    await seen(row(page, "stubbed"));
+}, { page: { refuses: [400, 403, 404, 500, 503, 507] } });
+
+scenario("a thousand steps, a wide fork, long lists", async (server, { page, id, open }) => {
+    const steps = Array.from({ length: 1000 }, (_, n) => `  - step: s${n}\n    handler: l.s\n`).join("");
+    await deploy(server, `workflow: long\nversion: 1\nsteps:\n${steps}`);
+    const branches = Array.from({ length: 200 }, (_, n) => `      - - step: b${n}\n          handler: l.b\n`).join("");
+    await deploy(server, `workflow: wide\nversion: 1\nsteps:\n  - fork: many\n    join: all\n    branches:\n${branches}`);
+    const long = await start(server, "{}", "long", "long"), wide = await start(server, "{}", "wide", "wide");
+    await open(`instances/${long}`);
+    const fold = page.locator("[data-testid=fold][data-kind=folded]");
+    await seen(fold.first());
+    assert.match(await fold.textContent(), /975 steps/);
+    await page.locator("[data-testid=graph]").evaluate((it) => { const canvas = it.querySelector(".canvas"); canvas.scrollLeft = canvas.scrollWidth / 2; });
+    await fold.press("Enter");
+    await until(async () => (await id("graph").getAttribute("data-nodes")) === "1000", "all nodes");
+    assert.ok(await page.locator("[data-testid=node]").count() < 300, "only what is in view is drawn");
+    await id("tab-steps").click();
+    await seen(page.locator("[data-testid=step-row][data-step=s0]"));
+    assert.ok(await id("step-row").count() < 500, "rows are windowed");
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await seen(page.locator("[data-testid=step-row][data-step=s999]"));
+    await open(`instances/${wide}`);
+    await seen(page.locator("[data-testid=fold][data-step=many]").getByText("200 branches"));
+    await drain(server, ["l.b"]);
+});
+
+shared("bounded payloads: large JSON is asked for only when it is wanted", async (server, { page, id, open }) => {
+    const list = Array.from({ length: 20_000 }, (_, n) => ({ n, text: `member ${n}` }));
+    const job = (await server.must("POST", "/v1/jobs", { type: "j.big", payload: { list, deep: JSON.parse("[".repeat(50) + "]".repeat(50)) } })).id;
+    await open(`jobs/${job}`);
+    await seen(id("payload-input").getByText(/KB of JSON|MB of JSON/));
+    await id("payload-input").getByTestId("json-show").click();
+    await seen(id("payload-input").getByText('"list"'));
+    await id("json-level").selectOption("99");
+    await seen(id("json-more").first());
+    assert.ok(await page.locator(".j-line").count() <= 2100);
+    await id("json-find").fill("member 77");
+    await seen(page.locator(".found").getByText("member 77").first());
+});
+
+/** Passes everything on, until it is told to cut what is open. */
+function cuttingProxy(target) {
+    const open = new Set(), proxy = createServer((from, to) => {
+        const asked = request(target + from.url, { method: from.method, headers: { ...from.headers, host: new URL(target).host, ...(from.headers.origin ? { origin: target } : {}) } }, (answer) => { to.writeHead(answer.statusCode, answer.headers); to.flushHeaders(); answer.pipe(to); });
+        asked.on("error", () => to.destroy());
+        open.add(to);
+        to.on("close", () => { open.delete(to); asked.destroy(); });
+        from.pipe(asked);
+    });
+    return new Promise((done) => proxy.listen(0, "127.0.0.1", () => done({ url: `http://127.0.0.1:${proxy.address().port}`, cut: () => { for (const it of open) it.destroy(); }, close: () => { proxy.closeAllConnections?.(); proxy.close(); } })));
+}
+
+scenario("a proxy that cuts the stream: nothing is missed, nothing comes twice", async (server, { page, id, sins }) => {
+    const proxy = await cuttingProxy(server.url);
+    try {
+        await start(server, "{}", "first");
+        await page.goto(proxy.url + server.base + "/ui/instances");
+        await seen(row(page, "first"));
+        await seen(page.locator("[data-testid=live-state][data-state=live]"));
+        proxy.cut();
+        await start(server, "{}", "while-cut");
+        await seen(row(page, "while-cut"));
+        assert.equal(await row(page, "while-cut").count(), 1);
+        await seen(id("nav"));
+    } finally { proxy.close(); }
+    const others = sins.filter((it) => !it.includes(proxy.url));
+    sins.length = 0;
+    assert.deepEqual(others, []);
+}, { page: { refuses: [502] } });
+
+assert.ok(PATIENCE > 0);

@@ -1,0 +1,313 @@
+// work.test.mjs - what people do with the page: start, decide, signal, stop, mend.
+//
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { deploy, start } from "./flows.mjs";
+import { gone, group, scenario, seen, until } from "./rig.mjs";
+
+const is = (page, status) => seen(page.locator(`[data-testid=instance-status][data-status=${status}]`));
+const shared = group();
+
+shared("an order from start to end", async (server, { page, id, open }) => {
+    await deploy(server);
+    await open("workflows/order/latest");
+    await id("action-start").click();
+    await id("start-json").fill('{"total": 40, "n": 9007199254740993}');
+    await id("start-key").fill("order-1");
+    await id("start-confirm").click();
+    await seen(id("instance"));
+    const node = (step, status) => seen(page.locator(`[data-testid=node][data-step=${step}][data-status=${status}]`));
+    await node("reserve", "ready");
+    const reserve = await server.claim("t.reserve");
+    await node("reserve", "running");
+    await server.complete(reserve, { total: 40 });
+    await node("reserve", "completed");
+    await seen(page.locator("[data-testid=node][data-step=approval][data-taken=false]"));
+    await server.complete(await server.claim("t.ship"), { parcel: "P-1" });
+    await is(page, "completed");
+    await id("tab-io").click();
+    await seen(id("payload-output").getByText("P-1"));
+    await seen(id("payload-input").getByText("9007199254740993"));
+    await id("tab-timeline").click();
+    await seen(page.locator("[data-testid=lane][data-step=ship]"));
+    await id("tab-events").click();
+    await seen(page.locator("[data-testid=event-row][data-type=workflow_completed]"));
+    // The key is known: the page goes to the first one and says so.
+    await open("workflows/order/latest");
+    await id("action-start").click();
+    await id("start-json").fill("{}");
+    await id("start-key").fill("order-1");
+    await id("start-confirm").click();
+    await seen(id("toast").getByText("The key was known"));
+}, { marked: true });
+
+shared("approve, reject, and a decision that came too late", async (server, { page, id, open }) => {
+    const ids = {};
+    for (const key of ["yes", "no", "late"]) {
+        ids[key] = await start(server, '{"total": 5000}', key);
+        await server.complete(await server.claim("t.reserve"), { total: 5000 });
+    }
+    await open("approvals");
+    const card = (key) => page.locator(`[data-testid=approval-card][data-id="${ids[key]}"]`);
+    await seen(card("late"));
+    await until(async () => (await id("badge-approvals").textContent()) === "3", "the badge 3");
+    await card("yes").getByTestId("action-approve").click();
+    await seen(id("sheet").getByText("The next step starts at once."));
+    await id("comment").fill("fine");
+    await id("by").fill("ada");
+    await id("sheet-confirm").click();
+    await seen(card("yes").getByText("Approved by ada"));
+    await seen(page.locator("[data-testid=decided-row]").filter({ hasText: "yes" }).filter({ hasText: "fine" }));
+    await card("no").getByTestId("action-reject").click();
+    assert.equal(await id("sheet-confirm").isDisabled(), true);
+    await id("comment").fill("too dear");
+    await id("sheet-confirm").click();
+    await gone(id("sheet"));
+    await until(async () => (await server.must("GET", `/v1/instances/${ids.no}`)).status === "aborted", "the rejection");
+    await card("late").getByTestId("action-approve").click();
+    await server.must("POST", `/v1/instances/${ids.late}/steps/approval/decision`, { decision: "confirmed", by: "carla" });
+    await id("sheet-confirm").click();
+    await seen(id("sheet").getByText("Already approved by carla."));
+    await id("sheet-cancel").click();
+    await gone(id("badge-approvals"));
+    for (let left = 2; left > 0; left--) await server.complete(await server.claim("t.ship"), {});
+}, { page: { refuses: [409] }, marked: true });
+
+shared("a decision is made on the instance", async (server, { page, id, open }) => {
+    const instance = await start(server, '{"total": 5000}', "big");
+    await server.complete(await server.claim("t.reserve"), { total: 5000 });
+    await open(`instances/${instance}?tab=steps`);
+    const row = page.locator("[data-testid=step-row][data-step=approval][data-status=waiting_decision]");
+    await seen(row);
+    await row.getByRole("link").click();
+    await id("drawer").getByTestId("action-approve").click();
+    await id("comment").fill("fine");
+    await id("by").fill("ada");
+    await id("sheet-confirm").click();
+    await seen(page.locator("[data-testid=toast][data-kind=ok]"));
+    await seen(page.locator("[data-testid=step-row][data-step=approval][data-status=confirmed]"));
+    await seen(id("decision").getByText("ada"));
+    await server.complete(await server.claim("t.ship"), {});
+});
+
+shared("a signal is sent from the sentence, and the same id changes nothing", async (server, { page, id, open }) => {
+    const instance = await start(server, '{"total": 1, "pays": "transfer"}', "later");
+    await server.complete(await server.claim("t.reserve"), { total: 1, pays: "transfer" });
+    await open(`instances/${instance}`);
+    await is(page, "waiting_signal");
+    await page.locator('[data-testid=why][data-code=event] [data-testid=why-action][data-action=signal]').click();
+    assert.equal(await id("event").inputValue(), "payment.settled");
+    await id("id").fill("pay-1");
+    await id("sheet-confirm").click();
+    await seen(id("toast").getByText("Taken"));
+    await is(page, "running");
+    await id("action-signal").click();
+    await id("event").fill("payment.settled");
+    await id("id").fill("pay-1");
+    await id("sheet-confirm").click();
+    await seen(id("toast").getByText("known"));
+    await server.complete(await server.claim("t.ship"), {});
+}, { marked: true });
+
+shared("pause, resume, cancel with its undo, restart, abort", async (server, { page, id, open }) => {
+    const instance = await start(server, '{"total": 1}', "ups");
+    await open(`instances/${instance}`);
+    await is(page, "running");
+    await id("action-pause").click();
+    await seen(id("sheet").getByText("Nothing new starts until you resume."));
+    await id("reason").fill("a look first");
+    await id("by").fill("ada");
+    await id("sheet-confirm").click();
+    await is(page, "paused");
+    await seen(page.locator("[data-testid=why][data-code=paused_by]").getByText("a look first"));
+    await id("action-resume").click();
+    await id("sheet-confirm").click();
+    await is(page, "running");
+    await server.complete(await server.claim("t.reserve"), { total: 1 });
+    await seen(page.locator("[data-testid=node][data-step=ship][data-status=ready]"));
+    await id("action-cancel").click();
+    await seen(id("sheet").getByText("1 completed step will be undone"));
+    assert.equal(await id("sheet-confirm").isDisabled(), true);
+    await id("reason").fill("no longer wanted");
+    await id("sheet-confirm").click();
+    await is(page, "compensating");
+    await server.complete(await server.claim("t.release"), {});
+    await is(page, "cancelled");
+    await seen(page.locator("[data-testid=node][data-step=reserve][data-status=rolled_back]").getByText("undone, 1."));
+    await id("more-actions").locator("summary").click();
+    await id("action-restart").click();
+    await id("sheet-confirm").click();
+    await is(page, "running");
+    await id("more-actions").locator("summary").click();
+    await id("action-abort").click();
+    await id("reason").fill("wrong one");
+    assert.equal(await id("by").inputValue(), "ada");
+    await id("sheet-confirm").click();
+    await is(page, "aborted");
+    const events = (await server.call("GET", `/v1/instances/${instance}/events?limit=100`)).text;
+    assert.match(events, /"requested_by":\s*"ada"/);
+});
+
+shared("an action that came too late says how things stand", async (server, { page, id, open }) => {
+    const instance = await start(server, '{"total": 1}', "slow-hand");
+    await open(`instances/${instance}`);
+    await id("action-pause").click();
+    await server.must("POST", `/v1/instances/${instance}/abort`, { by: "bob", reason: "no" });
+    await id("sheet-confirm").click();
+    await seen(id("sheet").getByText("It has changed meanwhile: now aborted."));
+    await id("sheet-cancel").click();
+    await is(page, "aborted");
+}, { page: { refuses: [409] } });
+
+shared("what failed is mended: the input is edited, and sent as it was typed", async (server, { page, id, open }) => {
+    const instance = await start(server, '{"file": "prices.cvs", "n": 9007199254740993}', "mend");
+    await server.dead(await server.claim("t.reserve"), "no such file");
+    await open("dead");
+    const row = page.locator("[data-testid=dead-row]").filter({ hasText: "prices.cvs" });
+    await row.getByTestId("action-requeue-edit").click();
+    const editor = id("json-editor");
+    assert.match(await editor.inputValue(), /9007199254740993/);
+    await editor.fill('{"file": "prices.csv", ');
+    await seen(id("json-valid").getByText("line 1, column"));
+    assert.equal(await id("sheet-confirm").isDisabled(), true);
+    const typed = '{"file": "prices.csv",  "n": 9007199254740993, "x": 1.10}';
+    await editor.fill(typed);
+    await seen(id("json-diff").getByText('+   "file": "prices.csv"'));
+    const request = page.waitForRequest((it) => it.url().endsWith("/requeue"));
+    await id("sheet-confirm").click();
+    assert.equal((await request).postData(), `{"input":${typed}}`);
+    await seen(id("toast").getByText("with the new input"));
+    const task = await server.claim("t.reserve");
+    assert.equal(task.input.file, "prices.csv");
+    await server.complete(task, { total: 1 });
+    await server.complete(await server.claim("t.ship"), {});
+    await until(async () => (await server.must("GET", `/v1/instances/${instance}`)).status === "completed", "the end");
+    await gone(row);
+}, { marked: true });
+
+shared("two versions: compared, and the old one started", async (server, { page, id, open }) => {
+    const file = (version, handler, more) => `workflow: ship_it\nversion: ${version}\nsteps:\n  - step: pack\n    handler: ${handler}\n${more}`;
+    await deploy(server, file(1, "v.pack.v1", "  - step: label\n    handler: v.label\n"));
+    await deploy(server, file(2, "v.pack.v2", "  - sleep: rest\n    for: 1h\n"));
+    await open("workflows/ship_it/2");
+    await id("compare").click();
+    const item = (change, step) => page.locator(`[data-testid=diff-item][data-change=${change}][data-step=${step}]`);
+    await seen(item("added", "rest"));
+    await seen(item("removed", "label"));
+    await seen(item("changed", "pack").getByText("v.pack.v2"));
+    await open("workflows/ship_it/latest");
+    await id("version-select").selectOption("1");
+    await seen(page.locator("[data-testid=node][data-step=label]"));
+    await id("action-start").click();
+    await id("start-json").fill("{}");
+    await id("start-confirm").click();
+    await seen(id("instance"));
+    await seen(page.locator("[data-testid=instance]").getByText("ship_it v1"));
+    await id("tab-definition").click();
+    await seen(id("definition").getByText("v.label").first());
+    // A file with a flaw is not kept; the flaw is shown with its line.
+    await open("workflows");
+    await id("action-deploy").click();
+    await id("deploy-text").fill("workflow: x\nversion: 1\nsteps:\n  - step: a\n    handlr: b\n");
+    await id("sheet-confirm").click();
+    await seen(page.locator("[data-testid=flaw][data-line='5']"));
+}, { page: { refuses: [400] } });
+
+const TOKENS = ["view", "produce", "work", "operate"].map((role) => `${role} secret-secret-secret-${role}-1 ${role}-ann\n`).join("");
+const as = (role) => ({ Authorization: `Bearer secret-secret-secret-${role}-1` });
+const guarded = group({ tokens: TOKENS });
+
+guarded("roles: who may only look sees no buttons, and the server refuses them", async (server, { page, id, open }) => {
+    const must = (method, path, body) => server.must(method, path, body, as("operate"));
+    await must("POST", "/v1/workflows", "workflow: plain\nversion: 1\nsteps:\n  - step: a\n    handler: r.a\n");
+    const instance = (await must("POST", "/v1/instances", { workflow: "plain", key: "roles" })).id;
+    const buttons = { view: [], produce: ["signal"], work: [], operate: ["signal", "pause", "cancel"] };
+    for (const [role, shown] of Object.entries(buttons)) {
+        await open(`instances/${instance}`);
+        await seen(id("sign-in"));
+        await id("token").fill(`secret-secret-secret-${role}-1`);
+        await id("sign-in-confirm").click();
+        await is(page, "running");
+        await until(async () => (await id("who").getAttribute("data-role")) === role, `the role ${role}`);
+        for (const action of ["signal", "pause", "cancel"]) assert.equal(await id(`action-${action}`).count(), shown.includes(action) ? 1 : 0, `${role}: ${action}`);
+        assert.equal((await server.call("POST", `/v1/instances/${instance}/pause`, {}, as(role))).status, role === "operate" ? 200 : 403, role);
+        assert.doesNotMatch(page.url(), /secret/);
+        if (role === "operate") await server.call("POST", `/v1/instances/${instance}/resume`, {}, as(role));
+        await id("sign-out").click();
+        await seen(id("sign-in"));
+    }
+}, { page: { refuses: [401, 403] } });
+
+guarded("a wrong token is not known, a right one leads back; signing out reaches other tabs", async (server, { page, context, id, open }) => {
+    await open("jobs");
+    await seen(id("sign-in"));
+    await id("token").fill("wrong-wrong-wrong-wrong-wrong-1");
+    await id("sign-in-confirm").click();
+    await seen(id("sign-in-error"));
+    await id("token").fill("secret-secret-secret-operate-1");
+    await id("keep").check();
+    await id("sign-in-confirm").click();
+    await seen(id("jobs"));
+    assert.doesNotMatch(page.url(), /secret/);
+    const other = await context.newPage();
+    await other.goto(`${server.page}settings`);
+    await seen(other.getByTestId("settings"));
+    await id("sign-out").click();
+    await seen(id("sign-in"));
+    await seen(other.getByTestId("sign-in"));
+}, { page: { refuses: [401] } });
+
+// ---- why -------------------------------------------------------------------------------------------
+
+const PLAIN = (name, body) => `workflow: ${name}\nversion: 1\nsteps:\n${body}`;
+
+/** Ways to rows of the table of reasons: the code that is expected, and how to get there. */
+const REASONS = {
+    starts_later: async (s) => s.instance("w_task", { start_at: new Date(Date.now() + 86_400_000).toISOString() }),
+    working: async (s) => { const it = await s.instance("w_task"); s.task = await s.claim("w.task"); return it; },
+    completed: async (s) => { await s.complete(s.task, { done: true }); return { kind: "instance", id: s.task.instance_id }; },
+    retry_later: async (s) => { const it = await s.instance("w_task"); await s.fail(await s.claim("w.task"), "the bank is closed"); return it; },
+    failed: async (s) => { const it = await s.instance("w_once"); await s.fail(await s.claim("w.once"), "no luck"); return it; },
+    parked: async (s) => { const it = await s.instance("w_dlq"); await s.dead(await s.claim("w.dlq"), "no such file"); return it; },
+    paused_by: async (s) => { const it = await s.instance("w_sleep"); await s.must("POST", `/v1/instances/${it.id}/pause`, { by: "ada", reason: "a look first" }); return it; },
+    sleep: async (s) => s.instance("w_sleep"),
+    event: async (s) => s.instance("w_wait"),
+    handler_event: async (s) => { const it = await s.instance("w_task"); await s.report("wait", await s.claim("w.task"), { event: "paid", timeout_ms: 3_600_000 }); return it; },
+    decision: async (s) => s.instance("w_human"),
+    rejected: async (s) => { const it = await s.instance("w_human"); await s.must("POST", `/v1/instances/${it.id}/steps/ask/decision`, { decision: "rejected", by: "carla", comment: "too dear" }); return it; },
+    aborted: async (s) => { const it = await s.instance("w_wait"); await s.must("POST", `/v1/instances/${it.id}/abort`, { by: "bob", reason: "wrong one" }); return it; },
+    cancelled: async (s) => { const it = await s.instance("w_wait"); await s.must("POST", `/v1/instances/${it.id}/cancel`, { by: "bob", reason: "no longer wanted" }); return it; },
+    type_off: async (s) => { await s.must("PUT", "/v1/registry/w.off", { runtime: "go", is_enabled: false }); return s.instance("w_off"); },
+    job_later: async (s) => s.job({ type: "w.job", run_at: new Date(Date.now() + 86_400_000).toISOString() }),
+    job_leased: async (s) => { const it = await s.job({ type: "w.job2" }); s.task = await s.claim("w.job2"); return it; },
+    job_succeeded: async (s) => { await s.complete(s.task, {}); return { kind: "job", id: s.task.id }; },
+    job_failed: async (s) => { const it = await s.job({ type: "w.job3" }); await s.dead(await s.claim("w.job3"), "customer 404 does not exist"); return it; },
+    job_retry: async (s) => { const it = await s.job({ type: "w.job4" }); await s.report("retry", await s.claim("w.job4"), { error: "at lunch", delay_ms: 3_600_000 }); return it; },
+    job_cancelled: async (s) => { const it = await s.job({ type: "w.job5" }); await s.must("POST", `/v1/jobs/${it.id}/cancel`); return it; },
+};
+/** What a job's rows share with those of steps. */
+const ALIKE = { job_leased: /^(job_leased|working)$/, job_retry: /^(job_retry|retry_later)$/ };
+
+scenario("every reason is shown with its sentence, and the command line says the same", async (server, { page, id, open }) => {
+    const bodies = { w_task: "  - step: a\n    handler: w.task\n    max_attempts: 3\n    retry: {backoff: fixed, base: 1h}\n", w_once: "  - step: a\n    handler: w.once\n    max_attempts: 1\n", w_sleep: "  - sleep: rest\n    for: 1h\n", w_wait: "  - wait: paid\n    event: paid\n    timeout: 1d\n",
+                     w_human: "  - human: ask\n    timeout: 1d\n", w_off: "  - step: a\n    handler: w.off\n" };
+    for (const [name, body] of Object.entries(bodies)) await deploy(server, PLAIN(name, body));
+    await deploy(server, "workflow: w_dlq\nversion: 1\ndlq: true\nsteps:\n  - step: a\n    handler: w.dlq\n    max_attempts: 1\n");
+    const tools = { ...server, instance: async (workflow, more = {}) => ({ kind: "instance", id: (await server.must("POST", "/v1/instances", { workflow, input: {}, ...more })).id }), job: async (spec) => ({ kind: "job", id: (await server.must("POST", "/v1/jobs", spec)).id }) };
+    for (const [code, make] of Object.entries(REASONS)) {
+        const it = await make(tools), pattern = ALIKE[code] ?? new RegExp(`^${code}$`);
+        const why = await until(async () => { const found = (await server.must("GET", `/v1/${it.kind}s/${it.id}`)).why; return found && pattern.test(found.code) ? found : null; }, `the reason ${code}`);
+        await open(`${it.kind}s/${it.id}`);
+        const box = page.locator(`[data-testid=why][data-code=${why.code}]`).first();
+        await seen(box);
+        // Times are shown in the page's own way; the words between them are the server's.
+        const shown = await box.getByTestId("why-text").textContent();
+        for (const part of why.template.split(/\{\w+\}/).map((words) => words.trim()).filter(Boolean)) assert.ok(shown.includes(part), `${code}: "${part}" in "${shown}"`);
+        const first = why.actions[0]?.action;
+        if (first && !["workers", "about", "doctor"].includes(first)) assert.equal(await box.getByTestId("why-action").first().getAttribute("data-action"), first, code);
+        const said = await server.cli(...(it.kind === "job" ? ["job", "show"] : ["show"]), it.id);
+        const words = why.text.replace(/\d{4}-\d\d-\d\dT\S+Z/g, "\0").split("\0").map((part) => part.trim()).filter((part) => part.length > 3);
+        for (const part of words) assert.ok(said.replace(/\s+/g, " ").includes(part.replace(/[.,;]$/, "").slice(0, 40)), `${code}: cairn show says "${part}": ${said}`);
+    }
+    await seen(id("nav"));
+});
