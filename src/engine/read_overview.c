@@ -107,7 +107,7 @@ static cairn_code count_undo_failed(struct question *q, int64_t *ret_count)
 static cairn_code write_needs(struct question *q, struct json_out *out, int64_t unserved)
 {
     struct need_counts counts = {0};
-    int64_t failed, mismatched, undo_failed;
+    int64_t failed = 0, mismatched = 0, undo_failed = 0;
     TRY(STORE(q, count_needs, &counts));
     TRY(count_paused(q, &failed, &mismatched));
     TRY(count_undo_failed(q, &undo_failed));
