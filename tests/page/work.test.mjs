@@ -311,3 +311,27 @@ scenario("every reason is shown with its sentence, and the command line says the
     }
     await seen(id("nav"));
 });
+
+scenario("dead letters in two groups: all of one are patched, the other is not touched", async (server, { page, id, open }) => {
+    await deploy(server, "workflow: imports\nversion: 1\ndlq: true\nsteps:\n  - step: read\n    handler: i.read\n    max_attempts: 1\n");
+    for (let n = 0; n < 6; n++) {
+        await start(server, `{"n": ${n}, "file": "prices.cvs"}`, `import-${n}`, "imports");
+        await server.dead(await server.claim("i.read"), n < 4 ? "no such file" : "the disk is full");
+    }
+    await open("dead");
+    const first = page.locator('[data-testid=group][data-count="4"]'), second = page.locator('[data-testid=group][data-count="2"]');
+    await seen(first);
+    await seen(second);
+    await first.getByTestId("group-edit").click();
+    await id("edit-mode-patch").click();
+    await id("json-editor").fill('{"file": "prices.csv"}');
+    await seen(id("edit-preview").getByText('+   "file": "prices.csv"').first());
+    await id("by").fill("ada");
+    await id("sheet-confirm").click();
+    await seen(page.locator('[data-testid=bulk-progress][data-status=done][data-done="4"]'));
+    await id("bulk-close").click();
+    const { tasks } = await server.must("POST", "/v1/tasks/claim", { worker: "tester", types: ["i.read"], max: 10, lease_ms: 600_000 });
+    assert.deepEqual(tasks.map((it) => [it.input.n, it.input.file]).sort(), [0, 1, 2, 3].map((n) => [n, "prices.csv"]));
+    await gone(first);
+    await seen(second);
+});
