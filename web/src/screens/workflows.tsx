@@ -80,7 +80,6 @@ function deploy(done: () => void): void {
 
 const sum = (counts: Counts | undefined, names: string[]): string => counts ? countText({ n: names.reduce((all, it) => all + (counts[it]?.n ?? 0), 0), is_more: names.some((it) => counts[it]?.is_more) }) : "–";
 const FLIGHT = ["pending", "running", "waiting_signal", "compensating", "paused", "dlq"];
-const number = (value: number | null | undefined): string => value === null || value === undefined ? "–" : grouped(value);
 
 export default function Workflows({ kind }: { kind: Kind }) {
     const list = useAsk<WorkflowSummary[]>(kind, summaries);
@@ -96,12 +95,12 @@ export default function Workflows({ kind }: { kind: Kind }) {
                 {list.data.length > 5 && <input type="search" aria-label="Name" placeholder="name …" data-testid="filter-name" value={one(query.value, "q")} onInput={(event) => setQuery({ q: event.currentTarget.value }, "replace")} />}
                 {!isCode && may("POST", "/v1/workflows") && <button type="button" data-testid="action-deploy" onClick={() => deploy(list.again)}>Deploy</button>}</div>
             {!list.data.length ? <Empty reason="new"><p>{isCode ? "No worker has registered a function." : "No workflow has been deployed."}</p></Empty>
-                : <div class="table-wrap"><table class="rows"><thead><tr><th class="wide">name</th><th>versions</th>{hasFigures && <><th class="right">in flight</th><th class="right">failed 24 h</th><th class="right">ended 24 h</th><th class="right">half within</th><th class="right">last start</th></>}<th /></tr></thead><tbody>
+                : <div class="table-wrap"><table class="rows"><thead><tr><th class="wide">name</th><th>versions</th>{hasFigures && <><th class="right">in flight</th><th class="right">failed</th><th class="right">completed</th><th class="right">last start</th></>}<th /></tr></thead><tbody>
                     {rows.map((it) => (
                         <tr key={it.name} data-testid={`${kind}-row`} data-name={it.name}>
                             <td class="c-key"><a class="row-link" href={`${word}/${encodeURIComponent(it.name)}/latest`}><Text text={it.name} /></a></td>
                             <td>{it.versions.slice(0, 6).map((version, index) => <span key={version}>{index > 0 && ", "}<a href={`${word}/${encodeURIComponent(it.name)}/${version}`}>{version}</a></span>)}{it.versions.length > 6 && <span class="muted"> and {it.versions.length - 6} more</span>}</td>
-                            {hasFigures && <><td class="right num">{sum(it.counts, FLIGHT)}</td><td class={`right num${it.failed_24h ? " bad" : ""}`}>{number(it.failed_24h)}</td><td class="right num">{number(it.ended_24h)}</td><td class="right num">{it.p50_ms === null || it.p50_ms === undefined ? "–" : duration(it.p50_ms)}</td><td class="right c-time"><Time at={it.last_start_at} /></td></>}
+                            {hasFigures && <><td class="right num">{sum(it.counts, FLIGHT)}</td><td class={`right num${it.counts?.["failed"]?.n ? " bad" : ""}`}>{sum(it.counts, ["failed"])}</td><td class="right num">{sum(it.counts, ["completed"])}</td><td class="right c-time"><Time at={it.last_start_at} /></td></>}
                             <td class="right nowrap c-buttons"><a href={`instances?workflow=${encodeURIComponent(it.name)}`}>instances</a> {may("POST", "/v1/instances") && <button type="button" data-testid="action-start" onClick={() => startForm(it.name, it.newest, "", it.versions)}>Start</button>}</td>
                         </tr>))}
                 </tbody></table></div>}
@@ -157,7 +156,7 @@ function Grid({ name, version }: { name: string; version: number }) {
             <th key={it.id}><a href={`instances/${it.id}`} title={`${it.key ?? it.id}: ${words(it.status)}${it.took_ms === null ? "" : `, ${duration(it.took_ms)}`}`}><span class={`head g-${groupOf(it.status)}`} style={{ height: `${6 + 42 * ((it.took_ms ?? 0) / longest)}px` }} /><span class="hidden">{it.key ?? it.id}</span></a></th>))}</tr></thead>
             <tbody>{grid.data.steps.map((step, row) => <tr key={step}><th class="c-key"><Text text={step} /></th>{columns.map((it) => {
                 const status = it.cells[row] ?? null;
-                return <td key={it.id}>{status && <a class={`cell g-${groupOf(status)}`} data-testid="grid-cell" data-id={it.id} data-step={step} data-status={status} href={`instances/${it.id}?tab=steps&step=${row + 1}`} title={`${step} of ${it.key ?? it.id}: ${words(status)}`}><Icon name={iconOf(status)} size={12} label={words(status)} /></a>}</td>;
+                return <td key={it.id}>{status && <a class={`cell g-${groupOf(status)}`} data-testid="grid-cell" data-id={it.id} data-step={step} data-status={status} href={`instances/${it.id}?tab=steps&step=${row}`} title={`${step} of ${it.key ?? it.id}: ${words(status)}`}><Icon name={iconOf(status)} size={12} label={words(status)} /></a>}</td>;
             })}</tr>)}</tbody></table></div>
     );
 }
