@@ -167,9 +167,10 @@ typedef enum cairn_notice_level {
 
 typedef struct cairn_open_options {
     size_t size;
-    const char *url;   /* sqlite:FILE, postgres://..., http://... or memory:, which keeps
+    const char *url; /* sqlite:FILE, postgres://..., http://... or memory:, which keeps
                         * everything in this process; NULL: $CAIRN_URL, else sqlite:cairn.db */
-    const char *token; /* bearer token for http: URLs; NULL: $CAIRN_TOKEN, else none.  Of https: URLs
+    const char
+        *token; /* bearer token for http: URLs; NULL: $CAIRN_TOKEN, else none.  Of https: URLs
                         * $CAIRN_CA_FILE names the authorities that are trusted (PEM); else the
                         * system's are */
     uint32_t retry_ms; /* how long a call waits for a store that is unreachable or locked */

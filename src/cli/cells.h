@@ -39,7 +39,7 @@ CELL(hint); /* the command that helps, if a person can */
 CELL(reason);
 CELL(where); /* the workflow, or of jobs the type */
 CELL(step);  /* "charge (undo)" */
-CELL(then); /* what happens at a deadline, if there is one */
+CELL(then);  /* what happens at a deadline, if there is one */
 
 /* Of the overview: what is not 0, "-" if all is; sums of series; their longest times; types with their age. */
 CELL(figures);

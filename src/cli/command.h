@@ -68,7 +68,7 @@ struct route {
     const char *path;   /* "/v1/instances/{id}/events": each {} takes an operand */
     enum printing prints;
     const struct column *columns; /* NULL: the status */
-    const char *other_if; /* with this option there are others; NULL: never */
+    const char *other_if;         /* with this option there are others; NULL: never */
     const struct column *other_columns;
     const char *field;  /* of the body, for the operand after those of the path; NULL: none */
     const char *fixed;  /* a member of the body that is always the same, as JSON; NULL: none */
