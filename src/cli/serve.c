@@ -104,22 +104,23 @@ static cairn_code load_certificate(const struct serving *serving, cairn_error *r
                               : CAIRN_OK;
 }
 
+static bool tell_reload(const struct log *log, cairn_code code, const cairn_error *error)
+{
+    if (code)
+        log_tell(log, LEVEL_ERROR, "reload_failed", NULL, "%s; what was read before stays",
+                 error->message);
+    return code == CAIRN_OK;
+}
+
 /* What cannot be read stays as it was. */
 static void reload(const struct serving *serving)
 {
     cairn_error error;
-    cairn_code (*const parts[])(const struct serving *, cairn_error *) = {reload_tokens,
-                                                                          load_certificate};
-    bool is_done = true;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!parts[i](serving, &error))
-            continue;
-        is_done = false;
-        log_tell(&serving->log, LEVEL_ERROR, "reload_failed", NULL,
-                 "%s; what was read before stays", error.message);
-    }
-    if (is_done)
-        log_tell(&serving->log, LEVEL_INFO, "reloaded", NULL, "%s",
+    const struct log *log = &serving->log;
+    bool has_tokens = tell_reload(log, reload_tokens(serving, &error), &error);
+    bool has_pair = tell_reload(log, load_certificate(serving, &error), &error);
+    if (has_tokens && has_pair)
+        log_tell(log, LEVEL_INFO, "reloaded", NULL, "%s",
                  serving->token_file || serving->cert_file
                      ? "read tokens and certificate again"
                      : "SIGHUP: there is neither a token file nor a certificate to read again");
