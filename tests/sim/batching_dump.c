@@ -8,6 +8,7 @@
 #include "batching.h"
 #include "store/list.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,6 +17,17 @@ enum { ROWS_MAX = 512 };
 static void add(struct buf *out, const char *text)
 {
     buf_printf(out, " %s", text ? text : "-");
+}
+
+/* What the engine wrote itself: PostgreSQL keeps the value of JSON and not its blanks, so a step that is
+ * handed over in memory may have others. */
+static void add_json(struct buf *out, const char *text)
+{
+    json_t *tree = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    char *plain = tree ? json_dumps(tree, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    add(out, plain ? plain : text);
+    free(plain);
+    json_decref(tree);
 }
 
 static void add_time(struct buf *out, int64_t at_us)
@@ -52,7 +64,7 @@ static void add_tasks(struct buf *out, const struct page_output *page)
         add(out, task->input);
         add(out, task->key);
         add(out, task->reason);
-        add(out, task->signal);
+        add_json(out, task->signal);
         add_time(out, task->lease_until_us);
         add_memory(out, task->memory);
     }
