@@ -194,7 +194,7 @@ cairn_code bulk_find(struct store_tx *tx, enum bulk_target target,
                      int64_t *ret_next, cairn_error *reterr)
 {
     struct bulk_filter now = *filter;
-    struct list_end end;
+    struct list_end end = {0};
     now.list.before_seq = now.dlq.before_id = before;
     if (target == BULK_JOBS)
         TRY(find_jobs(tx, &now.list, ret_objects, room, &end, reterr));

@@ -32,13 +32,14 @@ static cairn_code read_events(struct look *look)
 {
     struct question *q = look->q;
     struct event_row *rows = arena_array(q->arena, PORTION, sizeof *rows);
+    const char *name = look->row.name ? look->row.name : "";
     size_t count = PORTION, seen = 0;
     look->events = arena_array(q->arena, KEPT_MAX, sizeof *look->events);
     NEED(rows && look->events, q->error);
     for (int64_t before = 0; count == PORTION && seen < EVENTS_MAX; seen += count) {
         TRY(STORE(q, list_events_before, look->instance.id, before, rows, PORTION, &count));
         for (size_t i = 0; i < count; i++) {
-            bool is_own = rows[i].step && strcmp(rows[i].step, look->row.name) == 0;
+            bool is_own = rows[i].step && strcmp(rows[i].step, name) == 0;
             if (is_own && look->event_count < KEPT_MAX)
                 look->events[look->event_count++] = rows[i];
             before = rows[i].id;
@@ -240,14 +241,14 @@ static cairn_code add_branches(struct look *look, struct why_other *facts)
 {
     struct question *q = look->q;
     const struct step_config *join = look->why.config;
-    struct step_ref ref = {.instance_id = look->instance.id, .seq = join->fork};
     struct step_config config = {0};
     struct step_row fork;
     struct open_steps open = {0};
     struct buf names = {0};
     bool is_found = false;
-    if (look->row.kind != KIND_JOIN)
+    if (look->row.kind != KIND_JOIN || !join)
         return CAIRN_OK;
+    struct step_ref ref = {.instance_id = look->instance.id, .seq = join->fork};
     TRY(STORE(q, read_steps, &ref, 1, &fork, &is_found));
     if (!is_found)
         return CAIRN_OK;
