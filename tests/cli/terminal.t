@@ -18,6 +18,7 @@ $ cat > hang_up.py <<'END'
 > import os, pty, signal, sys
 > pid, terminal = pty.fork()
 > if pid == 0:
+>     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 >     os.execvp(sys.argv[1], sys.argv[1:])
 > def read_until(word):
 >     said = b""
