@@ -110,7 +110,7 @@ enum {
 /* Without threads there is nobody who could come meanwhile. */
 static void gather(struct local_engine *engine, size_t rows, int64_t longest_us)
 {
-    engine->gathering.wanted = engine->threads_running ? rows : 0;
+    engine->gathering.wanted = engine->has_threads ? rows : 0;
     engine->gathering.until_us = clock_monotonic_us(&engine->clock) + longest_us;
 }
 

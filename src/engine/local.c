@@ -344,6 +344,7 @@ static bool start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 cairn_code local_engine_start(struct local_engine *engine, cairn_error *reterr)
 {
     bool is_started = true;
+    engine->has_threads = true;
     for (int i = 0; i < engine->committer_count && is_started; i++) {
         struct committer *committer = &engine->committers[i];
         is_started = start_thread(&committer->thread, run_committer, committer);

@@ -163,6 +163,7 @@ struct local_engine {
     pthread_mutex_t read_lock;          /* of it; taken before `lock` */
 
     int threads_running; /* committers' */
+    bool has_threads;    /* set before they start; false: somebody else runs the committer */
     int stop_fd;         /* readable once the engine stops */
 
     pthread_mutex_t lock;
