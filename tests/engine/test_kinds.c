@@ -186,9 +186,9 @@ TEST(callers_who_are_answered_are_waited_for)
     rig_init(&rig, 1000);
     for (int i = 0; i < 3; i++)
         rig_submit(&rig, rig_enqueue(&rig, "j", NULL));
-    rig.engine->threads_running = 1; /* so it believes */
+    rig.engine->has_threads = true; /* so it believes */
     rig_run(&rig);
-    rig.engine->threads_running = 0;
+    rig.engine->has_threads = false;
     CHECK_INT(rig.engine->gathering.wanted, 6);
     CHECK(rig.engine->gathering.until_us <= clock_monotonic_us(&rig.engine->clock) + 500,
           "they are waited for for too long");
