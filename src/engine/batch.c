@@ -344,9 +344,8 @@ static void put_empty_aside(struct batch *batch, struct request_queue *empty)
     *batch->requests = rest;
 }
 
-static cairn_code try_commit(struct committer *committer, struct request_queue *requests,
-                             bool is_alone, bool *may_send_ahead,
-                             struct batch_result *ret_result, cairn_error *reterr)
+cairn_code batch_commit(struct committer *committer, struct request_queue *requests,
+                        bool is_alone, struct batch_result *ret_result, cairn_error *reterr)
 {
     struct batch batch;
     int64_t began_us = clock_monotonic_us(&committer->engine->clock);
@@ -358,11 +357,9 @@ static cairn_code try_commit(struct committer *committer, struct request_queue *
         return code;
 
     batch.is_alone = is_alone;
-    batch.may_send_ahead = *may_send_ahead;
     cairn_code applied = apply(&batch, &ret_result->busy);
     int64_t now_us = batch.tx->now_us;
     code = batch_end(&batch, applied);
-    *may_send_ahead = !batch.must_repeat;
     ret_result->is_unsure = !applied && code == CAIRN_E_UNREACHABLE;
     if (code) {
         queue_append(requests, &ret_result->busy);
@@ -376,15 +373,4 @@ static cairn_code try_commit(struct committer *committer, struct request_queue *
     ret_result->is_stuck = batch.is_stuck;
     put_empty_aside(&batch, &ret_result->empty);
     return CAIRN_OK;
-}
-
-cairn_code batch_commit(struct committer *committer, struct request_queue *requests,
-                        bool is_alone, struct batch_result *ret_result, cairn_error *reterr)
-{
-    bool may_send_ahead = true;
-    cairn_code code =
-        try_commit(committer, requests, is_alone, &may_send_ahead, ret_result, reterr);
-    return may_send_ahead
-               ? code
-               : try_commit(committer, requests, is_alone, &may_send_ahead, ret_result, reterr);
 }

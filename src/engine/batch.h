@@ -104,10 +104,6 @@ struct batch {
 
     LIST(struct step_in_hand) in_hand; /* in the order of claims */
     struct demand *demands;            /* of claims */
-    bool may_send_ahead;               /* claims may be sent before the reports are applied */
-    bool must_repeat;                  /* one was, and a request has left the batch */
-    struct claim_group *ahead; /* the claims that were; NULL: none, or they are answered */
-    int64_t ahead_event;       /* the first event of theirs */
     LIST(struct passage) passages;
     LIST(struct lease_view) leases;     /* of functions that were claimed */
     struct moment began;                /* before the transaction did */
@@ -304,10 +300,6 @@ const char *claim_name(const cairn_claim_options *claim, size_t index);
 bool claim_names(const cairn_claim_options *claim, const char *type, int32_t version);
 cairn_code batch_claim(struct batch *batch);
 
-/* Sends the claims of a batch together with its reports, if that is all there is in it, and if it is
- * known what they ask for.  `event_id`: the events behind those of the reports. */
-cairn_code batch_send_claims(struct batch *batch, int64_t event_id);
-
 /* The claims that name the same types, functions and runtime ask for the same tasks. */
 struct demand {
     const cairn_claim_options *claim; /* the first of them */
@@ -330,9 +322,6 @@ struct claim_share {
     LIST(cairn_task) of[CLAIM_KINDS];
 };
 
-/* Of a job: that it was leased, and that it has started. */
-enum { EVENTS_OF_CLAIM = 2 };
-
 /* Claims that are answered by the same questions. */
 struct claim_group {
     struct claim_share *shares; /* of several: one kind is asked for first, for all of them */
@@ -344,8 +333,6 @@ struct claim_group {
  * whose commit had an unknown end finds what is already leased under its token. */
 cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room);
 cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room);
-
-cairn_code claim_send_jobs(struct batch *batch, const struct claim_group *group);
 
 /* batch_task.c: steps that the store leases, and their tasks.  in_hand may be NULL. */
 cairn_code claim_lease_steps(struct batch *batch, const struct claim_group *group,

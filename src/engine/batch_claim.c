@@ -138,16 +138,12 @@ static cairn_code find_demand(struct batch *batch, struct request *request)
 
 /* ---- a kind of which there is nothing ----------------------------------------------------------- */
 
-/* How long a kind is left out: this long, or for a few claims if they take longer, but not for long. */
 #define EMPTY_US (10 * US_PER_MS)
-#define EMPTY_LONGEST_US (200 * US_PER_MS)
-enum { EMPTY_CLAIMS = 8 };
 
 static void note_empty(const struct batch *batch, struct claim_habit *habit,
                        enum claim_kind kind)
 {
-    habit->empty[kind].since_us = batch->began.wall_us;
-    habit->empty[kind].claims = EMPTY_CLAIMS;
+    habit->empty[kind].until_us = batch->began.wall_us + EMPTY_US;
     habit->empty[kind].epoch = batch->ready_epochs[kind];
 }
 
@@ -157,10 +153,8 @@ static bool is_left_out(const struct batch *batch, const struct demand *demand,
     if (demand->is_exhausted[kind])
         return true;
     bool is_made = batch->ready.is_made[kind] || (kind == CLAIM_STEPS && batch->in_hand.count);
-    const struct claim_habit *habit = demand->habit;
-    int64_t past_us = batch->began.wall_us - habit->empty[kind].since_us;
-    return !is_made && habit->empty[kind].epoch == batch->ready_epochs[kind] &&
-           past_us < (habit->empty[kind].claims ? EMPTY_LONGEST_US : EMPTY_US);
+    return !is_made && demand->habit->empty[kind].epoch == batch->ready_epochs[kind] &&
+           batch->began.wall_us < demand->habit->empty[kind].until_us;
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -229,7 +223,7 @@ static cairn_code lease_kind(struct batch *batch, struct claim_group *group,
     if (before + brought == 0)
         note_empty(batch, demand->habit, kind);
     else
-        demand->habit->empty[kind].since_us = 0;
+        demand->habit->empty[kind].until_us = 0;
     return CAIRN_OK;
 }
 
@@ -274,51 +268,6 @@ static enum claim_kind turn_of(const struct demand *demand)
     return demand->habit->is_steps_turn ? CLAIM_STEPS : CLAIM_JOBS;
 }
 
-/* ---- ahead ---------------------------------------------------------------------------------------- */
-
-static bool is_plain(const struct request *request)
-{
-    return !request->code && !request->was_unsure &&
-           (request->op == OP_CLAIM || request->op == OP_REPORT) &&
-           !(request_is_claiming(request) && request_claim(request)->runtime);
-}
-
-/* Nothing that the reports do can be seen by a claim: jobs that succeed make nothing claimable. */
-cairn_code batch_send_claims(struct batch *batch, int64_t event_id)
-{
-    size_t count = 0;
-    struct request *first = NULL;
-    bool is_made = batch->ready.is_made[CLAIM_JOBS] || batch->ready.is_made[CLAIM_STEPS];
-    if (!batch->ops->send_job_claim || batch->is_alone || is_made)
-        return CAIRN_OK;
-    for_each_request (request, batch) {
-        if (!is_plain(request))
-            return CAIRN_OK;
-        if (!request_is_claiming(request))
-            continue;
-        request->out.page = (struct page_output){0};
-        TRY(find_demand(batch, request));
-        if (!is_open(request))
-            return CAIRN_OK;
-        first = first ? first : request;
-        count++;
-    }
-    if (!first || is_left_out(batch, first->demand, CLAIM_JOBS) ||
-        !is_left_out(batch, first->demand, CLAIM_STEPS))
-        return CAIRN_OK;
-    struct claim_group *group = arena_alloc(&batch->arena, sizeof *group);
-    NEED(group, batch->error);
-    TRY(make_group(batch, first, false, group));
-    int64_t last = event_id + (int64_t)group->room * EVENTS_OF_CLAIM;
-    if (group->count < count || event_id >> EVENT_SLOT_BITS != last >> EVENT_SLOT_BITS)
-        return CAIRN_OK;
-    batch->ahead = group;
-    batch->ahead_event = event_id;
-    return claim_send_jobs(batch, group);
-}
-
-/* ---- a group ------------------------------------------------------------------------------------- */
-
 static cairn_code claim(struct batch *batch, struct request *first)
 {
     struct committer *committer = batch->committer;
@@ -330,18 +279,13 @@ static cairn_code claim(struct batch *batch, struct request *first)
     enum claim_kind few = has_few_steps ? CLAIM_STEPS : CLAIM_JOBS;
     enum claim_kind many = has_few_steps ? CLAIM_JOBS : CLAIM_STEPS;
     bool has_choice = !demand->is_exhausted[CLAIM_JOBS];
-    if (batch->ahead)
-        group = *batch->ahead;
-    else
-        TRY(make_group(batch, first, has_jobs && has_steps, &group));
+    TRY(make_group(batch, first, has_jobs && has_steps, &group));
 
     size_t half = !has_jobs || !has_steps ? 0 : (group.room + (few == turn_of(demand))) / 2;
     TRY(lease_kind(batch, &group, few, half));
     TRY(lease_kind(batch, &group, many, group.room - group.taken[few]));
     if (group.taken[few] == half)
         TRY(lease_kind(batch, &group, few, group.room - half - group.taken[many]));
-    if (demand->habit->empty[few].claims)
-        demand->habit->empty[few].claims--;
 
     if (has_choice && group.taken[CLAIM_STEPS] != group.taken[CLAIM_JOBS])
         committer->has_few_steps = group.taken[CLAIM_STEPS] < group.taken[CLAIM_JOBS];

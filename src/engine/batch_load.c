@@ -146,7 +146,6 @@ static cairn_code complete_jobs(struct batch *batch)
         rows[count] = (struct job_row){.id = names[i]->id};
         job_complete(&rows[count++], &input, batch->tx->now_us);
     }
-    batch->may_send_ahead &= count == batch->names.count && count < EVENT_SLOTS;
     return count ? workset_complete_jobs(batch, rows, count) : CAIRN_OK;
 }
 
@@ -271,8 +270,5 @@ cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)
     if (is_any_absent(batch))
         TRY(batch_take_intake(batch));
     TRY(prefetch(batch));
-    TRY(put_busy_aside(batch, ret_busy));
-    batch->must_repeat =
-        batch->ahead && ret_busy->count; /* its claim may have been given tasks */
-    return batch->must_repeat ? fail(batch->error, CAIRN_E_BUSY, "a row is locked") : CAIRN_OK;
+    return put_busy_aside(batch, ret_busy);
 }

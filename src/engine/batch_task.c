@@ -80,6 +80,8 @@ static struct claim_share *find_share(const struct claim_group *group, size_t *a
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
+enum { EVENTS_OF_CLAIM = 2 };
+
 static cairn_code note_job(struct batch *batch, const char *worker, const struct job_row *row)
 {
     struct job_facts facts = {.worker = worker, .attempt = row->attempt + 1};
@@ -94,35 +96,16 @@ static cairn_code note_job(struct batch *batch, const char *worker, const struct
                                 row->last_event - 1, row->event_count);
 }
 
-/* The events of a claim that was sent ahead are taken. */
-static cairn_code to_job_claim(struct batch *batch, const struct claim_group *group,
-                               size_t room, struct job_claim *ret_claim)
-{
-    TRY(to_store_claim(batch, group, ret_claim));
-    ret_claim->events_each = EVENTS_OF_CLAIM;
-    ret_claim->event_id = batch->ahead_event;
-    return batch->ahead
-               ? CAIRN_OK
-               : batch_take_open_events(batch, room * EVENTS_OF_CLAIM, &ret_claim->event_id);
-}
-
-cairn_code claim_send_jobs(struct batch *batch, const struct claim_group *group)
-{
-    struct job_claim claim;
-    TRY(to_job_claim(batch, group, group->room, &claim));
-    return STORE(batch, send_job_claim, &claim, group->room);
-}
-
 static cairn_code lease_jobs(struct batch *batch, const struct claim_group *group,
                              struct job_row *rows, size_t room, size_t *ret_count)
 {
     const struct request *request = group->shares->request;
     struct job_claim claim;
+    TRY(to_store_claim(batch, group, &claim));
     if (request->was_unsure)
-        return STORE(batch, find_claimed, request_claim(request)->worker, request->token, rows,
-                     room, ret_count);
-    TRY(to_job_claim(batch, group, room, &claim));
-    batch->ahead = NULL;
+        return STORE(batch, find_claimed, claim.worker, claim.token, rows, room, ret_count);
+    claim.events_each = EVENTS_OF_CLAIM;
+    TRY(batch_take_open_events(batch, room * EVENTS_OF_CLAIM, &claim.event_id));
     return STORE(batch, claim_jobs, &claim, rows, room, ret_count);
 }
 

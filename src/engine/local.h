@@ -100,8 +100,7 @@ struct claim_habit {
     bool is_steps_turn; /* who goes first in a claim that takes jobs and steps */
     /* The store had none of a kind.  That holds for a moment, and as long as this process makes none. */
     struct {
-        int64_t since_us; /* 0: it had some */
-        uint32_t claims;  /* that may yet take it for granted, even if they are slow */
+        int64_t until_us; /* 0: it had some */
         uint64_t epoch;   /* the engine's ready_epochs of that time */
     } empty[CLAIM_KINDS];
 };

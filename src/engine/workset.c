@@ -104,8 +104,6 @@ static cairn_code complete_portion(struct batch *batch, struct job_row *rows, si
     batch_used_events(batch, event_id + (int64_t)count - 1);
     for (size_t i = 0; i < count; i++)
         rows[i].last_event = event_id + (int64_t)i;
-    if (batch->may_send_ahead)
-        TRY(batch_send_claims(batch, event_id + (int64_t)count));
     TRY(STORE(batch, complete_jobs, rows, count, is_done));
     for (size_t i = 0; i < count; i++) {
         struct workset_job *job = NULL;
@@ -116,8 +114,6 @@ static cairn_code complete_portion(struct batch *batch, struct job_row *rows, si
         assert(job);
         job->is_completed = true;
     }
-    if (batch->ahead)
-        batch->next_event = 0; /* those behind are the claims' */
     return CAIRN_OK;
 }
 

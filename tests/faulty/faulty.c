@@ -291,8 +291,6 @@ struct store *faulty_wrap(struct store *inner, uint64_t seed, double chance)
     store->ops.ask_due_ms = inner->ops->ask_due_ms;
     if (!inner->ops->send_step_claim)
         store->ops.send_step_claim = NULL;
-    if (!inner->ops->send_job_claim)
-        store->ops.send_job_claim = NULL;
     store->base = (struct store){.ops = &store->ops, .clock = inner->clock};
     return &store->base;
 }

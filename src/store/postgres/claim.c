@@ -232,35 +232,6 @@ cairn_code postgres_send_step_claim(struct store_tx *tx, const struct step_claim
     return postgres_send(session, PG_CLAIM_STEPS, &params, reterr);
 }
 
-cairn_code postgres_send_job_claim(struct store_tx *tx, const struct job_claim *claim,
-                                   size_t room, cairn_error *reterr)
-{
-    struct postgres_ahead *ahead = &postgres_session_of(tx)->tx.jobs;
-    struct taking taking;
-    struct claim_walk *walk = arena_zalloc(tx->arena, sizeof *walk);
-    struct postgres_params *params = arena_zalloc(tx->arena, sizeof *params);
-    if (!walk || !params)
-        return fail_memory(reterr);
-    TRY(begin_jobs(tx, claim, NULL, room, &taking, reterr));
-    TRY(plan_claim(tx, &taking, room + SPARE_HEADS, walk, params, reterr));
-    *ahead = (struct postgres_ahead){.walk = walk, .params = params};
-    return CAIRN_OK;
-}
-
-/* The result of a claim of jobs that went with complete_jobs. */
-static bool take_ahead(struct store_tx *tx, const struct taking *taking,
-                       struct claim_walk *ret_walk, struct postgres_reader *ret_reader)
-{
-    struct postgres_ahead *ahead = &postgres_session_of(tx)->tx.jobs;
-    if (taking->kind->claim != PG_CLAIM_JOBS || !ahead->result)
-        return false;
-    *ret_walk = *ahead->walk;
-    *ret_reader = (struct postgres_reader){
-        .result = ahead->result, .count = PQntuples(ahead->result), .arena = tx->arena};
-    *ahead = (struct postgres_ahead){0};
-    return true;
-}
-
 /* The claim's result: sent before, or asked for now.  *ret_walk: what it has read. */
 static cairn_code run_claim(struct store_tx *tx, const struct taking *taking, size_t heads,
                             struct claim_walk *ret_walk, struct postgres_reader *ret_reader,
@@ -268,8 +239,6 @@ static cairn_code run_claim(struct store_tx *tx, const struct taking *taking, si
 {
     struct postgres_session *session = postgres_session_of(tx);
     struct postgres_params params;
-    if (take_ahead(tx, taking, ret_walk, ret_reader))
-        return CAIRN_OK;
     if (session->sent == taking->kind->claim) {
         *ret_walk = *session->tx.step_walk;
         return postgres_take(tx, ret_reader, reterr);

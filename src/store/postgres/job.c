@@ -116,20 +116,6 @@ static cairn_code gather_texts(struct store_tx *tx, const struct job_row *rows, 
     return CAIRN_OK;
 }
 
-/* Asks, and claims in the same round trip if it was announced. */
-static cairn_code ask_and_claim(struct store_tx *tx, const struct postgres_params *params,
-                                struct postgres_reader *ret_reader, cairn_error *reterr)
-{
-    struct postgres_session *session = postgres_session_of(tx);
-    struct postgres_ahead *ahead = &session->tx.jobs;
-    if (!ahead->params)
-        return postgres_ask(tx, PG_COMPLETE_JOBS, params, ret_reader, reterr);
-    TRY(postgres_send(session, PG_COMPLETE_JOBS, params, reterr));
-    TRY(postgres_run(session, PG_CLAIM_JOBS, ahead->params, &ahead->result, reterr));
-    ahead->params = NULL;
-    return postgres_take(tx, ret_reader, reterr);
-}
-
 static cairn_code complete_portion(struct store_tx *tx, struct job_row *rows, size_t count,
                                    bool *ret_is_done, cairn_error *reterr)
 {
@@ -149,7 +135,7 @@ static cairn_code complete_portion(struct store_tx *tx, struct job_row *rows, si
     param_text(&params, job_status_name(rows->status));
     param_text(&params, rows->ended_outcome);
     param_int(&params, rows->last_event);
-    TRY(ask_and_claim(tx, &params, &reader, reterr));
+    TRY(postgres_ask(tx, PG_COMPLETE_JOBS, &params, &reader, reterr));
     postgres_move_clock(tx, &reader);
     for (; reader.row < reader.count; reader.row++) {
         size_t number = (size_t)value_int(&reader, 1);

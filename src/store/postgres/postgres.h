@@ -25,7 +25,6 @@
 #define PROTOTYPE(name) store_##name##_fn postgres_##name;
 STORE_FUNCTIONS(PROTOTYPE)
 PROTOTYPE(send_step_claim)
-PROTOTYPE(send_job_claim)
 #undef PROTOTYPE
 
 /* ---- waiting (connection.c) -------------------------------------------------------------- */
@@ -244,19 +243,11 @@ int64_t value_time(struct postgres_reader *reader, int column);
 
 /* ---- sessions ------------------------------------------------------------------------------ */
 
-/* A claim that is sent before its time. */
-struct postgres_ahead {
-    struct claim_walk *walk;        /* NULL: none */
-    struct postgres_params *params; /* NULL: it was sent */
-    PGresult *result;
-};
-
 struct postgres_tx {
     struct store_tx base;
     bool is_news; /* others should know, whether or not something is ready: a timer, a registry
                    */
     struct claim_walk *step_walk; /* of the step claim that was sent */
-    struct postgres_ahead jobs;   /* the claim of jobs that goes with complete_jobs */
     int64_t asked_us;             /* monotonic: when it was begun here */
 };
 
@@ -307,7 +298,6 @@ cairn_code postgres_send(struct postgres_session *session, enum postgres_query q
                          const struct postgres_params *params, cairn_error *reterr);
 cairn_code postgres_take(struct store_tx *tx, struct postgres_reader *ret_reader,
                          cairn_error *reterr);
-void postgres_forget_ahead(struct postgres_session *session);
 void postgres_forget_sent(struct postgres_session *session); /* its result is not wanted */
 
 /* The answer to begin_settings. */

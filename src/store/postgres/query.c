@@ -16,16 +16,9 @@ void postgres_forget_sent(struct postgres_session *session)
     session->sent = POSTGRES_QUERY_COUNT;
 }
 
-void postgres_forget_ahead(struct postgres_session *session)
-{
-    postgres_result_done(&session->tx.jobs.result);
-    session->tx.jobs = (struct postgres_ahead){0};
-}
-
 void postgres_lose(struct postgres_session *session)
 {
     postgres_forget_sent(session);
-    postgres_forget_ahead(session);
     postgres_conn_done(&session->conn);
     memset(session->is_prepared, 0, sizeof session->is_prepared);
     session->queue_len = 0;

@@ -189,7 +189,6 @@ static void end_transaction(struct postgres_session *session)
     if (session->conn && PQtransactionStatus(session->conn) != PQTRANS_IDLE)
         postgres_lose(session);
     postgres_forget_sent(session);
-    postgres_forget_ahead(session);
 }
 
 cairn_code postgres_begin(struct store_session *base, struct arena *arena,
