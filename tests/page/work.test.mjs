@@ -41,6 +41,26 @@ shared("an order from start to end", async (server, { page, id, open }) => {
     await seen(id("toast").getByText("The key was known"));
 }, { marked: true });
 
+scenario("what is typed into the start form is not written over", async (server, { page, id, open }) => {
+    await deploy(server);
+    await start(server, '{"total": 41}', "typed-1");
+    let release;
+    const held = new Promise((resolve) => { release = resolve; });
+    await page.route("**/v1/instances?workflow=order*limit=1*", async (route) => { await held; await route.continue(); });
+    await open("workflows/order/latest");
+    await id("action-start").click();
+    await seen(id("sheet").getByText("Loading …"));
+    assert.equal(await id("start-json").count(), 0);
+    release();
+    await seen(id("start-json"));
+    await id("start-json").fill('{"total": 42}');
+    await id("start-key").fill("typed-2");
+    await id("start-confirm").click();
+    await seen(id("instance"));
+    await id("tab-io").click();
+    await seen(id("payload-input").getByText("42"));
+});
+
 shared("approve, reject, and a decision that came too late", async (server, { page, id, open }) => {
     const ids = {};
     for (const key of ["yes", "no", "late"]) {

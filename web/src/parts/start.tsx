@@ -97,9 +97,11 @@ function StartInput({ workflow, values, set }: { workflow: string; values: Value
         });
         return () => { isOld = true; };
     }, [version]);
+    // Shown when it is filled in: what a person types meanwhile would be written over.
+    if (!offer) return <p class="muted" role="status">Loading …</p>;
     const text = values["input"] ?? "", change = (input: string) => { keepDraft(workflow, input); set({ input }); };
-    const choices = [["file", "from the file", offer?.example], ["draft", "last input typed here", readDraft(workflow)], ["last", `input of ${offer?.lastName ?? ""}`, offer?.lastInput]].filter((it): it is [string, string, string] => !!it[2]);
-    const schema = hasForm(offer?.schema ?? null) ? offer!.schema! : null;
+    const choices = [["file", "from the file", offer.example], ["draft", "last input typed here", readDraft(workflow)], ["last", `input of ${offer.lastName}`, offer.lastInput]].filter((it): it is [string, string, string] => !!it[2]);
+    const schema = hasForm(offer.schema) ? offer.schema! : null;
     const flaws = schema ? problems(schema, text) : [];
     return (
         <div data-testid="start-form">
