@@ -142,7 +142,23 @@ static const char *new_database(const char *variable, const char *template)
     return keep(database_url(url, name));
 }
 
-static const char *new_store(const char *kind, const char *template)
+/* A copy of a file; the tests have few that are large. */
+static void copy_file(const char *from, const char *to)
+{
+    char bytes[64 * 1024];
+    size_t len;
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    if (!in || !out)
+        give_up("no copy of", from);
+    while ((len = fread(bytes, 1, sizeof bytes, in)) > 0)
+        if (fwrite(bytes, 1, len, out) != len)
+            give_up("cannot write", to);
+    if (ferror(in) || fclose(in) != 0 || fclose(out) != 0)
+        give_up("cannot copy", from);
+}
+
+/* `template`: a database of PostgreSQL; `file`: one of SQLite, or NULL for one without tables. */
+static const char *new_store(const char *kind, const char *template, const char *file)
 {
     if (strcmp(kind, "memory") == 0)
         return "memory:";
@@ -154,18 +170,22 @@ static const char *new_store(const char *kind, const char *template)
         give_up("CAIRN_TEST_STORE is none of sqlite, postgres, pgbouncer, memory", kind);
 
     char *url;
-    if (asprintf(&url, "sqlite:%s", scratch_path(".db")) < 0)
+    const char *path = scratch_path(".db");
+    if (file)
+        copy_file(file, path);
+    if (asprintf(&url, "sqlite:%s", path) < 0)
         give_up("memory", "none left");
     return keep(url);
 }
 
 const char *scratch_store_of(const char *kind)
 {
-    return new_store(kind, "template0");
+    return new_store(kind, "template0", NULL);
 }
 
 const char *scratch_store(void)
 {
     const char *template = getenv("CAIRN_TEST_TEMPLATE");
-    return new_store(scratch_kind(), template ? template : "template0");
+    return new_store(scratch_kind(), template ? template : "template0",
+                     getenv("CAIRN_TEST_TEMPLATE_FILE"));
 }

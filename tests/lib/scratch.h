@@ -18,7 +18,8 @@ const char *scratch_path(const char *suffix);
 
 /* The URL of a store with nothing in it, of the kind that $CAIRN_TEST_STORE names ("sqlite" if not
  * set); valid until the program ends.  It may have its tables already: making them is most of the
- * work of a short test, so ./test makes them once, in the database $CAIRN_TEST_TEMPLATE. */
+ * work of a short test, so ./test makes them once, in the database $CAIRN_TEST_TEMPLATE and in the
+ * file $CAIRN_TEST_TEMPLATE_FILE. */
 const char *scratch_store(void);
 
 /* The URL of a store of a given kind, without tables.  PostgreSQL databases are dropped at exit. */

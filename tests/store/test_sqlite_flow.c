@@ -497,7 +497,7 @@ TEST(a_plan_longer_than_an_id_can_say_is_refused)
 /* A file as the first version left it. */
 static const char *make_first_version(void)
 {
-    const char *url = scratch_store();
+    const char *url = scratch_store_of("sqlite");
     sqlite3 *db;
     CHECK(sqlite3_open(url + strlen("sqlite:"), &db) == SQLITE_OK, "%s cannot be opened", url);
     int rc = sqlite3_exec(db, migrations[0].sql, NULL, NULL, NULL);

@@ -77,7 +77,7 @@ static sqlite3 *open_file(const char *url)
 /* A file as the second version left it; `more` is run on it at the end. */
 static const char *make_second_version(const char *more)
 {
-    const char *url = scratch_store();
+    const char *url = scratch_store_of("sqlite");
     sqlite3 *db = open_file(url);
     run_sql(db, "CREATE TABLE workflow_migration (number INTEGER PRIMARY KEY,"
                 " name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;"
@@ -303,7 +303,7 @@ TEST(a_migration_that_cannot_be_leaves_the_file_as_it_was)
 /* A file as the tenth version left it, with jobs under way. */
 static const char *make_tenth_version(void)
 {
-    const char *url = scratch_store();
+    const char *url = scratch_store_of("sqlite");
     sqlite3 *db = open_file(url);
     run_sql(db, "CREATE TABLE workflow_migration (number INTEGER PRIMARY KEY,"
                 " name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;"
