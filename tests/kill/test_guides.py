@@ -6,9 +6,11 @@
   test_guides.py CAIRN GUIDE...
 
 The program is build/cairn, as in the source tree, and not on the PATH: the guide has to say how it gets there.
+DATABASE_URL is an empty database on the server of $CAIRN_TEST_POSTGRES.
 A block of ```sh is run; each line of a block of ```text behind it must be found in what was printed.
 Ids, times, durations and the number of blanks do not matter.
 """
+import contextlib
 import os
 import re
 import socket
@@ -52,12 +54,29 @@ def blocks_of(guide):
     return blocks
 
 
-def run(cairn, blocks):
+@contextlib.contextmanager
+def database():
+    """The URL of a database that is dropped in the end, with all that a guide has made beside it."""
+    server = os.environ['CAIRN_TEST_POSTGRES']
+
+    def psql(sql):
+        done = subprocess.run(['psql', '-XAtq', server], input=sql, text=True, stdout=subprocess.PIPE, check=True)
+        return done.stdout.split()
+    name = f'cairn_guide_{os.getpid()}'
+    psql(f'CREATE DATABASE {name} TEMPLATE template0')
+    try:
+        yield f'{server.rsplit("/", 1)[0]}/{name}'
+    finally:
+        psql(f'DROP DATABASE {name} WITH (FORCE);')
+        psql('SET client_min_messages = warning; DROP DATABASE IF EXISTS orders_restored WITH (FORCE);')
+
+
+def run(cairn, blocks, url):
     script = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + ''.join(f'{body}\necho "{MARK}"\n' for body, _ in blocks)
     with tempfile.TemporaryDirectory(prefix='cairn-guide-', dir='/tmp') as folder:
         os.mkdir(os.path.join(folder, 'build'))
         os.symlink(os.path.abspath(cairn), os.path.join(folder, 'build', 'cairn'))
-        env = dict(os.environ, NO_COLOR='1')
+        env = dict(os.environ, NO_COLOR='1', DATABASE_URL=url)
         env.pop('CAIRN_URL', None)
         done = subprocess.run(['bash', '-eu', '-c', script], cwd=folder, env=env, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -77,7 +96,8 @@ def main():
     print(f'1..{len(sys.argv) - 2}', flush=True)
     for number, guide in enumerate(sys.argv[2:], 1):
         blocks = blocks_of(guide)
-        code, printed = run(sys.argv[1], blocks)
+        with database() as url:
+            code, printed = run(sys.argv[1], blocks, url)
         faults = [f'exit code {code}\n{printed[-1]}'] if code or not blocks else []
         for (_, lines), text in zip(blocks, printed):
             absent = missing(lines, text)
