@@ -46,6 +46,19 @@ struct event_list {
     size_t count, room;
 };
 
+/* What an event of a job says; what is NULL or 0 is left out. */
+struct job_facts {
+    const char *worker, *error, *reason;
+    int32_t attempt;
+    int64_t run_at_us, extend_us;
+};
+
+/* The same as JSON; NULL: none yet. */
+struct job_said {
+    struct job_facts facts;
+    const char *data;
+};
+
 /* A function that was claimed, whose memory is to be read. */
 struct passage {
     struct request *request;
@@ -94,9 +107,10 @@ struct batch {
     struct event_list events;
     struct event_list loose;          /* of subjects whose row is not in hand */
     LIST(struct untold_event) untold; /* of instances, without ids yet */
-    bool has_seen_lease; /* of a step whose claim may have been told since this began */
-    int64_t next_event;  /* an id that was taken and is not used; 0: none */
-    size_t log_size;     /* of what the events of the present row of the log say */
+    bool has_seen_lease;  /* of a step whose claim may have been told since this began */
+    int64_t next_event;   /* an id that was taken and is not used; 0: none */
+    size_t log_size;      /* of what the events of the present row of the log say */
+    struct job_said said; /* by the latest event of a job */
     LIST(struct outbox_row) outbox;
     LIST(struct figure_note) figures; /* what is counted once it is committed */
     LIST(struct log_row) logs;
@@ -162,12 +176,6 @@ cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy);
 
 /* ---- batch_event.c -------------------------------------------------------------------------- */
 
-/* What an event of a job says; NULL and 0 are left out. */
-struct job_facts {
-    const char *worker, *error, *reason;
-    int32_t attempt;
-    int64_t run_at_us, extend_us;
-};
 /* Adds an event to the chain of a job, whose row must be written then. */
 cairn_code batch_add_job_event(struct batch *batch, struct job_row *row, enum job_event type,
                                const struct job_facts *facts);

@@ -175,7 +175,15 @@ static void add_time(struct json_out *out, const char *key, int64_t at_us)
     json_time(json_key(out, key), at_us);
 }
 
-static const char *job_data(struct batch *batch, const struct job_facts *facts)
+/* Of the same texts, where they lie. */
+static bool is_same_facts(const struct job_facts *a, const struct job_facts *b)
+{
+    return a->worker == b->worker && a->error == b->error && a->reason == b->reason &&
+           a->attempt == b->attempt && a->run_at_us == b->run_at_us &&
+           a->extend_us == b->extend_us;
+}
+
+static const char *job_json(struct batch *batch, const struct job_facts *facts)
 {
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
@@ -193,6 +201,15 @@ static const char *job_data(struct batch *batch, const struct job_facts *facts)
     }
     json_close(&out, '}');
     return buf_keep(&buf, &batch->arena);
+}
+
+/* Events of jobs are told in series that say the same. */
+static const char *job_data(struct batch *batch, const struct job_facts *facts)
+{
+    struct job_said *said = &batch->said;
+    if (!said->data || !is_same_facts(&said->facts, facts))
+        *said = (struct job_said){.facts = *facts, .data = job_json(batch, facts)};
+    return said->data;
 }
 
 static const char *flow_data(struct batch *batch, const struct flow_facts *facts)

@@ -370,3 +370,52 @@ TEST(a_released_job_can_be_claimed_again)
     CLAIM(rig, 9, "a");
     CHECK_ROWS(rig, id);
 }
+
+/* ---- runs: jobs that follow each other ------------------------------------------------------ */
+
+/* Two holders, in the middle of what the first one gets a job that is not due, and one of another type. */
+TEST(a_claim_of_neighbours_keeps_to_its_rows)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    enum { JOBS = 9, EARLY = 2, OTHER = 4, TAKEN = JOBS - 2 };
+    static const char *const types[] = {"a"};
+    static const struct claim_holder holders[] = {{"me", "1"},  {"me", "1"},  {"me", "1"},
+                                                  {"me", "1"},  {"you", "2"}, {"you", "2"},
+                                                  {"you", "2"}, {"you", "2"}};
+    const char *ids[JOBS], *wanted[TAKEN];
+    size_t count = 0;
+    int64_t first;
+    begin_write(rig);
+    for (int i = 0; i < JOBS; i++) {
+        struct job_row row = job_of(rig, i == OTHER ? "b" : "a");
+        row.run_at_us += i == EARLY ? US_PER_MIN : 0;
+        row.event_count = i;
+        ids[i] = add(rig, row);
+        if (i != EARLY && i != OTHER)
+            wanted[count++] = ids[i];
+    }
+    MUST(rig, rig->ops->number_events(rig->tx, &first, &rig->error));
+    struct job_claim claim = {.holders = holders,
+                              .patterns = types,
+                              .pattern_count = 1,
+                              .lease_until_us = rig->tx->now_us + US_PER_MIN,
+                              .event_id = first,
+                              .events_each = 2};
+    MUST(rig, rig->ops->claim_jobs(rig->tx, &claim, rig->rows, sizeof holders / sizeof *holders,
+                                   &rig->count, &rig->error));
+    check_rows(rig, TAKEN, wanted);
+    for (size_t i = 0; i < TAKEN; i++) {
+        struct job_row seen = get(rig, rig->rows[i].id);
+        CHECK_INT(seen.status, JOB_LEASED);
+        CHECK_STR(seen.leased_by, rig->rows[i].leased_by);
+        CHECK_STR(seen.token, rig->rows[i].token);
+        CHECK_STR(seen.token, holders[i].token);
+        CHECK_INT(seen.last_event, first + 2 * (int64_t)i + 1);
+        CHECK_INT(rig->rows[i].last_event, seen.last_event);
+        CHECK_INT(rig->rows[i].event_count, seen.event_count);
+    }
+    CHECK_INT(get(rig, ids[EARLY]).status, JOB_PENDING);
+    CHECK_INT(get(rig, ids[OTHER]).status, JOB_PENDING);
+    CHECK_INT(get(rig, ids[OTHER]).is_ready, true);
+    CHECK_INT(get(rig, ids[JOBS - 1]).event_count, JOBS - 1 + 2);
+}

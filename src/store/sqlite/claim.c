@@ -152,53 +152,114 @@ static bool keep_holder(struct claiming *claiming, size_t number)
 {
     const struct job_claim *claim = claiming->claim;
     struct arena *arena = claiming->tx->arena;
-    if (claiming->holder.token && !claim->holders)
-        return true;
+    struct claim_holder *last = &claiming->holder;
     const char *worker = claim->holders ? claim->holders[number].worker : claim->worker;
     const char *token = claim->holders ? claim->holders[number].token : claim->token;
+    if (last->token && strcmp(last->token, token) == 0 && strcmp(last->worker, worker) == 0)
+        return true;
     claiming->holder = (struct claim_holder){.worker = arena_strdup(arena, worker),
                                              .token = arena_strdup(arena, token)};
     return claiming->holder.worker && claiming->holder.token;
 }
 
-/* Leases one head, or puts it aside if others inserted it as ready before its time. */
-static cairn_code take_job(struct claiming *claiming, int64_t seq, struct job_row *ret_row,
-                           bool *ret_taken)
+/* The best of the one type that a claim names, whole. */
+static cairn_code read_type(const struct claiming *claiming, struct job_row *ret_rows,
+                            size_t *ret_count)
 {
-    struct store_tx *tx = claiming->tx;
-    TRY(read_head(claiming, Q_READ_JOB, seq, &job_row_type, ret_row));
-    *ret_taken = ret_row->run_at_us <= tx->now_us;
-    ret_row->is_ready = false;
-    if (!*ret_taken)
-        return rows_write(tx, Q_POSTPONE_JOB, &job_row_type, ret_row, 1, claiming->reterr);
-    ret_row->status = JOB_LEASED;
-    ret_row->leased_by = claiming->holder.worker;
-    ret_row->token = claiming->holder.token;
-    ret_row->lease_until_us = claiming->claim->lease_until_us;
-    ret_row->updated_at_us = tx->now_us;
-    ret_row->prev_event = ret_row->last_event;
-    ret_row->event_count += claiming->claim->events_each;
-    claiming->event_id += claiming->claim->events_each;
-    if (claiming->claim->events_each)
-        ret_row->last_event = claiming->event_id - 1;
-    return rows_write(tx, Q_LEASE_JOB, &job_row_type, ret_row, 1, claiming->reterr);
+    cleanup(query_end) struct query query =
+        query_begin(claiming->tx, Q_CLAIM_ROWS, claiming->reterr);
+    bind_text(&query, ":type", claiming->claim->patterns[0]);
+    bind_text(&query, ":runtime", claiming->claim->runtime);
+    return rows_read(&query, &job_row_type, ret_rows, claiming->room, ret_count);
 }
 
-/* One round: the best heads are leased.  *ret_postponed: some were not, so look again. */
-static cairn_code claim_round(struct claiming *claiming, struct job_row *ret_rows, size_t room,
-                              size_t *count, bool *ret_postponed)
+static cairn_code read_best(struct claiming *claiming, struct job_row *ret_rows,
+                            size_t *ret_count)
 {
+    const struct job_claim *claim = claiming->claim;
+    if (claim->pattern_count == 1 && !pattern_is_prefix(claim->patterns[0]))
+        return read_type(claiming, ret_rows, ret_count);
     claiming->count = 0;
-    claiming->room = room - *count;
-    *ret_postponed = false;
     TRY(collect_types(claiming));
-    for (size_t i = 0; i < claiming->count; i++) {
-        bool is_taken = false;
-        if (!keep_holder(claiming, *count))
+    for (size_t i = 0; i < claiming->count; i++)
+        TRY(read_head(claiming, Q_READ_JOB, claiming->heads[i].id, &job_row_type,
+                      &ret_rows[i]));
+    *ret_count = claiming->count;
+    return CAIRN_OK;
+}
+
+static void lease_row(struct claiming *claiming, struct job_row *row)
+{
+    row->status = JOB_LEASED;
+    row->is_ready = false;
+    row->leased_by = claiming->holder.worker;
+    row->token = claiming->holder.token;
+    row->lease_until_us = claiming->claim->lease_until_us;
+    row->updated_at_us = claiming->tx->now_us;
+    row->prev_event = row->last_event;
+    row->event_count += claiming->claim->events_each;
+    claiming->event_id += claiming->claim->events_each;
+    if (claiming->claim->events_each)
+        row->last_event = claiming->event_id - 1;
+}
+
+/* Leases the best that are due, in memory, and puts the others aside, which somebody inserted as ready
+ * before their time. */
+static cairn_code lease_rows(struct claiming *claiming, const struct job_row *best,
+                             size_t count, struct job_row *ret_rows, size_t *leased)
+{
+    struct store_tx *tx = claiming->tx;
+    for (size_t i = 0; i < count; i++) {
+        if (best[i].run_at_us > tx->now_us) {
+            TRY(rows_write(tx, Q_POSTPONE_JOB, &job_row_type, &best[i], 1, claiming->reterr));
+            continue;
+        }
+        if (!keep_holder(claiming, *leased))
             return fail_memory(claiming->reterr);
-        TRY(take_job(claiming, claiming->heads[i].id, &ret_rows[*count], &is_taken));
-        *count += is_taken;
-        *ret_postponed |= !is_taken;
+        ret_rows[*leased] = best[i];
+        lease_row(claiming, &ret_rows[(*leased)++]);
+    }
+    return CAIRN_OK;
+}
+
+/* Of rows that were leased: how many of the first follow each other, for the same holder, whose texts
+ * keep_holder() has once. */
+static size_t run_of(const struct job_row *rows, size_t count)
+{
+    size_t run = 1;
+    while (run < count && rows[run].seq == rows[0].seq + (int64_t)run &&
+           rows[run].token == rows[0].token)
+        run++;
+    return run;
+}
+
+static cairn_code write_run(const struct claiming *claiming, const struct job_row *rows,
+                            size_t count)
+{
+    cleanup(query_end) struct query query =
+        query_begin(claiming->tx, Q_LEASE_JOBS, claiming->reterr);
+    row_bind(&query, &job_row_type, &rows[0]);
+    bind_int(&query, ":last_seq", rows[count - 1].seq);
+    bind_int(&query, ":event_id", rows[0].last_event);
+    bind_int(&query, ":each", claiming->claim->events_each);
+    return query_run(&query);
+}
+
+/* One round: the best are leased.  *ret_again: some were not, so look again. */
+static cairn_code claim_round(struct claiming *claiming, struct job_row *ret_rows, size_t room,
+                              size_t *count, bool *ret_again)
+{
+    size_t found = 0, before = *count;
+    claiming->room = room - before;
+    struct job_row *best = arena_array(claiming->tx->arena, claiming->room, sizeof *best);
+    if (!best)
+        return fail_memory(claiming->reterr);
+    TRY(read_best(claiming, best, &found));
+    TRY(lease_rows(claiming, best, found, ret_rows, count));
+    *ret_again = *count < before + found;
+    for (size_t i = before, run; i < *count; i += run) {
+        run = run_of(&ret_rows[i], *count - i);
+        TRY(write_run(claiming, &ret_rows[i], run));
     }
     return CAIRN_OK;
 }
@@ -218,8 +279,8 @@ cairn_code sqlite_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
         return fail_memory(reterr);
 
     *ret_count = 0;
-    for (bool is_postponed = true; is_postponed && *ret_count < room;)
-        TRY(claim_round(&claiming, ret_rows, room, ret_count, &is_postponed));
+    for (bool again = true; again && *ret_count < room;)
+        TRY(claim_round(&claiming, ret_rows, room, ret_count, &again));
     return CAIRN_OK;
 }
 

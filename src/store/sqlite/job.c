@@ -7,6 +7,8 @@
 #include "store/sqlite/sqlite.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
@@ -64,14 +66,15 @@ cairn_code sqlite_update_jobs(struct store_tx *tx, const struct job_row *rows, s
     return rows_write(tx, Q_UPDATE_JOB, &job_row_type, rows, count, reterr);
 }
 
-static cairn_code complete_job(struct store_tx *tx, struct job_row *row, bool *ret_is_done,
-                               cairn_error *reterr)
+/* What the holder of a lease has completed: its number, and the end of its chain. */
+static cairn_code find_completable(struct store_tx *tx, struct job_row *row, bool *ret_is_found,
+                                   cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(tx, Q_FIND_COMPLETABLE, reterr);
     struct job_row found;
     row_bind(&query, &job_row_type, row);
     cairn_code code = row_find(&query, &job_row_type, &found);
-    *ret_is_done = !code;
+    *ret_is_found = !code;
     if (code)
         return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
     row->seq = found.seq;
@@ -80,15 +83,85 @@ static cairn_code complete_job(struct store_tx *tx, struct job_row *row, bool *r
     row->event_count = found.event_count + (row->last_event != 0);
     if (!row->last_event)
         row->last_event = found.last_event;
-    return rows_write(tx, Q_COMPLETE_JOB, &job_row_type, row, 1, reterr);
+    return CAIRN_OK;
+}
+
+static int compare_seqs(const void *a, const void *b)
+{
+    const struct job_row *one = *(struct job_row *const *)a;
+    const struct job_row *other = *(struct job_row *const *)b;
+    return (one->seq > other->seq) - (one->seq < other->seq);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Whether the statement that completes `first` can complete the job that is `at` places behind it. */
+static bool is_of_run(const struct job_row *first, const struct job_row *row, size_t at)
+{
+    return row->seq == first->seq + (int64_t)at &&
+           row->last_event == first->last_event + (int64_t)at &&
+           row->event_count == first->event_count && is_same(row->ended_by, first->ended_by) &&
+           is_same(row->ended_token, first->ended_token) && is_same(row->result, first->result);
+}
+
+static cairn_code complete_run(struct store_tx *tx, const struct job_row *first, size_t count,
+                               cairn_error *reterr)
+{
+    if (count == 1)
+        return rows_write(tx, Q_COMPLETE_JOB, &job_row_type, first, 1, reterr);
+    cleanup(query_end) struct query query = query_begin(tx, Q_COMPLETE_JOBS, reterr);
+    row_bind(&query, &job_row_type, first);
+    bind_int(&query, ":last_seq", first->seq + (int64_t)count - 1);
+    return query_run(&query);
+}
+
+/* Jobs that were enqueued together are often completed together: in the order of their numbers they get
+ * the events that were meant for them, one after the other. */
+static cairn_code sort_by_seq(struct store_tx *tx, struct job_row **rows, size_t count,
+                              cairn_error *reterr)
+{
+    bool are_told = true;
+    int64_t *events = arena_array(tx->arena, count, sizeof *events);
+    if (!events)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        events[i] = rows[i]->last_event;
+        are_told &= rows[i]->last_event != rows[i]->prev_event;
+    }
+    qsort(rows, count, sizeof(struct job_row *), compare_seqs);
+    for (size_t i = 0; i < count && are_told; i++)
+        rows[i]->last_event = events[i];
+    return CAIRN_OK;
+}
+
+static cairn_code complete_found(struct store_tx *tx, struct job_row **rows, size_t count,
+                                 cairn_error *reterr)
+{
+    TRY(sort_by_seq(tx, rows, count, reterr));
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && is_of_run(rows[i], rows[next], next - i); next++)
+            ;
+        TRY(complete_run(tx, rows[i], next - i, reterr));
+    }
+    return CAIRN_OK;
 }
 
 cairn_code sqlite_complete_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
                                 bool *ret_is_done, cairn_error *reterr)
 {
-    for (size_t i = 0; i < count; i++)
-        TRY(complete_job(tx, &rows[i], &ret_is_done[i], reterr));
-    return CAIRN_OK;
+    size_t found_count = 0;
+    struct job_row **found = arena_array(tx->arena, count, sizeof(struct job_row *));
+    if (!found)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        TRY(find_completable(tx, &rows[i], &ret_is_done[i], reterr));
+        if (ret_is_done[i])
+            found[found_count++] = &rows[i];
+    }
+    return found_count ? complete_found(tx, found, found_count, reterr) : CAIRN_OK;
 }
 
 /* ---- Lists and counts -------------------------------------------------------------------- */

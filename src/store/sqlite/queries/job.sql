@@ -89,6 +89,18 @@ UPDATE workflow_run
  WHERE seq = :seq;
 
 
+-- name: complete_jobs
+-- doing: update jobs
+-- The same of jobs whose numbers and events follow each other.
+--
+--   :seq, :last_event  of the first
+--   :last_seq          of the last
+UPDATE workflow_run
+   SET {job.changes but attempt run_at last_error deleted_at last_event},
+       last_event = :last_event + (seq - :seq)
+ WHERE seq BETWEEN :seq AND :last_seq;
+
+
 -- name: postpone_job
 -- doing: postpone a job
 -- Takes a job out of the claim index until its time has come.
@@ -124,6 +136,21 @@ SELECT priority, seq
  LIMIT :room;
 
 
+-- name: claim_rows
+-- doing: find waiting jobs
+-- The same, whole.
+SELECT {job.columns}
+  FROM workflow_run INDEXED BY idx_workflow_run_claim
+ WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
+   AND type = iif(EXISTS (SELECT 1
+                            FROM workflow_registry
+                           WHERE workflow_name = :type
+                             AND (is_enabled = 0 OR runtime <> :runtime)),
+                  NULL, :type)
+ ORDER BY priority, seq
+ LIMIT :room;
+
+
 -- name: next_type
 -- doing: find waiting types
 -- The first type in a range that has something to claim.
@@ -141,9 +168,14 @@ SELECT type
  LIMIT 1;
 
 
--- name: lease_job
--- doing: lease a job
--- Gives a job to a worker.
+-- name: lease_jobs
+-- doing: lease jobs
+-- Gives jobs whose numbers follow each other to a worker.
+--
+--   :seq       of the first
+--   :last_seq  of the last
+--   :event_id  the last one of the events of the first
+--   :each      how many events each has of it
 UPDATE workflow_run
    SET status      = :status,
        is_ready    = :is_ready,
@@ -151,9 +183,9 @@ UPDATE workflow_run
        lease_until = :lease_until,
        lease_token = :lease_token,
        updated_at  = :updated_at,
-       last_event  = :last_event,
-       event_count = :event_count
- WHERE seq = :seq;
+       last_event  = iif(:each, :event_id + (seq - :seq) * :each, last_event),
+       event_count = event_count + :each
+ WHERE seq BETWEEN :seq AND :last_seq;
 
 
 -- name: read_job
