@@ -207,3 +207,70 @@ TEST(a_completion_undone_is_none)
     begin_read(rig);
     CHECK_INT(get(rig, id).status, JOB_LEASED);
 }
+
+/* ---- runs: jobs that follow each other, as those of one batch often do ---------------------- */
+
+enum { RUN = 12, ODD = 5 };
+
+/* Leased under "t" with a chain of `events` events, or under another token. */
+static struct job_row leased(struct rig *rig, int32_t events, bool is_other)
+{
+    struct job_row row = job_of(rig, "a");
+    row.status = JOB_LEASED;
+    row.is_ready = false;
+    row.leased_by = "w";
+    row.token = is_other ? "u" : "t";
+    row.lease_until_us = rig->tx->now_us + US_PER_MIN;
+    row.last_event = 100 + events;
+    row.event_count = events;
+    row.result = events == 9 ? "9" : NULL; /* of before */
+    add(rig, row);
+    return row;
+}
+
+/* One lies between the others that is not to be completed, some differ in what they have and get. */
+TEST(completions_of_neighbours_keep_to_their_rows)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    static const char *const results[RUN] = {NULL, NULL, NULL, "1",  "1",  NULL,
+                                             NULL, "2",  "3",  NULL, NULL, NULL};
+    struct job_row before[RUN], rows[RUN];
+    bool is_done[RUN];
+    int64_t first;
+    begin_write(rig);
+    MUST(rig, rig->ops->number_events(rig->tx, &first, &rig->error));
+    for (int i = 0; i < RUN; i++)
+        before[i] = leased(rig, i == RUN - 2 ? 9 : 3, i == ODD);
+    commit(rig);
+    begin_write(rig);
+    MUST(rig, rig->ops->number_events(rig->tx, &first, &rig->error));
+    for (int i = 0; i < RUN; i++) {
+        rows[i] = completed(rig, before[i].id);
+        rows[i].result = results[i];
+    }
+    qsort(rows, RUN, sizeof *rows, compare_rows);
+    for (int i = 0; i < RUN; i++)
+        rows[i].last_event = first + i;
+    MUST(rig, rig->ops->complete_jobs(rig->tx, rows, RUN, is_done, &rig->error));
+    bool is_used[RUN] = {false};
+    for (int i = 0; i < RUN; i++) {
+        int at = 0;
+        while (strcmp(before[at].id, rows[i].id) != 0)
+            at++;
+        struct job_row seen = get(rig, rows[i].id);
+        CHECK_INT(is_done[i], at != ODD);
+        CHECK_INT(seen.status, at == ODD ? JOB_LEASED : JOB_SUCCEEDED);
+        const char *result = results[at] ? results[at] : before[at].result;
+        CHECK_STR(seen.result ? seen.result : "-", result ? result : "-");
+        CHECK_INT(seen.event_count, before[at].event_count + (at != ODD));
+        if (!is_done[i])
+            continue;
+        CHECK_INT(rows[i].prev_event, before[at].last_event);
+        CHECK_INT(rows[i].event_count, seen.event_count);
+        CHECK_INT(rows[i].last_event, seen.last_event);
+        int64_t slot = seen.last_event - first;
+        CHECK(slot >= 0 && slot < RUN && !is_used[slot], "event %lld is not its own",
+              (long long)slot);
+        is_used[slot] = true;
+    }
+}

@@ -175,7 +175,7 @@ SELECT given.until, ARRAY[given.id]
 -- Ends leases well.
 --
 --   $1  ids
---   $2..$4  workers, tokens and results: one for each, or one for all
+--   $2..$4  workers, tokens and results: one for each, or one for all; a result of NULL leaves the old one
 --   $5  now
 --   $6  whether this clock is virtual
 --   $7, $8  status, outcome
@@ -192,7 +192,7 @@ WITH held AS MATERIALIZED (
     SELECT given.number, given.worker, given.token, given.result, lock.place, lock.last_event
       FROM (SELECT g.number, g.id, coalesce(g.worker, ($2::text[])[1]) AS worker,
                    coalesce(g.token, ($3::text[])[1]) AS token,
-                   coalesce(g.result, ($4::jsonb[])[1]) AS result
+                   CASE cardinality($4::jsonb[]) WHEN 1 THEN ($4::jsonb[])[1] ELSE g.result END AS result
               FROM (SELECT generate_subscripts($1::uuid[], 1) AS number, unnest($1::uuid[]) AS id,
                            unnest($2::text[]) AS worker, unnest($3::text[]) AS token,
                            unnest($4::jsonb[]) AS result) AS g) AS given
@@ -224,7 +224,7 @@ WITH held AS MATERIALIZED (
            ended_by      = held.worker,
            ended_token   = held.token,
            ended_outcome = $8::text,
-           result        = held.result,
+           result        = coalesce(held.result, r.result),
            updated_at    = moment.now,
            last_event    = coalesce((SELECT event.first FROM event) + held.number - 1, r.last_event),
            event_count   = r.event_count + CASE WHEN $9::bigint > 0 THEN 1 ELSE 0 END
