@@ -167,28 +167,58 @@ scenario("eight tabs share one stream", async (server, { page, context, open }) 
     for (const tab of tabs) { await tab.bringToFront(); await seen(row(tab, "for-all")); }
 });
 
-scenario("workers and types: live, busy, switched off, served by nobody", async (server, { page, id, open }) => {
+scenario("workers and types: live, quiet, gone, busy, switched off, served by nobody", async (server, { page, id, open, visit }) => {
+    const advance = (ms) => server.must("POST", "/v1/clock/advance", { ms });
+    // What is asked twice a minute is asked twice a second here.
+    await page.addInitScript(() => { const real = setInterval; window.setInterval = (act, ms) => real(act, ms >= 30_000 ? ms / 60 : ms); });
+    await deploy(server, "workflow: lonely\nversion: 1\nsteps:\n  - step: a\n    handler: k.lonely\n");
+    const lonely = await start(server, "{}", "lonely", "lonely");
     await server.must("POST", "/v1/jobs", { type: "k.render", key: "film" });
     await server.must("POST", "/v1/jobs", { type: "k.nobody", key: "fax" });
+    await server.must("POST", "/v1/tasks/claim", { worker: "once", types: ["k.other"] });
     const task = await server.claim("k.render");
     await open("workers");
-    const worker = page.locator("[data-testid=worker-row][data-name=tester][data-state=live]");
-    await seen(worker);
-    await seen(worker.getByText("1/"));
+    const worker = (name, state) => page.locator(`[data-testid=worker-row][data-name=${name}][data-state=${state}]`), tester = worker("tester", "live");
+    await seen(tester);
+    await seen(tester.getByText("1/"));
     await seen(page.locator(`[data-testid=worker-task][data-id="${task.id}"]`));
     const type = page.locator('[data-testid=type-row][data-type="k.nobody"]');
-    await seen(type);
-    assert.match(await type.getAttribute("data-served"), /^(false|unknown)$/);
+    await seen(type.getByText("not known yet"));
+    assert.equal(await type.getAttribute("data-served"), "unknown");
+    // After a minute the server can judge; a heartbeat counts as being seen, so who works without claiming stays.
+    await visit(`instances/${lonely}`);
+    await seen(page.locator("[data-testid=why][data-code=unknown]"));
+    await advance(61_000);
+    await server.report("heartbeat", task, { extend_ms: 3_600_000 });
+    await seen(page.locator("[data-testid=why][data-code=unserved]"));
+    await visit("workers");
+    await seen(tester);
+    await seen(worker("once", "quiet"));
+    await seen(page.getByRole("heading", { name: "1 live · 1 quiet" }));
+    await seen(type.getByText("none"));
+    assert.equal(await type.getAttribute("data-served"), "false");
+    await server.must("POST", "/v1/jobs", { type: "k.render", key: "second film" });
+    await visit("jobs?q=second%20film");
+    await seen(page.locator("[data-testid=why][data-code=job_ready]").getByText("and it is busy"));
+    await visit("workers");
+    await seen(worker("once", "quiet"));
+    await advance(10 * 60_000);
+    await server.report("heartbeat", task, { extend_ms: 3_600_000 });
+    await gone(worker("once", "quiet"));
+    await seen(tester);
+    assert.equal(await worker("once", "gone").count(), 0);
+    await page.getByRole("button", { name: "Show 1 that are gone" }).click();
+    await seen(worker("once", "gone"));
     await server.must("PUT", "/v1/registry/k.nobody", { runtime: "go" });
     await page.reload();
     await type.getByTestId("action-type-disable").click();
     await seen(id("sheet").getByText("Nobody can claim k.nobody from now on"));
     await id("sheet-confirm").click();
     await seen(type.getByTestId("action-type-enable"));
-    await open("jobs?q=fax");
+    await visit("jobs?q=fax");
     await seen(page.locator("[data-testid=why][data-code=job_ready]").getByText("switched off"));
     await server.complete(task, {});
-});
+}, { options: ["--virtual-clock"] });
 
 scenario("times: three ways, a zone with a daylight change, a clock that stands", async (server, { page, id, open }) => {
     await server.must("POST", "/v1/jobs", { type: "c.now", key: "timed" });
@@ -217,15 +247,28 @@ scenario("times: three ways, a zone with a daylight change, a clock that stands"
     assert.match(await timed.getAttribute("title"), /min ago|now/);
 }, { options: ["--virtual-clock"] });
 
+shared("a browser whose clock is three minutes off shows times by the store's", async (server, { page, id, open }) => {
+    await page.addInitScript(() => { const now = Date.now; Date.now = () => now.call(Date) - 180_000; });
+    const job = (await server.must("POST", "/v1/jobs", { type: "c.off", key: "by the store" })).id;
+    await open(`jobs/${job}`);
+    const time = id("job").getByTestId("time").first();
+    await seen(time);
+    // By this browser's clock it would be "in 3 min".
+    await until(async () => /^(created )?(now|\d+ s ago|[12] min ago)$/.test(await time.textContent()), "a time that has passed");
+    await open("settings");
+    await until(async () => /clock \+(3m|2m 5\d)/.test(await id("about").textContent()), "the difference");
+});
+
 const STUBS = {
     forbidden: [403, /does not allow this/], internal: [500, /it broke/], store: [500, /it broke/], bad_input: [400, /it broke/],
 };
 
-shared("every kind of error is shown where it belongs", async (server, { page, id, open }) => {
+shared("every kind of error is shown where it belongs", async (server, { page, id, open, visit }) => {
     await start(server, "{}", "stubbed");
+    const fresh = async (path) => { await visit("settings"); await visit(path); };
     for (const [code, [status, words]] of Object.entries(STUBS)) {
         await page.route("**/v1/instances?**", (route) => route.fulfill({ status, contentType: "application/json", body: JSON.stringify({ code, message: "it broke", detail: "there", hint: "look" }) }));
-        await open("instances");
+        await fresh("instances");
         const error = page.locator(`[data-testid=error][data-code=${code}]`);
         await seen(error);
         assert.match(await error.textContent(), words);
@@ -236,14 +279,14 @@ shared("every kind of error is shown where it belongs", async (server, { page, i
     }
     for (const code of ["busy", "too_many", "unreachable", "closed"]) {
         await page.route("**/v1/instances?**", (route) => route.fulfill({ status: 503, contentType: "application/json", body: JSON.stringify({ code, message: "busy", detail: "", hint: "" }) }));
-        await open("instances");
+        await fresh("instances");
         await seen(page.locator(`[data-testid=banner][data-code=${code}]`).getByText("The store does not answer."));
         await page.unroute("**/v1/instances?**");
         await seen(row(page, "stubbed"));               // by itself
         await gone(id("banner"));
     }
     for (const code of ["store_full", "read_only"]) {
-        await open("jobs");
+        await fresh("jobs");
         await page.route("**/v1/jobs", (route) => route.request().method() === "POST" ? route.fulfill({ status: 507, contentType: "application/json", body: JSON.stringify({ code, message: "the disk is full", detail: "", hint: "" }) }) : route.fallback());
         await id("action-job-add").first().click();
         await id("type").fill("e.full");
@@ -255,7 +298,7 @@ shared("every kind of error is shown where it belongs", async (server, { page, i
         await gone(id("banner"));
     }
     await page.route("**/v1/instances?**", (route) => route.fulfill({ status: 503, contentType: "application/json", body: JSON.stringify({ code: "schema_newer", message: "the schema is newer", detail: "", hint: "" }) }));
-    await open("instances");
+    await fresh("instances");
     await seen(page.locator("[data-testid=banner][data-code=schema_newer]"));
     await page.unroute("**/v1/instances?**");
     await open("instances/01a1e498-b1c2-7926-9196-26f6018a4f33");
@@ -268,7 +311,7 @@ shared("every kind of error is shown where it belongs", async (server, { page, i
     await seen(row(page, "stubbed"));
 }, { page: { refuses: [400, 403, 404, 500, 503, 507] } });
 
-scenario("a thousand steps, a wide fork, long lists", async (server, { page, id, open }) => {
+shared("a thousand steps, a wide fork, long lists", async (server, { page, id, open, visit }) => {
     const steps = Array.from({ length: 1000 }, (_, n) => `  - step: s${n}\n    handler: l.s\n`).join("");
     await deploy(server, `workflow: long\nversion: 1\nsteps:\n${steps}`);
     const branches = Array.from({ length: 200 }, (_, n) => `      - - step: b${n}\n          handler: l.b\n`).join("");
@@ -287,9 +330,30 @@ scenario("a thousand steps, a wide fork, long lists", async (server, { page, id,
     assert.ok(await id("step-row").count() < 500, "rows are windowed");
     await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
     await seen(page.locator("[data-testid=step-row][data-step=s999]"));
-    await open(`instances/${wide}`);
+    await visit(`instances/${wide}`);
     await seen(page.locator("[data-testid=fold][data-step=many]").getByText("200 branches"));
     await drain(server, ["l.b"]);
+});
+
+shared("a function of 5,000 steps: windowed, its events in pages", async (server, { page, id, open }) => {
+    await server.must("POST", "/v1/workflows", { function: "many", version: 1 });
+    const instance = await start(server, "{}", "many", "many"), task = await server.claim("many");
+    let revision = task.revision;
+    for (let from = 1; from <= 5000; from += 500)
+        ({ revision } = await server.report("commit", task, { revision, outcome: "go_on", steps: Array.from({ length: 500 }, (_, n) => ({ seq: from + n, key: `k${from + n}`, kind: "task", status: "completed", output: n })) }));
+    await server.report("commit", task, { revision, outcome: "complete", output: 1 });
+    await open(`instances/${instance}`);
+    await seen(page.locator("[data-testid=step-row][data-step=k1]"));
+    assert.ok(await id("step-row").count() < 500, "rows are windowed");
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await seen(page.locator("[data-testid=step-row][data-step=k5000]"));
+    await id("tab-events").click();
+    await seen(id("event-row").first());
+    assert.ok(await id("event-row").count() <= 500, "events come in pages");
+    await id("tab-timeline").click();
+    await seen(id("timeline"));
+    await id("tab-io").click();
+    await seen(id("payload-output"));
 });
 
 shared("bounded payloads: large JSON is asked for only when it is wanted", async (server, { page, id, open }) => {

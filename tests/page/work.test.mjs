@@ -168,6 +168,40 @@ shared("pause, resume, cancel with its undo, restart, abort", async (server, { p
     assert.match(events, /"requested_by":\s*"ada"/);
 });
 
+shared("what failed is retried, and new code is accepted by force", async (server, { page, id, visit }) => {
+    await deploy(server, "workflow: luck\nversion: 1\nsteps:\n  - step: a\n    handler: f.a\n    max_attempts: 1\n");
+    const failed = await start(server, "{}", "unlucky", "luck");
+    await server.dead(await server.claim("f.a"), "no luck");
+    await visit(`instances/${failed}`);
+    await is(page, "failed");
+    await id("action-retry").click();
+    await seen(id("sheet").getByText("Failed, undone and stopped steps get fresh attempts; completed ones stay."));
+    await id("sheet-confirm").click();
+    await is(page, "running");
+    await server.complete(await server.claim("f.a"), {});
+    await is(page, "completed");
+    // Only a mismatch offers force, and only who types the key gets it.
+    await server.must("POST", "/v1/workflows", { function: "changed", version: 1 });
+    const mismatched = await start(server, "{}", "old-code", "changed"), task = await server.claim("changed");
+    await server.report("commit", task, { revision: task.revision, outcome: "mismatch", error: 'version_mismatch: remembered is the step "charge", but the code asks for the step "check_limit"' });
+    await visit("functions/changed/latest");
+    await seen(page.locator(`[data-testid=mismatch-row][data-id="${mismatched}"]`).getByText("check_limit"));
+    await visit(`instances/${mismatched}`);
+    await is(page, "paused");
+    await id("action-resume-force").click();
+    await seen(id("sheet").getByText("everything else is executed anew and may be called twice"));
+    await id("typed").fill("something else");
+    assert.equal(await id("sheet-confirm").isDisabled(), true);
+    await id("typed").fill("old-code");
+    await id("sheet-confirm").click();
+    await is(page, "running");
+    const again = await server.claim("changed");
+    assert.equal(again.forced, true);
+    await server.report("commit", again, { revision: again.revision, outcome: "complete", output: 1 });
+    await is(page, "completed");
+    assert.equal(await id("action-resume-force").count(), 0);
+});
+
 shared("an action that came too late says how things stand", async (server, { page, id, open }) => {
     const instance = await start(server, '{"total": 1}', "slow-hand");
     await open(`instances/${instance}`);
@@ -277,69 +311,25 @@ guarded("a wrong token is not known, a right one leads back; signing out reaches
     await seen(other.getByTestId("sign-in"));
 }, { page: { refuses: [401] } });
 
-// ---- why -------------------------------------------------------------------------------------------
+// ---- many at once ----------------------------------------------------------------------------------
 
-const PLAIN = (name, body) => `workflow: ${name}\nversion: 1\nsteps:\n${body}`;
-
-/** Ways to rows of the table of reasons: the code that is expected, and how to get there. */
-const REASONS = {
-    starts_later: async (s) => s.instance("w_task", { start_at: new Date(Date.now() + 86_400_000).toISOString() }),
-    working: async (s) => { const it = await s.instance("w_task"); s.task = await s.claim("w.task"); return it; },
-    completed: async (s) => { await s.complete(s.task, { done: true }); return { kind: "instance", id: s.task.instance_id }; },
-    retry_later: async (s) => { const it = await s.instance("w_task"); await s.fail(await s.claim("w.task"), "the bank is closed"); return it; },
-    failed: async (s) => { const it = await s.instance("w_once"); await s.fail(await s.claim("w.once"), "no luck"); return it; },
-    parked: async (s) => { const it = await s.instance("w_dlq"); await s.dead(await s.claim("w.dlq"), "no such file"); return it; },
-    paused_by: async (s) => { const it = await s.instance("w_sleep"); await s.must("POST", `/v1/instances/${it.id}/pause`, { by: "ada", reason: "a look first" }); return it; },
-    sleep: async (s) => s.instance("w_sleep"),
-    event: async (s) => s.instance("w_wait"),
-    handler_event: async (s) => { const it = await s.instance("w_task"); await s.report("wait", await s.claim("w.task"), { event: "paid", timeout_ms: 3_600_000 }); return it; },
-    decision: async (s) => s.instance("w_human"),
-    rejected: async (s) => { const it = await s.instance("w_human"); await s.must("POST", `/v1/instances/${it.id}/steps/ask/decision`, { decision: "rejected", by: "carla", comment: "too dear" }); return it; },
-    aborted: async (s) => { const it = await s.instance("w_wait"); await s.must("POST", `/v1/instances/${it.id}/abort`, { by: "bob", reason: "wrong one" }); return it; },
-    cancelled: async (s) => { const it = await s.instance("w_wait"); await s.must("POST", `/v1/instances/${it.id}/cancel`, { by: "bob", reason: "no longer wanted" }); return it; },
-    type_off: async (s) => { await s.must("PUT", "/v1/registry/w.off", { runtime: "go", is_enabled: false }); return s.instance("w_off"); },
-    job_later: async (s) => s.job({ type: "w.job", run_at: new Date(Date.now() + 86_400_000).toISOString() }),
-    job_leased: async (s) => { const it = await s.job({ type: "w.job2" }); s.task = await s.claim("w.job2"); return it; },
-    job_succeeded: async (s) => { await s.complete(s.task, {}); return { kind: "job", id: s.task.id }; },
-    job_failed: async (s) => { const it = await s.job({ type: "w.job3" }); await s.dead(await s.claim("w.job3"), "customer 404 does not exist"); return it; },
-    job_retry: async (s) => { const it = await s.job({ type: "w.job4" }); await s.report("retry", await s.claim("w.job4"), { error: "at lunch", delay_ms: 3_600_000 }); return it; },
-    job_cancelled: async (s) => { const it = await s.job({ type: "w.job5" }); await s.must("POST", `/v1/jobs/${it.id}/cancel`); return it; },
-};
-/** What a job's rows share with those of steps. */
-const ALIKE = { job_leased: /^(job_leased|working)$/, job_retry: /^(job_retry|retry_later)$/ };
-
-scenario("every reason is shown with its sentence, and the command line says the same", async (server, { page, id, open }) => {
-    const bodies = { w_task: "  - step: a\n    handler: w.task\n    max_attempts: 3\n    retry: {backoff: fixed, base: 1h}\n", w_once: "  - step: a\n    handler: w.once\n    max_attempts: 1\n", w_sleep: "  - sleep: rest\n    for: 1h\n", w_wait: "  - wait: paid\n    event: paid\n    timeout: 1d\n",
-                     w_human: "  - human: ask\n    timeout: 1d\n", w_off: "  - step: a\n    handler: w.off\n" };
-    for (const [name, body] of Object.entries(bodies)) await deploy(server, PLAIN(name, body));
-    await deploy(server, "workflow: w_dlq\nversion: 1\ndlq: true\nsteps:\n  - step: a\n    handler: w.dlq\n    max_attempts: 1\n");
-    const tools = { ...server, instance: async (workflow, more = {}) => ({ kind: "instance", id: (await server.must("POST", "/v1/instances", { workflow, input: {}, ...more })).id }), job: async (spec) => ({ kind: "job", id: (await server.must("POST", "/v1/jobs", spec)).id }) };
-    for (const [code, make] of Object.entries(REASONS)) {
-        const it = await make(tools), pattern = ALIKE[code] ?? new RegExp(`^${code}$`);
-        const why = await until(async () => { const found = (await server.must("GET", `/v1/${it.kind}s/${it.id}`)).why; return found && pattern.test(found.code) ? found : null; }, `the reason ${code}`);
-        await open(`${it.kind}s/${it.id}`);
-        const box = page.locator(`[data-testid=why][data-code=${why.code}]`).first();
-        await seen(box);
-        // Times are shown in the page's own way; the words between them are the server's.
-        const shown = await box.getByTestId("why-text").textContent();
-        for (const part of why.template.split(/\{\w+\}/).map((words) => words.trim()).filter(Boolean)) assert.ok(shown.includes(part), `${code}: "${part}" in "${shown}"`);
-        const first = why.actions[0]?.action;
-        if (first && !["workers", "about", "doctor"].includes(first)) assert.equal(await box.getByTestId("why-action").first().getAttribute("data-action"), first, code);
-        const said = await server.cli(...(it.kind === "job" ? ["job", "show"] : ["show"]), it.id);
-        const words = why.text.replace(/\d{4}-\d\d-\d\dT\S+Z/g, "\0").split("\0").map((part) => part.trim()).filter((part) => part.length > 3);
-        for (const part of words) assert.ok(said.replace(/\s+/g, " ").includes(part.replace(/[.,;]$/, "").slice(0, 40)), `${code}: cairn show says "${part}": ${said}`);
-    }
-    await seen(id("nav"));
-});
-
-scenario("dead letters in two groups: all of one are patched, the other is not touched", async (server, { page, id, open }) => {
+/** So many dead letters of one step; the last ones have failed for another reason. */
+async function fillDead(server, many, ofSecond) {
     await deploy(server, "workflow: imports\nversion: 1\ndlq: true\nsteps:\n  - step: read\n    handler: i.read\n    max_attempts: 1\n");
-    for (let n = 0; n < 6; n++) {
-        await start(server, `{"n": ${n}, "file": "prices.cvs"}`, `import-${n}`, "imports");
-        await server.dead(await server.claim("i.read"), n < 4 ? "no such file" : "the disk is full");
+    const numbers = Array.from({ length: many }, (_, n) => n), worker = "tester";
+    while (numbers.length) await Promise.all(numbers.splice(0, 50).map((n) => start(server, `{"n": ${n}, "file": "prices.cvs"}`, `import-${n}`, "imports")));
+    for (let left = many; left > 0;) {
+        const { tasks } = await server.must("POST", "/v1/tasks/claim", { worker, types: ["i.read"], max: 100, lease_ms: 600_000, wait_ms: 20_000 });
+        const results = tasks.map((it) => ({ id: it.id, token: it.token, outcome: "dead", error: it.input.n < many - ofSecond ? "no such file" : "the disk is full" }));
+        if (tasks.length) await server.must("POST", "/v1/tasks/report", { worker, results });
+        left -= tasks.length;
     }
+}
+
+scenario("300 dead letters in two groups: all of one are patched although the server is killed, the other is not touched", async (server, { page, id, open, sins }) => {
+    await fillDead(server, 300, 20);
     await open("dead");
-    const first = page.locator('[data-testid=group][data-count="4"]'), second = page.locator('[data-testid=group][data-count="2"]');
+    const first = page.locator('[data-testid=group][data-count="280"]'), second = page.locator('[data-testid=group][data-count="20"]');
     await seen(first);
     await seen(second);
     await first.getByTestId("group-edit").click();
@@ -347,11 +337,37 @@ scenario("dead letters in two groups: all of one are patched, the other is not t
     await id("json-editor").fill('{"file": "prices.csv"}');
     await seen(id("edit-preview").getByText('+   "file": "prices.csv"').first());
     await id("by").fill("ada");
+    await id("per_second").fill("70");                  // slow enough to be killed in the middle
+    assert.equal(await id("sheet-confirm").isDisabled(), true);
+    await id("typed").fill("280");
     await id("sheet-confirm").click();
-    await seen(page.locator('[data-testid=bulk-progress][data-status=done][data-done="4"]'));
+    const progress = id("bulk-progress"), bulk = async () => (await server.must("GET", "/v1/bulk")).items[0];
+    await seen(progress);
+    await until(async () => (await bulk()).done > 0, "the first ones");
+    await server.kill();
+    await server.again();
+    assert.notEqual((await bulk()).status, "failed");
+    await seen(page.locator('[data-testid=bulk-progress][data-status=done][data-done="280"][data-skipped="0"]'));
+    await seen(progress.getByText("Requeued 280."));
     await id("bulk-close").click();
-    const { tasks } = await server.must("POST", "/v1/tasks/claim", { worker: "tester", types: ["i.read"], max: 10, lease_ms: 600_000 });
-    assert.deepEqual(tasks.map((it) => [it.input.n, it.input.file]).sort(), [0, 1, 2, 3].map((n) => [n, "prices.csv"]));
     await gone(first);
     await seen(second);
+    const inputs = [];
+    for (let tasks = null; !tasks || tasks.length; inputs.push(...tasks)) ({ tasks } = await server.must("POST", "/v1/tasks/claim", { worker: "tester", types: ["i.read"], max: 100, lease_ms: 600_000 }));
+    assert.deepEqual(inputs.map((it) => it.input.n).sort((a, b) => a - b), Array.from({ length: 280 }, (_, n) => n));
+    assert.ok(inputs.every((it) => it.input.file === "prices.csv"));
+    // Three of those that are chosen have been requeued by hand meanwhile: they are skipped, and it says why.
+    for (const box of await second.getByTestId("select-row").all()) await box.check();
+    await id("bulk-requeue").click();
+    await seen(id("sheet").getByText("20 dead letters are selected."));
+    const records = (await server.must("GET", "/v1/dlq?limit=100")).items.map((it) => it.id);
+    for (const record of records.slice(0, 3)) await server.must("POST", `/v1/dlq/${record}/requeue`, {});
+    await id("sheet-confirm").click();
+    await seen(page.locator('[data-testid=bulk-progress][data-status=done][data-done="17"][data-skipped="3"]'));
+    await seen(progress.getByText(/3 skipped: 3 wrong state/));
+    assert.equal(await id("bulk-skipped").count(), 3);
+    // Every try while the server was away is noted by the browser.
+    const others = sins.filter((it) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/.test(it));
+    sins.length = 0;
+    assert.deepEqual(others, []);
 });

@@ -60,3 +60,14 @@ export function useNews(isMine: (digest: Digest) => boolean, act: (digest: Diges
         return () => { leave(); clearTimeout(timer); };
     }, [everyMs]);
 }
+
+/** Asks again and again while somebody looks: for what changes with time alone, of which no news tells. */
+export function useEvery(ms: number, act: () => void): void {
+    const latest = useRef(act);
+    latest.current = act;
+    useEffect(() => {
+        if (!ms) return undefined;
+        const timer = setInterval(() => { if (!document.hidden) latest.current(); }, ms);
+        return () => clearInterval(timer);
+    }, [ms]);
+}

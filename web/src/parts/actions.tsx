@@ -253,6 +253,7 @@ export async function act(action: string, it: Instance, why: Why, steps: StepRow
     if (action === "signal") return signalAction(it, [String(values["event"] ?? "")].filter(Boolean), done);
     if ((action === "approve" || action === "reject") && why.step) return decide(action === "approve", { id: it.id, key: it.key ?? null, step: why.step }, done);
     if (action === "requeue" || action === "edit") {
+        if (values["record"]) return requeue(String(values["record"]), why.step ?? "the step", action === "edit", done);
         const page = await ask<{ items: { id: string; instance_id: string; step_name: string; is_open: boolean }[] }>(`/v1/dlq?limit=1000`);
         const record = page.items.find((item) => item.instance_id === it.id && item.is_open && (!why.step || item.step_name === why.step));
         if (record) await requeue(record.id, record.step_name, action === "edit", done);

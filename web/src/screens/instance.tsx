@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask, askText } from "../base/api";
-import { useAsk, useNews } from "../base/ask";
+import { useAsk, useEvery, useNews } from "../base/ask";
 import { readPlan, type Element } from "../base/layout";
 import { followSubject, type LiveEvent } from "../base/live";
 import { here, query } from "../base/place";
@@ -20,7 +20,7 @@ import { Events, Logs, Steps, tree } from "../parts/happened";
 import { Json } from "../parts/json";
 import { Menu } from "../parts/list";
 import { Timeline } from "../parts/timeline";
-import { WhyBox } from "../parts/why";
+import { WhyBox, whyEveryMs } from "../parts/why";
 import { Outline } from "../parts/outline";
 import { Tags } from "./instances";
 
@@ -143,6 +143,7 @@ export default function Instance({ id }: { id: string }) {
     const [count, setCount] = useState(0);
     const reload = () => { instance.again(); steps.again(); whys.again(); setCount((it) => it + 1); };
     useNews((digest) => digest.instances.includes(id), reload, hasFeature("digest") ? STEPS_MS : 1000);
+    useEvery(whyEveryMs(whys.data?.items ?? []), whys.again);
     useSubject(id, instance, steps, () => { instance.again(); whys.again(); setCount((it) => it + 1); });
     const it = instance.data;
     const flow = useAsk<Workflow>(it ? `/v1/workflows/${encodeURIComponent(it.workflow)}/${it.version}` : null, definition);

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from "preact/hooks";
-import { useAsk, useNews } from "../base/ask";
+import { useAsk, useEvery, useNews } from "../base/ask";
 import { askText } from "../base/api";
 import { now } from "../base/clock";
 import { member, rawOf, scan } from "../base/scan";
@@ -17,7 +17,7 @@ import { attemptsOf, Attempts, RemotePayload } from "../parts/drawer";
 import { Events } from "../parts/happened";
 import { NameFilter, StatusFilter, TagFilter, TextFilter, TimeFilter } from "../parts/list";
 import { ListScreen, NewStore, type Column, type View } from "../parts/listscreen";
-import { WhyBox, WhyLine } from "../parts/why";
+import { WhyBox, whyEveryMs, WhyLine } from "../parts/why";
 import { NotFound } from "./instance";
 
 const STATUSES = ["pending", "leased", "succeeded", "failed", "cancelled"];
@@ -77,6 +77,7 @@ export function Job({ id }: { id: string }) {
     const reload = () => { job.again(); events.again(); setCount((it) => it + 1); };
     useNews((digest) => digest.jobs.includes(id), reload, 500);
     const it = job.data;
+    useEvery(whyEveryMs(it?.why ? [it.why] : []), job.again);
     useEffect(() => { if (it) document.title = `${it.status === "failed" ? "✗ " : ""}${it.idempotency_key ?? it.type} · Cairn`; }, [it?.status]);
     if (job.error?.code === "not_found" && !it) return <NotFound id={id} what="job" />;
     if (job.error && !it) return <Failure error={job.error} again={job.again} />;

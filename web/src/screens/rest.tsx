@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
 import { ApiError, apiUrl, signIn } from "../base/api";
-import { useAsk, useNews } from "../base/ask";
+import { useAsk, useEvery, useNews } from "../base/ask";
 import { skew } from "../base/clock";
 import { base, query } from "../base/place";
 import { one } from "../base/query";
@@ -36,7 +36,9 @@ export function Workers() {
     const types = useAsk<Page<TypeRow>>("/v1/types?limit=200");
     const [open, setOpen] = useState<Record<string, boolean>>({});
     const [hasGone, setGone] = useState(false);
-    useNews(() => true, () => { workers.again(); types.again(); }, 5000);
+    const again = () => { workers.again(); types.again(); };
+    useNews(() => true, again, 5000);
+    useEvery(60_000, again);                            // a worker that falls silent sends no news
     if (workers.error && !workers.data) return <Failure error={workers.error} again={workers.again} />;
     if (!workers.data) return <Loading />;
     const shown = workers.data.items.filter((it) => hasGone || it.state !== "gone"), gone = workers.data.items.length - workers.data.items.filter((it) => it.state !== "gone").length;

@@ -1,0 +1,147 @@
+// why.test.mjs - each reason why something has not ended, or how it ended: shown with its sentence and its first action.
+//
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { deploy } from "./flows.mjs";
+import { scenario, seen, until } from "./rig.mjs";
+
+const FLOWS = {
+    w_task: "  - step: a\n    handler: w.task\n    max_attempts: 3\n    retry: {backoff: fixed, base: 1h}\n",
+    w_once: "  - step: a\n    handler: w.once\n    max_attempts: 1\n",
+    w_sleep: "  - sleep: rest\n    for: 1h\n",
+    w_wait: "  - wait: paid\n    event: paid\n    timeout: 1d\n",
+    w_human: "  - human: ask\n    timeout: 1d\n",
+    w_off: "  - step: a\n    handler: w.off\n",
+    w_none: "  - step: a\n    handler: w.none\n",
+    w_runtime: "  - step: a\n    handler: w.runtime\n",
+    w_room: "  - step: a\n    handler: w.room\n",
+    w_pauses: "  - step: a\n    handler: w.pauses\n    max_attempts: 1\n    on_failure: pause_workflow\n",
+    w_undo: "  - step: a\n    handler: w.undo\n    compensation: {handler: w.undone, max_attempts: 1}\n  - step: b\n    handler: w.late\n    max_attempts: 1\n",
+    w_two: "  - step: a\n    handler: w.two\n  - step: b\n    handler: w.two\n",
+    w_choice: '  - condition: is_large\n    when: "{{ gt .total 10 }}"\n    then:\n      - step: check\n        handler: w.never\n  - wait: paid\n    event: paid\n',
+    w_any: "  - fork: race\n    join: any\n    branches:\n      - [{step: quick, handler: w.quick}]\n      - [{wait: slow, event: never}]\n",
+    w_all: "  - fork: both\n    join: all\n    branches:\n      - [{wait: one, event: one}]\n      - [{wait: two, event: two}]\n",
+    w_on: "  - step: a\n    handler: w.on\n    max_attempts: 1\n    on_failure: continue\n",
+};
+
+/** Ways to rows of the table of reasons: the code that is expected, and how to get there.  One builds on another where it says so. */
+const REASONS = {
+    unknown: (s) => s.instance("w_none"),               // a server in its first minute
+    unserved: async (s) => { await s.advance(61_000); return s.last; },
+    no_runtime: async (s) => { await s.must("PUT", "/v1/registry/w.runtime", { runtime: "cobol" }); await s.must("POST", "/v1/tasks/claim", { worker: "gopher", types: ["w.x"], runtime: "go" }); return s.instance("w_runtime"); },
+    type_off: async (s) => { await s.must("PUT", "/v1/registry/w.off", { runtime: "go", is_enabled: false }); return s.instance("w_off"); },
+    about_to: async (s) => { await s.must("POST", "/v1/tasks/claim", { worker: "eager", types: ["w.room"] }); return s.instance("w_room"); },
+    busy: async (s) => { await s.advance(5000); return s.last; },
+    starts_later: async (s) => s.instance("w_task", { start_at: await s.in(86_400_000) }),
+    working: async (s) => { const it = await s.instance("w_task"); s.task = await s.claim("w.task"); return it; },
+    completed: async (s) => { await s.complete(s.task, { done: true }); return s.last; },
+    step_done: (s) => ({ ...s.last, step: "a" }),
+    retry_later: async (s) => { const it = await s.instance("w_task"); await s.fail(await s.claim("w.task"), "the bank is closed"); return it; },
+    given_back: async (s) => { const it = await s.instance("w_task"); await s.report("release", await s.claim("w.task"), { delay_ms: 3_600_000 }); return it; },
+    handler_event: async (s) => { const it = await s.instance("w_task"); await s.report("wait", await s.claim("w.task"), { event: "paid", timeout_ms: 3_600_000 }); return it; },
+    failed: async (s) => { const it = await s.instance("w_once"); await s.fail(await s.claim("w.once"), "no luck"); return it; },
+    step_failed: (s) => ({ ...s.last, step: "a" }),
+    parked: async (s) => { const it = await s.instance("w_dlq"); await s.dead(await s.claim("w.dlq"), "no such file"); return it; },
+    paused_failure: async (s) => { const it = await s.instance("w_pauses"); await s.dead(await s.claim("w.pauses"), "no luck"); return it; },
+    paused_by: async (s) => { const it = await s.instance("w_sleep"); await s.must("POST", `/v1/instances/${it.id}/pause`, { by: "ada", reason: "a look first" }); return it; },
+    held: (s) => s.last,
+    paused_draining: async (s) => { const it = await s.instance("w_task"); await s.claim("w.task"); await s.must("POST", `/v1/instances/${it.id}/pause`, { by: "ada", reason: "r" }); return it; },
+    paused_mismatch: async (s) => {
+        await s.must("POST", "/v1/workflows", { function: "w_fn", version: 1 });
+        const it = await s.instance("w_fn"), task = await s.claim("w_fn");
+        await s.report("commit", task, { revision: task.revision, outcome: "mismatch", error: 'version_mismatch: remembered is the step "charge", but the code asks for the step "check_limit"' });
+        return it;
+    },
+    sleep: (s) => s.instance("w_sleep"),
+    event: (s) => s.instance("w_wait"),
+    decision: (s) => s.instance("w_human"),
+    decided: async (s) => { await s.must("POST", `/v1/instances/${s.last.id}/steps/ask/decision`, { decision: "confirmed", by: "carla", comment: "fine" }); return { ...s.last, step: "ask" }; },
+    rejected: async (s) => { const it = await s.instance("w_human"); await s.must("POST", `/v1/instances/${it.id}/steps/ask/decision`, { decision: "rejected", by: "carla", comment: "too dear" }); return it; },
+    aborted: async (s) => { const it = await s.instance("w_wait"); await s.must("POST", `/v1/instances/${it.id}/abort`, { by: "bob", reason: "wrong one" }); return it; },
+    stopped: (s) => ({ ...s.last, step: "paid" }),
+    cancelled: async (s) => { const it = await s.instance("w_wait"); await s.must("POST", `/v1/instances/${it.id}/cancel`, { by: "bob", reason: "no longer wanted" }); return it; },
+    stopping: async (s) => { const it = await s.instance("w_task"); await s.claim("w.task"); await s.must("POST", `/v1/instances/${it.id}/cancel`, { by: "bob", reason: "enough" }); return it; },
+    told_to_stop: (s) => s.last,
+    undoing: async (s) => {
+        const it = await s.instance("w_undo");
+        await s.complete(await s.claim("w.undo"), {});
+        await s.dead(await s.claim("w.late"), "no carrier");
+        return it;
+    },
+    undo_failed: async (s) => { await s.dead(await s.claim("w.undone"), "the bank is closed"); return s.last; },
+    undone: async (s) => {
+        const it = await s.instance("w_undo");
+        await s.complete(await s.claim("w.undo"), {});
+        await s.dead(await s.claim("w.late"), "no carrier");
+        await s.complete(await s.claim("w.undone"), {});
+        return { ...it, step: "a" };
+    },
+    not_yet: async (s) => ({ ...await s.instance("w_two"), step: "b" }),
+    not_taken: async (s) => ({ ...await s.instance("w_choice", { input: { total: 1 } }), step: "check" }),
+    superseded: async (s) => { const it = await s.instance("w_any"); await s.complete(await s.claim("w.quick"), {}); return { ...it, step: "slow" }; },
+    joining: async (s) => ({ ...await s.instance("w_all"), step: "both_join" }),
+    went_on: async (s) => { const it = await s.instance("w_on"); await s.dead(await s.claim("w.on"), "no luck"); return { ...it, step: "a" }; },
+    job_later: async (s) => s.job({ type: "w.job", run_at: await s.in(86_400_000) }),
+    job_ready: (s) => s.job({ type: "w.job1" }),
+    job_leased: async (s) => { const it = await s.job({ type: "w.job2" }); s.task = await s.claim("w.job2"); return it; },
+    job_succeeded: async (s) => { await s.complete(s.task, {}); return s.last; },
+    job_failed: async (s) => { const it = await s.job({ type: "w.job3" }); await s.dead(await s.claim("w.job3"), "customer 404 does not exist"); return it; },
+    job_retry: async (s) => { const it = await s.job({ type: "w.job4" }); await s.report("retry", await s.claim("w.job4"), { error: "at lunch", delay_ms: 3_600_000 }); return it; },
+    job_cancelled: async (s) => { const it = await s.job({ type: "w.job5" }); await s.must("POST", `/v1/jobs/${it.id}/cancel`); return it; },
+    job_deleted: async (s) => { const it = await s.job({ type: "w.job6" }); await s.must("DELETE", `/v1/jobs/${it.id}`); return it; },
+};
+
+/** These are no buttons: the page goes there by links of its own. */
+const LINKS = ["workers", "about", "doctor", "work", "copy"];
+const flat = (text) => text.replace(/\s+/g, " ");
+
+function toolsOf(server) {
+    const tools = {
+        ...server, last: null,
+        instance: async (workflow, more = {}) => (tools.last = { kind: "instance", id: (await server.must("POST", "/v1/instances", { workflow, input: {}, ...more })).id }),
+        job: async (spec) => (tools.last = { kind: "job", id: (await server.must("POST", "/v1/jobs", spec)).id }),
+        advance: (ms) => server.must("POST", "/v1/clock/advance", { ms }),
+        in: async (ms) => new Date(Date.parse((await server.must("GET", "/v1/clock")).now) + ms).toISOString(),
+    };
+    return tools;
+}
+
+/** What the server says, once it says this. */
+async function reasonOf(server, it, code) {
+    const steps = it.step ? (await server.must("GET", `/v1/instances/${it.id}/steps?view=row&limit=100`)).items : [], step = steps.find((row) => row.name === it.step);
+    if (it.step) assert.ok(step, `${code}: a step ${it.step} among ${steps.map((row) => row.name)}`);
+    let last = [];
+    const why = await until(async () => {
+        const whys = step ? [(await server.must("GET", `/v1/steps/${step.id}`)).why] : it.kind === "job" ? [(await server.must("GET", `/v1/jobs/${it.id}`)).why] : (await server.must("GET", `/v1/instances/${it.id}/why`)).items;
+        last = whys.filter(Boolean);
+        return last.find((one) => one.code === code);
+    }, `the reason ${code}`).catch((reason) => { throw new Error(`${reason.message}: ${JSON.stringify(last)}`); });
+    return { why, seq: step?.seq };
+}
+
+scenario("every reason is shown with its sentence, and the command line says the same", async (server, { page, visit }) => {
+    for (const [name, body] of Object.entries(FLOWS)) await deploy(server, `workflow: ${name}\nversion: 1\nsteps:\n${body}`);
+    await deploy(server, "workflow: w_dlq\nversion: 1\ndlq: true\nsteps:\n  - step: a\n    handler: w.dlq\n    max_attempts: 1\n");
+    const tools = toolsOf(server);
+    for (const [code, make] of Object.entries(REASONS)) {
+        const it = await make(tools), { why, seq } = await reasonOf(server, it, code);
+        await visit(`${it.kind}s/${it.id}${it.step ? `?tab=steps&step=${seq}` : ""}`);
+        const screen = page.locator(`[data-testid=${it.kind}][data-id="${it.id}"]`);
+        const box = (it.step ? page.getByTestId("drawer") : screen).locator(`[data-testid=why][data-code=${code}]`).first();
+        await seen(screen);
+        await seen(box);
+        // Times are shown in the page's own way; the words between them are the server's.
+        const shown = await box.getByTestId("why-text").textContent();
+        for (const part of why.template.split(/\{\w+\}/).map((words) => words.trim()).filter(Boolean)) assert.ok(shown.includes(part), `${code}: "${part}" in "${shown}"`);
+        const first = why.actions[0]?.action;
+        if (first && !LINKS.includes(first)) assert.equal(await box.getByTestId("why-action").first().getAttribute("data-action"), first, code);
+        if (it.step) continue;
+        const said = flat(await server.cli("why", it.id)), isFirst = it.kind === "job" || (await server.must("GET", `/v1/instances/${it.id}`)).why.code === code;
+        assert.ok(said.includes(flat(why.text)), `${code}: cairn why says "${why.text}": ${said}`);
+        if (!isFirst) continue;
+        const told = flat(await server.cli(...(it.kind === "job" ? ["job", "show"] : ["show"]), it.id));
+        for (const part of why.text.split(/\S*\d{4}-\d\d-\d\dT\S+Z/).map((words) => flat(words).trim()).filter((words) => words.length > 3))
+            assert.ok(told.includes(part.replace(/[.,;]$/, "").slice(0, 40)), `${code}: cairn show says "${part}": ${told}`);
+    }
+    assert.equal(Object.keys(REASONS).length, 47);
+}, { options: ["--virtual-clock"] });
