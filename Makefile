@@ -26,6 +26,6 @@ package:
 	@scripts/package
 
 clean:
-	@rm -rf build build-asan build-check build-package build-release build-test
+	@rm -rf build build-asan build-check build-package build-release build-test build-upgrade
 
 .PHONY: all check asan coverage format house package clean
