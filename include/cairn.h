@@ -359,6 +359,9 @@ typedef struct cairn_job_spec {
     int64_t run_at_us;    /* not before this time; 0: now */
     const char *metadata; /* a JSON object of at most 8 KiB that goes to the handler beside the
                            * payload, such as {"traceparent": "..."}; NULL: none */
+    const char *tags;     /* a JSON object of at most 16 texts that it is found by, such as
+                           * {"customer": "4711"}: names of at most 64 bytes without : and =,
+                           * values of at most 256 bytes; NULL: none */
 } cairn_job_spec;
 
 #define CAIRN_JOB_VALUES_(SET) \
@@ -394,6 +397,7 @@ struct cairn_job {
     int64_t run_at_us, lease_until_us, created_at_us, updated_at_us, deleted_at_us;
     const char *metadata; /* JSON */
     const cairn_why *why; /* of cairn_job_get(); else NULL */
+    const char *tags;     /* JSON */
 };
 
 typedef struct cairn_job_filter {
@@ -410,6 +414,8 @@ typedef struct cairn_job_filter {
     const char *has;    /* a text in the payload or the last error; NULL: any */
     const char *due;    /* of pending jobs: "true" or "false"; NULL: any */
     int64_t created_from_us, created_to_us; /* both included; 0: any time */
+    const char *const *tags; /* only those with all of these, each "name:value" */
+    size_t tag_count;
 } cairn_job_filter;
 
 #define CAIRN_JOB_FILTER_VALUES_(SET) SET(size, sizeof(cairn_job_filter)), SET(limit, 100)
@@ -860,6 +866,8 @@ typedef struct cairn_start_options {
      * parent cancels the child and waits for its undo, aborting the parent aborts it; pausing
      * does not concern it.  Not if the key was known.  NULL: no parent. */
     const char *tell_instance, *tell_event;
+
+    const char *tags; /* as in cairn_job_spec */
 } cairn_start_options;
 
 #define CAIRN_START_VALUES_(SET) SET(size, sizeof(cairn_start_options))
@@ -889,6 +897,7 @@ struct cairn_instance {
     const char *paused_by, *paused_reason; /* while it is paused; may be NULL */
     int64_t paused_at_us;
     const cairn_why *why; /* of cairn_instance_get(): the most urgent reason; else NULL */
+    const char *tags;     /* JSON */
 };
 
 typedef struct cairn_instance_filter {
@@ -904,6 +913,8 @@ typedef struct cairn_instance_filter {
     const char *has;      /* a text in the input or the last error; NULL: any */
     int64_t created_from_us, created_to_us; /* both included; 0: any time */
     int32_t version;                        /* 0: any */
+    const char *const *tags; /* only those with all of these, each "name:value" */
+    size_t tag_count;
 } cairn_instance_filter;
 
 #define CAIRN_INSTANCE_FILTER_VALUES_(SET) \

@@ -67,10 +67,6 @@ static cairn_code add_param(char *name, char *value, struct request *request,
 {
     if (!decode(name, true) || !decode(value, true))
         return refuse_encoding(request, "query");
-    for (size_t i = 0; i < target->param_count; i++)
-        if (strcmp(target->params[i].name, name) == 0)
-            return request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
-                                        "query parameter \"%.64s\" is given twice", name);
     if (target->param_count == PARAMS_MAX)
         return request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
                                     "the query has more than %d parameters", (int)PARAMS_MAX);
@@ -147,6 +143,22 @@ static bool read_flag(const struct field *field, const char *text, struct reques
     return is_first;
 }
 
+/* A parameter that may be given more than once. */
+static void read_texts(const struct target *target, struct request *request,
+                       const struct field *field, void *to)
+{
+    size_t count = 0;
+    const char **texts = arena_array(&request->arena, PARAMS_MAX, sizeof *texts);
+    if (!texts) {
+        request->code = fail_memory(&request->error);
+        return;
+    }
+    for (size_t i = 0; i < target->param_count; i++)
+        if (strcmp(target->params[i].name, field->name) == 0 && target->params[i].value[0])
+            texts[count++] = target->params[i].value;
+    field_put_list(field, to, texts, count);
+}
+
 void target_read_query(const struct target *target, struct request *request,
                        const struct object *query, void *to)
 {
@@ -155,6 +167,8 @@ void target_read_query(const struct target *target, struct request *request,
         const char *text = target_param(target, field->name);
         if (field->kind == FIELD_TEXT)
             field_put_pointer(field, to, text);
+        else if (field->kind == FIELD_TEXTS)
+            read_texts(target, request, field, to);
         else if (field->kind == FIELD_FLAG)
             field_put_number(field, to, read_flag(field, text, request));
         else if (field->kind == FIELD_TIME)
@@ -178,13 +192,26 @@ static void hint_names(struct request *request, const struct object *query)
     fail_hint(&request->error, request->code, "the parameters here are: %s", known);
 }
 
+static bool is_given_before(const struct target *target, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(target->params[i].name, target->params[index].name) == 0)
+            return true;
+    return false;
+}
+
 cairn_code target_allow(const struct target *target, struct request *request,
                         const struct object *query)
 {
     for (size_t i = 0; i < target->param_count; i++) {
         const char *name = target->params[i].name;
         size_t offset;
-        if (query && field_named(query, name, strlen(name), &offset))
+        const struct field *field =
+            query ? field_named(query, name, strlen(name), &offset) : NULL;
+        if (field && field->kind != FIELD_TEXTS && is_given_before(target, i))
+            return request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
+                                        "query parameter \"%.64s\" is given twice", name);
+        if (field)
             continue;
         request->code = fail(&request->error, CAIRN_E_BAD_INPUT,
                              "query parameter \"%.64s\" is unknown", name);

@@ -7,7 +7,7 @@
 
 #include "api/operation.h"
 
-enum { SEGMENTS_MAX = 8, PARAMS_MAX = 16 };
+enum { SEGMENTS_MAX = 8, PARAMS_MAX = 32 };
 
 struct param {
     const char *name, *value;

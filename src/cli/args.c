@@ -195,6 +195,9 @@ static bool read_value(const struct option *option, const char *text, struct giv
     case OPTION_CHOICE:
         snprintf(wanted, sizeof wanted, "it takes one of: %s", option->choices);
         return word_in(option->choices, text) || refuse_value(option, text, wanted);
+    case OPTION_TAG:
+        return (strchr(text, '=') && *text != '=') ||
+               refuse_value(option, text, "it takes NAME=VALUE");
     case OPTION_TEXT:
         snprintf(wanted, sizeof wanted, "it takes one or several of: %s",
                  option->choices ? option->choices : "");
@@ -261,7 +264,7 @@ static bool read_option(struct args *args, const struct command *command, int *a
         }
         word.value = args->argv[++*at];
     }
-    if (option->kind == OPTION_MANY)
+    if (option->kind == OPTION_MANY || option->kind == OPTION_TAG)
         args->many[args->many_count++] = word.value;
     return read_value(option, word.value, &args->options[index]);
 }

@@ -10,7 +10,7 @@
 
 #include "cli/command.h"
 
-enum { OPTIONS_MAX = 24 };
+enum { OPTIONS_MAX = 32 };
 
 struct given {
     const char *text; /* NULL: not given */
@@ -23,7 +23,7 @@ struct args {
     struct given options[OPTIONS_MAX];
     const char **operands;
     size_t operand_count;
-    const char **many; /* values of the OPTION_MANY option */
+    const char **many; /* values of the OPTION_MANY or OPTION_TAG option */
     size_t many_count;
     bool wants_help;
     bool wants_version;

@@ -28,6 +28,14 @@ static void write_filter(const struct args *args, struct json_out *out)
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
         if (args_has(args, filters[i].option))
             json_str(json_key(out, filters[i].member), args_text(args, filters[i].option));
+    if (args->many_count) {
+        json_open(json_key(out, "tag"), '[');
+        for (size_t i = 0; i < args->many_count; i++) {
+            cleanup(buf_donep) struct buf text = {0};
+            json_str(out, tag_text(args->many[i], &text));
+        }
+        json_close(out, ']');
+    }
     if (args_has(args, "version"))
         json_int(json_key(out, "version"), args_number(args, "version", 0));
     if (args_has(args, "since"))
@@ -67,8 +75,8 @@ static int write_input(const struct args *args, const char *option, const char *
 
 static bool has_filter(const struct args *args)
 {
-    bool has_any =
-        args_has(args, "version") || args_has(args, "since") || args_has(args, "until");
+    bool has_any = args->many_count > 0 || args_has(args, "version") ||
+                   args_has(args, "since") || args_has(args, "until");
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
         has_any |= args_has(args, filters[i].option);
     return has_any;

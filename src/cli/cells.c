@@ -78,6 +78,17 @@ CELL(names)
     buf_str(text, text->len ? "" : "-");
 }
 
+/* As --tag takes them. */
+CELL(tags)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(item->tree, key), name, value)
+    {
+        buf_printf(text, "%s%s=%s", text->len ? ", " : "", name, json_string_value(value));
+    }
+}
+
 CELL(data)
 {
     const json_t *data = json_object_get(item->tree, key);

@@ -18,6 +18,7 @@ CELL(ago_if_set);
 CELL(served);      /* yes, no or ? */
 CELL(time);        /* both forms */
 CELL(names);       /* "a,b" or "-" */
+CELL(tags);        /* "a=b, c=d" */
 CELL(data);        /* JSON; not null */
 CELL(json);        /* its own bytes */
 CELL(json_if_set); /* the same, nothing for null */

@@ -31,7 +31,8 @@ enum option_kind {
     OPTION_INSTANT,  /* RFC 3339; in microseconds */
     OPTION_MOMENT,   /* the same, or a duration before now */
     OPTION_CHOICE,   /* one of `choices` */
-    OPTION_MANY      /* text, may be repeated; at most one such option in a command */
+    OPTION_MANY,     /* text, may be repeated; at most one such option in a command */
+    OPTION_TAG       /* the same, of NAME=VALUE */
 };
 
 struct option {

@@ -58,13 +58,42 @@ static const char *param_of(const struct option *option, const struct given *giv
     return time;
 }
 
+void write_tags(const struct args *args, struct json_out *out)
+{
+    json_open(out, '{');
+    for (size_t i = 0; i < args->many_count; i++) {
+        cleanup(buf_donep) struct buf name = {0};
+        const char *equals = strchr(args->many[i], '=');
+        buf_add(&name, args->many[i], (size_t)(equals - args->many[i]));
+        json_str(json_key(out, buf_text(&name)), equals + 1);
+    }
+    json_close(out, '}');
+}
+
+const char *tag_text(const char *given, struct buf *text)
+{
+    const char *equals = strchr(given, '=');
+    buf_printf(text, "%.*s:%s", (int)(equals - given), given, equals + 1);
+    return buf_text(text);
+}
+
+static void write_tag_params(const struct args *args, const char *field, struct buf *target)
+{
+    for (size_t i = 0; i < args->many_count; i++) {
+        cleanup(buf_donep) struct buf text = {0};
+        buf_param(target, field, tag_text(args->many[i], &text));
+    }
+}
+
 static void write_params(const struct args *args, struct buf *target)
 {
     const struct option *option;
     char time[INSTANT_TEXT];
     for (size_t i = 0; (option = command_option(args->command, i)); i++) {
         const struct given *given = &args->options[i];
-        if (option->field)
+        if (option->field && option->kind == OPTION_TAG)
+            write_tag_params(args, option->field, target);
+        else if (option->field)
             buf_param(target, option->field, param_of(option, given, time));
     }
 }
@@ -127,7 +156,10 @@ int write_members(const struct args *args, struct json_out *out)
         if (!option->field || !args->options[i].text)
             continue;
         json_key(out, option->field);
-        exit_code = write_value(option, &args->options[i], out);
+        if (option->kind == OPTION_TAG)
+            write_tags(args, out);
+        else
+            exit_code = write_value(option, &args->options[i], out);
     }
     return exit_code;
 }

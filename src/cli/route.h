@@ -17,6 +17,10 @@ int route_run(const struct args *args);
  * The answer is an exit code: EXIT_USAGE if a value is not JSON. */
 int write_members(const struct args *args, struct json_out *out);
 
+/* The tags of the command line as an object; one of them (NAME=VALUE) as filters have it: "name:value". */
+void write_tags(const struct args *args, struct json_out *out);
+const char *tag_text(const char *given, struct buf *text);
+
 /* A rejected id among several, as a JSON object in the form that a batch of reports has. */
 void print_rejected(const char *id, const json_t *error);
 

@@ -157,6 +157,7 @@ static struct job_row new_row(const struct batch *batch, const cairn_job_spec *s
         .type = spec->type,
         .payload = spec->payload,
         .metadata = spec->metadata,
+        .tags = tags_or_null(spec->tags),
         .key = spec->key,
         .status = JOB_PENDING,
         .priority = spec->priority,

@@ -189,6 +189,7 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
         .status = INSTANCE_PENDING,
         .input = in->input ? in->input : "{}",
         .metadata = in->metadata,
+        .tags = tags_or_null(in->tags),
         .parent = in->tell_instance,
         .parent_event = in->tell_event,
         .generation = 1,
@@ -377,7 +378,8 @@ static cairn_code plan_intake(struct batch *batch, struct plan **plans, struct i
                                              .input = row->input,
                                              .key = row->key,
                                              .start_at_us = row->start_at_us,
-                                             .metadata = row->metadata}};
+                                             .metadata = row->metadata,
+                                             .tags = row->tags}};
     if (!id_is_valid(row->id))
         request->code = fail(&request->error, CAIRN_E_BAD_INPUT, "its id is not a UUID");
     else if (!request_check(&batch->engine->base.options, request))

@@ -36,9 +36,13 @@ const struct bulk_action *bulk_action_find(const char *target, const char *word)
 struct members {
     const char *status, *workflow, *type, *key, *q, *has, *due, *group, *step, *instance;
     int64_t version, from_us, to_us;
+    struct texts {
+        const char *const *items;
+        size_t count;
+    } tags;
 };
 
-enum kind { TEXT, NUMBER, TIME };
+enum kind { TEXT, TEXTS, NUMBER, TIME };
 
 static const struct member {
     const char *name;
@@ -58,6 +62,7 @@ static const struct member {
     MEMBER("key", TEXT, ON(INSTANCES) | ON(JOBS), key),
     MEMBER("q", TEXT, ON(INSTANCES) | ON(JOBS), q),
     MEMBER("has", TEXT, ON(INSTANCES) | ON(JOBS), has),
+    MEMBER("tag", TEXTS, ON(INSTANCES) | ON(JOBS), tags),
     MEMBER("due", TEXT, ON(JOBS), due),
     MEMBER("group", TEXT, ON(INSTANCES) | ON(JOBS) | ON(DLQ), group),
     MEMBER("step", TEXT, ON(DLQ), step),
@@ -65,6 +70,24 @@ static const struct member {
     MEMBER("created_from", TIME, ON(INSTANCES) | ON(JOBS), from_us),
     MEMBER("created_to", TIME, ON(INSTANCES) | ON(JOBS), to_us),
 };
+
+/* A text, or a list of texts. */
+static bool read_texts(struct slice value, struct arena *arena, struct texts *ret_texts)
+{
+    struct scan scan;
+    size_t room = slice_is_string(value) ? 1 : scan_count(value), count = 0;
+    const char **items = arena_array(arena, room, sizeof *items);
+    bool is_read = items && room <= TAGS_MAX;
+    if (is_read && slice_is_string(value))
+        items[count++] = slice_string(value, arena);
+    else if (is_read && (is_read = scan_list(value, &scan)))
+        while (is_read && scan_item(&scan, &value)) {
+            items[count] = slice_is_string(value) ? slice_string(value, arena) : NULL;
+            is_read = items[count++] != NULL;
+        }
+    *ret_texts = (struct texts){.items = items, .count = count};
+    return is_read && count && items[0];
+}
 
 static cairn_code read_value(const struct member *member, struct slice value,
                              struct arena *arena, struct members *to, cairn_error *reterr)
@@ -76,6 +99,8 @@ static cairn_code read_value(const struct member *member, struct slice value,
         const char *copy = slice_is_string(value) ? slice_string(value, arena) : NULL;
         is_read = copy && copy[0];
         memcpy(at, &copy, sizeof copy);
+    } else if (member->kind == TEXTS) {
+        is_read = read_texts(value, arena, at);
     } else if (member->kind == NUMBER) {
         is_read = slice_int(value, at) && *(int64_t *)at > 0 && *(int64_t *)at <= INT32_MAX;
     } else {
@@ -122,7 +147,9 @@ cairn_code bulk_filter_read(enum bulk_target target, const char *json, struct ar
                             .has = in.has,
                             .due = in.due,
                             .created_from_us = in.from_us,
-                            .created_to_us = in.to_us};
+                            .created_to_us = in.to_us,
+                            .tags = in.tags.items,
+                            .tag_count = in.tags.count};
     cairn_instance_filter instance = {.status = in.status,
                                       .workflow = in.workflow,
                                       .version = (int32_t)in.version,
@@ -130,7 +157,9 @@ cairn_code bulk_filter_read(enum bulk_target target, const char *json, struct ar
                                       .q = in.q,
                                       .has = in.has,
                                       .created_from_us = in.from_us,
-                                      .created_to_us = in.to_us};
+                                      .created_to_us = in.to_us,
+                                      .tags = in.tags.items,
+                                      .tag_count = in.tags.count};
     if (target == BULK_JOBS)
         TRY(list_filter_of_jobs(&job, arena, &ret_filter->list, reterr));
     else if (target == BULK_INSTANCES)

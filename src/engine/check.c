@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "core/instance.h"
 #include "core/job.h"
+#include "core/tag.h"
 
 #include <string.h>
 
@@ -44,6 +45,7 @@ cairn_code check_job_spec(struct check *check, cairn_job_spec *spec)
     TRY(check_json(check, "payload", spec->payload));
     TRY(check_optional(check, "key", spec->key));
     TRY(metadata_check(spec->metadata, check->error));
+    TRY(tags_check(spec->tags, check->error));
     TRY(check_range(check, "priority", spec->priority, 0, INT32_MAX));
     TRY(check_range(check, "max_attempts", spec->max_attempts, 1, INT32_MAX));
     return check_range(check, "run_at", spec->run_at_us, 0, INSTANT_MAX);
@@ -215,6 +217,7 @@ cairn_code check_start_options(struct check *check, cairn_start_options *in)
     TRY(check_json(check, "input", in->input));
     TRY(check_optional(check, "key", in->key));
     TRY(metadata_check(in->metadata, check->error));
+    TRY(tags_check(in->tags, check->error));
     if (in->tell_instance || in->tell_event) {
         TRY(check_name(check, "tell_instance", in->tell_instance));
         TRY(check_name(check, "tell_event", in->tell_event));

@@ -86,6 +86,23 @@ static cairn_code read_ids(struct arena *arena, const char *text, struct list_fi
     return CAIRN_OK;
 }
 
+/* ---- tags ----------------------------------------------------------------------------------- */
+
+static cairn_code read_tags(struct arena *arena, const char *const *texts, size_t count,
+                            struct list_filter *filter, cairn_error *reterr)
+{
+    if (count > TAGS_MAX)
+        return fail(reterr, CAIRN_E_BAD_INPUT, "tag is given %zu times; %d are allowed", count,
+                    (int)TAGS_MAX);
+    struct tag *tags = arena_array(arena, count, sizeof *tags);
+    NEED(tags || !count, reterr);
+    for (size_t i = 0; i < count; i++)
+        TRY(tag_read(texts[i], arena, &tags[i], reterr));
+    filter->tags = tags;
+    filter->tag_count = count;
+    return CAIRN_OK;
+}
+
 /* ---- whole filters -------------------------------------------------------------------------- */
 
 static cairn_code check_common(struct check *check, const char *key, const char *q,
@@ -123,6 +140,7 @@ static cairn_code read_job_filter(const cairn_job_filter *in, struct arena *aren
         .before_seq = in->cursor ? strtoll(in->cursor, NULL, 10) : 0,
     };
     TRY(read_statuses(LIST_JOBS, in->status, &ret_filter->statuses, reterr));
+    TRY(read_tags(arena, in->tags, in->tag_count, ret_filter, reterr));
     return in->ids ? read_ids(arena, in->ids, ret_filter, reterr) : CAIRN_OK;
 }
 
@@ -140,6 +158,7 @@ static cairn_code read_instance_filter(const cairn_instance_filter *in, struct a
         .before_seq = in->cursor ? strtoll(in->cursor, NULL, 10) : 0,
     };
     TRY(read_statuses(LIST_INSTANCES, in->status, &ret_filter->statuses, reterr));
+    TRY(read_tags(arena, in->tags, in->tag_count, ret_filter, reterr));
     return in->ids ? read_ids(arena, in->ids, ret_filter, reterr) : CAIRN_OK;
 }
 

@@ -39,7 +39,7 @@ cairn_code show_job(struct question *q, const void *from, void *ret)
     SAME(id), SAME(type), SAME(payload), SAME(leased_by), SAME(last_error), SAME(result),
         SAME(priority), SAME(attempt), SAME(max_attempts), SAME(run_at_us),
         SAME(lease_until_us), SAME(created_at_us), SAME(updated_at_us), SAME(deleted_at_us),
-        SAME(metadata);
+        SAME(metadata), SAME(tags);
     item->status = job_status_name(row->status);
     item->status_code = (cairn_job_status)row->status;
     item->idempotency_key = row->key;
@@ -120,6 +120,7 @@ static cairn_code find_intake(struct question *q, const char *id, struct instanc
                                      .start_at_us = row.start_at_us,
                                      .created_at_us = row.created_at_us,
                                      .metadata = row.metadata,
+                                     .tags = tags_or_null(row.tags),
                                      .input = row.input};
     if (!row.version && !STORE(q, get_definition, row.workflow, 0, &definition))
         ret_row->version = definition.version;
@@ -187,8 +188,8 @@ cairn_code show_instance(struct question *q, const void *from, void *ret)
     cairn_instance *item = ret;
     SAME(id), SAME(workflow), SAME(key), SAME(input), SAME(output), SAME(version),
         SAME(last_error), SAME(generation), SAME(created_at_us), SAME(started_at_us),
-        SAME(finished_at_us), SAME(start_at_us), SAME(undo_error), SAME(metadata), SAME(parent),
-        SAME(paused_by), SAME(paused_reason), SAME(paused_at_us);
+        SAME(finished_at_us), SAME(start_at_us), SAME(undo_error), SAME(metadata), SAME(tags),
+        SAME(parent), SAME(paused_by), SAME(paused_reason), SAME(paused_at_us);
     struct open_steps open = {0};
     item->status = instance_status_name(row->status);
     item->status_code = (cairn_instance_status)row->status;

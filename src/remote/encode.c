@@ -47,6 +47,10 @@ static void add_query(const struct object *query, const void *from, struct buf *
         char number[24], fine[FINE_INSTANT_TEXT];
         if (field->kind == FIELD_TEXT) {
             buf_param(url, field->name, field_pointer(field, from));
+        } else if (field->kind == FIELD_TEXTS) {
+            const char *const *texts = field_pointer(field, from);
+            for (size_t k = 0; k < field_count(field, from); k++)
+                buf_param(url, field->name, texts[k]);
         } else if (field->kind == FIELD_FLAG) {
             buf_param(url, field->name, field_number(field, from) ? field->words[0] : NULL);
         } else if (field->kind == FIELD_TIME) {

@@ -19,6 +19,7 @@ enum {
     PORTION_MOST = 1000, /* and later */
     SCAN_LEAST = 2000,   /* so many are looked at, however long it takes */
     NAMES_MAX = 1000,    /* that are looked up */
+    RARE = 2000,         /* a tag that so many have is not rare */
     PREFIX_LEAST = 4,    /* of an id: what is shorter is looked for among keys alone */
 };
 
@@ -40,7 +41,7 @@ struct scan {
     struct list_filter filter;
     enum list_kind kind;
     const struct row_type *type;
-    size_t id_offset, key_offset, seq_offset;
+    size_t id_offset, key_offset, seq_offset, tags_offset;
     struct source sources[SOURCES_MAX];
     size_t source_count;
     int64_t from, before; /* from <= seq < before */
@@ -239,6 +240,34 @@ static void add_walks(struct scan *scan, size_t room)
             add_walk(scan, status, room);
 }
 
+/* How many numbers have a tag, counted up to RARE. */
+static cairn_code count_tagged(struct scan *scan, const struct tag *tag, int64_t *seqs,
+                               size_t *ret_count)
+{
+    struct list_walk walk = {
+        .kind = scan->kind, .from = scan->from, .before = scan->before, .tag = tag};
+    bool is_exact;
+    return scan->ops->walk(scan->tx, &walk, seqs, RARE, ret_count, &is_exact, scan->error);
+}
+
+/* The rarest of several tags is walked; the others are looked for in the rows. */
+static cairn_code add_tag_walk(struct scan *scan, size_t room)
+{
+    size_t least = SIZE_MAX;
+    int64_t *seqs = arena_array(scan->tx->arena, RARE, sizeof *seqs);
+    NEED(seqs, scan->error);
+    const struct tag *rarest = scan->filter.tags;
+    for (size_t i = 0; scan->filter.tag_count > 1 && i < scan->filter.tag_count; i++) {
+        size_t count = 0;
+        TRY(count_tagged(scan, &scan->filter.tags[i], seqs, &count));
+        if (count < least)
+            least = count, rarest = &scan->filter.tags[i];
+    }
+    add_walk(scan, 0, room);
+    scan->sources[0].walk.tag = rarest;
+    return CAIRN_OK;
+}
+
 static cairn_code refill(struct scan *scan, struct source *source)
 {
     if (source->at < source->count || source->is_done)
@@ -328,7 +357,7 @@ static cairn_code is_in_group(const struct scan *scan, const void *row, bool *re
     return CAIRN_OK;
 }
 
-/* Keeps those that have the names and are in the group that were asked for. */
+/* Keeps those that have the names and tags and are in the group that were asked for. */
 static cairn_code keep_wanted(const struct scan *scan, char *rows, size_t count,
                               size_t *ret_kept)
 {
@@ -338,6 +367,8 @@ static cairn_code keep_wanted(const struct scan *scan, char *rows, size_t count,
         bool is_in;
         TRY(is_in_group(scan, row, &is_in));
         if (!is_in ||
+            !tags_have(text_of(row, scan->tags_offset), scan->filter.tags,
+                       scan->filter.tag_count) ||
             !is_named(scan, text_of(row, scan->id_offset), text_of(row, scan->key_offset)))
             continue;
         if (kept < i)
@@ -428,6 +459,8 @@ static cairn_code run(struct scan *scan, const struct list_filter *filter, void 
     TRY(find_bounds(scan));
     if (filter->ids || filter->key || filter->q)
         TRY(look_up(scan));
+    else if (filter->tag_count)
+        TRY(add_tag_walk(scan, room));
     else
         add_walks(scan, room);
     return room ? scan_rows(scan, rows, room, ret_end) : CAIRN_OK;
@@ -443,6 +476,7 @@ cairn_code list_jobs(struct store_tx *tx, const struct list_filter *filter,
                         .id_offset = offsetof(struct job_row, id),
                         .key_offset = offsetof(struct job_row, key),
                         .seq_offset = offsetof(struct job_row, seq),
+                        .tags_offset = offsetof(struct job_row, tags),
                         .error = reterr};
     return run(&scan, filter, ret_rows, room, ret_end);
 }
@@ -457,6 +491,7 @@ cairn_code list_instances(struct store_tx *tx, const struct list_filter *filter,
                         .id_offset = offsetof(struct instance_row, id),
                         .key_offset = offsetof(struct instance_row, key),
                         .seq_offset = offsetof(struct instance_row, seq),
+                        .tags_offset = offsetof(struct instance_row, tags),
                         .error = reterr};
     return run(&scan, filter, ret_rows, room, ret_end);
 }
@@ -468,7 +503,7 @@ static bool is_plain(const struct list_filter *filter)
 {
     return !filter->version && !filter->pattern && !filter->key && !filter->q && !filter->ids &&
            !filter->has && !filter->group && filter->due == DUE_ANY && !filter->from_us &&
-           !filter->to_us;
+           !filter->to_us && !filter->tag_count;
 }
 
 /* Counts one status by its index; *ret_is_counted: there is one. */

@@ -28,6 +28,7 @@
 #include "core/instance.h"
 #include "core/job.h"
 #include "core/pattern.h"
+#include "core/tag.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -148,6 +149,8 @@ struct list_filter {
     const char *q;          /* an id, a key, or the beginning of one; NULL: any */
     const char *const *ids; /* only these; NULL: any */
     size_t id_count;        /* at most LIST_IDS_MAX */
+    const struct tag *tags; /* only those that have all of these */
+    size_t tag_count;       /* at most TAGS_MAX */
     const char *has;        /* a text in the payload, the input or the last error; NULL: any */
     const char *group;      /* of its error, see core/error_group.h; NULL: any */
     enum { DUE_ANY, DUE_NOW, DUE_LATER } due; /* of pending jobs */
@@ -162,12 +165,14 @@ enum { LIST_IDS_MAX = 100 };
 /* With is_row: the bytes of a payload or an input that are read. */
 enum { PREVIEW_BYTES = 120 };
 
-/* Numbers in an order: of one status, and of one workflow if the status is given. */
+/* Numbers in an order: of one status, and of one workflow if the status is given; or those that have a
+ * tag, whatever else. */
 struct list_walk {
     enum list_kind kind;
-    int status;           /* of the kind; NONE: any */
-    const char *workflow; /* NULL: any */
-    int64_t before, from; /* from <= seq < before */
+    int status;            /* of the kind; NONE: any */
+    const char *workflow;  /* NULL: any */
+    int64_t before, from;  /* from <= seq < before */
+    const struct tag *tag; /* NULL: any */
 };
 
 /* What is looked up: ids, or else the ids from one to another, or else the keys from one to below

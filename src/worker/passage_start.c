@@ -8,6 +8,7 @@
  */
 #include "worker/passage.h"
 
+#include "core/tag.h"
 #include "engine/options.h"
 
 #include "base/json.h"
@@ -87,6 +88,7 @@ static cairn_code add_job(struct cairn_passage *passage, const cairn_job_spec *s
     TRY(passage_copy(passage, spec->payload, &job->spec.payload));
     TRY(passage_copy(passage, spec->key, &job->spec.key));
     TRY(passage_copy(passage, spec->metadata, &job->spec.metadata));
+    TRY(passage_copy(passage, spec->tags, &job->spec.tags));
     buffer_weigh(&passage->buffer, spec->payload);
     return CAIRN_OK;
 }
@@ -102,6 +104,7 @@ static cairn_code start_job(struct cairn_passage *passage, const char *key,
         return fail(&passage->last, CAIRN_E_BAD_INPUT, "type is empty");
     TRY(passage_check_json(passage, spec.payload, "payload"));
     TRY(metadata_check(spec.metadata, &passage->last));
+    TRY(tags_check(spec.tags, &passage->last));
     TRY(remember_start(passage, key ? key : spec.type, ret_id, &seq));
     if (!seq)
         return CAIRN_OK;
@@ -134,6 +137,7 @@ static cairn_code add_start(struct cairn_passage *passage, const cairn_start_opt
     TRY(passage_copy(passage, options->input, &start->options.input));
     TRY(passage_copy(passage, options->key, &start->options.key));
     TRY(passage_copy(passage, options->metadata, &start->options.metadata));
+    TRY(passage_copy(passage, options->tags, &start->options.tags));
     TRY(passage_copy(passage, options->tell_instance, &start->options.tell_instance));
     TRY(passage_copy(passage, options->tell_event, &start->options.tell_event));
     buffer_weigh(&passage->buffer, options->input);
@@ -161,6 +165,7 @@ static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
                     "a call has no key, and tells its own function");
     TRY(passage_check_json(passage, options.input, "input"));
     TRY(metadata_check(options.metadata, &passage->last));
+    TRY(tags_check(options.tags, &passage->last));
     TRY(remember_start(passage, key ? key : options.workflow, ret_id, &seq));
     if (!seq)
         return CAIRN_OK;

@@ -37,9 +37,9 @@ TEST(a_job_has_the_columns_of_the_table)
         "priority",     "run_at",     "attempt",    "leased_by",
         "last_error",   "result",     "created_at", "lease_until",
         "max_attempts", "updated_at", "deleted_at", "idempotency_key",
-        "metadata",     "why"};
-    CHECK_INT(json_object_size(job), 18);
-    for (size_t i = 0; i < 18; i++)
+        "metadata",     "why",        "tags"};
+    CHECK_INT(json_object_size(job), 19);
+    for (size_t i = 0; i < 19; i++)
         CHECK(json_object_get(job, names[i]), "no %s in %s", names[i], caller.text);
     CHECK_STR(text_at(&caller, "type"), "a.v1");
     CHECK_INT(int_at(&caller, "metadata.t"), 1);

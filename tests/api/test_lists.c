@@ -206,6 +206,55 @@ TEST(each_status_is_counted_by_the_filters_of_lists)
     caller_close(&caller);
 }
 
+TEST(a_tag_is_a_filter_that_may_be_given_more_than_once)
+{
+    struct caller caller;
+    caller_open(&caller);
+    deploy(&caller, "a");
+    call_for(
+        &caller, 201, "POST", "/v1/instances",
+        "{\"workflow\":\"a\",\"key\":\"k1\",\"tags\":{\"customer\":\"4711\",\"e\":\"x y\"}}");
+    call_for(&caller, 201, "POST", "/v1/instances",
+             "{\"workflow\":\"a\",\"key\":\"k2\",\"tags\":{\"customer\":\"4711\"}}");
+    start(&caller, "a", "k3", "{}");
+    call_for(&caller, 201, "POST", "/v1/jobs",
+             "{\"jobs\":[{\"type\":\"t\",\"key\":\"j1\",\"tags\":{\"customer\":\"4711\"}},"
+             "{\"type\":\"t\",\"key\":\"j2\",\"tags\":{}}]}");
+    CHECK_STR(listed(&caller, "/v1/instances?tag=customer:4711", "key"), "k2 k1");
+    CHECK_STR(text_at(&caller, "items.0.tags.customer"), "4711");
+    CHECK_STR(listed(&caller, "/v1/instances?tag=customer:4711&tag=e:x%20y", "key"), "k1");
+    CHECK_STR(listed(&caller,
+                     "/v1/instances?view=row&tag=e:x+y&status=active&tag=customer:4711", "key"),
+              "k1");
+    CHECK_STR(text_at(&caller, "items.0.tags.e"), "x y");
+    CHECK_STR(listed(&caller, "/v1/instances?tag=", "key"), "k3 k2 k1");
+    CHECK_STR(listed(&caller, "/v1/jobs?tag=customer:4711&view=row", "idempotency_key"), "j1");
+    CHECK_STR(text_at(&caller, "items.0.tags.customer"), "4711");
+    CHECK_STR(listed(&caller, "/v1/jobs?key=j2", "idempotency_key"), "j2");
+    CHECK(json_is_null(part(&caller, "items.0.tags")), "%s", caller.text);
+    call_for(&caller, 200, "GET", "/v1/instances/counts?tag=customer:4711", NULL);
+    CHECK_INT(int_at(&caller, "counts.running.n"), 2);
+    call_for(&caller, 200, "GET", "/v1/jobs/counts?tag=customer:4711", NULL);
+    CHECK_INT(int_at(&caller, "counts.pending.n"), 1);
+    call_for(&caller, 200, "POST", "/v1/bulk",
+             "{\"on\":\"instances\",\"action\":\"pause\",\"dry_run\":true,"
+             "\"filter\":{\"tag\":[\"customer:4711\",\"e:x y\"]}}");
+    CHECK_INT(int_at(&caller, "matched.n"), 1);
+    call_for(&caller, 200, "POST", "/v1/bulk",
+             "{\"on\":\"jobs\",\"action\":\"cancel\",\"dry_run\":true,"
+             "\"filter\":{\"tag\":\"customer:4711\"}}");
+    CHECK_INT(int_at(&caller, "matched.n"), 1);
+    static const char *const bad[] = {"[]", "[1]", "1", "[\"a\"]", "\"a\"", "[[\"a:b\"]]"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        call_for(&caller, 400, "POST", "/v1/bulk",
+                 "{\"on\":\"jobs\",\"action\":\"cancel\",\"filter\":{\"tag\":%s}}", bad[i]);
+    call_for(&caller, 400, "POST", "/v1/bulk",
+             "{\"on\":\"dlq\",\"action\":\"requeue\",\"filter\":{\"tag\":[\"a:b\"]}}");
+    call_for(&caller, 200, "GET", "/v1/about", NULL);
+    CHECK(strstr(caller.text, "\"tags\""), "%s", caller.text);
+    caller_close(&caller);
+}
+
 TEST(names_are_found_by_their_beginning)
 {
     struct caller caller;
@@ -253,6 +302,11 @@ TEST(what_no_list_understands_is_refused)
         "/v1/jobs?version=1",
         "/v1/jobs?status=running",
         "/v1/jobs?has=%00",
+        "/v1/jobs?tag=nothing",
+        "/v1/jobs?tag=:x",
+        "/v1/jobs?tag=a%3Db:x",
+        "/v1/jobs?tags=a:b",
+        "/v1/jobs?limit=1&tag=a:b&limit=1",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         call(&caller, "GET", bad[i], NULL);

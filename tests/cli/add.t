@@ -56,3 +56,19 @@ $ id=$(cairn job add meta.v1 --metadata '{"tenant": 7}'); cairn job show $id | g
 $ cairn job add bad.v1 --metadata '[7]'
 ! cairn: metadata is not a JSON object
 [2]
+# Tags are names and values that jobs are found by.
+$ both=$(cairn job add tag.v1 --tag customer=4711 --tag env=a=b:c)
+$ one=$(cairn job add tag.v1 --tag customer=4711)
+$ test "$(cairn job list --tag customer=4711 -o ids)" = "$(printf '%s\n%s' $one $both)"
+$ test "$(cairn job list --tag customer=4711 --tag env=a=b:c -o ids)" = "$both"
+$ cairn job show $both | grep tags
+tags         customer=4711, env=a=b:c
+$ cairn job add tag.v1 --tag customer
+! cairn: --tag cannot be "customer": it takes NAME=VALUE
+[2]
+$ cairn job add tag.v1 --tag a:b=c
+! cairn: the name "a:b" of a tag must have 1 to 64 bytes, without : and =
+[2]
+$ cairn bulk cancel --on jobs --tag env=a=b:c --by ann --reason gone
+done: 1 done, 0 skipped
+$ test "$(cairn job list --tag customer=4711 --status pending -o ids)" = "$one"

@@ -39,6 +39,8 @@ Options:
   --metadata JSON|@FILE|-
                           object that goes to the handler beside the payload, at
                           most 8 KiB (default none)
+  --tag NAME=VALUE        tag it, so that it is found by job list --tag; may be
+                          given up to 16 times
   --priority N            jobs with a lower number go first (default 100)
   --at TIME               run not before this time, in RFC 3339
   --in DURATION           run not before this much time has passed, such as 90s
@@ -80,4 +82,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ grep -c '^--' words
-346
+351

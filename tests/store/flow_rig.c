@@ -70,6 +70,7 @@ void check_instance_fixed(const struct instance_row *seen, const struct instance
     CHECK_TEXT(seen->parent, wanted->parent);
     CHECK_TEXT(seen->parent_event, wanted->parent_event);
     CHECK_JSON(seen->metadata, wanted->metadata);
+    CHECK_JSON(seen->tags, wanted->tags);
     CHECK_JSON(seen->input, wanted->input);
     CHECK_INT(seen->created_at_us, wanted->created_at_us);
 }

@@ -170,6 +170,83 @@ TEST(each_status_is_counted)
     CHECK_INT(counts[JOB_SUCCEEDED].n, 2);
 }
 
+/* ---- tags ----------------------------------------------------------------------------------- */
+
+static void tag_instance(struct rig *rig, const char *key, const char *tags,
+                         enum instance_status status)
+{
+    struct instance_row row = instance_of(rig, "w");
+    row.key = key;
+    row.status = status;
+    row.tags = tags;
+    add_instance(rig, row);
+}
+
+static void tag_job(struct rig *rig, const char *key, const char *tags)
+{
+    struct job_row row = job_of(rig, "t");
+    row.key = key;
+    row.tags = tags;
+    add(rig, row);
+}
+
+#define TAGGED(...)                            \
+    .tags = (const struct tag[]){__VA_ARGS__}, \
+    .tag_count = sizeof((const struct tag[]){__VA_ARGS__}) / sizeof(struct tag)
+
+TEST(instances_are_found_by_their_tags)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    tag_instance(rig, "i1", "{\"a\":\"1\",\"b\":\"2\"}", INSTANCE_RUNNING);
+    tag_instance(rig, "i2", "{\"a\":\"1\"}", INSTANCE_FAILED);
+    tag_instance(rig, "i3", NULL, INSTANCE_RUNNING);
+    tag_instance(rig, "i4", "{\"b\":\"2\",\"a\":\"1\",\"c\":\"3\"}", INSTANCE_RUNNING);
+    tag_instance(rig, "i5", "{\"b\":\"2\"}", INSTANCE_RUNNING);
+    tag_job(rig, "j1", "{\"a\":\"1\"}");
+    CHECK_STR(INSTANCES(9, TAGGED({"a", "1"})), "i4 i2 i1");
+    CHECK_STR(INSTANCES(9, TAGGED({"a", "1"}, {"b", "2"})), "i4 i1");
+    CHECK_STR(INSTANCES(9, TAGGED({"b", "2"}, {"c", "3"}, {"a", "1"})), "i4");
+    CHECK_STR(INSTANCES(9, TAGGED({"a", "2"})), "");
+    CHECK_STR(INSTANCES(9, TAGGED({"1", "a"})), "");
+    CHECK_STR(INSTANCES(9, TAGGED({"a", "1"}), .statuses = STATUS_BIT(INSTANCE_FAILED)), "i2");
+    CHECK_STR(INSTANCES(9, TAGGED({"a", "1"}), .workflow = "v"), "");
+    CHECK_STR(INSTANCES(9, TAGGED({"a", "1"}), .key = "i%"), "i4 i2 i1");
+    CHECK_STR(INSTANCES(9, TAGGED({"a", "1"}), .key = "i3"), "");
+    CHECK_STR(INSTANCES(2, TAGGED({"a", "1"})), "i4 i2");
+    CHECK_STR(INSTANCES(2, TAGGED({"a", "1"}), .before_seq = seen_end.next), "i1");
+    CHECK_INT(seen_end.next, 0);
+    CHECK_STR(JOBS(9, TAGGED({"a", "1"})), "j1");
+}
+
+TEST(what_has_a_tag_is_counted)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct list_count counts[INSTANCE_STATUS_COUNT];
+    struct list_filter filter = {TAGGED({"a", "1"})};
+    begin_write(rig);
+    for (int i = 0; i < 7; i++)
+        tag_instance(rig, NULL, i % 2 ? "{\"a\":\"1\"}" : NULL,
+                     i < 4 ? INSTANCE_RUNNING : INSTANCE_COMPLETED);
+    MUST(rig, list_counts(rig->tx, LIST_INSTANCES, &filter, counts, &rig->error));
+    CHECK_INT(counts[INSTANCE_RUNNING].n, 2);
+    CHECK_INT(counts[INSTANCE_COMPLETED].n, 1);
+    CHECK(!counts[INSTANCE_COMPLETED].is_more, "there are no more");
+}
+
+/* The frequent tag is given first; a walk of it would be cut before it comes to the rare one. */
+TEST(the_rarest_tag_is_walked)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    tag_job(rig, "rare", "{\"often\":\"1\",\"rare\":\"1\"}");
+    for (int i = 0; i < 60; i++)
+        tag_job(rig, NULL, "{\"often\":\"1\"}");
+    CHECK_STR(JOBS(9, TAGGED({"often", "1"}, {"rare", "1"}), .scan_max = 20), "rare");
+    CHECK_INT(seen_end.scanned_to_us, 0);
+    CHECK_STR(JOBS(9, TAGGED({"rare", "1"}, {"often", "1"}), .scan_max = 20), "rare");
+}
+
 /* ---- names ---------------------------------------------------------------------------------- */
 
 TEST(instances_are_found_by_id_key_and_the_beginning_of_either)

@@ -78,7 +78,9 @@ cairn_code postgres_walk(struct store_tx *tx, const struct list_walk *walk, int6
 {
     struct postgres_params params = PARAMS(tx, INT(walk->from), INT(walk->before), INT(room));
     enum postgres_query query = PG_WALK_INSTANCES;
-    if (walk->kind == LIST_JOBS)
+    if (walk->tag)
+        query = PG_WALK_TAGGED;
+    else if (walk->kind == LIST_JOBS)
         TRY(choose_job_walk(tx, walk, &query, reterr));
     else
         query = choose_instance_walk(walk);
@@ -89,6 +91,11 @@ cairn_code postgres_walk(struct store_tx *tx, const struct list_walk *walk, int6
         param_text(&params, instance_status_name((enum instance_status)walk->status));
     if (query == PG_WALK_INSTANCES_BY_WORKFLOW)
         param_text(&params, walk->workflow);
+    if (walk->tag) {
+        param_text(&params, walk->tag->name);
+        param_text(&params, walk->tag->value);
+        param_text(&params, walk->kind == LIST_JOBS ? "job" : "instance");
+    }
     return read_numbers(tx, query, &params, ret_seqs, ret_count, reterr);
 }
 

@@ -46,6 +46,25 @@ SELECT i.seq
  LIMIT $3::bigint
 
 
+-- name: walk_tagged
+-- doing: list by tag
+-- Numbers of jobs or instances that have a tag, falling.
+--
+--   $1, $2      $1 <= seq < $2
+--   $3          how many at most
+--   $4, $5, $6  name, value, kind
+--
+-- Walks the primary key.
+SELECT t.seq
+  FROM workflow.workflow_tag AS t
+ WHERE t.name = $4::text
+   AND t.value = $5::text
+   AND t.kind = $6::text
+   AND t.seq >= $1::bigint AND t.seq < $2::bigint
+ ORDER BY t.name DESC, t.value DESC, t.kind DESC, t.seq DESC
+ LIMIT $3::bigint
+
+
 -- name: walk_jobs
 -- doing: list jobs
 -- Numbers of jobs, falling, deleted ones too.

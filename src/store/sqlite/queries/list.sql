@@ -39,6 +39,25 @@ SELECT seq
  LIMIT :room;
 
 
+-- name: walk_tagged
+-- doing: list by tag
+-- Numbers of jobs or instances that have a tag, falling.
+--
+--   :name, :value, :kind  which
+--   :from, :before        from <= seq < before
+--   :room                 how many at most
+--
+-- Walks the primary key.
+SELECT seq
+  FROM workflow_tag
+ WHERE name = :name
+   AND value = :value
+   AND kind = :kind
+   AND seq >= :from AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
 -- name: walk_jobs
 -- doing: list jobs
 -- Numbers of jobs, falling, deleted ones too.
