@@ -153,13 +153,13 @@ func (n *nativePassage) StartJob(key string, job *passage.Job) (string, error) {
 	if hasNUL(key, job.Type, job.Key) {
 		return "", errNUL()
 	}
-	a := newArena(room(len(job.Type)) + room(len(job.Payload)) + room(len(job.Key)) + room(len(job.Metadata)))
+	a := newArena(room(len(job.Type)) + room(len(job.Payload)) + room(len(job.Key)) + room(len(job.Metadata)) + room(len(job.Tags)))
 	defer a.free()
 	var spec C.cairn_job_spec
 	C.go_job_init(&spec)
 	spec._type, spec.payload, spec.key = a.text(job.Type), a.json(job.Payload), a.textOrNull(job.Key)
 	spec.priority, spec.max_attempts, spec.run_at_us = C.int32_t(job.Priority), C.int32_t(job.MaxAttempts), micros(job.RunAt)
-	spec.metadata = a.json(job.Metadata)
+	spec.metadata, spec.tags = a.json(job.Metadata), a.json(job.Tags)
 	var id idText
 	var why C.cairn_error
 	err := cError(C.cairn_passage_start_job(n.p, cText(key), &spec, &id[0], &why), &why)
@@ -170,11 +170,11 @@ func fillStart(a *arena, start *passage.Start, options *C.cairn_start_options) {
 	C.go_start_init(options)
 	options.workflow, options.version = a.text(start.Workflow), C.int32_t(start.Version)
 	options.input, options.key, options.start_at_us = a.json(start.Input), a.textOrNull(start.Key), micros(start.StartAt)
-	options.metadata = a.json(start.Metadata)
+	options.metadata, options.tags = a.json(start.Metadata), a.json(start.Tags)
 }
 
 func startSize(start *passage.Start) int {
-	return room(len(start.Workflow)) + room(len(start.Input)) + room(len(start.Key)) + room(len(start.Metadata))
+	return room(len(start.Workflow)) + room(len(start.Input)) + room(len(start.Key)) + room(len(start.Metadata)) + room(len(start.Tags))
 }
 
 func (n *nativePassage) StartWorkflow(key string, start *passage.Start) (string, error) {

@@ -297,6 +297,9 @@ func (c *Context) Enqueue(taskType string, payload any, options *ChildOptions) (
 		return "", err
 	}
 	job := &passage.Job{Type: taskType, Payload: body.Payload, Key: body.Key, Priority: 100, MaxAttempts: 3, RunAt: body.RunAt, Metadata: metadata}
+	if job.Tags, err = tagsText(body.Tags); err != nil {
+		return "", err
+	}
 	if body.Priority != nil {
 		job.Priority = *body.Priority
 	}
@@ -368,8 +371,19 @@ func (c *Context) makeStart(workflow string, input any, o *StartOptions) (*passa
 		return nil, err
 	}
 	metadata, err := metadataText(body.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	tags, err := tagsText(body.Tags)
 	return &passage.Start{Workflow: workflow, Version: body.Version, Input: body.Input, Key: body.Key,
-		StartAt: body.StartAt, Metadata: metadata}, err
+		StartAt: body.StartAt, Metadata: metadata, Tags: tags}, err
+}
+
+func tagsText(tags map[string]string) (json.RawMessage, error) {
+	if len(tags) == 0 {
+		return nil, nil
+	}
+	return encodeJSON(tags)
 }
 
 func metadataText(metadata map[string]any) (json.RawMessage, error) {

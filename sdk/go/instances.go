@@ -11,17 +11,19 @@ import (
 
 // StartOptions are the options of an instance; nil means the defaults.
 type StartOptions struct {
-	Version  int32          // 0: the highest
-	Key      string         // a second instance of the workflow with this key is not started; "": no key
-	At       time.Time      // not before this time; zero: now
-	Delay    time.Duration  // from now; excludes At
-	Metadata map[string]any // kept beside the input, such as a trace context
+	Version  int32             // 0: the highest
+	Key      string            // a second instance of the workflow with this key is not started; "": no key
+	At       time.Time         // not before this time; zero: now
+	Delay    time.Duration     // from now; excludes At
+	Metadata map[string]any    // kept beside the input, such as a trace context
+	Tags     map[string]string // it is found by them, see InstanceFilter; at most 16
 }
 
 // InstanceFilter says which instances Instances lists; what is empty is not compared.
 type InstanceFilter struct {
 	Status, Workflow, Key string
-	Limit                 int // 0: all
+	Tags                  map[string]string // with all of these
+	Limit                 int               // 0: all
 }
 
 // SignalOptions are the options of a signal; nil means the defaults.
@@ -82,12 +84,13 @@ func (e *Engine) Workflows(ctx context.Context) func(yield func(*Definition, err
 
 // startBody is the JSON of an instance to start.
 type startBody struct {
-	Workflow string          `json:"workflow"`
-	Version  int32           `json:"version,omitempty"`
-	Input    json.RawMessage `json:"input"`
-	Key      string          `json:"key,omitempty"`
-	StartAt  *time.Time      `json:"start_at,omitempty"`
-	Metadata map[string]any  `json:"metadata,omitempty"`
+	Workflow string            `json:"workflow"`
+	Version  int32             `json:"version,omitempty"`
+	Input    json.RawMessage   `json:"input"`
+	Key      string            `json:"key,omitempty"`
+	StartAt  *time.Time        `json:"start_at,omitempty"`
+	Metadata map[string]any    `json:"metadata,omitempty"`
+	Tags     map[string]string `json:"tags,omitempty"`
 }
 
 func makeStartBody(codec Codec, now func() (time.Time, error), workflow string, input any, o *StartOptions) (startBody, error) {
@@ -98,6 +101,7 @@ func makeStartBody(codec Codec, now func() (time.Time, error), workflow string, 
 	body := startBody{Workflow: workflow, Input: text}
 	if o != nil {
 		body.Version, body.Key, body.Metadata = o.Version, o.Key, o.Metadata
+		body.Tags = o.Tags
 		body.StartAt, err = chooseTime(now, o.At, o.Delay)
 	}
 	return body, err
@@ -126,6 +130,7 @@ func (e *Engine) Instances(ctx context.Context, filter InstanceFilter) func(yiel
 	setQuery(query, "status", filter.Status)
 	setQuery(query, "workflow", filter.Workflow)
 	setQuery(query, "key", filter.Key)
+	setTags(query, filter.Tags)
 	return list[Instance](ctx, e, "/v1/instances", query, filter.Limit)
 }
 

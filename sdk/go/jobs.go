@@ -9,12 +9,13 @@ import (
 
 // JobOptions are the options of a job; nil means the defaults.
 type JobOptions struct {
-	Key         string         // a second job with this key is not recorded; "": no key
-	Priority    *int32         // jobs with a lower number go first; nil: 100
-	MaxAttempts int32          // handler calls in all; 0: 3
-	At          time.Time      // not before this time; zero: now
-	Delay       time.Duration  // from now; excludes At
-	Metadata    map[string]any // kept beside the payload, such as a trace context
+	Key         string            // a second job with this key is not recorded; "": no key
+	Priority    *int32            // jobs with a lower number go first; nil: 100
+	MaxAttempts int32             // handler calls in all; 0: 3
+	At          time.Time         // not before this time; zero: now
+	Delay       time.Duration     // from now; excludes At
+	Metadata    map[string]any    // kept beside the payload, such as a trace context
+	Tags        map[string]string // it is found by them, see JobFilter; at most 16
 }
 
 // JobSpec is a job to record, for EnqueueMany.
@@ -26,19 +27,21 @@ type JobSpec struct {
 
 // JobFilter says which jobs Jobs lists; what is empty is not compared.
 type JobFilter struct {
-	Status, Type, Key string // Type is exact, or a prefix such as "billing.%"
-	Limit             int    // 0: all
+	Status, Type, Key string            // Type is exact, or a prefix such as "billing.%"
+	Tags              map[string]string // with all of these
+	Limit             int               // 0: all
 }
 
 // jobBody is the JSON of a job to record.
 type jobBody struct {
-	Type        string          `json:"type"`
-	Payload     json.RawMessage `json:"payload"`
-	Key         string          `json:"key,omitempty"`
-	Priority    *int32          `json:"priority,omitempty"`
-	RunAt       *time.Time      `json:"run_at,omitempty"`
-	MaxAttempts int32           `json:"max_attempts,omitempty"`
-	Metadata    map[string]any  `json:"metadata,omitempty"`
+	Type        string            `json:"type"`
+	Payload     json.RawMessage   `json:"payload"`
+	Key         string            `json:"key,omitempty"`
+	Priority    *int32            `json:"priority,omitempty"`
+	RunAt       *time.Time        `json:"run_at,omitempty"`
+	MaxAttempts int32             `json:"max_attempts,omitempty"`
+	Metadata    map[string]any    `json:"metadata,omitempty"`
+	Tags        map[string]string `json:"tags,omitempty"`
 }
 
 type enqueued struct {
@@ -72,6 +75,7 @@ func makeJobBody(codec Codec, now func() (time.Time, error), spec JobSpec) (jobB
 	body := jobBody{Type: spec.Type, Payload: payload}
 	if o := spec.Options; o != nil {
 		body.Key, body.Priority, body.MaxAttempts, body.Metadata = o.Key, o.Priority, o.MaxAttempts, o.Metadata
+		body.Tags = o.Tags
 		body.RunAt, err = chooseTime(now, o.At, o.Delay)
 	}
 	return body, err
@@ -151,6 +155,7 @@ func (e *Engine) Jobs(ctx context.Context, filter JobFilter) func(yield func(*Jo
 	setQuery(query, "status", filter.Status)
 	setQuery(query, "type", filter.Type)
 	setQuery(query, "key", filter.Key)
+	setTags(query, filter.Tags)
 	return list[Job](ctx, e, "/v1/jobs", query, filter.Limit)
 }
 

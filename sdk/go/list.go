@@ -29,6 +29,12 @@ func setQuery(query url.Values, name, value string) {
 	}
 }
 
+func setTags(query url.Values, tags map[string]string) {
+	for name, value := range tags {
+		query.Add("tag", name+":"+value)
+	}
+}
+
 // list yields the rows of a list, page by page as they are consumed. limit 0: all.
 func list[T any](ctx context.Context, e *Engine, path string, query url.Values, limit int) func(yield func(*T, error) bool) {
 	return func(yield func(*T, error) bool) {

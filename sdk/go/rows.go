@@ -7,43 +7,64 @@ import (
 
 // Job is a job as it was when it was read. Times that are not set are zero.
 type Job struct {
-	ID          string          `json:"id"`
-	Type        string          `json:"type"`
-	Status      string          `json:"status"` // pending, leased, succeeded, failed, cancelled
-	Key         string          `json:"idempotency_key"`
-	LeasedBy    string          `json:"leased_by"`
-	LastError   string          `json:"last_error"`
-	Payload     json.RawMessage `json:"payload"`
-	Result      json.RawMessage `json:"result"`
-	Metadata    json.RawMessage `json:"metadata"`
-	Priority    int32           `json:"priority"`
-	Attempt     int32           `json:"attempt"` // calls that ended in an error, a retry or a lost lease
-	MaxAttempts int32           `json:"max_attempts"`
-	RunAt       time.Time       `json:"run_at"`
-	LeaseUntil  time.Time       `json:"lease_until"`
-	CreatedAt   time.Time       `json:"created_at"`
-	UpdatedAt   time.Time       `json:"updated_at"`
-	DeletedAt   time.Time       `json:"deleted_at"`
+	ID          string            `json:"id"`
+	Type        string            `json:"type"`
+	Status      string            `json:"status"` // pending, leased, succeeded, failed, cancelled
+	Key         string            `json:"idempotency_key"`
+	LeasedBy    string            `json:"leased_by"`
+	LastError   string            `json:"last_error"`
+	Payload     json.RawMessage   `json:"payload"`
+	Result      json.RawMessage   `json:"result"`
+	Metadata    json.RawMessage   `json:"metadata"`
+	Tags        map[string]string `json:"tags"`
+	Why         *Why              `json:"why"` // of a single job: why it has not ended, or how it ended
+	Priority    int32             `json:"priority"`
+	Attempt     int32             `json:"attempt"` // calls that ended in an error, a retry or a lost lease
+	MaxAttempts int32             `json:"max_attempts"`
+	RunAt       time.Time         `json:"run_at"`
+	LeaseUntil  time.Time         `json:"lease_until"`
+	CreatedAt   time.Time         `json:"created_at"`
+	UpdatedAt   time.Time         `json:"updated_at"`
+	DeletedAt   time.Time         `json:"deleted_at"`
 }
 
 // Instance is an execution of a workflow or function, as it was when it was read.
 type Instance struct {
-	ID           string          `json:"id"`
-	Workflow     string          `json:"workflow"`
-	Key          string          `json:"key"`
-	Status       string          `json:"status"`
-	Version      int32           `json:"version"`
-	Generation   int32           `json:"generation"` // rises at a restart
-	CurrentSteps []string        `json:"current_steps"`
-	Input        json.RawMessage `json:"input"`
-	Output       json.RawMessage `json:"output"`
-	Metadata     json.RawMessage `json:"metadata"`
-	LastError    *LastError      `json:"last_error"` // nil: no step has failed
-	UndoError    *LastError      `json:"undo_error"` // of the latest compensation that failed
-	CreatedAt    time.Time       `json:"created_at"`
-	StartAt      time.Time       `json:"start_at"`
-	StartedAt    time.Time       `json:"started_at"`
-	FinishedAt   time.Time       `json:"finished_at"`
+	ID           string            `json:"id"`
+	Workflow     string            `json:"workflow"`
+	Key          string            `json:"key"`
+	Status       string            `json:"status"`
+	Version      int32             `json:"version"`
+	Generation   int32             `json:"generation"` // rises at a restart
+	CurrentSteps []string          `json:"current_steps"`
+	Input        json.RawMessage   `json:"input"`
+	Output       json.RawMessage   `json:"output"`
+	Metadata     json.RawMessage   `json:"metadata"`
+	Tags         map[string]string `json:"tags"`
+	Why          *Why              `json:"why"`        // of a single instance: the most urgent reason
+	LastError    *LastError        `json:"last_error"` // nil: no step has failed
+	UndoError    *LastError        `json:"undo_error"` // of the latest compensation that failed
+	CreatedAt    time.Time         `json:"created_at"`
+	StartAt      time.Time         `json:"start_at"`
+	StartedAt    time.Time         `json:"started_at"`
+	FinishedAt   time.Time         `json:"finished_at"`
+}
+
+// Why says in one sentence why a job or instance has not ended, or how it ended.
+type Why struct {
+	Code    string      `json:"code"`    // the case, such as "event" or "unserved"
+	Urgency string      `json:"urgency"` // person, stuck, failing, works, waits, ended
+	Step    string      `json:"step"`    // "": the job or instance itself
+	Text    string      `json:"text"`
+	Since   time.Time   `json:"since"`
+	Actions []WhyAction `json:"actions"` // what a person can do, the first choice first
+}
+
+// WhyAction is something that helps.
+type WhyAction struct {
+	Action string          `json:"action"`
+	Values json.RawMessage `json:"values"`
+	CLI    string          `json:"cli"` // the command that does it
 }
 
 // LastError is the error of the step of an instance that failed last.

@@ -28,17 +28,17 @@ type txStore interface {
 }
 
 type txJob struct {
-	taskType, payload, key, metadata string
-	priority, maxAttempts            int32
-	at                               time.Time
-	delay                            time.Duration
+	taskType, payload, key, metadata, tags string
+	priority, maxAttempts                  int32
+	at                                     time.Time
+	delay                                  time.Duration
 }
 
 type txStart struct {
-	workflow, input, key, metadata string
-	version                        int32
-	at                             time.Time
-	delay                          time.Duration
+	workflow, input, key, metadata, tags string
+	version                              int32
+	at                                   time.Time
+	delay                                time.Duration
 }
 
 // TxID is the id of a job or instance that was recorded in a transaction.
@@ -123,6 +123,9 @@ func (t *Tx) Start(ctx context.Context, workflow string, input any, options *Sta
 	if start.metadata, err = txMetadata(o.Metadata); err != nil {
 		return TxID{}, err
 	}
+	if start.tags, err = txTags(o.Tags); err != nil {
+		return TxID{}, err
+	}
 	id, err := t.store.start(ctx, t, start)
 	return id, t.store.explain(err)
 }
@@ -137,6 +140,11 @@ func txMetadata(metadata map[string]any) (string, error) {
 		return "", nil
 	}
 	text, err := encodeJSON(metadata)
+	return string(text), err
+}
+
+func txTags(tags map[string]string) (string, error) {
+	text, err := tagsText(tags)
 	return string(text), err
 }
 
@@ -168,7 +176,10 @@ func makeTxJob(spec JobSpec) (*txJob, error) {
 	if job.priority < 0 || job.maxAttempts < 1 {
 		return nil, newError(ErrBadInput, "Priority must be from 0, MaxAttempts from 1")
 	}
-	job.metadata, err = txMetadata(o.Metadata)
+	if job.metadata, err = txMetadata(o.Metadata); err != nil {
+		return nil, err
+	}
+	job.tags, err = txTags(o.Tags)
 	return job, err
 }
 

@@ -2,6 +2,7 @@ package cairn
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -10,13 +11,13 @@ import (
 type postgresTx struct{}
 
 // One statement records the job; the other finds the job that has its key. Ids go as text, since
-// drivers scan a uuid in different ways. A store from before metadata has no such column, so it is
-// named only if it is used.
+// drivers scan a uuid in different ways. A store from before metadata and tags has no such columns, so they
+// are named only if they are used.
 const (
 	postgresEnqueue = `
-INSERT INTO workflow.workflow_run (id, type, payload, idempotency_key, priority, max_attempts, run_at{metadata})
+INSERT INTO workflow.workflow_run (id, type, payload, idempotency_key, priority, max_attempts, run_at{columns})
 VALUES ($1::text::uuid, $2::text, $3::text::jsonb, $4::text, $5::int, $6::int,
-        coalesce($7::timestamptz, now() + $8::bigint * interval '1 microsecond'){value})
+        coalesce($7::timestamptz, now() + $8::bigint * interval '1 microsecond'){values})
 ON CONFLICT (idempotency_key) DO NOTHING
 RETURNING id::text`
 
@@ -26,7 +27,7 @@ RETURNING id::text`
 SELECT workflow.start(workflow => $1::text, input => $2::text::jsonb, key => $3::text, version => $4::int,
                       start_at => CASE WHEN $6::bigint > 0 THEN now() + $6::bigint * interval '1 microsecond'
                                        ELSE $5::timestamptz END,
-                      metadata => $7::text::jsonb, id => $8::text::uuid)::text`
+                      metadata => $7::text::jsonb, id => $8::text::uuid{tags})::text`
 )
 
 // timeOrNull is NULL for the zero time.
@@ -40,12 +41,16 @@ func timeOrNull(at time.Time) any {
 func (postgresTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) {
 	id := TxID{ID: newID(time.Now())}
 	args := []any{id.ID, job.taskType, job.payload, nullable(job.key), job.priority, job.maxAttempts, timeOrNull(job.at), job.delay.Microseconds()}
-	column, value := "", ""
+	columns, values := "", ""
 	if job.metadata != "" {
-		column, value = ", metadata", ", $9::text::jsonb"
 		args = append(args, job.metadata)
+		columns, values = ", metadata", fmt.Sprintf(", $%d::text::jsonb", len(args))
 	}
-	statement := strings.NewReplacer("{metadata}", column, "{value}", value).Replace(postgresEnqueue)
+	if job.tags != "" {
+		args = append(args, job.tags)
+		columns, values = columns+", tags", values+fmt.Sprintf(", $%d::text::jsonb", len(args))
+	}
+	statement := strings.NewReplacer("{columns}", columns, "{values}", values).Replace(postgresEnqueue)
 	err := t.query(ctx, statement, args...).Scan(&id.ID)
 	if !isNoRows(err) {
 		return id, err
@@ -57,8 +62,13 @@ func (postgresTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) 
 func (postgresTx) start(ctx context.Context, t *Tx, start *txStart) (TxID, error) {
 	own := newID(time.Now())
 	var id TxID
-	err := t.query(ctx, postgresStart, start.workflow, start.input, nullable(start.key), start.version, timeOrNull(start.at),
-		start.delay.Microseconds(), nullable(start.metadata), own).Scan(&id.ID)
+	args := []any{start.workflow, start.input, nullable(start.key), start.version, timeOrNull(start.at),
+		start.delay.Microseconds(), nullable(start.metadata), own}
+	tags := ""
+	if start.tags != "" {
+		tags, args = ", tags => $9::text::jsonb", append(args, start.tags)
+	}
+	err := t.query(ctx, strings.Replace(postgresStart, "{tags}", tags, 1), args...).Scan(&id.ID)
 	id.Existing = id.ID != own
 	return id, err
 }

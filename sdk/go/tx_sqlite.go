@@ -26,8 +26,8 @@ const (
 	sqliteOldest    = `SELECT coalesce(max(oldest), 0) FROM workflow_migration`
 
 	sqliteEnqueue = `
-INSERT INTO workflow_run (id, type, payload, idempotency_key, priority, max_attempts, run_at, created_at, updated_at, is_ready{metadata})
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?{value})
+INSERT INTO workflow_run (id, type, payload, idempotency_key, priority, max_attempts, run_at, created_at, updated_at, is_ready{columns})
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?{values})
 ON CONFLICT (idempotency_key) DO NOTHING
 RETURNING id`
 
@@ -38,8 +38,8 @@ RETURNING id`
 	sqliteFind = `SELECT id FROM workflow_run WHERE idempotency_key = ?`
 
 	sqliteStart = `
-INSERT INTO workflow_intake (id, workflow, version, input, key, start_at, metadata)
-VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO workflow_intake (id, workflow, version, input, key, start_at, metadata, tags)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING
 RETURNING id`
 
@@ -92,12 +92,14 @@ func (s sqliteTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) 
 	id := TxID{ID: newID(now)}
 	args := []any{id.ID, job.taskType, job.payload, nullable(job.key), job.priority, job.maxAttempts,
 		due.UnixMicro(), now.UnixMicro(), now.UnixMicro(), !due.After(now)}
-	column, value := "", ""
+	columns, values := "", ""
 	if job.metadata != "" {
-		column, value = ", metadata", ", ?"
-		args = append(args, job.metadata)
+		columns, values, args = ", metadata", ", ?", append(args, job.metadata)
 	}
-	statement := strings.NewReplacer("{metadata}", column, "{value}", value).Replace(sqliteEnqueue)
+	if job.tags != "" {
+		columns, values, args = columns+", tags", values+", ?", append(args, job.tags)
+	}
+	statement := strings.NewReplacer("{columns}", columns, "{values}", values).Replace(sqliteEnqueue)
 	err := t.query(ctx, statement, args...).Scan(&id.ID)
 	if isNoRows(err) {
 		id.Existing = true
@@ -108,6 +110,14 @@ func (s sqliteTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) 
 	}
 	var event any // NULL since version 11 of the tables, where workflow_event is a view
 	return id, t.query(ctx, sqliteEvent, id.ID, now.UnixMicro()).Scan(&event)
+}
+
+// orEmpty is {} for "": the column of tags is never NULL.
+func orEmpty(tags string) string {
+	if tags == "" {
+		return "{}"
+	}
+	return tags
 }
 
 func dueTime(now, at time.Time, delay time.Duration) time.Time {
@@ -127,7 +137,8 @@ func (s sqliteTx) start(ctx context.Context, t *Tx, start *txStart) (TxID, error
 		at = dueTime(now, start.at, start.delay).UnixMicro()
 	}
 	id := TxID{ID: newID(now)}
-	err := t.query(ctx, sqliteStart, id.ID, start.workflow, start.version, start.input, nullable(start.key), at, nullable(start.metadata)).Scan(&id.ID)
+	err := t.query(ctx, sqliteStart, id.ID, start.workflow, start.version, start.input, nullable(start.key), at, nullable(start.metadata),
+		orEmpty(start.tags)).Scan(&id.ID)
 	if isNoRows(err) {
 		id.Existing = true
 		err = t.query(ctx, sqliteFindStart, start.workflow, start.key).Scan(&id.ID)

@@ -98,6 +98,7 @@ class cairn_job_spec(Structure):
     max_attempts: int
     run_at_us: int
     metadata: Optional[bytes]
+    tags: Optional[bytes]
 
 
 class cairn_enqueued(Structure):
@@ -125,6 +126,7 @@ class cairn_job(Structure):
     deleted_at_us: int
     metadata: Optional[bytes]
     why: Any
+    tags: Optional[bytes]
 
 
 class cairn_job_filter(Structure):
@@ -140,6 +142,8 @@ class cairn_job_filter(Structure):
     due: Optional[bytes]
     created_from_us: int
     created_to_us: int
+    tags: Any
+    tag_count: int
 
 
 class cairn_event(Structure):
@@ -288,6 +292,7 @@ class cairn_start_options(Structure):
     metadata: Optional[bytes]
     tell_instance: Optional[bytes]
     tell_event: Optional[bytes]
+    tags: Optional[bytes]
 
 
 class cairn_instance(Structure):
@@ -314,6 +319,7 @@ class cairn_instance(Structure):
     paused_reason: Optional[bytes]
     paused_at_us: int
     why: Any
+    tags: Optional[bytes]
 
 
 class cairn_instance_filter(Structure):
@@ -329,6 +335,8 @@ class cairn_instance_filter(Structure):
     created_from_us: int
     created_to_us: int
     version: int
+    tags: Any
+    tag_count: int
 
 
 class cairn_step(Structure):
@@ -605,6 +613,7 @@ cairn_job_spec._fields_ = [
     ("max_attempts", c_int32),
     ("run_at_us", c_int64),
     ("metadata", c_char_p),
+    ("tags", c_char_p),
 ]
 
 cairn_enqueued._fields_ = [
@@ -632,6 +641,7 @@ cairn_job._fields_ = [
     ("deleted_at_us", c_int64),
     ("metadata", c_char_p),
     ("why", POINTER(cairn_why)),
+    ("tags", c_char_p),
 ]
 
 cairn_job_filter._fields_ = [
@@ -647,6 +657,8 @@ cairn_job_filter._fields_ = [
     ("due", c_char_p),
     ("created_from_us", c_int64),
     ("created_to_us", c_int64),
+    ("tags", POINTER(c_char_p)),
+    ("tag_count", c_size_t),
 ]
 
 cairn_event._fields_ = [
@@ -795,6 +807,7 @@ cairn_start_options._fields_ = [
     ("metadata", c_char_p),
     ("tell_instance", c_char_p),
     ("tell_event", c_char_p),
+    ("tags", c_char_p),
 ]
 
 cairn_instance._fields_ = [
@@ -821,6 +834,7 @@ cairn_instance._fields_ = [
     ("paused_reason", c_char_p),
     ("paused_at_us", c_int64),
     ("why", POINTER(cairn_why)),
+    ("tags", c_char_p),
 ]
 
 cairn_instance_filter._fields_ = [
@@ -836,6 +850,8 @@ cairn_instance_filter._fields_ = [
     ("created_from_us", c_int64),
     ("created_to_us", c_int64),
     ("version", c_int32),
+    ("tags", POINTER(c_char_p)),
+    ("tag_count", c_size_t),
 ]
 
 cairn_step._fields_ = [

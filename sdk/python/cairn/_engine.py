@@ -19,7 +19,7 @@ from cairn import errors
 from cairn._codec import DEFAULT, Codec
 from cairn._handles import InstanceHandle, JobHandle
 from cairn._loops import refuse_on_loop
-from cairn._request import PAGE, When, body_of, check_metadata, chunks, encode, read, target
+from cairn._request import PAGE, When, body_of, check_metadata, check_tags, chunks, encode, read, tag_filter, target
 from cairn._rows import (
     Definition, Deployed, DlqRecord, Finding, Instance, Job, OutboxEvent, RegistryEntry, Schedule, StreamEvent,
     decode_value, read_row,
@@ -204,20 +204,21 @@ class Engine:
     @overload
     def enqueue(self, task: str, payload: Any = ..., *, key: Optional[str] = ..., priority: int = ...,
                 max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                metadata: Optional[Dict[str, Any]] = ...) -> JobHandle[Any]: ...
+                metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> JobHandle[Any]: ...
 
     @overload
     def enqueue(self, task: TaskType[P, R], payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
                 max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                metadata: Optional[Dict[str, Any]] = ...) -> JobHandle[R]: ...
+                metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> JobHandle[R]: ...
 
     def enqueue(self, task: Union[str, TaskType[Any, Any]], payload: Any = UNSET, *, key: Optional[str] = None,
                 priority: int = 100, max_attempts: int = 3, at: Optional[Time] = None,
-                delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None) -> JobHandle[Any]:
+                delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
+                tags: Optional[Dict[str, str]] = None) -> JobHandle[Any]:
         """Records a job: when this returns, it will be executed even if this process dies.
 
         A second job with the same key is not recorded.  Lower priorities go first; ``max_attempts`` counts
-        all calls of the handler.  A payload that is not given is ``{}``.
+        all calls of the handler.  A payload that is not given is ``{}``.  ``jobs(tags=...)`` finds it by its tags.
 
         >>> import cairn
         >>> with cairn.open("memory:") as db:
@@ -225,14 +226,15 @@ class Engine:
         'pending'
         """
         spec: JobSpec = JobSpec(cast(str, task), payload, key=key, priority=priority, max_attempts=max_attempts,
-                                at=at, delay=delay, metadata=metadata)
+                                at=at, delay=delay, metadata=metadata, tags=tags)
         answer = self.ask("POST", "/v1/jobs", self._job_body(spec))
         return JobHandle(self, answer["id"], result_type(task), answer["existing"])
 
     def _job_body(self, spec: JobSpec) -> bytes:
         return body_of({"type": spec.type, "key": spec.key, "priority": spec.priority,
                         "max_attempts": spec.max_attempts, "run_at": self._at(When(spec.at, spec.delay)),
-                        "metadata": check_metadata(spec.metadata)}, ("payload", encode(self.codec, spec.payload)))
+                        "metadata": check_metadata(spec.metadata), "tags": check_tags(spec.tags)},
+                       ("payload", encode(self.codec, spec.payload)))
 
     def enqueue_many(self, specs: Iterable[JobSpec]) -> List[JobHandle[Any]]:
         """Records many jobs, in one commit for each ``max_batch`` of them: all of a commit, or none."""
@@ -249,9 +251,9 @@ class Engine:
         return JobHandle(self, id, result)
 
     def jobs(self, *, status: Optional[str] = None, type: Optional[str] = None, key: Optional[str] = None,
-             limit: Optional[int] = None) -> Iterator[Job]:
-        """Jobs that match, newest first.  ``type`` may be a prefix that ends in ``%``."""
-        return self.pages(Job, "jobs", limit=limit, status=status, type=type, key=key)
+             tags: Optional[Dict[str, str]] = None, limit: Optional[int] = None) -> Iterator[Job]:
+        """Jobs that match, newest first.  ``type`` may be a prefix that ends in ``%``; ``tags``: with all of these."""
+        return self.pages(Job, "jobs", limit=limit, status=status, type=type, key=key, tag=tag_filter(tags))
 
     # ---- workflows
 
@@ -281,16 +283,16 @@ class Engine:
     @overload
     def start(self, workflow: str, input: Any = ..., *, version: int = ..., key: Optional[str] = ...,
               at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-              metadata: Optional[Dict[str, Any]] = ...) -> InstanceHandle[Any]: ...
+              metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> InstanceHandle[Any]: ...
 
     @overload
     def start(self, workflow: FunctionType[P, R], input: P = ..., *, version: int = ..., key: Optional[str] = ...,
               at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-              metadata: Optional[Dict[str, Any]] = ...) -> InstanceHandle[R]: ...
+              metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> InstanceHandle[R]: ...
 
     def start(self, workflow: Union[str, FunctionType[Any, Any]], input: Any = UNSET, *, version: int = 0,
               key: Optional[str] = None, at: Optional[Time] = None, delay: Optional[Duration] = None,
-              metadata: Optional[Dict[str, Any]] = None) -> InstanceHandle[Any]:
+              metadata: Optional[Dict[str, Any]] = None, tags: Optional[Dict[str, str]] = None) -> InstanceHandle[Any]:
         """Starts an instance of a workflow or function; a function that the store does not know is deployed.
 
         Version 0 is the highest, or of a function its own.  A second instance with the same key is not started.
@@ -298,7 +300,8 @@ class Engine:
         function = workflow if isinstance(workflow, FunctionType) else None
         wanted = version or (function.version if function else 0)
         body = body_of({"workflow": str(workflow), "version": wanted or None, "key": key,
-                        "start_at": self._at(When(at, delay)), "metadata": check_metadata(metadata)},
+                        "start_at": self._at(When(at, delay)), "metadata": check_metadata(metadata),
+                        "tags": check_tags(tags)},
                        ("input", encode(self.codec, input)))
         try:
             answer = self.ask("POST", "/v1/instances", body)
@@ -314,9 +317,10 @@ class Engine:
         return InstanceHandle(self, id, result)
 
     def instances(self, *, status: Optional[str] = None, workflow: Optional[str] = None, key: Optional[str] = None,
-                  limit: Optional[int] = None) -> Iterator[Instance]:
-        """Instances that match, newest first."""
-        return self.pages(Instance, "instances", limit=limit, status=status, workflow=workflow, key=key)
+                  tags: Optional[Dict[str, str]] = None, limit: Optional[int] = None) -> Iterator[Instance]:
+        """Instances that match, newest first; ``tags``: with all of these."""
+        return self.pages(Instance, "instances", limit=limit, status=status, workflow=workflow, key=key,
+                          tag=tag_filter(tags))
 
     # ---- looking after it
 

@@ -45,9 +45,12 @@ def target(*path: str, **query: Any) -> str:
 
     >>> target("jobs", "x", limit=3, cursor=None)
     '/v1/jobs/x?limit=3'
+    >>> target("jobs", tag=["a:1", "b:2"])
+    '/v1/jobs?tag=a%3A1&tag=b%3A2'
     """
     text = "/v1/" + "/".join(quote(part) for part in path)
-    given = [f"{name}={quote(str(value))}" for name, value in query.items() if value is not None]
+    given = [f"{name}={quote(str(one))}" for name, value in query.items() if value is not None
+             for one in (value if isinstance(value, list) else [value])]
     return f"{text}?{'&'.join(given)}" if given else text
 
 
@@ -91,11 +94,27 @@ def check_metadata(metadata: Optional[Dict[str, Any]]) -> Optional[Dict[str, Any
     return metadata or None
 
 
+def check_tags(tags: Optional[Dict[str, str]]) -> Optional[Dict[str, str]]:
+    """Names and texts, or None."""
+    if tags is not None and not isinstance(tags, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"tags is a dict, not {type(tags).__name__}")
+    return tags or None
+
+
+def tag_filter(tags: Optional[Dict[str, str]]) -> Optional[List[str]]:
+    """As the query of a list has them.
+
+    >>> tag_filter({"customer": "4711"})
+    ['customer:4711']
+    """
+    return [f"{name}:{value}" for name, value in tags.items()] if tags else None
+
+
 def chunks(items: List[Any], size: int) -> Iterator[List[Any]]:
     """Parts of at most `size`."""
     for begin in range(0, len(items), size):
         yield items[begin:begin + size]
 
 
-__all__ = ["PAGE", "UNSET", "When", "body_of", "check_metadata", "chunks", "encode", "error_of", "is_given", "read",
-           "target"]
+__all__ = ["PAGE", "UNSET", "When", "body_of", "check_metadata", "check_tags", "chunks", "encode", "error_of", "is_given",
+           "read", "tag_filter", "target"]

@@ -133,6 +133,7 @@ class Job(_Plain):
     leased_by: Optional[str] = None
     last_error: Optional[str] = None
     metadata: Optional[Dict[str, Any]] = None
+    tags: Optional[Dict[str, str]] = None
     run_at: Optional[datetime] = None
     lease_until: Optional[datetime] = None
     created_at: Optional[datetime] = None
@@ -167,6 +168,7 @@ class Instance(_Plain):
     last_error: Optional[Dict[str, Any]] = None
     undo_error: Optional[Dict[str, Any]] = None
     metadata: Optional[Dict[str, Any]] = None
+    tags: Optional[Dict[str, str]] = None
     parent: Optional[str] = None
     created_at: Optional[datetime] = None
     start_at: Optional[datetime] = None

@@ -31,6 +31,7 @@ Plan = Generator[Statement, Rows, T]
 _SCHEMA = 9
 _METADATA_SCHEMA = 8
 _INTAKE_SCHEMA = 9
+_TAGS_SCHEMA = 21
 _OPEN_ONCE = "open the store once: cairn.open(url).close()"
 _MAX_NAME = 256
 _MAX_PAYLOAD = 1 << 20
@@ -61,6 +62,7 @@ class _Job:
     at: Optional[Time]
     delay_ms: Optional[int]
     metadata: Optional[str]
+    tags: Optional[str]
 
 
 @dataclass(frozen=True)
@@ -98,17 +100,18 @@ def _number(field: str, value: int, least: int) -> int:
 
 
 def _job(task: Any, payload: Any, key: Optional[str], priority: int, max_attempts: int, at: Optional[Time],
-         delay: Any = None, metadata: Optional[Dict[str, Any]] = None) -> _Job:
+         delay: Any = None, metadata: Optional[Dict[str, Any]] = None, tags: Optional[Dict[str, str]] = None) -> _Job:
     if at is not None and delay is not None:
         raise ValueError("at and delay exclude each other")
     return _Job(_name("type", str(task)), _payload("payload", payload), None if key is None else _name("key", key),
                 _number("priority", priority, 0), _number("max_attempts", max_attempts, 1), at,
-                None if delay is None else to_ms(delay), DEFAULT.encode(metadata) if metadata else None)
+                None if delay is None else to_ms(delay), DEFAULT.encode(metadata) if metadata else None,
+                DEFAULT.encode(tags) if tags else None)
 
 
 def _job_of_spec(spec: "JobSpec") -> _Job:
     return _job(spec.task, spec.payload, spec.key, spec.priority, spec.max_attempts, spec.at, spec.delay,
-                spec.metadata)
+                spec.metadata, spec.tags)
 
 
 # ---- PostgreSQL -----------------------------------------------------------------------------------
@@ -131,6 +134,8 @@ class _Postgres:
         column, value = "", ""
         if job.metadata is not None:  # tables of an older version lack the column
             column, value, given["metadata"] = ", metadata", ", CAST(CAST(:metadata AS text) AS jsonb)", job.metadata
+        if job.tags is not None:
+            column, value, given["tags"] = column + ", tags", value + ", CAST(CAST(:tags AS text) AS jsonb)", job.tags
         rows = yield Statement(
             f"INSERT INTO {self._schema}.workflow_run"
             f" (id, type, payload, idempotency_key, priority, max_attempts, run_at{column})"
@@ -213,6 +218,9 @@ class _SQLite:
         if job.metadata is not None:
             self._need(_METADATA_SCHEMA)
             column, value, given["metadata"] = ", metadata", ", :metadata", job.metadata
+        if job.tags is not None:
+            self._need(_TAGS_SCHEMA)
+            column, value, given["tags"] = column + ", tags", value + ", :tags", job.tags
         yield Statement(
             "INSERT INTO workflow_run"
             f" (id, type, payload, idempotency_key, priority, max_attempts, run_at, is_ready{column})"

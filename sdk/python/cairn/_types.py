@@ -239,16 +239,17 @@ class JobSpec:
     @overload
     def __init__(self, task: str, payload: Any = ..., *, key: Optional[str] = ..., priority: int = ...,
                  max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                 metadata: Optional[Dict[str, Any]] = ...) -> None: ...
+                 metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> None: ...
 
     @overload
     def __init__(self, task: "TaskType[P, Any]", payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
                  max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                 metadata: Optional[Dict[str, Any]] = ...) -> None: ...
+                 metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> None: ...
 
     def __init__(self, task: "Union[str, TaskType[Any, Any]]", payload: Any = UNSET, *, key: Optional[str] = None,
                  priority: int = 100, max_attempts: int = 3, at: Optional[Time] = None,
-                 delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None) -> None:
+                 delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
+                 tags: Optional[Dict[str, str]] = None) -> None:
         if at is not None and delay is not None:
             raise ValueError("at and delay exclude each other")
         self.task = task
@@ -260,6 +261,7 @@ class JobSpec:
         self.at = at
         self.delay = delay
         self.metadata = metadata
+        self.tags = tags
 
 
 # ---- what the decorators of App are to type checkers

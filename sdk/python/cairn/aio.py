@@ -157,12 +157,14 @@ class AsyncEngine:
     @overload
     async def enqueue(self, task: str, payload: Any = ..., *, key: Optional[str] = ..., priority: int = ...,
                       max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                      metadata: Optional[Dict[str, Any]] = ...) -> "AsyncJobHandle[Any]": ...
+                      metadata: Optional[Dict[str, Any]] = ...,
+                      tags: Optional[Dict[str, str]] = ...) -> "AsyncJobHandle[Any]": ...
 
     @overload
     async def enqueue(self, task: TaskType[P, R], payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
                       max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                      metadata: Optional[Dict[str, Any]] = ...) -> "AsyncJobHandle[R]": ...
+                      metadata: Optional[Dict[str, Any]] = ...,
+                      tags: Optional[Dict[str, str]] = ...) -> "AsyncJobHandle[R]": ...
 
     async def enqueue(self, task: Any, payload: Any = UNSET, **options: Any) -> "AsyncJobHandle[Any]":
         """See ``Engine.enqueue``."""
@@ -177,9 +179,9 @@ class AsyncEngine:
         return AsyncJobHandle(self, self.sync.job(id, result))
 
     def jobs(self, *, status: Optional[str] = None, type: Optional[str] = None, key: Optional[str] = None,
-             limit: Optional[int] = None) -> AsyncIterator[Job]:
+             tags: Optional[Dict[str, str]] = None, limit: Optional[int] = None) -> AsyncIterator[Job]:
         """See ``Engine.jobs``."""
-        return self.each(lambda: self.sync.jobs(status=status, type=type, key=key, limit=limit))
+        return self.each(lambda: self.sync.jobs(status=status, type=type, key=key, tags=tags, limit=limit))
 
     async def deploy(self, workflow: "Union[str, Workflow]") -> Deployed:
         """See ``Engine.deploy``."""
@@ -196,12 +198,14 @@ class AsyncEngine:
     @overload
     async def start(self, workflow: str, input: Any = ..., *, version: int = ..., key: Optional[str] = ...,
                     at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                    metadata: Optional[Dict[str, Any]] = ...) -> "AsyncInstanceHandle[Any]": ...
+                    metadata: Optional[Dict[str, Any]] = ...,
+                      tags: Optional[Dict[str, str]] = ...) -> "AsyncInstanceHandle[Any]": ...
 
     @overload
     async def start(self, workflow: FunctionType[P, R], input: P = ..., *, version: int = ...,
                     key: Optional[str] = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                    metadata: Optional[Dict[str, Any]] = ...) -> "AsyncInstanceHandle[R]": ...
+                    metadata: Optional[Dict[str, Any]] = ...,
+                      tags: Optional[Dict[str, str]] = ...) -> "AsyncInstanceHandle[R]": ...
 
     async def start(self, workflow: Any, input: Any = UNSET, **options: Any) -> "AsyncInstanceHandle[Any]":
         """See ``Engine.start``."""
@@ -212,9 +216,10 @@ class AsyncEngine:
         return AsyncInstanceHandle(self, self.sync.instance(id, result))
 
     def instances(self, *, status: Optional[str] = None, workflow: Optional[str] = None, key: Optional[str] = None,
-                  limit: Optional[int] = None) -> AsyncIterator[Instance]:
+                  tags: Optional[Dict[str, str]] = None, limit: Optional[int] = None) -> AsyncIterator[Instance]:
         """See ``Engine.instances``."""
-        return self.each(lambda: self.sync.instances(status=status, workflow=workflow, key=key, limit=limit))
+        return self.each(lambda: self.sync.instances(status=status, workflow=workflow, key=key, tags=tags,
+                                                     limit=limit))
 
     def dlq(self, *, limit: Optional[int] = None) -> AsyncIterator[DlqRecord]:
         """See ``Engine.dlq``."""

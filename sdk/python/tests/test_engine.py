@@ -204,6 +204,22 @@ def test_start_later(db: cairn.Engine) -> None:
     assert trip.status == "pending" and trip.start_at == datetime(2040, 1, 1, tzinfo=timezone.utc)
 
 
+def test_tags(db: cairn.Engine) -> None:
+    db.deploy("{workflow: trip, version: 1, steps: [{step: flight}]}")
+    mail = db.enqueue("mail.v1", tags={"customer": "4711", "env": "a:b"})
+    db.enqueue("mail.v1", tags={"customer": "4711"})
+    trip = db.start("trip", tags={"customer": "4711"})
+    db.start("trip")
+    assert mail.get().tags == {"customer": "4711", "env": "a:b"} and trip.get().tags == {"customer": "4711"}
+    assert [job.id for job in db.jobs(tags={"customer": "4711", "env": "a:b"})] == [mail.id]
+    assert [one.id for one in db.instances(tags={"customer": "4711"})] == [trip.id]
+    assert len(list(db.jobs(tags={"customer": "4711"}))) == 2 and not list(db.jobs(tags={"customer": "47"}))
+    with pytest.raises(cairn.BadInput):
+        db.enqueue("mail.v1", tags={"a:b": "c"})
+    with pytest.raises(TypeError):
+        db.start("trip", tags="a")  # type: ignore[arg-type]
+
+
 def test_metadata(db: cairn.Engine) -> None:
     db.deploy(TRIP)
     assert db.enqueue("mail.v1", metadata={"tenant": "a"}).get().metadata == {"tenant": "a"}

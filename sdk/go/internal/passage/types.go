@@ -80,6 +80,7 @@ type Job struct {
 	MaxAttempts int32           `json:"max_attempts"`
 	RunAt       *time.Time      `json:"run_at,omitempty"`
 	Metadata    json.RawMessage `json:"metadata,omitempty"`
+	Tags        json.RawMessage `json:"tags,omitempty"`
 }
 
 // Start is an instance to start with the step that remembers it.
@@ -90,6 +91,7 @@ type Start struct {
 	Key      string          `json:"key,omitempty"`
 	StartAt  *time.Time      `json:"start_at,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
+	Tags     json.RawMessage `json:"tags,omitempty"`
 
 	// Of a child: the instance that is told of its end, and with which event.
 	TellInstance string `json:"tell_instance,omitempty"`
