@@ -162,6 +162,14 @@ static unsigned find_roles(struct exchange *exchange, const char *secret)
     return roles;
 }
 
+/* The token that came with the request; NULL: none. */
+static const char *find_secret(struct exchange *exchange)
+{
+    const char *words = header(exchange, "Authorization");
+    bool is_bearer = words && strncasecmp(words, "Bearer ", 7) == 0;
+    return is_bearer ? words + 7 + strspn(words + 7, " ") : NULL;
+}
+
 static void check_access(struct exchange *exchange, const char *method)
 {
     cairn_error *refusal = &exchange->refusal;
@@ -175,15 +183,13 @@ static void check_access(struct exchange *exchange, const char *method)
     }
     if (!needed)
         return;
-    const char *words = header(exchange, "Authorization");
-    bool is_bearer = words && strncasecmp(words, "Bearer ", 7) == 0;
-    const char *secret = is_bearer ? words + 7 + strspn(words + 7, " ") : "";
-    unsigned roles = find_roles(exchange, secret);
+    const char *secret = find_secret(exchange);
+    unsigned roles = find_roles(exchange, secret ? secret : "");
     exchange->role = roles ? access_role_name(roles) : NULL;
     if (!roles) {
-        if (is_bearer)
+        if (secret)
             tell_refused(exchange->http, exchange->connection, method, exchange->target);
-        fail(refusal, CAIRN_E_UNAUTHORIZED, is_bearer ? "the token is unknown" : "no token");
+        fail(refusal, CAIRN_E_UNAUTHORIZED, secret ? "the token is unknown" : "no token");
         fail_hint(refusal, CAIRN_E_UNAUTHORIZED, "send the header Authorization: Bearer TOKEN");
     } else if (!(roles & needed)) {
         fail(refusal, CAIRN_E_FORBIDDEN, "the token's role does not allow this");
@@ -433,6 +439,23 @@ static bool is_stream_accepted(struct exchange *exchange)
     return is_accepted;
 }
 
+/* The tokens are looked at again, and kept meanwhile: a stream ends with its token, and one that has
+ * just been removed must not begin another. */
+static cairn_code join_with_token(struct exchange *exchange, const char *after,
+                                  const struct stream_want *want)
+{
+    struct http *http = exchange->http;
+    cairn_error *refusal = &exchange->refusal;
+    const char *secret = http->has_tokens ? find_secret(exchange) : NULL, *name;
+    pthread_mutex_lock(&http->lock);
+    cairn_code code = secret && !tokens_roles(http->tokens, secret, &name)
+                          ? fail(refusal, CAIRN_E_UNAUTHORIZED, "the token is unknown")
+                          : stream_join(http->stream, exchange->connection, exchange->fd, after,
+                                        want, secret, &exchange->client, refusal);
+    pthread_mutex_unlock(&http->lock);
+    return code;
+}
+
 static enum MHD_Result join_stream(struct exchange *exchange)
 {
     struct stream_want want;
@@ -442,8 +465,7 @@ static enum MHD_Result join_stream(struct exchange *exchange)
     if (!is_stream_accepted(exchange))
         return send_answer(exchange);
     if (want_read(exchange->target, &want, cursor, &exchange->refusal) ||
-        stream_join(exchange->http->stream, exchange->connection, exchange->fd,
-                    after ? after : cursor, &want, &exchange->client, &exchange->refusal))
+        join_with_token(exchange, after ? after : cursor, &want))
         return send_refusal(exchange);
     return MHD_YES;
 }

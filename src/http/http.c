@@ -119,6 +119,7 @@ void http_set_tokens(struct http *http, struct tokens *tokens)
     pthread_mutex_lock(&http->lock);
     struct tokens *before = http->tokens;
     http->tokens = tokens;
+    stream_keep_known(http->stream, tokens);
     pthread_mutex_unlock(&http->lock);
     tokens_free(before);
 }

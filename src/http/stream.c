@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "http/access.h"
 #include "http/digest.h"
 #include "http/exchange.h"
 
@@ -34,6 +35,7 @@ struct stream_client {
     uint64_t number; /* tells it from one that came later to the same address */
     int64_t after;   /* the last event that it was given */
     struct stream_want want;
+    char *secret;               /* its token; NULL: the server has none */
     struct digest_group *group; /* of one that wants digests, once it has its place */
     bool has_missed;            /* it came back for digests, and what happened is not known */
     bool is_suspended;
@@ -511,6 +513,27 @@ void stream_close(struct stream *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
+void stream_keep_known(struct stream *stream, const struct tokens *tokens)
+{
+    const char *name;
+    pthread_mutex_lock(&stream->lock);
+    for (struct stream_client *at = stream->clients; at; at = at->next)
+        if (at->secret && !tokens_roles(tokens, at->secret, &name)) {
+            at->is_over = true;
+            client_wake(at);
+        }
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static void client_free(struct stream_client *client)
+{
+    if (client->secret)
+        explicit_bzero(client->secret, strlen(client->secret));
+    mem_free(client->secret);
+    buf_done(&client->unsent);
+    mem_free(client);
+}
+
 static cairn_code read_place(const char *after, int64_t *ret_after, cairn_error *reterr)
 {
     *ret_after = FROM_THE_PRESENT;
@@ -547,7 +570,7 @@ static cairn_code add_client(struct stream *stream, struct stream_client *client
 }
 
 cairn_code stream_join(struct stream *stream, struct MHD_Connection *connection, int fd,
-                       const char *after, const struct stream_want *want,
+                       const char *after, const struct stream_want *want, const char *secret,
                        struct stream_client **ret_client, cairn_error *reterr)
 {
     int64_t place;
@@ -559,12 +582,15 @@ cairn_code stream_join(struct stream *stream, struct MHD_Connection *connection,
         .stream = stream, .connection = connection, .fd = fd, .after = place};
     memcpy(&client->want, want, sizeof *want); /* with its padding: it is compared as a whole */
     buf_str(&client->unsent, ": cairn\n\n");
+    if (secret && !(client->secret = mem_strdup(secret))) {
+        client_free(client);
+        return fail_memory(reterr);
+    }
     pthread_mutex_lock(&stream->lock);
     cairn_code code = add_client(stream, client, reterr);
     pthread_mutex_unlock(&stream->lock);
     if (code) {
-        buf_done(&client->unsent);
-        mem_free(client);
+        client_free(client);
         return code;
     }
     *ret_client = client;
@@ -584,8 +610,7 @@ void stream_leave(struct stream_client *client)
     stream->count--;
     leave_group(stream, client->group);
     pthread_mutex_unlock(&stream->lock);
-    buf_done(&client->unsent);
-    mem_free(client);
+    client_free(client);
 }
 
 /* Asked by the server for more.  One that has nothing is suspended: answering 0 alone would have

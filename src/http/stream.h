@@ -24,6 +24,7 @@ struct http;
 struct stream;
 struct stream_client;
 struct stream_want;
+struct tokens;
 
 struct stream *stream_new(struct http *http); /* NULL: memory ran out */
 
@@ -32,13 +33,17 @@ void stream_close(struct stream *stream);
 void stream_free(struct stream *stream);
 
 /* Suspends the connection until the client has its place; then its handler is called again and
- * asks for the response.  `after` is the id of the last event it knows; NULL: the present.
+ * asks for the response.  `after` is the id of the last event it knows; NULL: the present.  `secret` is its
+ * token; NULL: the server has none.
  *
  * CAIRN_E_BAD_INPUT  that is no id.
  * CAIRN_E_TOO_MANY   there are as many clients as there may be. */
 cairn_code stream_join(struct stream *stream, struct MHD_Connection *connection, int fd,
-                       const char *after, const struct stream_want *want,
+                       const char *after, const struct stream_want *want, const char *secret,
                        struct stream_client **ret_client, cairn_error *reterr);
+
+/* Ends the clients whose tokens are not among these. */
+void stream_keep_known(struct stream *stream, const struct tokens *tokens);
 
 /* The response owns the client from then on.  NULL: memory ran out, and the client is gone. */
 struct MHD_Response *stream_response(struct stream_client *client);

@@ -53,19 +53,26 @@ $ cairn token add x --role view --token-file no/folder
 $ token=$(cairn token add bob --role operate --token-file tokens)
 $ cairn serve --listen 127.0.0.1:0 --token-file tokens 2>log & server=$!; until grep -q listening log 2>/dev/null; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log)
 $ CAIRN_TOKEN=$token cairn job list --url $http -o ids
+$ operator=$(sed -n 's/^operate \(cairn_[0-9a-f]*\) the operator/\1/p' tokens)
+$ curl -sN -H "Authorization: Bearer $token" $http/v1/stream >bob.txt & bob=$!; until grep -qs cairn bob.txt; do sleep 0.05; done
+$ curl -sN -H "Authorization: Bearer $operator" $http/v1/stream >operator.txt & stream=$!; until grep -qs cairn operator.txt; do sleep 0.05; done
 $ cairn token remove bob --token-file tokens; new=$(cairn token add eve --role operate --token-file tokens)
 $ kill -HUP $server; until grep -q 'read tokens' log; do sleep 0.05; done
+# His stream ends with his token; that of another goes on.
+$ wait $bob; kill -0 $stream && CAIRN_TOKEN=$operator cairn job add stream.v1 --url $http >/dev/null
+$ until grep -q 'event: created' operator.txt; do kill -0 $stream || break; sleep 0.05; done; grep -c 'event: created' operator.txt; kill $stream
+1
 $ CAIRN_TOKEN=$token cairn job list --url $http -o ids
 ! cairn: the token is unknown
 !     put the token into $CAIRN_TOKEN
 [1]
-$ CAIRN_TOKEN=$new cairn job list --url $http -o ids
+$ CAIRN_TOKEN=$new cairn job list --url $http -o ids >/dev/null
 $ chmod 644 tokens; kill -HUP $server; until grep -q 'stays' log; do sleep 0.05; done; cut -d' ' -f2- log | grep stays
 error token file "tokens" can be read by every user; what was read before stays
-$ CAIRN_TOKEN=$new cairn job list --url $http -o ids
+$ CAIRN_TOKEN=$new cairn job list --url $http -o ids >/dev/null
 # Without its last token a server lets nobody in, but does not start.
 $ chmod 600 tokens; sed -i '/^#/!d' tokens; kill -HUP $server; until [ $(grep -c 'read tokens' log) = 2 ]; do sleep 0.05; done
-$ CAIRN_TOKEN=$new cairn job list --url $http -o ids
+$ CAIRN_TOKEN=$new cairn job list --url $http -o ids >/dev/null
 ! cairn: the token is unknown
 !     put the token into $CAIRN_TOKEN
 [1]
