@@ -14,6 +14,7 @@
 struct raw_item {
     char id[ID_TEXT];
     int64_t seq;
+    int64_t last_event, event_count; /* of its chain */
 };
 
 /* What is executed one after the other, counted from 0: items, or their pieces in the order in

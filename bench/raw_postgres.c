@@ -7,12 +7,14 @@
 #include "bench/flow.h"
 #include "bench/function.h"
 #include "bench/jobs.h"
-#include "bench/raw.h"
+#include "bench/raw_log.h"
 #include "cli/say.h"
 
+#include <inttypes.h>
 #include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct raw_pg;
 
@@ -35,29 +37,35 @@ struct raw_pg {
     struct raw_plan plan;
     const struct raw_changes *changes;
     char steps[16]; /* the plan's number, as text */
+    char first[24]; /* the id of the first of the events that were told last, as text */
     struct buf ids, places;
+
+    struct raw_log log;
+    struct raw_log_arrays row;
 };
 
 /* $1 are instances, $2 places of steps in them. */
-#define RAW_GIVEN "unnest($1::uuid[], $2::int[]) AS given (id, place)"
+#define RAW_GIVEN "unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS given (id, place, n)"
+#define RAW_ITEMS "unnest($1::uuid[]) WITH ORDINALITY AS given (id, n)"
 #define RAW_NAME(place) "'s' || lpad((" place ")::text, 5, '0')"
 
 static const struct statement shared[] = {
     /* The engine's setting, so that the triggers for foreign writers stay silent here too. */
     {"settings", "SELECT set_config('cairn.engine', '1', true), "
-                 "set_config('cairn.leases', '1', true)"},
-    {"event", "INSERT INTO workflow.workflow_event_loose (workflow_id, event_type, step, data, "
-              "created_at) SELECT id, $2, $3, $4::jsonb, now() "
-              "FROM unnest($1::uuid[]) AS given (id)"},
+                 "set_config('cairn.leases', '1', true), workflow.mark_events()"},
+    {"number", "SELECT nextval('workflow.workflow_event_id_seq') AS number"},
+    {"log", "INSERT INTO workflow.workflow_event_log (id, at, ids, prev, kinds, types, steps, "
+            "data) VALUES ($1::bigint, now(), $2::bytea, $3::bytea, $4::bytea, $5::text[], "
+            "$6::text[], $7::jsonb[])"},
     {"instance",
      "INSERT INTO workflow.workflow_instance (id, workflow, version, input, status, "
      "generation, created_at, updated_at, started_at, is_dlq, has_compensation, "
      "is_undo_failed, undo_first, undo_from, undo_to, undo_below, commits, active_count, "
      "wait_count, sleep_count, decision_count, parked_count, awaited_count, is_function, "
-     "revision, places, is_forced, is_woken) "
+     "revision, places, is_forced, is_woken, last_event, event_count) "
      "SELECT id, $2, 1, $3::jsonb, 'running', 1, now(), now(), now(), false, false, false, "
-     "-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, $4::boolean, 1, $4::boolean::int, false, false "
-     "FROM unnest($1::uuid[]) AS given (id)"},
+     "-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, $4::boolean, 1, $4::boolean::int, false, false, "
+     "$5::bigint + n - 1, 2 FROM " RAW_ITEMS},
     {"lease", "UPDATE workflow.workflow_step AS s SET status = 'running', is_ready = false, "
               "locked_by = $3, token = $4, locked_until = now() + interval '30 s', "
               "due_at = now() + interval '30.000001 s', started_at = now(), updated_at = now() "
@@ -70,6 +78,7 @@ static void close_raw(void *arg)
     PQfinish(raw->server);
     buf_done(&raw->ids);
     buf_done(&raw->places);
+    raw_log_arrays_done(&raw->row);
     mem_free(raw);
 }
 
@@ -87,12 +96,26 @@ static bool is_fine(PGresult *result)
            status == PGRES_PIPELINE_SYNC;
 }
 
+static void take_number(struct raw_pg *raw, const PGresult *result)
+{
+    if (PQntuples(result) == 1 && strcmp(PQfname(result, 0), "number") == 0)
+        raw->log.number = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+}
+
 static bool prepare(struct raw_pg *raw, const struct statement *statements, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!is_fine(PQprepare(raw->server, statements[i].name, statements[i].sql, 0, NULL)))
             return false;
     return true;
+}
+
+/* A number for the next row of the log.  The others are asked for beforehand, so that nobody waits. */
+static bool find_number(struct raw_pg *raw)
+{
+    PGresult *result = PQexec(raw->server, shared[1].sql);
+    take_number(raw, result);
+    return is_fine(result);
 }
 
 static bool open_raw(const char *url, const struct raw_plan *plan,
@@ -107,7 +130,7 @@ static bool open_raw(const char *url, const struct raw_plan *plan,
     raw->server = PQconnectdb(url);
     if (PQstatus(raw->server) != CONNECTION_OK ||
         !prepare(raw, shared, sizeof shared / sizeof *shared) ||
-        !prepare(raw, changes->statements, changes->statement_count) ||
+        !prepare(raw, changes->statements, changes->statement_count) || !find_number(raw) ||
         !PQenterPipelineMode(raw->server)) {
         failed(raw);
         close_raw(raw);
@@ -123,22 +146,6 @@ static bool send_named(struct raw_pg *raw, const char *name, int count,
     return PQsendQueryPrepared(raw->server, name, count, values, NULL, NULL, 0);
 }
 
-static bool send_event(struct raw_pg *raw, const char *ids, const char *type, const char *step,
-                       const char *data)
-{
-    return send_named(raw, "event", 4, (const char *[]){ids, type, step, data});
-}
-
-static bool send_text(struct raw_pg *raw, const char *sql)
-{
-    return PQsendQueryParams(raw->server, sql, 0, NULL, NULL, NULL, NULL, 0);
-}
-
-static bool begin(struct raw_pg *raw)
-{
-    return send_text(raw, "BEGIN") && send_named(raw, "settings", 0, NULL);
-}
-
 /* Reads all answers up to the end of the pipeline. */
 static bool take_answers(struct raw_pg *raw)
 {
@@ -151,14 +158,67 @@ static bool take_answers(struct raw_pg *raw)
             continue; /* between two answers */
         }
         is_synced = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+        take_number(raw, result);
         are_fine = is_fine(result) && are_fine;
     }
     return are_fine || failed(raw);
 }
 
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* Sends what has been told as one row. */
+static bool send_log(struct raw_pg *raw)
+{
+    char number[24];
+    if (raw->log.slot_count == 0)
+        return true;
+    raw_log_make(&raw->log, &raw->row);
+    snprintf(number, sizeof number, "%" PRId64, raw->log.number);
+    raw_log_clear(&raw->log);
+    return send_named(raw, "log", 7,
+                      (const char *[]){number, buf_text(&raw->row.subjects),
+                                       buf_text(&raw->row.prev), buf_text(&raw->row.kinds),
+                                       buf_text(&raw->row.types), buf_text(&raw->row.steps),
+                                       buf_text(&raw->row.data)}) &&
+           send_named(raw, "number", 0, NULL);
+}
+
+/* Makes room for an event of each of so many items, which follow each other from raw->first on. */
+static bool begin_events(struct raw_pg *raw, size_t count)
+{
+    if (!raw_log_has_room(&raw->log, count) && !(send_log(raw) && take_answers(raw)))
+        return false;
+    snprintf(raw->first, sizeof raw->first, "%" PRId64,
+             raw->log.number << RAW_SLOT_BITS | (int64_t)raw->log.slot_count);
+    return true;
+}
+
+static bool tell(struct raw_pg *raw, struct raw_range items, const char *type, const char *step,
+                 const char *data)
+{
+    if (!begin_events(raw, items.count))
+        return false;
+    for (size_t i = 0; i < items.count; i++)
+        raw_log_add(&raw->log, &raw->plan.items[items.at + i], type, step, data);
+    return true;
+}
+
+/* ---- transactions ---------------------------------------------------------------------------- */
+
+static bool send_text(struct raw_pg *raw, const char *sql)
+{
+    return PQsendQueryParams(raw->server, sql, 0, NULL, NULL, NULL, NULL, 0);
+}
+
+static bool begin(struct raw_pg *raw)
+{
+    return send_text(raw, "BEGIN") && send_named(raw, "settings", 0, NULL);
+}
+
 static bool commit(struct raw_pg *raw, bool is_sent)
 {
-    return is_sent && send_text(raw, "COMMIT") ? take_answers(raw) : failed(raw);
+    return is_sent && send_log(raw) && send_text(raw, "COMMIT") ? take_answers(raw)
+                                                                : failed(raw);
 }
 
 static bool start(void *arg, struct raw_range items)
@@ -195,40 +255,42 @@ static const struct statement job_statements[] = {
     {"insert",
      "WITH added AS ("
      "INSERT INTO workflow.workflow_run (id, type, payload, status, priority, run_at, "
-     "attempt, max_attempts, created_at, updated_at, is_ready) "
-     "SELECT id, $2, $3::jsonb, 'pending', 100, now(), 0, 3, now(), now(), true "
-     "FROM unnest($1::uuid[]) AS given (id) RETURNING id, seq) "
+     "attempt, max_attempts, created_at, updated_at, is_ready, last_event, event_count) "
+     "SELECT id, $2, $3::jsonb, 'pending', 100, now(), 0, 3, now(), now(), true, "
+     "$4::bigint + n - 1, 1 FROM " RAW_ITEMS " RETURNING id, seq) "
      "INSERT INTO workflow.workflow_run_order (seq, id) SELECT seq, id FROM added"},
     {"lease_job",
      "WITH noted AS (INSERT INTO workflow.workflow_run_lease (until, ids) "
      "VALUES (now() + interval '30 s', $1::uuid[])) "
      "UPDATE workflow.workflow_run AS r SET status = 'leased', is_ready = false, "
      "leased_by = $2, lease_until = now() + interval '30 s', lease_token = $3, "
-     "updated_at = now() FROM unnest($1::uuid[]) AS given (id) WHERE r.id = given.id"},
+     "updated_at = now(), last_event = $4::bigint + n - 1, event_count = r.event_count + 2 "
+     "FROM " RAW_ITEMS " WHERE r.id = given.id"},
     {"complete_job",
      "UPDATE workflow.workflow_run AS r SET status = 'succeeded', is_ready = false, "
      "leased_by = NULL, lease_until = NULL, lease_token = NULL, ended_by = $2, "
-     "ended_token = $3, result = 'null', updated_at = now() "
-     "FROM unnest($1::uuid[]) AS given (id) WHERE r.id = given.id"},
+     "ended_token = $3, result = 'null', updated_at = now(), "
+     "last_event = $4::bigint + n - 1, event_count = r.event_count + 1 "
+     "FROM " RAW_ITEMS " WHERE r.id = given.id"},
 };
 
 static bool send_change(struct raw_pg *raw, const char *change, struct raw_range jobs,
                         const char *const *events)
 {
     const char *ids = ids_of(raw, jobs);
-    if (!send_named(raw, change, 3, (const char *[]){ids, BENCH_WORKER, RAW_TOKEN}))
-        return false;
     for (; *events; events++)
-        if (!send_event(raw, ids, *events, NULL, RAW_CLAIM_DATA))
+        if (!tell(raw, jobs, *events, NULL, RAW_CLAIM_DATA))
             return false;
-    return true;
+    return send_named(raw, change, 4,
+                      (const char *[]){ids, BENCH_WORKER, RAW_TOKEN, raw->first});
 }
 
 static bool job_start(struct raw_pg *raw, struct raw_range items)
 {
     const char *ids = ids_of(raw, items);
-    return send_named(raw, "insert", 3, (const char *[]){ids, raw->plan.type, BENCH_PAYLOAD}) &&
-           send_event(raw, ids, "created", NULL, "{}");
+    return tell(raw, items, "created", NULL, "{}") &&
+           send_named(raw, "insert", 4,
+                      (const char *[]){ids, raw->plan.type, BENCH_PAYLOAD, raw->first});
 }
 
 static bool job_complete(struct raw_pg *raw, struct raw_range done)
@@ -279,24 +341,14 @@ static const struct statement flow_statements[] = {
               "is_ready = true, task_type = $3, updated_at = now(), input = $4::jsonb "
               "FROM " RAW_GIVEN " WHERE s.instance_id = given.id AND s.seq = given.place + 1"},
     {"move", "UPDATE workflow.workflow_instance AS i SET commits = given.place + 1, "
-             "updated_at = now() FROM " RAW_GIVEN " WHERE i.id = given.id AND "
-             "given.place + 1 < $3::int"},
+             "updated_at = now(), last_event = $4::bigint + n - 1, "
+             "event_count = i.event_count + 2 FROM " RAW_GIVEN
+             " WHERE i.id = given.id AND given.place + 1 < $3::int"},
     {"finish", "UPDATE workflow.workflow_instance AS i SET status = 'completed', "
                "commits = given.place + 1, active_count = 0, finished_at = now(), "
-               "updated_at = now(), output = $4::jsonb FROM " RAW_GIVEN
+               "updated_at = now(), last_event = $5::bigint + n - 1, "
+               "event_count = i.event_count + 2, output = $4::jsonb FROM " RAW_GIVEN
                " WHERE i.id = given.id AND given.place + 1 = $3::int"},
-    {"step_event",
-     "INSERT INTO workflow.workflow_event_loose (workflow_id, event_type, step, data, "
-     "created_at) SELECT id, $3, " RAW_NAME("place") ", $4::jsonb, now() FROM " RAW_GIVEN},
-    {"ready_event",
-     "INSERT INTO workflow.workflow_event_loose (workflow_id, event_type, step, data, "
-     "created_at) SELECT id, 'step_ready', " RAW_NAME(
-         "place + 1") ", $4::jsonb, "
-                      "now() FROM " RAW_GIVEN " WHERE place + 1 < $3::int"},
-    {"finish_event",
-     "INSERT INTO workflow.workflow_event_loose (workflow_id, event_type, data, "
-     "created_at) SELECT id, 'workflow_completed', $4::jsonb, now() "
-     "FROM " RAW_GIVEN " WHERE place + 1 = $3::int"},
 };
 
 static bool flow_start(struct raw_pg *raw, struct raw_range items)
@@ -304,12 +356,13 @@ static bool flow_start(struct raw_pg *raw, struct raw_range items)
     char first[16];
     snprintf(first, sizeof first, RAW_STEP_NAME, 0);
     const char *ids = ids_of(raw, items);
-    return send_named(raw, "instance", 4,
-                      (const char *[]){ids, raw->plan.workflow, BENCH_PAYLOAD, "false"}) &&
+    return tell(raw, items, "workflow_started", NULL, RAW_RUNNING_DATA) &&
+           tell(raw, items, "step_ready", first, RAW_READY_DATA) &&
+           send_named(
+               raw, "instance", 5,
+               (const char *[]){ids, raw->plan.workflow, BENCH_PAYLOAD, "false", raw->first}) &&
            send_named(raw, "steps", 4,
-                      (const char *[]){ids, raw->plan.type, raw->steps, BENCH_PAYLOAD}) &&
-           send_event(raw, ids, "workflow_started", NULL, RAW_RUNNING_DATA) &&
-           send_event(raw, ids, "step_ready", first, RAW_READY_DATA);
+                      (const char *[]){ids, raw->plan.type, raw->steps, BENCH_PAYLOAD});
 }
 
 static void make_arrays(struct raw_pg *raw, struct raw_range steps)
@@ -326,6 +379,33 @@ static void make_arrays(struct raw_pg *raw, struct raw_range steps)
     buf_char(&raw->places, '}');
 }
 
+enum step_event { STEP_STARTED, STEP_COMPLETED, STEP_BEHIND };
+
+static void tell_step(struct raw_pg *raw, uint64_t at, enum step_event event)
+{
+    char name[16];
+    struct raw_item *instance = raw_instance_at(&raw->plan, at);
+    int32_t place = raw_place_at(&raw->plan, at) + (event == STEP_BEHIND);
+    snprintf(name, sizeof name, RAW_STEP_NAME, (int)place);
+    if (event == STEP_STARTED)
+        raw_log_add_loose(&raw->log, instance, "step_started", name, RAW_STARTED_DATA);
+    else if (event == STEP_COMPLETED)
+        raw_log_add(&raw->log, instance, "step_completed", name, RAW_COMPLETED_DATA);
+    else if (place < raw->plan.steps)
+        raw_log_add(&raw->log, instance, "step_ready", name, RAW_READY_DATA);
+    else
+        raw_log_add(&raw->log, instance, "workflow_completed", NULL, RAW_COMPLETED_DATA);
+}
+
+static bool tell_steps(struct raw_pg *raw, struct raw_range steps, enum step_event event)
+{
+    if (!begin_events(raw, steps.count))
+        return false;
+    for (size_t i = 0; i < steps.count; i++)
+        tell_step(raw, steps.at + i, event);
+    return true;
+}
+
 static bool flow_complete(struct raw_pg *raw, struct raw_range done)
 {
     make_arrays(raw, done);
@@ -336,21 +416,17 @@ static bool flow_complete(struct raw_pg *raw, struct raw_range done)
     bool is_sent =
         send_named(raw, "complete", 5,
                    (const char *[]){ids, places, BENCH_WORKER, RAW_TOKEN, BENCH_PAYLOAD}) &&
-        send_named(raw, "step_event", 4,
-                   (const char *[]){ids, places, "step_completed", RAW_COMPLETED_DATA});
+        tell_steps(raw, done, STEP_COMPLETED) && tell_steps(raw, done, STEP_BEHIND);
     if (is_moving)
-        is_sent = is_sent &&
-                  send_named(raw, "ready", 4,
-                             (const char *[]){ids, places, raw->plan.type, BENCH_PAYLOAD}) &&
-                  send_named(raw, "move", 3, (const char *[]){ids, places, raw->steps}) &&
-                  send_named(raw, "ready_event", 4,
-                             (const char *[]){ids, places, raw->steps, RAW_READY_DATA});
+        is_sent =
+            is_sent &&
+            send_named(raw, "ready", 4,
+                       (const char *[]){ids, places, raw->plan.type, BENCH_PAYLOAD}) &&
+            send_named(raw, "move", 4, (const char *[]){ids, places, raw->steps, raw->first});
     if (is_ending)
-        is_sent = is_sent &&
-                  send_named(raw, "finish", 4,
-                             (const char *[]){ids, places, raw->steps, BENCH_PAYLOAD}) &&
-                  send_named(raw, "finish_event", 4,
-                             (const char *[]){ids, places, raw->steps, RAW_COMPLETED_DATA});
+        is_sent = is_sent && send_named(raw, "finish", 5,
+                                        (const char *[]){ids, places, raw->steps, BENCH_PAYLOAD,
+                                                         raw->first});
     return is_sent;
 }
 
@@ -360,8 +436,7 @@ static bool flow_lease(struct raw_pg *raw, struct raw_range next)
     const char *ids = buf_text(&raw->ids), *places = buf_text(&raw->places);
     return send_named(raw, "lease", 4,
                       (const char *[]){ids, places, BENCH_WORKER, RAW_TOKEN}) &&
-           send_named(raw, "step_event", 4,
-                      (const char *[]){ids, places, "step_started", RAW_STARTED_DATA});
+           tell_steps(raw, next, STEP_STARTED);
 }
 
 const struct raw_changes raw_flow_postgres = {
@@ -395,24 +470,22 @@ static const struct statement function_statements[] = {
                   "now(), now(), false, false, false, 0, now() "
                   "FROM workflow.workflow_instance, generate_series($2::int, $3::int) AS place "
                   "WHERE id = ANY ($1::uuid[])"},
-    {"remembered", "INSERT INTO workflow.workflow_event_loose (workflow_id, event_type, step, "
-                   "data, created_at) "
-                   "SELECT id, 'step_completed', " RAW_NAME(
-                       "place") ", $4::jsonb, now() FROM unnest($1::uuid[]) AS given (id), "
-                                "generate_series($2::int, $3::int) AS place"},
     {"extend", "UPDATE workflow.workflow_step SET locked_until = now() + interval '30 s', "
                "due_at = now() + interval '30.000001 s', updated_at = now() "
                "WHERE instance_id = ANY ($1::uuid[]) AND seq = 0"},
-    {"move", "UPDATE workflow.workflow_instance SET commits = $2::int, revision = $2::int + 1, "
-             "places = $2::int + 1, updated_at = now() WHERE id = ANY ($1::uuid[])"},
+    {"move", "UPDATE workflow.workflow_instance AS i SET commits = $2::int, "
+             "revision = $2::int + 1, places = $2::int + 1, updated_at = now(), "
+             "last_event = $3::bigint + n - 1, event_count = i.event_count + $4::int "
+             "FROM " RAW_ITEMS " WHERE i.id = given.id"},
     {"end", "UPDATE workflow.workflow_step SET status = 'completed', commit_no = $2::int + 1, "
             "finished_at = now(), due_at = NULL, locked_by = NULL, token = NULL, "
             "locked_until = NULL, ended_by = $3, ended_token = $4, updated_at = now(), "
             "output = $5::jsonb WHERE instance_id = ANY ($1::uuid[]) AND seq = 0"},
-    {"finish", "UPDATE workflow.workflow_instance SET status = 'completed', "
+    {"finish", "UPDATE workflow.workflow_instance AS i SET status = 'completed', "
                "commits = $2::int + 1, revision = $2::int + 2, places = $2::int + 1, "
-               "active_count = 0, finished_at = now(), updated_at = now(), output = $3::jsonb "
-               "WHERE id = ANY ($1::uuid[])"},
+               "active_count = 0, finished_at = now(), updated_at = now(), output = $3::jsonb, "
+               "last_event = $4::bigint + n - 1, event_count = i.event_count + $5::int + 2 "
+               "FROM " RAW_ITEMS " WHERE i.id = given.id"},
     {"lease_runner",
      "UPDATE workflow.workflow_step SET status = 'running', is_ready = false, locked_by = $2, "
      "token = $3, locked_until = now() + interval '30 s', "
@@ -424,11 +497,12 @@ static bool function_start(struct raw_pg *raw, struct raw_range items)
 {
     const char *ids = ids_of(raw, items);
     const char *type = raw->plan.type;
-    return send_named(raw, "instance", 4,
-                      (const char *[]){ids, raw->plan.workflow, BENCH_PAYLOAD, "true"}) &&
-           send_named(raw, "runner", 3, (const char *[]){ids, type, BENCH_PAYLOAD}) &&
-           send_event(raw, ids, "workflow_started", NULL, RAW_RUNNING_DATA) &&
-           send_event(raw, ids, "step_ready", type, RAW_READY_DATA);
+    return tell(raw, items, "workflow_started", NULL, RAW_RUNNING_DATA) &&
+           tell(raw, items, "step_ready", type, RAW_READY_DATA) &&
+           send_named(
+               raw, "instance", 5,
+               (const char *[]){ids, raw->plan.workflow, BENCH_PAYLOAD, "true", raw->first}) &&
+           send_named(raw, "runner", 3, (const char *[]){ids, type, BENCH_PAYLOAD});
 }
 
 /* From here on, those that are the same piece of their passages, which stand side by side. */
@@ -444,29 +518,45 @@ static struct raw_range same_pieces(const struct raw_plan *plan, struct raw_rang
     return (struct raw_range){.at = ret_first->item, .count = count};
 }
 
-static bool send_end(struct raw_pg *raw, const char *ids, const char *last)
+static bool send_end(struct raw_pg *raw, struct raw_range items, const char *last,
+                     const char *size)
 {
-    return send_named(raw, "end", 5,
+    const char *ids = ids_of(raw, items);
+    return tell(raw, items, "step_completed", raw->plan.type, RAW_COMPLETED_DATA) &&
+           tell(raw, items, "workflow_completed", NULL, RAW_COMPLETED_DATA) &&
+           send_named(raw, "end", 5,
                       (const char *[]){ids, last, BENCH_WORKER, RAW_TOKEN, BENCH_PAYLOAD}) &&
-           send_named(raw, "finish", 3, (const char *[]){ids, last, BENCH_PAYLOAD}) &&
-           send_event(raw, ids, "step_completed", raw->plan.type, RAW_COMPLETED_DATA) &&
-           send_event(raw, ids, "workflow_completed", NULL, RAW_COMPLETED_DATA);
+           send_named(raw, "finish", 5,
+                      (const char *[]){ids, last, BENCH_PAYLOAD, raw->first, size});
+}
+
+static bool tell_remembered(struct raw_pg *raw, struct raw_range items, int32_t from,
+                            int32_t to)
+{
+    for (int32_t place = from; place <= to; place++) {
+        char name[16];
+        snprintf(name, sizeof name, RAW_STEP_NAME, (int)place);
+        if (!tell(raw, items, "step_completed", name, RAW_COMPLETED_DATA))
+            return false;
+    }
+    return true;
 }
 
 static bool send_piece(struct raw_pg *raw, struct raw_range items, int32_t piece)
 {
-    char from[16], to[16];
+    char from[16], to[16], events[16];
     int32_t size = raw->plan.steps / raw->plan.pieces, last = (piece + 1) * size;
     const char *ids = ids_of(raw, items);
     snprintf(from, sizeof from, "%d", (int)(piece * size + 1));
     snprintf(to, sizeof to, "%d", (int)last);
+    snprintf(events, sizeof events, "%d", (int)size);
     if (!send_named(raw, "remember", 4, (const char *[]){ids, from, to, BENCH_PAYLOAD}) ||
-        !send_named(raw, "remembered", 4, (const char *[]){ids, from, to, RAW_COMPLETED_DATA}))
+        !tell_remembered(raw, items, piece * size + 1, last))
         return false;
     if (last == raw->plan.steps)
-        return send_end(raw, ids, to);
+        return send_end(raw, items, to, events);
     return send_named(raw, "extend", 1, (const char *[]){ids}) &&
-           send_named(raw, "move", 2, (const char *[]){ids, to});
+           send_named(raw, "move", 4, (const char *[]){ids, to, raw->first, events});
 }
 
 /* Only a first piece begins its passage. */
@@ -475,8 +565,12 @@ static bool send_lease(struct raw_pg *raw, struct raw_range items, int32_t piece
     if (piece > 0)
         return true;
     const char *ids = ids_of(raw, items);
-    return send_named(raw, "lease_runner", 3, (const char *[]){ids, BENCH_WORKER, RAW_TOKEN}) &&
-           send_event(raw, ids, "step_started", raw->plan.type, RAW_STARTED_DATA);
+    if (!begin_events(raw, items.count))
+        return false;
+    for (size_t i = 0; i < items.count; i++)
+        raw_log_add_loose(&raw->log, &raw->plan.items[items.at + i], "step_started",
+                          raw->plan.type, RAW_STARTED_DATA);
+    return send_named(raw, "lease_runner", 3, (const char *[]){ids, BENCH_WORKER, RAW_TOKEN});
 }
 
 static bool send_each(struct raw_pg *raw, struct raw_range range,
@@ -510,60 +604,3 @@ const struct raw_changes raw_function_postgres = {
     .complete = function_complete,
     .lease = function_lease,
 };
-
-/* ---- sizes ------------------------------------------------------------------------------ */
-
-bool flow_sizes_postgres(const char *url, struct flow_sizes *ret_sizes)
-{
-    PGconn *server = PQconnectdb(url);
-    PGresult *result =
-        PQexec(server, "SELECT pg_total_relation_size('workflow.workflow_instance'), "
-                       "pg_total_relation_size('workflow.workflow_step'), "
-                       "pg_total_relation_size('workflow.workflow_event_log') + "
-                       "pg_total_relation_size('workflow.workflow_event_loose')");
-    bool is_known = PQresultStatus(result) == PGRES_TUPLES_OK;
-    if (is_known)
-        *ret_sizes =
-            (struct flow_sizes){.instances = strtoll(PQgetvalue(result, 0, 0), NULL, 10),
-                                .steps = strtoll(PQgetvalue(result, 0, 1), NULL, 10),
-                                .events = strtoll(PQgetvalue(result, 0, 2), NULL, 10)};
-    PQclear(result);
-    PQfinish(server);
-    return is_known;
-}
-
-int64_t raw_postgres_written(const char *url)
-{
-    int64_t bytes = -1;
-    PGconn *server = PQconnectdb(url);
-    if (PQstatus(server) == CONNECTION_OK) {
-        PGresult *result =
-            PQexec(server, "SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::bigint");
-        if (PQresultStatus(result) == PGRES_TUPLES_OK)
-            bytes = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
-        PQclear(result);
-    }
-    PQfinish(server);
-    return bytes;
-}
-
-/* ---- a held snapshot ------------------------------------------------------------------------ */
-
-/* The first statement takes the snapshot. */
-void *raw_postgres_hold(const char *url)
-{
-    PGconn *server = PQconnectdb(url);
-    PGresult *result = PQexec(server, "BEGIN ISOLATION LEVEL REPEATABLE READ; "
-                                      "SELECT count(*) FROM pg_catalog.pg_database");
-    bool is_held = PQresultStatus(result) == PGRES_TUPLES_OK;
-    PQclear(result);
-    if (is_held)
-        return server;
-    PQfinish(server);
-    return NULL;
-}
-
-void raw_postgres_release(void *snapshot)
-{
-    PQfinish(snapshot);
-}

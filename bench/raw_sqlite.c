@@ -4,21 +4,23 @@
  *
  * Each changes one row at a time, with prepared statements, as the engine's own writer does.
  */
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "bench/flow.h"
 #include "bench/function.h"
 #include "bench/jobs.h"
-#include "bench/raw.h"
+#include "bench/raw_log.h"
 #include "cli/say.h"
 
+#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Statements that several need; each kind of work adds its own behind them. */
-enum { RAW_EVENT, RAW_INSTANCE, RAW_STEP, RAW_LEASE, RAW_OWN, RAW_STATEMENTS = RAW_OWN + 5 };
+enum { RAW_LOG, RAW_INSTANCE, RAW_STEP, RAW_LEASE, RAW_OWN, RAW_STATEMENTS = RAW_OWN + 5 };
 
 struct raw_lite;
 typedef bool (*raw_lite_one)(struct raw_lite *raw, uint64_t at);
@@ -37,6 +39,8 @@ struct raw_lite {
     struct clock clock;
     struct raw_plan plan;
     int64_t now_us; /* of the transaction */
+    struct raw_log log;
+    struct buf kinds, prev, said, ids; /* of its row */
 };
 
 /* The settings of the engine's own writer. */
@@ -47,16 +51,16 @@ struct raw_lite {
 
 /* What each change sets, and no more: not the columns that stay as they are. */
 static const char *const shared[RAW_OWN] = {
-    [RAW_EVENT] = "INSERT INTO workflow_event_loose (workflow_id, event_type, step, data, "
-                  "created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+    [RAW_LOG] = "INSERT INTO workflow_event_log (id, at, kinds, prev, said, ids) "
+                "VALUES (?1, ?2, CAST(?3 AS BLOB), CAST(?4 AS BLOB), ?5, ?6)",
     [RAW_INSTANCE] =
         "INSERT INTO workflow_instance (id, workflow, version, status, generation, created_at, "
         "updated_at, started_at, is_dlq, has_compensation, goal, is_undo_failed, undo_from, "
         "undo_to, undo_below, commits, active_count, wait_count, sleep_count, decision_count, "
         "parked_count, awaited_count, input, is_function, revision, places, is_forced, "
-        "is_woken) "
+        "is_woken, last_event, event_count) "
         "VALUES (?1, ?2, 1, 'running', 1, ?3, ?3, ?3, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, "
-        "0, ?4, ?5, 1, ?6, 0, 0)",
+        "0, ?4, ?5, 1, ?6, 0, 0, ?7, ?8)",
     [RAW_STEP] =
         "INSERT INTO workflow_step (id, name, kind, handler, max_attempts, priority, next, "
         "scope_from, scope_to, status, attempts, compensation_attempts, next_run_at, is_ready, "
@@ -75,6 +79,10 @@ static void close_raw(void *arg)
     for (int i = 0; i < RAW_STATEMENTS; i++)
         sqlite3_finalize(raw->statements[i]);
     sqlite3_close(raw->db);
+    buf_done(&raw->kinds);
+    buf_done(&raw->prev);
+    buf_done(&raw->said);
+    buf_done(&raw->ids);
     mem_free(raw);
 }
 
@@ -89,6 +97,19 @@ static bool run_sql(struct raw_lite *raw, const char *sql)
     return sqlite3_exec(raw->db, sql, NULL, NULL, NULL) == SQLITE_OK || failed(raw);
 }
 
+/* Of the next row of the log. */
+static bool find_number(struct raw_lite *raw)
+{
+    sqlite3_stmt *statement = NULL;
+    bool is_found =
+        !sqlite3_prepare_v2(raw->db, "SELECT 1 + coalesce(max(id), 0) FROM workflow_event_log",
+                            -1, &statement, NULL) &&
+        sqlite3_step(statement) == SQLITE_ROW;
+    raw->log.number = is_found ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return is_found || failed(raw);
+}
+
 static bool prepare(struct raw_lite *raw)
 {
     const struct raw_changes *changes = raw->changes;
@@ -100,7 +121,7 @@ static bool prepare(struct raw_lite *raw)
                                NULL))
             return failed(raw);
     }
-    return true;
+    return find_number(raw);
 }
 
 static bool make_tables(const char *url)
@@ -135,38 +156,6 @@ static bool open_raw(const char *url, const struct raw_plan *plan,
     return true;
 }
 
-static bool each(struct raw_lite *raw, struct raw_range range, raw_lite_one do_one)
-{
-    for (size_t i = 0; i < range.count; i++)
-        if (!do_one(raw, range.at + i))
-            return false;
-    return true;
-}
-
-/* One transaction: one change for each of a range, then another for each of another. */
-static bool run_turn(struct raw_lite *raw, struct raw_range one, raw_lite_one do_one,
-                     struct raw_range other, raw_lite_one do_other)
-{
-    raw->now_us = clock_now_us(&raw->clock);
-    return run_sql(raw, "BEGIN IMMEDIATE") && each(raw, one, do_one) &&
-           each(raw, other, do_other) && run_sql(raw, "COMMIT");
-}
-
-static bool start(void *arg, struct raw_range items)
-{
-    struct raw_lite *raw = arg;
-    return run_turn(raw, items, raw->changes->start, (struct raw_range){0}, NULL);
-}
-
-static bool turn(void *arg, struct raw_range done, struct raw_range next)
-{
-    struct raw_lite *raw = arg;
-    return run_turn(raw, done, raw->changes->complete, next, raw->changes->lease);
-}
-
-const struct raw_ops raw_sqlite = {
-    .open = open_raw, .start = start, .turn = turn, .close = close_raw};
-
 /* Values in the order of the statement's numbers: 'i' an integer, 't' a text or NULL. */
 static bool run(struct raw_lite *raw, int which, const char *kinds, ...)
 {
@@ -190,11 +179,103 @@ static bool run(struct raw_lite *raw, int which, const char *kinds, ...)
     return is_done || failed(raw);
 }
 
-static bool add_event(struct raw_lite *raw, const struct raw_item *item, const char *type,
-                      const char *step, const char *data)
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void add_said(struct buf *buf, const struct raw_said *said, bool is_first)
 {
-    return run(raw, RAW_EVENT, "tttti", item->id, type, step, data, raw->now_us);
+    buf_printf(buf, said->step[0] ? "%s[\"%s\",\"%s\",%s]" : "%s[\"%s\",null%s,%s]",
+               is_first ? "" : ",", said->type, said->step, said->data);
 }
+
+static void make_row(struct raw_lite *raw)
+{
+    const struct raw_log *log = &raw->log;
+    buf_reset(&raw->kinds);
+    buf_reset(&raw->prev);
+    buf_reset(&raw->said);
+    buf_reset(&raw->ids);
+    buf_char(&raw->said, '[');
+    for (size_t i = 0; i < log->said_count; i++)
+        add_said(&raw->said, &log->said[i], i == 0);
+    buf_char(&raw->said, ']');
+    for (size_t i = 0; i < log->slot_count; i++) {
+        const struct raw_slot *slot = &log->slots[i];
+        char digits[32];
+        buf_str(&raw->ids, i ? ",\"" : "[\"");
+        buf_str(&raw->ids, slot->id);
+        buf_char(&raw->ids, '"');
+        snprintf(digits, sizeof digits, "%04d%016" PRId64, slot->kind, slot->prev);
+        buf_add(&raw->kinds, digits, 4);
+        buf_add(&raw->prev, digits + 4, 16);
+    }
+    buf_char(&raw->ids, ']');
+}
+
+/* Writes what has been told as one row. */
+static bool write_log(struct raw_lite *raw)
+{
+    if (raw->log.slot_count == 0)
+        return true;
+    make_row(raw);
+    bool is_done =
+        run(raw, RAW_LOG, "iitttt", raw->log.number, raw->now_us, buf_text(&raw->kinds),
+            buf_text(&raw->prev), buf_text(&raw->said), buf_text(&raw->ids));
+    raw_log_clear(&raw->log);
+    raw->log.number++;
+    return is_done;
+}
+
+static bool tell(struct raw_lite *raw, struct raw_item *item, const char *type,
+                 const char *step, const char *data)
+{
+    if (!raw_log_has_room(&raw->log, 1) && !write_log(raw))
+        return false;
+    raw_log_add(&raw->log, item, type, step, data);
+    return true;
+}
+
+static bool tell_loose(struct raw_lite *raw, const struct raw_item *item, const char *type,
+                       const char *step, const char *data)
+{
+    if (!raw_log_has_room(&raw->log, 1) && !write_log(raw))
+        return false;
+    raw_log_add_loose(&raw->log, item, type, step, data);
+    return true;
+}
+
+/* ---- transactions ---------------------------------------------------------------------------- */
+
+static bool each(struct raw_lite *raw, struct raw_range range, raw_lite_one do_one)
+{
+    for (size_t i = 0; i < range.count; i++)
+        if (!do_one(raw, range.at + i))
+            return false;
+    return true;
+}
+
+/* One transaction: one change for each of a range, then another for each of another. */
+static bool run_turn(struct raw_lite *raw, struct raw_range one, raw_lite_one do_one,
+                     struct raw_range other, raw_lite_one do_other)
+{
+    raw->now_us = clock_now_us(&raw->clock);
+    return run_sql(raw, "BEGIN IMMEDIATE") && each(raw, one, do_one) &&
+           each(raw, other, do_other) && write_log(raw) && run_sql(raw, "COMMIT");
+}
+
+static bool start(void *arg, struct raw_range items)
+{
+    struct raw_lite *raw = arg;
+    return run_turn(raw, items, raw->changes->start, (struct raw_range){0}, NULL);
+}
+
+static bool turn(void *arg, struct raw_range done, struct raw_range next)
+{
+    struct raw_lite *raw = arg;
+    return run_turn(raw, done, raw->changes->complete, next, raw->changes->lease);
+}
+
+const struct raw_ops raw_sqlite = {
+    .open = open_raw, .start = start, .turn = turn, .close = close_raw};
 
 /* ---- instances and their steps --------------------------------------------------------------- */
 
@@ -211,8 +292,9 @@ static int64_t step_id(const struct raw_item *item, int32_t place)
 
 static bool add_instance(struct raw_lite *raw, struct raw_item *item, bool is_function)
 {
-    bool is_done = run(raw, RAW_INSTANCE, "ttitii", item->id, raw->plan.workflow, raw->now_us,
-                       BENCH_PAYLOAD, (int64_t)is_function, (int64_t)is_function);
+    bool is_done = run(raw, RAW_INSTANCE, "ttitiiii", item->id, raw->plan.workflow, raw->now_us,
+                       BENCH_PAYLOAD, (int64_t)is_function, (int64_t)is_function,
+                       item->last_event, item->event_count);
     item->seq = sqlite3_last_insert_rowid(raw->db);
     return is_done;
 }
@@ -231,7 +313,7 @@ static bool lease_step(struct raw_lite *raw, const struct raw_item *item, int32_
 {
     return run(raw, RAW_LEASE, "ittii", step_id(item, place), BENCH_WORKER, RAW_TOKEN,
                raw->now_us + 30 * US_PER_SEC, raw->now_us) &&
-           add_event(raw, item, "step_started", name, RAW_STARTED_DATA);
+           tell_loose(raw, item, "step_started", name, RAW_STARTED_DATA);
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
@@ -240,38 +322,41 @@ enum { JOB_INSERT = RAW_OWN, JOB_LEASE, JOB_COMPLETE };
 
 static const char *const job_statements[] = {
     "INSERT INTO workflow_run (id, type, payload, status, priority, run_at, attempt, "
-    "max_attempts, created_at, updated_at, is_ready) "
-    "VALUES (?1, ?2, ?3, 'pending', 100, ?4, 0, 3, ?4, ?4, 1)",
+    "max_attempts, created_at, updated_at, is_ready, last_event, event_count) "
+    "VALUES (?1, ?2, ?3, 'pending', 100, ?4, 0, 3, ?4, ?4, 1, ?5, ?6)",
     "UPDATE workflow_run SET status = 'leased', is_ready = 0, leased_by = ?2, "
-    "lease_until = ?3, lease_token = ?4, updated_at = ?5 WHERE seq = ?1",
+    "lease_until = ?3, lease_token = ?4, updated_at = ?5, last_event = ?6, event_count = ?7 "
+    "WHERE seq = ?1",
     "UPDATE workflow_run SET status = 'succeeded', is_ready = 0, leased_by = NULL, "
     "lease_until = NULL, lease_token = NULL, ended_by = ?2, ended_token = ?3, "
-    "result = 'null', updated_at = ?4 WHERE seq = ?1",
+    "result = 'null', updated_at = ?4, last_event = ?5, event_count = ?6 WHERE seq = ?1",
 };
 
 static bool job_insert_one(struct raw_lite *raw, uint64_t at)
 {
     struct raw_item *job = &raw->plan.items[at];
-    bool is_done =
-        run(raw, JOB_INSERT, "ttti", job->id, raw->plan.type, BENCH_PAYLOAD, raw->now_us);
+    bool is_done = tell(raw, job, "created", NULL, "{}") &&
+                   run(raw, JOB_INSERT, "tttiii", job->id, raw->plan.type, BENCH_PAYLOAD,
+                       raw->now_us, job->last_event, job->event_count);
     job->seq = sqlite3_last_insert_rowid(raw->db);
-    return is_done && add_event(raw, job, "created", NULL, NULL);
+    return is_done;
 }
 
 static bool job_complete_one(struct raw_lite *raw, uint64_t at)
 {
-    const struct raw_item *job = &raw->plan.items[at];
-    return run(raw, JOB_COMPLETE, "itti", job->seq, BENCH_WORKER, RAW_TOKEN, raw->now_us) &&
-           add_event(raw, job, "succeeded", NULL, RAW_CLAIM_DATA);
+    struct raw_item *job = &raw->plan.items[at];
+    return tell(raw, job, "succeeded", NULL, RAW_CLAIM_DATA) &&
+           run(raw, JOB_COMPLETE, "ittiii", job->seq, BENCH_WORKER, RAW_TOKEN, raw->now_us,
+               job->last_event, job->event_count);
 }
 
 static bool job_lease_one(struct raw_lite *raw, uint64_t at)
 {
-    const struct raw_item *job = &raw->plan.items[at];
-    return run(raw, JOB_LEASE, "ititi", job->seq, BENCH_WORKER, raw->now_us + 30 * US_PER_SEC,
-               RAW_TOKEN, raw->now_us) &&
-           add_event(raw, job, "leased", NULL, RAW_CLAIM_DATA) &&
-           add_event(raw, job, "started", NULL, RAW_CLAIM_DATA);
+    struct raw_item *job = &raw->plan.items[at];
+    return tell(raw, job, "leased", NULL, RAW_CLAIM_DATA) &&
+           tell(raw, job, "started", NULL, RAW_CLAIM_DATA) &&
+           run(raw, JOB_LEASE, "ititiii", job->seq, BENCH_WORKER, raw->now_us + 30 * US_PER_SEC,
+               RAW_TOKEN, raw->now_us, job->last_event, job->event_count);
 }
 
 const struct raw_changes raw_jobs_sqlite = {
@@ -293,9 +378,11 @@ static const char *const flow_statements[] = {
     "ended_by = ?4, ended_token = ?5, updated_at = ?3, output = ?6 WHERE id = ?1",
     "UPDATE workflow_step SET status = 'ready', next_run_at = ?2, is_ready = 1, "
     "is_current = 1, task_type = ?3, updated_at = ?2, input = ?4 WHERE id = ?1",
-    "UPDATE workflow_instance SET commits = ?2, updated_at = ?3 WHERE seq = ?1",
+    "UPDATE workflow_instance SET commits = ?2, updated_at = ?3, last_event = ?4, "
+    "event_count = ?5 WHERE seq = ?1",
     "UPDATE workflow_instance SET status = 'completed', commits = ?2, active_count = 0, "
-    "finished_at = ?3, updated_at = ?3, output = ?4 WHERE seq = ?1",
+    "finished_at = ?3, updated_at = ?3, last_event = ?4, event_count = ?5, output = ?6 "
+    "WHERE seq = ?1",
 };
 
 static bool flow_start_one(struct raw_lite *raw, uint64_t at)
@@ -303,7 +390,10 @@ static bool flow_start_one(struct raw_lite *raw, uint64_t at)
     char name[16];
     struct raw_item *instance = &raw->plan.items[at];
     int32_t last = raw->plan.steps - 1;
-    if (!add_instance(raw, instance, false))
+    snprintf(name, sizeof name, RAW_STEP_NAME, 0);
+    if (!tell(raw, instance, "workflow_started", NULL, RAW_RUNNING_DATA) ||
+        !tell(raw, instance, "step_ready", name, RAW_READY_DATA) ||
+        !add_instance(raw, instance, false))
         return false;
     for (int32_t place = 0; place <= last; place++) {
         struct step step = {.place = place,
@@ -316,31 +406,30 @@ static bool flow_start_one(struct raw_lite *raw, uint64_t at)
         if (!add_step(raw, instance, &step))
             return false;
     }
-    snprintf(name, sizeof name, RAW_STEP_NAME, 0);
-    return add_event(raw, instance, "workflow_started", NULL, RAW_RUNNING_DATA) &&
-           add_event(raw, instance, "step_ready", name, RAW_READY_DATA);
+    return true;
 }
 
 static bool flow_complete_one(struct raw_lite *raw, uint64_t at)
 {
     char name[16], next[16];
-    const struct raw_item *instance = raw_instance_at(&raw->plan, at);
+    struct raw_item *instance = raw_instance_at(&raw->plan, at);
     int32_t place = raw_place_at(&raw->plan, at);
     int64_t commits = place + 1;
     snprintf(name, sizeof name, RAW_STEP_NAME, (int)place);
     snprintf(next, sizeof next, RAW_STEP_NAME, (int)place + 1);
     if (!run(raw, FLOW_COMPLETE, "iiittt", step_id(instance, place), commits, raw->now_us,
              BENCH_WORKER, RAW_TOKEN, BENCH_PAYLOAD) ||
-        !add_event(raw, instance, "step_completed", name, RAW_COMPLETED_DATA))
+        !tell(raw, instance, "step_completed", name, RAW_COMPLETED_DATA))
         return false;
     if (place + 1 == raw->plan.steps)
-        return run(raw, FLOW_FINISH, "iiit", instance->seq, commits, raw->now_us,
-                   BENCH_PAYLOAD) &&
-               add_event(raw, instance, "workflow_completed", NULL, RAW_COMPLETED_DATA);
-    return run(raw, FLOW_READY, "iitt", step_id(instance, place + 1), raw->now_us,
+        return tell(raw, instance, "workflow_completed", NULL, RAW_COMPLETED_DATA) &&
+               run(raw, FLOW_FINISH, "iiiiit", instance->seq, commits, raw->now_us,
+                   instance->last_event, instance->event_count, BENCH_PAYLOAD);
+    return tell(raw, instance, "step_ready", next, RAW_READY_DATA) &&
+           run(raw, FLOW_READY, "iitt", step_id(instance, place + 1), raw->now_us,
                raw->plan.type, BENCH_PAYLOAD) &&
-           run(raw, FLOW_MOVE, "iii", instance->seq, commits, raw->now_us) &&
-           add_event(raw, instance, "step_ready", next, RAW_READY_DATA);
+           run(raw, FLOW_MOVE, "iiiii", instance->seq, commits, raw->now_us,
+               instance->last_event, instance->event_count);
 }
 
 static bool flow_lease_one(struct raw_lite *raw, uint64_t at)
@@ -373,13 +462,13 @@ static const char *const function_statements[] = {
     "UPDATE workflow_step SET locked_until = ?2, due_at = ?2 + 1, updated_at = ?3 WHERE id = "
     "?1",
     "UPDATE workflow_instance SET commits = ?2, revision = ?2 + 1, places = ?2 + 1, "
-    "updated_at = ?3 WHERE seq = ?1",
+    "updated_at = ?3, last_event = ?4, event_count = ?5 WHERE seq = ?1",
     "UPDATE workflow_step SET status = 'completed', commit_no = ?2, finished_at = ?3, "
     "is_current = 0, due_at = NULL, locked_by = NULL, token = NULL, locked_until = NULL, "
     "ended_by = ?4, ended_token = ?5, updated_at = ?3, output = ?6 WHERE id = ?1",
     "UPDATE workflow_instance SET status = 'completed', commits = ?2, revision = ?2 + 1, "
-    "places = ?2, active_count = 0, finished_at = ?3, updated_at = ?3, output = ?4 "
-    "WHERE seq = ?1",
+    "places = ?2, active_count = 0, finished_at = ?3, updated_at = ?3, last_event = ?4, "
+    "event_count = ?5, output = ?6 WHERE seq = ?1",
 };
 
 static bool function_start_one(struct raw_lite *raw, uint64_t at)
@@ -387,41 +476,42 @@ static bool function_start_one(struct raw_lite *raw, uint64_t at)
     struct raw_item *instance = &raw->plan.items[at];
     struct step runner = {
         .next = -1, .name = raw->plan.type, .kind = "function", .is_ready = true};
-    return add_instance(raw, instance, true) && add_step(raw, instance, &runner) &&
-           add_event(raw, instance, "workflow_started", NULL, RAW_RUNNING_DATA) &&
-           add_event(raw, instance, "step_ready", runner.name, RAW_READY_DATA);
+    return tell(raw, instance, "workflow_started", NULL, RAW_RUNNING_DATA) &&
+           tell(raw, instance, "step_ready", runner.name, RAW_READY_DATA) &&
+           add_instance(raw, instance, true) && add_step(raw, instance, &runner);
 }
 
-static bool remember(struct raw_lite *raw, const struct raw_item *instance, int32_t place)
+static bool remember(struct raw_lite *raw, struct raw_item *instance, int32_t place)
 {
     char name[16];
     snprintf(name, sizeof name, RAW_STEP_NAME, (int)place);
     return run(raw, FUN_REMEMBER, "itiit", step_id(instance, place), name, (int64_t)place,
                raw->now_us, BENCH_PAYLOAD) &&
-           add_event(raw, instance, "step_completed", name, RAW_COMPLETED_DATA);
+           tell(raw, instance, "step_completed", name, RAW_COMPLETED_DATA);
 }
 
 static bool go_on(struct raw_lite *raw, const struct raw_item *instance, int64_t commits)
 {
     return run(raw, FUN_EXTEND, "iii", step_id(instance, 0), raw->now_us + 30 * US_PER_SEC,
                raw->now_us) &&
-           run(raw, FUN_MOVE, "iii", instance->seq, commits, raw->now_us);
+           run(raw, FUN_MOVE, "iiiii", instance->seq, commits, raw->now_us,
+               instance->last_event, instance->event_count);
 }
 
-static bool end(struct raw_lite *raw, const struct raw_item *instance, int64_t commits)
+static bool end(struct raw_lite *raw, struct raw_item *instance, int64_t commits)
 {
-    return run(raw, FUN_END, "iiittt", step_id(instance, 0), commits + 1, raw->now_us,
+    return tell(raw, instance, "step_completed", raw->plan.type, RAW_COMPLETED_DATA) &&
+           tell(raw, instance, "workflow_completed", NULL, RAW_COMPLETED_DATA) &&
+           run(raw, FUN_END, "iiittt", step_id(instance, 0), commits + 1, raw->now_us,
                BENCH_WORKER, RAW_TOKEN, BENCH_PAYLOAD) &&
-           run(raw, FUN_FINISH, "iiit", instance->seq, commits + 1, raw->now_us,
-               BENCH_PAYLOAD) &&
-           add_event(raw, instance, "step_completed", raw->plan.type, RAW_COMPLETED_DATA) &&
-           add_event(raw, instance, "workflow_completed", NULL, RAW_COMPLETED_DATA);
+           run(raw, FUN_FINISH, "iiiiit", instance->seq, commits + 1, raw->now_us,
+               instance->last_event, instance->event_count, BENCH_PAYLOAD);
 }
 
 static bool function_do_piece(struct raw_lite *raw, uint64_t at)
 {
     struct raw_piece piece = raw_piece_at(&raw->plan, at);
-    const struct raw_item *instance = &raw->plan.items[piece.item];
+    struct raw_item *instance = &raw->plan.items[piece.item];
     int32_t size = raw->plan.steps / raw->plan.pieces;
     int32_t from = piece.piece * size + 1, to = from + size - 1;
     for (int32_t place = from; place <= to; place++)
