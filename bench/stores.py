@@ -46,11 +46,13 @@ def python_with(folder, wanted):
 
 
 class Stores:
-    """A new store for each measurement: a file, or a database of a private server with fsync on."""
+    """A new store for each measurement: a file, or a database of a private server with fsync on.  Both are below $TMPDIR, if
+    it is set: TMPDIR=/dev/shm leaves out the disk, where other programs keep it busy."""
 
     def __init__(self):
-        self.folder = tempfile.mkdtemp(prefix="cairn-bench-", dir="/var/tmp")
-        self.server = os.path.join(tempfile.mkdtemp(prefix="cairn-pg-", dir="/tmp"), "pg")
+        wanted = os.environ.get("TMPDIR")
+        self.folder = tempfile.mkdtemp(prefix="cairn-bench-", dir=wanted or "/var/tmp")
+        self.server = os.path.join(tempfile.mkdtemp(prefix="cairn-pg-", dir=wanted or "/tmp"), "pg")
         self.postgres = None
 
     def __enter__(self):
