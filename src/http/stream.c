@@ -2,16 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "http/stream.h"
-
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "http/access.h"
-#include "http/digest.h"
 #include "http/exchange.h"
+#include "http/stream_client.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,50 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { FROM_THE_PRESENT = -1 };
-
-struct stream_client {
-    struct stream_client *next;
-    struct stream *stream;
-    struct MHD_Connection *connection;
-    int fd;
-    uint64_t number; /* tells it from one that came later to the same address */
-    int64_t after;   /* the last event that it was given */
-    struct stream_want want;
-    char *secret;               /* its token; NULL: the server has none */
-    struct digest_group *group; /* of one that wants digests, once it has its place */
-    bool has_missed;            /* it came back for digests, and what happened is not known */
-    bool is_suspended;
-    bool is_over;
-    struct buf unsent;
-    size_t sent; /* of unsent */
-};
-
-/* Clients that want the same digests. */
-struct digest_group {
-    struct digest_group *next;
-    struct stream_want want;
-    struct digest digest;
-    int64_t due_us; /* monotonic: no message before this */
-    size_t count;   /* of its clients */
-};
-
-struct stream {
-    struct http *http;
-    pthread_mutex_t lock; /* guards everything; not held during a call of the engine */
-    pthread_cond_t changed;
-    struct stream_client *clients;
-    struct digest_group *groups;
-    size_t count;
-    uint64_t last_number, last_placed; /* of all that came, of those that have their place */
-    pthread_t thread;
-    bool has_thread, is_stopping;
-
-    int64_t after;      /* how far the thread has followed; the thread's own */
-    bool is_placed;     /* it has found the newest event since the first client came */
-    uint64_t last_turn; /* the number of the client that was last given what it missed */
-};
 
 /* Resumes it if it is suspended; with the lock held. */
 static void client_wake(struct stream_client *client)
@@ -116,7 +69,7 @@ static cairn_response *ask(struct stream *stream, const char *target)
     return question.response;
 }
 
-static json_t *ask_json(struct stream *stream, const char *target)
+json_t *stream_ask(struct stream *stream, const char *target)
 {
     size_t len;
     cairn_response *response = ask(stream, target);
@@ -133,7 +86,7 @@ static json_t *fetch(struct stream *stream, int64_t after, int limit)
 {
     char target[80];
     snprintf(target, sizeof target, "/v1/events?cursor=%" PRId64 "&limit=%d", after, limit);
-    json_t *page = ask_json(stream, target);
+    json_t *page = stream_ask(stream, target);
     json_t *items = json_incref(json_object_get(page, "items")); /* an error has none */
     json_decref(page);
     return items;
@@ -188,8 +141,7 @@ static void write_event(const json_t *event, struct buf *text)
     free(data);
 }
 
-/* With the lock held. */
-static void give(struct stream_client *client, const char *text, size_t len)
+void client_give(struct stream_client *client, const char *text, size_t len)
 {
     if (client->is_over)
         return;
@@ -215,7 +167,7 @@ static void give_page(struct stream *stream, const json_t *items, int64_t from, 
             if (!is_meant || at->after >= id)
                 continue;
             if (!at->want.digest_ms && want_matches(&at->want, event))
-                give(at, buf_text(&text), text.len);
+                client_give(at, buf_text(&text), text.len);
             at->after = id;
         }
         for (struct digest_group *at = only ? NULL : stream->groups; at; at = at->next)
@@ -279,112 +231,6 @@ static bool give_missed(struct stream *stream)
     return is_more;
 }
 
-/* ---- digests --------------------------------------------------------------------------- */
-
-/* With the lock held.  NULL: memory ran out. */
-static struct digest_group *find_group(struct stream *stream, const struct stream_want *want)
-{
-    struct digest_group *group = stream->groups;
-    while (group && memcmp(&group->want, want, sizeof *want) != 0)
-        group = group->next;
-    if (!group && (group = mem_zalloc(sizeof *group))) {
-        group->want = *want;
-        group->next = stream->groups;
-        stream->groups = group;
-    }
-    return group;
-}
-
-/* With the lock held. */
-static void leave_group(struct stream *stream, struct digest_group *group)
-{
-    struct digest_group **at = &stream->groups;
-    if (!group || --group->count > 0)
-        return;
-    while (*at != group)
-        at = &(*at)->next;
-    *at = group->next;
-    mem_free(group);
-}
-
-/* One who came back is told that something has happened, and nothing of what it was. */
-static void join_group(struct stream *stream, struct stream_client *client)
-{
-    client->has_missed = client->after != FROM_THE_PRESENT && client->after < stream->after;
-    client->after = stream->after;
-    client->group = find_group(stream, &client->want);
-    if (client->group)
-        client->group->count++;
-    else
-        client->is_over = true;
-}
-
-static bool is_digest_due(const struct digest_group *group, int64_t now_us)
-{
-    return group->digest.has_news && now_us >= group->due_us;
-}
-
-static bool is_any_due(struct stream *stream, int64_t now_us)
-{
-    bool is_due = false;
-    pthread_mutex_lock(&stream->lock);
-    for (const struct digest_group *at = stream->groups; at && !is_due; at = at->next)
-        is_due = is_digest_due(at, now_us);
-    for (const struct stream_client *at = stream->clients; at && !is_due; at = at->next)
-        is_due = at->has_missed;
-    pthread_mutex_unlock(&stream->lock);
-    return is_due;
-}
-
-/* False: no answer, it is tried again later. */
-static bool look_now(struct stream *stream, struct digest_now *ret_now)
-{
-    json_t *answer = ask_json(stream, "/v1/needs");
-    const json_t *approvals = json_object_get(answer, "approvals");
-    const char *at = json_string_value(json_object_get(answer, "at"));
-    bool is_there = json_is_integer(approvals) && at && instant_parse(at, &ret_now->at_us);
-    ret_now->approvals = json_integer_value(approvals);
-    ret_now->dead = json_integer_value(json_object_get(answer, "dead"));
-    json_decref(answer);
-    return is_there;
-}
-
-static void give_group(struct stream *stream, const struct digest_group *group,
-                       const struct buf *text)
-{
-    for (struct stream_client *at = stream->clients; at; at = at->next)
-        if (at->group == group)
-            give(at, buf_text(text), text->len);
-}
-
-/* Each digest is written once, for all clients of its group. */
-static void give_digests(struct stream *stream)
-{
-    static const struct digest missed = {.is_more = true};
-    struct digest_now now = {0};
-    struct buf text = {0};
-    int64_t now_us = monotonic_us();
-    if (!is_any_due(stream, now_us) || !look_now(stream, &now))
-        return;
-    pthread_mutex_lock(&stream->lock);
-    digest_write(&missed, &now, stream->after, &text);
-    for (struct stream_client *at = stream->clients; at; at = at->next) {
-        if (at->has_missed)
-            give(at, buf_text(&text), text.len);
-        at->has_missed = false;
-    }
-    for (struct digest_group *at = stream->groups; at; at = at->next) {
-        if (!is_digest_due(at, now_us))
-            continue;
-        digest_write(&at->digest, &now, stream->after, &text);
-        give_group(stream, at, &text);
-        memset(&at->digest, 0, sizeof at->digest);
-        at->due_us = now_us + at->want.digest_ms * US_PER_MS;
-    }
-    pthread_mutex_unlock(&stream->lock);
-    buf_done(&text);
-}
-
 /* ---- the thread ------------------------------------------------------------------------ */
 
 /* Those who wanted the present have it now; all who waited for their place go on. */
@@ -394,7 +240,7 @@ static void place_clients(struct stream *stream)
     stream->last_placed = stream->last_number;
     for (struct stream_client *at = stream->clients; at; at = at->next) {
         if (at->want.digest_ms && !at->group)
-            join_group(stream, at);
+            client_join_group(stream, at);
         if (at->after == FROM_THE_PRESENT)
             at->after = stream->after;
         if (at->unsent.len > at->sent)
@@ -417,7 +263,7 @@ static void look_after_clients(struct stream *stream, int64_t *comment_us)
             at->is_over = true;
             client_wake(at);
         } else if (is_due) {
-            give(at, ":\n\n", 3);
+            client_give(at, ":\n\n", 3);
         }
     }
     pthread_mutex_unlock(&stream->lock);
@@ -463,7 +309,7 @@ static void *stream_follow(void *arg)
             place_clients(stream);
             is_more = give_news(stream);
             is_more |= give_missed(stream);
-            give_digests(stream);
+            stream_give_digests(stream);
             look_after_clients(stream, &comment_us);
         } while (is_more);
     } while (rest(stream));
@@ -608,7 +454,7 @@ void stream_leave(struct stream_client *client)
         at = &(*at)->next;
     *at = client->next;
     stream->count--;
-    leave_group(stream, client->group);
+    stream_leave_group(stream, client->group);
     pthread_mutex_unlock(&stream->lock);
     client_free(client);
 }
