@@ -6,10 +6,10 @@
 #define HTTP_STREAM_CLIENT_H
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "http/digest.h"
 #include "http/stream.h"
 
-#include <jansson.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
