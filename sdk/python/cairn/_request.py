@@ -40,7 +40,7 @@ def quote(text: str) -> str:
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in text.encode())
 
 
-def target(*path: str, **query: Any) -> str:
+def target(*path: str, **query: Union[str, int, List[str], None]) -> str:
     """``/v1/`` with path and query.
 
     >>> target("jobs", "x", limit=3, cursor=None)
