@@ -267,6 +267,53 @@ shared("two versions: compared, and the old one started", async (server, { page,
     await seen(page.locator("[data-testid=flaw][data-line='5']"));
 }, { page: { refuses: [400] } });
 
+const SCHEMA = {
+    type: "object", required: ["customer", "total"], properties: {
+        customer: { type: "string", title: "Customer", description: "who pays", pattern: "^[A-Z]", minLength: 2 }, total: { type: "number", minimum: 1 }, pays: { enum: ["card", "transfer"] }, isGift: { type: "boolean" },
+        lines: { type: "array", items: { type: "string" } }, to: { type: "object", properties: { city: { type: "string" } } }, more: { oneOf: [{ type: "string" }, { type: "number" }] },
+    },
+};
+
+shared("a form is made of the schema of the input, and what it does not understand is JSON", async (server, { page, id, visit }) => {
+    await deploy(server, "workflow: formed\nversion: 1\nsteps:\n  - wait: ever\n    event: ever\n");
+    // The definition as a file with a schema and an example would have it.
+    await page.route("**/v1/workflows/formed/1", async (route) => {
+        const answer = await route.fetch(), body = await answer.json();
+        await route.fulfill({ response: answer, json: { ...body, definition: { ...body.definition, input: { schema: SCHEMA, example: { customer: "Ada", total: 1.5 } } } } });
+    });
+    await visit("workflows/formed/latest");
+    await id("action-start").click();
+    assert.equal(await id("field-customer").inputValue(), "Ada");
+    await seen(id("sheet").getByText("who pays"));
+    assert.equal(await id("start-confirm").isDisabled(), false);
+    await id("field-customer").fill("ada");
+    await seen(id("sheet").getByRole("status").getByText(/customer/i));
+    assert.equal(await id("start-confirm").isDisabled(), true);
+    await id("field-customer").fill("Ada L.");
+    await id("field-total").fill("");
+    await id("field-total").pressSequentially("0.5");   // "0." on the way is no number; nothing else is lost
+    assert.equal(await id("field-customer").inputValue(), "Ada L.");
+    assert.equal(await id("start-confirm").isDisabled(), true);
+    await id("field-total").fill("9007199254740993");
+    await id("field-pays").selectOption("transfer");
+    await id("field-isGift").check();
+    await id("field-lines").fill("one\ntwo");
+    await id("field-city").fill("Oslo");
+    await id("field-more").fill("[1");
+    assert.equal(await id("start-confirm").isDisabled(), true);
+    await id("field-more").fill("7");
+    await id("start-as-json").click();
+    assert.match(await id("start-json").inputValue(), /9007199254740993/);
+    await id("start-as-form").click();
+    await id("start-key").fill("by-form");
+    const request = page.waitForRequest((it) => it.method() === "POST" && it.url().endsWith("/v1/instances"));
+    await id("start-confirm").click();
+    assert.match((await request).postData(), /"total": ?9007199254740993/);
+    await seen(id("instance"));
+    const { items } = await server.must("GET", "/v1/instances?workflow=formed");
+    assert.deepEqual({ ...items[0].input, total: 0 }, { customer: "Ada L.", total: 0, pays: "transfer", isGift: true, lines: ["one", "two"], to: { city: "Oslo" }, more: 7 });
+});
+
 const TOKENS = ["view", "produce", "work", "operate"].map((role) => `${role} secret-secret-secret-${role}-1 ${role}-ann\n`).join("");
 const as = (role) => ({ Authorization: `Bearer secret-secret-secret-${role}-1` });
 const guarded = group({ tokens: TOKENS });

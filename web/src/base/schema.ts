@@ -33,21 +33,17 @@ export function fieldsOf(schema: Schema, depth: number): FieldKind {
 /** Whether a form can be made of it at all. */
 export const hasForm = (schema: Schema | null): schema is Schema => !!schema && fieldsOf(schema, 0) === "object";
 
-/** The text of an object with this member set, or without it. */
-export function setMember(text: string, name: string, raw: string | null): string {
+/** The members of an object as they stand in its text, or null while it is no JSON. */
+export function partsOf(text: string): Map<string, string> | null {
     let node: Node;
-    try { node = scan(text); } catch { node = scan("{}"); text = "{}"; }
-    if (node.kind !== "object") { text = "{}"; node = scan(text); }
-    const parts: string[] = [];
-    let isThere = false;
-    node.keys!.forEach((key, index) => {
-        const value = key === name ? raw : rawOf(text, node.items![index]!);
-        if (key === name) { if (isThere) return; isThere = true; }
-        if (value !== null) parts.push(`${JSON.stringify(key)}: ${value}`);
-    });
-    if (!isThere && raw !== null) parts.push(`${JSON.stringify(name)}: ${raw}`);
-    return `{${parts.join(", ")}}`;
+    try { node = scan(text); } catch { return null; }
+    const parts = new Map<string, string>();
+    if (node.kind === "object") node.keys!.forEach((key, index) => { if (!parts.has(key)) parts.set(key, rawOf(text, node.items![index]!)); });
+    return parts;
 }
+
+/** An object of these members; it is no JSON while one of them is none, such as a number that is being typed. */
+export const textOfParts = (parts: Map<string, string>): string => `{${[...parts].map(([key, raw]) => `${JSON.stringify(key)}: ${raw}`).join(", ")}}`;
 
 const KINDS: Record<string, Node["kind"][]> = { object: ["object"], array: ["array"], string: ["string"], number: ["number"], integer: ["number"], boolean: ["word"], null: ["word"] };
 

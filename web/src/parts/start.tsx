@@ -1,10 +1,10 @@
 // start.tsx - the form that starts an instance: fields made of a schema, or JSON.
 //
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, askText, send } from "../base/api";
 import { go } from "../base/place";
-import { fieldsOf, hasForm, problems, setMember, type Schema } from "../base/schema";
+import { fieldsOf, hasForm, partsOf, problems, textOfParts, type Schema } from "../base/schema";
 import { member, rawOf, scan, textOf } from "../base/scan";
 import { shortId } from "../base/text";
 import type { InstanceRow, Page } from "../base/types";
@@ -48,9 +48,6 @@ async function offerOf(workflow: string, version: number): Promise<Offer> {
 
 // ---- fields of a schema ----------------------------------------------------------------------------
 
-function rawMemberOf(text: string, name: string): string | null {
-    try { const found = member(text, scan(text), name); return found ? rawOf(text, found) : null; } catch { return null; }
-}
 const stringOf = (raw: string | null): string => { if (!raw) return ""; try { const node = scan(raw); return node.kind === "string" ? textOf(raw, node) : raw; } catch { return raw; } };
 
 function SchemaField({ name, schema, isRequired, raw, onChange, depth }: { name: string; schema: Schema; isRequired: boolean; raw: string | null; onChange: (raw: string | null) => void; depth: number }) {
@@ -79,9 +76,17 @@ function SchemaField({ name, schema, isRequired, raw, onChange, depth }: { name:
     );
 }
 
+/** While a field holds no JSON, as "1." on the way to "1.5", the text of all of them is none; they are remembered meanwhile. */
 function SchemaFields({ schema, text, onChange, depth }: { schema: Schema; text: string; onChange: (text: string) => void; depth: number }) {
+    const kept = useRef(new Map<string, string>());
+    const parts = kept.current = partsOf(text) ?? kept.current;
+    const set = (name: string, raw: string | null) => {
+        const next = kept.current = new Map(parts);
+        if (raw === null) next.delete(name); else next.set(name, raw);
+        onChange(textOfParts(next));
+    };
     return <>{Object.entries(schema.properties ?? {}).map(([name, part]) => (
-        <SchemaField key={name} name={name} schema={part} isRequired={!!schema.required?.includes(name)} raw={rawMemberOf(text, name)} depth={depth} onChange={(raw) => onChange(setMember(text, name, raw))} />))}</>;
+        <SchemaField key={name} name={name} schema={part} isRequired={!!schema.required?.includes(name)} raw={parts.get(name) ?? null} depth={depth} onChange={(raw) => set(name, raw)} />))}</>;
 }
 
 function StartInput({ workflow, values, set }: { workflow: string; values: Values; set: (changes: Values) => void }) {
