@@ -69,6 +69,46 @@ shared("views are saved, used, exported and imported; columns are remembered", a
     await seen(page.locator("[data-testid=saved-view][data-name=mine]"));
 });
 
+shared("tags are shown, typed and filtered by", async (server, { page, id, open, visit }) => {
+    await deploy(server);
+    const begin = (key, tags) => server.must("POST", "/v1/instances", { workflow: "order", key, tags });
+    await begin("tagged-1", { customer: "4711", city: "Oslo" });
+    await begin("tagged-2", { customer: "4711", city: "São Paulo: <b>" });
+    await begin("tagged-3", { customer: "9" });
+    await open("instances?q=tagged");
+    await seen(row(page, "tagged-3").getByText("customer:9"));
+    await row(page, "tagged-1").getByRole("link", { name: "customer:4711" }).click();
+    await seen(page.locator('[data-testid=chip][data-name=tag][data-value="customer:4711"]'));
+    await seen(row(page, "tagged-2"));
+    await gone(row(page, "tagged-3"));
+    // A second one narrows the list; each goes by itself.
+    await id("filter-tag").locator("summary").click();
+    await id("filter-tag").getByRole("textbox").fill("city:São Paulo: <b>");
+    await id("filter-tag").getByRole("textbox").press("Enter");
+    await gone(row(page, "tagged-1"));
+    await seen(row(page, "tagged-2"));
+    assert.match(page.url(), /tag=customer.*tag=city/);
+    await page.locator("[data-testid=chip][data-name=tag]").first().click();
+    await gone(row(page, "tagged-1"));
+    await id("clear-filters").click();
+    await seen(row(page, "tagged-1"));
+    // Given with a start, they are on the instance, and lead to the others.
+    await visit("workflows/order/latest");
+    await id("action-start").click();
+    await id("start-json").fill("{}");
+    await id("start-tags").fill("customer:4711, batch:a");
+    await id("start-confirm").click();
+    await seen(id("instance").getByText("batch:a"));
+    await id("instance").getByRole("link", { name: "customer:4711" }).click();
+    await seen(row(page, "tagged-1"));
+    await server.must("POST", "/v1/jobs", { type: "t.tagged", key: "job-tagged", tags: { customer: "4711" } });
+    await server.must("POST", "/v1/jobs", { type: "t.tagged", key: "job-bare" });
+    await visit("jobs?tag=customer:4711");
+    await seen(page.locator("[data-testid=job-row]").filter({ hasText: "job-tagged" }));
+    assert.equal(await page.locator("[data-testid=job-row]").filter({ hasText: "job-bare" }).count(), 0);
+    assert.equal(await page.locator("#app b b, #app td b > *").filter({ hasText: "São" }).count(), 0);
+});
+
 shared("found by id, beginning, key, and text of the input", async (server, { page, id, open }) => {
     const instance = await start(server, '{"city": "Atlantis"}', "needle-77");
     const find = async (text) => { await open("jobs"); await id("search").fill(text); await id("search").press("Enter"); };
