@@ -34,7 +34,7 @@ function draw(library: typeof UPlot, place: HTMLElement, spec: ChartSpec, point:
         axes: [{ ...axis, values: (_, ticks) => ticks.map((it) => clockText(it * 1000, spec.stepS)), space: 70 }, { ...axis, size: 44, values: (_, ticks) => ticks.map((it) => Number.isInteger(it) || spec.text(1) !== "1" ? spec.text(it) : "") }],
         series: [{}, ...spec.lines.map((line) => {
             const colour = colourOf(line.colour);
-            return line.isBar ? { label: line.label, stroke: colour, fill: `${colour}66`, width: 1, paths: bars, points: { show: false } } : { label: line.label, stroke: colour, width: 1.5, points: { show: true, size: 4, fill: colour }, spanGaps: true };
+            return line.isBar ? { label: line.label, stroke: colour, fill: `${colour}66`, width: 1, paths: bars, points: { show: false } } : { label: line.label, stroke: colour, width: 1.5, points: { show: (plot: UPlot, at: number) => [...(plot.data[at] ?? [])].filter((it) => it !== null).length < 3, size: 4, fill: colour }, spanGaps: true };
         })],
         hooks: { setCursor: [(it) => point(it.cursor.idx ?? null)] },
     }, [times, ...spec.lines.map((line) => line.values)] as UPlot.AlignedData, place);

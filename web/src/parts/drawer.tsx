@@ -40,7 +40,7 @@ export function Attempts({ items }: { items: StepAttempt[] }) {
     if (!items.length) return <p class="muted">Not called yet.</p>;
     return (
         <div class="table-wrap"><table class="rows"><tbody>{items.map((it, index) => (
-            <tr key={index} data-testid="attempt-row" data-outcome={it.outcome}><td class="num">{it.n}</td><td>{it.kind === "undo" && <span class="pill g-undo">undo</span>} <Text text={it.worker ?? ""} /></td><td><Time at={it.started_at} /></td><td class="num"><Took from={it.started_at} to={it.ended_at} /></td>
+            <tr key={index} data-testid="attempt-row" data-outcome={it.outcome}><td class="num">{it.n}</td><td class="nowrap">{it.kind === "undo" && <span class="pill g-undo">undo</span>} <Text text={it.worker ?? ""} /></td><td class="nowrap"><Time at={it.started_at} /></td><td class="num"><Took from={it.started_at} to={it.ended_at} /></td>
                 <td>{words(it.outcome)}</td><td class="bad wide"><Text text={it.error ?? ""} /></td></tr>))}</tbody></table></div>
     );
 }
@@ -126,7 +126,7 @@ export function StepDrawer({ instance, step, steps, undo, whys, count, reload, a
             <RemotePayload key={`in${step.id}${step.status}`} id="payload-input" title="Input" route={`/v1/steps/${step.id}/input`} size={step.input_preview === null ? 0 : step.input_bytes} name={`${step.name}-input`} otherwise={(signal) => fromList(instance.id, step.seq, "input", signal)} />
             {previous && step.input_preview !== null && <p><button type="button" class="quiet" data-testid="diff-input" aria-expanded={hasDiff} onClick={() => setDiff(!hasDiff)}>Compare with the output of {visible(previous.name)}</button></p>}
             {hasDiff && previous && <InputDiff instance={instance.id} step={step} previous={previous} />}
-            <RemotePayload key={`out${step.id}${step.status}`} id="payload-output" title="Output" route={`/v1/steps/${step.id}/output`} size={step.output_preview === null ? 0 : step.output_bytes} name={`${step.name}-output`} none="Not there yet." otherwise={(signal) => fromList(instance.id, step.seq, "output", signal)} />
+            <RemotePayload key={`out${step.id}${step.status}`} id="payload-output" title="Output" route={`/v1/steps/${step.id}/output`} size={step.output_preview === null ? 0 : step.output_bytes} name={`${step.name}-output`} none={step.finished_at ? "None." : "Not there yet."} otherwise={(signal) => fromList(instance.id, step.seq, "output", signal)} />
             {metadata !== null && metadata !== undefined && <Payload id="payload-metadata" title="Metadata" text={JSON.stringify(metadata)} name={`${step.name}-metadata`} />}
             <p><a href={here({ tab: "events", of: step.name, step: null })}>Events of this step</a></p>
             <Command text={`cairn show ${instance.id}`} />

@@ -26,9 +26,10 @@ export function barsOf(step: StepRow, events: Event[], end: number): Bar[] {
         const at = Date.parse(it.at);
         const begin = (kind: Bar["kind"], attempt = 0) => { close(at, open?.outcome ?? ""); open = { from: at, to: end, kind, attempt, outcome: kind }; };
         if (it.type === "step_ready") begin("queued");
+        else if (it.type === "step_started" && (it.data as { status?: string } | null)?.status === "compensation") begin("undo", ++undos);
         else if (it.type === "step_started") begin("call", ++calls);
         else if (it.type === "step_waiting") begin("waits");
-        else if (it.type === "compensation_started") begin("undo", ++undos);
+        else if (it.type === "compensation_started") begin("queued");
         else if (ENDS.test(it.type)) {
             close(at, it.type.replace(/^(step|compensation)_/, ""));
             if (/_retry$/.test(it.type)) begin("gap");
@@ -111,7 +112,7 @@ export function Timeline({ id, steps, count }: { id: string; steps: StepRow[]; c
                 {/* These lie over all lanes, beside their names. */}
                 <div class="over" aria-hidden="true">
                     {isOpen && end <= to && <span class="now-line" data-testid="now-line" style={{ left: `${percent(end)}%` }} />}
-                    {undone < Infinity && undone >= from && undone <= to && <span class="undo-line" data-testid="undo-line" style={{ left: `${percent(undone)}%` }}><small>undo begins</small></span>}
+                    {undone < Infinity && undone >= from && undone <= to && <span class={percent(undone) > 80 ? "undo-line late" : "undo-line"} data-testid="undo-line" style={{ left: `${percent(undone)}%` }}><small>undo begins</small></span>}
                     {drag && <span class="selection" style={{ left: `${percent(Math.min(...drag))}%`, width: `${percent(Math.max(...drag)) - percent(Math.min(...drag))}%` }} />}
                 </div>
             </div>

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
-import { askText } from "../base/api";
+import { ask, askText } from "../base/api";
 import { useAsk, useNews } from "../base/ask";
 import { merged } from "../base/patch";
 import { here, query, setQuery } from "../base/place";
@@ -68,12 +68,21 @@ async function firstInput(group: string): Promise<string> {
 
 // ---- members of a group ----------------------------------------------------------------------------
 
+/** Records name their instances by id; people know them by their keys. */
+async function withKeys(target: string, signal: AbortSignal): Promise<Page<Member>> {
+    const page = await ask<Page<Member>>(target, signal), ids = [...new Set(page.items.map((it) => it.instance_id).filter(Boolean))].slice(0, 100);
+    if (!ids.length) return page;
+    const owners = await ask<Page<InstanceRow>>(`/v1/instances?view=row&limit=100&ids=${ids.join(",")}`, signal).catch(() => null);
+    const keys = new Map(owners?.items.map((it) => [it.id, it.key]));
+    return { ...page, items: page.items.map((it) => ({ ...it, key: it.key ?? keys.get(it.instance_id) ?? null })) };
+}
+
 function Members({ group, of, reload }: { group: string; of: Of; reload: () => void }) {
     const [limit, setLimit] = useState(50);
     const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
     const filter = group && `&group=${group}`;
     const target = of === "dlq" ? `/v1/dlq?limit=${limit}${filter}${may("GET", "/v1/errors") ? "&view=row" : ""}` : `/v1/${of}?view=row&status=failed&limit=${limit}${filter}`;
-    const page = useAsk<Page<Member>>(target);
+    const page = useAsk<Page<Member>>(target, withKeys);
     const canRequeue = may("POST", "/v1/dlq/{id}/requeue");
     useNews((digest) => digest.instances.length + digest.jobs.length > 0, page.again, 2000);
     if (page.error && !page.data) return <Failure error={page.error} again={page.again} />;

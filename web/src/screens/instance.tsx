@@ -71,7 +71,7 @@ function InputOutput({ id, status, count }: { id: string; status: string; count:
         <><div class="two">
             {!row ? <Loading rows={2} /> : <>
                 <RemotePayload id="payload-input" title="Input" route={`/v1/instances/${id}/input`} size={row.input_bytes ?? null} name={`${id}-input`} otherwise={(signal) => memberOf(id, "input", signal)} />
-                <RemotePayload key={`${status}${row.output_bytes}`} id="payload-output" title="Output" route={`/v1/instances/${id}/output`} size={row.output_bytes ?? null} name={`${id}-output`} none="Not there yet." otherwise={(signal) => memberOf(id, "output", signal)} /></>}
+                <RemotePayload key={`${status}${row.output_bytes}`} id="payload-output" title="Output" route={`/v1/instances/${id}/output`} size={row.output_bytes ?? null} name={`${id}-output`} none={["completed", "failed", "cancelled", "aborted"].includes(status) ? "None." : "Not there yet."} otherwise={(signal) => memberOf(id, "output", signal)} /></>}
         </div>
         {raw.texts && raw.texts["metadata"] !== "null" && <Payload id="payload-metadata" title="Metadata" text={raw.texts["metadata"]} name={`${id}-metadata`} />}
         <div class="two">

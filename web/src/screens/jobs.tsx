@@ -96,7 +96,7 @@ export function Job({ id }: { id: string }) {
             <dl class="facts"><dt>priority</dt><dd>{it.priority}</dd><dt>run at</dt><dd><Time at={it.run_at} /></dd><dt>calls</dt><dd>{it.attempt} of {it.max_attempts} failed</dd>
                 {it.leased_by && <><dt>worker</dt><dd><Text text={it.leased_by} />, lease until <Time at={it.lease_until} /></dd></>}</dl>
             <div class="two"><RemotePayload id="payload-input" title="Payload" route={`/v1/jobs/${id}/payload`} size={null} name={`${id}-payload`} otherwise={(signal) => jobPart(id, "payload", signal)} />
-                <RemotePayload key={it.status} id="payload-output" title="Result" route={`/v1/jobs/${id}/result`} size={it.status === "succeeded" ? null : 0} name={`${id}-result`} none="Not there yet." otherwise={(signal) => jobPart(id, "result", signal)} /></div>
+                <RemotePayload key={it.status} id="payload-output" title="Result" route={`/v1/jobs/${id}/result`} size={it.status === "succeeded" ? null : 0} name={`${id}-result`} none={["pending", "leased"].includes(it.status) ? "Not there yet." : "None."} otherwise={(signal) => jobPart(id, "result", signal)} /></div>
             <h3>Calls</h3>
             <Attempts items={attempts} />
             <h3>Events</h3>

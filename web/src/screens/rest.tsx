@@ -28,7 +28,7 @@ function Tasks({ name }: { name: string }) {
     if (page.error && !page.data) return <Failure error={page.error} again={page.again} />;
     if (!page.data) return <Loading rows={1} />;
     if (!page.data.items.length) return <p class="muted">It holds nothing.</p>;
-    return <ul class="plain">{page.data.items.map((it) => <li key={it.id} data-testid="worker-task" data-id={it.id} class="row"><b><Text text={it.step ?? it.type ?? it.kind} /></b> <a href={it.instance_id ? `instances/${it.instance_id}` : `jobs/${it.id}`}>…{(it.instance_id ?? it.id).slice(-8)}</a><span class="muted">call {it.call}{it.since && <>, since <Time at={it.since} /></>}{it.lease_until && <>, lease until <Time at={it.lease_until} /></>}</span></li>)}</ul>;
+    return <ul class="plain">{page.data.items.map((it) => <li key={it.id} data-testid="worker-task" data-id={it.id} class="row"><b><Text text={it.step ?? it.type ?? it.kind} /></b> <a href={it.instance_id ? `instances/${it.instance_id}` : `jobs/${it.id}`}>…{(it.instance_id ?? it.id).slice(-8)}</a><span class="muted">call {it.call}{it.since && <> began <Time at={it.since} /></>}{it.lease_until && <>, its lease ends <Time at={it.lease_until} /></>}</span></li>)}</ul>;
 }
 
 export function Workers() {
@@ -55,7 +55,7 @@ export function Workers() {
                         <tr key={it.name} data-testid="worker-row" data-name={it.name} data-state={it.state}>
                             <td class="c-key"><button type="button" class="fold" aria-expanded={isOpen(it)} aria-label={`Tasks of ${it.name}`} onClick={() => setOpen({ ...open, [it.name]: !isOpen(it) })}><Icon name={isOpen(it) ? "down" : "right"} /></button><Text text={it.name} /></td>
                             <td><span class={`pill g-${it.state === "live" ? "done" : it.state === "quiet" ? "queue" : "stop"}`}><Icon name={it.state === "live" ? "disc" : "ring"} size={12} />{it.state}</span></td>
-                            <td class="clip mono"><Text text={it.types.join(", ")} /></td><td class="right num">{it.holds}/{it.places}</td><td class="right"><Time at={it.last_seen} /></td><td class="muted wide-screen clip-short"><Text text={it.via} /></td><td>{it.runtime ? <Text text={it.runtime} /> : "–"}</td><td class="right num">{it.errors_1h ?? "–"}</td>
+                            <td class="clip mono"><Text text={it.types.join(", ")} /></td><td class="right num" data-label="holds">{it.holds}/{it.places}</td><td class="right" data-label="seen"><Time at={it.last_seen} /></td><td class="muted wide-screen clip-short"><Text text={it.via} /></td><td data-label="runtime">{it.runtime ? <Text text={it.runtime} /> : "–"}</td><td class="right num" data-label="errors 1 h">{it.errors_1h ?? "–"}</td>
                         </tr>,
                         ...(isOpen(it) ? [<tr key={`${it.name}+`} class="below-row"><td colSpan={8}><Tasks name={it.name} /></td></tr>] : []),
                     ])}</tbody></table></div>}
@@ -64,9 +64,9 @@ export function Workers() {
             {types.error && !types.data ? <Failure error={types.error} again={types.again} /> : !types.data ? <Loading /> : (
                 <div class="table-wrap" data-testid="types"><table class="rows"><thead><tr><th class="wide">type</th><th class="right">ready</th><th class="right">oldest</th><th class="right">running</th><th class="right">later</th><th>workers</th><th>registry</th><th /></tr></thead><tbody>{types.data.items.map((it) => (
                     <tr key={it.type} data-testid="type-row" data-type={it.type} data-served={it.is_served === null ? "unknown" : String(it.is_served)}>
-                        <td class="c-key mono"><Text text={it.type} /></td><td class="right num">{grouped(it.ready)}</td><td class="right"><Time at={it.oldest_ready_at} /></td><td class="right num">{grouped(it.leased)}</td><td class="right num">{grouped(it.later)}</td>
-                        <td>{it.is_served === null ? <span class="muted">not known yet</span> : it.is_served ? it.workers_live : <span class="bad"><Icon name="cross" size={12} /> none</span>}</td>
-                        <td>{it.runtime ? `${it.runtime} ${it.is_enabled === false ? "off" : "on"}` : "–"}</td>
+                        <td class="c-key mono"><Text text={it.type} /></td><td class="right num" data-label="ready">{grouped(it.ready)}</td><td class="right" data-label="oldest"><Time at={it.oldest_ready_at} /></td><td class="right num" data-label="running">{grouped(it.leased)}</td><td class="right num" data-label="later">{grouped(it.later)}</td>
+                        <td data-label="workers">{it.is_served === null ? <span class="muted">not known yet</span> : it.is_served ? it.workers_live : <span class="bad"><Icon name="cross" size={12} /> none</span>}</td>
+                        <td data-label="registry">{it.runtime ? `${it.runtime} ${it.is_enabled === false ? "off" : "on"}` : "–"}</td>
                         <td class="right nowrap">{it.is_served === false && it.is_enabled !== false && <Copy text={line(it.type)} id="copy-cli" label={`Copy: ${line(it.type)}`} />}
                             {it.runtime && may("PUT", "/v1/registry/{name}") && (it.is_enabled === false ? <button type="button" data-testid="action-type-enable" onClick={() => typeAction(it.type, true, it.runtime!, types.again)}>Switch on</button> : <button type="button" data-testid="action-type-disable" onClick={() => typeAction(it.type, false, it.runtime!, types.again)}>Switch off</button>)}</td>
                     </tr>))}</tbody></table></div>)}
@@ -117,10 +117,10 @@ export function Settings() {
                 <button type="button" class="quiet" aria-label={`Remove ${view.name}`} onClick={() => { views.value = views.value.filter((other) => other !== view); }}><Icon name="close" /></button></li>)}</ul>}
             <div class="row"><button type="button" data-testid="views-export" onClick={() => download("cairn-views.json", JSON.stringify(views.value, null, 2))}>Export</button>
                 <label class="button">Import<input type="file" class="file" accept="application/json" data-testid="views-import" onChange={(event) => importViews(event.currentTarget.files?.[0])} /></label>
-                <button type="button" class="danger" data-testid="forget" onClick={() => { forgetAll(); location.reload(); }}>Forget this browser</button></div>
+                <span class="grow" /><button type="button" data-testid="forget" title="Removes what this browser keeps: settings, saved views, drafts, the token" onClick={() => { forgetAll(); location.reload(); }}>Forget this browser</button></div>
             <h2>About</h2>
             <div data-testid="about">
-                {it ? <p><b data-testid="about-version">Cairn {it.version}</b> · {it.store.product}, schema {it.store.schema} · {it.clock === "virtual" ? "virtual clock" : <>clock {Math.abs(skew.value) > 2000 ? <b>{skew.value > 0 ? "+" : "−"}{duration(Math.abs(skew.value))}</b> : `±${Math.round(Math.abs(skew.value))}ms`}</>} · up since <Time at={it.started_at} />{it.page && <> · page <span class="mono">{it.page}</span></>}</p>
+                {it ? <p><b data-testid="about-version">Cairn {it.version}</b> · {it.store.product}, schema {it.store.schema} · {it.clock === "virtual" ? "virtual clock" : <>clock {Math.abs(skew.value) > 2000 ? <b>{skew.value > 0 ? "+" : "−"}{duration(Math.abs(skew.value))}</b> : `±${Math.round(Math.abs(skew.value))}ms`}</>} · started <Time at={it.started_at} />{it.page && <> · page <span class="mono">{it.page}</span></>}</p>
                     : <p class="muted">Cairn</p>}
                 {doctor.data?.items.map((finding) => <p key={finding.check} class="row" data-testid="finding" data-result={finding.result}><Icon name={finding.result === "ok" ? "tick" : finding.result === "error" ? "cross" : "flag"} label={words(finding.result)} /><b>{words(finding.check)}</b> <Text text={finding.text} /></p>)}
                 <p class="muted" data-testid="licences">This page contains {PACKAGES.join(", ")}.</p>

@@ -99,8 +99,8 @@ export default function Workflows({ kind }: { kind: Kind }) {
                     {rows.map((it) => (
                         <tr key={it.name} data-testid={`${kind}-row`} data-name={it.name}>
                             <td class="c-key"><a class="row-link" href={`${word}/${encodeURIComponent(it.name)}/latest`}><Text text={it.name} /></a></td>
-                            <td>{it.versions.slice(0, 6).map((version, index) => <span key={version}>{index > 0 && ", "}<a href={`${word}/${encodeURIComponent(it.name)}/${version}`}>{version}</a></span>)}{it.versions.length > 6 && <span class="muted"> and {it.versions.length - 6} more</span>}</td>
-                            {hasFigures && <><td class="right num">{sum(it.counts, FLIGHT)}</td><td class={`right num${it.counts?.["failed"]?.n ? " bad" : ""}`}>{sum(it.counts, ["failed"])}</td><td class="right num">{sum(it.counts, ["completed"])}</td><td class="right c-time"><Time at={it.last_start_at} /></td></>}
+                            <td data-label="versions">{it.versions.slice(0, 6).map((version, index) => <span key={version}>{index > 0 && ", "}<a href={`${word}/${encodeURIComponent(it.name)}/${version}`}>{version}</a></span>)}{it.versions.length > 6 && <span class="muted"> and {it.versions.length - 6} more</span>}</td>
+                            {hasFigures && <><td class="right num" data-label="in flight">{sum(it.counts, FLIGHT)}</td><td data-label="failed" class={`right num${it.counts?.["failed"]?.n ? " bad" : ""}`}>{sum(it.counts, ["failed"])}</td><td class="right num" data-label="completed">{sum(it.counts, ["completed"])}</td><td class="right c-time"><Time at={it.last_start_at} /></td></>}
                             <td class="right nowrap c-buttons"><a href={`instances?workflow=${encodeURIComponent(it.name)}`}>instances</a> {may("POST", "/v1/instances") && <button type="button" data-testid="action-start" onClick={() => startForm(it.name, it.newest, "", it.versions)}>Start</button>}</td>
                         </tr>))}
                 </tbody></table></div>}
