@@ -1,102 +1,11 @@
-/* api/system.c - the metrics, the health of the process, and its own description.
+/* api/system.c - the health of the process, and its own description.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "api/api.h"
 #include "base/error.h"
 
-#include <inttypes.h>
 #include <string.h>
-
-/* A metric in the text format of Prometheus.  Those that share a name stand together, and their
- * labels tell them apart. */
-struct metric {
-    const char *name, *label, *help; /* label: such as {state="ready"}; NULL: none */
-    size_t offset;                   /* in cairn_stats */
-    bool is_gauge;
-    bool is_seconds; /* kept in microseconds */
-};
-
-#define STAT(member) .offset = offsetof(cairn_stats, member)
-#define COUNTER(metric_name, member, text)              \
-    {                                                   \
-        .name = metric_name, STAT(member), .help = text \
-    }
-#define STATE(metric_name, metric_label, member, text)                          \
-    {                                                                           \
-        .name = metric_name, .label = metric_label, STAT(member), .help = text, \
-        .is_gauge = true                                                        \
-    }
-
-static const struct metric metrics[] = {
-    COUNTER("cairn_jobs_enqueued_total", enqueued, "Jobs recorded."),
-    COUNTER("cairn_jobs_cancelled_total", cancelled, "Jobs cancelled."),
-    COUNTER("cairn_tasks_claimed_total", claimed, "Tasks claimed."),
-    COUNTER("cairn_tasks_completed_total", completed, "Tasks completed."),
-    COUNTER("cairn_tasks_failed_total", failed, "Tasks failed for good."),
-    COUNTER("cairn_tasks_retried_total", retried, "Failed attempts that will be tried again."),
-    COUNTER("cairn_tasks_released_total", released, "Tasks given back unexecuted."),
-    COUNTER("cairn_heartbeats_total", heartbeats, "Leases extended."),
-    COUNTER("cairn_lease_expiries_total", lease_expiries, "Leases that ran out."),
-    COUNTER("cairn_late_reports_total", late_reports,
-            "Reports refused because the lease was lost."),
-    STATE("cairn_queue_depth", "{state=\"ready\"}", ready,
-          "Jobs that have not ended, by state."),
-    STATE("cairn_queue_depth", "{state=\"scheduled\"}", pending, NULL),
-    STATE("cairn_queue_depth", "{state=\"leased\"}", leased, NULL),
-    {"cairn_oldest_waiting_seconds", NULL, "How long the oldest due job has waited.",
-     offsetof(cairn_stats, oldest_waiting_us), true, true},
-    COUNTER("cairn_instances_started_total", started, "Instances started."),
-    STATE("cairn_steps", "{state=\"ready\"}", steps_ready,
-          "Steps that can be claimed or are leased."),
-    STATE("cairn_steps", "{state=\"leased\"}", steps_leased, NULL),
-    STATE("cairn_instances", "{status=\"pending\"}", instances_pending,
-          "Instances that have not ended, by status."),
-    STATE("cairn_instances", "{status=\"running\"}", instances_running, NULL),
-    STATE("cairn_instances", "{status=\"waiting_signal\"}", instances_waiting_signal, NULL),
-    STATE("cairn_instances", "{status=\"paused\"}", instances_paused, NULL),
-    STATE("cairn_instances", "{status=\"compensating\"}", instances_compensating, NULL),
-    STATE("cairn_instances", "{status=\"dlq\"}", instances_dlq, NULL),
-    COUNTER("cairn_passages_total", passages, "Passages of functions begun."),
-    COUNTER("cairn_passage_commits_total", passage_commits, "Commits made by passages."),
-    COUNTER("cairn_passage_conflicts_total", passage_conflicts,
-            "Commits of passages that met another revision than they had read."),
-    COUNTER("cairn_commits_total", commits, "Commits."),
-    COUNTER("cairn_commit_requests_total", commit_requests,
-            "Requests answered by commits; over cairn_commits_total, the batch size."),
-    {"cairn_commit_seconds_sum", NULL, "Time spent in commits.",
-     offsetof(cairn_stats, commit_us), false, true},
-    {"cairn_commit_seconds_max", NULL, "The longest commit.",
-     offsetof(cairn_stats, commit_us_max), true, true},
-};
-
-/* Jobs that are pending but not due yet are no figure of their own. */
-static uint64_t value_of(const struct metric *metric, const cairn_stats *stats)
-{
-    uint64_t value;
-    memcpy(&value, (const char *)stats + metric->offset, sizeof value);
-    if (metric->offset != offsetof(cairn_stats, pending))
-        return value;
-    return value > stats->ready ? value - stats->ready : 0;
-}
-
-void write_metrics(const struct request *request, struct answer *answer)
-{
-    struct buf *buf = &answer->buf;
-    answer->content_type = "text/plain; version=0.0.4; charset=utf-8";
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
-        const struct metric *metric = &metrics[i];
-        uint64_t value = value_of(metric, &request->out.stats);
-        if (metric->help)
-            buf_printf(buf, "# HELP %s %s\n# TYPE %s %s\n", metric->name, metric->help,
-                       metric->name, metric->is_gauge ? "gauge" : "counter");
-        buf_printf(buf, "%s%s ", metric->name, metric->label ? metric->label : "");
-        if (metric->is_seconds)
-            buf_printf(buf, "%" PRIu64 ".%06" PRIu64 "\n", value / 1000000, value % 1000000);
-        else
-            buf_printf(buf, "%" PRIu64 "\n", value);
-    }
-}
 
 /* Without the engine it is ok; with its answer it is ready. */
 void write_health(const struct request *request, struct answer *answer)

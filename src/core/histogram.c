@@ -47,25 +47,35 @@ int64_t histogram_quantile(const struct histogram *histogram, double share)
     return -1;
 }
 
-void histogram_write(const struct histogram *histogram, char text[HISTOGRAM_TEXT])
+void numbers_write(const int64_t *numbers, int count, char text[HISTOGRAM_TEXT])
 {
     size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < HISTOGRAM_BUCKETS; i++)
-        if (histogram->n[i])
+    for (int i = 0; i < count; i++)
+        if (numbers[i])
             used += (size_t)snprintf(text + used, HISTOGRAM_TEXT - used, "%s%d:%lld",
-                                     used ? "," : "", i, (long long)histogram->n[i]);
+                                     used ? "," : "", i, (long long)numbers[i]);
+}
+
+void numbers_read(const char *text, int64_t *ret_numbers, int count)
+{
+    memset(ret_numbers, 0, (size_t)count * sizeof *ret_numbers);
+    while (text && *text) {
+        char *end;
+        long number = strtol(text, &end, 10);
+        long long n = *end == ':' ? strtoll(end + 1, &end, 10) : 0;
+        if (number >= 0 && number < count && n > 0)
+            ret_numbers[number] += n;
+        text = *end == ',' ? end + 1 : NULL;
+    }
+}
+
+void histogram_write(const struct histogram *histogram, char text[HISTOGRAM_TEXT])
+{
+    numbers_write(histogram->n, HISTOGRAM_BUCKETS, text);
 }
 
 void histogram_read(const char *text, struct histogram *ret_histogram)
 {
-    memset(ret_histogram, 0, sizeof *ret_histogram);
-    while (text && *text) {
-        char *end;
-        long bucket = strtol(text, &end, 10);
-        long long n = *end == ':' ? strtoll(end + 1, &end, 10) : 0;
-        if (bucket >= 0 && bucket < HISTOGRAM_BUCKETS && n > 0)
-            ret_histogram->n[bucket] += n;
-        text = *end == ',' ? end + 1 : NULL;
-    }
+    numbers_read(text, ret_histogram->n, HISTOGRAM_BUCKETS);
 }

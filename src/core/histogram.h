@@ -25,6 +25,11 @@ void histogram_merge(struct histogram *to, const struct histogram *from);
  * a bucket times are taken to be spread evenly. */
 int64_t histogram_quantile(const struct histogram *histogram, double share);
 
+/* Up to HISTOGRAM_BUCKETS numbers as text: "12:5,13:2", without those that are 0. */
+void numbers_write(const int64_t *numbers, int count, char text[HISTOGRAM_TEXT]);
+void numbers_read(const char *text, int64_t *ret_numbers,
+                  int count); /* what is none is left out */
+
 /* "12:5,13:2": bucket and count, without those that are 0. */
 void histogram_write(const struct histogram *histogram, char text[HISTOGRAM_TEXT]);
 void histogram_read(const char *text,

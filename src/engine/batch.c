@@ -263,7 +263,7 @@ static void tell_commit(const struct batch *batch, uint64_t took_us)
                         notices[i].format, (long long)notices[i].facts[0].value);
 }
 
-static void count_commit(const struct batch *batch, int64_t began_us)
+static void count_commit(struct batch *batch, int64_t began_us)
 {
     struct counters *counters = &batch->engine->counters;
     uint64_t took_us = (uint64_t)(clock_monotonic_us(&batch->engine->clock) - began_us);
@@ -272,6 +272,7 @@ static void count_commit(const struct batch *batch, int64_t began_us)
     counters->commit_us += took_us;
     if (took_us > counters->commit_us_max)
         counters->commit_us_max = took_us;
+    figures_note_commit(batch, (int64_t)took_us);
     tell_commit(batch, took_us);
 }
 

@@ -52,7 +52,6 @@ static struct job_facts facts_of(const struct job_row *row, const struct job_inp
     return facts;
 }
 
-/* A job that is completed unread has no type here: its claim has it. */
 static cairn_code note_figures(struct batch *batch, const struct job_row *row,
                                const struct job_input *input, enum job_event event)
 {
@@ -61,7 +60,11 @@ static cairn_code note_figures(struct batch *batch, const struct job_row *row,
     bool is_ended = event == EVENT_SUCCEEDED || event == EVENT_FAILED;
     struct figure_note note = {.kind = is_retried ? NOTE_RETRIED : NOTE_ENDED,
                                .type = row->type,
-                               .task = task_hash(row->id)};
+                               .task = task_hash(row->id),
+                               .is_failed = event == EVENT_FAILED};
+    struct figure_note cancelled = {.kind = NOTE_CANCELLED, .type = row->type, .us = -1};
+    if (event == EVENT_CANCELLED)
+        return figures_note(batch, &cancelled);
     if (!is_retried && !is_ended)
         return CAIRN_OK;
     struct figure_note end = {.kind = event == EVENT_FAILED ? NOTE_FAILED : NOTE_COMPLETED,

@@ -273,7 +273,8 @@ cairn_code batch_commit_passage(struct batch *batch, struct request *request)
         batch->tally.passage_commits++;
         batch->tally.passage_conflicts += is_conflict;
         if (in->outcome != PASSAGE_GO_ON)
-            TRY(figures_note_call(batch, runner->row.task_type, in->task_id, false));
+            TRY(figures_note_call(batch, runner->row.task_type, in->task_id, false,
+                                  in->outcome == PASSAGE_FAIL));
         TRY(keep_all(batch, instance, request, children));
     }
     return answer(batch, request, instance, runner, &verdict, is_conflict);

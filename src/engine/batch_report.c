@@ -161,7 +161,8 @@ static cairn_code apply_report(struct batch *batch, struct workset_instance *ins
         if (given->outcome != CAIRN_RELEASE)
             TRY(figures_note_call(batch, step->row.task_type, given->task_id,
                                   given->outcome != CAIRN_COMPLETE &&
-                                      is_called_again(step->row.status)));
+                                      is_called_again(step->row.status),
+                                  given->outcome != CAIRN_COMPLETE));
         TRY(batch_emit(batch, instance, step->row.name, given->outbound,
                        given->outbound_count));
     }

@@ -4,6 +4,7 @@
  */
 #include "engine/batch.h"
 #include "engine/bulk.h"
+#include "engine/read.h"
 
 #include <assert.h>
 #include <string.h>
@@ -119,6 +120,28 @@ static int64_t long_us(const struct local_engine *engine)
 {
     int64_t us = engine->gathering.commit_us * LONG_COMMITS;
     return us < LONG_LEAST_US ? LONG_LEAST_US : us > LONG_MOST_US ? LONG_MOST_US : us;
+}
+
+/* Questions that wanted a commit before them go to the reader now. */
+static void pass_on_questions(struct committer *committer, struct request_queue *requests)
+{
+    struct local_engine *engine = committer->engine;
+    struct request_queue rest = {0};
+    struct request *request;
+    while ((request = queue_pop(requests)) != NULL) {
+        bool is_question = request->op == OP_METRICS && !request->code;
+        if (is_question && engine->has_reader) {
+            pthread_mutex_lock(&engine->lock);
+            queue_push(&engine->reads, request);
+            pthread_cond_signal(&engine->read_work);
+            pthread_mutex_unlock(&engine->lock);
+            continue;
+        }
+        if (is_question)
+            request->code = read_run(engine, committer->session, request);
+        queue_push(&rest, request);
+    }
+    *requests = rest;
 }
 
 /* Answers the callers of a commit. */
@@ -369,6 +392,7 @@ static void commit_all(struct committer *committer, struct request_queue *reques
         note_reached(engine);
     if (!code) {
         settle(committer, &before, &result);
+        pass_on_questions(committer, requests);
         answer(engine, requests, clock_monotonic_us(&engine->clock) - before.at_us);
         commit_each(committer, &result.busy);
     } else if (code == CAIRN_E_UNREACHABLE ||

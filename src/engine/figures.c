@@ -14,9 +14,10 @@
 #define WRITE_US (10 * US_PER_SEC)
 #define FOLD_US US_PER_MIN
 
-void figures_init(struct figures *figures)
+void figures_init(struct figures *figures, const char *process)
 {
     pthread_mutex_init(&figures->lock, NULL);
+    totals_init(&figures->totals, process);
 }
 
 void figures_done(struct figures *figures)
@@ -34,6 +35,7 @@ void figures_done(struct figures *figures)
     for (size_t i = 0; i < sizeof figures->kept / sizeof *figures->kept; i++)
         mem_free(figures->kept[i].text);
     mem_free(figures->calls);
+    totals_done(&figures->totals);
     pthread_mutex_destroy(&figures->lock);
 }
 
@@ -74,11 +76,12 @@ cairn_code figures_note_step_claimed(struct batch *batch, const struct step_row 
 }
 
 cairn_code figures_note_call(struct batch *batch, const char *type, const char *task_id,
-                             bool is_retried)
+                             bool is_retried, bool is_failed)
 {
     struct figure_note note = {.kind = is_retried ? NOTE_RETRIED : NOTE_ENDED,
                                .type = type,
-                               .task = task_hash(task_id)};
+                               .task = task_hash(task_id),
+                               .is_failed = is_failed};
     return figures_note(batch, &note);
 }
 
@@ -90,7 +93,9 @@ cairn_code figures_note_event(struct batch *batch, const struct workset_instance
         enum note_kind kind;
     } events[] = {{"workflow_started", NOTE_STARTED},
                   {"workflow_completed", NOTE_COMPLETED},
-                  {"workflow_failed", NOTE_FAILED}};
+                  {"workflow_failed", NOTE_FAILED},
+                  {"workflow_cancelled", NOTE_CANCELLED},
+                  {"workflow_aborted", NOTE_ABORTED}};
     if (!instance || type[0] != 'w')
         return CAIRN_OK;
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
@@ -194,6 +199,10 @@ static void count_note(struct figures *figures, const struct figure_note *note, 
         type = call->type;
     if (call)
         *call = (struct call_begun){note->task, type, is_claim ? now_us : 0};
+    totals_count(&figures->totals, note, note->type ? note->type : type,
+                 note->workflow ? note->us : took_us);
+    if (note->kind == NOTE_CANCELLED || note->kind == NOTE_ABORTED)
+        return;
     count_into(minute_of(figures, all, now_us), note, took_us);
     if (type)
         count_into(minute_of(figures, type, now_us), note, note->workflow ? note->us : took_us);
@@ -239,10 +248,18 @@ cairn_code figures_minute_row(struct local_engine *engine, struct arena *arena,
     return figure_to_row(arena, &minute->figure, ret_row, reterr);
 }
 
-static bool is_time(struct figures *figures, int64_t now_us)
+static cairn_code take_all(struct batch *batch, struct figure_row **ret_rows, size_t *ret_count)
 {
+    TRY(take_changed(batch->engine, &batch->arena, ret_rows, ret_count, batch->error));
+    return totals_take(batch->engine, &batch->arena, batch->tx->now_us, &batch->totals,
+                       &batch->total_count, batch->error);
+}
+
+static bool is_time(const struct figures *figures, const struct batch *batch)
+{
+    int64_t since_us = batch->tx->now_us - figures->written_us;
     return figures->is_changed && !figures->is_writing &&
-           (now_us - figures->written_us >= WRITE_US || now_us < figures->written_us);
+           (batch->is_figures_wanted || since_us >= WRITE_US || since_us < 0);
 }
 
 cairn_code figures_write(struct batch *batch)
@@ -255,10 +272,8 @@ cairn_code figures_write(struct batch *batch)
     pthread_mutex_lock(&figures->lock);
     if (!figures->written_us)
         figures->written_us = now_us;
-    bool is_due = is_time(figures, now_us);
-    cairn_code code =
-        is_due ? take_changed(batch->engine, &batch->arena, &rows, &count, batch->error)
-               : CAIRN_OK;
+    bool is_due = is_time(figures, batch);
+    cairn_code code = is_due ? take_all(batch, &rows, &count) : CAIRN_OK;
     bool is_folding = !code && is_due && now_us - figures->folded_us >= FOLD_US;
     if (!code && is_due) {
         figures->is_writing = batch->has_figures = true;
@@ -273,6 +288,10 @@ cairn_code figures_write(struct batch *batch)
     TRY(code);
     if (count)
         TRY(STORE(batch, put_figures, rows, count));
+    if (batch->total_count)
+        TRY(STORE(batch, put_totals, batch->totals, batch->total_count));
+    if (is_folding)
+        TRY(totals_fold(batch));
     return is_folding ? figures_fold(batch) : CAIRN_OK;
 }
 
@@ -305,19 +324,36 @@ static void settle_written(struct figures *figures, int64_t now_us, bool is_comm
 
 void figures_settle(struct batch *batch, int64_t now_us, bool is_committed)
 {
+    static const struct tally nothing;
     struct figures *figures = &batch->engine->figures;
-    if (!batch->has_figures && !batch->figures.count)
+    bool is_news = is_committed && (batch->figures.count ||
+                                    memcmp(&batch->tally, &nothing, sizeof nothing) != 0);
+    if (!batch->has_figures && !is_news)
         return;
     pthread_mutex_lock(&figures->lock);
-    if (batch->has_figures)
+    if (batch->has_figures) {
         settle_written(figures, now_us, is_committed);
+        totals_settle(&figures->totals, batch->totals, batch->total_count, now_us,
+                      is_committed);
+    }
+    if (is_news)
+        totals_count_batch(batch);
     for (size_t i = 0; i < batch->figures.count && is_committed; i++)
         count_note(figures, &batch->figures.items[i], now_us);
-    if (batch->figures.count && is_committed) {
+    if (is_news) {
         figures->is_changed = true;
         if (!figures->look_us)
             figures->look_us = clock_monotonic_us(&batch->engine->clock) + WRITE_US;
     }
+    pthread_mutex_unlock(&figures->lock);
+}
+
+/* It alone is no reason to write: to write is a commit, too. */
+void figures_note_commit(struct batch *batch, int64_t took_us)
+{
+    struct figures *figures = &batch->engine->figures;
+    pthread_mutex_lock(&figures->lock);
+    totals_count_commit(&figures->totals, batch->requests->count, took_us);
     pthread_mutex_unlock(&figures->lock);
 }
 
@@ -339,15 +375,19 @@ void figures_leave(struct local_engine *engine)
     struct arena arena = {0};
     struct store_tx *tx;
     struct figure_row *rows;
-    size_t count = 0;
-    bool is_known = engine->base.options.serves || engine->workers.is_any_written;
+    struct total_row *totals;
+    size_t count = 0, total_count = 0;
+    bool is_known = engine->base.options.serves || engine->workers.is_any_written ||
+                    engine->figures.totals.written_us;
     if (!is_known || !engine->figures.is_changed || !session || engine->is_in_trouble)
         return;
     engine->store->stop_fd = -1; /* what is asked now is not to be given up */
     session->deadline_us = clock_monotonic_us(&engine->clock) + US_PER_SEC;
     if (!take_changed(engine, &arena, &rows, &count, NULL) &&
         !ops->begin(session, &arena, &tx, NULL)) {
-        if (ops->put_figures(tx, rows, count, NULL))
+        if (ops->put_figures(tx, rows, count, NULL) ||
+            totals_take(engine, &arena, tx->now_us, &totals, &total_count, NULL) ||
+            ops->put_totals(tx, totals, total_count, NULL))
             ops->rollback(tx);
         else
             ops->commit(tx, false, NULL);

@@ -12,6 +12,7 @@
 
 #include "cairn.h"
 #include "core/histogram.h"
+#include "engine/totals.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -38,6 +39,8 @@ enum note_kind {
     NOTE_STARTED,
     NOTE_COMPLETED,
     NOTE_FAILED,
+    NOTE_CANCELLED, /* counted in the totals alone, as those that were aborted */
+    NOTE_ABORTED,
     NOTE_CLAIMED,
     NOTE_ENDED,
     NOTE_RETRIED
@@ -48,8 +51,9 @@ struct figure_note {
     enum note_kind kind;
     const char *type; /* of a job or task; NULL: that of the claim */
     const char *workflow;
-    uint32_t task; /* task_hash() */
-    int64_t us;    /* how long it waited, or an instance took; -1: not known */
+    uint32_t task;  /* task_hash() */
+    int64_t us;     /* how long it waited, or an instance took; -1: not known */
+    bool is_failed; /* NOTE_ENDED: the call has failed */
 };
 
 /* A type or workflow: the name stays where it is. */
@@ -88,6 +92,7 @@ struct figures {
     int64_t written_us, folded_us; /* by the store's clock */
     int64_t look_us;               /* monotonic: when to write next without a batch; 0: never */
     struct kept_overview kept[8];  /* by range */
+    struct totals totals;
 };
 
 struct arena;
@@ -99,7 +104,7 @@ struct workset_instance;
 struct job_row;
 struct step_row;
 
-void figures_init(struct figures *figures);
+void figures_init(struct figures *figures, const char *process);
 void figures_done(struct figures *figures);
 
 uint32_t task_hash(const char *task_id);
@@ -110,7 +115,7 @@ cairn_code figures_note_job_claimed(struct batch *batch, const struct job_row *r
 cairn_code figures_note_step_claimed(struct batch *batch, const struct step_row *row);
 /* A call has ended.  type: NULL: as its claim says. */
 cairn_code figures_note_call(struct batch *batch, const char *type, const char *task_id,
-                             bool is_retried);
+                             bool is_retried, bool is_failed);
 cairn_code figures_note_event(struct batch *batch, const struct workset_instance *instance,
                               const char *type);
 
@@ -118,6 +123,8 @@ cairn_code figures_note_event(struct batch *batch, const struct workset_instance
 cairn_code figures_write(struct batch *batch);
 /* After the batch: its notes count if it was committed. */
 void figures_settle(struct batch *batch, int64_t now_us, bool is_committed);
+/* After that, if it was committed. */
+void figures_note_commit(struct batch *batch, int64_t took_us);
 
 /* As workers_next_us() and workers_leave(). */
 int64_t figures_next_us(struct local_engine *engine);

@@ -453,7 +453,7 @@ static void init_locks(struct local_engine *engine)
     pthread_mutex_init(&engine->read_lock, NULL);
     known_leases_init(&engine->known_leases);
     workers_init(&engine->workers);
-    figures_init(&engine->figures);
+    figures_init(&engine->figures, engine->workers.process);
     engine->bulks.look_us = engine->base.options.serves ? 0 : INT64_MAX;
     memories_init(&engine->base.memories);
 }

@@ -35,6 +35,8 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_DLQ_REQUEUE] = {"requeue", check_requeue, batch_requeue, answer_instance},
     [OP_BULK_START] = {"bulk", check_bulk_start, batch_start_bulk},
     [OP_BULK_STOP] = {"bulk stop", check_id, batch_stop_bulk},
+    [OP_METRICS] = {"metrics", check_nothing, batch_metrics,
+                    answer_metrics}, /* by the reader */
     [OP_BULK_STEP] = {"bulk step", check_nothing, batch_walk_bulk},
     [OP_COMMIT] = {"commit", check_commit, batch_commit_passage}, /* and batch_claim() */
 

@@ -56,10 +56,9 @@ cairn_code answer_needs(struct question *q)
 }
 
 #define COPY_COUNTER(name) stats->name = from->name;
-cairn_code answer_stats(struct question *q)
+cairn_code question_stats(struct question *q, cairn_stats *stats)
 {
     const struct counters *from = &q->engine->counters;
-    cairn_stats *stats = &q->request->out.stats;
     struct job_counts jobs = {0};
     struct step_counts steps = {0};
     uint64_t instances[INSTANCE_STATUS_COUNT] = {0};
@@ -88,6 +87,11 @@ cairn_code answer_stats(struct question *q)
     };
     COUNTERS(COPY_COUNTER)
     return CAIRN_OK;
+}
+
+cairn_code answer_stats(struct question *q)
+{
+    return question_stats(q, &q->request->out.stats);
 }
 
 cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct request *request)

@@ -27,10 +27,10 @@ cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct requ
 /* The answers to operations: read.c, read_context.c, read_list.c, idle.c,
  * doctor.c. */
 typedef cairn_code answer_function(struct question *q);
-answer_function answer_clock, answer_stats, answer_idle, answer_context, answer_doctor,
-    answer_why, answer_workers, answer_held, answer_types, answer_about, answer_needs,
-    answer_overview, answer_bulk, answer_bulks, answer_job, answer_definition, answer_instance,
-    answer_dlq_record;
+answer_function answer_clock, answer_stats, answer_metrics, answer_idle, answer_context,
+    answer_doctor, answer_why, answer_workers, answer_held, answer_types, answer_about,
+    answer_needs, answer_overview, answer_bulk, answer_bulks, answer_job, answer_definition,
+    answer_instance, answer_dlq_record;
 answer_function answer_list;   /* a page of what the operation lists */
 answer_function answer_counts; /* how many of them, by status; read_rows.c */
 answer_function answer_definitions, answer_versions, answer_grid; /* read_definitions.c */
@@ -65,6 +65,7 @@ const char *text_cut(struct arena *arena, const char *text, size_t most);
 
 /* read_workers.c: the types of all that can be claimed or is planned, and what is known of them.  q->workers is
  * set then. */
+cairn_code question_stats(struct question *q, cairn_stats *stats);
 cairn_code question_types(struct question *q, struct type_item **ret_items, size_t *ret_count);
 
 /* read_errors.c: errors in groups, into page->errors; and the order of groups, for qsort(). */

@@ -433,6 +433,20 @@ struct bulk_item {
     size_t matched_count;
 };
 
+/* What /metrics tells. */
+struct metrics_output {
+    cairn_stats stats;            /* the counters are those of all processes */
+    const struct total_sum *sums; /* of types and workflows */
+    size_t sum_count;
+    const struct total *all;
+    const struct type_item *types; /* those that are labels, and "other" */
+    size_t type_count;
+    int64_t now_us, approvals, dead;
+    uint64_t size_bytes;
+    int32_t schema;
+    const char *store; /* its kind */
+};
+
 /* What waits for a person. */
 struct needs_output {
     int64_t at_us, approvals, dead;
@@ -507,6 +521,7 @@ struct request {
         struct about_output about;
         struct needs_output needs;
         const char *overview; /* JSON */
+        const struct metrics_output *metrics;
         struct bulk_item bulk;
         struct grid_output *grid;
     } out;

@@ -240,7 +240,8 @@ TEST(metrics_are_in_the_text_format_of_prometheus)
         "\ncairn_oldest_waiting_seconds 0.000000\n",
         "\n# TYPE cairn_commits_total counter\n",
         "\n# TYPE cairn_commit_requests_total counter\n",
-        "\n# HELP cairn_commit_seconds_sum ",
+        "\n# TYPE cairn_commit_seconds histogram\n",
+        "\ncairn_commit_seconds_sum ",
         "\n# HELP cairn_commit_seconds_max ",
     };
     struct caller caller;

@@ -154,6 +154,8 @@ TEST(a_completion_leaves_what_core_leaves)
         check_alike(&left, &right, situations[i].name);
         CHECK(!is_done || row.attempt == left.attempt, "%s: the attempt is %d",
               situations[i].name, row.attempt);
+        if (is_done)
+            CHECK_STR(row.type, left.type);
         commit(rig);
     }
 }

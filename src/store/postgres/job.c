@@ -146,8 +146,9 @@ static cairn_code complete_portion(struct store_tx *tx, struct job_row *rows, si
         rows[number - 1].prev_event = value_int(&reader, 3);
         rows[number - 1].last_event = value_int(&reader, 4);
         rows[number - 1].event_count = (int32_t)value_int(&reader, 5);
+        rows[number - 1].type = value_text(&reader, 6);
     }
-    return CAIRN_OK;
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
 cairn_code postgres_complete_jobs(struct store_tx *tx, struct job_row *rows, size_t count,

@@ -49,6 +49,19 @@ cairn_code sqlite_product(struct store_tx *tx, char *ret_product, cairn_error *r
     return CAIRN_OK;
 }
 
+static uint64_t size_of(struct connection *connection)
+{
+    return (uint64_t)connection_int(connection, "PRAGMA page_count", 0) *
+           (uint64_t)connection_int(connection, "PRAGMA page_size", 0);
+}
+
+cairn_code sqlite_measure(struct store_tx *tx, uint64_t *ret_bytes, cairn_error *reterr)
+{
+    (void)reterr;
+    *ret_bytes = size_of(sqlite_session_of(tx)->connection);
+    return CAIRN_OK;
+}
+
 cairn_code sqlite_inspect(struct store_tx *tx, struct store_facts *ret_facts,
                           cairn_error *reterr)
 {
@@ -61,8 +74,7 @@ cairn_code sqlite_inspect(struct store_tx *tx, struct store_facts *ret_facts,
     facts.expired_leases = (uint64_t)expired;
     TRY(sqlite_product(tx, facts.product, reterr));
     facts.schema_version = schema_version(connection);
-    facts.size_bytes = (uint64_t)connection_int(connection, "PRAGMA page_count", 0) *
-                       (uint64_t)connection_int(connection, "PRAGMA page_size", 0);
+    facts.size_bytes = size_of(connection);
     describe_settings(connection, &facts);
     check_damage(connection, &facts);
     *ret_facts = facts;

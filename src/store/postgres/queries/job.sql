@@ -183,7 +183,7 @@ SELECT given.until, ARRAY[given.id]
 --       insert_jobs
 --
 -- Each row begins with the time: the database's clock after all rows were locked, unless the clock is
--- virtual.  Then the number of the job in $1 and its attempt, last_event before and after, and event_count.
+-- virtual.  Then the number of the job in $1 and its attempt, last_event before and after, event_count and type.
 -- At least one row; if nothing was written, these are NULL.  The ids of events are as in claim_jobs.
 --
 -- Locks in the order given, and skips what others hold.  A row is found once by its id, and from then on
@@ -230,9 +230,11 @@ WITH held AS MATERIALIZED (
            event_count   = r.event_count + CASE WHEN $9::bigint > 0 THEN 1 ELSE 0 END
       FROM moment, held
      WHERE r.ctid = held.place AND r.lease_until >= moment.now
-    RETURNING held.number, r.attempt, held.last_event AS prev_event, r.last_event, r.event_count
+    RETURNING held.number, r.attempt, held.last_event AS prev_event, r.last_event, r.event_count,
+              r.type
 )
-SELECT moment.now, done.number, done.attempt, done.prev_event, done.last_event, done.event_count
+SELECT moment.now, done.number, done.attempt, done.prev_event, done.last_event, done.event_count,
+       done.type
   FROM moment
   LEFT JOIN done ON true
 

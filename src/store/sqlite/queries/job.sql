@@ -72,7 +72,7 @@ UPDATE workflow_run
 --   :now                          microseconds since 1970
 --
 -- One row or none.
-SELECT seq, attempt, last_event, event_count
+SELECT seq, type, attempt, last_event, event_count
   FROM workflow_run
  WHERE id = :id
    AND status = 'leased'
