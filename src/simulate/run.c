@@ -1,0 +1,222 @@
+/* simulate/run.c - one run: from one thing that is due to the next, until the instance has ended or nothing is due.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "simulate/run.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+/* A run that goes on for longer, or that does more, never ends. */
+#define HORIZON_US (INT64_C(10) * 366 * 24 * 60 * US_PER_MIN)
+enum { TURNS_MAX = 100000 };
+
+void free_pagep(cairn_page **page)
+{
+    cairn_page_free(*page);
+}
+
+cairn_code run_read_steps(const struct run *run, const char *cursor, cairn_page **ret_steps)
+{
+    size_t count = run->world->step_count;
+    return cairn_instance_steps(run->world->engine, run->id, cursor,
+                                count < 1000 ? (uint32_t)count : 1000, ret_steps, run->reterr);
+}
+
+cairn_code run_note_success(struct run *run, int step, bool is_undo)
+{
+    struct sim_end *end = run->end;
+    size_t room = end->undone_count;
+    end->steps[step].is_done = !is_undo;
+    if (!is_undo)
+        return CAIRN_OK;
+    end->steps[step].is_undone = true;
+    int *undone =
+        arena_grow(run->arena, end->undone, end->undone_count, 1, &room, sizeof *undone);
+    NEED(undone, run->reterr);
+    undone[end->undone_count++] = step;
+    end->undone = undone;
+    return CAIRN_OK;
+}
+
+int run_step_number(const struct run *run, const char *name)
+{
+    for (size_t i = 0; i < run->world->step_count; i++)
+        if (strcmp(run->world->steps[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* ---- time -------------------------------------------------------------------------------------- */
+
+static cairn_code move_clock(struct run *run, int64_t to_us)
+{
+    int64_t ms = to_us > run->now_us ? (to_us - run->now_us + US_PER_MS - 1) / US_PER_MS : 0;
+    return cairn_clock_advance(run->world->engine, ms, &run->now_us, run->reterr);
+}
+
+static void take_earlier(int64_t *at_us, int64_t other_us)
+{
+    if (other_us && (*at_us == 0 || other_us < *at_us))
+        *at_us = other_us;
+}
+
+/* A call ends before its timeout, so nothing else can happen while it is alone. */
+static bool is_call_alone(const struct run *run)
+{
+    return run->open_calls == 1 && run->open_visits == 0 && !run->world->has_forks &&
+           run->world->plan->file_count == 1;
+}
+
+/* When the next thing happens; 0: nothing will. */
+static cairn_code find_next(struct run *run, int64_t *ret_at_us)
+{
+    if (!is_call_alone(run))
+        TRY(cairn_clock_next(run->world->engine, ret_at_us, run->reterr));
+    for (size_t i = 0; i < run->calls.count; i++)
+        if (!run->calls.items[i].is_over)
+            take_earlier(ret_at_us, run->calls.items[i].at_us);
+    for (size_t i = 0; i < run->visits.count; i++)
+        if (!run->visits.items[i].is_over)
+            take_earlier(ret_at_us, run->visits.items[i].at_us);
+    return CAIRN_OK;
+}
+
+/* ---- the instance ------------------------------------------------------------------------------ */
+
+static bool has_ended(cairn_instance_status status)
+{
+    return status == CAIRN_INSTANCE_COMPLETED || status == CAIRN_INSTANCE_FAILED ||
+           status == CAIRN_INSTANCE_CANCELLED || status == CAIRN_INSTANCE_ABORTED;
+}
+
+static cairn_code read_status(struct run *run, bool *ret_has_ended)
+{
+    cleanup(free_pagep) cairn_page *page = NULL;
+    TRY(cairn_instance_get(run->world->engine, run->id, &page, run->reterr));
+    const cairn_instance *instance = cairn_page_instance(page, 0);
+    *ret_has_ended = has_ended(instance->status_code);
+    run->end->status = *ret_has_ended ? instance->status_code : 0;
+    run->end->word = arena_strdup(run->arena, instance->status);
+    NEED(run->end->word, run->reterr);
+    return CAIRN_OK;
+}
+
+/* Each run begins at a full second, so that rounding is the same in all. */
+static cairn_code begin(struct run *run, uint64_t seed)
+{
+    cairn_engine *engine = run->world->engine;
+    cairn_start_options options = CAIRN_START_DEFAULTS;
+    cairn_enqueued started;
+    TRY(cairn_clock_now(engine, &run->now_us, run->reterr));
+    TRY(move_clock(run, (run->now_us / US_PER_SEC + 1) * US_PER_SEC));
+    TRY(cairn_clock_reseed(engine, seed, run->reterr));
+    run->began_us = run->now_us;
+    options.workflow = run->world->workflow;
+    options.version = run->world->version;
+    options.input = run->world->input;
+    TRY(cairn_instance_start(engine, &options, &started, run->reterr));
+    memcpy(run->id, started.id, sizeof run->id);
+    tell(run, "%s starts with the input %s", run->world->workflow, options.input);
+    return CAIRN_OK;
+}
+
+/* ---- turns ------------------------------------------------------------------------------------- */
+
+/* *ret_is_over: the instance has ended, or nothing will happen any more. */
+static cairn_code turn(struct run *run, bool *is_given, bool *ret_is_over)
+{
+    int64_t next_us = 0;
+    *ret_is_over = false;
+    if (run->world->plan->work) {
+        TRY(run->world->plan->work(run->world->plan->work_arg, run->world->engine,
+                                   run->reterr));
+        TRY(tell_events(run));
+    } else if (!*is_given) {
+        TRY(act_claim(run, is_given));
+    }
+    /* One step that is called leaves nobody to wait for, unless there are others beside it. */
+    if (run->world->has_people && (run->open_calls == 0 || run->world->has_forks))
+        TRY(people_plan(run));
+    if (run->open_calls == 0 && run->open_visits == 0) {
+        TRY(read_status(run, ret_is_over));
+        if (*ret_is_over)
+            return CAIRN_OK;
+    }
+    TRY(find_next(run, &next_us));
+    if (next_us == 0 || next_us - run->began_us > HORIZON_US) {
+        *ret_is_over = true;
+        return CAIRN_OK;
+    }
+    TRY(move_clock(run, next_us));
+    TRY(tell_events(run));
+    TRY(act_end_due(run, is_given));
+    return people_visit_due(run);
+}
+
+static cairn_code read_steps(struct run *run)
+{
+    char *cursor = NULL;
+    for (size_t at = 0;;) {
+        cleanup(free_pagep) cairn_page *page = NULL;
+        TRY(run_read_steps(run, cursor, &page));
+        for (size_t i = 0; i < cairn_page_count(page) && at < run->world->step_count;
+             i++, at++) {
+            const cairn_step *step = cairn_page_step(page, i);
+            struct law_step *facts = &run->end->steps[at];
+            run->end->is_reached[at] =
+                facts->is_called || (step->status_code != CAIRN_STEP_PENDING &&
+                                     step->status_code != CAIRN_STEP_SKIPPED);
+            if (step->kind_code != CAIRN_STEP_KIND_TASK) /* of calls the run itself knows it */
+                facts->is_done = step->status_code == CAIRN_STEP_COMPLETED ||
+                                 step->status_code == CAIRN_STEP_CONFIRMED;
+        }
+        if (!cairn_page_next(page))
+            return CAIRN_OK;
+        cursor = arena_strdup(run->arena, cairn_page_next(page));
+        NEED(cursor, run->reterr);
+    }
+}
+
+/* What never ends must not be in the way of the next run. */
+static cairn_code finish(struct run *run)
+{
+    bool is_ended;
+    TRY(read_status(run, &is_ended));
+    TRY(read_steps(run));
+    TRY(tell_events(run));
+    TRY(tell_end(run));
+    return is_ended ? CAIRN_OK
+                    : cairn_instance_abort(run->world->engine, run->id, SIM_WORKER,
+                                           "it does not end", run->reterr);
+}
+
+cairn_code sim_run(struct sim_world *world, uint64_t seed, struct buf *story,
+                   struct sim_end *ret_end, cairn_error *reterr)
+{
+    *ret_end = (struct sim_end){0};
+    struct run run = {.world = world,
+                      .end = ret_end,
+                      .arena = &ret_end->arena,
+                      .story = story,
+                      .reterr = reterr};
+    rng_init(&run.rng, seed);
+    ret_end->steps = arena_array(run.arena, world->step_count, sizeof *ret_end->steps);
+    ret_end->is_reached =
+        arena_array(run.arena, world->step_count, sizeof *ret_end->is_reached);
+    run.is_expected = arena_array(run.arena, world->step_count, sizeof *run.is_expected);
+    NEED(ret_end->steps && ret_end->is_reached && run.is_expected, reterr);
+    TRY(begin(&run, seed));
+    bool is_given = false, is_over = false;
+    for (int i = 0; i < TURNS_MAX && !is_over; i++)
+        TRY(turn(&run, &is_given, &is_over));
+    return finish(&run);
+}
+
+void sim_end_done(struct sim_end *end)
+{
+    arena_done(&end->arena);
+    *end = (struct sim_end){0};
+}

@@ -1,0 +1,169 @@
+/* simulate/story.c - tells a run: what handlers and people did, and what the engine made of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "simulate/run.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_MAX_BYTES = 600, TIME_TEXT = 40 };
+
+/* "00:00:31.6" since the start, "3d 00:00:00.0" after days. */
+static void write_time(char text[TIME_TEXT], int64_t us)
+{
+    int64_t tenths = us / (US_PER_SEC / 10);
+    int64_t seconds = tenths / 10, days = seconds / 86400;
+    int used = days ? snprintf(text, TIME_TEXT, "%" PRId64 "d ", days) : 0;
+    snprintf(text + used, (size_t)(TIME_TEXT - used), "%02d:%02d:%02d.%d",
+             (int)(seconds / 3600 % 24), (int)(seconds / 60 % 60), (int)(seconds % 60),
+             (int)(tenths % 10));
+}
+
+void tell(struct run *run, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES], time[TIME_TEXT];
+    va_list list;
+    if (!run->story)
+        return;
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    write_time(time, run->now_us - run->began_us);
+    buf_printf(run->story, "%s  %s\n", time, line);
+}
+
+/* ---- what the engine did ----------------------------------------------------------------------- */
+
+/* {} is the step.  Of invented handlers the calls are told when they are made. */
+static const struct sentence {
+    const char *type, *text;
+    bool is_of_call;
+} sentences[] = {
+    {"step_started", "{} is called", true},
+    {"step_retry", "{} fails, and will be called again", true},
+    {"step_failed", "{} has failed for good", false},
+    {"step_skipped", "{} is left out", false},
+    {"step_paused", "{} is put into the dead letter queue", false},
+    {"compensation_started", "{} is being undone", true},
+    {"compensation_retry", "the undo of {} fails, and will be called again", true},
+    {"compensation_success", "{} is undone", true},
+    {"compensation_max_retries_exceeded", "{} cannot be undone: no call is left", false},
+    {"workflow_compensating", "what was done is undone, the last first", false},
+    {"workflow_paused", "the instance is paused", false},
+    {"workflow_dlq", "the instance waits in the dead letter queue for somebody to look at it",
+     false},
+    {"workflow_completed", "the instance has completed", false},
+    {"workflow_failed", "the instance has failed", false},
+    {"workflow_cancelled", "the instance is cancelled", false},
+    {"workflow_aborted", "the instance is aborted: nothing is undone", false},
+    {"step_completed", "{} completes", true},
+};
+
+static const struct sentence *sentence_of(const char *type)
+{
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        if (strcmp(sentences[i].type, type) == 0)
+            return &sentences[i];
+    return NULL;
+}
+
+static void tell_event(struct run *run, const cairn_event *event)
+{
+    const struct sentence *sentence = sentence_of(event->type);
+    if (!sentence || (sentence->is_of_call && !run->world->plan->work))
+        return;
+    const char *place = strstr(sentence->text, "{}");
+    int64_t now_us = run->now_us;
+    run->now_us = event->at_us; /* the clock has passed it on its way */
+    if (place)
+        tell(run, "%.*s%s%s", (int)(place - sentence->text), sentence->text,
+             event->step ? event->step : "", place + 2);
+    else
+        tell(run, "%s", sentence->text);
+    run->now_us = now_us;
+}
+
+/* Real handlers are called by a worker, so that only the events know of it. */
+static cairn_code note_event(struct run *run, const cairn_event *event)
+{
+    int step = event->step ? run_step_number(run, event->step) : -1;
+    if (step < 0)
+        return CAIRN_OK;
+    if (strcmp(event->type, "step_started") == 0)
+        run->end->steps[step].is_called = true;
+    if (strcmp(event->type, "step_completed") == 0)
+        return run_note_success(run, step, false);
+    return strcmp(event->type, "compensation_success") == 0 ? run_note_success(run, step, true)
+                                                            : CAIRN_OK;
+}
+
+cairn_code tell_events(struct run *run)
+{
+    for (bool is_more = run->story != NULL; is_more;) {
+        cleanup(free_pagep) cairn_page *page = NULL;
+        char cursor[32];
+        snprintf(cursor, sizeof cursor, "%" PRId64, run->told_to);
+        TRY(cairn_instance_events(run->world->engine, run->id, run->told_to ? cursor : NULL,
+                                  100, &page, run->reterr));
+        size_t count = cairn_page_count(page);
+        for (size_t i = 0; i < count; i++) {
+            tell_event(run, cairn_page_event(page, i));
+            if (run->world->plan->work)
+                TRY(note_event(run, cairn_page_event(page, i)));
+        }
+        if (count)
+            run->told_to = cairn_page_event(page, count - 1)->id;
+        is_more = cairn_page_next(page) != NULL;
+    }
+    return CAIRN_OK;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------- */
+
+/* "Done: charge, reserve." of the steps with this fact, which is a member of struct law_step. */
+static void list_steps(struct run *run, const char *head, size_t fact)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < run->world->step_count; i++) {
+        const char *facts = (const char *)&run->end->steps[i];
+        if (!*(const bool *)(facts + fact))
+            continue;
+        buf_printf(run->story, "%s%s", is_any ? ", " : head, run->world->steps[i]);
+        is_any = true;
+    }
+    buf_str(run->story, is_any ? "\n" : "");
+}
+
+static cairn_code tell_why(struct run *run)
+{
+    cleanup(free_pagep) cairn_page *page = NULL;
+    TRY(cairn_instance_why(run->world->engine, run->id, &page, run->reterr));
+    for (size_t i = 0; i < cairn_page_count(page); i++) {
+        const cairn_why *why = cairn_page_why(page, i);
+        buf_printf(run->story, "%s%s%s\n", why->step ? why->step : "", why->step ? ": " : "",
+                   why->text);
+    }
+    return CAIRN_OK;
+}
+
+cairn_code tell_end(struct run *run)
+{
+    if (!run->story)
+        return CAIRN_OK;
+    if (run->end->status) {
+        buf_printf(run->story, "It ended as %s.\n", run->end->word);
+    } else {
+        buf_printf(run->story, "It does not end by itself: it is %s.\n", run->end->word);
+        TRY(tell_why(run));
+    }
+    list_steps(run, "Done at the end: ", offsetof(struct law_step, is_done));
+    list_steps(run, "Undone: ", offsetof(struct law_step, is_undone));
+    return CAIRN_OK;
+}

@@ -1,0 +1,144 @@
+# stores: sqlite
+# A workflow is tried against failures that are drawn by seed, so what is printed never changes.
+$ printf 'workflow: trip\nversion: 1\nsteps:\n  - step: flight\n    compensation: {handler: cancel_flight, max_attempts: 10}\n  - step: hotel\n    max_attempts: 1\n' > trip.yaml
+$ cairn simulate trip.yaml --seeds 50 --expect 'ended(failed) => not done(flight)' --expect 'done(hotel)'
+trip version 1, 50 runs
+
+Ends
+        43   86.0 %  completed  (first: seed 1)
+         7   14.0 %  failed  (first: seed 10)
+
+Undone, in this order
+        43   86.0 %  nothing  (first: seed 1)
+         7   14.0 %  flight  (first: seed 10)
+
+Laws
+  holds   ended(failed) => not done(flight)
+  BROKEN  done(hotel)  (in 7 of 50 runs, first: seed 10)
+
+Seed 10: done(hotel)
+  00:00:00.0  trip starts with the input {}
+  00:00:00.0  flight is called
+  00:00:01.7  flight completes
+  00:00:01.7  hotel is called
+  00:00:01.7  hotel does not answer
+  00:00:02.1  hotel fails: the call timed out
+  00:00:02.1  hotel has failed for good
+  00:00:02.1  what was done is undone, the last first
+  00:00:02.1  flight:undo is called
+  00:00:03.1  flight:undo completes
+  00:00:03.1  the instance has failed
+  It ended as failed.
+  Undone: flight
+[1]
+$ cairn simulate trip.yaml --seeds 50 --expect 'done(hotel)' -o json | jq -c '{workflow, runs, ends, undone, never_reached, laws}, (.stories[] | {seed, about, first: .story[0], last: .story[-1]})'
+{"workflow":"trip","runs":50,"ends":[{"status":"completed","runs":43,"first_seed":1},{"status":"failed","runs":7,"first_seed":10}],"undone":[{"order":"","runs":43,"first_seed":1},{"order":"flight","runs":7,"first_seed":10}],"never_reached":[],"laws":[{"law":"done(hotel)","holds":false,"broken":7,"first_seed":10}]}
+{"seed":10,"about":"done(hotel)","first":"00:00:00.0  trip starts with the input {}","last":"Undone: flight"}
+# A seed gives the same run alone and among others.
+$ cairn simulate trip.yaml --seed 3 > alone; cairn simulate trip.yaml --seeds 40 --fail hotel=1 >/dev/null; cairn simulate trip.yaml --seed 3 | cmp - alone
+$ cairn simulate trip.yaml --seed 3 --input '{"to": "Oslo"}' | head -2
+00:00:00.0  trip starts with the input {"to": "Oslo"}
+00:00:00.0  flight is called
+# The rates of steps and of their compensations.
+$ cairn simulate trip.yaml --seeds 20 --fail hotel=1,flight=0 --expect 'undone(flight)'
+trip version 1, 20 runs
+
+Ends
+        20  100.0 %  failed  (first: seed 1)
+
+Undone, in this order
+        20  100.0 %  flight  (first: seed 1)
+
+Laws
+  holds   undone(flight)
+$ cairn simulate trip.yaml --seeds 20 --fail %=0,flight:undo=0.5 -o json | jq -c .undone
+[{"order":"","runs":20,"first_seed":1}]
+$ cairn simulate trip.yaml --fail house=1
+! cairn: --fail: trip has no step "house"
+[2]
+$ cairn simulate trip.yaml --fail hotel=2
+! cairn: --fail: "hotel=2" is not STEP=RATE with a rate from 0 to 1
+[2]
+$ cairn simulate trip.yaml --fail hotel
+! cairn: --fail: "hotel" is not STEP=RATE with a rate from 0 to 1
+[2]
+# Laws that cannot be read.
+$ cairn simulate trip.yaml --expect 'done(train)'
+! cairn: the law "done(train)" names a step that does not exist: train
+!     the first step is called flight
+[2]
+$ cairn simulate trip.yaml --expect 'ended(well)'
+! cairn: the law "ended(well)" names an end that does not exist: well
+!     an instance ends as completed, failed, cancelled or aborted
+[2]
+$ cairn simulate trip.yaml --expect 'done(hotel) and'
+! cairn: cannot read the law "done(hotel) and"
+!     a fact is expected at its end
+!     facts are done(STEP), undone(STEP), called(STEP) and ended(STATUS); they are joined by not, and, or, => and parentheses
+[2]
+# What never ends is told, and changes no exit code.
+$ printf 'workflow: ask\nversion: 1\nsteps:\n  - wait: answer\n    event: said\n  - human: approval\n' > ask.yaml
+$ cairn simulate ask.yaml --seeds 30
+ask version 1, 30 runs
+
+Ends
+        13   43.3 %  completed  (first: seed 1)
+        11   36.7 %  aborted  (first: seed 2)
+         6   20.0 %  waiting_signal: does not end by itself  (first: seed 8)
+
+Undone, in this order
+        30  100.0 %  nothing  (first: seed 1)
+
+Seed 8: waiting_signal
+  00:00:00.0  ask starts with the input {}
+  00:00:00.0  answer waits for the event said, which does not come
+  It does not end by itself: it is waiting_signal.
+  answer: Waits for the event said, without limit.
+# Steps that no run has reached.
+$ printf 'workflow: odd\nversion: 1\nsteps:\n  - condition: never\n    when: "{{ eq .n 7 }}"\n    then: [{step: seven}]\n' > odd.yaml
+$ cairn simulate odd.yaml --seeds 5 | grep Never
+Never reached: seven
+$ cairn simulate odd.yaml --seeds 5 --input '{"n": 7}' | grep -c Never
+0
+[1]
+# Real commands, in one run without faults; time passes at once.
+$ printf 'workflow: nap\nversion: 1\nsteps:\n  - step: greet\n  - sleep: night\n    for: 8h\n  - wait: sun\n    event: sunrise\n  - step: wake\n' > nap.yaml
+$ printf '# what they say\ngreet=echo \\"good night\\"\nwake=cat\n' > handlers
+$ cairn simulate nap.yaml --handlers handlers --expect 'ended(completed) and done(wake)' | sed 's/^[0-9:.]* *//'
+nap starts with the input {}
+greet is called
+greet completes
+night completes
+sun waits for the event sunrise
+the event sunrise arrives
+sun completes
+wake is called
+wake completes
+the instance has completed
+It ended as completed.
+Done at the end: greet, night, sun, wake
+$ printf 'greet=exit 65\n' > handlers; cairn simulate nap.yaml --handlers handlers --expect 'ended(completed)' | sed 's/^[0-9:.]* *//'
+nap starts with the input {}
+greet is called
+greet has failed for good
+night is left out
+sun is left out
+wake is left out
+the instance has failed
+It ended as failed.
+Broken: ended(completed)
+! cairn: greet <id1>.0, call 1 of 3: failed for good: exit status 65
+$ printf 'greet\n' > handlers; cairn simulate nap.yaml --handlers handlers
+! cairn: --handle cannot be "greet": it takes TYPE=COMMAND
+[2]
+# Files with mistakes, and functions.
+$ printf 'workflow: x\n' > x.yaml; cairn simulate x.yaml
+! cairn: x.yaml:1:1: workflow "x": version is missing
+!     1:1: workflow "x": steps is missing
+[1]
+$ printf '{"function": "f", "version": 1}' > f.json; cairn simulate f.json
+! cairn: cannot try f: it is a function, whose steps only its code knows
+[1]
+$ cairn simulate nowhere.yaml
+! cairn: could not read "nowhere.yaml": No such file or directory
+[2]
