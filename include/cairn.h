@@ -278,6 +278,9 @@ typedef struct cairn_dlq_record cairn_dlq_record;
 typedef struct cairn_outbox_event cairn_outbox_event;
 typedef struct cairn_finding cairn_finding;
 typedef struct cairn_why cairn_why;
+typedef struct cairn_schedule cairn_schedule;
+typedef struct cairn_schedule_run cairn_schedule_run;
+typedef struct cairn_schedule_time cairn_schedule_time;
 
 CAIRN_API size_t cairn_page_count(const cairn_page *page);
 CAIRN_API const char *cairn_page_next(const cairn_page *page); /* NULL: this is the last part */
@@ -303,6 +306,11 @@ CAIRN_API const cairn_outbox_event *cairn_page_outbox_event(const cairn_page *pa
                                                             size_t index);
 CAIRN_API const cairn_finding *cairn_page_finding(const cairn_page *page, size_t index);
 CAIRN_API const cairn_why *cairn_page_why(const cairn_page *page, size_t index);
+CAIRN_API const cairn_schedule *cairn_page_schedule(const cairn_page *page, size_t index);
+CAIRN_API const cairn_schedule_run *cairn_page_schedule_run(const cairn_page *page,
+                                                            size_t index);
+CAIRN_API const cairn_schedule_time *cairn_page_schedule_time(const cairn_page *page,
+                                                              size_t index);
 
 /* ---- Why ---------------------------------------------------------------------------------
  *
@@ -340,6 +348,11 @@ CAIRN_API cairn_code cairn_clock_now(cairn_engine *engine, int64_t *ret_now_us,
 CAIRN_API cairn_code cairn_clock_advance(cairn_engine *engine, int64_t ms, int64_t *ret_now_us,
                                          cairn_error *reterr);
 
+/* With a virtual clock: jitter, ids and tokens follow from this seed from now on, as with the one of
+ * cairn_open_options, so that what comes next can be repeated.  0 changes nothing. */
+CAIRN_API cairn_code cairn_clock_reseed(cairn_engine *engine, uint64_t seed,
+                                        cairn_error *reterr);
+
 /* When the next thing becomes due: a job for later, a retry, a timer, the end of a lease; 0: nothing
  * is.  Rounded up to a millisecond, so that cairn_clock_advance() reaches it.  May be in the past,
  * if it has not been applied yet. */
@@ -362,6 +375,14 @@ typedef struct cairn_job_spec {
     const char *tags;     /* a JSON object of at most 16 texts that it is found by, such as
                            * {"customer": "4711"}: names of at most 64 bytes without : and =,
                            * values of at most 256 bytes; NULL: none */
+    int64_t
+        timeout_ms; /* how long a call may take, whatever the heartbeats: then it has failed,
+                           * with the error TIMEOUT; 0: no limit */
+    const char
+        *retry; /* the delay before a failed call is made again: a JSON object with any of
+                           * backoff (fixed, linear, exponential, quadratic), base_ms, max_ms (0: no
+                           * limit) and jitter (0 to 1); what is left out, and NULL: quadratic,
+                           * 60000, 0, 0.1 */
 } cairn_job_spec;
 
 #define CAIRN_JOB_VALUES_(SET) \
@@ -397,7 +418,10 @@ struct cairn_job {
     int64_t run_at_us, lease_until_us, created_at_us, updated_at_us, deleted_at_us;
     const char *metadata; /* JSON */
     const cairn_why *why; /* of cairn_job_get(); else NULL */
+    const char *schedule; /* that has recorded it; NULL: none */
     const char *tags;     /* JSON */
+    int64_t timeout_ms;   /* 0: no limit */
+    const char *retry;    /* JSON; NULL: the default */
 };
 
 typedef struct cairn_job_filter {
@@ -496,6 +520,108 @@ CAIRN_API cairn_code cairn_registry_put(cairn_engine *engine, const cairn_regist
 CAIRN_API cairn_code cairn_registry_list(cairn_engine *engine, const char *cursor,
                                          uint32_t limit, cairn_page **ret_entries,
                                          cairn_error *reterr);
+
+/* ---- Schedules: what starts by itself ----------------------------------------------------
+ *
+ * A schedule starts an instance, or records a job, at its times.  Every engine that keeps timers applies
+ * those of the store; each time is applied once, and the key of its run is "schedule:NAME:TIME".
+ *
+ * A local time counts at the first instant at which the clock shows it or a later one: all times that
+ * one clock change skips are one run, right after it, and of two equal times the first counts.  If the
+ * hour field is *, every instant counts whose local time matches.  If day of month and day of week are
+ * both restricted, either is enough.
+ *
+ * A time is missed if no engine has applied it within a second; times that come while the schedule is
+ * paused count as missed when it is resumed.
+ */
+
+/* A schedule to write. */
+typedef struct cairn_schedule_spec {
+    size_t size;
+    const char *name;     /* not empty, at most 128 bytes */
+    const char *cron;     /* such as "30 2 * * MON-FRI" or "@daily"; NULL: every_ms */
+    int64_t every_ms;     /* at least 1000, counted from this call; 0: cron */
+    const char *timezone; /* an IANA name, such as "Europe/Berlin"; NULL: UTC */
+    const char *workflow; /* starts an instance of it; NULL: task */
+    const char *task;     /* records a job of this type; NULL: workflow */
+    int32_t version;      /* of the workflow; 0: the highest at the time */
+    const char *input;    /* JSON; NULL: {} */
+    const char
+        *overlap; /* if an earlier run has not ended: "skip" this one, "allow" both, "queue"
+                           * one until it has ended, or "cancel" it and start when it has ended;
+                           * NULL: skip */
+    const char
+        *catch_up; /* which missed times are made up for: "none", "last" or "all"; NULL: last */
+    int32_t paused; /* 1: it is, 0: it is not, -1: as it is, and a new one is not */
+} cairn_schedule_spec;
+
+#define CAIRN_SCHEDULE_VALUES_(SET) SET(size, sizeof(cairn_schedule_spec)), SET(paused, -1)
+CAIRN_DEFAULTS_(cairn_schedule_spec, CAIRN_SCHEDULE_VALUES_)
+#define CAIRN_SCHEDULE_DEFAULTS CAIRN_INITIAL_(cairn_schedule_spec, CAIRN_SCHEDULE_VALUES_)
+
+/* What became of a time. */
+struct cairn_schedule_run {
+    const char *id;   /* of the job or instance; NULL: nothing was started */
+    const char *kind; /* "job" or "instance" */
+    const char
+        *status; /* of the job or instance; "skipped", "failed": nothing was started; "gone":
+                         * it was purged */
+    const char *error; /* why nothing was started; NULL: it was */
+    int64_t at_us;     /* the time of the schedule, or of the trigger */
+};
+
+struct cairn_schedule {
+    const char *name;
+    const char *cron;     /* NULL: every_ms */
+    int64_t every_ms;     /* 0: cron */
+    const char *timezone; /* "UTC" */
+    const char *workflow; /* NULL: task */
+    const char *task;
+    int32_t version;   /* 0: the highest at the time */
+    const char *input; /* NULL: {} */
+    const char *overlap;
+    const char *catch_up;
+    bool paused;
+    int64_t next_at_us;    /* 0: it is paused, or no time is left */
+    int64_t waiting_at_us; /* of a run that waits for the end of an earlier one; 0: none */
+    int64_t last_at_us;    /* of the latest run; 0: none */
+    int64_t created_at_us, updated_at_us;
+    const cairn_schedule_run *runs; /* the latest, newest first: 20, in lists 5 */
+    size_t run_count;
+};
+
+struct cairn_schedule_time {
+    int64_t at_us;
+    const char *local; /* in the zone of the schedule: "2026-11-17T02:00:00+01:00" */
+};
+
+/* Makes a schedule, or changes the one of this name.  Its times go on as they were unless cron, every_ms
+ * or timezone change.
+ *
+ * CAIRN_E_BAD_INPUT  such as a cron expression that cannot be read; reterr names the field. */
+CAIRN_API cairn_code cairn_schedule_put(cairn_engine *engine, const cairn_schedule_spec *spec,
+                                        cairn_error *reterr);
+CAIRN_API cairn_code cairn_schedule_get(cairn_engine *engine, const char *name,
+                                        cairn_page **ret_schedules, cairn_error *reterr);
+CAIRN_API cairn_code cairn_schedule_list(cairn_engine *engine, const char *cursor,
+                                         uint32_t limit, cairn_page **ret_schedules,
+                                         cairn_error *reterr);
+CAIRN_API cairn_code cairn_schedule_pause(cairn_engine *engine, const char *name,
+                                          cairn_error *reterr);
+CAIRN_API cairn_code cairn_schedule_resume(cairn_engine *engine, const char *name,
+                                           cairn_error *reterr);
+
+/* Removes it; what it has started goes on. */
+CAIRN_API cairn_code cairn_schedule_delete(cairn_engine *engine, const char *name,
+                                           cairn_error *reterr);
+
+/* Starts a run now, paused or not, whatever else runs; answers a page of one cairn_schedule_run. */
+CAIRN_API cairn_code cairn_schedule_trigger(cairn_engine *engine, const char *name,
+                                            cairn_page **ret_runs, cairn_error *reterr);
+
+/* The next times, at most 1000, paused or not; answers a page of cairn_schedule_time. */
+CAIRN_API cairn_code cairn_schedule_next(cairn_engine *engine, const char *name, int32_t count,
+                                         cairn_page **ret_times, cairn_error *reterr);
 
 /* ---- Tasks: claim, report and heartbeat -------------------------------------------------- */
 
@@ -824,6 +950,10 @@ CAIRN_API cairn_code cairn_workflow_list(cairn_engine *engine, const char *curso
 CAIRN_API cairn_builder *cairn_builder_new(const char *workflow,
                                            int32_t version); /* NULL: no memory */
 CAIRN_API void cairn_builder_dlq(cairn_builder *builder, bool is_on);
+/* What instances are started with, for forms and for people: a JSON Schema and an example, both
+ * JSON; NULL: none.  The latest call counts. */
+CAIRN_API void cairn_builder_input(cairn_builder *builder, const char *schema,
+                                   const char *example);
 CAIRN_API void cairn_builder_step(cairn_builder *builder, const char *name, const char *handler,
                                   const char *options);
 CAIRN_API void cairn_builder_compensation(cairn_builder *builder, const char *handler,
@@ -897,6 +1027,7 @@ struct cairn_instance {
     const char *paused_by, *paused_reason; /* while it is paused; may be NULL */
     int64_t paused_at_us;
     const cairn_why *why; /* of cairn_instance_get(): the most urgent reason; else NULL */
+    const char *schedule; /* that has started it; NULL: none */
     const char *tags;     /* JSON */
 };
 
@@ -1432,6 +1563,73 @@ CAIRN_DEFAULTS_(cairn_stats, CAIRN_STATS_VALUES_)
 
 CAIRN_API cairn_code cairn_stats_get(cairn_engine *engine, cairn_stats *ret_stats,
                                      cairn_error *reterr);
+
+/* How long ended jobs and instances are kept, in milliseconds after their end.  There is one policy in a store; every
+ * engine that keeps timers applies it, in small portions. */
+typedef enum cairn_retention_age {
+    CAIRN_RETENTION_NEVER = -1, /* they are never removed */
+    CAIRN_RETENTION_SAME = -2   /* cairn_retention_set(): it stays as it is */
+} cairn_retention_age;
+
+typedef struct cairn_retention {
+    size_t size;
+    int64_t jobs_succeeded_ms, jobs_failed_ms;
+    int64_t jobs_cancelled_ms; /* deleted ones, too */
+    int64_t instances_completed_ms, instances_failed_ms, instances_cancelled_ms,
+        instances_aborted_ms;
+    int64_t keys_ms; /* how long a key is known after its owner's end */
+} cairn_retention;
+
+/* All of it stays as it is. */
+#define CAIRN_RETENTION_VALUES_(SET)                                                  \
+    SET(size, sizeof(cairn_retention)), SET(jobs_succeeded_ms, CAIRN_RETENTION_SAME), \
+        SET(jobs_failed_ms, CAIRN_RETENTION_SAME),                                    \
+        SET(jobs_cancelled_ms, CAIRN_RETENTION_SAME),                                 \
+        SET(instances_completed_ms, CAIRN_RETENTION_SAME),                            \
+        SET(instances_failed_ms, CAIRN_RETENTION_SAME),                               \
+        SET(instances_cancelled_ms, CAIRN_RETENTION_SAME),                            \
+        SET(instances_aborted_ms, CAIRN_RETENTION_SAME), SET(keys_ms, CAIRN_RETENTION_SAME)
+CAIRN_DEFAULTS_(cairn_retention, CAIRN_RETENTION_VALUES_)
+#define CAIRN_RETENTION_DEFAULTS CAIRN_INITIAL_(cairn_retention, CAIRN_RETENTION_VALUES_)
+
+/* Begin with CAIRN_RETENTION_DEFAULTS in both calls, so that `size` is set. */
+CAIRN_API cairn_code cairn_retention_get(cairn_engine *engine, cairn_retention *ret_policy,
+                                         cairn_error *reterr);
+CAIRN_API cairn_code cairn_retention_set(cairn_engine *engine, const cairn_retention *policy,
+                                         cairn_error *reterr);
+
+/* Which ended jobs and instances are removed.  At least one of the first four must be given. */
+typedef struct cairn_purge_options {
+    size_t size;
+    int64_t older_than_ms; /* only what ended at least so long ago; -1: any */
+    const char *status;   /* such as "failed", or several with commas between them; NULL: any */
+    const char *workflow; /* only instances of it; NULL: any */
+    const char *type;     /* only jobs of it, or of a prefix such as "billing.%"; NULL: any */
+    bool is_dry_run;      /* removes nothing, and says how many it would be */
+    const char *cursor;   /* `next` of the call before; NULL: from the beginning */
+} cairn_purge_options;
+
+#define CAIRN_PURGE_VALUES_(SET) SET(size, sizeof(cairn_purge_options)), SET(older_than_ms, -1)
+CAIRN_DEFAULTS_(cairn_purge_options, CAIRN_PURGE_VALUES_)
+#define CAIRN_PURGE_DEFAULTS CAIRN_INITIAL_(cairn_purge_options, CAIRN_PURGE_VALUES_)
+
+/* What one call has removed.  Frozen. */
+typedef struct cairn_purged {
+    int64_t jobs, instances;
+    char next[32]; /* the cursor to go on with; "": there is no more */
+} cairn_purged;
+
+/* Removes a portion, in one commit: call it again with `next` until that is "".  Everything that belongs to a job or an
+ * instance goes with it; its key is kept as long as the policy says.  What has not ended stays, as does an instance with
+ * an open dead letter, with an outbox event that was not acknowledged, or with a parent that waited for it. */
+CAIRN_API cairn_code cairn_purge(cairn_engine *engine, const cairn_purge_options *options,
+                                 cairn_purged *ret_purged, cairn_error *reterr);
+
+/* Removes one ended instance, with its children.
+ *
+ * CAIRN_E_WRONG_STATE  it must stay; the message says why. */
+CAIRN_API cairn_code cairn_instance_delete(cairn_engine *engine, const char *id,
+                                           cairn_error *reterr);
 
 /* The result of one check of `cairn doctor`.  Frozen. */
 struct cairn_finding {

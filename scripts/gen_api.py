@@ -391,7 +391,7 @@ def make_ops(operations):
     for op in order:
         _, places, operation = described[op]
         out.append(f"    {op}, /* {operation.method} {operation.path}{places and ': ' + places} */")
-    out += ["    OP_BULK_STEP, /* the engine's own */", "    OP_COUNT", "};", "", "#endif", ""]
+    out += ["    OP_BULK_STEP, OP_RETENTION_STEP, /* the engine's own */", "    OP_COUNT", "};", "", "#endif", ""]
     return "\n".join(out)
 
 

@@ -119,17 +119,44 @@ func (e *Engine) Doctor(ctx context.Context) ([]Finding, error) {
 	return answer.Items, err
 }
 
-func noSchedules() error {
-	return unsupported("start an instance of a function that sleeps in a loop", "the engine has no schedules yet")
+// PutSchedule makes a schedule, or changes the one of this name; its times go on unless Cron, Every or
+// Timezone change.
+func (e *Engine) PutSchedule(ctx context.Context, schedule Schedule) error {
+	body := map[string]any{"paused": schedule.Paused}
+	for name, text := range map[string]string{
+		"cron": schedule.Cron, "task": schedule.Task, "workflow": schedule.Workflow, "overlap": schedule.Overlap,
+		"catch_up": schedule.CatchUp,
+	} {
+		if text != "" {
+			body[name] = text
+		}
+	}
+	if schedule.Cron != "" && schedule.Timezone != "" {
+		body["timezone"] = schedule.Timezone
+	}
+	if schedule.Every != 0 {
+		body["every_ms"] = schedule.Every.Milliseconds()
+	}
+	if schedule.Version != 0 {
+		body["version"] = schedule.Version
+	}
+	if !isNull(schedule.Input) {
+		body["input"] = schedule.Input
+	}
+	text, err := encodeJSON(body)
+	if err != nil {
+		return err
+	}
+	target := "/v1/schedules/" + segment(schedule.Name)
+	return e.do(ctx, request{method: "PUT", target: target, body: text, repeat: true}, nil)
 }
 
-// PutSchedule answers ErrUnsupported: the engine has no schedules yet.
-func (e *Engine) PutSchedule(ctx context.Context, schedule Schedule) error { return noSchedules() }
-
-// Schedules answers ErrUnsupported: the engine has no schedules yet.
+// Schedules lists all schedules by name, with their latest runs.
 func (e *Engine) Schedules(ctx context.Context) func(yield func(*Schedule, error) bool) {
-	return failedList[Schedule](noSchedules())
+	return list[Schedule](ctx, e, "/v1/schedules", nil, 0)
 }
 
-// DeleteSchedule answers ErrUnsupported: the engine has no schedules yet.
-func (e *Engine) DeleteSchedule(ctx context.Context, name string) error { return noSchedules() }
+// DeleteSchedule removes a schedule; what it has started goes on.
+func (e *Engine) DeleteSchedule(ctx context.Context, name string) error {
+	return e.do(ctx, request{method: "DELETE", target: "/v1/schedules/" + segment(name)}, nil)
+}

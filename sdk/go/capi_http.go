@@ -25,6 +25,12 @@ import (
 // LibraryVersion returns the version of libcairn; "" without cgo.
 func LibraryVersion() string { return "" }
 
+func unsupported(hint, format string, args ...any) *Error {
+	e := newError(ErrUnsupported, format, args...)
+	e.Hint = hint
+	return e
+}
+
 // server is an engine behind HTTP.
 type server struct {
 	base   string // without a slash at its end

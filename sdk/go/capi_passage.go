@@ -153,13 +153,14 @@ func (n *nativePassage) StartJob(key string, job *passage.Job) (string, error) {
 	if hasNUL(key, job.Type, job.Key) {
 		return "", errNUL()
 	}
-	a := newArena(room(len(job.Type)) + room(len(job.Payload)) + room(len(job.Key)) + room(len(job.Metadata)) + room(len(job.Tags)))
+	a := newArena(room(len(job.Type)) + room(len(job.Payload)) + room(len(job.Key)) + room(len(job.Metadata)) + room(len(job.Tags)) + room(len(job.Retry)))
 	defer a.free()
 	var spec C.cairn_job_spec
 	C.go_job_init(&spec)
 	spec._type, spec.payload, spec.key = a.text(job.Type), a.json(job.Payload), a.textOrNull(job.Key)
 	spec.priority, spec.max_attempts, spec.run_at_us = C.int32_t(job.Priority), C.int32_t(job.MaxAttempts), micros(job.RunAt)
 	spec.metadata, spec.tags = a.json(job.Metadata), a.json(job.Tags)
+	spec.timeout_ms, spec.retry = C.int64_t(job.TimeoutMS), a.json(job.Retry)
 	var id idText
 	var why C.cairn_error
 	err := cError(C.cairn_passage_start_job(n.p, cText(key), &spec, &id[0], &why), &why)

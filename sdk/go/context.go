@@ -300,6 +300,10 @@ func (c *Context) Enqueue(taskType string, payload any, options *ChildOptions) (
 	if job.Tags, err = tagsText(body.Tags); err != nil {
 		return "", err
 	}
+	job.TimeoutMS = body.TimeoutMS
+	if job.Retry, err = retryText(body.Retry); err != nil {
+		return "", err
+	}
 	if body.Priority != nil {
 		job.Priority = *body.Priority
 	}

@@ -74,12 +74,6 @@ func newError(like error, format string, args ...any) *Error {
 	return &e
 }
 
-func unsupported(hint, format string, args ...any) *Error {
-	e := newError(ErrUnsupported, format, args...)
-	e.Hint = hint
-	return e
-}
-
 // errorOfCode is the error of an answer with this code; a code that is not known stays as it is.
 func errorOfCode(code, message, detail, hint string, status int) *Error {
 	if known := codes[code]; known != nil {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/url"
 	"time"
+
+	"cairn.invalid/cairn/internal/passage"
 )
 
 // JobOptions are the options of a job; nil means the defaults.
@@ -16,6 +18,8 @@ type JobOptions struct {
 	Delay       time.Duration     // from now; excludes At
 	Metadata    map[string]any    // kept beside the payload, such as a trace context
 	Tags        map[string]string // it is found by them, see JobFilter; at most 16
+	Timeout     time.Duration     // a call that takes longer has failed; 0: no limit
+	Retry       *Backoff          // nil: quadratic, from 1 min, jitter 0.1
 }
 
 // JobSpec is a job to record, for EnqueueMany.
@@ -34,14 +38,33 @@ type JobFilter struct {
 
 // jobBody is the JSON of a job to record.
 type jobBody struct {
-	Type        string            `json:"type"`
-	Payload     json.RawMessage   `json:"payload"`
-	Key         string            `json:"key,omitempty"`
-	Priority    *int32            `json:"priority,omitempty"`
-	RunAt       *time.Time        `json:"run_at,omitempty"`
-	MaxAttempts int32             `json:"max_attempts,omitempty"`
-	Metadata    map[string]any    `json:"metadata,omitempty"`
-	Tags        map[string]string `json:"tags,omitempty"`
+	Type        string               `json:"type"`
+	Payload     json.RawMessage      `json:"payload"`
+	Key         string               `json:"key,omitempty"`
+	Priority    *int32               `json:"priority,omitempty"`
+	RunAt       *time.Time           `json:"run_at,omitempty"`
+	MaxAttempts int32                `json:"max_attempts,omitempty"`
+	Metadata    map[string]any       `json:"metadata,omitempty"`
+	Tags        map[string]string    `json:"tags,omitempty"`
+	TimeoutMS   int64                `json:"timeout_ms,omitempty"`
+	Retry       *passage.CommitRetry `json:"retry,omitempty"`
+}
+
+// retryOf is a Backoff as jobs have it; nil: the default.
+func retryOf(b *Backoff) *passage.CommitRetry {
+	if b == nil {
+		return nil
+	}
+	kind, base, longest, jitter := delays(b)
+	return &passage.CommitRetry{Backoff: kind, BaseMS: toMS(base), MaxMS: toMS(longest), Jitter: jitter}
+}
+
+// retryText is the same as JSON; nil: the default.
+func retryText(retry *passage.CommitRetry) (json.RawMessage, error) {
+	if retry == nil {
+		return nil, nil
+	}
+	return encodeJSON(retry)
 }
 
 type enqueued struct {
@@ -75,7 +98,10 @@ func makeJobBody(codec Codec, now func() (time.Time, error), spec JobSpec) (jobB
 	body := jobBody{Type: spec.Type, Payload: payload}
 	if o := spec.Options; o != nil {
 		body.Key, body.Priority, body.MaxAttempts, body.Metadata = o.Key, o.Priority, o.MaxAttempts, o.Metadata
-		body.Tags = o.Tags
+		body.Tags, body.TimeoutMS, body.Retry = o.Tags, toMS(o.Timeout), retryOf(o.Retry)
+		if o.Timeout < 0 {
+			return body, newError(ErrBadInput, "Timeout is %s; it must not be negative", o.Timeout)
+		}
 		body.RunAt, err = chooseTime(now, o.At, o.Delay)
 	}
 	return body, err

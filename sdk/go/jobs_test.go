@@ -44,6 +44,24 @@ func TestAJobIsRecordedOnceAndExecuted(t *testing.T) {
 	})
 }
 
+func TestAJobHasItsOwnTimeoutAndRetries(t *testing.T) {
+	onEach(t, func(t *testing.T, db *cairn.Engine) {
+		ctx := within(t)
+		options := &cairn.JobOptions{Timeout: 1500 * time.Millisecond, Retry: &cairn.Backoff{Kind: "fixed", Base: 2 * time.Second, Jitter: 0.5}}
+		job := must[*cairn.JobHandle[json.RawMessage]](t)(db.Enqueue(ctx, "limited."+unique(), nil, options))
+		row := must[*cairn.Job](t)(job.Get(ctx))
+		equal(t, "timeout", row.TimeoutMS, int64(1500))
+		var retry map[string]any
+		if err := json.Unmarshal(row.Retry, &retry); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "retry", fmt.Sprintln(retry["backoff"], retry["base_ms"], retry["max_ms"], retry["jitter"]), "fixed 2000 300000 0.5\n")
+		plain := must[*cairn.JobHandle[json.RawMessage]](t)(db.Enqueue(ctx, "limited."+unique(), nil, nil))
+		row = must[*cairn.Job](t)(plain.Get(ctx))
+		equal(t, "neither", fmt.Sprintln(row.TimeoutMS, string(row.Retry)), "0 null\n")
+	})
+}
+
 func TestPayloadsComeBackAsTheyWere(t *testing.T) {
 	onEach(t, func(t *testing.T, db *cairn.Engine) {
 		ctx, app, name := within(t), cairn.NewApp(), "echo."+unique()
@@ -270,12 +288,45 @@ func TestErrorsHaveCodes(t *testing.T) {
 		if _, err := db.Deploy(ctx, cairn.NewWorkflow(name, 1).Step("b", nil)); !errors.Is(err, cairn.ErrConflict) {
 			t.Error(err)
 		}
-		if err := db.PutSchedule(ctx, cairn.Schedule{}); !errors.Is(err, cairn.ErrUnsupported) {
+		if err := db.PutSchedule(ctx, cairn.Schedule{Name: "bad", Cron: "61 * * * *", Task: "x"}); !errors.Is(err, cairn.ErrBadInput) {
 			t.Error(err)
 		}
 		status, answer, err := db.Call(ctx, "GET", "/v1/nothing", nil)
 		if err != nil || status != 404 || !strings.Contains(string(answer), "not_found") {
 			t.Error(status, string(answer), err)
+		}
+	})
+}
+
+func TestSchedules(t *testing.T) {
+	onEach(t, func(t *testing.T, db *cairn.Engine) {
+		ctx, name := within(t), "nightly-"+unique()
+		check(t, db.PutSchedule(ctx, cairn.Schedule{
+			Name: name, Every: 90 * time.Second, Task: "ping." + name, Input: json.RawMessage(`{"host":"a"}`), Overlap: "queue",
+		}))
+		find := func() *cairn.Schedule {
+			var found *cairn.Schedule
+			db.Schedules(ctx)(func(schedule *cairn.Schedule, err error) bool {
+				check(t, err)
+				if schedule.Name == name {
+					found = schedule
+				}
+				return true
+			})
+			return found
+		}
+		found := find()
+		if found == nil || found.Every != 90*time.Second || found.Overlap != "queue" || found.CatchUp != "last" || found.NextAt.IsZero() {
+			t.Fatalf("%+v", found)
+		}
+		found.Paused = true
+		check(t, db.PutSchedule(ctx, *found))
+		if found = find(); !found.Paused || !found.NextAt.IsZero() {
+			t.Errorf("%+v", found)
+		}
+		check(t, db.DeleteSchedule(ctx, name))
+		if err := db.DeleteSchedule(ctx, name); !errors.Is(err, cairn.ErrNotFound) || find() != nil {
+			t.Error(err)
 		}
 	})
 }

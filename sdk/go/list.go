@@ -67,11 +67,6 @@ func list[T any](ctx context.Context, e *Engine, path string, query url.Values, 
 	}
 }
 
-// failedList yields one error.
-func failedList[T any](err error) func(yield func(*T, error) bool) {
-	return func(yield func(*T, error) bool) { yield(nil, err) }
-}
-
 func segment(text string) string { return url.PathEscape(text) }
 
 // isNull reports whether a JSON text is missing or null.

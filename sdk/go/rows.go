@@ -17,7 +17,9 @@ type Job struct {
 	Result      json.RawMessage   `json:"result"`
 	Metadata    json.RawMessage   `json:"metadata"`
 	Tags        map[string]string `json:"tags"`
-	Why         *Why              `json:"why"` // of a single job: why it has not ended, or how it ended
+	TimeoutMS   int64             `json:"timeout_ms"` // how long a call may take; 0: no limit
+	Retry       json.RawMessage   `json:"retry"`      // null: the default
+	Why         *Why              `json:"why"`        // of a single job: why it has not ended, or how it ended
 	Priority    int32             `json:"priority"`
 	Attempt     int32             `json:"attempt"` // calls that ended in an error, a retry or a lost lease
 	MaxAttempts int32             `json:"max_attempts"`
@@ -26,6 +28,7 @@ type Job struct {
 	CreatedAt   time.Time         `json:"created_at"`
 	UpdatedAt   time.Time         `json:"updated_at"`
 	DeletedAt   time.Time         `json:"deleted_at"`
+	Schedule    string            `json:"schedule"` // that has recorded it
 }
 
 // Instance is an execution of a workflow or function, as it was when it was read.
@@ -48,6 +51,7 @@ type Instance struct {
 	StartAt      time.Time         `json:"start_at"`
 	StartedAt    time.Time         `json:"started_at"`
 	FinishedAt   time.Time         `json:"finished_at"`
+	Schedule     string            `json:"schedule"` // that has started it
 }
 
 // Why says in one sentence why a job or instance has not ended, or how it ended.
@@ -196,16 +200,45 @@ type Finding struct {
 	Text   string `json:"text"`
 }
 
-// Schedule starts a job or an instance again and again. The engine has no schedules yet.
+// Schedule starts a job or an instance again and again: by Cron or Every, a Task or a Workflow. What
+// follows Paused is filled in when schedules are read.
 type Schedule struct {
-	Name     string          `json:"name"`
-	Cron     string          `json:"cron"`
-	Every    time.Duration   `json:"every"`
-	Task     string          `json:"task"`
-	Workflow string          `json:"workflow"`
-	Input    json.RawMessage `json:"input"`
-	Timezone string          `json:"timezone"`
-	Overlap  string          `json:"overlap"`
-	CatchUp  string          `json:"catch_up"`
-	Paused   bool            `json:"paused"`
+	Name      string          `json:"name"`
+	Cron      string          `json:"cron"` // such as "0 2 * * *" or "@daily"
+	Every     time.Duration   `json:"-"`
+	Task      string          `json:"task"`
+	Workflow  string          `json:"workflow"`
+	Version   int32           `json:"version"` // of the workflow; 0: the highest at the time
+	Input     json.RawMessage `json:"input"`
+	Timezone  string          `json:"timezone"` // of Cron, such as "Europe/Berlin"; "": UTC
+	Overlap   string          `json:"overlap"`  // skip, allow, queue, cancel; "": skip
+	CatchUp   string          `json:"catch_up"` // none, last, all; "": last
+	Paused    bool            `json:"paused"`
+	NextAt    time.Time       `json:"next_at"` // zero: it is paused, or no time is left
+	LastAt    time.Time       `json:"last_at"`
+	WaitingAt time.Time       `json:"waiting_at"` // of a run that waits for the end of an earlier one
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
+	Runs      []ScheduleRun   `json:"runs"` // the latest, newest first
+}
+
+// ScheduleRun is what became of a time of a schedule.
+type ScheduleRun struct {
+	At     time.Time `json:"at"`
+	Kind   string    `json:"kind"`   // job or instance
+	ID     string    `json:"id"`     // "": nothing was started
+	Status string    `json:"status"` // of the job or instance; skipped, failed: nothing was started
+	Error  string    `json:"error"`  // why nothing was started
+}
+
+// UnmarshalJSON reads the fields of an answer, whose every_ms is Every.
+func (s *Schedule) UnmarshalJSON(text []byte) error {
+	type plain Schedule
+	answer := struct {
+		*plain
+		EveryMS int64 `json:"every_ms"`
+	}{plain: (*plain)(s)}
+	err := json.Unmarshal(text, &answer)
+	s.Every = time.Duration(answer.EveryMS) * time.Millisecond
+	return err
 }

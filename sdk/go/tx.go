@@ -28,10 +28,10 @@ type txStore interface {
 }
 
 type txJob struct {
-	taskType, payload, key, metadata, tags string
-	priority, maxAttempts                  int32
-	at                                     time.Time
-	delay                                  time.Duration
+	taskType, payload, key, metadata, tags, retry string
+	priority, maxAttempts                         int32
+	at                                            time.Time
+	delay, timeout                                time.Duration
 }
 
 type txStart struct {
@@ -179,7 +179,14 @@ func makeTxJob(spec JobSpec) (*txJob, error) {
 	if job.metadata, err = txMetadata(o.Metadata); err != nil {
 		return nil, err
 	}
-	job.tags, err = txTags(o.Tags)
+	if job.tags, err = txTags(o.Tags); err != nil {
+		return nil, err
+	}
+	if job.timeout = o.Timeout; job.timeout < 0 {
+		return nil, newError(ErrBadInput, "Timeout is %s; it must not be negative", o.Timeout)
+	}
+	retry, err := retryText(retryOf(o.Retry))
+	job.retry = string(retry)
 	return job, err
 }
 

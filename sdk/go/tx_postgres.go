@@ -50,6 +50,14 @@ func (postgresTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) 
 		args = append(args, job.tags)
 		columns, values = columns+", tags", values+fmt.Sprintf(", $%d::text::jsonb", len(args))
 	}
+	if job.timeout > 0 {
+		args = append(args, toMS(job.timeout))
+		columns, values = columns+", timeout_ms", values+fmt.Sprintf(", $%d::bigint", len(args))
+	}
+	if job.retry != "" {
+		args = append(args, job.retry)
+		columns, values = columns+", retry", values+fmt.Sprintf(", $%d::text::jsonb", len(args))
+	}
 	statement := strings.NewReplacer("{columns}", columns, "{values}", values).Replace(postgresEnqueue)
 	err := t.query(ctx, statement, args...).Scan(&id.ID)
 	if !isNoRows(err) {

@@ -99,6 +99,12 @@ func (s sqliteTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) 
 	if job.tags != "" {
 		columns, values, args = columns+", tags", values+", ?", append(args, job.tags)
 	}
+	if job.timeout > 0 {
+		columns, values, args = columns+", timeout_ms", values+", ?", append(args, toMS(job.timeout))
+	}
+	if job.retry != "" {
+		columns, values, args = columns+", retry", values+", ?", append(args, job.retry)
+	}
 	statement := strings.NewReplacer("{columns}", columns, "{values}", values).Replace(sqliteEnqueue)
 	err := t.query(ctx, statement, args...).Scan(&id.ID)
 	if isNoRows(err) {

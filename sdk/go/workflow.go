@@ -38,6 +38,7 @@ type Workflow struct {
 	name     string
 	version  int32
 	dlq      bool
+	input    object
 	elements []object
 	flaws    *[]error // shared by nested lists
 }
@@ -152,6 +153,18 @@ func (w *Workflow) DLQ() *Workflow {
 	return w
 }
 
+// Input says what instances are started with, for the page's form and for people: a JSON Schema and an example; nil: none.
+func (w *Workflow) Input(schema map[string]any, example any) *Workflow {
+	w.input = nil
+	if schema != nil {
+		w.input = object{{"schema", schema}}
+	}
+	if example != nil {
+		w.input = append(w.input, field{"example", example})
+	}
+	return w
+}
+
 // Step adds a step; spec nil: all defaults, and the handler is the name.
 func (w *Workflow) Step(name string, spec *StepSpec) *Workflow {
 	o := object{{"step", name}}
@@ -250,6 +263,9 @@ func (w *Workflow) Text() (string, error) {
 	o := object{{"workflow", w.name}, {"version", w.version}}
 	if w.dlq {
 		o = append(o, field{"dlq", true})
+	}
+	if w.input != nil {
+		o = append(o, field{"input", w.input})
 	}
 	steps := w.elements
 	if steps == nil {

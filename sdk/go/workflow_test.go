@@ -13,6 +13,7 @@ func number[T any](n T) *T { return &n }
 
 func TestTheTextOfAWorkflow(t *testing.T) {
 	wf := cairn.NewWorkflow("order", 2).DLQ().
+		Input(map[string]any{"type": "object", "required": []string{"n"}}, map[string]any{"n": 1}).
 		Step("a", &cairn.StepSpec{Handler: "a", MaxAttempts: 3, Priority: number[int32](50)}). // all defaults
 		Step("b", &cairn.StepSpec{Handler: "b.v1", MaxAttempts: 5, Timeout: 90 * time.Second, Once: false, Priority: number[int32](0),
 			Retry: &cairn.Backoff{Kind: "linear", Base: 250 * time.Millisecond, Max: time.Minute, Jitter: 0.5}, OnFailure: "continue",
@@ -24,7 +25,7 @@ func TestTheTextOfAWorkflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"workflow":"order","version":2,"dlq":true,"steps":[{"step":"a"},` +
+	want := `{"workflow":"order","version":2,"dlq":true,"input":{"schema":{"required":["n"],"type":"object"},"example":{"n":1}},"steps":[{"step":"a"},` +
 		`{"step":"b","handler":"b.v1","max_attempts":5,"retry":{"backoff":"linear","base":"250ms","max":"1m","jitter":0.5},"timeout":"90s",` +
 		`"priority":0,"on_failure":"continue","compensation":{"handler":"undo.v1","max_attempts":0,"timeout":"2d","idempotent":false},"metadata":{"team":"x"}},` +
 		`{"parallel":"p","steps":[{"step":"m"},{"step":"n"}]},` +

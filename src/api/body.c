@@ -227,6 +227,14 @@ bool field_bool(struct fields *fields, const char *name, bool fallback)
     return is_given ? value.text[0] == 't' : fallback;
 }
 
+/* -1: left out. */
+static int64_t read_maybe(struct fields *fields, const char *name)
+{
+    struct slice value;
+    bool is_given = find_typed(fields, name, OPTIONAL, "tf", "true or false", &value);
+    return is_given ? value.text[0] == 't' : -1;
+}
+
 static double read_fraction(struct fields *fields, const struct field *field)
 {
     struct slice value;
@@ -410,6 +418,9 @@ static void read_value(struct fields *fields, const struct field *field, void *t
         break;
     case FIELD_BOOL:
         field_put_number(field, to, field_bool(fields, name, field->fallback != 0));
+        break;
+    case FIELD_MAYBE:
+        field_put_number(field, to, read_maybe(fields, name));
         break;
     case FIELD_FRACTION:
         field_put_fraction(field, to, read_fraction(fields, field));

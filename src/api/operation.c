@@ -277,6 +277,8 @@ static bool is_left_out(const struct field *field, const void *from)
     case FIELD_JSON:
     case FIELD_CHOICE:
         return !field_pointer(field, from);
+    case FIELD_MAYBE:
+        return field_number(field, from) < 0;
     case FIELD_INT:
     case FIELD_UINT:
     case FIELD_BOOL: {

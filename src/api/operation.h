@@ -30,7 +30,7 @@ enum field_kind {
     FIELD_FRACTION, /* double from 0 to 1; in requests only */
     FIELD_TIME,     /* int64_t in microseconds; null: 0 */
     FIELD_PLACE,    /* int32_t; null: -1; in answers only */
-    FIELD_MAYBE,    /* int32_t: 1 true, 0 false, -1 null; in answers only */
+    FIELD_MAYBE,    /* int32_t: 1 true, 0 false, -1 null or left out */
     FIELD_OUTCOME,  /* enum passage_outcome */
     FIELD_TEXTS,    /* const char *const *, and a count */
     FIELD_LIST,     /* a pointer to `inner` structs, and a count */

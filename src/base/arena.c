@@ -74,6 +74,11 @@ void *arena_array(struct arena *arena, size_t count, size_t size)
     return arena_zalloc(arena, count * size);
 }
 
+void *arena_room(struct arena *arena, size_t count, size_t size)
+{
+    return size && count > SIZE_MAX / 4 / size ? NULL : arena_alloc(arena, count * size);
+}
+
 void *arena_grow(struct arena *arena, void *array, size_t count, size_t more, size_t *room,
                  size_t size)
 {

@@ -91,7 +91,9 @@ static bool find_command(struct args *args, bool *is_word)
 
     int second = skip_shared(args->argc, args->argv, first + 1);
     if (second == args->argc || is_option(args->argv[second])) {
-        args->group = name;
+        bool is_help = second < args->argc && word_in("--help -h", args->argv[second]);
+        args->command = is_help ? NULL : command_alone(name);
+        args->group = args->command ? NULL : name;
         return true;
     }
     is_word[second] = true;

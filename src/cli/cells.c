@@ -4,6 +4,8 @@
  */
 #include "cli/cells.h"
 
+#include "base/clock.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +259,22 @@ CELL(workflow)
 }
 
 /* Only if it was restarted. */
+CELL(time_if_set)
+{
+    int64_t at_us = time_of(item->tree, key);
+    char at[INSTANT_TEXT] = "-";
+    if (at_us)
+        instant_format(at_us, at);
+    buf_str(text, at);
+}
+
+CELL(limit)
+{
+    int64_t ms = int_of(item->tree, key);
+    if (ms)
+        buf_duration(text, ms * US_PER_MS);
+}
+
 CELL(generation)
 {
     if (int_of(item->tree, key) > 1)

@@ -17,6 +17,7 @@ CELL(ago); /* "2m ago" */
 CELL(ago_if_set);
 CELL(served);      /* yes, no or ? */
 CELL(time);        /* both forms */
+CELL(time_if_set); /* one form, or "-" */
 CELL(names);       /* "a,b" or "-" */
 CELL(tags);        /* "a=b, c=d" */
 CELL(data);        /* JSON; not null */
@@ -25,6 +26,7 @@ CELL(json_if_set); /* the same, nothing for null */
 
 /* Of jobs. */
 CELL(calls);
+CELL(limit); /* milliseconds as a duration; nothing for 0 */
 CELL(due);
 CELL(deleted);
 
@@ -52,6 +54,16 @@ CELL(waiting);
 CELL(kind);
 CELL(hash);
 CELL(enabled);
+
+/* Of schedules (cells_schedule.c). */
+CELL(when);   /* "0 2 * * * Europe/Berlin" or "every 5m" */
+CELL(starts); /* "workflow import" or "job ping.v1" */
+CELL(next);   /* "in 3h", "paused" or "never" */
+CELL(next_time);
+CELL(next_line);
+CELL(outcomes); /* of the latest runs, in words */
+CELL(runs);     /* a line for each */
+CELL(removed);
 
 /* Columns that commands with code print. */
 extern const struct column columns_doctor[], columns_instance[], columns_tokens[];

@@ -61,6 +61,11 @@ const struct command_group *command_group(const char *name)
     return NULL;
 }
 
+const struct command *command_alone(const char *group)
+{
+    return strcmp(group, "retention") == 0 ? command_find("retention show") : NULL;
+}
+
 bool command_is_in(const struct command *command, const char *group)
 {
     size_t len = strlen(group);

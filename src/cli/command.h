@@ -100,14 +100,20 @@ int run_backup(const struct args *args);
 int run_bench(const struct args *args);
 int run_bulk(const struct args *args);
 int run_completion(const struct args *args);
+int run_deliver(const struct args *args);
 int run_deploy(const struct args *args);
 int run_doctor(const struct args *args);
 int run_graph(const struct args *args);
 int run_help(const struct args *args);
 int run_job_add(const struct args *args);
+int run_listing(const struct args *args);
 int run_migrate(const struct args *args);
+int run_purge(const struct args *args);
+int run_retention_set(const struct args *args);
+int run_retention_show(const struct args *args);
 int run_serve(const struct args *args);
 int run_show(const struct args *args);
+int run_simulate(const struct args *args);
 int run_start(const struct args *args);
 int run_token_add(const struct args *args);
 int run_token_list(const struct args *args);
@@ -125,8 +131,11 @@ const struct option *command_option(const struct command *command, size_t index)
 void command_operands(const struct command *command, int *ret_min, int *ret_max);
 bool command_takes_many(const struct command *command);
 
-const struct command *command_find(const char *name);        /* "job add"; or NULL */
-const struct command_group *command_group(const char *name); /* or NULL */
+const struct command *command_find(const char *name); /* "job add"; or NULL */
+const struct command_group *command_group(const char *name);
+
+/* The command that a group means if none is named; NULL: one must be. */
+const struct command *command_alone(const char *group); /* or NULL */
 bool command_is_in(const struct command *command, const char *group);
 
 /* The command that may be meant by an unknown name: by the words of other tools, or by spelling.

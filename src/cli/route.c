@@ -36,14 +36,19 @@ static void write_path(const struct calling *calling, const char *id, struct buf
     target_path(target, calling->route->path, id, calling->args->operands + 1);
 }
 
-/* Whether the list has pages; one that has none is printed whole. */
-static bool is_paged(const struct args *args)
+static bool takes_option(const struct args *args, const char *name)
 {
     const struct option *option;
     for (size_t i = 0; (option = command_option(args->command, i)); i++)
-        if (strcmp(option->name, "cursor") == 0)
+        if (strcmp(option->name, name) == 0)
             return true;
     return false;
+}
+
+/* Whether the list has pages; one that has none is printed whole. */
+static bool is_paged(const struct args *args)
+{
+    return takes_option(args, "cursor");
 }
 
 /* What an option says in a query; NULL: it was not given. */
@@ -85,12 +90,14 @@ static void write_tag_params(const struct args *args, const char *field, struct 
     }
 }
 
-static void write_params(const struct args *args, struct buf *target)
+void write_params(const struct args *args, const char *without, struct buf *target)
 {
     const struct option *option;
     char time[INSTANT_TEXT];
     for (size_t i = 0; (option = command_option(args->command, i)); i++) {
         const struct given *given = &args->options[i];
+        if (option->field && without && strcmp(option->field, without) == 0)
+            continue;
         if (option->field && option->kind == OPTION_TAG)
             write_tag_params(args, option->field, target);
         else if (option->field)
@@ -103,9 +110,10 @@ static void write_query(const struct calling *calling, const char *cursor, struc
 {
     const struct args *args = calling->args;
     write_path(calling, args->operand_count ? args->operands[0] : NULL, target);
-    write_params(args, target);
-    buf_param(target, "limit",
-              is_paged(args) && args_has(args, "all") ? "1000" : args_text(args, "limit"));
+    write_params(args, NULL, target);
+    if (takes_option(args, "limit"))
+        buf_param(target, "limit",
+                  is_paged(args) && args_has(args, "all") ? "1000" : args_text(args, "limit"));
     buf_param(target, "cursor", cursor);
 }
 
@@ -132,6 +140,7 @@ static int write_value(const struct option *option, const struct given *given,
         json_bool(out, !option->is_off);
         return EXIT_DONE;
     case OPTION_INT:
+    case OPTION_DURATION:
         json_int(out, given->number);
         return EXIT_DONE;
     case OPTION_INSTANT:
@@ -226,7 +235,7 @@ static int call_one(const char *id, void *arg)
     cleanup(answer_done) struct answer answer = {0};
     write_path(calling, id, &target);
     if (strcmp(calling->route->method, "GET") == 0)
-        write_params(calling->args, &target);
+        write_params(calling->args, NULL, &target);
     int exit_code = call(calling->engine, calling->route->method, buf_text(&target),
                          calling->body, &answer);
     if (args_wants(calling->args, "json"))
@@ -301,20 +310,25 @@ static void print_end(const struct args *args, const char *next)
     }
 }
 
+/* A search that was cut short may have found nothing yet: an empty page that has a next one is followed. */
 static int run_list(struct calling *calling)
 {
     char cursor[512];
     const char *given = is_paged(calling->args) ? args_text(calling->args, "cursor") : NULL;
-    bool is_continued = false;
+    bool is_continued = false, has_head = true, is_json = args_wants(calling->args, "json");
     for (bool is_first = true;; is_first = false) {
         cleanup(buf_donep) struct buf target = {0};
         cleanup(answer_done) struct answer answer = {0};
         write_query(calling, is_first ? given : cursor, &target);
         TRY(call(calling->engine, "GET", buf_text(&target), NULL, &answer));
-        if (is_first && args_wants(calling->args, "json"))
+        if (is_first && is_json)
             fputs("{\"items\":[", stdout);
-        print_page(calling, &answer, is_first, &is_continued);
         snprintf(cursor, sizeof cursor, "%s", text_of(answer.tree, "next"));
+        bool is_empty = json_array_size(json_object_get(answer.tree, "items")) == 0;
+        if (is_empty && *cursor)
+            continue;
+        print_page(calling, &answer, has_head, &is_continued);
+        has_head = false;
         if (!*cursor || !args_has(calling->args, "all"))
             break;
     }

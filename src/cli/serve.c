@@ -182,21 +182,28 @@ static void tell_refused(const struct log *log, const struct http_event *event)
 static void tell_http(void *arg, const struct http_event *event)
 {
     const struct serving *serving = arg;
-    const struct log_fact facts[] = {
+    struct log_fact facts[] = {
         {.name = "method", .text = event->method},
         {.name = "path", .text = event->path},
         {.name = "status", .number = event->status},
         {.name = "took_us", .number = event->took_us},
         {.name = "client", .text = event->client},
-        {.name = event->caller ? "token" : NULL, .text = event->caller},
+        {.name = NULL}, /* what not every request has */
+        {.name = NULL},
         {.name = NULL},
     };
+    size_t count = 5;
+    if (event->caller)
+        facts[count++] = (struct log_fact){.name = "token", .text = event->caller};
+    if (event->trace)
+        facts[count++] = (struct log_fact){.name = "traceparent", .text = event->trace};
     if (event->what == HTTP_REFUSED)
         tell_refused(&serving->log, event);
     else
-        log_tell(&serving->log, LEVEL_DEBUG, "request", facts, "%s %s %u %" PRId64 "us%s%s",
+        log_tell(&serving->log, LEVEL_DEBUG, "request", facts, "%s %s %u %" PRId64 "us%s%s%s%s",
                  event->method, event->path, event->status, event->took_us,
-                 event->caller ? " by " : "", event->caller ? event->caller : "");
+                 event->caller ? " by " : "", event->caller ? event->caller : "",
+                 event->trace ? " traceparent " : "", event->trace ? event->trace : "");
 }
 
 static void tell_started(const struct serving *serving, const char *url, const char *store,

@@ -35,7 +35,10 @@ void work_tell(const struct working *working, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    say_note("%s", text);
+    if (working->log.is_json)
+        log_tell(&working->log, LEVEL_INFO, "worker", NULL, "%s", text);
+    else
+        say_note("%s", text);
 }
 
 static void make_readable(int fd)
@@ -145,7 +148,7 @@ static int work_on(struct working *working, cairn_engine *engine, struct handlin
 }
 
 /* Splits TYPE=COMMAND. */
-static bool read_handling(struct working *working, const char *given, struct handling *ret)
+bool work_read_handling(struct working *working, const char *given, struct handling *ret)
 {
     const char *equals = strchr(given, '=');
     if (!equals || equals == given || !equals[1 + strspn(equals + 1, WHITE_SPACE)]) {
@@ -165,7 +168,7 @@ static bool read_handling(struct working *working, const char *given, struct han
 }
 
 /* A pipe of a handler must not get the number of one of them. */
-static void open_standard_files(void)
+void open_standard_files(void)
 {
     int fd;
     do
@@ -188,7 +191,7 @@ static int run_with(struct working *working, struct handling *handlings)
 {
     const struct args *args = working->args;
     for (size_t i = 0; i < args->many_count; i++)
-        if (!read_handling(working, args->many[i], &handlings[i]))
+        if (!work_read_handling(working, args->many[i], &handlings[i]))
             return EXIT_USAGE;
     open_standard_files();
     block_signals(working);
@@ -208,7 +211,12 @@ int run_work(const struct args *args)
         say_more("Example: cairn work --handle 'hello.v1=cat' --until-idle");
         return EXIT_USAGE;
     }
-    struct working working = {.args = args};
+    const char *format = args_text(args, "log-format");
+    struct working working = {
+        .args = args,
+        .log = {.is_json = format && strcmp(format, "json") == 0,
+                .least = args_has(args, "quiet") ? LEVEL_ERROR : LEVEL_INFO},
+    };
     struct handling *handlings = mem_zalloc(args->many_count * sizeof *handlings);
     if (!handlings) {
         say_error("memory ran out");

@@ -10,9 +10,11 @@
 #include "cairn.h"
 #include "cli/args.h"
 #include "cli/guard.h"
+#include "cli/log.h"
 
 struct working {
     const struct args *args;
+    struct log log;
     cairn_worker *worker;
     struct guard guard;
     int signal_fd;
@@ -30,7 +32,14 @@ struct handling {
 /* A cairn_handler: runs the command of a struct handling for one task. */
 cairn_outcome work_handle(cairn_work *work, void *arg);
 
-/* Prints a line unless --quiet is given. */
+/* Reads a TYPE=COMMAND.  The type is the caller's to free.  False: an error was printed. */
+bool work_read_handling(struct working *working, const char *given, struct handling *ret);
+
+/* Makes sure that standard input, output and errors are open files: a pipe of a handler must not get the
+ * number of one of them. */
+void open_standard_files(void);
+
+/* Prints a line, in the form of --log-format, unless --quiet is given. */
 void work_tell(const struct working *working, const char *format, ...) format_like(2, 3);
 
 #endif

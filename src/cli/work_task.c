@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/trace.h"
 #include "cli/call.h"
 #include "cli/process.h"
 #include "cli/say.h"
@@ -298,15 +299,43 @@ static const char *word_for(cairn_outcome outcome)
     }
 }
 
-/* Failures always, everything with --verbose. */
+/* The same as members of an object; what a task does not have is left out. */
+static void log_end(const struct working *working, const cairn_task *task,
+                    const struct verdict *verdict, const char *trace, const char *text)
+{
+    struct log_fact facts[9] = {{.name = "type", .text = task->type},
+                                {.name = "task", .text = task->id},
+                                {.name = "attempt", .number = task->attempt},
+                                {.name = "outcome", .text = word_for(verdict->outcome)}};
+    size_t count = 4;
+    if (task->instance_id)
+        facts[count++] = (struct log_fact){.name = "instance_id", .text = task->instance_id};
+    if (task->step)
+        facts[count++] = (struct log_fact){.name = "step", .text = task->step};
+    if (verdict->reason[0])
+        facts[count++] = (struct log_fact){.name = "error", .text = verdict->reason};
+    if (trace[0])
+        facts[count++] = (struct log_fact){.name = "traceparent", .text = trace};
+    log_tell(&working->log, verdict->reason[0] ? LEVEL_WARNING : LEVEL_INFO, "task", facts,
+             "%s", text);
+}
+
+/* Failures always, everything with --verbose.  The trace goes with it if the task has one. */
 static void tell_end(const struct working *working, const cairn_task *task,
                      const struct verdict *verdict)
 {
+    char text[REASON_ROOM + 512], trace[TRACE_TEXT];
     if (!verdict->reason[0] && !args_has(working->args, "verbose"))
         return;
-    work_tell(working, "%s %s, call %" PRId32 " of %" PRId32 ": %s%s%s", task->type, task->id,
-              task->attempt, task->max_attempts, word_for(verdict->outcome),
-              verdict->reason[0] ? ": " : "", verdict->reason);
+    trace_of(task->metadata, trace);
+    snprintf(text, sizeof text, "%s %s, call %" PRId32 " of %" PRId32 "%s%s: %s%s%s",
+             task->type, task->id, task->attempt, task->max_attempts,
+             trace[0] ? ", traceparent " : "", trace, word_for(verdict->outcome),
+             verdict->reason[0] ? ": " : "", verdict->reason);
+    if (working->log.is_json)
+        log_end(working, task, verdict, trace, text);
+    else
+        work_tell(working, "%s", text);
 }
 
 cairn_outcome work_handle(cairn_work *work, void *arg)

@@ -7,11 +7,34 @@
 #include "base/clock.h"
 
 #include <assert.h>
+#include <string.h>
 
 const struct backoff backoff_for_jobs = {
     .kind = BACKOFF_QUADRATIC, .base_us = US_PER_MIN, .jitter = 0.1};
 const struct backoff backoff_for_steps = {
     .kind = BACKOFF_EXPONENTIAL, .base_us = US_PER_SEC, .max_us = 5 * US_PER_MIN};
+
+static const char *const names[] = {
+    [BACKOFF_FIXED] = "fixed",
+    [BACKOFF_LINEAR] = "linear",
+    [BACKOFF_EXPONENTIAL] = "exponential",
+    [BACKOFF_QUADRATIC] = "quadratic",
+};
+
+const char *backoff_name(enum backoff_kind kind)
+{
+    return names[kind];
+}
+
+bool backoff_from(const char *name, enum backoff_kind *ret_kind)
+{
+    for (size_t kind = 0; kind < sizeof names / sizeof *names; kind++)
+        if (strcmp(names[kind], name) == 0) {
+            *ret_kind = (enum backoff_kind)kind;
+            return true;
+        }
+    return false;
+}
 
 /* a*b, held at INSTANT_MAX, beyond which no delay means anything. */
 static int64_t times(int64_t a, int64_t b)

@@ -37,6 +37,7 @@ struct flow_facts {
     const char *status, *error, *worker, *reason, *by, *event, *signal_id, *decision, *comment;
     const char *token;     /* the name of the one that the request came with */
     const char *step_name; /* of a step that was stopped */
+    const char *schedule;  /* of an event of a schedule: its name */
     bool has_retry_count;
     int32_t retry_count;
     int64_t run_at_us;

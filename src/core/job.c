@@ -67,6 +67,7 @@ static void drop_lease(struct job_row *row)
     row->leased_by = NULL;
     row->token = NULL;
     row->lease_until_us = 0;
+    row->call_until_us = 0;
 }
 
 static void end_lease(struct job_row *row, const struct job_input *input)
@@ -99,13 +100,36 @@ static enum job_event spend_attempt(struct job_row *row, const char *error, int6
     return EVENT_RETRIED;
 }
 
+/* After one more failed call, by the job's own backoff. */
+static int64_t backoff_at_us(const struct job_row *row, int64_t now_us, struct rng *rng)
+{
+    struct backoff retry = retry_of_job(row->retry);
+    return instant_add(now_us, backoff_delay_us(&retry, row->attempt + 1, rng_unit(rng)));
+}
+
 static int64_t retry_at_us(const struct job_row *row, const struct job_input *input,
                            int64_t now_us, struct rng *rng)
 {
-    int64_t delay_us = input->delay_us;
-    if (input->action != JOB_RETRY || delay_us < 0)
-        delay_us = backoff_delay_us(&backoff_for_jobs, row->attempt + 1, rng_unit(rng));
-    return instant_add(now_us, delay_us);
+    if (input->action != JOB_RETRY || input->delay_us < 0)
+        return backoff_at_us(row, now_us, rng);
+    return instant_add(now_us, input->delay_us);
+}
+
+/* When the call is over, whatever the heartbeats; 0: no limit.  A lease never reaches past it: one that does
+ * was taken in another way, by plain SQL or an earlier version, and has no limit. */
+static int64_t call_end_us(const struct job_row *row)
+{
+    return row->token && row->call_until_us >= row->lease_until_us ? row->call_until_us : 0;
+}
+
+bool job_claimed(struct job_row *row, int64_t now_us)
+{
+    if (!row->timeout_ms)
+        return false;
+    row->call_until_us = instant_add(now_us, row->timeout_ms * US_PER_MS);
+    if (row->lease_until_us > row->call_until_us)
+        row->lease_until_us = row->call_until_us;
+    return true;
 }
 
 void job_complete(struct job_row *row, const struct job_input *input, int64_t now_us)
@@ -176,19 +200,24 @@ static struct job_verdict heartbeat(struct job_row *row, const struct job_input 
     if (input->extend_us == 0)
         return (struct job_verdict){.code = CAIRN_OK}; /* it only looks */
 
-    row->lease_until_us = instant_add(now_us, input->extend_us);
+    int64_t until_us = instant_add(now_us, input->extend_us), end_us = call_end_us(row);
+    row->lease_until_us = end_us && until_us > end_us ? end_us : until_us;
     row->updated_at_us = now_us;
     return (struct job_verdict){.is_changed = true, .event = EVENT_HEARTBEAT};
 }
 
-static struct job_verdict expire(struct job_row *row, int64_t now_us)
+/* A call that took too long has failed, and is made again after the backoff; a lost lease is ready at once. */
+static struct job_verdict expire(struct job_row *row, int64_t now_us, struct rng *rng)
 {
     if (row->status != JOB_LEASED || row->lease_until_us >= now_us)
         return (struct job_verdict){.code = CAIRN_E_WRONG_STATE};
+    bool is_timeout = call_end_us(row) && call_end_us(row) < now_us;
+    int64_t at_us = is_timeout ? backoff_at_us(row, now_us, rng) : now_us;
     drop_lease(row);
     row->updated_at_us = now_us;
-    return (struct job_verdict){.is_changed = true,
-                                .event = spend_attempt(row, "LEASE_EXPIRED", now_us, now_us)};
+    return (struct job_verdict){
+        .is_changed = true,
+        .event = spend_attempt(row, is_timeout ? "TIMEOUT" : "LEASE_EXPIRED", at_us, now_us)};
 }
 
 static struct job_verdict control(struct job_row *row, enum job_action action, int64_t now_us)
@@ -226,7 +255,7 @@ struct job_verdict job_apply(struct job_row *row, const struct job_input *input,
     case JOB_HEARTBEAT:
         return heartbeat(row, input, now_us);
     case JOB_EXPIRE:
-        return expire(row, now_us);
+        return expire(row, now_us, rng);
     case JOB_CANCEL:
     case JOB_DELETE:
     case JOB_REVIVE:

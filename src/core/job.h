@@ -48,6 +48,10 @@ struct job_verdict {
 /* The status that follows `action` while attempts are left; JOB_NONE: not allowed. */
 enum job_status job_next(enum job_status status, enum job_action action);
 
+/* A claim has leased it: the call ends in time, and the lease with it.  False: it has no timeout, and nothing
+ * was changed. */
+bool job_claimed(struct job_row *row, int64_t now_us);
+
 /* A success that is reported by the holder of the lease: what is left of its row, but for attempt, run_at,
  * last_error and deleted_at, which stay as they are.  It needs no member of the row. */
 void job_complete(struct job_row *row, const struct job_input *input, int64_t now_us);

@@ -23,6 +23,7 @@ static struct task_facts task_of_job(const struct why_job_facts *facts)
         .worker = row->leased_by,
         .error = row->last_error,
         .locked_until_us = row->lease_until_us,
+        .call_until_us = row->call_until_us >= row->lease_until_us ? row->call_until_us : 0,
         .next_run_us = row->run_at_us,
         .attempts = row->attempt,
         .max_attempts = row->max_attempts,

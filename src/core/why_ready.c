@@ -236,13 +236,15 @@ static void say_about_to(struct saying *s, const struct task_facts *task)
 static void say_busy(struct saying *s, const struct task_facts *task)
 {
     const struct why_type *type = task->type;
-    saying_add(s, type->live == 1
-                      ? "{workers} worker serves {type}, and it is busy; {ahead} "
-                      : "{workers} workers serve {type}, and all are busy; {ahead} ");
-    saying_add(s, type->ahead == 1 ? "task is ahead" : "tasks are ahead");
+    saying_add(s, type->live == 1 ? "{workers} worker serves {type}, and it is busy; "
+                                  : "{workers} workers serve {type}, and all are busy; ");
+    saying_add(s, type->ahead == 0   ? "nothing is ahead"
+                  : type->ahead == 1 ? "{ahead} task is ahead"
+                                     : "{ahead} tasks are ahead");
     saying_int(s, "workers", type->live);
     saying_text(s, "type", task->type_name);
-    saying_int(s, "ahead", type->ahead);
+    if (type->ahead > 0)
+        saying_int(s, "ahead", type->ahead);
     if (type->ahead > 0 && type->oldest_us) {
         saying_add(s, ", the oldest for {age}");
         saying_span(s, "age", task->now_us - type->oldest_us);

@@ -36,6 +36,7 @@ struct cairn_builder {
     size_t depth;
     bool is_step_open; /* the latest element is a step whose object is not closed yet */
     bool is_dlq;
+    struct buf input; /* the members of `input`; empty: none */
     bool is_finished;
     cairn_error error; /* the first; its code is 0 while there is none */
 };
@@ -73,12 +74,41 @@ void cairn_builder_free(cairn_builder *builder)
     if (!builder)
         return;
     buf_done(&builder->text);
+    buf_done(&builder->input);
     mem_free(builder);
 }
 
 void cairn_builder_dlq(cairn_builder *builder, bool is_on)
 {
     builder->is_dlq = is_on;
+}
+
+/* Adds a member whose value is JSON.  Whether it is right is found when the whole is read. */
+static void add_input(cairn_builder *builder, struct json_out *out, const char *key,
+                      const char *json)
+{
+    json_t *tree;
+    cairn_error why;
+    if (!json)
+        return;
+    if (json_read(json, strlen(json), key, &tree, &why)) {
+        remember(builder, why.code, "input: %.160s", why.message);
+        return;
+    }
+    json_decref(tree);
+    json_raw(json_key(out, key), json);
+}
+
+void cairn_builder_input(cairn_builder *builder, const char *schema, const char *example)
+{
+    buf_reset(&builder->input);
+    if (!schema && !example)
+        return;
+    struct json_out out = {.buf = &builder->input};
+    json_open(&out, '{');
+    add_input(builder, &out, "schema", schema);
+    add_input(builder, &out, "example", example);
+    json_close(&out, '}');
 }
 
 static void close_step(cairn_builder *builder)
@@ -301,8 +331,10 @@ static void finish(cairn_builder *builder)
     json_close(&builder->out, ']');
     if (builder->is_dlq)
         json_bool(json_key(&builder->out, "dlq"), true);
+    if (builder->input.len)
+        json_raw(json_key(&builder->out, "input"), buf_text(&builder->input));
     json_close(&builder->out, '}');
-    if (buf_failed(&builder->text)) {
+    if (buf_failed(&builder->text) || buf_failed(&builder->input)) {
         remember(builder, CAIRN_E_OUT_OF_MEMORY, "memory ran out");
         return;
     }

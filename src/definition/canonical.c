@@ -151,6 +151,18 @@ static void write_list(struct json_out *out, const struct element_list *list)
     json_close(out, ']');
 }
 
+static void write_input(struct json_out *out, const struct workflow *workflow)
+{
+    if (!workflow->input_schema && !workflow->input_example)
+        return;
+    json_open(json_key(out, "input"), '{');
+    if (workflow->input_schema)
+        json_raw(json_key(out, "schema"), workflow->input_schema);
+    if (workflow->input_example)
+        json_raw(json_key(out, "example"), workflow->input_example);
+    json_close(out, '}');
+}
+
 static void write_workflow(struct json_out *out, const struct workflow *workflow)
 {
     json_open(out, '{');
@@ -158,6 +170,7 @@ static void write_workflow(struct json_out *out, const struct workflow *workflow
     json_int(json_key(out, "version"), workflow->version);
     if (workflow->is_dlq)
         json_bool(json_key(out, "dlq"), true);
+    write_input(out, workflow);
     if (workflow->is_function)
         write_attempts(out, workflow->elements.first->max_attempts, ATTEMPTS_DEFAULT, true);
     else

@@ -76,6 +76,7 @@ static cairn_code make_definition(struct arena *arena, struct workflow *workflow
         .is_function = workflow->is_function,
         .is_dlq = workflow->is_dlq,
         .has_compensation = has_compensation(&workflow->elements),
+        .input_example = workflow->input_example,
         .workflow = workflow,
         .plan_count = (size_t)workflow->rows,
     };

@@ -26,7 +26,8 @@ struct definition {
     bool is_function; /* its plan is one row; the rest is code */
     bool is_dlq;
     bool has_compensation;
-    char hash[65];         /* SHA-256 of content, hexadecimal */
+    char hash[65];             /* SHA-256 of content, hexadecimal */
+    const char *input_example; /* canonical JSON; NULL: the file has none */
     const char *content;   /* canonical JSON: the same for YAML and JSON of the same meaning */
     struct step_row *plan; /* the planned part of every row, in order of place */
     size_t plan_count;

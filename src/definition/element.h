@@ -5,6 +5,7 @@
  *   node.c       text -> nodes           (libfyaml)
  *   mapping.c    nodes -> values         (text, durations, numbers, with flaws)
  *   task.c       a step's own keys       (retry, compensation)
+ *   input.c      what is said about the input (schema, example)
  *   parse.c      nodes -> elements
  *   check.c      what concerns the file as a whole: names
  *   canonical.c  elements -> the text that is stored and hashed
@@ -22,7 +23,8 @@ enum {
     FILE_BYTES_MAX = 1024 * 1024,
     STEPS_MAX = 10000, /* rows of an instance */
     NAME_BYTES_MAX = 256,
-    NESTING_MAX = 64, /* conditions, forks and parallels inside each other */
+    INPUT_BYTES_MAX = 64 * 1024, /* of the schema, and of the example */
+    NESTING_MAX = 64,            /* conditions, forks and parallels inside each other */
     PRIORITY_MAX = 100,
     PRIORITY_DEFAULT = 50,
     ATTEMPTS_DEFAULT = 3,
@@ -79,6 +81,8 @@ struct workflow {
     int32_t version;
     bool is_function;
     bool is_dlq;
+    const char *input_schema;  /* canonical JSON; NULL: none */
+    const char *input_example; /* canonical JSON; NULL: none */
     struct element_list elements;
     int32_t rows; /* in the plan */
 };
@@ -87,8 +91,6 @@ const char *element_kind_name(enum element_kind kind); /* the key in the file: "
 bool element_is_fork(const struct element *element);   /* fork or parallel */
 const char *join_name(enum join_kind join);            /* "all", "any" */
 const char *policy_name(enum failure_policy policy);   /* NULL for the default */
-const char *backoff_name(enum backoff_kind kind);
-bool backoff_from(const char *name, enum backoff_kind *ret_kind); /* false: no such word */
 bool backoff_is_default(const struct backoff *backoff);
 
 /* The default of a compensation's max_attempts. */

@@ -45,7 +45,11 @@ bool mapping_duration(const struct mapping *mapping, const char *key, bool is_ze
 bool mapping_word(const struct mapping *mapping, const char *key, const char *const *words,
                   size_t *ret_index);
 
-/* Any mapping, as canonical JSON with sorted keys.  False if it is empty. */
+/* A value as canonical JSON with sorted keys; `what` names it in flaws.  NULL: it has one. */
+const char *mapping_json(const struct mapping *mapping, const char *what,
+                         const struct node *node);
+
+/* The key `metadata` as canonical JSON.  False if it is empty. */
 bool mapping_metadata(const struct mapping *mapping, const char **ret_json);
 
 /* A list or mapping; NULL, with a flaw if it is something else. */
@@ -55,5 +59,8 @@ const struct node *mapping_map(const struct mapping *mapping, const char *key);
 /* task.c: the keys of a step (attempts, retry, compensation); on_failure, of any element that can fail. */
 void task_parse(const struct mapping *mapping, struct element *element);
 void policy_parse(const struct mapping *mapping, struct element *element);
+
+/* input.c: what the file says about the input of an instance. */
+void input_parse(const struct mapping *mapping, struct workflow *workflow);
 
 #endif

@@ -1,4 +1,4 @@
-/* definition/metadata.c - a user's own mapping, as canonical JSON.
+/* definition/metadata.c - a user's own values, as canonical JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -11,13 +11,14 @@
 
 struct writing {
     const struct mapping *mapping;
+    const char *what; /* for messages */
     struct json_out out;
     bool is_bad;
 };
 
 static void refuse(struct writing *writing, const struct node *node, const char *why)
 {
-    mapping_flaw(writing->mapping, node->at, "metadata %s", why);
+    mapping_flaw(writing->mapping, node->at, "%s %s", writing->what, why);
     writing->is_bad = true;
 }
 
@@ -74,8 +75,8 @@ static void write_node(struct writing *writing, const struct node *node, int dep
     }
     if (depth > JSON_DEPTH_MAX) {
         flaw_limit(writing->mapping->reading->flaws, node->at,
-                   "%s: metadata is nested more than %d deep", writing->mapping->subject,
-                   JSON_DEPTH_MAX);
+                   "%s: %s is nested more than %d deep", writing->mapping->subject,
+                   writing->what, JSON_DEPTH_MAX);
         writing->is_bad = true;
         return;
     }
@@ -89,18 +90,22 @@ static void write_node(struct writing *writing, const struct node *node, int dep
     json_close(&writing->out, ']');
 }
 
+const char *mapping_json(const struct mapping *mapping, const char *what,
+                         const struct node *node)
+{
+    struct reading *reading = mapping->reading;
+    cleanup(buf_done) struct buf buf = {0};
+    struct writing writing = {.mapping = mapping, .what = what, .out = {.buf = &buf}};
+    write_node(&writing, node, 1);
+    return writing.is_bad ? NULL : reading_got(reading, buf_keep(&buf, reading->arena));
+}
+
 bool mapping_metadata(const struct mapping *mapping, const char **ret_json)
 {
     const struct node *map = mapping_map(mapping, "metadata");
     if (!map || map->count == 0)
         return false;
-    struct reading *reading = mapping->reading;
-    cleanup(buf_done) struct buf buf = {0};
-    struct writing writing = {.mapping = mapping, .out = {.buf = &buf}};
-    write_node(&writing, map, 1);
-    if (writing.is_bad)
-        return false;
-    const char *json = reading_got(reading, buf_keep(&buf, reading->arena));
+    const char *json = mapping_json(mapping, "metadata", map);
     if (json)
         *ret_json = json;
     return json;

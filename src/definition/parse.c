@@ -360,6 +360,7 @@ static void parse_head(const struct mapping *mapping, const char *kind,
     if (mapping_require(mapping, "version"))
         mapping_int(mapping, "version", 1, INT32_MAX, &ret_workflow->version);
     mapping_bool(mapping, "dlq", &ret_workflow->is_dlq);
+    input_parse(mapping, ret_workflow);
 }
 
 /* A function has no list of steps: they are in its code. */
@@ -374,8 +375,8 @@ static void refuse_workflow_keys(const struct mapping *mapping)
 
 static void parse_function(const struct mapping *mapping, struct workflow *ret_workflow)
 {
-    static const char *const known[] = {"function", "version", "dlq", "max_attempts",
-                                        "workflow", "steps",   NULL};
+    static const char *const known[] = {"function",     "version",  "dlq",   "input",
+                                        "max_attempts", "workflow", "steps", NULL};
     struct reading *reading = mapping->reading;
     struct element *element = new_element(reading, ELEMENT_FUNCTION);
     if (!element)
@@ -393,7 +394,7 @@ static void parse_function(const struct mapping *mapping, struct workflow *ret_w
 
 static void parse_workflow(const struct mapping *mapping, struct workflow *ret_workflow)
 {
-    static const char *const known[] = {"workflow", "version",  "dlq",
+    static const char *const known[] = {"workflow", "version",  "dlq", "input",
                                         "steps",    "function", NULL};
     struct reading *reading = mapping->reading;
     mapping_check_keys(mapping, known);

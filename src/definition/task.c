@@ -22,21 +22,6 @@ const char *policy_name(enum failure_policy policy)
     return policy == POLICY_DEFAULT ? NULL : policies[policy - POLICY_FAIL];
 }
 
-const char *backoff_name(enum backoff_kind kind)
-{
-    return backoffs[kind];
-}
-
-bool backoff_from(const char *name, enum backoff_kind *ret_kind)
-{
-    for (size_t kind = 0; backoffs[kind]; kind++)
-        if (strcmp(backoffs[kind], name) == 0) {
-            *ret_kind = (enum backoff_kind)kind;
-            return true;
-        }
-    return false;
-}
-
 bool backoff_is_default(const struct backoff *backoff)
 {
     const struct backoff *usual = &backoff_for_steps;

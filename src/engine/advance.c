@@ -2,12 +2,26 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/workset.h"
+#include "engine/retention.h"
 
-static cairn_code apply_timers(struct batch *batch, int64_t *ret_due_us)
+/* Timers first, then what is old by then. */
+static cairn_code apply_timers(struct batch *batch, int64_t *ret_due_us, bool *ret_is_swept)
 {
+    int64_t now_us = batch->tx->now_us, sweep_us;
     TRY(timers_apply(batch, ret_due_us));
-    return workset_write(batch);
+    TRY(workset_write(batch));
+    if (*ret_due_us && *ret_due_us <= now_us)
+        return CAIRN_OK;
+    if (batch_has_events(
+            batch)) { /* they are written first: the sweep has a commit of its own */
+        *ret_due_us = now_us;
+        return CAIRN_OK;
+    }
+    TRY(retention_sweep(batch, &sweep_us));
+    *ret_is_swept = sweep_us <= now_us;
+    if (!*ret_due_us || sweep_us < *ret_due_us)
+        *ret_due_us = sweep_us;
+    return CAIRN_OK;
 }
 
 /* Applies all that is due now, and tells when the next thing is (0: never). */
@@ -17,8 +31,9 @@ static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
     struct request_queue none = {0};
     struct batch batch;
     TRY(batch_begin(committer, &none, &batch, reterr));
-    cairn_code code = apply_timers(&batch, ret_due_us);
-    *ret_is_moved = batch.ready.is_any || batch_has_events(&batch);
+    bool is_swept = false;
+    cairn_code code = apply_timers(&batch, ret_due_us, &is_swept);
+    *ret_is_moved = is_swept || batch.ready.is_any || batch_has_events(&batch);
     return batch_end(&batch, code);
 }
 
@@ -59,6 +74,9 @@ cairn_code clock_advance(struct committer *committer, struct request *request)
             instant_add(clock_now_us(&engine->clock), request->in.advance.ms * US_PER_MS);
     if (!code)
         code = advance_to(committer, request->out.now_us, error);
+
+    if (request->in.advance.seed)
+        rng_init(&committer->rng, request->in.advance.seed);
 
     pthread_mutex_lock(&engine->lock);
     note_any_ready(engine);

@@ -19,6 +19,7 @@
 #include "engine/batch.h"
 
 #include "engine/bulk.h"
+#include "engine/retention.h"
 #include "engine/workset.h"
 
 #include <string.h>
@@ -218,13 +219,16 @@ static void wake_waits(const struct batch *batch)
     pthread_mutex_unlock(&engine->lock);
 }
 
-static void wake_bulk(const struct batch *batch)
+static void wake_walks(const struct batch *batch)
 {
     struct local_engine *engine = batch->engine;
-    if (!batch->has_bulk)
+    if (!batch->has_bulk && !batch->has_retention)
         return;
     pthread_mutex_lock(&engine->lock);
-    bulk_look(engine);
+    if (batch->has_bulk)
+        bulk_look(engine);
+    if (batch->has_retention)
+        retention_look(engine);
     pthread_cond_broadcast(&engine->write_work);
     pthread_mutex_unlock(&engine->lock);
 }
@@ -320,7 +324,7 @@ cairn_code batch_end(struct batch *batch, cairn_code code)
     if (!code) {
         count(batch);
         wake_waits(batch);
-        wake_bulk(batch);
+        wake_walks(batch);
     } else if (batch->has_workers) {
         workers_unwritten(batch->engine);
     }

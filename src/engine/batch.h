@@ -94,8 +94,9 @@ struct batch {
     bool is_figures_wanted;   /* writes them even if it is not time */
     struct total_row *totals; /* those that it has written */
     size_t total_count;
-    bool has_bulk; /* a bulk action begins */
-    bool is_alone; /* one request by itself: it may wait for a lock */
+    bool has_bulk;      /* a bulk action begins */
+    bool has_retention; /* a sweep begins */
+    bool is_alone;      /* one request by itself: it may wait for a lock */
 
     LIST(struct row_name) names; /* in the order of the requests */
 
@@ -143,8 +144,10 @@ struct batch {
 typedef cairn_code batch_operation(struct batch *batch, struct request *request);
 batch_operation batch_control_job, batch_control_instance, batch_report, batch_heartbeat,
     batch_heartbeats, batch_decide, batch_requeue, batch_signal, batch_claim_outbox,
-    batch_ack_outbox, batch_put_registry, batch_deploy, batch_commit_passage, batch_start_bulk,
-    batch_stop_bulk, batch_walk_bulk, batch_metrics;
+    batch_ack_outbox, batch_release_outbox, batch_put_registry, batch_deploy,
+    batch_commit_passage, batch_start_bulk, batch_stop_bulk, batch_walk_bulk, batch_metrics,
+    batch_set_retention, batch_purge, batch_delete_instance, batch_sweep, batch_put_schedule,
+    batch_stop_schedule, batch_resume_schedule, batch_trigger_schedule, batch_delete_schedule;
 /* What a request inserts, and in the same statement what the requests behind it insert. */
 batch_operation batch_enqueue, batch_start;
 

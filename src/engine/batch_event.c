@@ -218,6 +218,7 @@ static const char *flow_data(struct batch *batch, const struct flow_facts *facts
     struct json_out out = {.buf = &buf};
     json_open(&out, '{');
     add_text(&out, "step_name", facts->step_name);
+    add_text(&out, "schedule", facts->schedule);
     add_text(&out, "status", facts->status);
     if (facts->has_retry_count)
         json_int(json_key(&out, "retry_count"), facts->retry_count);

@@ -98,8 +98,11 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
         batch_note_due(batch, row->run_at_us);
     else if (row->status == JOB_LEASED)
         batch_note_due(batch, row->lease_until_us + 1);
-    if (job_is_final(row->status))
+    if (job_is_final(row->status)) {
         TRY(batch_note_ended(batch, row->id));
+        if (row->schedule) /* its next run may wait for this */
+            batch_note_due(batch, batch->tx->now_us);
+    }
     struct job_facts facts = facts_of(row, input, verdict.event);
     if (was_completed)
         return batch_tell_job_event(batch, row, verdict.event, &facts, row->last_event,
@@ -165,6 +168,8 @@ static struct job_row new_row(const struct batch *batch, const cairn_job_spec *s
         .status = JOB_PENDING,
         .priority = spec->priority,
         .max_attempts = spec->max_attempts,
+        .timeout_ms = spec->timeout_ms,
+        .retry = spec->retry,
         .is_ready = run_at_us <= now_us,
         .run_at_us = run_at_us,
         .created_at_us = now_us,
@@ -240,7 +245,8 @@ static cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
 
 bool request_enqueues_children(const struct request *request)
 {
-    return request->op == OP_COMMIT && request->in.commit.job_count;
+    return (request->op == OP_COMMIT && request->in.commit.job_count) ||
+           request->op == OP_SCHEDULE_TRIGGER;
 }
 
 /* The next request with jobs to insert, from `at` on; NULL: none before a commit that enqueues,
@@ -282,6 +288,7 @@ cairn_code batch_insert_children(struct batch *batch, const struct commit_job *c
     for (size_t i = 0; i < count; i++) {
         snprintf(ret_enqueued[i].id, sizeof ret_enqueued[i].id, "%s", children[i].id);
         new_jobs_add(batch, &jobs, &children[i].spec, &ret_enqueued[i]);
+        jobs.rows[i].schedule = children[i].schedule;
     }
     return new_jobs_insert(batch, &jobs);
 }

@@ -2,7 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/backoff.h"
 #include "engine/workset.h"
+
+#include <string.h>
 
 cairn_code batch_emit(struct batch *batch, const struct workset_instance *instance,
                       const char *step, const cairn_outbound *events, size_t count)
@@ -83,4 +86,50 @@ cairn_code batch_ack_outbox(struct batch *batch, struct request *request)
                          id, (long long)earlier);
     fail_hint(&request->error, request->code, "deliver and acknowledge events in their order");
     return CAIRN_OK;
+}
+
+/* ---- what could not be delivered -------------------------------------------------------------- */
+
+/* One more delivery has failed: again later, or never. */
+static void count_failure(struct batch *batch, const struct outbox_release_input *in,
+                          struct outbox_row *row)
+{
+    row->attempts += row->attempts < INT32_MAX;
+    row->last_error = in->error;
+    if (in->max_attempts && row->attempts >= in->max_attempts)
+        row->dead_at_us = batch->tx->now_us;
+}
+
+static int64_t comes_again_us(const struct batch *batch, const struct outbox_release_input *in,
+                              const struct outbox_row *row)
+{
+    int64_t delay_us = in->delay_ms * US_PER_MS;
+    if (in->delay_ms < 0)
+        delay_us = in->error ? backoff_delay_us(&backoff_for_steps, row->attempts, 0) : 0;
+    return instant_add(batch->tx->now_us, delay_us);
+}
+
+cairn_code batch_release_outbox(struct batch *batch, struct request *request)
+{
+    const struct outbox_release_input *in = &request->in.release;
+    struct outbox_row row;
+    int64_t number;
+    cairn_code code = CAIRN_E_NOT_FOUND;
+    if (number_id_read(in->id, &number))
+        code = STORE(batch, lock_outbox, number, &row);
+    if (code == CAIRN_E_NOT_FOUND)
+        return REFUSE(request, code, "outbox event \"%.64s\" does not exist", in->id);
+    if (code)
+        return code;
+    if (row.acked_at_us || !row.claimed_by || strcmp(row.claimed_by, in->worker) != 0)
+        return REFUSE(request, CAIRN_E_LEASE_LOST,
+                      "outbox event \"%s\" is no longer claimed by \"%.128s\"", in->id,
+                      in->worker);
+    if (in->error)
+        count_failure(batch, in, &row);
+    row.claimed_until_us = row.dead_at_us ? 0 : comes_again_us(batch, in, &row);
+    request->out.released.attempts = row.attempts;
+    request->out.released.is_dead = row.dead_at_us != 0;
+    request->out.released.next_us = row.claimed_until_us;
+    return STORE(batch, release_outbox, &row);
 }

@@ -177,8 +177,9 @@ static cairn_code make_starting(struct batch *batch, size_t room, struct startin
 
 /* Starts an instance in memory. */
 static cairn_code add_starting(struct batch *batch, struct starting *starting,
-                               const cairn_start_options *in, cairn_enqueued *started,
-                               const struct definition *definition, bool was_unsure)
+                               const cairn_start_options *in, const char *schedule,
+                               cairn_enqueued *started, const struct definition *definition,
+                               bool was_unsure)
 {
     int64_t now_us = batch->tx->now_us;
     struct instance_row row = {
@@ -192,6 +193,7 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
         .tags = tags_or_null(in->tags),
         .parent = in->tell_instance,
         .parent_event = in->tell_event,
+        .schedule = schedule,
         .generation = 1,
         .start_at_us = in->start_at_us > now_us ? in->start_at_us : 0,
         .created_at_us = now_us,
@@ -264,7 +266,8 @@ static cairn_code insert_starting(struct batch *batch, const struct starting *st
 
 bool request_starts_children(const struct request *request)
 {
-    return request->op == OP_COMMIT && request->in.commit.start_count;
+    return (request->op == OP_COMMIT && request->in.commit.start_count) ||
+           request->op == OP_SCHEDULE_TRIGGER;
 }
 
 /* Whether an instance has a parent, which may have been stopped by a request before it. */
@@ -314,7 +317,7 @@ static cairn_code start_ahead(struct batch *batch, struct request *first)
         if (!definition || !has_parent(batch, one))
             continue;
         TRY(batch_make_ids(batch, one, 1));
-        TRY(add_starting(batch, &starting, &one->in.start, one->out.enqueued, definition,
+        TRY(add_starting(batch, &starting, &one->in.start, NULL, one->out.enqueued, definition,
                          one->was_unsure));
     }
     return insert_starting(batch, &starting);
@@ -353,8 +356,9 @@ cairn_code batch_start_children(struct batch *batch, struct child *children, siz
         if (children[i].is_unwanted)
             continue;
         snprintf(ret_started[i].id, sizeof ret_started[i].id, "%s", children[i].start->id);
-        TRY(add_starting(batch, &starting, &children[i].start->options, &ret_started[i],
-                         children[i].definition, true));
+        TRY(add_starting(batch, &starting, &children[i].start->options,
+                         children[i].start->schedule, &ret_started[i], children[i].definition,
+                         true));
     }
     TRY(insert_starting(batch, &starting));
     for (size_t i = 0; i < starting.count; i++)

@@ -129,9 +129,27 @@ static cairn_code give_job(struct batch *batch, struct claim_group *group,
         .max_attempts = row->max_attempts,
         .lease_until_us = row->lease_until_us,
         .metadata = row->metadata,
+        .deadline_us = row->timeout_ms ? row->call_until_us : 0,
     };
     return request->was_unsure ? CAIRN_OK
                                : note_job(batch, request_claim(request)->worker, row);
+}
+
+/* Of the rows just leased, those with a timeout are written once more, with the end of the call.  The others
+ * cost nothing here. */
+static cairn_code limit_calls(struct batch *batch, struct job_row *rows, size_t count)
+{
+    size_t limited_count = 0;
+    struct job_row *limited = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!job_claimed(&rows[i], batch->tx->now_us))
+            continue;
+        if (!limited)
+            limited = arena_array(&batch->arena, count - i, sizeof *limited);
+        NEED(limited, batch->error);
+        limited[limited_count++] = rows[i];
+    }
+    return limited_count ? STORE(batch, update_jobs, limited, limited_count) : CAIRN_OK;
 }
 
 cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room)
@@ -144,6 +162,8 @@ cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_
         batch->tx->arena = &group->shares->request->arena; /* nothing needs to be copied */
     cairn_code code = lease_jobs(batch, group, rows, room, &count);
     batch->tx->arena = arena;
+    if (!code && !group->shares->request->was_unsure)
+        code = limit_calls(batch, rows, count);
     for (size_t i = 0; i < count && !code; i++) {
         struct claim_share *share = find_share(group, &at, rows[i].token);
         code = share ? give_job(batch, group, share, &rows[i])

@@ -1,8 +1,8 @@
-/* engine/batch_timer.c - what has fallen due: leases of jobs and steps, retries, starts, waits, sleeps.
+/* engine/batch_timer.c - what has fallen due: leases of jobs and steps, retries, starts, waits, sleeps, schedules.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/workset.h"
+#include "engine/schedule.h"
 
 /* Bounded, so that one commit stays short; what is left is due at once and comes next. */
 enum { DUE_AT_ONCE = 256, PROMOTE_AT_ONCE = 2000 };
@@ -101,6 +101,7 @@ static cairn_code apply_flow(struct batch *batch)
     if (count)
         batch_note_ready(batch, CLAIM_STEPS, NULL, 0);
     TRY(batch_take_intake(batch));
+    TRY(schedules_apply(batch)); /* before rows change in the workset: it asks the store */
     TRY(apply_starts(batch));
     TRY(apply_steps(batch));
     return batch_tell_relatives(batch);

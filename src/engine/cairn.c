@@ -130,6 +130,13 @@ cairn_code cairn_clock_advance(cairn_engine *engine, int64_t ms, int64_t *ret_no
     return CAIRN_OK;
 }
 
+cairn_code cairn_clock_reseed(cairn_engine *engine, uint64_t seed, cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, OP_CLOCK_ADVANCE);
+    request->in.advance.seed = seed;
+    return run_request(engine, request, reterr);
+}
+
 /* ---- figures ------------------------------------------------------------------------------- */
 
 cairn_code cairn_stats_get(cairn_engine *engine, cairn_stats *ret_stats, cairn_error *reterr)

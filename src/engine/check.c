@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "core/backoff.h"
 #include "core/instance.h"
 #include "core/job.h"
 #include "core/tag.h"
@@ -48,6 +49,8 @@ cairn_code check_job_spec(struct check *check, cairn_job_spec *spec)
     TRY(tags_check(spec->tags, check->error));
     TRY(check_range(check, "priority", spec->priority, 0, INT32_MAX));
     TRY(check_range(check, "max_attempts", spec->max_attempts, 1, INT32_MAX));
+    TRY(check_ms(check, "timeout_ms", spec->timeout_ms, 0));
+    TRY(retry_check(spec->retry, check->error));
     return check_range(check, "run_at", spec->run_at_us, 0, INSTANT_MAX);
 }
 
@@ -298,6 +301,16 @@ cairn_code check_outbox_claim(struct check *check)
     TRY(check_name(check, "worker", in->worker));
     TRY(check_range(check, "max", in->max, 1, (int64_t)check->limits->max_batch));
     return check_range(check, "lease_ms", in->lease_ms, 1, UINT32_MAX);
+}
+
+cairn_code check_outbox_release(struct check *check)
+{
+    struct outbox_release_input *in = &check->request->in.release;
+    TRY(check_present(check, "id", in->id));
+    TRY(check_name(check, "worker", in->worker));
+    TRY(check_ms(check, "delay_ms", in->delay_ms, -1));
+    TRY(check_range(check, "max_attempts", in->max_attempts, 0, INT32_MAX));
+    return check_trim_error(check, &in->error);
 }
 
 /* ---- lists ---------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "engine/batch.h"
 #include "engine/bulk.h"
 #include "engine/read.h"
+#include "engine/retention.h"
 
 #include <assert.h>
 #include <string.h>
@@ -43,13 +44,19 @@ static size_t queue_weight(const struct request_queue *queue, size_t most)
     return rows;
 }
 
-/* Moving the clock has transactions of its own, so it is taken by itself. */
+/* Moving the clock has transactions of its own; bulk actions and purges change rows that no workset has, and much. */
+static bool is_taken_alone(enum request_op op)
+{
+    return op == OP_CLOCK_ADVANCE || op == OP_BULK_STEP || op == OP_RETENTION_STEP ||
+           op == OP_PURGE || op == OP_INSTANCE_DELETE;
+}
+
 static void take_batch(struct local_engine *engine, struct request_queue *ret_batch)
 {
     size_t taken = 0;
     while (engine->writes.first && ret_batch->count < BATCH_MAX) {
         struct request *next = engine->writes.first;
-        bool is_alone = next->op == OP_CLOCK_ADVANCE || next->op == OP_BULK_STEP;
+        bool is_alone = is_taken_alone(next->op);
         taken += weight(next);
         if (ret_batch->count && (is_alone || taken > BATCH_WEIGHT_MAX))
             return;
@@ -81,8 +88,10 @@ static bool must_look_for_store(const struct local_engine *engine)
 static int64_t own_next_us(struct local_engine *engine)
 {
     int64_t workers_us = workers_next_us(engine), figures_us = figures_next_us(engine);
-    int64_t bulk_us = bulk_next_us(engine);
+    int64_t bulk_us = bulk_next_us(engine), sweep_us = retention_next_us(engine);
     int64_t next_us = figures_us < workers_us ? figures_us : workers_us;
+    if (sweep_us < next_us)
+        next_us = sweep_us;
     return bulk_us < next_us ? bulk_us : next_us;
 }
 
@@ -433,7 +442,7 @@ static void advance(struct committer *committer, struct request_queue *batch)
         why.code = request->code;
         try_later(committer, batch, &why, false);
     } else {
-        queue_end(batch, NULL);
+        answer(committer->engine, batch, 0); /* nobody is to be waited for */
     }
 }
 
@@ -479,6 +488,9 @@ bool committer_run_once(struct committer *committer)
     if (committer->index == 0 && is_awake &&
         bulk_next_us(engine) <= clock_monotonic_us(&engine->clock))
         bulk_submit(engine);
+    if (committer->index == 0 && is_awake &&
+        retention_next_us(engine) <= clock_monotonic_us(&engine->clock))
+        retention_submit(engine);
     bool is_due = committer->index == 0 && is_awake &&
                   (timers_are_due(engine) || must_look_for_store(engine) ||
                    own_next_us(engine) <= clock_monotonic_us(&engine->clock));

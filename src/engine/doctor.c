@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "core/rows.h"
+#include "core/retention.h"
 #include "engine/read.h"
 
 #include <ctype.h>
@@ -109,6 +109,35 @@ static void look_at_outbox(struct question *q, const struct store_facts *facts)
         find(q, "outbox", "ok", "no event waits for long");
 }
 
+static cairn_code look_at_retention(struct question *q)
+{
+    struct retention_row row;
+    TRY(STORE(q, get_retention, &row));
+    bool is_kept = retention_least_job(&row) == RETENTION_NEVER &&
+                   retention_least_instance(&row) == RETENTION_NEVER;
+    if (is_kept && !row.set_at_us)
+        return find(
+            q, "retention", "warning",
+            "nothing that has ended is ever removed: this store is older than the retention "
+            "policy; set one, such as: cairn retention set --jobs "
+            "succeeded=30d,failed=90d,cancelled=30d --instances "
+            "completed=30d,failed=90d,cancelled=30d,aborted=90d");
+    return find(q, "retention", "ok", "%s",
+                is_kept ? "everything is kept, as the policy says"
+                        : "what has ended is removed as the policy says");
+}
+
+/* A file that was made by an earlier version keeps its size. */
+static void look_at_space(struct question *q, const struct store_facts *facts)
+{
+    if (facts->is_unshrinkable)
+        find(
+            q, "space", "warning",
+            "the file keeps its size when history is removed, and only uses the room again: to "
+            "let it shrink, stop everything that has it open and run: sqlite3 FILE \"PRAGMA "
+            "auto_vacuum = 2; VACUUM\"");
+}
+
 /* "...v1": advice only, any name works. */
 static bool is_versioned(const char *type)
 {
@@ -172,6 +201,8 @@ cairn_code answer_doctor(struct question *q)
     look_at_clock(q, &facts);
     look_at_work(q, &facts, &counts, &steps);
     look_at_outbox(q, &facts);
+    look_at_space(q, &facts);
+    TRY(look_at_retention(q));
     TRY(look_at_types(q));
     return doctor_flow(q);
 }

@@ -6,6 +6,7 @@
  * newest SAMPLE of a status are read.  A text says so where a sample was full.
  */
 #include "engine/read_why.h"
+#include "engine/schedule.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -84,6 +85,49 @@ static cairn_code look_at_intake(struct flow_doctor *doctor)
             "the row",
             count, or_more(count), rows[0].id, rows[0].workflow, rows[0].error);
     return find(doctor->q, "intake", "ok", "every start written by SQL was made");
+}
+
+/* Why the next run of a schedule would fail; NULL: it would not. */
+static cairn_code schedule_flaw(struct flow_doctor *doctor, const struct schedule_row *row,
+                                const char **ret_flaw)
+{
+    struct question *q = doctor->q;
+    cleanup(schedule_clock_close) struct schedule_clock clock = {0};
+    struct definition_row definition;
+    cairn_error error = {0};
+    cairn_code code = CAIRN_OK;
+    *ret_flaw = NULL;
+    if (schedule_clock_open(row, &clock, &error))
+        *ret_flaw = arena_strdup(q->tx->arena, error.message);
+    else if (row->workflow)
+        code = STORE(q, get_definition, row->workflow, row->version, &definition);
+    if (code == CAIRN_E_NOT_FOUND)
+        *ret_flaw =
+            arena_printf(q->tx->arena, "workflow \"%.64s\" does not exist", row->workflow);
+    NEED(*ret_flaw || (code != CAIRN_E_NOT_FOUND && !error.code), q->error);
+    return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
+}
+
+static cairn_code look_at_schedules(struct flow_doctor *doctor)
+{
+    size_t count = 0, bad = 0;
+    struct schedule_row *rows = arena_array(doctor->q->tx->arena, SAMPLE, sizeof *rows);
+    const char *flaw, *example = NULL, *why = NULL;
+    NEED(rows, doctor->q->error);
+    TRY(STORE(doctor->q, list_schedules, NULL, rows, SAMPLE, &count));
+    for (size_t i = 0; i < count; i++) {
+        TRY(schedule_flaw(doctor, &rows[i], &flaw));
+        if (flaw && bad++ == 0)
+            example = rows[i].name, why = flaw;
+    }
+    if (bad)
+        return find(doctor->q, "schedules", "warning",
+                    "%zu of %zu%s schedules cannot start anything, such as \"%.64s\": %.128s; "
+                    "deploy the "
+                    "workflow, install tzdata, or change it with: cairn schedule set",
+                    bad, count, or_more(count), example, why);
+    return find(doctor->q, "schedules", "ok",
+                "%zu%s schedules, and all can start what they name", count, or_more(count));
 }
 
 static cairn_code look_at_paused(struct flow_doctor *doctor)
@@ -335,6 +379,7 @@ cairn_code doctor_flow(struct question *q)
     TRY(look_at_waits(&doctor));
     TRY(look_at_dlq(&doctor));
     TRY(look_at_intake(&doctor));
+    TRY(look_at_schedules(&doctor));
     TRY(look_at_paused(&doctor));
     return look_at_undone(&doctor);
 }

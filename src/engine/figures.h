@@ -146,8 +146,9 @@ void figure_add(struct figure *to, const struct figure *from);
  * what is not written yet; in any order. */
 cairn_code figures_list(struct question *q, const char *type, int64_t from_us,
                         struct figure_row **ret_rows, size_t *ret_count);
-/* The same, added up. */
-cairn_code figures_sum(struct question *q, const char *type, int64_t from_us,
-                       struct figure *ret_sum);
+/* The same, added up, in rows that figures_room() has made; they serve several calls. */
+cairn_code figures_room(struct question *q, struct figure_row **ret_rows);
+cairn_code figures_sum(struct question *q, struct figure_row *rows, const char *type,
+                       int64_t from_us, struct figure *ret_sum);
 
 #endif

@@ -89,7 +89,7 @@ static cairn_code fold(struct batch *batch, int32_t from, int32_t to, int64_t be
     if (code)
         return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
     int64_t at_us = oldest_us - oldest_us % width_us;
-    struct figure_row *rows = arena_array(&batch->arena, 2 * (size_t)FOLD_MAX, sizeof *rows);
+    struct figure_row *rows = arena_room(&batch->arena, 2 * (size_t)FOLD_MAX, sizeof *rows);
     NEED(rows, batch->error);
     TRY(STORE(batch, take_figures, from, at_us, at_us + width_us, rows, FOLD_MAX, &count));
     TRY(STORE(batch, take_figures, to, at_us, at_us + 1, rows + count, FOLD_MAX, &more));

@@ -38,24 +38,35 @@ static cairn_code add_own(struct question *q, const char *type, int64_t from_us,
     return code;
 }
 
+static cairn_code list_into(struct question *q, const char *type, int64_t from_us,
+                            struct figure_row *rows, size_t *ret_count)
+{
+    *ret_count = 0;
+    TRY(STORE(q, list_figures, type, from_us, rows, ROWS_MAX, ret_count));
+    return add_own(q, type, from_us, rows, ret_count);
+}
+
+cairn_code figures_room(struct question *q, struct figure_row **ret_rows)
+{
+    *ret_rows = arena_array(q->arena, ROWS_MAX, sizeof **ret_rows);
+    NEED(*ret_rows, q->error);
+    return CAIRN_OK;
+}
+
 cairn_code figures_list(struct question *q, const char *type, int64_t from_us,
                         struct figure_row **ret_rows, size_t *ret_count)
 {
-    *ret_count = 0;
-    *ret_rows = arena_array(q->arena, ROWS_MAX, sizeof **ret_rows);
-    NEED(*ret_rows, q->error);
-    TRY(STORE(q, list_figures, type, from_us, *ret_rows, ROWS_MAX, ret_count));
-    return add_own(q, type, from_us, *ret_rows, ret_count);
+    TRY(figures_room(q, ret_rows));
+    return list_into(q, type, from_us, *ret_rows, ret_count);
 }
 
-cairn_code figures_sum(struct question *q, const char *type, int64_t from_us,
-                       struct figure *ret_sum)
+cairn_code figures_sum(struct question *q, struct figure_row *rows, const char *type,
+                       int64_t from_us, struct figure *ret_sum)
 {
-    struct figure_row *rows;
     struct figure one;
     size_t count;
     *ret_sum = (struct figure){0};
-    TRY(figures_list(q, type, from_us, &rows, &count));
+    TRY(list_into(q, type, from_us, rows, &count));
     for (size_t i = 0; i < count; i++) {
         figure_of_row(&rows[i], &one);
         figure_add(ret_sum, &one);

@@ -485,6 +485,7 @@ static struct local_engine *make_engine(const cairn_open_options *options, cairn
     }
     init_locks(engine);
     init_clock(engine, options);
+    retention_open(engine);
     timers_ask(engine);
     return engine;
 }

@@ -76,6 +76,11 @@ struct bulks {
     int64_t look_us; /* monotonic; 0: at once; INT64_MAX: not before there is news */
 };
 
+/* retention.c: when this process makes the next portion of the sweep, or looks for it; with the lock held. */
+struct sweeps {
+    bool is_busy;    /* a portion is under way */
+    int64_t look_us; /* monotonic; 0: at once */
+};
 enum { READY_TYPES_MAX = 16 };
 
 enum claim_kind { CLAIM_JOBS, CLAIM_STEPS, CLAIM_KINDS };
@@ -149,6 +154,7 @@ struct local_engine {
     struct known_leases known_leases;
     struct workers workers;
     struct bulks bulks;
+    struct sweeps sweeps;
     struct figures figures;
     _Atomic int64_t opened_us; /* the store's time when it was first asked; 0: not yet */
 
@@ -217,6 +223,9 @@ void committer_wake(struct local_engine *engine);
  * some left, and retry_ms from now at the latest.  Monotonic. */
 int64_t store_deadline_us(const struct local_engine *engine,
                           const struct request_queue *requests);
+
+/* retention.c: when it opens. */
+void retention_open(struct local_engine *engine);
 
 /* timer_watch.c; all with the lock held. */
 bool keeps_timers(const struct local_engine *engine); /* by itself, not only before a claim */

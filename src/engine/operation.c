@@ -31,13 +31,23 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_ABORT] = {"abort", check_stop, batch_control_instance, answer_instance},
     [OP_OUTBOX_CLAIM] = {"outbox claim", check_outbox_claim}, /* batch_claim_outbox() */
     [OP_OUTBOX_ACK] = {"outbox ack", check_id, batch_ack_outbox},
+    [OP_OUTBOX_RELEASE] = {"outbox release", check_outbox_release, batch_release_outbox},
     [OP_DECIDE] = {"decide", check_decide, batch_decide, answer_instance},
     [OP_DLQ_REQUEUE] = {"requeue", check_requeue, batch_requeue, answer_instance},
     [OP_BULK_START] = {"bulk", check_bulk_start, batch_start_bulk},
     [OP_BULK_STOP] = {"bulk stop", check_id, batch_stop_bulk},
+    [OP_RETENTION_SET] = {"retention set", check_retention, batch_set_retention},
+    [OP_PURGE] = {"purge", check_purge, batch_purge},
+    [OP_INSTANCE_DELETE] = {"instance delete", check_id, batch_delete_instance},
     [OP_METRICS] = {"metrics", check_nothing, batch_metrics,
                     answer_metrics}, /* by the reader */
     [OP_BULK_STEP] = {"bulk step", check_nothing, batch_walk_bulk},
+    [OP_RETENTION_STEP] = {"retention step", check_nothing, batch_sweep},
+    [OP_SCHEDULE_PUT] = {"schedule put", check_schedule, batch_put_schedule},
+    [OP_SCHEDULE_STOP] = {"schedule stop", check_control, batch_stop_schedule},
+    [OP_SCHEDULE_RESUME] = {"schedule resume", check_control, batch_resume_schedule},
+    [OP_SCHEDULE_TRIGGER] = {"schedule trigger", check_control, batch_trigger_schedule},
+    [OP_SCHEDULE_DELETE] = {"schedule delete", check_id, batch_delete_schedule},
     [OP_COMMIT] = {"commit", check_commit, batch_commit_passage}, /* and batch_claim() */
 
     [OP_JOB_GET] = {"get", check_id, .answer = answer_job},
@@ -54,6 +64,10 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_OVERVIEW] = {"overview", check_overview, .answer = answer_overview},
     [OP_BULK_GET] = {"bulk get", check_id, .answer = answer_bulk},
     [OP_BULK_LIST] = {"bulk list", check_nothing, .answer = answer_bulks},
+    [OP_RETENTION_GET] = {"retention", check_nothing, .answer = answer_retention},
+    [OP_SCHEDULE_GET] = {"schedule get", check_id, .answer = answer_schedule},
+    [OP_SCHEDULE_LIST] = {"schedule list", check_text_list, .answer = answer_schedules},
+    [OP_SCHEDULE_NEXT] = {"schedule next", check_schedule_next, .answer = answer_schedule_next},
     [OP_NEEDS] = {"needs", check_nothing, .answer = answer_needs},
     [OP_ABOUT] = {"about", check_nothing, .answer = answer_about},
     [OP_STATS] = {"stats", check_nothing, .answer = answer_stats},
@@ -77,6 +91,7 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_STEP_GET] = {"step get", check_id, .answer = answer_step},
     [OP_SIGNAL_LIST] = {"signal list", check_part_list, .answer = answer_list},
     [OP_OUTBOX_LIST] = {"outbox list", check_part_list, .answer = answer_list},
+    [OP_OUTBOX_OPEN] = {"outbox", check_number_list, .answer = answer_list},
     [OP_DECISION_LIST] = {"decision list", check_part_list, .answer = answer_list},
     [OP_TASK_CONTEXT] = {"task context", check_context, .answer = answer_context},
 };

@@ -18,6 +18,7 @@
     X(JOB_SPEC, cairn_job_spec, CAIRN_JOB)                           \
     X(JOB_FILTER, cairn_job_filter, CAIRN_JOB_FILTER)                \
     X(REGISTRY, cairn_registry_spec, CAIRN_REGISTRY)                 \
+    X(SCHEDULE, cairn_schedule_spec, CAIRN_SCHEDULE)                 \
     X(CLAIM, cairn_claim_options, CAIRN_CLAIM)                       \
     X(FUNCTION_CODE, cairn_function_code, CAIRN_FUNCTION_CODE)       \
     X(KNOWN, cairn_known, CAIRN_KNOWN)                               \
@@ -33,6 +34,8 @@
     X(REQUEST, cairn_request, CAIRN_REQUEST)                         \
     X(COSTS, cairn_passage_costs, CAIRN_PASSAGE_COSTS)               \
     X(STATS, cairn_stats, CAIRN_STATS)                               \
+    X(RETENTION, cairn_retention, CAIRN_RETENTION)                   \
+    X(PURGE, cairn_purge_options, CAIRN_PURGE)                       \
     X(SCHEMA, cairn_schema, CAIRN_SCHEMA)
 
 #define OPTIONS_KIND(kind, type, defaults) OPTIONS_##kind,

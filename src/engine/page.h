@@ -22,6 +22,9 @@
     X(TASK, task)                     \
     X(FINDING, finding)               \
     X(WHY, why)                       \
+    X(SCHEDULE, schedule)             \
+    X(SCHEDULE_RUN, schedule_run)     \
+    X(SCHEDULE_TIME, schedule_time)   \
     X(FLAW, flaw)
 
 #define PAGE_KIND(KIND, name) PAGE_##KIND,

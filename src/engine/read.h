@@ -29,15 +29,17 @@ cairn_code read_in(struct local_engine *engine, struct store_tx *tx, struct requ
 typedef cairn_code answer_function(struct question *q);
 answer_function answer_clock, answer_stats, answer_metrics, answer_idle, answer_context,
     answer_doctor, answer_why, answer_workers, answer_held, answer_types, answer_about,
-    answer_needs, answer_overview, answer_bulk, answer_bulks, answer_job, answer_definition,
-    answer_instance, answer_dlq_record;
+    answer_needs, answer_overview, answer_bulk, answer_bulks, answer_retention, answer_job,
+    answer_definition, answer_instance, answer_dlq_record;
 answer_function answer_list;   /* a page of what the operation lists */
 answer_function answer_counts; /* how many of them, by status; read_rows.c */
 answer_function answer_definitions, answer_versions, answer_grid; /* read_definitions.c */
 answer_function answer_step;      /* one step whole; read_step.c */
 answer_function answer_approvals; /* what waits for a decision; read_approvals.c */
 answer_function answer_errors,
-    answer_records;            /* errors in groups, dead letters; read_errors.c */
+    answer_records; /* errors in groups, dead letters; read_errors.c */
+answer_function answer_schedule, answer_schedules,
+    answer_schedule_next;      /* what starts by itself; read_schedule.c */
 answer_function answer_find;   /* what has a name that begins so; read_find.c */
 answer_function answer_rows;   /* a page of jobs or instances; read_rows.c */
 answer_function answer_stream; /* the events of everything */

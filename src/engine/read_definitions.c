@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/check.h"
+#include "engine/figures.h"
 #include "engine/read_why.h"
 
 #include <string.h>
@@ -108,6 +109,36 @@ static cairn_code count_instances(struct question *q, struct summary_item *item)
                : CAIRN_OK;
 }
 
+/* Microseconds as milliseconds, rounded up; null: nothing has ended. */
+static void write_ms(struct json_out *out, const char *key, int64_t us)
+{
+    json_key(out, key);
+    if (us < 0)
+        json_raw(out, NULL);
+    else
+        json_int(out, (us + US_PER_MS - 1) / US_PER_MS);
+}
+
+/* What has happened in the last 24 hours. */
+static cairn_code show_figures(struct question *q, struct figure_row *room,
+                               struct summary_item *item)
+{
+    struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    struct figure sum;
+    const char *type = arena_printf(q->arena, "@%s", item->name);
+    NEED(type, q->error);
+    TRY(figures_sum(q, room, type, q->tx->now_us - 24 * 60 * US_PER_MIN, &sum));
+    json_open(&out, '{');
+    json_int(json_key(&out, "started"), sum.started);
+    json_int(json_key(&out, "completed"), sum.completed);
+    json_int(json_key(&out, "failed"), sum.failed);
+    write_ms(&out, "p50_ms", histogram_quantile(&sum.took, 0.5));
+    write_ms(&out, "p95_ms", histogram_quantile(&sum.took, 0.95));
+    json_close(&out, '}');
+    return keep_json(q, &buf, &item->figures);
+}
+
 /* The newest version first. */
 static cairn_code show_summary(struct question *q, const char *name, struct summary_item *item)
 {
@@ -134,8 +165,10 @@ static cairn_code answer_summaries(struct question *q)
     const struct page_input *in = &q->request->in.page;
     struct page_output *page = &q->request->out.page;
     struct summary_item *items = arena_array(q->arena, in->limit, sizeof *items);
+    struct figure_row *room;
     const char *after = in->cursor;
     NEED(items, q->error);
+    TRY(figures_room(q, &room));
     *page = (struct page_output){.items = items, .is_row = true};
     TRY(STORE(q, limit_time, GRID_MS));
     for (;;) {
@@ -153,6 +186,7 @@ static cairn_code answer_summaries(struct question *q)
             page->next = items[page->count - 1].name;
             return CAIRN_OK;
         }
+        TRY(show_figures(q, room, &item));
         items[page->count++] = item;
     }
 }

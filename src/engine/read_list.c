@@ -39,7 +39,7 @@ cairn_code show_job(struct question *q, const void *from, void *ret)
     SAME(id), SAME(type), SAME(payload), SAME(leased_by), SAME(last_error), SAME(result),
         SAME(priority), SAME(attempt), SAME(max_attempts), SAME(run_at_us),
         SAME(lease_until_us), SAME(created_at_us), SAME(updated_at_us), SAME(deleted_at_us),
-        SAME(metadata), SAME(tags);
+        SAME(metadata), SAME(tags), SAME(timeout_ms), SAME(retry), SAME(schedule);
     item->status = job_status_name(row->status);
     item->status_code = (cairn_job_status)row->status;
     item->idempotency_key = row->key;
@@ -189,7 +189,7 @@ cairn_code show_instance(struct question *q, const void *from, void *ret)
     SAME(id), SAME(workflow), SAME(key), SAME(input), SAME(output), SAME(version),
         SAME(last_error), SAME(generation), SAME(created_at_us), SAME(started_at_us),
         SAME(finished_at_us), SAME(start_at_us), SAME(undo_error), SAME(metadata), SAME(tags),
-        SAME(parent), SAME(paused_by), SAME(paused_reason), SAME(paused_at_us);
+        SAME(parent), SAME(paused_by), SAME(paused_reason), SAME(paused_at_us), SAME(schedule);
     struct open_steps open = {0};
     item->status = instance_status_name(row->status);
     item->status_code = (cairn_instance_status)row->status;
@@ -214,6 +214,13 @@ FETCH(fetch_logs, list_logs)
 FETCH(fetch_decisions, list_decisions)
 FETCH(fetch_signals, list_all_signals)
 FETCH(fetch_outbox, list_outbox)
+
+static cairn_code fetch_open_outbox(struct question *q, void *rows, size_t room,
+                                    size_t *ret_count)
+{
+    return STORE(q, list_open_outbox, q->request->in.page.is_dead, cursor_number(q), rows, room,
+                 ret_count);
+}
 
 static cairn_code fetch_events(struct question *q, void *rows, size_t room, size_t *ret_count)
 {
@@ -298,7 +305,9 @@ static cairn_code show_outbox(struct question *q, const void *from, void *ret)
                                       .event = row->event,
                                       .payload = row->payload,
                                       .created_at_us = row->created_at_us};
-    SAME(claimed_by), SAME(claimed_until_us), SAME(acked_at_us);
+    SAME(claimed_by), SAME(claimed_until_us), SAME(attempts), SAME(last_error),
+        SAME(dead_at_us);
+    item->acked_at_us = row->dead_at_us ? 0 : row->acked_at_us; /* nobody has acknowledged it */
     NEED(item->base.id, q->error);
     return CAIRN_OK;
 }
@@ -362,6 +371,8 @@ static const struct list lists[OP_COUNT] = {
                         fetch_signals, show_signal, .number = "seq"},
     [OP_OUTBOX_LIST] = {&outbox_row_type, sizeof(struct outbox_item), OF_INSTANCE, fetch_outbox,
                         show_outbox, .number = "id"},
+    [OP_OUTBOX_OPEN] = {&outbox_row_type, sizeof(struct outbox_item), OF_ALL, fetch_open_outbox,
+                        show_outbox, .number = "id"},
     [OP_DLQ_LIST] = {&dlq_row_type, sizeof(cairn_dlq_record), OF_ALL, NULL, show_record,
                      .number = "id"},
 };
@@ -395,7 +406,7 @@ cairn_code answer_list(struct question *q)
     const struct row_view *view = q->request->in.page.is_row ? list->view : NULL;
     size_t item_size = view ? view->item_size : list->item_size;
     TRY(find_parent(q, list));
-    char *rows = arena_array(q->arena, room, list->rows->size);
+    char *rows = arena_room(q->arena, room, list->rows->size);
     char *items = arena_array(q->arena, room, item_size);
     NEED(rows && items, q->error);
     TRY(list->fetch(q, rows, room, &count));

@@ -175,7 +175,7 @@ cairn_code answer_rows(struct question *q)
     TRY(STORE(q, limit_time, LIST_MS));
     TRY(list_filter_read(q, &filter));
     const struct rows *rows = is_job ? &job_rows[filter.is_row] : &instance_rows[filter.is_row];
-    char *found = arena_array(q->arena, room, rows->type->size);
+    char *found = arena_room(q->arena, room, rows->type->size);
     NEED(found, q->error);
     if (is_job)
         TRY(list_jobs(q->tx, &filter, (struct job_row *)found, room, &end, q->error));

@@ -64,6 +64,7 @@ struct page_input {
     const char *workflow, *step, *group;
 
     const char *kind; /* of workflows: workflow or function; NULL: any */
+    bool is_dead;     /* of outbox events: those that were given up, not those that wait */
 };
 
 /* Lists of jobs and of instances.  is_row: without payloads, but with how they begin. */
@@ -111,6 +112,24 @@ struct bulk_input {
     bool is_dry_run;
 };
 
+/* Ages are JSON: objects of them, by status; NULL: they stay as they are. */
+struct retention_input {
+    const char *jobs, *instances, *keys_ms;
+};
+
+struct purge_input {
+    int64_t older_than_ms; /* -1: however young */
+    const char *status, *workflow, *type, *cursor;
+    bool is_dry_run;
+};
+
+enum { SCHEDULE_NEXT_MAX = 1000 };
+
+struct schedule_next_input {
+    const char *name;
+    int32_t count;
+};
+
 struct find_input {
     const char *q;
 };
@@ -147,6 +166,13 @@ struct definition_input {
 struct outbox_input {
     const char *worker;
     uint32_t max, lease_ms;
+};
+
+struct outbox_release_input {
+    const char *id, *worker;
+    const char *error;    /* why it could not be delivered; NULL: it was not tried */
+    int64_t delay_ms;     /* -1: the backoff after an error, else at once */
+    int32_t max_attempts; /* 0: it is never given up */
 };
 
 /* ---- a function's commit -------------------------------------------------------------------- */
@@ -187,15 +213,17 @@ struct commit_log {
 };
 
 struct commit_job {
-    const char *id; /* made by the run */
+    const char *id; /* made by the run, or for a schedule */
     int32_t seq; /* the step that remembers it; its output is put right if the key is known */
     cairn_job_spec spec;
+    const char *schedule; /* that records it; NULL: none */
 };
 
 struct commit_start {
     const char *id;
     int32_t seq;
     cairn_start_options options;
+    const char *schedule; /* that starts it; NULL: none */
 };
 
 struct commit_input {
@@ -276,7 +304,7 @@ struct approval_item {
 
 /* A workflow, with all its versions.  Lists are JSON. */
 struct summary_item {
-    const char *name, *kind, *versions, *counts;
+    const char *name, *kind, *versions, *counts, *figures;
     int32_t newest;
     int64_t last_start_at_us;
 };
@@ -323,8 +351,9 @@ struct signal_item {
 
 struct outbox_item {
     cairn_outbox_event base;
-    const char *claimed_by;
-    int64_t claimed_until_us, acked_at_us;
+    const char *claimed_by, *last_error;
+    int64_t claimed_until_us, acked_at_us, dead_at_us;
+    int32_t attempts;
 };
 
 struct dlq_item {
@@ -378,6 +407,9 @@ struct page_output {
         struct error_item *errors;
         struct bulk_item *bulks;
         cairn_why *whys;
+        cairn_schedule *schedules;
+        cairn_schedule_run *schedule_runs;
+        cairn_schedule_time *schedule_times;
     };
     size_t count;
     const char *next;
@@ -431,6 +463,16 @@ struct bulk_item {
     bool is_more;
     const char *const *matched;
     size_t matched_count;
+};
+
+struct retention_output {
+    const char *jobs, *instances, *keys_ms; /* JSON */
+    int64_t set_at_us;                      /* 0: nobody has set it */
+};
+
+struct purge_output {
+    int64_t jobs, instances;
+    const char *next; /* NULL: there is no more */
 };
 
 /* What /metrics tells. */
@@ -491,11 +533,17 @@ struct request {
         struct {
             int64_t began_us; /* monotonic */
         } bulk_step;
+        struct retention_input retention;
+        struct purge_input purge;
         struct outbox_input outbox;
+        struct outbox_release_input release;
         struct commit_input commit;
         cairn_registry_spec registry;
+        cairn_schedule_spec schedule;
+        struct schedule_next_input schedule_next;
         struct {
             int64_t ms;
+            uint64_t seed; /* 0: chance goes on as it was */
         } advance;
         struct {
             bool is_next_wanted;
@@ -523,7 +571,14 @@ struct request {
         const char *overview; /* JSON */
         const struct metrics_output *metrics;
         struct bulk_item bulk;
+        struct retention_output retention;
+        struct purge_output purged;
         struct grid_output *grid;
+        struct {
+            int32_t attempts;
+            bool is_dead;
+            int64_t next_us; /* when it comes again; 0: never */
+        } released;
     } out;
 
     cairn_code code; /* how it ended, and why */

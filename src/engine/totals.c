@@ -352,7 +352,7 @@ cairn_code totals_fold(struct batch *batch)
 {
     size_t gone = 0, left = 0, count = 0;
     struct total_row *rows =
-        arena_array(&batch->arena, FOLD_MAX + (size_t)ROWS_MAX, sizeof *rows);
+        arena_room(&batch->arena, FOLD_MAX + (size_t)ROWS_MAX, sizeof *rows);
     struct total_names *names = arena_zalloc(&batch->arena, sizeof *names);
     NEED(rows && names, batch->error);
     TRY(STORE(batch, take_totals, batch->tx->now_us - GONE_US, rows, FOLD_MAX, &gone));

@@ -341,8 +341,11 @@ static cairn_code write_instances(struct batch *batch, const struct workset_inst
         at->flow.is_dirty = at->is_changed = at->is_told = false;
         if (at->row.is_telling)
             batch_note_due(batch, batch->tx->now_us);
-        if (instance_is_final(at->row.status))
-            TRY(batch_note_ended(batch, at->row.id));
+        if (!instance_is_final(at->row.status))
+            continue;
+        TRY(batch_note_ended(batch, at->row.id));
+        if (at->row.schedule) /* its next run may wait for this */
+            batch_note_due(batch, batch->tx->now_us);
     }
     return count ? STORE(batch, update_instances, rows, count) : CAIRN_OK;
 }

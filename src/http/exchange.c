@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/trace.h"
 #include "http/deadline.h"
 #include "http/digest.h"
 #include "http/framing.h"
@@ -33,6 +34,7 @@ struct exchange {
     size_t target_len; /* as it came, before skip_authority() */
     struct intake intake;
     bool is_begun, is_called, is_answering;
+    char trace[TRACE_TEXT]; /* its header traceparent; "": none that is valid */
     char method[METHOD_TEXT];
     int64_t begun_us;    /* when its headers were there */
     unsigned status;     /* of the answer; 0: none yet */
@@ -106,7 +108,8 @@ void exchange_over(void *cls, struct MHD_Connection *connection, void **held,
                                .path = exchange->target,
                                .status = exchange->status,
                                .took_us = monotonic_us() - exchange->begun_us,
-                               .caller = exchange->caller};
+                               .caller = exchange->caller,
+                               .trace = exchange->trace[0] ? exchange->trace : NULL};
     if (exchange->is_begun)
         tell_request(http, connection, &event);
     deadline_await(exchange->visitor, AWAIT_HEAD); /* of the next request */
@@ -212,6 +215,22 @@ static void check_framing(struct exchange *exchange, const char *url, const char
         return;
     if (has_nul(exchange, url, version))
         fail(refusal, CAIRN_E_BAD_INPUT, "the path contains a NUL byte");
+}
+
+/* Kept for the log, which is the only one to want it. */
+static void take_trace(struct exchange *exchange)
+{
+    const char *trace = header(exchange, "traceparent");
+    if (exchange->http->tells_requests && trace_is_valid(trace))
+        snprintf(exchange->trace, sizeof exchange->trace, "%s", trace);
+}
+
+/* The same of the metadata in a body, if the header did not say it.  A large body is not searched. */
+static void take_body_trace(struct exchange *exchange)
+{
+    const struct buf *body = &exchange->intake.body;
+    if (exchange->http->tells_requests && !exchange->trace[0] && body->len <= BODY_SMALL)
+        trace_of_body(body->text, body->len, exchange->trace);
 }
 
 static void check_body(struct exchange *exchange, const struct framing *framing)
@@ -399,6 +418,7 @@ static enum MHD_Result call(struct exchange *exchange, const char *method)
         fail(&exchange->refusal, CAIRN_E_CLOSED, "the server is stopping");
         return send_refusal(exchange);
     }
+    take_body_trace(exchange);
     intake_drop(&exchange->intake); /* the engine has copied what it needs */
     if (atomic_load(&exchange->phase) == ANSWERED)
         return send_answer(exchange);
@@ -492,6 +512,7 @@ enum MHD_Result exchange_go_on(void *cls, struct MHD_Connection *connection, con
         exchange->is_begun = true;
         exchange->begun_us = monotonic_us();
         snprintf(exchange->method, sizeof exchange->method, "%s", method);
+        take_trace(exchange);
         if (check_head(exchange, method, url, version)) {
             deadline_await(exchange->visitor, AWAIT_NOTHING);
             return send_refusal(exchange);

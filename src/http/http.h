@@ -27,6 +27,8 @@ struct http_event {
     int64_t took_us;                          /* the same */
     const char *caller;                       /* the name of its token; NULL: none */
     const char *client;                       /* where it came from */
+    const char *
+        trace; /* of a request: its traceparent, or that of the metadata in its body; NULL: none */
     size_t left_out; /* refusals that were not told, since there is at most one a second */
 };
 

@@ -529,7 +529,7 @@ static cairn_code count_found(struct store_tx *tx, enum list_kind kind,
     bool is_job = kind == LIST_JOBS;
     size_t size = is_job ? sizeof(struct job_row) : sizeof(struct instance_row), total = 0;
     int64_t give_up_us = monotonic_us() + LIST_SCAN_US;
-    char *rows = arena_array(tx->arena, PORTION_MOST, size);
+    char *rows = arena_room(tx->arena, PORTION_MOST, size);
     NEED(rows, reterr);
     filter.is_row = true;
     do {

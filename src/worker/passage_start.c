@@ -8,6 +8,7 @@
  */
 #include "worker/passage.h"
 
+#include "core/backoff.h"
 #include "core/tag.h"
 #include "engine/options.h"
 
@@ -89,6 +90,7 @@ static cairn_code add_job(struct cairn_passage *passage, const cairn_job_spec *s
     TRY(passage_copy(passage, spec->key, &job->spec.key));
     TRY(passage_copy(passage, spec->metadata, &job->spec.metadata));
     TRY(passage_copy(passage, spec->tags, &job->spec.tags));
+    TRY(passage_copy(passage, spec->retry, &job->spec.retry));
     buffer_weigh(&passage->buffer, spec->payload);
     return CAIRN_OK;
 }
@@ -105,6 +107,7 @@ static cairn_code start_job(struct cairn_passage *passage, const char *key,
     TRY(passage_check_json(passage, spec.payload, "payload"));
     TRY(metadata_check(spec.metadata, &passage->last));
     TRY(tags_check(spec.tags, &passage->last));
+    TRY(retry_check(spec.retry, &passage->last));
     TRY(remember_start(passage, key ? key : spec.type, ret_id, &seq));
     if (!seq)
         return CAIRN_OK;

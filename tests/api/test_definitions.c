@@ -27,6 +27,30 @@ static void complete(struct caller *caller, const char *type)
     call_for(caller, 200, "POST", target, "{\"worker\":\"w\",\"token\":\"%s\"}", task.token);
 }
 
+TEST(a_summary_has_the_figures_of_a_day)
+{
+    struct caller caller;
+    caller_open(&caller);
+    deploy(&caller, "order", 1);
+    start(&caller, "order", 1, "a");
+    start(&caller, "order", 1, "b");
+    call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":%d}", 2000);
+    complete(&caller, "charge");
+    complete(&caller, "ship1");
+    call_for(&caller, 200, "GET", "/v1/workflows?view=summary", NULL);
+    CHECK_INT(int_at(&caller, "items.0.figures.started"), 2);
+    CHECK_INT(int_at(&caller, "items.0.figures.completed"), 1);
+    CHECK_INT(int_at(&caller, "items.0.figures.failed"), 0);
+    CHECK(int_at(&caller, "items.0.figures.p50_ms") >= 1000, "%s", caller.text);
+    CHECK(int_at(&caller, "items.0.figures.p95_ms") < 4000, "%s", caller.text);
+    /* Minutes that are a day old are rows of ten minutes by then; the day has forgotten them. */
+    call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":%d}", 25 * 3600 * 1000);
+    call_for(&caller, 200, "GET", "/v1/workflows?view=summary", NULL);
+    CHECK_INT(int_at(&caller, "items.0.figures.completed"), 0);
+    CHECK_INT(int_at(&caller, "items.0.counts.completed.n"), 1);
+    caller_close(&caller);
+}
+
 TEST(workflows_are_listed_by_name)
 {
     struct caller caller;
@@ -51,8 +75,12 @@ TEST(workflows_are_listed_by_name)
     CHECK(json_is_false(part(&caller, "items.0.counts.running.is_more")), "%s", caller.text);
     CHECK_INT(int_at(&caller, "items.0.counts.failed.n"), 0);
     CHECK_STR(text_at(&caller, "items.0.last_start_at"), "2027-01-15T08:00:01.000Z");
+    CHECK_INT(int_at(&caller, "items.0.figures.started"), 2);
+    CHECK(json_is_null(part(&caller, "items.0.figures.p50_ms")), "none has ended: %s",
+          caller.text);
     CHECK_STR(text_at(&caller, "items.1.name"), "other");
     CHECK(json_is_null(part(&caller, "items.1.last_start_at")), "%s", caller.text);
+    CHECK_INT(int_at(&caller, "items.1.figures.started"), 0);
     call_for(&caller, 200, "GET", "/v1/workflows?view=summary&kind=function", NULL);
     CHECK_INT(json_array_size(part(&caller, "items")), 1);
     CHECK_STR(text_at(&caller, "items.0.name"), "report");

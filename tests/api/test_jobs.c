@@ -29,7 +29,7 @@ TEST(a_job_has_the_columns_of_the_table)
     call_for(&caller, 201, "POST", "/v1/jobs",
              "{\"type\":\"a.v1\",\"payload\":{\"n\":1},\"key\":\"k\",\"priority\":7,"
              "\"run_at\":\"2027-01-15T10:30:00.5+01:00\",\"max_attempts\":9,"
-             "\"metadata\":{\"t\":1}}");
+             "\"metadata\":{\"t\":1},\"timeout_ms\":1500,\"retry\":{\"jitter\":0}}");
     snprintf(target, sizeof target, "/v1/jobs/%s", text_at(&caller, "id"));
     const json_t *job = call_for(&caller, 200, "GET", target, NULL);
     static const char *const names[] = {
@@ -37,12 +37,15 @@ TEST(a_job_has_the_columns_of_the_table)
         "priority",     "run_at",     "attempt",    "leased_by",
         "last_error",   "result",     "created_at", "lease_until",
         "max_attempts", "updated_at", "deleted_at", "idempotency_key",
-        "metadata",     "why",        "tags"};
-    CHECK_INT(json_object_size(job), 19);
-    for (size_t i = 0; i < 19; i++)
+        "metadata",     "why",        "tags",       "timeout_ms",
+        "retry",        "schedule"};
+    CHECK_INT(json_object_size(job), 22);
+    for (size_t i = 0; i < 22; i++)
         CHECK(json_object_get(job, names[i]), "no %s in %s", names[i], caller.text);
     CHECK_STR(text_at(&caller, "type"), "a.v1");
     CHECK_INT(int_at(&caller, "metadata.t"), 1);
+    CHECK_INT(int_at(&caller, "timeout_ms"), 1500);
+    CHECK_INT(int_at(&caller, "retry.jitter"), 0);
     CHECK_INT(int_at(&caller, "payload.n"), 1);
     CHECK_STR(text_at(&caller, "status"), "pending");
     CHECK_INT(int_at(&caller, "priority"), 7);

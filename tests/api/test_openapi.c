@@ -413,6 +413,13 @@ TEST(answers_about_instances_are_as_described)
     check_answer(&d, 200, "GET", "/v1/instances", "/v1/instances?limit=1", NULL);
     check_answer(&d, 200, "GET", "/v1/events", "/v1/events?limit=5", NULL);
     check_answer(&d, 404, "GET", "/v1/stream", "/v1/stream", NULL);
+    check_answer(&d, 200, "GET", "/v1/outbox", "/v1/outbox?limit=1", NULL);
+    check_answer(&d, 200, "POST", "/v1/outbox/claim", "/v1/outbox/claim", "{\"worker\":\"d\"}");
+    char event[24];
+    snprintf(event, sizeof event, "%s", text_at(&d.caller, "events.0.id"));
+    check_answer(&d, 200, "POST", "/v1/outbox/{id}/release",
+                 target_of("/v1/outbox/{id}/release", event),
+                 "{\"worker\":\"d\",\"error\":\"e\",\"delay_ms\":0}");
     check_answer(&d, 200, "POST", "/v1/outbox/claim", "/v1/outbox/claim", "{\"worker\":\"d\"}");
     check_on_job(&d, 200, "POST", "/v1/outbox/{id}/ack", text_at(&d.caller, "events.0.id"));
     check_on_job(&d, 404, "POST", "/v1/outbox/{id}/ack", "x");

@@ -180,7 +180,7 @@ TEST(a_ready_task_says_who_could_take_it)
     advance(&caller, 1);
     check_why(&caller, path, "job_ready", "waits");
     CHECK_STR(text_at(&caller, "why.text"),
-              "1 worker serves mail.send, and it is busy; 0 tasks are ahead.");
+              "1 worker serves mail.send, and it is busy; nothing is ahead.");
     advance(&caller, 43000);
     check_why(&caller, path, "job_ready", "stuck");
     CHECK_STR(text_at(&caller, "why.text"),

@@ -56,6 +56,17 @@ $ id=$(cairn job add meta.v1 --metadata '{"tenant": 7}'); cairn job show $id | g
 $ cairn job add bad.v1 --metadata '[7]'
 ! cairn: metadata is not a JSON object
 [2]
+# A call may have a limit, and failed ones their own delays.
+$ id=$(cairn job add slow.v1 --call-timeout 90s --retry '{"backoff":"fixed","base_ms":500}')
+$ cairn job show $id | grep 'call_timeout\|retry ' | tr -s ' ' | sort
+call_timeout 1m 30s
+retry {"backoff":"fixed","base_ms":500}
+$ cairn job add bad.v1 --retry '{"backoff":"random"}'
+! cairn: backoff of retry must be fixed, linear, exponential or quadratic
+[2]
+$ cairn job add bad.v1 --retry '[]'
+! cairn: retry is not a JSON object
+[2]
 # Tags are names and values that jobs are found by.
 $ both=$(cairn job add tag.v1 --tag customer=4711 --tag env=a=b:c)
 $ one=$(cairn job add tag.v1 --tag customer=4711)

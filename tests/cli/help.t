@@ -47,6 +47,13 @@ Options:
                           or 1h30m
   --max-attempts N        maximum number of calls, including the first (default
                           3)
+  --call-timeout DURATION
+                          a call that takes longer has failed (default: no
+                          limit)
+  --retry JSON            delay before a failed call is made again, such as
+                          {"backoff": "exponential", "base_ms": 1000, "max_ms":
+                          60000, "jitter": 0.1} (default: quadratic, 60000, no
+                          limit, 0.1)
   --wait                  wait until the job has ended; exit code 0 if it
                           succeeded, else 1
   --timeout DURATION      with --wait: stop waiting after this much time, with
@@ -68,7 +75,7 @@ cairn job cancel: cancel jobs that have not ended
 # Every command has help with an example, and help and manual name each of its options.
 $ commands() { cairn help | sed -n 's/^  \([a-z]\+\( [a-z]\+\)\?\)   *[a-z].*/\1/p'; }
 $ commands | wc -l
-53
+66
 $ cairn help --man > manual
 $ commands | while read -r command; do
 >     cairn help $command > help || echo "$command: no help"
@@ -82,4 +89,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ grep -c '^--' words
-351
+439

@@ -47,3 +47,29 @@ $ cairn job list --until 1h -o ids
 $ cairn job list --since yesterday
 ! cairn: --since cannot be "yesterday": it takes a time in RFC 3339, such as 2030-01-31T06:30:00Z, or a duration before now, such as 90s or 1h30m
 [2]
+# How many there are of each status.
+$ cairn job list --count
+STATUS     COUNT
+pending    1504
+leased     0
+succeeded  0
+failed     0
+cancelled  0
+$ cairn job list --count --type 'a.%' --status failed,pending -o json
+{"counts":{"pending":{"n":2,"is_more":false},"failed":{"n":0,"is_more":false}}}
+$ cairn job list --count --status ended | sed 1d | cut -d' ' -f1 | tr '\n' ' '
+succeeded failed cancelled
+$ cairn job list --count --status gone; cairn job list --count --has x; cairn job list --count -o ids
+! cairn: --status cannot be "gone": it takes one or several of: pending leased succeeded failed cancelled active ended
+! cairn: --count cannot be used with --has
+! cairn: --count cannot be used with -o ids
+[2]
+$ cairn list --count --status active -o json
+{"counts":{"pending":{"n":0,"is_more":false},"running":{"n":0,"is_more":false},"waiting_signal":{"n":0,"is_more":false},"paused":{"n":0,"is_more":false},"compensating":{"n":0,"is_more":false},"dlq":{"n":0,"is_more":false}}}
+# A search looks at 20,000 at a time; a page that is empty for that reason is followed.
+$ seq 1 21000 | cairn job add e.v1 --payloads-from - >/dev/null; cairn job list --has Atlantis | sed 1d | cut -d' ' -f3
+d.v1
+$ cairn job list --has Atlantis -o json | python3 -c 'import json,sys; a=json.load(sys.stdin); print(len(a["items"]), a["items"][0]["type"])'
+1 d.v1
+$ cairn job list --has Nowhere
+ID  TYPE  STATUS  ATTEMPT  PRIORITY  DUE  CREATED  KEY

@@ -139,3 +139,13 @@ $ cairn work --handle 'a=true' --aging-rate x
 ! cairn: --aging-rate must be a number from 0 to 1000000, not "x"
 [2]
 $ cairn work -q --handle 'none.v1=true' --until-idle --missing-cooldown 10s --missing-jitter 0 --missing-throttle 0s --aging-rate 2
+# A trace comes out in the log; what is not well-formed does not.
+$ cairn job add trace.v1 --metadata '{"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}' > /dev/null
+$ cairn job add trace.v1 --metadata '{"traceparent": "00-x\ny"}' > /dev/null
+$ cairn work --handle 'trace.v1=true' --until-idle --concurrency 1 -v
+! cairn: working on <url>: trace.v1; up to 1 at the same time
+! cairn: trace.v1 <id13>, call 1 of 3, traceparent 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01: completed
+! cairn: trace.v1 <id14>, call 1 of 3: completed
+$ cairn job add trace.v1 --metadata '{"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}' --max-attempts 1 > /dev/null
+$ cairn work --handle 'trace.v1=exit 1' --until-idle --log-format json 2>&1 | tail -n 1 | grep -o '"level":.*'
+"level":"warning","event":"task","type":"trace.v1","task":"<id15>","attempt":1,"outcome":"failed","error":"exit status 1","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","text":"trace.v1 <id15>, call 1 of 1, traceparent 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01: failed: exit status 1"}

@@ -275,16 +275,13 @@ const SCHEMA = {
 };
 
 shared("a form is made of the schema of the input, and what it does not understand is JSON", async (server, { page, id, visit }) => {
-    await deploy(server, "workflow: formed\nversion: 1\nsteps:\n  - wait: ever\n    event: ever\n");
-    // The definition as a file with a schema and an example would have it.
-    await page.route("**/v1/workflows/formed/1", async (route) => {
-        const answer = await route.fetch(), body = await answer.json();
-        await route.fulfill({ response: answer, json: { ...body, definition: { ...body.definition, input: { schema: SCHEMA, example: { customer: "Ada", total: 1.5 } } } } });
-    });
+    await deploy(server, JSON.stringify({ workflow: "formed", version: 1, input: { schema: SCHEMA, example: { customer: "Ada", total: 1.5 } }, steps: [{ wait: "ever", event: "ever" }] }));
     await visit("workflows/formed/latest");
     await id("action-start").click();
     assert.equal(await id("field-customer").inputValue(), "Ada");
     await seen(id("sheet").getByText("who pays"));
+    const names = await page.locator("[data-testid^='field-']").evaluateAll((all) => all.map((it) => it.getAttribute("data-testid")));
+    assert.deepEqual(names.slice(0, 3), ["field-customer", "field-total", "field-isGift"]);   // as `required` has them, then by name
     assert.equal(await id("start-confirm").isDisabled(), false);
     await id("field-customer").fill("ada");
     await seen(id("sheet").getByRole("status").getByText(/customer/i));

@@ -502,6 +502,9 @@ static cairn_code do_deploy(const json_t *action, json_t *ret_answer, cairn_erro
     const char *text = NULL;
     bool existing = false;
     cairn_builder_dlq(builder, json_is_true(json_object_get(file, "dlq")));
+    json_t *input = json_object_get(file, "input");
+    cairn_builder_input(builder, dump(json_object_get(input, "schema")),
+                        dump(json_object_get(input, "example")));
     build_list(builder, json_object_get(file, "steps"));
     cairn_code code = cairn_builder_text(builder, &text, reterr);
     if (!code)

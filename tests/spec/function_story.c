@@ -246,9 +246,9 @@ static void remember_much(struct story *story)
         step(5, "order", "start", "completed")};
     struct commit_log logs[] = {{"info", "reserved \"it\"", "{\"shelf\": 4}", "reserve", 2},
                                 {"debug", "", NULL, NULL, 0}};
-    struct commit_job jobs[] = {{JOB, 3, CAIRN_JOB_DEFAULTS},
-                                {JOB_AGAIN, 4, CAIRN_JOB_DEFAULTS}};
-    struct commit_start starts[] = {{CHILD, 5, CAIRN_START_DEFAULTS}};
+    struct commit_job jobs[] = {{JOB, 3, CAIRN_JOB_DEFAULTS, NULL},
+                                {JOB_AGAIN, 4, CAIRN_JOB_DEFAULTS, NULL}};
+    struct commit_start starts[] = {{CHILD, 5, CAIRN_START_DEFAULTS, NULL}};
     steps[0].input = "{\"order\": 17}";
     steps[0].output = "{\"shelf\": 0.10}";
     steps[0].attempts = 1;
@@ -381,7 +381,7 @@ static void end_it(struct story *story)
 static void go_wrong(struct story *story)
 {
     struct commit_step bad[] = {step(3, "hole", "task", "completed")};
-    struct commit_job job = {"no id", 1, CAIRN_JOB_DEFAULTS};
+    struct commit_job job = {"no id", 1, CAIRN_JOB_DEFAULTS, NULL};
     start(story, "{}");
     claim(story, "order");
     commit(story,

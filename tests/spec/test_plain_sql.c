@@ -390,6 +390,53 @@ TEST(a_plain_worker_that_vanishes_loses_its_lease_like_any_other)
     close_beside(&beside);
 }
 
+TEST(a_plain_row_takes_a_timeout_and_its_own_retries)
+{
+    static const char insert_limited[] =
+        "insert into workflow.workflow_run (type, timeout_ms, retry) values "
+        "('billing.invoice.v1', 1000,"
+        " '{\"backoff\": \"fixed\", \"base_ms\": 2000, \"jitter\": 0}') returning id";
+    static const char *const refused[] = {
+        "[]",
+        "{\"base\": 1}",
+        "{\"base_ms\": -1}",
+        "{\"base_ms\": 1.5}",
+        "{\"max_ms\": \"1\"}",
+        "{\"jitter\": 2}",
+        "{\"backoff\": \"odd\"}",
+    };
+    struct beside beside;
+    char id[40];
+    open_beside(&beside, true);
+    snprintf(id, sizeof id, "%s", run(beside.conn, insert_limited, NULL));
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char sql[200];
+        snprintf(sql, sizeof sql,
+                 "insert into workflow.workflow_run (type, retry) values ('a', '%s')",
+                 refused[i]);
+        PGresult *result = PQexec(beside.conn, sql);
+        CHECK(!is_good(result), "accepted: %s", sql);
+        PQclear(result);
+    }
+    PGresult *negative = PQexec(
+        beside.conn, "insert into workflow.workflow_run (type, timeout_ms) values ('a', -1)");
+    CHECK(!is_good(negative), "a timeout of -1");
+    PQclear(negative);
+    MUST(&beside, cairn_clock_advance(beside.engine, 60 * 1000, NULL, &beside.error));
+    cairn_page *tasks = take_one(&beside); /* the row has the database's time */
+    const cairn_task *task = cairn_page_task(tasks, 0);
+    CHECK_STR(task->id, id);
+    CHECK_INT(task->deadline_us, task->lease_until_us);
+    cairn_page_free(tasks);
+    MUST(&beside, cairn_clock_advance(beside.engine, 1001, NULL, &beside.error));
+    CHECK_STR(run(beside.conn,
+                  "select last_error || ' ' || (run_at - updated_at) from workflow.workflow_run"
+                  " where id = :run_id",
+                  id),
+              "TIMEOUT 00:00:02");
+    close_beside(&beside);
+}
+
 /* Whether the printed claim's plan names this index, with many jobs of other types. */
 static bool claim_uses(struct beside *beside, const char *index)
 {

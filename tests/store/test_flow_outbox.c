@@ -228,3 +228,105 @@ TEST(an_event_whose_claim_was_rolled_back_can_be_acknowledged)
     ack(rig, id);
     CHECK_NO_MAIL(claim_mail(rig, "me", 9));
 }
+
+/* ---- deliveries that failed ------------------------------------------------------------------- */
+
+static void release(struct rig *rig, struct outbox_row row, int64_t until_us, int32_t attempts,
+                    const char *error, int64_t dead_at_us)
+{
+    row.claimed_until_us = until_us;
+    row.attempts = attempts;
+    row.last_error = error;
+    row.dead_at_us = dead_at_us;
+    MUST(rig, rig->ops->release_outbox(rig->tx, &row, &rig->error));
+}
+
+static struct mail *list_open(struct rig *rig, bool is_dead, int64_t after, size_t room)
+{
+    struct mail *mail = arena_zalloc(&rig->arena, sizeof *mail);
+    MUST(rig, rig->ops->list_open_outbox(rig->tx, is_dead, after, mail->rows, room,
+                                         &mail->count, &rig->error));
+    return mail;
+}
+
+TEST(an_event_that_was_given_back_comes_again_at_its_time_before_later_ones)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "w").id;
+    append(rig, a, "a1");
+    append(rig, a, "a2");
+    append(rig, b, "b1");
+    struct mail *mail = claim_mail(rig, "me", 9);
+    CHECK_MAIL(mail, "a1", "a2", "b1");
+    struct outbox_row seen;
+    MUST(rig, rig->ops->lock_outbox(rig->tx, mail->rows[0].id, &seen, &rig->error));
+    CHECK_STR(seen.event, "a1");
+    CHECK_STR(seen.claimed_by, "me");
+    CHECK_INT(seen.acked_at_us, 0);
+    CHECK_INT(rig->ops->lock_outbox(rig->tx, 99999, &seen, &rig->error), CAIRN_E_NOT_FOUND);
+    release(rig, mail->rows[0], rig->tx->now_us + 5 * US_PER_SEC, 1, "no luck", 0);
+    CHECK_NO_MAIL(claim_mail(rig, "you", 9)); /* b1 is still claimed */
+    release(rig, mail->rows[0], rig->tx->now_us, 1, "no luck", 0);
+    struct mail *again = claim_mail(rig, "you", 9);
+    CHECK_MAIL(again, "a1", "a2");
+    CHECK_INT(again->rows[0].attempts, 1);
+    CHECK_STR(again->rows[0].last_error, "no luck");
+    CHECK_INT(again->rows[1].attempts, 0);
+}
+
+TEST(what_another_process_has_claimed_is_not_given_back)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id;
+    append(rig, a, "a1");
+    append(rig, a, "a2");
+    struct mail *mail = claim_mail(rig, "me", 9);
+    CHECK_MAIL(mail, "a1", "a2");
+    release(rig, mail->rows[0], rig->tx->now_us, 0, NULL, 0);
+    CHECK_MAIL(claim_mail(rig, "you", 1), "a1");
+    CHECK_NO_MAIL(claim_mail(rig, "me", 9));
+    struct outbox_row seen;
+    MUST(rig, rig->ops->lock_outbox(rig->tx, mail->rows[0].id, &seen, &rig->error));
+    CHECK_STR(seen.claimed_by, "you");
+}
+
+TEST(a_dead_event_is_acknowledged_and_listed)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id;
+    append(rig, a, "a1");
+    append(rig, a, "a2");
+    append(rig, a, "a3");
+    struct mail *mail = claim_mail(rig, "me", 2);
+    CHECK_MAIL(mail, "a1", "a2");
+    release(rig, mail->rows[0], 0, 7, "gone", RIG_START_US);
+    CHECK_NO_MAIL(claim_mail(rig, "you", 9)); /* a2 is still claimed */
+    ack(rig, mail->rows[1].id);
+    struct mail *dead = list_open(rig, true, 0, 9);
+    CHECK_MAIL(dead, "a1");
+    CHECK_INT(dead->rows[0].attempts, 7);
+    CHECK_STR(dead->rows[0].last_error, "gone");
+    CHECK_INT(dead->rows[0].dead_at_us, RIG_START_US);
+    CHECK_INT(dead->rows[0].acked_at_us, RIG_START_US);
+    CHECK_INT(dead->rows[0].claimed_until_us, 0);
+    CHECK_NO_MAIL(list_open(rig, true, dead->rows[0].id, 9));
+    CHECK_MAIL(list_open(rig, false, 0, 9), "a3");
+    CHECK_MAIL(claim_mail(rig, "you", 9), "a3");
+}
+
+TEST(waiting_events_are_listed_oldest_first_and_page_by_page)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "w").id;
+    append(rig, a, "a1");
+    append(rig, b, "b1");
+    append(rig, a, "a2");
+    struct mail *first = list_open(rig, false, 0, 2);
+    CHECK_MAIL(first, "a1", "b1");
+    CHECK_MAIL(list_open(rig, false, first->rows[1].id, 2), "a2");
+    CHECK_NO_MAIL(list_open(rig, true, 0, 9));
+}

@@ -23,6 +23,8 @@ TEST(a_new_job_is_kept_as_it_was_given)
     row.run_at_us = RIG_START_US - 1;
     row.created_at_us = RIG_START_US - 3;
     row.updated_at_us = RIG_START_US - 2;
+    row.timeout_ms = 2500;
+    row.retry = "{\"backoff\": \"linear\", \"base_ms\": 10}";
     begin_write(rig);
     add(rig, row);
     commit(rig);
@@ -43,6 +45,9 @@ TEST(a_new_job_is_kept_as_it_was_given)
     CHECK_INT(seen.created_at_us, RIG_START_US - 3);
     CHECK_INT(seen.updated_at_us, RIG_START_US - 2);
     CHECK_INT(seen.lease_until_us, 0);
+    CHECK_INT(seen.call_until_us, 0);
+    CHECK_INT(seen.timeout_ms, 2500);
+    CHECK(is_same_json(seen.retry, row.retry), "retry is %s", seen.retry);
     CHECK_INT(seen.deleted_at_us, 0);
     CHECK(!seen.leased_by && !seen.token && !seen.ended_by && !seen.ended_token &&
               !seen.last_error && !seen.result,

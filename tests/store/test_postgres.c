@@ -174,6 +174,39 @@ TEST(leases_without_an_end_are_given_one_by_the_migration)
               "atrue");
 }
 
+/* workflow.start() is made again by a migration, with one parameter more. */
+TEST(who_may_start_by_sql_may_do_so_after_the_migration)
+{
+    static const char allowed[] =
+        "SELECT has_function_privilege(r, f, 'EXECUTE')::text || ' ' ||"
+        "       has_function_privilege(r, f, 'EXECUTE WITH GRANT OPTION')::text || ' ' ||"
+        "       has_function_privilege('public', f, 'EXECUTE')::text"
+        "  FROM (SELECT 'start_shop' AS r, oid AS f FROM pg_proc"
+        "         WHERE proname = 'start' AND pronamespace = 'workflow'::regnamespace) AS one";
+    static const struct {
+        const char *sql, *before, *after;
+    } cases[] = {
+        {"SELECT 1", "true false true", "true false true"}, /* everybody may, as at first */
+        {"REVOKE ALL ON FUNCTION workflow.start FROM PUBLIC;"
+         "GRANT EXECUTE ON FUNCTION workflow.start TO start_shop WITH GRANT OPTION",
+         "true true false", "true true false"},
+        {"REVOKE ALL ON FUNCTION workflow.start FROM PUBLIC", "false false false",
+         "false false false"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *url = new_url();
+        cairn_error error = {0};
+        cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+        make_old(foreign, 11);
+        foreign_run(foreign, "DO $$ BEGIN CREATE ROLE start_shop;"
+                             " EXCEPTION WHEN duplicate_object THEN NULL; END $$");
+        foreign_run(foreign, cases[i].sql);
+        CHECK_STR(foreign_run(foreign, allowed), cases[i].before);
+        CHECK_OK(try_open(url, false, &error));
+        CHECK_STR(foreign_run(foreign, allowed), cases[i].after);
+    }
+}
+
 TEST(tables_of_somebody_else_are_left_alone)
 {
     const char *url = new_url();

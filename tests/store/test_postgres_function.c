@@ -66,7 +66,7 @@ static void sum_up(PGconn *conn, char ret_sum[160])
                        " (SELECT md5(string_agg((to_jsonb(i) - '{is_function,revision,places,"
                        "is_forced,is_woken,undo_error,metadata,parent,parent_event,child_count,"
                        "is_telling,is_told,last_event,event_count,paused_by,paused_reason,"
-                       "paused_at,tags}'::text[])"
+                       "paused_at,tags,schedule}'::text[])"
                        "::text, ',' ORDER BY i.id))"
                        "    FROM workflow.workflow_instance AS i),"
                        " (SELECT md5(string_agg((to_jsonb(s) - '{ended_outcome,past_effects,"

@@ -345,7 +345,7 @@ static struct job_row large_job(struct rig *rig)
 TEST(a_full_file_is_told_and_what_was_committed_stays)
 {
     char url[400];
-    snprintf(url, sizeof url, "sqlite:%s?max_page_count=80", scratch_path(".db"));
+    snprintf(url, sizeof url, "sqlite:%s?max_page_count=110", scratch_path(".db"));
     cleanup(rig_closep) struct rig *rig = rig_open_url(url);
     cairn_code code = CAIRN_OK;
     uint64_t committed = 0;

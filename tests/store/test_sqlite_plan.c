@@ -42,6 +42,17 @@ TEST(every_query_of_the_hot_path_searches_its_index)
          "idx_workflow_run_unsuccessful (status=? AND rowid>? AND rowid<?)"},
         {"find_known_job", SQL_FIND_KNOWN_JOB, "idx_workflow_run_idempotency"},
         {"list_registry", SQL_LIST_REGISTRY, "(workflow_name>?)"},
+        {"scan_past_jobs", SQL_SCAN_PAST_JOBS, "USING INTEGER PRIMARY KEY (rowid>?)"},
+        {"scan_past_instances", SQL_SCAN_PAST_INSTANCES,
+         "SEARCH i USING INTEGER PRIMARY KEY (rowid>?)"},
+        {"purge_steps", SQL_PURGE_STEPS, "USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+        {"purge_loose", SQL_PURGE_LOOSE, "(workflow_id=?)"},
+        {"purge_posts", SQL_PURGE_POSTS, "(workflow_id=?)"},
+        {"purge_signals", SQL_PURGE_SIGNALS, "(instance_id=?)"},
+        {"purge_outbox", SQL_PURGE_OUTBOX, "(instance_id=?)"},
+        {"purge_decisions", SQL_PURGE_DECISIONS, "(instance_id=?)"},
+        {"purge_dlq", SQL_PURGE_DLQ, "(instance_id=?)"},
+        {"purge_logs", SQL_PURGE_LOGS, "(instance_id=?)"},
     };
     cleanup(rig_closep) struct rig *rig = rig_open();
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
@@ -63,7 +74,7 @@ TEST(events_are_found_by_their_chain_and_by_indexes)
         {SQL_LIST_EVENTS, {CHAIN, "(workflow_id=? AND rowid>?)"}},
         {SQL_LIST_EVENTS_BEFORE, {CHAIN, "(workflow_id=? AND rowid<?)"}},
         {SQL_LIST_ALL_EVENTS,
-         {"SEARCH workflow_event_log USING INTEGER PRIMARY KEY (rowid>?)",
+         {"SEARCH o USING INTEGER PRIMARY KEY (rowid>?)",
           "SEARCH workflow_event_loose USING INTEGER PRIMARY KEY (rowid>?)", "SCAN slot"}},
     };
     cleanup(rig_closep) struct rig *rig = rig_open();

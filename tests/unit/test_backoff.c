@@ -65,3 +65,43 @@ TEST(no_delay_overflows_or_shrinks_as_calls_fail)
             }
         }
 }
+
+TEST(what_a_job_leaves_out_of_its_retry_is_the_default_of_jobs)
+{
+    struct backoff retry = retry_of_job("{\"base_ms\": 250}");
+    CHECK_INT(retry.kind, BACKOFF_QUADRATIC);
+    CHECK_INT(retry.base_us, 250 * US_PER_MS);
+    CHECK_INT(retry.max_us, 0);
+    CHECK(retry.jitter == 0.1, "%f", retry.jitter);
+    retry = retry_of_job("{\"backoff\":\"fixed\",\"base_ms\":0,\"max_ms\":7,\"jitter\":0.25}");
+    CHECK_INT(retry.kind, BACKOFF_FIXED);
+    CHECK_INT(retry.base_us, 0);
+    CHECK_INT(retry.max_us, 7 * US_PER_MS);
+    CHECK(retry.jitter == 0.25, "%f", retry.jitter);
+    CHECK_INT(retry_of_job(NULL).base_us, US_PER_MIN);
+    CHECK_INT(retry_of_job("{\"base_ms\": 5, \"odd\": 1}").base_us, US_PER_MIN);
+}
+
+TEST(a_retry_that_means_nothing_is_refused)
+{
+    static const char *const good[] = {NULL, "{}", "{\"jitter\": 1}", "{\"jitter\": 0}",
+                                       "{\"max_ms\": 253402300799999}"};
+    static const char *const bad[] = {"[]",
+                                      "1",
+                                      "{\"backoff\":\"random\"}",
+                                      "{\"backoff\":1}",
+                                      "{\"base_ms\":-1}",
+                                      "{\"base_ms\":1.5}",
+                                      "{\"base_ms\":\"1\"}",
+                                      "{\"base_ms\":null}",
+                                      "{\"max_ms\":253402300800000}",
+                                      "{\"jitter\":1.01}",
+                                      "{\"jitter\":-0.1}",
+                                      "{\"jitter\":true}",
+                                      "{\"base\":\"1s\"}"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(retry_check(good[i], NULL) == CAIRN_OK, "%s is refused", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(retry_check(bad[i], NULL) == CAIRN_E_BAD_INPUT, "%s is accepted", bad[i]);
+    CHECK_INT(retry_check("{", NULL), CAIRN_E_BAD_JSON);
+}

@@ -47,6 +47,7 @@ int main()
     CHECK_SIZE(cairn_job_spec, CAIRN_JOB_DEFAULTS);
     CHECK_SIZE(cairn_job_filter, CAIRN_JOB_FILTER_DEFAULTS);
     CHECK_SIZE(cairn_registry_spec, CAIRN_REGISTRY_DEFAULTS);
+    CHECK_SIZE(cairn_schedule_spec, CAIRN_SCHEDULE_DEFAULTS);
     CHECK_SIZE(cairn_function_code, CAIRN_FUNCTION_CODE_DEFAULTS);
     CHECK_SIZE(cairn_known, CAIRN_KNOWN_DEFAULTS);
     CHECK_SIZE(cairn_claim_options, CAIRN_CLAIM_DEFAULTS);
@@ -62,6 +63,8 @@ int main()
     CHECK_SIZE(cairn_passage_costs, CAIRN_PASSAGE_COSTS_DEFAULTS);
     CHECK_SIZE(cairn_request, CAIRN_REQUEST_DEFAULTS);
     CHECK_SIZE(cairn_stats, CAIRN_STATS_DEFAULTS);
+    CHECK_SIZE(cairn_retention, CAIRN_RETENTION_DEFAULTS);
+    CHECK_SIZE(cairn_purge_options, CAIRN_PURGE_DEFAULTS);
 
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
     cairn_job_spec jobs[2] = {CAIRN_JOB_DEFAULTS, CAIRN_JOB_DEFAULTS};

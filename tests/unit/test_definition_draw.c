@@ -177,6 +177,13 @@ static cairn_builder *build_order(void)
     if (!b)
         return NULL;
     cairn_builder_dlq(b, false);
+    cairn_builder_input(b, "[]", NULL); /* the next one counts */
+    cairn_builder_input(
+        b,
+        "{\"type\": \"object\", \"properties\": {\"inventory_count\": {\"type\": \"integer\","
+        " \"minimum\": 0}, \"order\": {\"minimum\": 1, \"type\": \"integer\"}}, \"required\": "
+        "[\"order\", \"inventory_count\"]}",
+        " {\"order\": 1001, \"inventory_count\": 3}");
     cairn_builder_step(b, "reserve_funds", "billing.reserve.v1",
                        "{\"retry\": {\"backoff\": \"exponential\", \"base\": \"1s\", \"max\": "
                        "\"1m\"}, \"timeout\": \"30s\"}");
@@ -311,6 +318,16 @@ static void build_deep(cairn_builder *b)
         cairn_builder_condition(b, name, "{{ .x }}");
     }
 }
+static void build_no_schema(cairn_builder *b)
+{
+    cairn_builder_input(b, "{", NULL);
+    cairn_builder_step(b, "a", NULL, NULL);
+}
+static void build_no_example(cairn_builder *b)
+{
+    cairn_builder_input(b, "{\"type\": \"object\"}", "[1]");
+    cairn_builder_step(b, "a", NULL, NULL);
+}
 static void build_no_event(cairn_builder *b)
 {
     cairn_builder_wait(b, "w", NULL, NULL);
@@ -323,6 +340,8 @@ TEST(the_builder_remembers_the_first_error)
         const char *message;
     } cases[] = {
         {build_nothing, "workflow \"w\": steps is empty"},
+        {build_no_schema, "input: schema is not JSON"},
+        {build_no_example, "input.example: is a list, which its schema does not allow"},
         {build_end, "end without a condition, fork or parallel that is open"},
         {build_else, "else without a condition"},
         {build_else_twice, "else without a condition"},

@@ -429,3 +429,87 @@ TEST(names_lead_back_to_what_they_name)
     for (enum job_action action = 0; action < JOB_ACTION_COUNT; action++)
         CHECK(job_action_name(action), "action %d has no name", action);
 }
+
+/* ---- calls with a limit ---------------------------------------------------------------------- */
+
+static struct job_row limited_row(int64_t timeout_ms)
+{
+    struct job_row row = row_of((struct cell){.status = JOB_LEASED});
+    row.timeout_ms = timeout_ms;
+    job_claimed(&row, NOW);
+    return row;
+}
+
+TEST(a_claim_ends_the_lease_with_the_call)
+{
+    struct job_row row = limited_row(0);
+    CHECK_INT(row.call_until_us, 0);
+    CHECK_INT(row.lease_until_us, NOW + US_PER_MIN);
+    row = limited_row(10 * 1000);
+    CHECK_INT(row.call_until_us, NOW + 10 * US_PER_SEC);
+    CHECK_INT(row.lease_until_us, NOW + 10 * US_PER_SEC);
+    row = limited_row(100 * 1000);
+    CHECK_INT(row.call_until_us, NOW + 100 * US_PER_SEC);
+    CHECK_INT(row.lease_until_us, NOW + US_PER_MIN);
+}
+
+TEST(no_heartbeat_reaches_past_the_end_of_the_call)
+{
+    struct job_row row = limited_row(100 * 1000);
+    struct job_input input = input_of(JOB_HEARTBEAT);
+    struct rng rng;
+    rng_init(&rng, 42);
+    input.extend_us = 99 * US_PER_SEC;
+    CHECK_INT(job_apply(&row, &input, NOW, &rng).code, CAIRN_OK);
+    CHECK_INT(row.lease_until_us, NOW + 99 * US_PER_SEC);
+    input.extend_us = 1000 * US_PER_SEC;
+    CHECK_INT(job_apply(&row, &input, NOW, &rng).code, CAIRN_OK);
+    CHECK_INT(row.lease_until_us, NOW + 100 * US_PER_SEC);
+}
+
+/* How an expired lease ends, with a backoff of 5 s. */
+static void check_expiry(struct job_row row, int64_t now_us, const char *error,
+                         int64_t delay_us)
+{
+    struct job_input input = {.action = JOB_EXPIRE};
+    struct rng rng;
+    rng_init(&rng, 42);
+    row.retry = "{\"backoff\":\"fixed\",\"base_ms\":5000,\"jitter\":0}";
+    CHECK_INT(job_apply(&row, &input, now_us, &rng).code, CAIRN_OK);
+    CHECK_STR(row.last_error, error);
+    CHECK_INT(row.run_at_us, now_us + delay_us);
+    CHECK_INT(row.call_until_us, 0);
+    CHECK_INT(row.attempt, 1);
+}
+
+TEST(a_call_that_took_too_long_waits_for_its_backoff_and_a_lost_lease_does_not)
+{
+    check_expiry(limited_row(10 * 1000), NOW + 10 * US_PER_SEC + 1, "TIMEOUT", 5 * US_PER_SEC);
+    check_expiry(limited_row(100 * 1000), NOW + US_PER_MIN + 1, "LEASE_EXPIRED", 0);
+    check_expiry(limited_row(0), NOW + US_PER_MIN + 1, "LEASE_EXPIRED", 0);
+}
+
+TEST(a_limit_that_another_claim_left_behind_means_nothing)
+{
+    struct job_row row = limited_row(10 * 1000);
+    row.token = NULL; /* a claim by plain SQL */
+    check_expiry(row, NOW + 10 * US_PER_SEC + 1, "LEASE_EXPIRED", 0);
+    row = limited_row(10 * 1000);
+    row.lease_until_us = NOW + US_PER_MIN; /* a claim by an earlier version */
+    check_expiry(row, NOW + US_PER_MIN + 1, "LEASE_EXPIRED", 0);
+    struct job_input input = input_of(JOB_HEARTBEAT);
+    struct rng rng;
+    rng_init(&rng, 42);
+    CHECK_INT(job_apply(&row, &input, NOW + 30 * US_PER_SEC, &rng).code, CAIRN_OK);
+    CHECK_INT(row.lease_until_us, NOW + 90 * US_PER_SEC);
+}
+
+TEST(a_failed_call_is_made_again_after_the_jobs_own_backoff)
+{
+    for (int32_t attempt = 0; attempt < 2; attempt++) {
+        struct job_row row = row_of((struct cell){.status = JOB_LEASED, .attempt = attempt});
+        row.retry = "{\"backoff\":\"linear\",\"base_ms\":300,\"jitter\":0}";
+        apply(&row, JOB_FAIL);
+        CHECK_INT(row.run_at_us, NOW + (attempt + 1) * 300 * US_PER_MS);
+    }
+}

@@ -319,6 +319,32 @@ static cairn_code call_async(struct bench *bench, size_t size)
     return status == 400 ? CAIRN_E_BAD_INPUT : CAIRN_OK;
 }
 
+/* cairn_retention */
+static cairn_code call_retention_get(struct bench *bench, size_t size)
+{
+    cairn_retention policy = CAIRN_RETENTION_DEFAULTS;
+    policy.size = size;
+    return cairn_retention_get(bench->engine, &policy, &bench->error);
+}
+
+static cairn_code call_retention_set(struct bench *bench, size_t size)
+{
+    cairn_retention policy = CAIRN_RETENTION_DEFAULTS;
+    policy.keys_ms = 1;
+    policy.size = size;
+    return cairn_retention_set(bench->engine, &policy, &bench->error);
+}
+
+/* cairn_purge_options */
+static cairn_code call_purge(struct bench *bench, size_t size)
+{
+    cairn_purge_options options = CAIRN_PURGE_DEFAULTS;
+    cairn_purged purged;
+    options.status = "failed";
+    options.size = size;
+    return cairn_purge(bench->engine, &options, &purged, &bench->error);
+}
+
 /* cairn_registry_spec */
 static cairn_code call_registry_put(struct bench *bench, size_t size)
 {
@@ -327,6 +353,17 @@ static cairn_code call_registry_put(struct bench *bench, size_t size)
     spec.runtime = "c";
     spec.size = size;
     return cairn_registry_put(bench->engine, &spec, &bench->error);
+}
+
+/* cairn_schedule_spec */
+static cairn_code call_schedule_put(struct bench *bench, size_t size)
+{
+    cairn_schedule_spec spec = CAIRN_SCHEDULE_DEFAULTS;
+    spec.name = "s";
+    spec.cron = "@daily";
+    spec.task = "t";
+    spec.size = size;
+    return cairn_schedule_put(bench->engine, &spec, &bench->error);
 }
 
 /* cairn_schema */
@@ -374,7 +411,11 @@ static const struct {
     {"cairn_call_async", sizeof(cairn_request), call_async},
     {"cairn_stats_get", sizeof(cairn_stats), call_stats},
     {"cairn_registry_put", sizeof(cairn_registry_spec), call_registry_put},
+    {"cairn_schedule_put", sizeof(cairn_schedule_spec), call_schedule_put},
     {"cairn_schema_get", sizeof(cairn_schema), call_schema},
+    {"cairn_retention_get", sizeof(cairn_retention), call_retention_get},
+    {"cairn_retention_set", sizeof(cairn_retention), call_retention_set},
+    {"cairn_purge", sizeof(cairn_purge_options), call_purge},
 };
 
 /* ---- a passage to call them in --------------------------------------------------------------- */
@@ -528,12 +569,19 @@ TEST(the_library_knows_the_size_of_every_struct)
         SIZE(cairn_outbound),
         SIZE(cairn_outbox_event),
         SIZE(cairn_passage_costs),
+        SIZE(cairn_purge_options),
+        SIZE(cairn_purged),
         SIZE(cairn_received),
+        SIZE(cairn_retention),
         SIZE(cairn_registry_entry),
         SIZE(cairn_registry_spec),
         SIZE(cairn_report),
         SIZE(cairn_reported),
         SIZE(cairn_request),
+        SIZE(cairn_schedule),
+        SIZE(cairn_schedule_run),
+        SIZE(cairn_schedule_spec),
+        SIZE(cairn_schedule_time),
         SIZE(cairn_schema),
         SIZE(cairn_signal_options),
         SIZE(cairn_signalled),

@@ -372,7 +372,7 @@ TEST(a_step_that_waits_for_a_worker)
         "workers");
     type->live = 1;
     type->ahead = 0;
-    SAYS(look, "busy", "waits", "1 worker serves shop.ship, and it is busy; 0 tasks are ahead.",
+    SAYS(look, "busy", "waits", "1 worker serves shop.ship, and it is busy; nothing is ahead.",
          "workers");
     type->roomy = "w1";
     SAYS(look, "about_to", "works", "Is about to be taken.", "");

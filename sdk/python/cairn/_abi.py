@@ -30,6 +30,9 @@ CAIRN_WAIT = 6
 CAIRN_COMMIT_STEP = 1
 CAIRN_COMMIT_PASSAGE = 2
 
+CAIRN_RETENTION_NEVER = -1
+CAIRN_RETENTION_SAME = -2
+
 
 class cairn_error(Structure):
     code: int
@@ -99,6 +102,8 @@ class cairn_job_spec(Structure):
     run_at_us: int
     metadata: Optional[bytes]
     tags: Optional[bytes]
+    timeout_ms: int
+    retry: Optional[bytes]
 
 
 class cairn_enqueued(Structure):
@@ -126,7 +131,10 @@ class cairn_job(Structure):
     deleted_at_us: int
     metadata: Optional[bytes]
     why: Any
+    schedule: Optional[bytes]
     tags: Optional[bytes]
+    timeout_ms: int
+    retry: Optional[bytes]
 
 
 class cairn_job_filter(Structure):
@@ -170,6 +178,55 @@ class cairn_registry_spec(Structure):
     runtime: Optional[bytes]
     description: Optional[bytes]
     is_enabled: bool
+
+
+class cairn_schedule_spec(Structure):
+    size: int
+    name: Optional[bytes]
+    cron: Optional[bytes]
+    every_ms: int
+    timezone: Optional[bytes]
+    workflow: Optional[bytes]
+    task: Optional[bytes]
+    version: int
+    input: Optional[bytes]
+    overlap: Optional[bytes]
+    catch_up: Optional[bytes]
+    paused: int
+
+
+class cairn_schedule_run(Structure):
+    id: Optional[bytes]
+    kind: Optional[bytes]
+    status: Optional[bytes]
+    error: Optional[bytes]
+    at_us: int
+
+
+class cairn_schedule(Structure):
+    name: Optional[bytes]
+    cron: Optional[bytes]
+    every_ms: int
+    timezone: Optional[bytes]
+    workflow: Optional[bytes]
+    task: Optional[bytes]
+    version: int
+    input: Optional[bytes]
+    overlap: Optional[bytes]
+    catch_up: Optional[bytes]
+    paused: bool
+    next_at_us: int
+    waiting_at_us: int
+    last_at_us: int
+    created_at_us: int
+    updated_at_us: int
+    runs: Any
+    run_count: int
+
+
+class cairn_schedule_time(Structure):
+    at_us: int
+    local: Optional[bytes]
 
 
 class cairn_task(Structure):
@@ -319,6 +376,7 @@ class cairn_instance(Structure):
     paused_reason: Optional[bytes]
     paused_at_us: int
     why: Any
+    schedule: Optional[bytes]
     tags: Optional[bytes]
 
 
@@ -538,6 +596,34 @@ class cairn_stats(Structure):
     passage_conflicts: int
 
 
+class cairn_retention(Structure):
+    size: int
+    jobs_succeeded_ms: int
+    jobs_failed_ms: int
+    jobs_cancelled_ms: int
+    instances_completed_ms: int
+    instances_failed_ms: int
+    instances_cancelled_ms: int
+    instances_aborted_ms: int
+    keys_ms: int
+
+
+class cairn_purge_options(Structure):
+    size: int
+    older_than_ms: int
+    status: Optional[bytes]
+    workflow: Optional[bytes]
+    type: Optional[bytes]
+    is_dry_run: bool
+    cursor: Optional[bytes]
+
+
+class cairn_purged(Structure):
+    jobs: int
+    instances: int
+    next: bytes
+
+
 class cairn_finding(Structure):
     check: Optional[bytes]
     result: Optional[bytes]
@@ -614,6 +700,8 @@ cairn_job_spec._fields_ = [
     ("run_at_us", c_int64),
     ("metadata", c_char_p),
     ("tags", c_char_p),
+    ("timeout_ms", c_int64),
+    ("retry", c_char_p),
 ]
 
 cairn_enqueued._fields_ = [
@@ -641,7 +729,10 @@ cairn_job._fields_ = [
     ("deleted_at_us", c_int64),
     ("metadata", c_char_p),
     ("why", POINTER(cairn_why)),
+    ("schedule", c_char_p),
     ("tags", c_char_p),
+    ("timeout_ms", c_int64),
+    ("retry", c_char_p),
 ]
 
 cairn_job_filter._fields_ = [
@@ -685,6 +776,55 @@ cairn_registry_spec._fields_ = [
     ("runtime", c_char_p),
     ("description", c_char_p),
     ("is_enabled", c_bool),
+]
+
+cairn_schedule_spec._fields_ = [
+    ("size", c_size_t),
+    ("name", c_char_p),
+    ("cron", c_char_p),
+    ("every_ms", c_int64),
+    ("timezone", c_char_p),
+    ("workflow", c_char_p),
+    ("task", c_char_p),
+    ("version", c_int32),
+    ("input", c_char_p),
+    ("overlap", c_char_p),
+    ("catch_up", c_char_p),
+    ("paused", c_int32),
+]
+
+cairn_schedule_run._fields_ = [
+    ("id", c_char_p),
+    ("kind", c_char_p),
+    ("status", c_char_p),
+    ("error", c_char_p),
+    ("at_us", c_int64),
+]
+
+cairn_schedule._fields_ = [
+    ("name", c_char_p),
+    ("cron", c_char_p),
+    ("every_ms", c_int64),
+    ("timezone", c_char_p),
+    ("workflow", c_char_p),
+    ("task", c_char_p),
+    ("version", c_int32),
+    ("input", c_char_p),
+    ("overlap", c_char_p),
+    ("catch_up", c_char_p),
+    ("paused", c_bool),
+    ("next_at_us", c_int64),
+    ("waiting_at_us", c_int64),
+    ("last_at_us", c_int64),
+    ("created_at_us", c_int64),
+    ("updated_at_us", c_int64),
+    ("runs", POINTER(cairn_schedule_run)),
+    ("run_count", c_size_t),
+]
+
+cairn_schedule_time._fields_ = [
+    ("at_us", c_int64),
+    ("local", c_char_p),
 ]
 
 cairn_task._fields_ = [
@@ -834,6 +974,7 @@ cairn_instance._fields_ = [
     ("paused_reason", c_char_p),
     ("paused_at_us", c_int64),
     ("why", POINTER(cairn_why)),
+    ("schedule", c_char_p),
     ("tags", c_char_p),
 ]
 
@@ -1053,6 +1194,34 @@ cairn_stats._fields_ = [
     ("passage_conflicts", c_uint64),
 ]
 
+cairn_retention._fields_ = [
+    ("size", c_size_t),
+    ("jobs_succeeded_ms", c_int64),
+    ("jobs_failed_ms", c_int64),
+    ("jobs_cancelled_ms", c_int64),
+    ("instances_completed_ms", c_int64),
+    ("instances_failed_ms", c_int64),
+    ("instances_cancelled_ms", c_int64),
+    ("instances_aborted_ms", c_int64),
+    ("keys_ms", c_int64),
+]
+
+cairn_purge_options._fields_ = [
+    ("size", c_size_t),
+    ("older_than_ms", c_int64),
+    ("status", c_char_p),
+    ("workflow", c_char_p),
+    ("type", c_char_p),
+    ("is_dry_run", c_bool),
+    ("cursor", c_char_p),
+]
+
+cairn_purged._fields_ = [
+    ("jobs", c_int64),
+    ("instances", c_int64),
+    ("next", c_char * 32),
+]
+
 cairn_finding._fields_ = [
     ("check", c_char_p),
     ("result", c_char_p),
@@ -1077,6 +1246,7 @@ DEFAULTS: Dict[str, Dict[str, Any]] = {
     "cairn_job_spec": {"priority": 100, "max_attempts": 3},
     "cairn_job_filter": {"limit": 100},
     "cairn_registry_spec": {"is_enabled": True},
+    "cairn_schedule_spec": {"paused": -1},
     "cairn_function_code": {},
     "cairn_known": {"before": 1},
     "cairn_claim_options": {"max": 1, "lease_ms": 30000},
@@ -1101,6 +1271,17 @@ DEFAULTS: Dict[str, Dict[str, Any]] = {
     "cairn_passage_costs": {},
     "cairn_request": {"method": b"GET"},
     "cairn_stats": {},
+    "cairn_retention": {
+        "jobs_succeeded_ms": CAIRN_RETENTION_SAME,
+        "jobs_failed_ms": CAIRN_RETENTION_SAME,
+        "jobs_cancelled_ms": CAIRN_RETENTION_SAME,
+        "instances_completed_ms": CAIRN_RETENTION_SAME,
+        "instances_failed_ms": CAIRN_RETENTION_SAME,
+        "instances_cancelled_ms": CAIRN_RETENTION_SAME,
+        "instances_aborted_ms": CAIRN_RETENTION_SAME,
+        "keys_ms": CAIRN_RETENTION_SAME,
+    },
+    "cairn_purge_options": {"older_than_ms": -1},
 }
 
 # name -> (result, arguments)
@@ -1134,8 +1315,12 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_page_outbox_event": (POINTER(cairn_outbox_event), [c_void_p, c_size_t]),
     "cairn_page_finding": (POINTER(cairn_finding), [c_void_p, c_size_t]),
     "cairn_page_why": (POINTER(cairn_why), [c_void_p, c_size_t]),
+    "cairn_page_schedule": (POINTER(cairn_schedule), [c_void_p, c_size_t]),
+    "cairn_page_schedule_run": (POINTER(cairn_schedule_run), [c_void_p, c_size_t]),
+    "cairn_page_schedule_time": (POINTER(cairn_schedule_time), [c_void_p, c_size_t]),
     "cairn_clock_now": (c_int, [c_void_p, POINTER(c_int64), POINTER(cairn_error)]),
     "cairn_clock_advance": (c_int, [c_void_p, c_int64, POINTER(c_int64), POINTER(cairn_error)]),
+    "cairn_clock_reseed": (c_int, [c_void_p, c_uint64, POINTER(cairn_error)]),
     "cairn_clock_next": (c_int, [c_void_p, POINTER(c_int64), POINTER(cairn_error)]),
     "cairn_enqueue": (c_int, [
         c_void_p, POINTER(cairn_job_spec), c_size_t, POINTER(cairn_enqueued), POINTER(cairn_error),
@@ -1156,6 +1341,20 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_registry_put": (c_int, [c_void_p, POINTER(cairn_registry_spec), POINTER(cairn_error)]),
     "cairn_registry_list": (c_int, [
         c_void_p, c_char_p, c_uint32, POINTER(c_void_p), POINTER(cairn_error),
+    ]),
+    "cairn_schedule_put": (c_int, [c_void_p, POINTER(cairn_schedule_spec), POINTER(cairn_error)]),
+    "cairn_schedule_get": (c_int, [c_void_p, c_char_p, POINTER(c_void_p), POINTER(cairn_error)]),
+    "cairn_schedule_list": (c_int, [
+        c_void_p, c_char_p, c_uint32, POINTER(c_void_p), POINTER(cairn_error),
+    ]),
+    "cairn_schedule_pause": (c_int, [c_void_p, c_char_p, POINTER(cairn_error)]),
+    "cairn_schedule_resume": (c_int, [c_void_p, c_char_p, POINTER(cairn_error)]),
+    "cairn_schedule_delete": (c_int, [c_void_p, c_char_p, POINTER(cairn_error)]),
+    "cairn_schedule_trigger": (c_int, [
+        c_void_p, c_char_p, POINTER(c_void_p), POINTER(cairn_error),
+    ]),
+    "cairn_schedule_next": (c_int, [
+        c_void_p, c_char_p, c_int32, POINTER(c_void_p), POINTER(cairn_error),
     ]),
     "cairn_claim": (c_int, [
         c_void_p, POINTER(cairn_claim_options), POINTER(c_void_p), POINTER(cairn_error),
@@ -1215,6 +1414,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     ]),
     "cairn_builder_new": (c_void_p, [c_char_p, c_int32]),
     "cairn_builder_dlq": (None, [c_void_p, c_bool]),
+    "cairn_builder_input": (None, [c_void_p, c_char_p, c_char_p]),
     "cairn_builder_step": (None, [c_void_p, c_char_p, c_char_p, c_char_p]),
     "cairn_builder_compensation": (None, [c_void_p, c_char_p, c_char_p]),
     "cairn_builder_sleep": (None, [c_void_p, c_char_p, c_int64]),
@@ -1333,6 +1533,12 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_response_free": (None, [c_void_p]),
     "cairn_notices": (c_int, [c_void_p, POINTER(c_void_p)]),
     "cairn_stats_get": (c_int, [c_void_p, POINTER(cairn_stats), POINTER(cairn_error)]),
+    "cairn_retention_get": (c_int, [c_void_p, POINTER(cairn_retention), POINTER(cairn_error)]),
+    "cairn_retention_set": (c_int, [c_void_p, POINTER(cairn_retention), POINTER(cairn_error)]),
+    "cairn_purge": (c_int, [
+        c_void_p, POINTER(cairn_purge_options), POINTER(cairn_purged), POINTER(cairn_error),
+    ]),
+    "cairn_instance_delete": (c_int, [c_void_p, c_char_p, POINTER(cairn_error)]),
     "cairn_doctor": (c_int, [c_void_p, POINTER(c_void_p), POINTER(cairn_error)]),
 }
 
@@ -1342,6 +1548,8 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "cairn_job_spec": cairn_job_spec, "cairn_enqueued": cairn_enqueued, "cairn_job": cairn_job,
     "cairn_job_filter": cairn_job_filter, "cairn_event": cairn_event,
     "cairn_registry_entry": cairn_registry_entry, "cairn_registry_spec": cairn_registry_spec,
+    "cairn_schedule_spec": cairn_schedule_spec, "cairn_schedule_run": cairn_schedule_run,
+    "cairn_schedule": cairn_schedule, "cairn_schedule_time": cairn_schedule_time,
     "cairn_task": cairn_task, "cairn_function_code": cairn_function_code,
     "cairn_known": cairn_known, "cairn_claim_options": cairn_claim_options,
     "cairn_outbound": cairn_outbound, "cairn_report": cairn_report,
@@ -1355,7 +1563,9 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "cairn_function_options": cairn_function_options, "cairn_step_options": cairn_step_options,
     "cairn_passage_costs": cairn_passage_costs, "cairn_received": cairn_received,
     "cairn_effect": cairn_effect, "cairn_memory": cairn_memory, "cairn_request": cairn_request,
-    "cairn_stats": cairn_stats, "cairn_finding": cairn_finding,
+    "cairn_stats": cairn_stats, "cairn_retention": cairn_retention,
+    "cairn_purge_options": cairn_purge_options, "cairn_purged": cairn_purged,
+    "cairn_finding": cairn_finding,
 }
 
 S = TypeVar("S", bound=Structure)

@@ -26,6 +26,7 @@ from cairn._rows import (
 )
 from cairn._types import FunctionType, JobSpec, TaskType, result_type
 from cairn._words import UNSET, Duration, Json, Time, Unset, from_time, to_ms, to_time, to_us
+from cairn._workflow import Backoff
 
 if TYPE_CHECKING:
     from cairn._app import App
@@ -39,7 +40,6 @@ R = TypeVar("R")
 Row = TypeVar("Row")
 
 _FOLLOW = 0.25  # seconds between looks for new events
-_NO_SCHEDULES = "this engine has no schedules yet"
 
 
 _open_engines: "weakref.WeakSet[Engine]" = weakref.WeakSet()
@@ -204,21 +204,26 @@ class Engine:
     @overload
     def enqueue(self, task: str, payload: Any = ..., *, key: Optional[str] = ..., priority: int = ...,
                 max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> JobHandle[Any]: ...
+                metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
+                timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ...) -> JobHandle[Any]: ...
 
     @overload
     def enqueue(self, task: TaskType[P, R], payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
                 max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> JobHandle[R]: ...
+                metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
+                timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ...) -> JobHandle[R]: ...
 
     def enqueue(self, task: Union[str, TaskType[Any, Any]], payload: Any = UNSET, *, key: Optional[str] = None,
                 priority: int = 100, max_attempts: int = 3, at: Optional[Time] = None,
                 delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
-                tags: Optional[Dict[str, str]] = None) -> JobHandle[Any]:
+                tags: Optional[Dict[str, str]] = None, timeout: Optional[Duration] = None,
+                retry: Optional[Backoff] = None) -> JobHandle[Any]:
         """Records a job: when this returns, it will be executed even if this process dies.
 
         A second job with the same key is not recorded.  Lower priorities go first; ``max_attempts`` counts
         all calls of the handler.  A payload that is not given is ``{}``.  ``jobs(tags=...)`` finds it by its tags.
+        A call that takes longer than ``timeout`` has failed.  ``retry`` says how long to wait before the next one;
+        the delay grows quadratically from a minute if it is not given.
 
         >>> import cairn
         >>> with cairn.open("memory:") as db:
@@ -226,14 +231,16 @@ class Engine:
         'pending'
         """
         spec: JobSpec = JobSpec(cast(str, task), payload, key=key, priority=priority, max_attempts=max_attempts,
-                                at=at, delay=delay, metadata=metadata, tags=tags)
+                                at=at, delay=delay, metadata=metadata, tags=tags, timeout=timeout, retry=retry)
         answer = self.ask("POST", "/v1/jobs", self._job_body(spec))
         return JobHandle(self, answer["id"], result_type(task), answer["existing"])
 
     def _job_body(self, spec: JobSpec) -> bytes:
         return body_of({"type": spec.type, "key": spec.key, "priority": spec.priority,
                         "max_attempts": spec.max_attempts, "run_at": self._at(When(spec.at, spec.delay)),
-                        "metadata": check_metadata(spec.metadata), "tags": check_tags(spec.tags)},
+                        "metadata": check_metadata(spec.metadata), "tags": check_tags(spec.tags),
+                        "timeout_ms": None if spec.timeout is None else to_ms(spec.timeout),
+                        "retry": None if spec.retry is None else spec.retry.members()},
                        ("payload", encode(self.codec, spec.payload)))
 
     def enqueue_many(self, specs: Iterable[JobSpec]) -> List[JobHandle[Any]]:
@@ -390,16 +397,32 @@ class Engine:
     # ---- schedules
 
     def schedule_put(self, schedule: Schedule) -> None:
-        """Unsupported: the name is kept for the engine's schedules."""
-        raise errors.Unsupported(_NO_SCHEDULES)
+        """Makes a schedule, or changes the one of this name; its times go on unless they change, too."""
+        is_cron = schedule.cron is not None
+        members = {
+            "cron": schedule.cron, "every_ms": None if schedule.every is None else to_ms(schedule.every),
+            "timezone": schedule.timezone if is_cron else None, "task": schedule.task, "workflow": schedule.workflow,
+            "version": schedule.version or None, "overlap": schedule.overlap, "catch_up": schedule.catch_up,
+            "paused": schedule.paused,
+        }
+        given = UNSET if schedule.input is None else schedule.input
+        self.ask("PUT", target("schedules", schedule.name), body_of(members, ("input", encode(self.codec, given))))
 
     def schedules(self) -> Iterator[Schedule]:
-        """Unsupported: the name is kept for the engine's schedules."""
-        raise errors.Unsupported(_NO_SCHEDULES)
+        """All schedules, by name, with their latest runs; ``every`` is in seconds."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.ask("GET", target("schedules", limit=PAGE, cursor=cursor))
+            for item in page["items"]:
+                every = item["every_ms"] / 1000 if item["every_ms"] else None
+                yield read_row(Schedule, {**item, "every": every}, self.codec)
+            cursor = page["next"]
+            if cursor is None:
+                return
 
     def schedule_delete(self, name: str) -> None:
-        """Unsupported: the name is kept for the engine's schedules."""
-        raise errors.Unsupported(_NO_SCHEDULES)
+        """Removes a schedule; what it has started goes on.  NotFound."""
+        self.ask("DELETE", target("schedules", name))
 
     # ---- working
 

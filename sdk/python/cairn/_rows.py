@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Type, TypeVa
 
 from cairn._codec import DEFAULT, Codec
 from cairn._decode import convert
-from cairn._words import Json, from_time
+from cairn._words import Duration, Json, from_time
 
 Row = TypeVar("Row")
 
@@ -134,12 +134,15 @@ class Job(_Plain):
     last_error: Optional[str] = None
     metadata: Optional[Dict[str, Any]] = None
     tags: Optional[Dict[str, str]] = None
+    timeout_ms: int = 0
+    retry: Optional[Dict[str, Any]] = None
     run_at: Optional[datetime] = None
     lease_until: Optional[datetime] = None
     created_at: Optional[datetime] = None
     updated_at: Optional[datetime] = None
     deleted_at: Optional[datetime] = None
     why: Optional[Dict[str, Any]] = None  # of a single job: why it has not ended
+    schedule: Optional[str] = None  # that has recorded it
 
 
 @_row(frozen=True)
@@ -178,6 +181,7 @@ class Instance(_Plain):
     paused_reason: Optional[str] = None
     paused_at: Optional[datetime] = None
     why: Optional[Dict[str, Any]] = None  # of a single instance: why it has not ended
+    schedule: Optional[str] = None  # that has started it
 
     @property
     def error(self) -> str:
@@ -416,17 +420,30 @@ class Signal(_Plain):
 class Schedule(_Plain):
     """When a task or a workflow is started by itself.
 
-    >>> Schedule("nightly", cron="0 3 * * *", workflow="report").timezone
-    'UTC'
+    ``cron`` or ``every``, ``task`` or ``workflow``.  ``paused`` None leaves it as it is, and makes a new one that is
+    not.  What follows it is filled in when schedules are read; ``runs`` has the latest, newest first.
+
+    >>> import cairn
+    >>> with cairn.open("memory:") as db:
+    ...     db.schedule_put(Schedule("nightly", cron="0 3 * * *", workflow="report", timezone="Europe/Berlin"))
+    ...     [(found.name, found.cron, found.overlap, found.catch_up) for found in db.schedules()]
+    [('nightly', '0 3 * * *', 'skip', 'last')]
     """
 
     name: str
     cron: Optional[str] = None
-    every: Optional[str] = None
+    every: Optional[Duration] = None
     task: Optional[str] = None
     workflow: Optional[str] = None
-    input: Json = None
+    input: Json = _payload()
     timezone: str = "UTC"
     overlap: str = "skip"
-    catch_up: str = "latest"
-    paused: bool = False
+    catch_up: str = "last"
+    paused: Optional[bool] = None
+    version: int = 0  # of the workflow; 0: the highest at the time
+    next_at: Optional[datetime] = None
+    last_at: Optional[datetime] = None
+    waiting_at: Optional[datetime] = None
+    created_at: Optional[datetime] = None
+    updated_at: Optional[datetime] = None
+    runs: Optional[List[Dict[str, Any]]] = None

@@ -17,6 +17,7 @@ from cairn._words import UNSET, Duration, Json, Time
 if TYPE_CHECKING:
     from cairn._function import AsyncContext, Context
     from cairn._task import Task
+    from cairn._workflow import Backoff
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -239,17 +240,20 @@ class JobSpec:
     @overload
     def __init__(self, task: str, payload: Any = ..., *, key: Optional[str] = ..., priority: int = ...,
                  max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                 metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> None: ...
+                 metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
+                 timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ...) -> None: ...
 
     @overload
     def __init__(self, task: "TaskType[P, Any]", payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
                  max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-                 metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> None: ...
+                 metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
+                 timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ...) -> None: ...
 
     def __init__(self, task: "Union[str, TaskType[Any, Any]]", payload: Any = UNSET, *, key: Optional[str] = None,
                  priority: int = 100, max_attempts: int = 3, at: Optional[Time] = None,
                  delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
-                 tags: Optional[Dict[str, str]] = None) -> None:
+                 tags: Optional[Dict[str, str]] = None, timeout: Optional[Duration] = None,
+                 retry: Optional[Backoff] = None) -> None:
         if at is not None and delay is not None:
             raise ValueError("at and delay exclude each other")
         self.task = task
@@ -262,6 +266,8 @@ class JobSpec:
         self.delay = delay
         self.metadata = metadata
         self.tags = tags
+        self.timeout = timeout
+        self.retry = retry
 
 
 # ---- what the decorators of App are to type checkers

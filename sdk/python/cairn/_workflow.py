@@ -67,6 +67,16 @@ class Backoff:
             fields["jitter"] = self.jitter
         return fields
 
+    def members(self) -> Dict[str, Any]:
+        """All four, as ``retry`` of a job has them.
+
+        >>> Backoff("fixed", base="10s").members()
+        {'backoff': 'fixed', 'base_ms': 10000, 'max_ms': 300000, 'jitter': 0.0}
+        """
+        base = to_ms(self.base)
+        longest = max(base, 300_000) if self.max is None else to_ms(self.max)
+        return {"backoff": self.kind, "base_ms": base, "max_ms": longest, "jitter": self.jitter}
+
 
 class Compensation:
     """The task that undoes a step, with its own retries and time limit.
@@ -184,10 +194,24 @@ class Workflow:
         self.name = name
         self.version = version
         self._dlq = dlq
+        self._input: Dict[str, Any] = {}
         self._steps: List[Element] = []
         # The list that is open, and what opened it: None for the workflow itself, and for the body of
         # a condition or fork outside of its lists, where nothing may be added.
         self._open: List[Tuple[Optional[List[Element]], Any]] = [(self._steps, None)]
+
+    def input(self, *, schema: Optional[Dict[str, Any]] = None, example: Any = None) -> None:
+        """What instances are started with, for the page's form and for people.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("mail")
+        >>> wf.input(schema={"type": "object", "properties": {"to": {"type": "string"}}}, example={"to": "ada"})
+        >>> wf.step("send")
+        >>> wf.text()
+        ... # doctest: +ELLIPSIS
+        '{"workflow":"mail","version":1,"input":{"schema":{"type":"object",...
+        """
+        self._input = _optional(schema=schema, example=example)
 
     def step(self, name: str, handler: "Union[None, str, TaskType[Any, Any]]" = None, *, max_attempts: int = 3,
              retry: Optional[Backoff] = None, timeout: Optional[Duration] = None, idempotent: bool = True,
@@ -328,6 +352,8 @@ class Workflow:
         document: Dict[str, Any] = {"workflow": self.name, "version": self.version}
         if self._dlq:
             document["dlq"] = True
+        if self._input:
+            document["input"] = self._input
         document["steps"] = self._steps
         return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 

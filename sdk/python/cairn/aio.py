@@ -29,6 +29,7 @@ from cairn._tx import AsyncTx as AsyncTx
 from cairn._tx import async_tx as tx
 from cairn._types import FunctionType, JobSpec, TaskType
 from cairn._words import UNSET, Duration, Json, Time
+from cairn._workflow import Backoff
 
 if TYPE_CHECKING:
     from cairn._app import App
@@ -158,13 +159,15 @@ class AsyncEngine:
     async def enqueue(self, task: str, payload: Any = ..., *, key: Optional[str] = ..., priority: int = ...,
                       max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                       metadata: Optional[Dict[str, Any]] = ...,
-                      tags: Optional[Dict[str, str]] = ...) -> "AsyncJobHandle[Any]": ...
+                      tags: Optional[Dict[str, str]] = ..., timeout: Optional[Duration] = ...,
+                      retry: Optional[Backoff] = ...) -> "AsyncJobHandle[Any]": ...
 
     @overload
     async def enqueue(self, task: TaskType[P, R], payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
                       max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                       metadata: Optional[Dict[str, Any]] = ...,
-                      tags: Optional[Dict[str, str]] = ...) -> "AsyncJobHandle[R]": ...
+                      tags: Optional[Dict[str, str]] = ..., timeout: Optional[Duration] = ...,
+                      retry: Optional[Backoff] = ...) -> "AsyncJobHandle[R]": ...
 
     async def enqueue(self, task: Any, payload: Any = UNSET, **options: Any) -> "AsyncJobHandle[Any]":
         """See ``Engine.enqueue``."""
@@ -270,16 +273,15 @@ class AsyncEngine:
 
     async def schedule_put(self, schedule: Schedule) -> None:
         """See ``Engine.schedule_put``."""
-        self.sync.schedule_put(schedule)
+        await self.run(self.sync.schedule_put, schedule)
 
-    async def schedules(self) -> AsyncIterator[Schedule]:
+    def schedules(self) -> AsyncIterator[Schedule]:
         """See ``Engine.schedules``."""
-        for found in self.sync.schedules():
-            yield found
+        return self.each(self.sync.schedules)
 
     async def schedule_delete(self, name: str) -> None:
         """See ``Engine.schedule_delete``."""
-        self.sync.schedule_delete(name)
+        await self.run(self.sync.schedule_delete, name)
 
     def worker(self, app: "App", *, name: Optional[str] = None, runtime: Optional[str] = "python",
                concurrency: int = 4, lease: Duration = 30, look: Duration = 2, prefetch: int = 0,

@@ -186,6 +186,8 @@ class Story:
     def do_deploy(self, action):
         file = action["deploy"]
         workflow = cairn.Workflow(file["workflow"], version=file["version"], dlq=file.get("dlq", False))
+        if "input" in file:
+            workflow.input(**file["input"])
         build(workflow, file["steps"])
         return self.db.deploy(workflow)
 

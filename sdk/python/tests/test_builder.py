@@ -13,6 +13,9 @@ ORDER = """
 workflow: order
 version: 3
 dlq: true
+input:
+  schema: {type: object, required: [count], properties: {count: {type: integer, minimum: 0}}}
+  example: {count: 2, note: "ä"}
 steps:
   - step: reserve
     handler: stock.reserve.v1
@@ -52,6 +55,8 @@ steps:
 
 def order() -> Workflow:
     wf = Workflow("order", version=3, dlq=True)
+    wf.input(schema={"type": "object", "properties": {"count": {"minimum": 0, "type": "integer"}}, "required": ["count"]},
+             example={"note": "ä", "count": 2})
     wf.step("reserve", "stock.reserve.v1", max_attempts=5, retry=Backoff("linear", "2s", "1m", jitter=0.1),
             timeout=30, priority=80, on_failure="compensate", metadata={"team": "stock"},
             compensation=Compensation("stock.release.v1", max_attempts=9, timeout=timedelta(seconds=10),
@@ -82,6 +87,14 @@ def test_the_hash_is_that_of_the_file():
         second = db.deploy(order())
     assert second.existing and second.hash == first.hash
     assert (second.name, second.version) == ("order", 3)
+
+
+def test_an_example_must_fit_its_schema():
+    wf = Workflow("w")
+    wf.input(schema={"type": "object", "required": ["count"]}, example={})
+    wf.step("a")
+    with pytest.raises(BadInput, match='"count" is required and missing'):
+        wf.text()
 
 
 def test_defaults_are_not_written():

@@ -204,6 +204,17 @@ def test_start_later(db: cairn.Engine) -> None:
     assert trip.status == "pending" and trip.start_at == datetime(2040, 1, 1, tzinfo=timezone.utc)
 
 
+def test_timeout_and_retry_of_a_job(db: cairn.Engine) -> None:
+    backoff = cairn.Backoff("fixed", base="2s", jitter=0.5)
+    wanted = {"backoff": "fixed", "base_ms": 2000, "max_ms": 300_000, "jitter": 0.5}
+    one = db.enqueue("mail.v1", timeout="30s", retry=backoff).get()
+    many = db.enqueue_many([cairn.JobSpec("mail.v1", timeout=1.5, retry=backoff), cairn.JobSpec("mail.v1")])
+    assert (one.timeout_ms, one.retry) == (30_000, wanted)
+    assert [(job.get().timeout_ms, job.get().retry) for job in many] == [(1500, wanted), (0, None)]
+    with pytest.raises(cairn.BadInput):
+        db.enqueue("mail.v1", timeout=10**10)
+
+
 def test_tags(db: cairn.Engine) -> None:
     db.deploy("{workflow: trip, version: 1, steps: [{step: flight}]}")
     mail = db.enqueue("mail.v1", tags={"customer": "4711", "env": "a:b"})
@@ -281,10 +292,20 @@ def test_any_route(db: cairn.Engine) -> None:
     assert isinstance(db.call("GET", "/metrics")[1], str)
 
 
-def test_schedules_are_not_there_yet(db: cairn.Engine) -> None:
-    for call in (lambda: db.schedule_put(cairn.Schedule("nightly")), lambda: db.schedules(), lambda: db.schedule_delete("n")):
-        with pytest.raises(cairn.Unsupported):
-            call()
+def test_schedules(db: cairn.Engine) -> None:
+    db.schedule_put(cairn.Schedule("nightly", cron="0 3 * * *", timezone="Europe/Berlin", workflow="report", overlap="queue"))
+    db.schedule_put(cairn.Schedule("ping", every="90s", task="ping.v1", input={"host": "a"}, paused=True))
+    nightly, ping = db.schedules()
+    assert (nightly.name, nightly.cron, nightly.timezone, nightly.overlap) == ("nightly", "0 3 * * *", "Europe/Berlin", "queue")
+    assert nightly.next_at is not None and nightly.paused is False and nightly.runs == []
+    assert (ping.every, ping.task, ping.input, ping.paused, ping.next_at) == (90, "ping.v1", {"host": "a"}, True, None)
+    db.schedule_put(ping)
+    with pytest.raises(cairn.BadInput, match="minute"):
+        db.schedule_put(cairn.Schedule("bad", cron="61 * * * *", task="ping.v1"))
+    db.schedule_delete("nightly")
+    assert [found.name for found in db.schedules()] == ["ping"]
+    with pytest.raises(cairn.NotFound):
+        db.schedule_delete("nightly")
 
 
 # ---- opening and closing

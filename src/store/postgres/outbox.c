@@ -35,13 +35,13 @@ cairn_code postgres_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_ear
     return CAIRN_OK;
 }
 
-cairn_code postgres_list_outbox(struct store_tx *tx, const char *instance_id, int64_t after,
-                                struct outbox_row *ret_rows, size_t room, size_t *ret_count,
-                                cairn_error *reterr)
+/* Rows whose last result is when they were acknowledged. */
+static cairn_code read_events(struct store_tx *tx, enum postgres_query query,
+                              const struct postgres_params *params, struct outbox_row *ret_rows,
+                              size_t *ret_count, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_params params = PARAMS(tx, ID(instance_id), INT(after), INT(room));
-    TRY(postgres_ask(tx, PG_LIST_OUTBOX, &params, &reader, reterr));
+    TRY(postgres_ask(tx, query, params, &reader, reterr));
     for (; reader.row < reader.count; reader.row++) {
         struct outbox_row *row = &ret_rows[reader.row];
         postgres_read_row(&reader, 0, &outbox_row_type, row);
@@ -49,4 +49,49 @@ cairn_code postgres_list_outbox(struct store_tx *tx, const char *instance_id, in
     }
     *ret_count = (size_t)reader.count;
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+cairn_code postgres_list_outbox(struct store_tx *tx, const char *instance_id, int64_t after,
+                                struct outbox_row *ret_rows, size_t room, size_t *ret_count,
+                                cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, ID(instance_id), INT(after), INT(room));
+    return read_events(tx, PG_LIST_OUTBOX, &params, ret_rows, ret_count, reterr);
+}
+
+cairn_code postgres_list_open_outbox(struct store_tx *tx, bool is_dead, int64_t after,
+                                     struct outbox_row *ret_rows, size_t room,
+                                     size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, INT(after), INT(room));
+    return read_events(tx, is_dead ? PG_LIST_DEAD_OUTBOX : PG_LIST_OPEN_OUTBOX, &params,
+                       ret_rows, ret_count, reterr);
+}
+
+cairn_code postgres_lock_outbox(struct store_tx *tx, int64_t id, struct outbox_row *ret_row,
+                                cairn_error *reterr)
+{
+    size_t count = 0;
+    struct postgres_params params = PARAMS(tx, INT(id));
+    TRY(read_events(tx, PG_LOCK_OUTBOX, &params, ret_row, &count, reterr));
+    return count ? CAIRN_OK : CAIRN_E_NOT_FOUND;
+}
+
+static void param_time_or_null(struct postgres_params *params, int64_t us)
+{
+    if (us)
+        param_time(params, us);
+    else
+        param_text(params, NULL);
+}
+
+cairn_code postgres_release_outbox(struct store_tx *tx, const struct outbox_row *row,
+                                   cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, INT(row->id));
+    param_time_or_null(&params, row->claimed_until_us);
+    param_int(&params, row->attempts);
+    param_text(&params, row->last_error);
+    param_time_or_null(&params, row->dead_at_us);
+    return postgres_queue(postgres_session_of(tx), PG_RELEASE_OUTBOX, &params, reterr);
 }

@@ -319,6 +319,7 @@ void postgres_lose(struct postgres_session *session);
 /* A timer that this transaction sets: of jobs, and of workflows. */
 void postgres_note_due(struct store_tx *tx, int64_t due_us);
 void postgres_note_flow_due(struct store_tx *tx, int64_t due_us);
+void postgres_note_run_ended(struct store_tx *tx, const char *schedule); /* NULL: of none */
 
 /* A row that this transaction writes: its timer, and whether it can be claimed.  The first two are also
  * the `note` of their keyed_rows. */

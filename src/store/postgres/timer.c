@@ -47,9 +47,20 @@ static void lower(struct store_tx *tx, enum postgres_timer timer, int64_t us)
                         us > 0 ? us : 0);
 }
 
+/* A run of a schedule has ended: another may wait for it. */
+void postgres_note_run_ended(struct store_tx *tx, const char *schedule)
+{
+    if (!schedule)
+        return;
+    postgres_session_of(tx)->tx.is_news = true;
+    postgres_note_flow_due(tx, tx->now_us);
+}
+
 void postgres_note_job(struct store_tx *tx, const void *job)
 {
     const struct job_row *row = job;
+    if (row->status != JOB_PENDING && row->status != JOB_LEASED)
+        postgres_note_run_ended(tx, row->schedule);
     if (row->status == JOB_PENDING && row->is_ready) {
         postgres_note_ready(&postgres_store_of(tx->session)->job_marks, row->type,
                             row->priority, row->seq >> 8);
@@ -68,6 +79,8 @@ void postgres_note_instance(struct store_tx *tx, const void *instance)
     const struct instance_row *row = instance;
     if (row->is_telling)
         postgres_note_flow_due(tx, tx->now_us);
+    if (row->finished_at_us)
+        postgres_note_run_ended(tx, row->schedule);
     if (row->status != INSTANCE_PENDING || !row->start_at_us)
         return;
     postgres_session_of(tx)->tx.is_news = true;
@@ -280,6 +293,10 @@ static cairn_code look_at_all(struct store_tx *tx, struct due_look *look, cairn_
     look->due.flow_us = read_kinds(tx, &reader, look, TIMER_STEP_RETRY, TIMER_START);
     if (value_bool(&reader, 2 * POSTGRES_TIMER_COUNT))
         look->due.flow_us = tx->now_us; /* a start that plain SQL has written, or relatives */
+    enum { SCHEDULE_COLUMN = 2 * POSTGRES_TIMER_COUNT + 2 };
+    int64_t schedule_us = value_time(&reader, SCHEDULE_COLUMN);
+    if (schedule_us && schedule_us < look->due.flow_us)
+        look->due.flow_us = schedule_us;
     return CAIRN_OK;
 }
 

@@ -75,6 +75,8 @@ cairn_code sqlite_inspect(struct store_tx *tx, struct store_facts *ret_facts,
     TRY(sqlite_product(tx, facts.product, reterr));
     facts.schema_version = schema_version(connection);
     facts.size_bytes = size_of(connection);
+    facts.is_unshrinkable = !is_in_memory(connection->store) &&
+                            connection_int(connection, "PRAGMA auto_vacuum", 0) == 0;
     describe_settings(connection, &facts);
     check_damage(connection, &facts);
     *ret_facts = facts;

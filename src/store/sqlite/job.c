@@ -79,6 +79,7 @@ static cairn_code find_completable(struct store_tx *tx, struct job_row *row, boo
         return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
     row->seq = found.seq;
     row->type = found.type;
+    row->schedule = found.schedule;
     row->attempt = found.attempt;
     row->prev_event = found.last_event;
     row->event_count = found.event_count + (row->last_event != 0);

@@ -45,19 +45,56 @@ cairn_code sqlite_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_earli
     return query_int(&earlier, ret_earlier);
 }
 
+/* Rows whose last result is when they were acknowledged. */
+static cairn_code read_events(struct query *query, struct outbox_row *ret_rows,
+                              size_t *ret_count)
+{
+    int last = sqlite3_column_count(query->handle) - 1;
+    size_t count = 0;
+    while (query_step(query) == SQLITE_ROW) {
+        row_read(query, &outbox_row_type, &ret_rows[count]);
+        ret_rows[count++].acked_at_us = sqlite3_column_int64(query->handle, last);
+    }
+    *ret_count = count;
+    return query_ended(query);
+}
+
 cairn_code sqlite_list_outbox(struct store_tx *tx, const char *instance_id, int64_t after,
                               struct outbox_row *ret_rows, size_t room, size_t *ret_count,
                               cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(tx, Q_LIST_OUTBOX, reterr);
-    int last = sqlite3_column_count(query.handle) - 1;
-    size_t count = 0;
     bind_page(&query, instance_id, after);
     bind_int(&query, ":room", (int64_t)room);
-    while (query_step(&query) == SQLITE_ROW) {
-        row_read(&query, &outbox_row_type, &ret_rows[count]);
-        ret_rows[count++].acked_at_us = sqlite3_column_int64(query.handle, last);
-    }
-    *ret_count = count;
-    return query_ended(&query);
+    return read_events(&query, ret_rows, ret_count);
+}
+
+cairn_code sqlite_list_open_outbox(struct store_tx *tx, bool is_dead, int64_t after,
+                                   struct outbox_row *ret_rows, size_t room, size_t *ret_count,
+                                   cairn_error *reterr)
+{
+    cleanup(query_end) struct query query =
+        query_begin(tx, is_dead ? Q_LIST_DEAD_OUTBOX : Q_LIST_OPEN_OUTBOX, reterr);
+    bind_int(&query, ":after", after);
+    bind_int(&query, ":room", (int64_t)room);
+    return read_events(&query, ret_rows, ret_count);
+}
+
+cairn_code sqlite_lock_outbox(struct store_tx *tx, int64_t id, struct outbox_row *ret_row,
+                              cairn_error *reterr)
+{
+    size_t count = 0;
+    cleanup(query_end) struct query query = query_begin(tx, Q_LOCK_OUTBOX, reterr);
+    bind_int(&query, ":id", id);
+    TRY(read_events(&query, ret_row, &count));
+    return count ? CAIRN_OK : CAIRN_E_NOT_FOUND;
+}
+
+cairn_code sqlite_release_outbox(struct store_tx *tx, const struct outbox_row *row,
+                                 cairn_error *reterr)
+{
+    TRY(rows_write(tx, Q_RELEASE_OUTBOX, &outbox_row_type, row, 1, reterr));
+    return row->dead_at_us
+               ? CAIRN_OK
+               : rows_write(tx, Q_RELEASE_OUTBOX_LATER, &outbox_row_type, row, 1, reterr);
 }

@@ -193,6 +193,13 @@ static int migrate_in_tx(struct sqlite_store *store, struct connection *connecti
     return SQLITE_OK;
 }
 
+/* Only a file in which there is nothing yet can be made so that free pages can be returned one by one. */
+static void make_shrinkable(struct connection *connection)
+{
+    if (connection_int(connection, "PRAGMA page_count", 1) == 0)
+        connection_exec(connection, "PRAGMA auto_vacuum = INCREMENTAL");
+}
+
 static cairn_code migrate(struct sqlite_store *store, struct connection *connection,
                           cairn_error *reterr)
 {
@@ -216,8 +223,10 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
 {
     int version = 0;
     cairn_code code = check_file(store, connection, config, &version, reterr);
-    if (!code && !is_in_memory(store))
+    if (!code && !is_in_memory(store)) {
+        make_shrinkable(connection);
         code = enter_wal(store, connection, reterr);
+    }
     if (!code && version < schema_newest())
         code = migrate(store, connection, reterr);
     store->base.schema.from = version;

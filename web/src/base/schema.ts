@@ -33,6 +33,13 @@ export function fieldsOf(schema: Schema, depth: number): FieldKind {
 /** Whether a form can be made of it at all. */
 export const hasForm = (schema: Schema | null): schema is Schema => !!schema && fieldsOf(schema, 0) === "object";
 
+/** Its fields as `required` orders them, then the others; a deployed definition has its keys sorted. */
+export function inOrder(schema: Schema): [string, Schema][] {
+    const parts = Object.entries(schema.properties ?? {}), first = schema.required ?? [];
+    const place = (name: string): number => { const at = first.indexOf(name); return at < 0 ? first.length : at; };
+    return parts.sort(([a], [b]) => place(a) - place(b));
+}
+
 /** The members of an object as they stand in its text, or null while it is no JSON. */
 export function partsOf(text: string): Map<string, string> | null {
     let node: Node;

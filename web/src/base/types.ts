@@ -77,4 +77,4 @@ export interface Signal { id: string; event: string; payload?: unknown; received
 export interface OutboxRow { id: string; event?: string; topic?: string; type?: string; created_at?: string; acked_at?: string | null; acknowledged_at?: string | null; is_open?: boolean }
 export interface Found { kind: string; id: string; title: string; status: string | null }
 export type DlqRow = Omit<DlqRecord, "input"> & { input?: unknown; input_preview?: string | null; key?: string | null; workflow?: string | null };
-export interface WorkflowSummary { name: string; kind: string; versions: number[]; newest: number; counts?: Counts; last_start_at?: string | null }
+export interface WorkflowSummary { name: string; kind: string; versions: number[]; newest: number; counts?: Counts; figures?: { started: number; completed: number; failed: number; p50_ms: number | null; p95_ms: number | null }; last_start_at?: string | null }

@@ -259,7 +259,7 @@ export function Chips({ names }: { names: string[] }) {
     );
 }
 
-export const countText = (it: { n: number; is_more: boolean }): string => it.is_more ? `${grouped(it.n)}+` : grouped(it.n);
+export const countText = (it: { n: number; is_more?: boolean }): string => it.is_more ? `${grouped(it.n)}+` : grouped(it.n);
 
 export function CountLine({ counts, screen }: { counts: Counts | null; screen: string }) {
     if (!counts) return null;

@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, askText, send } from "../base/api";
 import { go } from "../base/place";
-import { fieldsOf, hasForm, partsOf, problems, textOfParts, type Schema } from "../base/schema";
+import { fieldsOf, hasForm, inOrder, partsOf, problems, textOfParts, type Schema } from "../base/schema";
 import { member, rawOf, scan, textOf } from "../base/scan";
 import { shortId } from "../base/text";
 import type { InstanceRow, Page } from "../base/types";
@@ -85,7 +85,7 @@ function SchemaFields({ schema, text, onChange, depth }: { schema: Schema; text:
         if (raw === null) next.delete(name); else next.set(name, raw);
         onChange(textOfParts(next));
     };
-    return <>{Object.entries(schema.properties ?? {}).map(([name, part]) => (
+    return <>{inOrder(schema).map(([name, part]) => (
         <SchemaField key={name} name={name} schema={part} isRequired={!!schema.required?.includes(name)} raw={parts.get(name) ?? null} depth={depth} onChange={(raw) => set(name, raw)} />))}</>;
 }
 

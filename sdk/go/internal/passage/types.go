@@ -81,6 +81,8 @@ type Job struct {
 	RunAt       *time.Time      `json:"run_at,omitempty"`
 	Metadata    json.RawMessage `json:"metadata,omitempty"`
 	Tags        json.RawMessage `json:"tags,omitempty"`
+	TimeoutMS   int64           `json:"timeout_ms,omitempty"`
+	Retry       json.RawMessage `json:"retry,omitempty"`
 }
 
 // Start is an instance to start with the step that remembers it.

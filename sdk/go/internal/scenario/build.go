@@ -9,10 +9,14 @@ import (
 
 // file is a workflow file, as JSON.
 type file struct {
-	Workflow string    `json:"workflow"`
-	Version  int32     `json:"version"`
-	DLQ      bool      `json:"dlq"`
-	Steps    []element `json:"steps"`
+	Workflow string `json:"workflow"`
+	Version  int32  `json:"version"`
+	DLQ      bool   `json:"dlq"`
+	Input    struct {
+		Schema  map[string]any `json:"schema"`
+		Example any            `json:"example"`
+	} `json:"input"`
+	Steps []element `json:"steps"`
 }
 
 type element struct {
@@ -95,6 +99,7 @@ func (f *file) build() *cairn.Workflow {
 	if f.DLQ {
 		w.DLQ()
 	}
+	w.Input(f.Input.Schema, f.Input.Example)
 	addAll(w, f.Steps)
 	return w
 }

@@ -83,8 +83,7 @@ ALTER TABLE workflow.workflow_intake
     DROP CONSTRAINT workflow_intake_tags_check,
     ADD CONSTRAINT workflow_intake_tags_check CHECK (jsonb_typeof(tags) = 'object');
 
--- As before, with tags.
-DROP FUNCTION workflow.start(text, jsonb, text, integer, timestamptz, jsonb, uuid);
+-- As before, with tags; who may call it may go on doing so.
 CREATE FUNCTION workflow.start(workflow text, input jsonb DEFAULT '{}', key text DEFAULT NULL,
                                version integer DEFAULT 0, start_at timestamptz DEFAULT NULL,
                                metadata jsonb DEFAULT NULL, id uuid DEFAULT NULL,
@@ -123,5 +122,28 @@ BEGIN
         MESSAGE = format('could not start workflow "%s": another transaction has started it under the '
                          'key "%s"', start.workflow, start.key),
         HINT = 'Try the transaction again.';
+END
+$body$;
+
+DO $body$
+DECLARE
+    old constant regprocedure := 'workflow.start(text, jsonb, text, integer, timestamptz, jsonb, uuid)';
+    new constant regprocedure := 'workflow.start(text, jsonb, text, integer, timestamptz, jsonb, uuid, jsonb)';
+    granted record;
+BEGIN
+    -- No list of privileges means that everybody may, as with a function that is new.
+    IF (SELECT proacl IS NOT NULL FROM pg_proc WHERE oid = old) THEN
+        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', new);
+    END IF;
+    FOR granted IN
+        SELECT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee,
+               CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END AS more
+          FROM pg_proc AS f
+         CROSS JOIN LATERAL aclexplode(f.proacl) AS a
+         WHERE f.oid = old AND a.grantee <> f.proowner
+    LOOP
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s%s', new, granted.grantee, granted.more);
+    END LOOP;
+    EXECUTE format('DROP FUNCTION %s', old);
 END
 $body$;

@@ -58,20 +58,20 @@ WITH RECURSIVE first (id) AS (
             SELECT i.last_event FROM workflow.workflow_instance AS i WHERE i.id = $1::uuid) AS subject
 ), walk (id, prev, event_type, step, data, created_at) AS (
     SELECT first.id,
-           workflow.event_prev(l.prev, first.id),
-           l.types[workflow.event_kind(l.kinds, first.id)],
-           l.steps[workflow.event_kind(l.kinds, first.id)],
-           l.data[workflow.event_kind(l.kinds, first.id)],
+           workflow.event_prev(l.prev, workflow.event_place(l.slots, first.id)),
+           l.types[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
+           l.steps[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
+           l.data[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
            l.at
       FROM first
       JOIN workflow.workflow_event_log AS l ON l.id = first.id >> 12
      WHERE first.id > $2::bigint
     UNION ALL
     SELECT walk.prev,
-           workflow.event_prev(l.prev, walk.prev),
-           l.types[workflow.event_kind(l.kinds, walk.prev)],
-           l.steps[workflow.event_kind(l.kinds, walk.prev)],
-           l.data[workflow.event_kind(l.kinds, walk.prev)],
+           workflow.event_prev(l.prev, workflow.event_place(l.slots, walk.prev)),
+           l.types[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
+           l.steps[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
+           l.data[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
            l.at
       FROM walk
       JOIN workflow.workflow_event_log AS l ON l.id = walk.prev >> 12
@@ -114,19 +114,19 @@ WITH RECURSIVE first (id) AS (
             SELECT i.last_event FROM workflow.workflow_instance AS i WHERE i.id = $1::uuid) AS subject
 ), walk (id, prev, event_type, step, data, created_at, seen) AS (
     SELECT first.id,
-           workflow.event_prev(l.prev, first.id),
-           l.types[workflow.event_kind(l.kinds, first.id)],
-           l.steps[workflow.event_kind(l.kinds, first.id)],
-           l.data[workflow.event_kind(l.kinds, first.id)],
+           workflow.event_prev(l.prev, workflow.event_place(l.slots, first.id)),
+           l.types[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
+           l.steps[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
+           l.data[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
            l.at, CASE WHEN first.id < $2::bigint THEN 1 ELSE 0 END
       FROM first
       JOIN workflow.workflow_event_log AS l ON l.id = first.id >> 12
     UNION ALL
     SELECT walk.prev,
-           workflow.event_prev(l.prev, walk.prev),
-           l.types[workflow.event_kind(l.kinds, walk.prev)],
-           l.steps[workflow.event_kind(l.kinds, walk.prev)],
-           l.data[workflow.event_kind(l.kinds, walk.prev)],
+           workflow.event_prev(l.prev, workflow.event_place(l.slots, walk.prev)),
+           l.types[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
+           l.steps[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
+           l.data[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
            l.at, walk.seen + CASE WHEN walk.prev < $2::bigint THEN 1 ELSE 0 END
       FROM walk
       JOIN workflow.workflow_event_log AS l ON l.id = walk.prev >> 12
@@ -184,7 +184,7 @@ SELECT least(given.last_id, open.mark)
 --   $2  and before this one: behind what settled_event brought
 --   $3  how many at most
 --
--- A row of workflow_event_log has one event at least.  Its values are made whole once (|| ''), and then cut for each
+-- A row of workflow_event_log has one event at least that is not purged.  Its values are made whole once (|| ''), and then cut for each
 -- slot.
 WITH loose AS (
     SELECT e.id, e.workflow_id, e.event_type, e.step, e.data, e.created_at
@@ -194,22 +194,30 @@ WITH loose AS (
      ORDER BY e.id
      LIMIT $3::bigint
 ), logged AS (
-    SELECT slot.id, workflow.event_subject(l.ids, slot.id) AS workflow_id,
+    SELECT (l.id << 12) + slot.number AS id, workflow.event_subject(l.ids, slot.place) AS workflow_id,
            l.types[slot.kind] AS event_type, l.steps[slot.kind] AS step, l.data[slot.kind] AS data,
            l.at
       FROM (SELECT o.id, o.at, o.ids || ''::bytea AS ids, o.kinds || ''::bytea AS kinds, o.types, o.steps,
-                   o.data
-              FROM workflow.workflow_event_log AS o
-             WHERE o.id >= $1::bigint >> 12
-               AND o.id < $2::bigint >> 12
-             ORDER BY o.id
-             LIMIT $3::bigint + 1) AS l
+                   o.data, o.slots, g.slots AS gone
+              FROM (SELECT w.*
+                      FROM workflow.workflow_event_log AS w
+                     WHERE w.id >= $1::bigint >> 12
+                       AND w.id < $2::bigint >> 12
+                     ORDER BY w.id
+                     LIMIT $3::bigint + 1) AS o
+              LEFT JOIN LATERAL (SELECT n.slots
+                                   FROM workflow.workflow_event_gone AS n
+                                  WHERE n.log_id = o.id
+                                  LIMIT 1) AS g ON true
+             ORDER BY o.id) AS l
      CROSS JOIN LATERAL (
-           SELECT s.id, workflow.event_kind(l.kinds, s.id) AS kind
-             FROM generate_series(l.id << 12, (l.id << 12) + length(l.ids) / 16 - 1) AS s (id)
+           SELECT s.place, workflow.event_slot(l.slots, s.place) AS number,
+                  workflow.event_kind(l.kinds, s.place) AS kind
+             FROM generate_series(0::bigint, length(l.ids) / 16 - 1) AS s (place)
            OFFSET 0) AS slot
-     WHERE slot.id > $1::bigint
+     WHERE (l.id << 12) + slot.number > $1::bigint
        AND slot.kind <= 65535
+       AND (l.gone IS NULL OR slot.number <> ALL (l.gone))
      LIMIT $3::bigint
 )
 SELECT e.id, e.workflow_id::text, e.event_type, e.step, e.data::text, e.created_at

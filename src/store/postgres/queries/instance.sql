@@ -3,11 +3,16 @@
 --
 --   $1..  an array for each column
 --
--- Leaves out rows whose id or key exists already.  Returns id and seq of those that are new.
+-- Leaves out rows whose id or key exists already, or whose key is kept.  Returns id and seq of those that are new.
 INSERT INTO workflow.workflow_instance
        ({instance.insert})
 SELECT {instance.values}
   FROM (SELECT {instance.arrays insert}) AS given
+ WHERE given.key IS NULL
+    OR (SELECT true
+          FROM workflow.workflow_key AS k
+         WHERE k.key = given.key AND k.workflow = given.workflow AND k.kind = 'instance'
+         LIMIT 1) IS NULL
 ON CONFLICT DO NOTHING
 RETURNING id::text, seq
 
@@ -18,13 +23,16 @@ RETURNING id::text, seq
 --
 --   $1, $2, $3  their ids, workflows and keys
 --
--- Ordinal, seq of this very row if it is there, and id and seq of the instance that has the key.
-SELECT given.ordinal, again.seq, other.id::text, other.seq
+-- Ordinal, seq of this very row if it is there, and id and seq of the instance that has the key; of one that was
+-- purged its id alone.
+SELECT given.ordinal, again.seq, coalesce(other.id, kept.id)::text, other.seq
   FROM unnest($1::uuid[], $2::text[], $3::text[]) WITH ORDINALITY
        AS given (id, workflow, key, ordinal)
   LEFT JOIN workflow.workflow_instance AS again ON again.id = given.id
   LEFT JOIN workflow.workflow_instance AS other
          ON other.key = given.key AND other.workflow = given.workflow
+  LEFT JOIN workflow.workflow_key AS kept
+         ON kept.key = given.key AND kept.workflow = given.workflow AND kept.kind = 'instance'
 
 
 -- name: find_instances

@@ -3,7 +3,8 @@
 --
 --   $1..  an array for each column
 --
--- Leaves out rows whose id or key exists already.  Returns id and seq of those that are new.  An event from 2^62 on
+-- Leaves out rows whose id or key exists already, or whose key is kept.  Returns id and seq of those that are new.  An
+-- event from 2^62 on
 -- is of the row of the log that this transaction was given with its begin.
 WITH added AS (
     INSERT INTO workflow.workflow_run
@@ -14,6 +15,11 @@ WITH added AS (
                      + (SELECT currval('workflow.workflow_event_id_seq') << 12)
                 ELSE coalesce(given.last_event, 0) END
       FROM (SELECT {job.arrays insert}) AS given
+     WHERE given.idempotency_key IS NULL
+        OR (SELECT true
+              FROM workflow.workflow_key AS k
+             WHERE k.key = given.idempotency_key AND k.workflow = '' AND k.kind = 'job'
+             LIMIT 1) IS NULL
     ON CONFLICT DO NOTHING
     RETURNING id, seq
 ), entered AS (
@@ -28,12 +34,15 @@ SELECT added.id::text, added.seq FROM added
 --
 --   $1, $2  their ids and keys
 --
--- Ordinal, seq of this very row if it exists, and id and seq of the job that has the key.
-SELECT given.ordinal, again.seq, other.id::text, other.seq
+-- Ordinal, seq of this very row if it exists, and id and seq of the job that has the key; of one that was purged its id
+-- alone.
+SELECT given.ordinal, again.seq, coalesce(other.id, kept.id)::text, other.seq
   FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS given (id, key, ordinal)
   LEFT JOIN workflow.workflow_run AS again
          ON again.id = given.id AND again.idempotency_key IS NOT DISTINCT FROM given.key
   LEFT JOIN workflow.workflow_run AS other ON other.idempotency_key = given.key
+  LEFT JOIN workflow.workflow_key AS kept
+         ON kept.key = given.key AND kept.workflow = '' AND kept.kind = 'job'
 
 
 -- name: lock_jobs
@@ -183,8 +192,8 @@ SELECT given.until, ARRAY[given.id]
 --       insert_jobs
 --
 -- Each row begins with the time: the database's clock after all rows were locked, unless the clock is
--- virtual.  Then the number of the job in $1 and its attempt, last_event before and after, event_count and type.
--- At least one row; if nothing was written, these are NULL.  The ids of events are as in claim_jobs.
+-- virtual.  Then the number of the job in $1 and its attempt, last_event before and after, event_count, type and
+-- schedule.  At least one row; if nothing was written, these are NULL.  The ids of events are as in claim_jobs.
 --
 -- Locks in the order given, and skips what others hold.  A row is found once by its id, and from then on
 -- where it lies (ctid); one that has changed since this statement began is left as it is.
@@ -221,6 +230,7 @@ WITH held AS MATERIALIZED (
            leased_by     = NULL,
            lease_token   = NULL,
            lease_until   = NULL,
+           call_until    = NULL,
            ended_by      = held.worker,
            ended_token   = held.token,
            ended_outcome = $8::text,
@@ -231,10 +241,10 @@ WITH held AS MATERIALIZED (
       FROM moment, held
      WHERE r.ctid = held.place AND r.lease_until >= moment.now
     RETURNING held.number, r.attempt, held.last_event AS prev_event, r.last_event, r.event_count,
-              r.type
+              r.type, r.schedule
 )
 SELECT moment.now, done.number, done.attempt, done.prev_event, done.last_event, done.event_count,
-       done.type
+       done.type, done.schedule
   FROM moment
   LEFT JOIN done ON true
 

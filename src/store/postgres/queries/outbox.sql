@@ -112,3 +112,78 @@ SELECT {outbox.columns o}, o.acked_at
    AND o.id > $2::bigint
  ORDER BY o.id
  LIMIT $3::bigint
+
+
+-- name: lock_outbox
+-- doing: read an outbox event
+-- An event for change; the last result is when it was acknowledged.
+--
+--   $1  id
+--
+-- One row or none.
+SELECT {outbox.columns o}, o.acked_at
+  FROM workflow.workflow_outbox AS o
+ WHERE o.id = $1::bigint
+   FOR NO KEY UPDATE
+
+
+-- name: release_outbox
+-- doing: give back an outbox event
+-- Writes what a delivery that failed changes.
+--
+--   $1  id
+--   $2  until when nobody may have it
+--   $3, $4, $5  attempts, last_error, dead_at
+--
+-- Unless it is dead, later events of its instance are no longer claimed by the same process.  Asks
+-- idx_workflow_outbox_instance.
+WITH event AS (
+    UPDATE workflow.workflow_outbox AS o
+       SET claimed_until = $2::timestamptz,
+           attempts      = $3::int,
+           last_error    = $4::text,
+           dead_at       = $5::timestamptz,
+           acked_at      = coalesce(o.acked_at, $5::timestamptz)
+     WHERE o.id = $1::bigint
+    RETURNING o.id, o.instance_id, o.claimed_by
+)
+UPDATE workflow.workflow_outbox AS later
+   SET claimed_until = NULL
+  FROM event
+ WHERE $5::timestamptz IS NULL
+   AND later.instance_id = event.instance_id
+   AND later.id > event.id
+   AND later.acked_at IS NULL
+   AND later.claimed_by = event.claimed_by
+
+
+-- name: list_open_outbox
+-- doing: list outbox events
+-- Events that are not acknowledged, oldest first; the last result is NULL.
+--
+--   $1  only those after this one
+--   $2  how many at most
+--
+-- Walks idx_workflow_outbox_open.
+SELECT {outbox.columns o}, o.acked_at
+  FROM workflow.workflow_outbox AS o
+ WHERE o.acked_at IS NULL
+   AND o.id > $1::bigint
+ ORDER BY o.id
+ LIMIT $2::bigint
+
+
+-- name: list_dead_outbox
+-- doing: list outbox events
+-- Events that were given up, oldest first; the last result is when.
+--
+--   $1  only those after this one
+--   $2  how many at most
+--
+-- Walks idx_workflow_outbox_dead.
+SELECT {outbox.columns o}, o.acked_at
+  FROM workflow.workflow_outbox AS o
+ WHERE o.dead_at IS NOT NULL
+   AND o.id > $1::bigint
+ ORDER BY o.id
+ LIMIT $2::bigint

@@ -120,8 +120,8 @@ SELECT i.id::text
 --   $13  whether to look at every lease of a job
 --
 -- One row: the earliest of each, NULL for none, followed by the microseconds since the statement
--- began; then whether plain SQL has written a start, or relatives are to be told; at last, if $13 says
--- so, the earliest end of a job's lease.  A lease row is due at that time or earlier (settle_leases), and
+-- began; then whether plain SQL has written a start, relatives are to be told, or a schedule's waiting run can
+-- start; then, if $13 says so, the earliest end of a job's lease; at last the earliest time of a schedule.  A lease row is due at that time or earlier (settle_leases), and
 -- a lease has run out a microsecond after its end.  One look at the head of each index of timers, whose
 -- conditions are repeated here word for word.
 SELECT (SELECT r.run_at
@@ -170,7 +170,21 @@ SELECT (SELECT r.run_at
        EXISTS (SELECT
                  FROM workflow.workflow_intake AS n
                 WHERE n.instance_id IS NULL AND n.error IS NULL)
-       OR EXISTS (SELECT FROM workflow.workflow_instance AS t WHERE t.is_telling),
+       OR EXISTS (SELECT FROM workflow.workflow_instance AS t WHERE t.is_telling)
+       OR EXISTS (SELECT
+                    FROM workflow.workflow_schedule AS s
+                   WHERE s.waiting_at IS NOT NULL AND NOT s.is_paused
+                     AND NOT EXISTS (SELECT
+                        FROM workflow.workflow_schedule_run AS run
+                       WHERE run.is_open AND run.schedule = s.name
+                         AND (EXISTS (SELECT
+                                        FROM workflow.workflow_run AS job
+                                       WHERE job.id = run.run_id AND job.status IN ('pending', 'leased')
+                                         AND job.deleted_at IS NULL)
+                              OR EXISTS (SELECT
+                                           FROM workflow.workflow_instance AS i
+                                          WHERE i.id = run.run_id
+                                            AND i.status NOT IN ('completed', 'failed', 'cancelled', 'aborted'))))),
        CASE WHEN $13::boolean
             THEN (SELECT min(r.lease_until)
                     FROM workflow.workflow_run AS r
@@ -178,7 +192,12 @@ SELECT (SELECT r.run_at
                          SELECT unnest(l.ids)
                            FROM workflow.workflow_run_lease AS l
                           WHERE l.until >= $3::timestamptz AND l.until <= $4::timestamptz))
-                     AND r.status = 'leased') END
+                     AND r.status = 'leased') END,
+       (SELECT s.due_at
+          FROM workflow.workflow_schedule AS s
+         WHERE s.due_at IS NOT NULL
+         ORDER BY s.due_at
+         LIMIT 1)
 
 
 -- name: check_timers

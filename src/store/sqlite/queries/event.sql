@@ -48,13 +48,19 @@ WITH RECURSIVE first (id) AS (
 ), walk (id) AS (
     SELECT id FROM first WHERE id > :after
      UNION ALL
-    SELECT CAST(substr(l.prev, (walk.id & 4095) * 16 + 1, 16) AS INTEGER)
+    SELECT CAST(substr(l.prev,
+               iif(l.slots IS NULL, walk.id & 4095,
+                   (instr(l.slots, printf('%04d,', walk.id & 4095)) - 1) / 5) * 16 + 1, 16) AS INTEGER)
       FROM walk
       JOIN workflow_event_log AS l ON l.id = walk.id >> 12
-     WHERE CAST(substr(l.prev, (walk.id & 4095) * 16 + 1, 16) AS INTEGER) > :after
+     WHERE CAST(substr(l.prev,
+               iif(l.slots IS NULL, walk.id & 4095,
+                   (instr(l.slots, printf('%04d,', walk.id & 4095)) - 1) / 5) * 16 + 1, 16) AS INTEGER) > :after
 ), slot (id, at, said, path) AS (
     SELECT walk.id, l.at, l.said,
-           '$[' || coalesce(CAST(substr(l.kinds, (walk.id & 4095) * 4 + 1, 4) AS INTEGER), 0) || ']'
+           '$[' || coalesce(CAST(substr(l.kinds,
+               iif(l.slots IS NULL, walk.id & 4095,
+                   (instr(l.slots, printf('%04d,', walk.id & 4095)) - 1) / 5) * 4 + 1, 4) AS INTEGER), 0) || ']'
       FROM walk
       JOIN workflow_event_log AS l ON l.id = walk.id >> 12
      ORDER BY walk.id
@@ -99,13 +105,17 @@ WITH RECURSIVE first (id) AS (
 ), walk (id) AS (
     SELECT id FROM first
      UNION ALL
-    SELECT CAST(substr(l.prev, (walk.id & 4095) * 16 + 1, 16) AS INTEGER)
+    SELECT CAST(substr(l.prev,
+               iif(l.slots IS NULL, walk.id & 4095,
+                   (instr(l.slots, printf('%04d,', walk.id & 4095)) - 1) / 5) * 16 + 1, 16) AS INTEGER)
       FROM walk
       JOIN workflow_event_log AS l ON l.id = walk.id >> 12
      LIMIT :room + 101
 ), slot (id, at, said, path) AS (
     SELECT walk.id, l.at, l.said,
-           '$[' || coalesce(CAST(substr(l.kinds, (walk.id & 4095) * 4 + 1, 4) AS INTEGER), 0) || ']'
+           '$[' || coalesce(CAST(substr(l.kinds,
+               iif(l.slots IS NULL, walk.id & 4095,
+                   (instr(l.slots, printf('%04d,', walk.id & 4095)) - 1) / 5) * 4 + 1, 4) AS INTEGER), 0) || ']'
       FROM walk
       JOIN workflow_event_log AS l ON l.id = walk.id >> 12
      WHERE walk.id < :before
@@ -133,10 +143,12 @@ SELECT *
 --   :after  events later than the one with this id
 --   :room   how many at most
 --
--- With a single writer ids become visible in their order.  A row of workflow_event_log has one event at least; its
--- slots are read in their order, and no further than there is room.
+-- With a single writer ids become visible in their order.  A row of workflow_event_log has one event at least that is
+-- not purged; its slots are read in their order, and no further than there is room.
 SELECT *
-  FROM (SELECT l.id << 12 | slot.key AS id, slot.value AS workflow_id,
+  FROM (SELECT l.id << 12 | iif(l.slots IS NULL, slot.key,
+                                CAST(substr(l.slots, slot.key * 5 + 1, 4) AS INTEGER)) AS id,
+               slot.value AS workflow_id,
                json_extract(l.said, '$[' || coalesce(CAST(substr(l.kinds, slot.key * 4 + 1, 4) AS INTEGER), 0)
                                          || '][0]') AS event_type,
                json_extract(l.said, '$[' || coalesce(CAST(substr(l.kinds, slot.key * 4 + 1, 4) AS INTEGER), 0)
@@ -144,14 +156,19 @@ SELECT *
                json_extract(l.said, '$[' || coalesce(CAST(substr(l.kinds, slot.key * 4 + 1, 4) AS INTEGER), 0)
                                          || '][2]') AS data,
                l.at AS created_at
-          FROM (SELECT *
-                  FROM workflow_event_log
-                 WHERE id >= :after >> 12
-                 ORDER BY id
+          FROM (SELECT o.*, g.slots AS gone
+                  FROM workflow_event_log AS o
+                  LEFT JOIN workflow_event_gone AS g ON g.log_id = o.id
+                 WHERE o.id >= :after >> 12
+                 ORDER BY o.id
                  LIMIT :room + 1) AS l
          CROSS JOIN json_each(l.ids) AS slot
          WHERE slot.value IS NOT NULL
-           AND l.id << 12 | slot.key > :after
+           AND l.id << 12 | iif(l.slots IS NULL, slot.key,
+                                CAST(substr(l.slots, slot.key * 5 + 1, 4) AS INTEGER)) > :after
+           AND (l.gone IS NULL
+                OR instr(l.gone, iif(l.slots IS NULL, printf('%04d,', slot.key),
+                                     substr(l.slots, slot.key * 5 + 1, 5))) = 0)
          LIMIT :room)
  UNION ALL
 SELECT *

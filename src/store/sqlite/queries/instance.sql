@@ -14,11 +14,13 @@ ON CONFLICT DO NOTHING;
 --
 --   :id, :workflow, :key  of the instance that was not inserted
 --
--- One row: seq and id of the instance that is there already.  The same id comes before the same
--- key.
+-- One row: seq and id of the instance that is there already, or 0 and the id of one whose key is kept.  The same
+-- id comes before the same key.
 SELECT seq, id FROM workflow_instance WHERE id = :id
 UNION ALL
 SELECT seq, id FROM workflow_instance WHERE key = :key AND workflow = :workflow
+UNION ALL
+SELECT 0, id FROM workflow_key WHERE kind = 'instance' AND workflow = :workflow AND key = :key
 LIMIT 1;
 
 

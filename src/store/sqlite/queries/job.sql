@@ -14,10 +14,13 @@ ON CONFLICT DO NOTHING;
 --
 --   :id, :idempotency_key  of the job that was not inserted
 --
--- One row: seq and id of the job that is there already.  The same id comes before the same key.
+-- One row: seq and id of the job that is there already, or 0 and the id of one whose key is kept.  The same id comes
+-- before the same key.
 SELECT seq, id FROM workflow_run WHERE id = :id
 UNION ALL
 SELECT seq, id FROM workflow_run WHERE idempotency_key = :idempotency_key
+UNION ALL
+SELECT 0, id FROM workflow_key WHERE kind = 'job' AND workflow = '' AND key = :idempotency_key
 LIMIT 1;
 
 
@@ -72,7 +75,7 @@ UPDATE workflow_run
 --   :now                          microseconds since 1970
 --
 -- One row or none.
-SELECT seq, type, attempt, last_event, event_count
+SELECT seq, type, attempt, last_event, event_count, schedule
   FROM workflow_run
  WHERE id = :id
    AND status = 'leased'

@@ -99,3 +99,71 @@ SELECT {outbox.columns}, acknowledged_at
    AND id > :after
  ORDER BY id
  LIMIT :room;
+
+
+-- name: lock_outbox
+-- doing: read an outbox event
+-- An event for change; the last result is when it was acknowledged.
+--
+--   :id  which
+--
+-- One row or none.  BEGIN IMMEDIATE has locked it already.
+SELECT {outbox.columns}, acknowledged_at
+  FROM workflow_outbox
+ WHERE id = :id;
+
+
+-- name: release_outbox
+-- doing: give back an outbox event
+-- Writes what a delivery that failed changes.
+UPDATE workflow_outbox
+   SET {outbox.changes},
+       acknowledged_at = coalesce(acknowledged_at, :dead_at)
+ WHERE id = :id;
+
+
+-- name: release_outbox_later
+-- doing: give back outbox events
+-- Later events of an instance are no longer claimed by the same process.
+--
+--   :id, :instance_id, :claimed_by  of the first
+--
+-- Walks idx_workflow_outbox_instance.
+UPDATE workflow_outbox INDEXED BY idx_workflow_outbox_instance
+   SET claimed_until = NULL
+ WHERE acknowledged_at IS NULL
+   AND instance_id = :instance_id
+   AND id > :id
+   AND claimed_by = :claimed_by;
+
+
+-- name: list_open_outbox
+-- doing: list outbox events
+-- Events that are not acknowledged, oldest first; the last result is NULL.
+--
+--   :after  only those after this one
+--   :room   how many at most
+--
+-- Walks idx_workflow_outbox_open.
+SELECT {outbox.columns}, acknowledged_at
+  FROM workflow_outbox INDEXED BY idx_workflow_outbox_open
+ WHERE acknowledged_at IS NULL
+   AND id > :after
+ ORDER BY id
+ LIMIT :room;
+
+
+-- name: list_dead_outbox
+-- doing: list outbox events
+-- Events that were given up, oldest first; the last result is when.
+--
+--   :after  only those after this one
+--   :room   how many at most
+--
+-- Walks idx_workflow_outbox_dead.
+SELECT {outbox.columns}, acknowledged_at
+  FROM workflow_outbox INDEXED BY idx_workflow_outbox_dead
+ WHERE dead_at IS NOT NULL
+   AND id > :after
+ ORDER BY id
+ LIMIT :room;

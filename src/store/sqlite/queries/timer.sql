@@ -85,8 +85,8 @@ SELECT id
 --   :now  microseconds since 1970
 --
 -- One row of two instants, NULL for never.  A job's lease has run out one microsecond after its
--- last, one without an end long ago.  Of workflows, a start that plain SQL has written and relatives
--- that are to be told are due now.  One probe of each index of timers.
+-- last, one without an end long ago.  Of workflows, a start that plain SQL has written, relatives
+-- that are to be told and a schedule's waiting run that can start are due now.  One probe of each index of timers.
 SELECT (SELECT min(due)
           FROM (SELECT (SELECT run_at
                           FROM workflow_run INDEXED BY idx_workflow_run_scheduled
@@ -124,6 +124,28 @@ SELECT (SELECT min(due)
                           FROM workflow_instance INDEXED BY idx_workflow_instance_start
                          WHERE status = 'pending' AND start_at IS NOT NULL
                          ORDER BY start_at
+                         LIMIT 1)
+                UNION ALL
+                SELECT (SELECT due_at
+                          FROM workflow_schedule INDEXED BY idx_workflow_schedule_due
+                         WHERE due_at IS NOT NULL
+                         ORDER BY due_at
+                         LIMIT 1)
+                UNION ALL
+                SELECT (SELECT :now
+                          FROM workflow_schedule AS s INDEXED BY idx_workflow_schedule_waiting
+                         WHERE s.waiting_at IS NOT NULL AND s.is_paused = 0
+                           AND NOT EXISTS (SELECT 1
+                        FROM workflow_schedule_run AS run INDEXED BY idx_workflow_schedule_run_open
+                       WHERE run.is_open = 1 AND run.schedule = s.name
+                         AND (EXISTS (SELECT 1
+                                        FROM workflow_run AS job
+                                       WHERE job.id = run.run_id AND job.status IN ('pending', 'leased')
+                                         AND job.deleted_at IS NULL)
+                              OR EXISTS (SELECT 1
+                                           FROM workflow_instance AS i
+                                          WHERE i.id = run.run_id
+                                            AND i.status NOT IN ('completed', 'failed', 'cancelled', 'aborted'))))
                          LIMIT 1)
                 UNION ALL
                 SELECT (SELECT :now

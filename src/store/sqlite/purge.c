@@ -1,0 +1,178 @@
+/* store/sqlite/purge.c - the retention policy, and what is removed by it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "store/sqlite/purge_event.h"
+#include "store/sqlite/sqlite.h"
+
+/* ---- the policy -------------------------------------------------------------------------- */
+
+cairn_code sqlite_get_retention(struct store_tx *tx, struct retention_row *ret_row,
+                                cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_GET_RETENTION, reterr);
+    return row_find(&query, &retention_row_type, ret_row);
+}
+
+/* A writer is alone. */
+cairn_code sqlite_lock_retention(struct store_tx *tx, struct retention_row *ret_row,
+                                 cairn_error *reterr)
+{
+    return sqlite_get_retention(tx, ret_row, reterr);
+}
+
+cairn_code sqlite_take_retention(struct store_tx *tx, struct retention_row *ret_row,
+                                 cairn_error *reterr)
+{
+    return sqlite_get_retention(tx, ret_row, reterr);
+}
+
+cairn_code sqlite_put_retention(struct store_tx *tx, const struct retention_row *row,
+                                cairn_error *reterr)
+{
+    return rows_write(tx, Q_PUT_RETENTION, &retention_row_type, row, 1, reterr);
+}
+
+/* ---- what is old ------------------------------------------------------------------------- */
+
+cairn_code sqlite_scan_past(struct store_tx *tx, enum list_kind kind, int64_t after,
+                            struct past_row *ret_rows, size_t room, size_t *ret_count,
+                            cairn_error *reterr)
+{
+    enum query_number number = kind == LIST_JOBS ? Q_SCAN_PAST_JOBS : Q_SCAN_PAST_INSTANCES;
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+    bind_int(&query, ":after", after);
+    return rows_read(&query, &past_row_type, ret_rows, room, ret_count);
+}
+
+cairn_code sqlite_list_family(struct store_tx *tx, const char *id, struct past_row *ret_rows,
+                              size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_FAMILY, reterr);
+    bind_text(&query, ":id", id);
+    return rows_read(&query, &past_row_type, ret_rows, room, ret_count);
+}
+
+/* ---- purging ----------------------------------------------------------------------------- */
+
+static cairn_code delete_by_id(struct store_tx *tx, enum query_number number, const char *id,
+                               cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+    bind_text(&query, ":id", id);
+    return query_run(&query);
+}
+
+static cairn_code delete_by_seq(struct store_tx *tx, enum query_number number, int64_t seq,
+                                cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+    bind_int(&query, ":seq", seq);
+    return query_run(&query);
+}
+
+cairn_code sqlite_purge_jobs(struct store_tx *tx, const struct job_row *rows, size_t count,
+                             cairn_error *reterr)
+{
+    int64_t *events = arena_array(tx->arena, count, sizeof *events);
+    if (!events)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        events[i] = rows[i].last_event;
+        TRY(delete_by_id(tx, Q_PURGE_LOOSE, rows[i].id, reterr));
+        TRY(delete_by_id(tx, Q_PURGE_POSTS, rows[i].id, reterr));
+        TRY(delete_by_seq(tx, Q_PURGE_JOB, rows[i].seq, reterr));
+    }
+    return sqlite_purge_events(tx, events, count, reterr);
+}
+
+cairn_code sqlite_purge_instances(struct store_tx *tx, const struct instance_row *rows,
+                                  size_t count, cairn_error *reterr)
+{
+    static const enum query_number parts[] = {
+        Q_PURGE_SIGNALS, Q_PURGE_OUTBOX, Q_PURGE_DECISIONS, Q_PURGE_DLQ,
+        Q_PURGE_LOGS,    Q_PURGE_INTAKE, Q_PURGE_LOOSE,     Q_PURGE_POSTS};
+    int64_t *events = arena_array(tx->arena, count, sizeof *events);
+    if (!events)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        events[i] = rows[i].last_event;
+        for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+            TRY(delete_by_id(tx, parts[part], rows[i].id, reterr));
+        TRY(delete_by_seq(tx, Q_PURGE_STEPS, rows[i].seq, reterr));
+        TRY(delete_by_seq(tx, Q_PURGE_INSTANCE, rows[i].seq, reterr));
+    }
+    return sqlite_purge_events(tx, events, count, reterr);
+}
+
+cairn_code sqlite_drop_bulks(struct store_tx *tx, int64_t before_us, size_t limit,
+                             size_t *ret_count, cairn_error *reterr)
+{
+    const char **ids = arena_array(tx->arena, limit, sizeof *ids);
+    if (!ids)
+        return fail_memory(reterr);
+    {
+        cleanup(query_end) struct query query = query_begin(tx, Q_FIND_OLD_BULKS, reterr);
+        bind_int(&query, ":before", before_us);
+        TRY(texts_read(&query, ids, limit, ret_count));
+    }
+    for (size_t i = 0; i < *ret_count; i++) {
+        TRY(delete_by_id(tx, Q_PURGE_LOOSE, ids[i], reterr));
+        TRY(delete_by_id(tx, Q_PURGE_BULK, ids[i], reterr));
+    }
+    return CAIRN_OK;
+}
+
+/* ---- keys -------------------------------------------------------------------------------- */
+
+cairn_code sqlite_keep_keys(struct store_tx *tx, const struct key_row *rows, size_t count,
+                            cairn_error *reterr)
+{
+    return rows_write(tx, Q_KEEP_KEY, &key_row_type, rows, count, reterr);
+}
+
+cairn_code sqlite_drop_keys(struct store_tx *tx, int64_t before_us, size_t limit,
+                            size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_DROP_KEYS, reterr);
+    bind_int(&query, ":before", before_us);
+    bind_size(&query, ":limit", limit);
+    return query_change(&query, ret_count);
+}
+
+cairn_code sqlite_first_key(struct store_tx *tx, int64_t *ret_ended_us, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_FIRST_KEY, reterr);
+    return query_int(&query, ret_ended_us);
+}
+
+/* ---- space ------------------------------------------------------------------------------- */
+
+/* Few free pages are left in the file: they are used again soon. */
+enum { FREE_PAGES_KEPT = 64 };
+
+/* Only a file that was made with auto_vacuum can be cut. */
+cairn_code sqlite_shrink(struct store_tx *tx, size_t pages, bool *ret_is_more,
+                         cairn_error *reterr)
+{
+    enum { INCREMENTAL = 2 };
+    struct sqlite_session *session = sqlite_session_of(tx);
+    struct sqlite_store *store = (struct sqlite_store *)session->base.store;
+    struct connection *connection = session->connection;
+    char sql[64];
+    *ret_is_more = false;
+    if (connection_int(connection, "PRAGMA auto_vacuum", 0) != INCREMENTAL)
+        return CAIRN_OK;
+    int64_t free = connection_int(connection, "PRAGMA freelist_count", 0) - FREE_PAGES_KEPT;
+    if (free <= 0)
+        return CAIRN_OK;
+    int64_t cut = free < (int64_t)pages ? free : (int64_t)pages;
+    sqlite3_snprintf(sizeof sql, sql, "PRAGMA incremental_vacuum(%lld)", (long long)cut);
+    int rc = connection_exec(connection, sql);
+    if (rc != SQLITE_OK)
+        return sqlite_refused(store->path, connection->db, rc, "return free space", reterr);
+    *ret_is_more = free > cut;
+    return CAIRN_OK;
+}

@@ -1,0 +1,280 @@
+-- name: get_retention
+-- doing: read the retention policy
+-- The only row.
+SELECT {retention.columns}
+  FROM workflow_retention
+ WHERE id = 1;
+
+
+-- name: put_retention
+-- doing: write the retention policy
+UPDATE workflow_retention
+   SET {retention.changes}
+ WHERE id = 1;
+
+
+-- name: scan_past_jobs
+-- doing: look for old jobs
+-- Jobs in the order of their numbers; a deleted one is cancelled, unless somebody still holds it.
+--
+--   :after  those behind this number
+--   :room   how many at most
+SELECT seq, id, type AS name, created_at,
+       iif(deleted_at IS NOT NULL AND status <> 'leased', 'cancelled', status) AS status,
+       CASE WHEN status = 'leased' THEN NULL
+            WHEN deleted_at IS NOT NULL THEN deleted_at
+            WHEN status <> 'pending' THEN updated_at END AS ended_at
+  FROM workflow_run
+ WHERE seq > :after
+ ORDER BY seq
+ LIMIT :room;
+
+
+-- name: scan_past_instances
+-- doing: look for old instances
+-- Instances in the order of their numbers.
+--
+--   :after  those behind this number
+--   :room   how many at most
+SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.created_at,
+       EXISTS (SELECT 1 FROM workflow_instance AS p WHERE p.id = i.parent) AS is_child,
+       EXISTS (SELECT 1 FROM workflow_instance AS c WHERE c.parent = i.id) AS has_children,
+       i.is_telling
+       OR EXISTS (SELECT 1 FROM workflow_dlq AS d WHERE d.instance_id = i.id AND d.is_open = 1)
+       OR EXISTS (SELECT 1
+                    FROM workflow_outbox AS o
+                   WHERE o.instance_id = i.id AND o.acknowledged_at IS NULL) AS is_held
+  FROM workflow_instance AS i
+ WHERE i.seq > :after
+ ORDER BY i.seq
+ LIMIT :room;
+
+
+-- name: list_family
+-- doing: look for children
+-- The children of an instance, their children and so on.
+--
+--   :id    whose
+--   :room  how many at most
+WITH RECURSIVE family (id) AS (
+    SELECT id FROM workflow_instance WHERE parent = :id
+     UNION
+    SELECT c.id
+      FROM family AS f
+      JOIN workflow_instance AS c ON c.parent = f.id
+)
+SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.created_at,
+       1 AS is_child, 0 AS has_children,
+       i.is_telling
+       OR EXISTS (SELECT 1 FROM workflow_dlq AS d WHERE d.instance_id = i.id AND d.is_open = 1)
+       OR EXISTS (SELECT 1
+                    FROM workflow_outbox AS o
+                   WHERE o.instance_id = i.id AND o.acknowledged_at IS NULL) AS is_held
+  FROM family AS f
+ CROSS JOIN workflow_instance AS i ON i.id = f.id
+ LIMIT :room;
+
+
+-- name: purge_job
+-- doing: purge a job
+-- Triggers remove its tags.
+--
+--   :seq  which
+DELETE FROM workflow_run WHERE seq = :seq;
+
+
+-- name: purge_loose
+-- doing: purge events
+--
+--   :id  whose
+DELETE FROM workflow_event_loose WHERE workflow_id = :id;
+
+
+-- name: purge_posts
+-- doing: purge events
+--
+--   :id  whose
+DELETE FROM workflow_event_post WHERE workflow_id = :id;
+
+
+-- name: purge_steps
+-- doing: purge an instance
+-- The steps of an instance lie side by side.
+--
+--   :seq  whose
+DELETE FROM workflow_step WHERE id >= :seq << 20 AND id < (:seq + 1) << 20;
+
+
+-- name: purge_signals
+-- doing: purge an instance
+--
+--   :id  whose
+DELETE FROM workflow_signal WHERE instance_id = :id;
+
+
+-- name: purge_outbox
+-- doing: purge an instance
+--
+--   :id  whose
+DELETE FROM workflow_outbox WHERE instance_id = :id;
+
+
+-- name: purge_decisions
+-- doing: purge an instance
+--
+--   :id  whose
+DELETE FROM workflow_human_decision WHERE instance_id = :id;
+
+
+-- name: purge_dlq
+-- doing: purge an instance
+--
+--   :id  whose
+DELETE FROM workflow_dlq WHERE instance_id = :id;
+
+
+-- name: purge_logs
+-- doing: purge an instance
+--
+--   :id  whose
+DELETE FROM workflow_log WHERE instance_id = :id;
+
+
+-- name: purge_intake
+-- doing: purge an instance
+-- Starts by plain SQL that found it under their key.  What stays in this table is little.
+--
+--   :id  whose
+DELETE FROM workflow_intake WHERE instance_id = :id;
+
+
+-- name: purge_instance
+-- doing: purge an instance
+-- Triggers remove its tags.
+--
+--   :seq  which
+DELETE FROM workflow_instance WHERE seq = :seq;
+
+
+-- name: read_log_chain
+-- doing: purge events
+-- What is needed to walk through a row of the log, and to mark events of it.
+--
+--   :id  which
+SELECT l.prev, l.slots, g.used, g.gone
+  FROM workflow_event_log AS l
+  LEFT JOIN workflow_event_gone AS g ON g.log_id = l.id
+ WHERE l.id = :id;
+
+
+-- name: count_log
+-- doing: purge events
+-- How many events a row of the log has.
+--
+--   :id  which
+SELECT count(slot.value)
+  FROM workflow_event_log AS l, json_each(l.ids) AS slot
+ WHERE l.id = :id;
+
+
+-- name: mark_log
+-- doing: purge events
+-- Events of a row of the log that are purged.
+--
+--   :id     which row
+--   :used   how many it has
+--   :gone   how many more are purged
+--   :slots  which
+INSERT INTO workflow_event_gone (log_id, used, gone, slots)
+VALUES (:id, :used, :gone, :slots)
+ON CONFLICT (log_id) DO UPDATE
+   SET gone = gone + excluded.gone, slots = slots || excluded.slots;
+
+
+-- name: rewrite_log
+-- doing: purge events
+-- A row of the log with nothing but what is left of it.
+--
+--   :id  which
+UPDATE workflow_event_log AS l
+   SET (ids, prev, kinds, said, slots) =
+       (SELECT json_group_array(k.subject), CAST(group_concat(k.prev, '') AS BLOB),
+               CAST(group_concat(printf('%04d', k.number), '') AS BLOB), json_group_array(json(k.said)),
+               group_concat(k.slot, '')
+          FROM (SELECT slot.value AS subject,
+                       printf('%016d', coalesce(CAST(substr(l.prev, slot.key * 16 + 1, 16) AS INTEGER), 0)) AS prev,
+                       json_extract(l.said, '$[' || coalesce(CAST(substr(l.kinds, slot.key * 4 + 1, 4)
+                                                                  AS INTEGER), 0) || ']') AS said,
+                       iif(l.slots IS NULL, printf('%04d,', slot.key), substr(l.slots, slot.key * 5 + 1, 5)) AS slot,
+                       row_number() OVER (ORDER BY slot.key) - 1 AS number
+                  FROM json_each(l.ids) AS slot
+                 WHERE slot.value IS NOT NULL
+                   AND instr((SELECT g.slots FROM workflow_event_gone AS g WHERE g.log_id = l.id),
+                             iif(l.slots IS NULL, printf('%04d,', slot.key),
+                                 substr(l.slots, slot.key * 5 + 1, 5))) = 0
+                 ORDER BY slot.key) AS k)
+ WHERE l.id = :id;
+
+
+-- name: unmark_log
+-- doing: purge events
+--
+--   :id  which row
+DELETE FROM workflow_event_gone WHERE log_id = :id;
+
+
+-- name: drop_log
+-- doing: purge events
+--
+--   :id  which row
+DELETE FROM workflow_event_log WHERE id = :id;
+
+
+-- name: keep_key
+-- doing: keep a key
+INSERT INTO workflow_key ({key.insert})
+VALUES ({key.values})
+ON CONFLICT (kind, workflow, key) DO UPDATE
+   SET id = excluded.id, ended_at = excluded.ended_at;
+
+
+-- name: drop_keys
+-- doing: forget keys
+--
+--   :before  of owners that ended before this
+--   :limit   how many at most
+DELETE FROM workflow_key
+ WHERE (kind, workflow, key) IN (SELECT kind, workflow, key
+                                   FROM workflow_key
+                                  WHERE ended_at < :before
+                                  ORDER BY ended_at
+                                  LIMIT :limit);
+
+
+-- name: first_key
+-- doing: look for old keys
+-- When the first owner ended.
+SELECT ended_at
+  FROM workflow_key
+ ORDER BY ended_at
+ LIMIT 1;
+
+
+-- name: find_old_bulks
+-- doing: look for old bulk actions
+-- There are few.
+--
+--   :before  those that finished before this
+--   :room    how many at most
+SELECT id
+  FROM workflow_bulk
+ WHERE finished_at < :before
+ ORDER BY seq
+ LIMIT :room;
+
+
+-- name: purge_bulk
+-- doing: purge a bulk action
+--
+--   :id  which
+DELETE FROM workflow_bulk WHERE id = :id;
