@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static cairn_code open_url(const char *url, const char *token, uint32_t retry_ms,
                            cairn_engine **ret_engine, cairn_error *error)
@@ -678,6 +679,15 @@ static cairn_code enqueue_one(cairn_engine *engine, const char *key, cairn_error
     return cairn_enqueue(engine, &job, 1, &enqueued, error);
 }
 
+/* Stops a child.  A signal is only on its way when kill() returns: other threads of the child may go on and
+ * answer; waitid() returns when all of them stand still. */
+static void freeze(pid_t pid)
+{
+    siginfo_t seen;
+    CHECK_INT(kill(pid, SIGSTOP), 0);
+    CHECK_INT(waitid(P_PID, (id_t)pid, &seen, WSTOPPED), 0);
+}
+
 /* The kernel accepts connections for it all the same.  Without a bound this does not return before
  * the test's own timeout. */
 TEST(a_server_that_is_frozen_is_given_up_after_retry_ms)
@@ -687,7 +697,7 @@ TEST(a_server_that_is_frozen_is_given_up_after_retry_ms)
     cairn_error error;
     server_start(&server, scratch_store(), "0", NULL);
     CHECK_OK(open_url(server.url, NULL, 500, &engine, &error));
-    kill(server.pid, SIGSTOP);
+    freeze(server.pid);
     CHECK_INT(enqueue_one(engine, "known", &error), CAIRN_E_UNREACHABLE);
     CHECK_INT(enqueue_one(engine, NULL, &error), CAIRN_E_UNREACHABLE);
     kill(server.pid, SIGCONT);
