@@ -224,6 +224,17 @@ CAIRN_DEFAULTS_(cairn_open_options, CAIRN_OPEN_VALUES_)
 CAIRN_API cairn_code cairn_open(const cairn_open_options *options, cairn_engine **ret_engine,
                                 cairn_error *reterr);
 
+/* What cairn_open() would do to the tables, as JSON, without doing it: neither a file nor a table is
+ * created or changed.  It fails as cairn_open() would.
+ *
+ *     {"url", "from", "to", "would_apply": [{"number", "name", "does", "locks"}]}
+ *
+ * from and to are versions as in cairn_schema; `locks` says which tables others wait for, and for how
+ * long.  With an http: URL from and to are 0: its tables are the server's.  Free *ret_plan with
+ * cairn_text_free(). */
+CAIRN_API cairn_code cairn_migrate_plan(const cairn_open_options *options, char **ret_plan,
+                                        cairn_error *reterr);
+
 /* Ends every waiting call with CAIRN_E_CLOSED, lets the running commit finish, and releases the
  * engine.  Pages may be freed before or after.  engine may be NULL. */
 CAIRN_API void cairn_close(cairn_engine *engine);

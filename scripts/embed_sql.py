@@ -18,6 +18,12 @@ texts, SQL_LIST_EVENTS and so on; a table of names, messages and texts by number
 and the migrations in order, `migrations`.  Lines that are only a comment are left out,
 and lists of columns such as {step.columns} are written out: see spec/rows.txt.
 
+A migration begins with what `cairn migrate --dry-run` says of it, and on PostgreSQL which locks it
+takes on tables that are there:
+
+    -- 0013_pauses: who has paused an instance, why and when; NULL unless it is paused.
+    -- locks: workflow_instance for a moment
+
 DEPFILE tells ninja what was read: the files, and the folders, so that a new file is noticed."""
 import pathlib
 import re
@@ -107,26 +113,42 @@ def query_table(queries, enum, prefix):
             f"}} sql_queries[{enum.upper()}_COUNT] = {{\n{entries}\n}};")
 
 
-def migration_table(paths):
-    parts = ["static const struct {\n"
-             "    int number;\n"
-             "    const char *name;\n"
-             "    const char *sql;\n"
-             "} migrations[] = {"]
+def migration_about(path, lines, store):
+    """What the first comment says: what the migration is for, and its locks."""
+    about, locks = [], ""
+    for line in lines:
+        if line.startswith("-- locks: "):
+            locks = line.removeprefix("-- locks: ")
+        elif not line.startswith("-- "):
+            break
+        else:
+            about.append(line.removeprefix("-- "))
+    name, colon, does = " ".join(about).partition(": ")
+    if not colon or name != path.stem:
+        sys.exit(f"{path}:1: a migration begins with \"-- {path.stem}: \" and what it is for")
+    if not locks and store == "postgres":
+        sys.exit(f"{path}: below its first sentence stands \"-- locks: \" and which tables others wait for, "
+                 "and for how long; or \"none\"")
+    return does.partition(".  ")[0].removesuffix("."), locks
+
+
+def migration_table(paths, store):
+    parts = ["static const struct store_migration migrations[] = {"]
     for path in paths:
         lines = path.read_text(encoding="utf-8").splitlines()
+        about = "\n".join(literal([text]).replace("\\n\"", "\",") for text in migration_about(path, lines, store))
         text = literal(line.rstrip() for line in lines if is_statement(line))
-        parts.append(f'{{{int(path.stem.split("_")[0])}, "{path.stem}",\n{text}}},')
+        parts.append(f'{{{int(path.stem.split("_")[0])}, "{path.stem}",\n{about}\n{text}}},')
     return "\n".join(parts) + "\n};"
 
 
 def sql_header(queries, migrations, store, enum, prefix):
-    parts = [f'#include "store/{store}/{store}_query.h"',
+    parts = [f'#include "store/store.h"\n#include "store/{store}/{store}_query.h"',
              '#pragma GCC diagnostic ignored "-Woverlength-strings"']
     for query in queries:
         parts.append(f"static const char SQL_{query.name.upper()}[] =\n{literal(query.lines)};")
     parts.append(query_table(queries, enum, prefix))
-    parts.append(migration_table(migrations) + "\n")
+    parts.append(migration_table(migrations, store) + "\n")
     return header(f"{store}_sql", "\n\n".join(parts))
 
 

@@ -37,8 +37,53 @@ static void print_migrated(const char *url, const cairn_schema *schema)
         printf("  applied %s\n", schema->applied[i]);
 }
 
+static void print_plan(const json_t *plan)
+{
+    const json_t *list = json_object_get(plan, "would_apply"), *item;
+    long long from = int_of(plan, "from"), to = int_of(plan, "to");
+    size_t i;
+    if (from == 0)
+        printf("%s: would create the tables, version %lld\n", text_of(plan, "url"), to);
+    else if (from < to)
+        printf("%s: would bring the tables from version %lld to version %lld\n",
+               text_of(plan, "url"), from, to);
+    else
+        printf("%s: nothing to do; the tables have version %lld\n", text_of(plan, "url"), to);
+    json_array_foreach(list, i, item)
+    {
+        printf("  %s: %s\n", text_of(item, "name"), text_of(item, "does"));
+        if (from > 0)
+            printf("      locks: %s\n", text_of(item, "locks"));
+    }
+}
+
+/* Without a database of its own (a server's URL) `ret_is_told` stays false: there is nothing to plan. */
+static int tell_plan(const struct args *args, bool *ret_is_told)
+{
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    cairn_error error = {0};
+    char *text = NULL;
+    options.url = args_text(args, "url");
+    if (cairn_migrate_plan(&options, &text, &error))
+        return say_unopened(options.url, &error);
+    json_t *plan = json_loads(text, 0, NULL);
+    *ret_is_told = int_of(plan, "to") > 0;
+    if (*ret_is_told && args_wants(args, "json"))
+        puts(text);
+    else if (*ret_is_told)
+        print_plan(plan);
+    json_decref(plan);
+    cairn_text_free(text);
+    return EXIT_DONE;
+}
+
 int run_migrate(const struct args *args)
 {
+    bool is_told = false;
+    if (args_has(args, "dry-run"))
+        TRY(tell_plan(args, &is_told));
+    if (is_told)
+        return EXIT_DONE;
     cleanup(store_closep) cairn_engine *engine = NULL;
     cleanup(answer_done) struct answer answer = {0};
     cairn_schema schema = CAIRN_SCHEMA_DEFAULTS;

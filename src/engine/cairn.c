@@ -4,6 +4,7 @@
  */
 #include "cairn.h"
 
+#include "base/json.h"
 #include "engine/calling.h"
 #include "store/store.h"
 
@@ -66,6 +67,57 @@ cairn_code cairn_open(const cairn_open_options *options, cairn_engine **ret_engi
     if (is_http(url))
         return remote_engine_open(&known, url, ret_engine, reterr);
     return local_engine_open(&known, url, ret_engine, reterr);
+}
+
+/* SQLite has one lock for all tables, and all migrations are one transaction. */
+static const char sqlite_locks[] = "all writers, until all migrations are done";
+
+static void write_plan(struct buf *buf, const char *url, const struct store_plan *plan)
+{
+    struct json_out out = {.buf = buf};
+    json_open(&out, '{');
+    json_str(json_key(&out, "url"), url);
+    json_int(json_key(&out, "from"), plan->from);
+    json_int(json_key(&out, "to"), plan->to);
+    json_open(json_key(&out, "would_apply"), '[');
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct store_migration *migration = &plan->migrations[i];
+        const char *locks = migration->locks[0] ? migration->locks : sqlite_locks;
+        json_open(&out, '{');
+        json_int(json_key(&out, "number"), migration->number);
+        json_str(json_key(&out, "name"), migration->name);
+        json_str(json_key(&out, "does"), migration->does);
+        json_str(json_key(&out, "locks"), plan->from ? locks : "none; the store is new");
+        json_close(&out, '}');
+    }
+    json_close(&out, ']');
+    json_close(&out, '}');
+}
+
+cairn_code cairn_migrate_plan(const cairn_open_options *options, char **ret_plan,
+                              cairn_error *reterr)
+{
+    cairn_open_options known;
+    struct store_plan plan = {0};
+    error_clear(reterr);
+    TRY(options_take(OPTIONS_OPEN, &known, options, reterr));
+    const char *url = choose_url(known.url);
+    struct store_config config = {.url = url,
+                                  .no_create = known.no_create,
+                                  .no_migrate = known.no_migrate,
+                                  .lock_wait_ms = known.retry_ms};
+    if (!is_http(url))
+        TRY(store_plan(&config, &plan, reterr));
+
+    cleanup(buf_done) struct buf text = {0};
+    char *shown = url_without_password(url);
+    NEED(shown, reterr);
+    write_plan(&text, shown, &plan);
+    mem_free(shown);
+    char *taken = buf_take(&text, NULL);
+    NEED(taken, reterr);
+    *ret_plan = taken;
+    return CAIRN_OK;
 }
 
 void cairn_close(cairn_engine *engine)

@@ -80,6 +80,9 @@ static inline int64_t missing_rest_ms(const cairn_open_options *options, double 
 /* Submits and waits until it is done. */
 cairn_code engine_run(cairn_engine *engine, struct request *request);
 
+/* "postgres://me:secret@host/db" without the secret; mem_free() it.  NULL: no memory. */
+char *url_without_password(const char *url);
+
 /* The two kinds.  `url` is the one to open, never NULL. */
 cairn_code local_engine_open(const cairn_open_options *options, const char *url,
                              cairn_engine **ret_engine, cairn_error *reterr);

@@ -517,8 +517,7 @@ cairn_code local_engine_new(const cairn_open_options *options, struct store *sto
     return CAIRN_OK;
 }
 
-/* "postgres://me:secret@host/db" without the secret. */
-static char *without_password(const char *url)
+char *url_without_password(const char *url)
 {
     char *copy = mem_strdup(url);
     char *host = copy ? strstr(copy, "://") : NULL;
@@ -561,7 +560,7 @@ cairn_code local_engine_open(const cairn_open_options *options, const char *url,
     engine->base.schema = &engine->store->schema;
     engine->store->stop_fd = engine->stop_fd;
     add_committers(engine, options->seed);
-    engine->base.url = without_password(url);
+    engine->base.url = url_without_password(url);
     code = engine->base.url ? local_engine_start(engine, reterr) : fail_memory(reterr);
     if (code) {
         close_engine(&engine->base);

@@ -50,6 +50,26 @@ struct store_schema {
     size_t applied_count;
 };
 
+/* A migration of the tables, made from its file. */
+struct store_migration {
+    int number;
+    const char *name; /* "0013_pauses" */
+    const char *does; /* what it is for */
+    const char
+        *locks; /* which tables others wait for, and how long; "": the store says it itself */
+    const char *sql;
+};
+
+/* What opening a store would do to its tables. */
+struct store_plan {
+    int from, to; /* as in struct store_schema */
+    const struct store_migration *migrations;
+    size_t count;
+};
+
+/* The plan for tables of this version. */
+struct store_plan store_plan_from(int version, const struct store_migration *all, size_t count);
+
 /* An open back end.  Each back end's own struct begins with this. */
 struct store {
     const struct store_ops *ops;
@@ -301,5 +321,14 @@ extern const struct store_ops sqlite_store_ops, postgres_store_ops;
 /* Opens the back end that the URL names: sqlite: postgres: postgresql: memory:. */
 cairn_code store_open(const struct store_config *config, struct store **ret_store,
                       cairn_error *reterr);
+
+/* The same back end says what open() would do to the tables, and changes nothing: neither a file nor a
+ * table is made.  It fails if open() would. */
+cairn_code store_plan(const struct store_config *config, struct store_plan *ret_plan,
+                      cairn_error *reterr);
+cairn_code sqlite_plan(const struct store_config *config, struct store_plan *ret_plan,
+                       cairn_error *reterr);
+cairn_code postgres_plan(const struct store_config *config, struct store_plan *ret_plan,
+                         cairn_error *reterr);
 
 #endif

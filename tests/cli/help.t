@@ -89,4 +89,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ grep -c '^--' words
-439
+440

@@ -43,6 +43,17 @@ static cairn_code call_open(struct bench *bench, size_t size)
     return code;
 }
 
+static cairn_code call_migrate_plan(struct bench *bench, size_t size)
+{
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    char *plan = NULL;
+    options.url = "memory:";
+    options.size = size;
+    cairn_code code = cairn_migrate_plan(&options, &plan, &bench->error);
+    cairn_text_free(plan);
+    return code;
+}
+
 /* cairn_job_spec */
 static cairn_code call_enqueue(struct bench *bench, size_t size)
 {
@@ -388,6 +399,7 @@ static const struct {
     cairn_code (*call)(struct bench *bench, size_t size);
 } cases[] = {
     {"cairn_open", sizeof(cairn_open_options), call_open},
+    {"cairn_migrate_plan", sizeof(cairn_open_options), call_migrate_plan},
     {"cairn_enqueue", sizeof(cairn_job_spec), call_enqueue},
     {"cairn_passage_start_job", sizeof(cairn_job_spec), call_start_job},
     {"cairn_job_list", sizeof(cairn_job_filter), call_job_list},

@@ -1293,6 +1293,9 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_code_http_status": (c_int, [c_int]),
     "cairn_code_meaning": (c_char_p, [c_int]),
     "cairn_open": (c_int, [POINTER(cairn_open_options), POINTER(c_void_p), POINTER(cairn_error)]),
+    "cairn_migrate_plan": (c_int, [
+        POINTER(cairn_open_options), POINTER(c_char_p), POINTER(cairn_error),
+    ]),
     "cairn_close": (None, [c_void_p]),
     "cairn_abandon": (None, [c_void_p]),
     "cairn_url": (c_char_p, [c_void_p]),

@@ -144,3 +144,13 @@ cairn_code postgres_migrate(PGconn *conn, const struct store_config *config,
     ret_schema->to = postgres_newest_schema();
     return CAIRN_OK;
 }
+
+cairn_code postgres_migrate_plan(PGconn *conn, const struct store_config *config,
+                                 struct store_plan *ret_plan, cairn_error *reterr)
+{
+    int version = 0;
+    TRY(read_version(conn, &version, reterr));
+    TRY(check_version(version, config, reterr));
+    *ret_plan = store_plan_from(version, migrations, migration_count);
+    return CAIRN_OK;
+}

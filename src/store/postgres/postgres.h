@@ -489,6 +489,10 @@ cairn_code postgres_lock_keyed(struct store_tx *tx, const struct keyed_rows *kin
 /* Brings the tables up to date, or says why not. */
 cairn_code postgres_migrate(PGconn *conn, const struct store_config *config,
                             struct store_schema *ret_schema, cairn_error *reterr);
+
+/* What it would do. */
+cairn_code postgres_migrate_plan(PGconn *conn, const struct store_config *config,
+                                 struct store_plan *ret_plan, cairn_error *reterr);
 int postgres_newest_schema(void);
 
 #endif

@@ -52,17 +52,35 @@ static struct postgres_store *store_new(const struct store_config *config)
 /* How long a database may take to answer when it is opened, at least. */
 enum { OPEN_WAIT_MS = 10000 };
 
+static cairn_code connect_first(const struct store_config *config,
+                                struct postgres_patience *ret_patience, PGconn **ret_conn,
+                                cairn_error *reterr)
+{
+    int64_t wait_ms = config->lock_wait_ms < OPEN_WAIT_MS ? OPEN_WAIT_MS : config->lock_wait_ms;
+    *ret_patience =
+        (struct postgres_patience){.until_us = monotonic_us() + wait_ms * US_PER_MS};
+    TRY(postgres_check_url(config->url, reterr));
+    return postgres_connect(config->url, ret_patience, ret_conn, reterr);
+}
+
+cairn_code postgres_plan(const struct store_config *config, struct store_plan *ret_plan,
+                         cairn_error *reterr)
+{
+    cleanup(postgres_conn_done) PGconn *conn = NULL;
+    struct postgres_patience patience;
+    TRY(connect_first(config, &patience, &conn, reterr));
+    return postgres_migrate_plan(conn, config, ret_plan, reterr);
+}
+
 cairn_code postgres_open(const struct store_config *config, struct store **ret_store,
                          cairn_error *reterr)
 {
     cleanup(postgres_conn_done) PGconn *conn = NULL;
     bool is_pooled = false;
     struct store_schema schema = {0};
-    int64_t wait_ms = config->lock_wait_ms < OPEN_WAIT_MS ? OPEN_WAIT_MS : config->lock_wait_ms;
-    struct postgres_patience patience = {.until_us = monotonic_us() + wait_ms * US_PER_MS};
+    struct postgres_patience patience;
 
-    TRY(postgres_check_url(config->url, reterr));
-    TRY(postgres_connect(config->url, &patience, &conn, reterr));
+    TRY(connect_first(config, &patience, &conn, reterr));
     TRY(postgres_ask_pooled(conn, &patience, &is_pooled, reterr));
     TRY(postgres_migrate(conn, config, &schema, reterr));
 

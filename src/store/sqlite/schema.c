@@ -233,3 +233,14 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     store->base.schema.to = schema_newest();
     return code;
 }
+
+cairn_code schema_plan(struct sqlite_store *store, struct connection *connection,
+                       const struct store_config *config, struct store_plan *ret_plan,
+                       cairn_error *reterr)
+{
+    int version = 0;
+    if (connection)
+        TRY(check_file(store, connection, config, &version, reterr));
+    *ret_plan = store_plan_from(version, migrations, sizeof migrations / sizeof *migrations);
+    return CAIRN_OK;
+}

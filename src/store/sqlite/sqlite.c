@@ -135,17 +135,42 @@ static cairn_code check_presence(const struct sqlite_store *store,
     return CAIRN_OK;
 }
 
-cairn_code sqlite_open(const struct store_config *asked, struct store **ret_store,
-                       cairn_error *reterr)
+/* A store of which nothing is open yet. */
+static cairn_code store_new(const struct store_config *config, struct sqlite_store **ret_store,
+                            cairn_error *reterr)
 {
     cleanup(close_storep) struct sqlite_store *store = mem_zalloc(sizeof *store);
     if (!store)
         return fail_memory(reterr);
     sqlite_survive_forks();
-    struct store_config config = *asked;
-    store->base = (struct store){.ops = &sqlite_store_ops, .clock = config.clock};
+    store->base = (struct store){.ops = &sqlite_store_ops, .clock = config->clock};
     identity_init(store);
-    TRY(read_url(config.url, store, reterr));
+    TRY(read_url(config->url, store, reterr));
+    *ret_store = store;
+    store = NULL;
+    return CAIRN_OK;
+}
+
+cairn_code sqlite_plan(const struct store_config *config, struct store_plan *ret_plan,
+                       cairn_error *reterr)
+{
+    cleanup(close_storep) struct sqlite_store *store = NULL;
+    cleanup(connection_closep) struct connection *connection = NULL;
+    struct stat info;
+    TRY(store_new(config, &store, reterr));
+    store->lock_wait_ms = OPEN_WAIT_MS;
+    bool is_absent = is_in_memory(store) || (stat(store->path, &info) < 0 && errno == ENOENT);
+    if (!is_absent)
+        TRY(connection_open(store, FOR_WRITING, &connection, reterr));
+    return schema_plan(store, connection, config, ret_plan, reterr);
+}
+
+cairn_code sqlite_open(const struct store_config *asked, struct store **ret_store,
+                       cairn_error *reterr)
+{
+    cleanup(close_storep) struct sqlite_store *store = NULL;
+    struct store_config config = *asked;
+    TRY(store_new(&config, &store, reterr));
     if (is_in_memory(store)) /* it can be nothing but new */
         config.no_create = config.no_migrate = false;
     TRY(check_presence(store, &config, reterr));

@@ -120,6 +120,11 @@ int schema_version(struct connection *connection);
 cairn_code schema_prepare(struct sqlite_store *store, struct connection *connection,
                           const struct store_config *config, cairn_error *reterr);
 
+/* What that would do to the tables; connection NULL: there is no file yet.  Only reads. */
+cairn_code schema_plan(struct sqlite_store *store, struct connection *connection,
+                       const struct store_config *config, struct store_plan *ret_plan,
+                       cairn_error *reterr);
+
 /* ---- Statements (query.c) ---------------------------------------------------------------- */
 
 /* A statement of a session, prepared at first use. */

@@ -1,4 +1,5 @@
 -- 0001_jobs: the durable inbox, its audit trail and its registry.
+-- locks: none; the tables are new
 --
 -- Columns, defaults and words are those of simple-workflow.md, so that every statement printed
 -- there works from psql.  Columns that are ours alone (seq, is_ready, lease_token, ended_by,

@@ -1,4 +1,5 @@
 -- 0002_workflows: definitions, instances and their steps, and what comes in and goes out.
+-- locks: none; the tables are new
 --
 -- Only the engine writes these tables; words are those of core/instance.h, times that are not set
 -- are NULL, places in a plan count from 0.  Names compare byte by byte (COLLATE "C").

@@ -1,4 +1,5 @@
 -- 0003_functions: durable functions, which are instances whose steps are added as they go.
+-- locks: workflow_instance and workflow_step for a moment
 --
 -- Nothing here reads or rewrites a table that is there, so it takes no longer on one with millions
 -- of rows: defaults of new columns stand in the catalogue, and a constraint that is NOT VALID holds

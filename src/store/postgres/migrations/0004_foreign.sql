@@ -1,4 +1,5 @@
 -- 0004_foreign: what writes that are not the engine's may do, and an index for the printed claim.
+-- locks: workflow_run while an index is built, a second or two for a million jobs
 --
 -- The index is built anew, which reads workflow_run once while writers wait.
 

@@ -1,4 +1,5 @@
 -- 0005_effects: what a step's key names, how a lease was ended, and why an undo failed.
+-- locks: workflow_run, workflow_instance and workflow_step for a moment
 --
 -- Nothing here reads or rewrites a table that is there: the defaults stand in the catalogue.
 

@@ -1,4 +1,5 @@
 -- 0006_function_versions: which code may go on with a function.
+-- locks: workflow_step while steps of functions are rewritten and an index is built
 --
 -- A function's first row, the one that is claimed, carries its instance's version; all others 0.
 -- The claim index has it behind the type, so that a claim passes by what it has no code for.

@@ -1,4 +1,5 @@
 -- 0008_metadata: an object that goes with a job or an instance to the handlers.
+-- locks: workflow_run, workflow_instance and workflow_step for a moment
 --
 -- Nothing here reads or rewrites a table that is there: a row from before has none.
 

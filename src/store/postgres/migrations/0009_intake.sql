@@ -1,4 +1,5 @@
 -- 0009_intake: starts that an application writes in its own transaction, with plain SQL.
+-- locks: none; the table is new
 --
 -- A row becomes the instance with its id, and is deleted in that commit.  What stays could not be
 -- started (error), or its key went to another instance meanwhile (instance_id).  tags and "group" are

@@ -1,4 +1,5 @@
 -- 0010_children: an instance that another one waits for.
+-- locks: workflow_instance while it is read once, under a second for a million instances
 --
 -- The defaults stand in the catalogue; the indexes are empty, and reading the table for them is all
 -- that this costs.

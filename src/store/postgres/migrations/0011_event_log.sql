@@ -1,4 +1,5 @@
 -- 0011_event_log: one row of events for each commit, and a chain from each job and instance to its own.
+-- locks: workflow_run, workflow_instance and workflow_event for a moment
 --
 -- A row of workflow_event_log holds up to 4096 events, in slots from 0.  The id of an event is the id of its row
 -- << 12 | its slot.  The row of a job or an instance has the id of its latest event (last_event), and

@@ -1,4 +1,5 @@
 -- 0012_leases: a claim and a report write fewer index entries.
+-- locks: workflow_run while jobs of the last moments are entered; the others are entered before, while work goes on
 --
 -- Every change of a job that a partial index shows is a new entry in each index of workflow_run.  So
 -- two of them go: the order of insertion and the ends of leases have small tables of their own.

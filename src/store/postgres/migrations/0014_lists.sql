@@ -1,4 +1,5 @@
 -- 0014_lists: lists of one workflow and status walk an index.
+-- locks: workflow_instance and workflow_run, writers only, while an index of each is built
 --
 -- Building an index waits for no reader, but holds up writers for as long as it takes: a second or two
 -- for a million rows.  The index that is no longer used goes in a migration of its own, because that needs a

@@ -1,4 +1,5 @@
 -- 0016_workers: what processes have seen of workers.  A row is written by its own process alone.
+-- locks: none; the table is new
 
 CREATE TABLE workflow.workflow_worker (
     name       text COLLATE "C" NOT NULL,

@@ -1,4 +1,5 @@
 -- 0017_approvals: what waits for a decision is listed by its deadline.
+-- locks: workflow_step, writers only, while an index is built
 --
 -- Whoever migrates may have built the index before, while work went on; what was left of an attempt that
 -- failed is removed.

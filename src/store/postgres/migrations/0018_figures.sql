@@ -1,4 +1,5 @@
 -- 0018_figures: how much happened, by type and time; a row is written by one process alone.
+-- locks: none; the table is new
 
 CREATE TABLE workflow.workflow_figure (
     type       text COLLATE "C" NOT NULL,

@@ -1,4 +1,5 @@
 -- 0021_tags: names and values by which jobs and instances are found.
+-- locks: workflow_run, workflow_instance and workflow_intake for a moment
 --
 -- A row keeps its tags itself; workflow_tag is their index, and triggers keep it, also for rows that an
 -- application writes.  A row without tags writes nothing there.  Nothing here reads or rewrites a table that

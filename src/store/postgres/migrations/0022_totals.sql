@@ -1,4 +1,5 @@
 -- 0022_totals: what processes have counted since they began; those of processes that are gone are one.
+-- locks: none; the table is new
 
 CREATE TABLE workflow.workflow_total (
     process    text COLLATE "C" NOT NULL,

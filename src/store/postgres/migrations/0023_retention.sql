@@ -1,4 +1,5 @@
 -- 0023_retention: how long history is kept, keys that outlive it, and events of which a part is gone.
+-- locks: workflow_run for a moment; workflow_dlq, writers only, while an index is built
 --
 -- Nothing here reads or rewrites a large table: the default of a new column stands in the catalogue, and the index is
 -- of a table that holds what went wrong.

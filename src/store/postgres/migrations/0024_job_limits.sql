@@ -1,4 +1,5 @@
 -- 0024_job_limits: how long a call of a job may take, and when a failed one is made again.
+-- locks: workflow_run for a moment
 --
 -- Nothing here reads or rewrites a table that is there: a row from before has no limit, and is retried as before.
 

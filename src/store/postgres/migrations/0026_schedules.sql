@@ -1,5 +1,6 @@
 -- 0026_schedules: what starts by itself, and what became of each time.  Nothing here reads or rewrites a table that
 -- is there.
+-- locks: workflow_run and workflow_instance for a moment
 
 CREATE TABLE workflow.workflow_schedule (
     name       text COLLATE "C" PRIMARY KEY,
