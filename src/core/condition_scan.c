@@ -152,8 +152,6 @@ static cairn_code refuse_character(const struct scanner *scanner)
         uint32_t code;
         const char *why;
     } known[] = {
-        {'|', "pipes are not supported: found \"|\""},
-        {'$', "variables are not supported: found \"$\""},
         {'\'', "strings stand in \" or ` quotes: found a single quote"},
         {'"', "unexpected quote"},
     };
@@ -180,7 +178,7 @@ static const char *copy_path(struct scanner *scanner, size_t begin, size_t end)
     return path;
 }
 
-/* ".user.age"; "." alone is the whole input. */
+/* ".user.age"; "." alone is all of it. */
 static cairn_code scan_field(struct scanner *scanner, struct token *token)
 {
     size_t begin = scanner->at, dot = begin, size;
@@ -199,6 +197,19 @@ static cairn_code scan_field(struct scanner *scanner, struct token *token)
     token->kind = TOKEN_FIELD;
     token->path = copy_path(scanner, begin, dot);
     return token->path ? CAIRN_OK : fail_memory(scanner->reterr);
+}
+
+/* "$.input.user": the same behind a dollar sign. */
+static cairn_code scan_global(struct scanner *scanner, struct token *token)
+{
+    if (byte_at(scanner, scanner->at + 1) != '.')
+        return scan_refuse(scanner, scanner->at,
+                           "variables are not supported, only fields such as $.input: found "
+                           "\"$\"");
+    scanner->at++;
+    TRY(scan_field(scanner, token));
+    token->is_global = true;
+    return CAIRN_OK;
 }
 
 /* Numbers are written as in JSON, and read by its reader, which does not ask the locale. */
@@ -274,11 +285,14 @@ static cairn_code scan_sign(struct scanner *scanner, struct token *token, enum t
     return CAIRN_OK;
 }
 
-/* What follows the closing braces. */
+/* What follows the closing braces of a condition. */
 static cairn_code scan_end(struct scanner *scanner, struct token *token)
 {
-    scanner->at += begins_with(scanner, scanner->at, "}}") ? 2 : 3;
     token->kind = TOKEN_END;
+    token->is_trimming = !begins_with(scanner, scanner->at, "}}");
+    scanner->at += token->is_trimming ? 3 : 2;
+    if (scanner->is_amid_text)
+        return CAIRN_OK;
     skip_space(scanner);
     if (scanner->at == scanner->len)
         return CAIRN_OK;
@@ -304,10 +318,14 @@ cairn_code scan_next(struct scanner *scanner, struct token *ret_token)
         return scan_sign(scanner, token, TOKEN_OPEN);
     if (c == ')')
         return scan_sign(scanner, token, TOKEN_CLOSE);
+    if (c == '|')
+        return scan_sign(scanner, token, TOKEN_PIPE);
     if (c == '"' || c == '`')
         return scan_string(scanner, token);
     if (c == '.')
         return scan_field(scanner, token);
+    if (c == '$')
+        return scan_global(scanner, token);
     if (is_digit(c) || ((c == '-' || c == '+') && is_digit(next)))
         return scan_number(scanner, token);
     if (letter_size(scanner, scanner->at) > 0)
@@ -327,24 +345,40 @@ static cairn_code check_utf8(const struct scanner *scanner)
     return CAIRN_OK;
 }
 
+cairn_code scan_open(struct scanner *scanner, const char *text, size_t len)
+{
+    scanner->text = text;
+    scanner->len = len;
+    scanner->at = 0;
+    return check_utf8(scanner);
+}
+
+bool scan_action(struct scanner *scanner, bool *ret_is_trimming)
+{
+    *ret_is_trimming = false;
+    if (!begins_with(scanner, scanner->at, "{{"))
+        return false;
+    scanner->at += 2;
+    /* A dash is a trim marker only before white space: {{-1}} is a number. */
+    *ret_is_trimming =
+        byte_at(scanner, scanner->at) == '-' && is_space(byte_at(scanner, scanner->at + 1));
+    scanner->at += *ret_is_trimming;
+    return true;
+}
+
 cairn_code scan_begin(struct scanner *scanner, const char *expression)
 {
-    scanner->text = expression;
-    scanner->len = strnlen(expression, CONDITION_BYTES_MAX + 1);
-    scanner->at = 0;
-    if (scanner->len > CONDITION_BYTES_MAX)
+    bool is_trimming;
+    size_t len = strnlen(expression, CONDITION_BYTES_MAX + 1);
+    if (len > CONDITION_BYTES_MAX)
         return fail(scanner->reterr, CAIRN_E_BAD_INPUT,
                     "the expression is longer than %d bytes", CONDITION_BYTES_MAX);
-    TRY(check_utf8(scanner));
+    TRY(scan_open(scanner, expression, len));
     skip_space(scanner);
     if (scanner->at == scanner->len)
         return fail(scanner->reterr, CAIRN_E_BAD_INPUT, "the expression is empty");
-    if (!begins_with(scanner, scanner->at, "{{"))
+    if (!scan_action(scanner, &is_trimming))
         return scan_refuse(scanner, scanner->at,
                            "the expression must stand in {{ and }}: \"{{\" is missing");
-    scanner->at += 2;
-    /* A dash is a trim marker only before white space: {{-1}} is a number. */
-    if (byte_at(scanner, scanner->at) == '-' && is_space(byte_at(scanner, scanner->at + 1)))
-        scanner->at++;
     return CAIRN_OK;
 }

@@ -345,8 +345,13 @@ static cairn_code source_clear_error(struct flow *flow, const char **error,
 static cairn_code source_evaluate(struct flow *flow, const struct flow_step *step,
                                   bool *ret_is_true, cairn_error *reterr)
 {
-    return condition_evaluate(step->config->when, step->row.input, flow->instance->id,
-                              step->row.name, ret_is_true, reterr);
+    struct expression_scope scope = {.data = step->row.input,
+                                     .input = flow->instance->input,
+                                     .instance_id = flow->instance->id,
+                                     .key = flow->instance->key,
+                                     .tags = flow->instance->tags,
+                                     .step_name = step->row.name};
+    return condition_evaluate(step->config->when, &scope, ret_is_true, reterr);
 }
 
 const struct flow_source workset_source = {

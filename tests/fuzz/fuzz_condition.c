@@ -23,11 +23,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 
     cairn_error error, again;
     bool first = false, second = false;
+    const struct expression_scope scope = {
+        .data = data, .input = data, .instance_id = "id", .step_name = "step"};
     cairn_code checked = condition_check(expression, &error);
-    cairn_code code = condition_evaluate(expression, data, "id", "step", &first, &error);
+    cairn_code code = condition_evaluate(expression, &scope, &first, &error);
     MUST(!checked || code);
     MUST(!code || error.message[0]);
-    MUST(condition_evaluate(expression, data, "id", "step", &second, &again) == code);
+    MUST(condition_evaluate(expression, &scope, &second, &again) == code);
     MUST(code || first == second);
     free(expression);
     return 0;

@@ -10,6 +10,14 @@
 
 static cairn_error error;
 
+static cairn_code evaluate(const char *expression, const char *input, const char *instance_id,
+                           const char *step_name, bool *ret_is_true, cairn_error *reterr)
+{
+    struct expression_scope scope = {
+        .data = input, .instance_id = instance_id, .step_name = step_name};
+    return condition_evaluate(expression, &scope, ret_is_true, reterr);
+}
+
 enum outcome { IS_FALSE, IS_TRUE, IS_REFUSED };
 
 struct expectation {
@@ -25,7 +33,7 @@ static void check_all(const struct expectation *list, size_t count)
         bool is_true = e->outcome != IS_TRUE;
         cairn_code code = condition_check(e->expression, &error);
         CHECK(!code, "%s: %s", e->expression, error.message);
-        code = condition_evaluate(e->expression, e->input, "id-1", "step-1", &is_true, &error);
+        code = evaluate(e->expression, e->input, "id-1", "step-1", &is_true, &error);
         if (e->outcome == IS_REFUSED) {
             CHECK(code == CAIRN_E_BAD_INPUT, "%s of %s ends as %s", e->expression, e->input,
                   cairn_code_name(code));
@@ -214,15 +222,15 @@ TEST(any_other_string_is_not_equal_to_a_number)
     bool is_true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         snprintf(input, sizeof input, "{\"a\":\"%s\"}", others[i]);
-        CHECK_OK(condition_evaluate("{{ eq .a 5 }}", input, "", "", &is_true, &error));
+        CHECK_OK(evaluate("{{ eq .a 5 }}", input, "", "", &is_true, &error));
         CHECK(!is_true, "%s equals 5", input);
-        CHECK_OK(condition_evaluate("{{ ne 5 .a }}", input, "", "", &is_true, &error));
+        CHECK_OK(evaluate("{{ ne 5 .a }}", input, "", "", &is_true, &error));
         CHECK(is_true, "%s does not differ from 5", input);
-        CHECK_INT(condition_evaluate("{{ ge .a 5 }}", input, "", "", &is_true, &error),
+        CHECK_INT(evaluate("{{ ge .a 5 }}", input, "", "", &is_true, &error),
                   CAIRN_E_BAD_INPUT);
         CHECK(strncmp(error.message, "cannot order \"", 14) == 0, "%s", error.message);
     }
-    CHECK_OK(condition_evaluate("{{ eq \"5\\x00\" 5 }}", "{}", "", "", &is_true, &error));
+    CHECK_OK(evaluate("{{ eq \"5\\x00\" 5 }}", "{}", "", "", &is_true, &error));
     CHECK(!is_true, "a NUL ends the number");
 }
 
@@ -324,17 +332,39 @@ TEST(white_space_and_trim_markers_are_free)
     };
     CHECK_ALL(list);
     bool is_true;
-    CHECK_INT(condition_evaluate("{{-1}}", "{}", "", "", &is_true, &error), CAIRN_E_BAD_INPUT);
+    CHECK_INT(evaluate("{{-1}}", "{}", "", "", &is_true, &error), CAIRN_E_BAD_INPUT);
     CHECK_STR(error.message, "the condition yields a number, not a boolean");
 }
 
 TEST(an_input_that_is_not_json_is_refused)
 {
     bool is_true;
-    CHECK_INT(condition_evaluate("{{ .a }}", "{", "", "", &is_true, &error), CAIRN_E_BAD_JSON);
-    CHECK_INT(condition_evaluate("{{ .a }}", "", "", "", &is_true, NULL), CAIRN_E_BAD_JSON);
-    CHECK_OK(condition_evaluate("{{ eq .step_name .x }}", "{}", NULL, NULL, &is_true, &error));
+    CHECK_INT(evaluate("{{ .a }}", "{", "", "", &is_true, &error), CAIRN_E_BAD_JSON);
+    CHECK_INT(evaluate("{{ .a }}", "", "", "", &is_true, NULL), CAIRN_E_BAD_JSON);
+    CHECK_OK(evaluate("{{ eq .step_name .x }}", "{}", NULL, NULL, &is_true, &error));
     CHECK(is_true, "a name that nobody gave is missing");
+}
+
+TEST(a_condition_sees_the_instance)
+{
+    static const struct expression_output outputs[] = {{"charge", "{\"card\":\"visa\"}"}};
+    static const struct expression_scope scope = {.data = "{\"email\":\"a@b.c\"}",
+                                                  .input = "{\"items\":[1,2,3]}",
+                                                  .instance_id = "id-1",
+                                                  .key = "key-1",
+                                                  .outputs = outputs,
+                                                  .output_count = 1};
+    static const char *const all_true[] = {
+        "{{ gt (len $.input.items) 2 }}",      "{{ eq $.steps.charge.output.card `visa` }}",
+        "{{ .email | hasSuffix `.c` }}",       "{{ eq $.key `key-1` }}",
+        "{{ eq $.instance_id .instance_id }}", "{{ not $.tags.urgent }}",
+        "{{ eq (index $.input.items 1) 2 }}",  "{{ eq $.steps.later.output .absent }}",
+    };
+    for (size_t i = 0; i < sizeof all_true / sizeof *all_true; i++) {
+        bool is_true = false;
+        CHECK_OK(condition_evaluate(all_true[i], &scope, &is_true, &error));
+        CHECK(is_true, "%s", all_true[i]);
+    }
 }
 
 TEST(numbers_are_read_the_same_in_every_locale)
@@ -343,8 +373,8 @@ TEST(numbers_are_read_the_same_in_every_locale)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         setlocale(LC_NUMERIC, names[i]); /* as far as the machine has them */
     bool is_true = false;
-    cairn_code code = condition_evaluate("{{ and (gt .n 1.25) (lt .n 1.75) }}", "{\"n\":1.5}",
-                                         "", "", &is_true, &error);
+    cairn_code code = evaluate("{{ and (gt .n 1.25) (lt .n 1.75) }}", "{\"n\":1.5}", "", "",
+                               &is_true, &error);
     setlocale(LC_NUMERIC, "C");
     CHECK(!code && is_true, "%s", error.message);
 }

@@ -1,0 +1,136 @@
+/* core/condition_compare.c - eq ne gt lt ge le.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/condition_inside.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+/* An integer and a real exactly: neither is rounded to the other's type. */
+static int order_mixed(int64_t integer, double real)
+{
+    if (real >= 0x1p63)
+        return -1;
+    if (real < -0x1p63)
+        return 1;
+    int64_t whole = (int64_t)real;
+    if (integer != whole)
+        return integer < whole ? -1 : 1;
+    double rest = real - (double)whole;
+    return (rest < 0) - (rest > 0);
+}
+
+static int order_numbers(const struct value *a, const struct value *b)
+{
+    if (a->kind == VALUE_INTEGER && b->kind == VALUE_INTEGER)
+        return (a->integer > b->integer) - (a->integer < b->integer);
+    if (a->kind == VALUE_INTEGER)
+        return order_mixed(a->integer, b->real);
+    if (b->kind == VALUE_INTEGER)
+        return -order_mixed(b->integer, a->real);
+    return (a->real > b->real) - (a->real < b->real);
+}
+
+static int order_texts(const struct value *a, const struct value *b)
+{
+    int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
+    return order ? order : (a->len > b->len) - (a->len < b->len);
+}
+
+static bool is_number(const struct value *value)
+{
+    return value->kind == VALUE_INTEGER || value->kind == VALUE_REAL;
+}
+
+/* What is missing becomes the zero of the other side's type. */
+static void fill_missing(struct value *value, const struct value *other)
+{
+    if (value->kind != VALUE_MISSING)
+        return;
+    *value = (struct value){.kind = other->kind == VALUE_MISSING ? VALUE_INTEGER : other->kind,
+                            .text = ""};
+}
+
+static bool is_comparable(const struct value *a, const struct value *b)
+{
+    if (is_number(a))
+        return is_number(b);
+    return a->kind == b->kind && (a->kind == VALUE_TEXT || a->kind == VALUE_BOOL);
+}
+
+/* A number beside a string. */
+static bool is_mixed(const struct value *a, const struct value *b)
+{
+    return (is_number(a) && b->kind == VALUE_TEXT) || (a->kind == VALUE_TEXT && is_number(b));
+}
+
+static bool is_equality(enum function function)
+{
+    return function == FUNCTION_EQ || function == FUNCTION_NE || function == FUNCTION_CONTAINS;
+}
+
+/* The string is not a number: they are different, and have no order. */
+static cairn_code compare_unlike(struct evaluation *evaluation, const struct node *call,
+                                 const struct value *a, const struct value *b, int *ret_order)
+{
+    char left[VALUE_NAME_ROOM], right[VALUE_NAME_ROOM];
+    *ret_order = 1; /* anything but 0 */
+    if (is_equality(call->function))
+        return CAIRN_OK;
+    value_name(a, left);
+    value_name(b, right);
+    return evaluation_refuse(evaluation, call,
+                             "cannot order %s and %s: the string is not a number: \"%s\"", left,
+                             right, function_name(call->function));
+}
+
+cairn_code value_compare(struct evaluation *evaluation, const struct node *call, struct value a,
+                         struct value b, int *ret_order)
+{
+    enum value_kind left = a.kind, right = b.kind;
+    if (a.kind == VALUE_TEXT && b.kind == VALUE_TEXT)
+        TRY(evaluation_charge(evaluation, a.len < b.len ? a.len : b.len));
+    fill_missing(&a, &b);
+    fill_missing(&b, &a);
+    if (is_mixed(&a, &b) && !value_read_number(a.kind == VALUE_TEXT ? &a : &b))
+        return compare_unlike(evaluation, call, &a, &b, ret_order);
+    if (!is_comparable(&a, &b))
+        return evaluation_refuse(evaluation, call, "cannot compare %s with %s: \"%s\"",
+                                 value_kind_name(left), value_kind_name(right),
+                                 function_name(call->function));
+    bool is_order = !is_equality(call->function);
+    if (a.kind == VALUE_BOOL && is_order)
+        return evaluation_refuse(evaluation, call, "cannot order booleans: \"%s\"",
+                                 function_name(call->function));
+    *ret_order = is_number(&a)          ? order_numbers(&a, &b)
+                 : a.kind == VALUE_TEXT ? order_texts(&a, &b)
+                                        : a.is_true - b.is_true;
+    return CAIRN_OK;
+}
+
+/* Whether a comparison holds if a is less than b, equal to it, greater. */
+static const bool is_so[FUNCTION_COUNT][3] = {
+    [FUNCTION_EQ] = {0, 1, 0}, [FUNCTION_NE] = {1, 0, 1}, [FUNCTION_GT] = {0, 0, 1},
+    [FUNCTION_LT] = {1, 0, 0}, [FUNCTION_GE] = {0, 1, 1}, [FUNCTION_LE] = {1, 1, 0},
+};
+
+/* The first argument with each of the others, until one fits (only eq takes several).  The rest
+ * are evaluated, too, as Go does, so that errors in them do not depend on the input. */
+cairn_code evaluate_comparison(struct evaluation *evaluation, const struct node *call,
+                               bool *ret_is_true)
+{
+    struct value first, other;
+    *ret_is_true = false;
+    TRY(evaluate(evaluation, call->arguments, &first));
+    for (const struct node *n = call->arguments->next; n; n = n->next) {
+        int order = 0;
+        TRY(evaluate(evaluation, n, &other));
+        if (*ret_is_true)
+            continue;
+        TRY(value_compare(evaluation, call, first, other, &order));
+        *ret_is_true = is_so[call->function][(order > 0) - (order < 0) + 1];
+    }
+    return CAIRN_OK;
+}
